@@ -110,8 +110,7 @@ async function enrichCase(call: CommandCall<Settings>): Promise<number> {
     const found = await withClient("ops", ops, call, (client) =>
       readCase(client, call.operand, call.context),
     );
-    const isEmpty = (found.event_ips ?? []).length === 0;
-    if (isEmpty) {
+    if ((found.event_ips ?? []).length === 0) {
       const events = found.event_count ?? 0;
       call.context.reporter.warning(
         `case ${found.id} has no addresses (event_ips), so there is nothing to look up${events > 0 ? `, although it counts ${events} events` : ""}`,
@@ -121,13 +120,8 @@ async function enrichCase(call: CommandCall<Settings>): Promise<number> {
     const input = caseRows(found, format);
     const from = format.startsWith("csv") ? ("csv" as const) : ("ndjson" as const);
     const reading = { ...sourceOptions.parse({}), from, itemColumn: caseItemColumn };
-    // A case may have no addresses; that says nothing against it.
-    const limits = isEmpty ? { minRows: { rows: 0 } } : {};
-    return runEnrichJob(
-      { ...call, settings: { ...settings, ...reading, ...limits } },
-      intel,
-      input,
-    );
+    const minRows = { ...settings.minRows, mayBeEmpty: true as const };
+    return runEnrichJob({ ...call, settings: { ...settings, ...reading, minRows } }, intel, input);
   });
 }
 

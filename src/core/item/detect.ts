@@ -122,7 +122,8 @@ function hasLargeOctet(text: string): boolean {
   return octets.some((octet) => Number(octet) > 255);
 }
 
-function isAddressRange(text: string): boolean {
+/** Whether a text is a range of addresses: `192.0.2.1-9`, `192.0.2.1 - 192.0.2.9`, `192.0.2.*`. */
+export function isAddressRange(text: string): boolean {
   if (rangeOfQuads.test(text)) return true;
   if (starredQuad.test(text) && !fourNumbers.test(text)) return true;
   const dash = text.indexOf("-");

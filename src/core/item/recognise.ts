@@ -2,6 +2,7 @@ import {
   detectItem,
   explainUnsupported,
   hasNameOfFile,
+  isAddressRange,
   readItemAs,
   unsupported,
 } from "./detect.js";
@@ -60,6 +61,7 @@ function recogniseParts(plain: string, kind: ItemKind | null): Recognition | nul
   if (plain.length < shortestHash && !mark.test(plain)) return null;
   const values = patternValues(plain);
   if (values !== null) return onlyItem(values, kind) ?? recogniseItem(values[0] ?? "text", kind);
+  if (isAddressRange(plain)) return unsupported("ip_range");
   const hash = checksum(plain);
   if (hash !== null) return recogniseWhole(hash, kind) ?? unsupported(explainUnsupported(hash));
   const isDivided = lineEnd.test(plain);

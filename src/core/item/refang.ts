@@ -127,14 +127,15 @@ function isBlank(code: number): boolean {
 
 /**
  * Removes what surrounds a value in a cell: white space (including the zero-width and directional
- * marks that spreadsheets and web pages add), quotes, angle brackets and trailing commas. Returns the
- * same string if there is nothing to remove. Takes linear time.
+ * marks that spreadsheets and web pages add), quotes, angle brackets and trailing commas. Quotes that
+ * open inside a URL surround nothing: `http://example.com/?q="a"`. Returns the same string if there is
+ * nothing to remove. Takes linear time.
  */
 export function strip(text: string): string {
   let start = 0;
   let end = text.length;
   while (start < end && surrounds(text.charCodeAt(start))) start++;
-  while (end > start && ends(text.charCodeAt(end - 1))) end--;
+  while (end > start && ends(text.charCodeAt(end - 1)) && !isOfUrl(text, start, end)) end--;
   return start === 0 && end === text.length ? text : text.slice(start, end);
 }
 
@@ -152,6 +153,19 @@ function isSpace(code: number): boolean {
     code === 0xfeff
   );
 }
+
+/** Whether the quote or angle bracket at the end of a URL has its opening one inside. */
+function isOfUrl(text: string, start: number, end: number): boolean {
+  const opening = openings[text.charAt(end - 1)];
+  if (opening === undefined || end - start > longestUrl) return false;
+  const at = text.lastIndexOf(opening, end - 2);
+  return at > start && at < end - 2 && anyScheme.test(text.slice(start, start + longestScheme));
+}
+
+const openings: Readonly<Record<string, string>> = { '"': '"', "'": "'", ">": "<" };
+const longestUrl = 8192;
+const anyScheme = /^[a-z]{2,6}\[?:/i;
+const longestScheme = 8;
 
 /** Commas, and the full stops of Chinese and Japanese. */
 const stops = new Set(Array.from(",、，。｡", (char) => char.charCodeAt(0)));

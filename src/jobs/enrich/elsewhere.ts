@@ -34,8 +34,11 @@ export class Elsewhere {
     // Rows of an output that is read again: they were examined.
     if (reading.items[0].index < 0) return;
     const readings = source.files?.().map((file) => file.reading) ?? [reading];
+    // `ips[]` takes the single values of `ips`, too.
     const chosen = new Set(
-      readings.flatMap(({ items }) => items.map((item) => columnName(item).replace(/\[\]$/, ""))),
+      readings.flatMap(({ items }) =>
+        items.map(columnName).flatMap((name) => [name, name.replace(/\[\]$/, "")]),
+      ),
     );
     const names = columns.map((name, index) => columnName({ name, index }));
     this.#watched = { names, chosen, isHeld, isText: kind === undefined };
@@ -52,14 +55,17 @@ export class Elsewhere {
     const weight = isSampled ? 1 : stride;
     const { names, chosen, isHeld, isText } = this.#watched;
     if (item === null && isText) this.#noteInside(row.itemText, weight);
-    for (const [name, text] of cellsOf(row, names)) {
-      if (text === "" || chosen.has(name)) continue;
-      const other = recogniseItem(text).item;
-      if (other === null) {
-        if (isText) this.#noteInside(text, weight);
-      } else if (isPublic(other) && !isHeld(other) && !(other.kind === "url" && isCitation(name))) {
-        addCount(this.#columns, name, weight);
+    for (const [name, texts] of cellsOf(row, names)) {
+      if (chosen.has(name)) continue;
+      let isFound = false;
+      for (const text of texts) {
+        const other = recogniseItem(text).item;
+        if (other !== null) {
+          const isPage = other.kind === "url" && isCitation(name);
+          isFound ||= isPublic(other) && !isHeld(other) && !isPage;
+        } else if (isText) this.#noteInside(text, weight);
       }
+      if (isFound) addCount(this.#columns, name, weight);
     }
   }
 
@@ -91,8 +97,9 @@ interface Watched {
 function cellsOf(
   { cells, json }: Row,
   names: readonly string[],
-): Iterable<readonly [string, string]> {
-  return json === null ? cells.map((cell, index) => [names[index] ?? "", cell]) : leavesOf(json);
+): Iterable<readonly [string, readonly string[]]> {
+  if (json !== null) return leavesOf(json);
+  return cells.map((cell, index) => [names[index] ?? "", cell === "" ? [] : [cell]]);
 }
 
 /** Warns if more items are inside cells and lines than rows were looked up; null otherwise. */

@@ -4,8 +4,10 @@ import type { FindingStatus } from "../../core/finding.js";
 import type { Refusal } from "../../core/manifest/manifest.js";
 import type { TallySnapshot } from "./tally.js";
 
-/** A number of rows, or a share of them. */
-type RowLimit = { readonly rows: number } | { readonly percent: number };
+/** A number of rows, or a share of those before; `mayBeEmpty` if there may be none the first time. */
+type RowLimit =
+  | { readonly rows: number }
+  | { readonly percent: number; readonly mayBeEmpty?: true };
 
 /** Parses `500` or `50%`. */
 export function rowLimit(): z.ZodType<RowLimit, number | string> {
@@ -107,13 +109,14 @@ export function refusalOf(
 }
 
 /**
- * Number of rows that a run needs: with a share, that of the earlier output's rows, and one at least,
- * earlier output or not.
+ * Number of rows that a run needs: with a share, that of the earlier output's rows, and one at least
+ * unless the input may be empty.
  */
 export function leastRows(limit: RowLimit, earlier: number | null): number {
   if ("rows" in limit) return limit.rows;
   if (limit.percent === 0) return 0;
-  return earlier === null || earlier < fewRows ? 1 : Math.ceil((limit.percent * earlier) / 100);
+  if (earlier !== null && earlier >= fewRows) return Math.ceil((limit.percent * earlier) / 100);
+  return limit.mayBeEmpty === true ? 0 : 1;
 }
 
 /** Reasons why an item is held back, which say nothing against the input. */

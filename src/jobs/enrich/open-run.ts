@@ -89,7 +89,7 @@ export async function openRun(
   const { columns } = source;
   const added = addedColumns(optional);
   const encoder = encoderOptions(settings.output, target.format, {
-    ...keptDelimiter(job, source, target.format),
+    ...keptDelimiter(source, target.format),
     columns,
     added,
     clock,

@@ -2,8 +2,8 @@ import { isEmptyCell } from "../../../core/item/empty-cell.js";
 import { isPublishedKind, parseKindName } from "../../../core/item/item.js";
 import { strip } from "../../../core/item/refang.js";
 import type { ItemColumn, KindColumn, RatedColumn } from "../types.js";
-import { customaryItemColumns, isCitation } from "./column-words.js";
-import { type ColumnProblem, minShare } from "./name-columns.js";
+import { customaryItemColumns, isCitation, isNote } from "./column-words.js";
+import { type ColumnProblem, isListPath, minShare } from "./name-columns.js";
 import { type IsHeld, rateColumns, type SampledCells, type SampledColumn } from "./rate-columns.js";
 
 export interface ItemChoice {
@@ -18,44 +18,58 @@ export interface ItemChoice {
  * share, or with the largest share if none can be looked up. Citations are not considered.
  *
  * Refuses to choose if a second one comes within a tenth, or holds another kind in half of the rows; if
- * the cells of a usual name cannot be read; and if only a column with a smaller share can be looked up.
+ * the cells of a usual name cannot be read; and if only other columns can be looked up: those with a
+ * smaller share, and lists. The pages that a note links to are no reason to refuse.
  */
 export function chooseItemColumn(columns: readonly SampledColumn[], isHeld?: IsHeld): ItemChoice {
   const rated = rateColumns(columns, isHeld);
-  const own = rated.length === 1 ? rated : rated.filter(({ name }) => !isCitation(name));
-  return { rated, choice: choiceOf(own, columns) };
+  return { rated, choice: choiceOf(rated, columns) };
 }
 
 function choiceOf(
-  own: readonly RatedColumn[],
+  rated: readonly RatedColumn[],
   columns: readonly SampledColumn[],
 ): ItemColumn | ColumnProblem {
+  const cited = rated.length === 1 ? rated : rated.filter(({ name }) => !isCitation(name));
+  const own = cited.filter(({ name }) => !isListPath(name));
   const readable = own.filter(({ sample }) => sample.share >= minShare);
   const canAsk = readable.some(isQueryable);
   const candidates = canAsk ? readable.filter(isQueryable) : readable;
   const usual = usualColumns(own);
   const named = usual.find((column) => candidates.includes(column));
-  if (named !== undefined) return { ...named, by: "name" };
   const unreadable = usual.find(
     (column) =>
       column.sample.cells > 0 &&
       !readable.includes(column) &&
       !holdsKinds(columns[column.index]!.cells),
   );
-  if (unreadable !== undefined) return { problem: "unreadable", column: unreadable };
+  if (named === undefined && unreadable !== undefined) {
+    return { problem: "unreadable", column: unreadable };
+  }
+  if (candidates.length > 0 && !canAsk && cited.some(isReason)) return { problem: "several" };
+  if (named !== undefined) return { ...named, by: "name" };
   const rank = ({ sample }: RatedColumn): number => (canAsk ? sample.queryable : sample.share);
   const [first, ...others] = candidates.toSorted((a, b) => rank(b) - rank(a));
   if (first === undefined) return { problem: "none" };
   const isRival = (other: RatedColumn): boolean =>
     rank(first) - rank(other) < minLead ||
     (other.sample.queryable >= minShare && other.sample.kind !== first.sample.kind);
-  const isBetter = ({ sample }: RatedColumn): boolean => !canAsk && sample.queryable >= notable;
-  if (others.some(isRival) || own.some(isBetter)) return { problem: "several" };
+  if (others.some(isRival)) return { problem: "several" };
   return { ...first, by: "share" };
 }
 
 function isQueryable({ sample }: RatedColumn): boolean {
   return sample.queryable > 0;
+}
+
+/** Whether a column has something to look up. The pages that a citation names are not. */
+export function isAsked({ name, sample }: RatedColumn): boolean {
+  return sample.queryable > 0 && !(sample.kind === "url" && isCitation(name));
+}
+
+/** Whether a column is a reason against one without anything to look up. */
+export function isReason(column: RatedColumn): boolean {
+  return isAsked(column) && !(column.sample.kind === "url" && isNote(column.name));
 }
 
 /** The columns of usual names, in the order of these names. */
@@ -104,8 +118,6 @@ export function recognisedKind(text: string): string {
   return text === "" || parseKindName(text) === null ? "" : text;
 }
 
-/** Fewer items than in this share of the rows are named, and no reason to refuse. */
-const notable = 0.1;
 /** Allows for floating-point error: 1 and 0.9 are a tenth apart. */
 const minLead = 0.1 + 1e-9;
 const kindNames: ReadonlySet<string> = new Set(

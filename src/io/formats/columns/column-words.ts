@@ -31,6 +31,11 @@ export function isCitation(name: string): boolean {
   return !words.slice(first + 1).some((word) => namesItem(word));
 }
 
+/** Whether a column is prose, whose URLs are pages to read on: `Note`, `description`. */
+export function isNote(name: string): boolean {
+  return wordsOf(name.slice(name.lastIndexOf(".") + 1)).some((word) => notes.has(word));
+}
+
 /** Whether a word names an item column, or a kind other than URLs, which citations are. */
 function namesItem(word: string): boolean {
   return customaryItemColumns.includes(word) || !["url", null].includes(parseKindName(word));
@@ -52,3 +57,7 @@ const citations: ReadonlySet<string> = new Set(
 );
 
 const ofPage: ReadonlySet<string> = new Set("url urls uri href link name title".split(" "));
+
+const notes: ReadonlySet<string> = new Set(
+  "note notes comment comments remark remarks description descriptions details info".split(" "),
+);

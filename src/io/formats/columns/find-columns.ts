@@ -10,11 +10,12 @@ import type {
 import {
   chooseItemColumn,
   chooseKindColumn,
-  type ItemChoice,
+  isAsked,
   isKindName,
+  isReason,
+  type ItemChoice,
 } from "./choose-column.js";
-import { isCitation } from "./column-words.js";
-import { type ColumnFlag, noItemColumn } from "./name-columns.js";
+import { type ColumnFlag, isListPath, noItemColumn } from "./name-columns.js";
 import type { SampledColumn } from "./rate-columns.js";
 
 /** The start of an input, from which its columns are found. */
@@ -97,7 +98,8 @@ async function chosenItem(
   const any = source.withoutRecords();
   if (any !== null) return { items: [any], others: {} };
   let found = choose();
-  while (isFull && !found.rated.some(isAsked) && records < limits.mostSampled) {
+  const isWorth = (column: RatedColumn): boolean => isReason(column) && !isListPath(column.name);
+  while (isFull && !found.rated.some(isWorth) && records < limits.mostSampled) {
     records = Math.min(records * 2, limits.mostSampled);
     isFull = await source.sample(records, isClear);
     found = choose();
@@ -108,11 +110,6 @@ async function chosenItem(
     items: [choice],
     others: othersBeside(choice, rated, source.columns()[0]?.cells.length),
   };
-}
-
-/** Whether a column has something to look up. The pages that a citation names are not. */
-function isAsked({ name, sample }: RatedColumn): boolean {
-  return sample.queryable > 0 && !(sample.kind === "url" && isCitation(name));
 }
 
 /** The columns with items that are not looked up. */

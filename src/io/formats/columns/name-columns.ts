@@ -27,6 +27,11 @@ export function matchColumn(columns: readonly string[], wanted: string): ColumnP
   return index === -1 ? null : { name: columns[index]!, index };
 }
 
+/** Whether a path takes the elements of a list: `ips[]`, `observables[].value`. */
+export function isListPath(name: string): boolean {
+  return name.includes("[]");
+}
+
 function unnamedColumn(columns: readonly string[], wanted: string): number {
   return columns.findIndex((name, index) => name.trim() === "" && wanted === positionalName(index));
 }
@@ -117,12 +122,9 @@ function columnHint(input: string, columns: readonly RatedColumn[], why: ColumnP
     return `name one, or look up all of them: ${enrich(taken)}`;
   }
   const inside = `to find the items inside its cells: ${extractPipe([input])}`;
-  const isOwn = (column: RatedColumn): boolean =>
-    why.problem === "unreadable" && column.index === why.column.index;
-  const taken = columns.filter((one) => isOwn(one) || found.includes(one));
-  return taken.length === 0
+  return found.length === 0
     ? `${inside}; or name the column with --item-column NAME`
-    : `to look up what there is: ${enrich(taken)}; ${inside}`;
+    : `to look up what there is: ${enrich(found)}; ${inside}`;
 }
 
 /** The command that finds the items inside the cells and lines of inputs. */
@@ -158,7 +160,9 @@ export function othersNotice(
   );
   const what =
     columns.length === 1 ? `column ${found[0]}` : `columns ${found.join(", ")} have items too`;
-  return `${what}:${itemFlags([...items, ...columns])}`;
+  // `ips[]` takes single values, too.
+  const own = items.filter(({ name }) => !columns.some((other) => other.name === `${name}[]`));
+  return `${what}:${itemFlags([...own, ...columns])}`;
 }
 
 function shareText({ share, cells, queryable, kind }: ColumnSample): string {

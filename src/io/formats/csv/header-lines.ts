@@ -1,8 +1,8 @@
 import { indicatorWeight } from "../../../core/item/recognise.js";
 import { type Delimiter, scanCells } from "../reading/scan-cells.js";
 
-/** Dashes, also in cells: `|---|:--:|`, `----+----`. */
-const ruleOfCells = /^(?=.*(?:-{3}|={3}))[-=+:|,;\s]+$/;
+/** Dashes, also in cells: `|---|:--:|`, `|:-|-:|`, `----+----`. */
+const ruleOfCells = /^(?=.*(?:-{3}|={3}|\|\s*(?::-|-+:)))[-=+:|,;\s]+$/;
 
 export function isRule(line: string): boolean {
   return ruleOfCells.test(line);

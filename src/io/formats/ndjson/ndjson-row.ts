@@ -127,31 +127,45 @@ export function itemTextOf(value: unknown): string | null {
 /** Deeper objects aren't records of indicators. */
 const deepest = 8;
 
-/** The texts in an object by path; those of a list one a line. */
-export function leavesOf(json: string): ReadonlyMap<string, string> {
-  const leaves = new Map<string, string>();
+/** The texts in an object by path, such as `ip`, `ips[]` and `observables[].value`. */
+export function leavesOf(json: string): ReadonlyMap<string, readonly string[]> {
+  const leaves = new Map<string, string[]>();
   eachLeaf(JSON.parse(json) as JsonObject, "", (path, _, value) => {
-    const texts = [value].flat().filter((text) => typeof text === "string");
-    if (texts.length > 0) leaves.set(path, texts.join("\n"));
+    const text = itemTextOf(value);
+    if (text === null || text === "") return;
+    const texts = leaves.get(path);
+    if (texts === undefined) leaves.set(path, [text]);
+    else texts.push(text);
   });
   return leaves;
 }
 
-/** Calls `found` with each value that is no object. */
+/**
+ * Calls `found` with each value that is no object, and with each text in a list of several values or
+ * of objects: the path of a list ends in `[]`.
+ */
 export function eachLeaf(
   object: JsonObject,
   parent: string,
   found: (path: string, parent: string, value: unknown) => void,
   depth = 1,
 ): void {
+  if (depth > deepest) return;
   for (const [name, value] of Object.entries(object)) {
     // A dot in a name would be read as a path separator.
     if (parent !== "" && name.includes(".")) continue;
     const path = parent + name;
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      found(path, parent, value);
-    } else if (depth < deepest) {
-      eachLeaf(value as JsonObject, `${path}.`, found, depth + 1);
+    const member = asObject(value);
+    if (member !== null) {
+      eachLeaf(member, `${path}.`, found, depth + 1);
+      continue;
+    }
+    found(path, parent, value);
+    if (!Array.isArray(value)) continue;
+    for (const element of value as readonly unknown[]) {
+      const listed = asObject(element);
+      if (listed !== null) eachLeaf(listed, `${path}[].`, found, depth + 1);
+      else if (value.length > 1 && typeof element === "string") found(`${path}[]`, parent, element);
     }
   }
 }

@@ -27,7 +27,7 @@ import { ndjsonEncoder } from "./ndjson-writer.js";
 import { UsageError } from "../../../core/errors.js";
 import type { JsonObject } from "../../../core/finding.js";
 import { memberTexts } from "../../../core/json-members.js";
-import { matchColumn, unknownColumn } from "../columns/name-columns.js";
+import { isListPath, matchColumn, unknownColumn } from "../columns/name-columns.js";
 
 export const ndjson: ReadableFormat & WritableFormat = {
   extensions: ["ndjson", "jsonl", "json"],
@@ -168,16 +168,23 @@ function columnsOf(objects: readonly JsonObject[]): readonly SampledColumn[] {
     eachLeaf(object, "", (path, parent, value) => {
       if (paths.size >= mostPaths && !paths.has(path)) return;
       const column = paths.get(path) ?? { parent, cells: objects.map(() => "") };
-      column.cells[row] = itemTextOf(value);
+      // Of a list, the first text.
+      if (!isListPath(path) || column.cells[row] === "") column.cells[row] = itemTextOf(value);
       paths.set(path, column);
     });
   });
-  const parents = Array.from(paths.values(), ({ parent }) => parent);
-  return Array.from(paths, ([name, { parent, cells }], index) => ({
-    name,
-    cells,
-    neighbours: [index - 1, index + 1].filter((neighbour) => parents[neighbour] === parent),
-  }));
+  const found = [...paths];
+  const plain = found.filter(([path]) => !isListPath(path));
+  const lists = found.filter(([path]) => isListPath(path));
+  return [
+    ...plain.map(([name, { parent, cells }], index) => ({
+      name,
+      cells,
+      neighbours: [index - 1, index + 1].filter((other) => plain[other]?.[1].parent === parent),
+    })),
+    // The kind of an element is not that of a row.
+    ...lists.map(([name, { cells }]) => ({ name, cells, neighbours: [] })),
+  ];
 }
 
 /** Objects with more paths than this aren't records of indicators. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { raceAbort } from "../../../core/abort.js";
 import { systemClock } from "../../../core/clock.js";
-import { detectSourceFormat, formats } from "../../../io/formats/registry.js";
+import { formats } from "../../../io/formats/registry.js";
 import type { Encoder, EncoderOptions } from "../../../io/formats/types.js";
 import type { OpenedSource } from "../../../io/input/types.js";
 import { openFileDestination, streamDestination } from "../../../io/output/file-destination.js";
@@ -28,17 +28,13 @@ export function encoderOptions(
   return { ...rest, prefix, shape: flatOrNested, esAction, esId };
 }
 
-/** The delimiter that CSV keeps: that of the one CSV file or stream it is written from. */
+/** The delimiter that CSV keeps from its input. The columns of a log may be apart by spaces: no CSV. */
 export function keptDelimiter(
-  { input, settings }: Pick<EnrichJob, "input" | "settings">,
   { reading: { format, delimiter }, kind }: Pick<OpenedSource, "reading" | "kind">,
   to: string,
 ): Pick<EncoderOptions, "delimiter"> {
-  const { from, delimiter: named } = settings.input;
-  const isNamed = from !== undefined || named !== undefined || "stream" in input;
-  const isCsv = isNamed || ("path" in input && detectSourceFormat(input.path).format === "csv");
-  const keeps = isCsv && format === "csv" && to === "csv" && kind === undefined;
-  return keeps && delimiter !== null ? { delimiter } : {};
+  const keeps = format === "csv" && to === "csv" && kind === undefined;
+  return keeps && delimiter !== null && delimiter !== " " ? { delimiter } : {};
 }
 
 interface PublishedRows {
