@@ -131,6 +131,8 @@ export interface ReadOptions {
   readonly kindColumn: string | null;
   /** Whether an exclusion list holds an item back. @default there is no list */
   readonly isHeld?: ((item: Item) => boolean) | undefined;
+  /** Whether the input is the copy of a table. @default false */
+  readonly isTable?: boolean;
 }
 
 export interface Reading {

@@ -42,12 +42,16 @@ export async function openInput(input: AnyInput, options: InputOptions): Promise
   const stored = await openStored(input, options.before, options.chunkBytes);
   try {
     const sought = options.offset > 0 ? await seekPlain(stored, options) : null;
-    const isCopy = "path" in input && input.copyOf !== undefined;
-    return sought ?? (await readWhole(stored, options, isCopy));
+    return sought ?? (await readWhole(stored, options, isCopy(input)));
   } catch (error) {
     await stored.close();
     throw error;
   }
+}
+
+/** Whether an input is the copy of a table. */
+function isCopy(input: AnyInput): boolean {
+  return "path" in input && input.copyOf !== undefined;
 }
 
 function fromOpened(opened: InputBytes, offset: number): InputBytes {
@@ -78,13 +82,13 @@ async function seekPlain(stored: StoredInput, options: InputOptions): Promise<In
 async function readWhole(
   stored: StoredInput,
   options: InputOptions,
-  isCopy: boolean,
+  isTable: boolean,
 ): Promise<InputBytes> {
   const warnings = new Warnings();
   const decoded = await decode(stored, options, warnings);
   const { head, chunks } = await peek(decoded.chunks, showsLineEnd);
   // Where a copy of a table tells null from an empty text, it has bytes that text does not have.
-  if (!isCopy) (options.markup === true ? refuseBinary : refuseMarkup)(head, stored.name);
+  if (!isTable) (options.markup === true ? refuseBinary : refuseMarkup)(head, stored.name);
   const start = Math.max(decoded.mark, options.offset);
   return {
     ...storedMembers(stored),
@@ -139,7 +143,7 @@ export async function openSource(input: AnyInput, options: SourceOptions): Promi
   try {
     const { columns, reading, rows } = await formats[options.format].read(
       { bytes, before: resume, settled: options.resume, warnings, pauses },
-      options,
+      { ...options, isTable: isCopy(input) },
     );
     return {
       columns,

@@ -37,7 +37,7 @@ interface ColumnSource {
 
 export type ColumnFlags = Pick<
   ReadOptions,
-  "itemColumn" | "kindColumn" | "anyItemColumn" | "isHeld"
+  "itemColumn" | "kindColumn" | "anyItemColumn" | "isHeld" | "isTable"
 >;
 
 /**
@@ -50,7 +50,7 @@ export async function findColumns(
 ): Promise<Pick<InputReading, "items" | "kind" | "others">> {
   const { items, others } =
     flags.itemColumn === null
-      ? await chosenItem(source, flags.isHeld)
+      ? await chosenItem(source, flags)
       : { items: await named(source, flags) };
   const [first, second] = items;
   if (flags.kindColumn !== null) {
@@ -89,9 +89,9 @@ interface ChosenItem {
 /** Samples on while nothing can be looked up: the first rows may be hashes, or private addresses. */
 async function chosenItem(
   source: ColumnSource,
-  isHeld: ColumnFlags["isHeld"],
+  flags: Pick<ColumnFlags, "isHeld" | "isTable">,
 ): Promise<ChosenItem> {
-  const choose = (): ItemChoice => chooseItemColumn(source.columns(), isHeld);
+  const choose = (): ItemChoice => chooseItemColumn(source.columns(), flags.isHeld);
   const isClear = (): boolean => !("problem" in choose().choice);
   let records: number = limits.sampleRecords;
   let isFull = await source.sample(records, isClear);
@@ -105,7 +105,7 @@ async function chosenItem(
     found = choose();
   }
   const { choice, rated } = found;
-  if ("problem" in choice) throw noItemColumn(source.input, rated, choice);
+  if ("problem" in choice) throw noItemColumn(source.input, rated, choice, flags.isTable);
   return {
     items: [choice],
     others: othersBeside(choice, rated, source.columns()[0]?.cells.length),

@@ -82,10 +82,12 @@ export type ColumnProblem =
   | { readonly problem: "several" }
   | { readonly problem: "unreadable"; readonly column: RatedColumn };
 
+/** @param isTable whether the input is no text, so that `repute extract` can't read it */
 export function noItemColumn(
   input: string,
   columns: readonly RatedColumn[],
   why: ColumnProblem,
+  isTable = false,
 ): UsageError {
   const names = columns.map(({ name }) => name);
   const shares = columns.map(
@@ -95,7 +97,7 @@ export function noItemColumn(
   return new UsageError(
     isLacking ? "column_not_found" : "column_ambiguous",
     [`${input}: ${problemText(why)}. Share of indicators per column:`, ...shares].join("\n"),
-    { hint: separatorHint(names) ?? columnHint(input, columns, why) },
+    { hint: separatorHint(names) ?? columnHint(input, columns, why, isTable) },
   );
 }
 
@@ -111,7 +113,12 @@ function problemText(why: ColumnProblem): string {
 }
 
 /** The command that takes all columns with items, and the one that finds items inside cells. */
-function columnHint(input: string, columns: readonly RatedColumn[], why: ColumnProblem): string {
+function columnHint(
+  input: string,
+  columns: readonly RatedColumn[],
+  why: ColumnProblem,
+  isTable: boolean,
+): string {
   const file = input === "stdin" ? "-" : shellWord(input);
   const enrich = (taken: readonly RatedColumn[]): string =>
     `repute enrich ${file}${itemFlags(taken)}`;
@@ -122,9 +129,12 @@ function columnHint(input: string, columns: readonly RatedColumn[], why: ColumnP
     return `name one, or look up all of them: ${enrich(taken)}`;
   }
   const inside = `to find the items inside its cells: ${extractPipe([input])}`;
-  return found.length === 0
-    ? `${inside}; or name the column with --item-column NAME`
-    : `to look up what there is: ${enrich(found)}; ${inside}`;
+  if (found.length > 0) {
+    const all = `to look up what there is: ${enrich(found)}`;
+    return isTable ? all : `${all}; ${inside}`;
+  }
+  const name = "name the column with --item-column NAME";
+  return isTable ? name : `${inside}; or ${name}`;
 }
 
 /** The command that finds the items inside the cells and lines of inputs. */

@@ -26,6 +26,7 @@ import {
 import { ndjsonEncoder } from "./ndjson-writer.js";
 import { UsageError } from "../../../core/errors.js";
 import type { JsonObject } from "../../../core/finding.js";
+import { recogniseItem } from "../../../core/item/recognise.js";
 import { memberTexts } from "../../../core/json-members.js";
 import { isListPath, matchColumn, unknownColumn } from "../columns/name-columns.js";
 
@@ -168,8 +169,9 @@ function columnsOf(objects: readonly JsonObject[]): readonly SampledColumn[] {
     eachLeaf(object, "", (path, parent, value) => {
       if (paths.size >= mostPaths && !paths.has(path)) return;
       const column = paths.get(path) ?? { parent, cells: objects.map(() => "") };
-      // Of a list, the first text.
-      if (!isListPath(path) || column.cells[row] === "") column.cells[row] = itemTextOf(value);
+      // Of a list, a text with an item.
+      const isRead = isListPath(path) && recogniseItem(column.cells[row] ?? "").item !== null;
+      if (!isRead) column.cells[row] = itemTextOf(value);
       paths.set(path, column);
     });
   });

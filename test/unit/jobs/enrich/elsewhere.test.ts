@@ -10,7 +10,12 @@ const holdsNone: IsHeld = () => false;
 
 function watching(columns: readonly string[], chosen: string, isHeld = holdsNone): Elsewhere {
   const elsewhere = new Elsewhere();
-  const item = { name: chosen, index: columns.indexOf(chosen), by: "name", sample: null } as const;
+  const item = {
+    name: chosen,
+    index: Math.max(0, columns.indexOf(chosen)),
+    by: "name",
+    sample: null,
+  } as const;
   const reading = {
     format: "csv",
     delimiter: ",",
@@ -60,7 +65,24 @@ describe("Elsewhere", () => {
     const elsewhere = watching(["ip", "file"], "ip");
     const json = JSON.stringify({ ip: "192.0.2.1", file: { hash: { sha1 }, names: [sha1, "x"] } });
     noteAll(elsewhere, [row(1, ["192.0.2.1", ""], json)]);
-    expect(elsewhere.snapshot()).toMatchObject({ elsewhere: { "file.hash.sha1": 1 } });
+    expect(elsewhere.snapshot()).toEqual({
+      elsewhere: { "file.hash.sha1": 1, "file.names[]": 1 },
+    });
+  });
+
+  it("counts a row once for the elements of a list, and none that are looked up", () => {
+    const json = JSON.stringify({
+      ips: ["192.0.2.1", "192.0.2.2"],
+      seen: [{ value: "example.com" }, { value: "example.net" }],
+    });
+    const counts = (chosen: string): object => {
+      const elsewhere = watching(["ips", "seen"], chosen);
+      noteAll(elsewhere, [row(1, ["192.0.2.1", ""], json)]);
+      return elsewhere.snapshot().elsewhere ?? {};
+    };
+    expect(counts("ips")).toEqual({ "ips[]": 1, "seen[].value": 1 });
+    expect(counts("ips[]")).toEqual({ "seen[].value": 1 });
+    expect(counts("seen[].value")).toEqual({ "ips[]": 1 });
   });
 
   it("estimates from the first 200 rows and every hundredth one after, however it is interrupted", () => {

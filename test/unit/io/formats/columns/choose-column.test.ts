@@ -136,11 +136,27 @@ describe("chooseItemColumn", () => {
     );
   });
 
-  it("takes no column without anything to look up while a tenth of another has something", () => {
-    expect(chosen({ sha256: hashes, note: tenths(1) })).toBe("several");
-    expect(chosen({ sha256: hashes, note: Array(4).fill(words).flat().concat(ip) })).toBe(
-      "sha256 by share",
-    );
+  const hundred = Array(10).fill(hashes).flat();
+  const oneOf = (value: string): string[] => [...Array(9).fill(words).flat(), ...tenths(1, value)];
+
+  it.each(["ioc", "Data", "sha256"])(
+    "never takes %s without anything to look up while another column has something",
+    (name) => {
+      expect(chosen({ [name]: hundred, note: oneOf(ip) })).toBe("several");
+      expect(chosen({ [name]: hundred, c2: oneOf("http://cdn.example.com/a") })).toBe("several");
+      expect(chosen({ [name]: hundred, "ips[]": oneOf(ip) })).toBe("several");
+      expect(chosen({ [name]: hundred, c2: [ip, ...Array(99).fill("-")] })).toBe("c2 by share");
+    },
+  );
+
+  it("takes hashes beside a note that links to a page", () => {
+    expect(chosen({ data: hundred, Notes: oneOf(page) })).toBe("data by name");
+    expect(chosen({ sha256: hundred, "file.description": oneOf(page) })).toBe("sha256 by share");
+  });
+
+  it("chooses no list, and lets none replace a column", () => {
+    expect(chosen({ "ips[]": tenths(10), note: words })).toBe("none");
+    expect(chosen({ sensor: tenths(10), "ips[]": tenths(10) })).toBe("sensor by share");
   });
 
   it.each(["", " ", "N/A", "-", "--", "none", "NULL", "nil", "unknown", "n/d", "?"])(

@@ -105,6 +105,20 @@ describe("noItemColumn", () => {
     );
   });
 
+  it("proposes the elements of a list in place of the list, and no extract of a table", () => {
+    const columns = [
+      sampled("item", 0, { cells: 4, indicators: 0, share: 0, queryable: 0, kind: null }),
+      sampled("item[]", 1, { cells: 4, indicators: 4, share: 1, queryable: 1 }),
+    ];
+    const why = { problem: "unreadable", column: columns[0]! } as const;
+    const all = "to look up what there is: repute enrich a --item-column 'item[]'";
+    expect(noItemColumn("a", columns, why).hint).toMatch(`${all}; to find the items inside`);
+    expect(noItemColumn("a", columns, why, true).hint).toBe(all);
+    expect(noItemColumn("a", shares(["b"]), { problem: "none" }, true).hint).toBe(
+      "name the column with --item-column NAME",
+    );
+  });
+
   it("says which usual name can't be read, and how to find what is inside", () => {
     const columns = [
       sampled("IOC", 0, { cells: 4, indicators: 1, share: 0.25, queryable: 0.25 }),
@@ -141,6 +155,13 @@ describe("noItemColumn", () => {
 });
 
 describe("othersNotice", () => {
+  it("takes the elements of a list in place of its single values", () => {
+    const columns = [{ name: "ips[]", index: 1, rows: 4 }];
+    expect(othersNotice([{ name: "ips", index: 0 }], { sampled: 8, columns })).toBe(
+      "column \"ips[]\" has items too (4 of 8 rows): --item-column 'ips[]'",
+    );
+  });
+
   const item = { name: "IoC", index: 0 };
   const sha1 = { name: " SHA1", index: 1, rows: 61 };
   const host = { name: "", index: 2, rows: 1 };

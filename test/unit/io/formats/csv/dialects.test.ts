@@ -46,6 +46,8 @@ const dialects: readonly (readonly [string, string, string, number])[] = [
   ["a rule below the header", "ip,n\n-----\n192.0.2.1,1\n192.0.2.2,2\n", "ip,n", 1],
   ["a rule with cells", "ip\tn\n-----\t---\n192.0.2.1\t1\n192.0.2.2\t2\n", "ip,n", 1],
   ["Markdown", "| ip | n |\n|----|:-:|\n| 192.0.2.1 | 1 |\n| 192.0.2.2 | 2 |\n", ",ip,n,", 1],
+  ["short rules", "| ip | n |\n|:-|--:|\n| 192.0.2.1 | 1 |\n| 192.0.2.2 | 2 |\n", ",ip,n,", 1],
+  ["no rule of empty cells", "ip|n\n-|-\n192.0.2.1|1\n192.0.2.2|2\n", "ip,n", 0],
   ["psql", " ip | n\n----+---\n 192.0.2.1 | 1\n 192.0.2.2 | 2\n", "ip,n", 1],
   ["comments above a header", "# feed\n#\nip,n\n192.0.2.1,1\n192.0.2.2,2\n", "ip,n", 2],
   ["all at once", "; x\nReport\n======\n\nip;n\n=====\n192.0.2.1;1\n192.0.2.2;2\n", "ip,n", 5],

@@ -42,6 +42,38 @@ describe("an NDJSON input without flags", () => {
     expect(items).toEqual(["", "192.0.2.1"]);
   });
 
+  it.each<[string, object, { readonly name: string }]>([
+    ["a list", { peer: "192.0.2.1", ips: ["192.0.2.2", "192.0.2.3"] }, { name: "ips[]" }],
+    [
+      "objects in a list",
+      { peer: "192.0.2.1", seen: [{ type: "domain", value: "example.com" }, { value: "x" }] },
+      { name: "seen[].value" },
+    ],
+    [
+      "lists in objects",
+      {
+        peer: "192.0.2.1",
+        dns: { answers: [{ rdata: "x" }, { rdata: "192.0.2.2" }] },
+      },
+      { name: "dns.answers[].rdata" },
+    ],
+  ])("names the path of items in %s, and does not take it", async (_, object, other) => {
+    const { reading } = await ndjson([object]);
+    expect(reading.items).toMatchObject([{ name: "peer" }]);
+    expect(reading.others).toMatchObject({ sampled: 1, columns: [other] });
+    const { items } = await read(JSON.stringify(object), { itemColumn: other.name });
+    expect(items.some((item) => /^(?:192\.0\.2\.|example)/.test(item))).toBe(true);
+  });
+
+  it.each([{ item: ["192.0.2.1", "192.0.2.2"] }, { data: { items: [{ ip: "192.0.2.1" }] } }])(
+    "proposes the path that reads %j",
+    async (object) => {
+      await expect(ndjson([object])).rejects.toMatchObject({
+        hint: expect.stringMatching(/--item-column '(?:item\[\]|data\.items\[\]\.ip)'/),
+      });
+    },
+  );
+
   it("lists the share of each path if two qualify", async () => {
     const reading = ndjson([{ src: { ip: "192.0.2.1" }, dst: { ip: "192.0.2.2" } }]);
     await expect(reading).rejects.toMatchObject({
