@@ -32,6 +32,23 @@ test.each([";", "\t", "|", "^"])(
   },
 );
 
+test.each([
+  ["in.txt", "192.0.2.1|x\n192.0.2.2|y\n", "|"],
+  ["in.log", "# feed\nip;n\n192.0.2.1;x\n192.0.2.2;y\n", ";"],
+  ["in.txt", "| ip | n |\n|---|---|\n| 192.0.2.1 | x |\n", "|"],
+  ["in.log", "#Fields: n c-ip\n1 192.0.2.1\n2 192.0.2.2\n", ","],
+  ["in.txt", "ip\tn\n192.0.2.1\tx\n192.0.2.2\ty\n", ","],
+])("CSV written from the table in %s %j has the delimiter %j", async (name, content, char) => {
+  const folder = await temporaryFolder();
+  const [input, output] = [join(folder, name), join(folder, "out.csv")];
+  await writeFile(input, content);
+  await runRepute(["enrich", input, "-o", output, "--local"]);
+  expect(await readFile(output, "utf8")).toContain(`${char}rep_item${char}rep_kind${char}`);
+  expect((await runRepute(["report", output])).code).toBe(0);
+  await runRepute(["enrich", input, input, "-o", output, "--local"]);
+  expect(await readFile(output, "utf8")).toContain(`${char}rep_item${char}rep_kind${char}`);
+});
+
 test("a run names what it does not look up, in columns and inside cells", async () => {
   const folder = await temporaryFolder();
   const [table, text] = [join(folder, "t.csv"), join(folder, "notes.txt")];

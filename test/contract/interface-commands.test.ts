@@ -195,6 +195,7 @@ describe("case", () => {
     const { code, stdout, stderr } = await runInProcess(args);
     expect([code, stdout.split("\n").length]).toEqual([0, 2]);
     expect(stderr).toMatch(/^repute: warning: case case-2004 has no addresses \(event_ips\)/);
+    expect(await runInProcess([...args, "--min-rows", "1"])).toMatchObject({ code: 1 });
   });
 
   test("enrich contacts two addresses, each with its own credential", async () => {

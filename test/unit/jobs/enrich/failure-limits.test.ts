@@ -112,3 +112,16 @@ it("too few rows are refused whatever becomes of them, --max-failed 100% or not"
     expect(refused(rows, { maxFailed: "100%" }, 1_402)).toBe("too_few_rows");
   }
 });
+
+it.each([
+  ["50%", null, 0],
+  ["50%", 99, 0],
+  ["50%", 100, 50],
+  ["10", null, 10],
+])(
+  "--min-rows %s of an input that may be empty needs, after %s rows, %i",
+  (limit, earlier, least) => {
+    const minRows = { ...rowLimit().parse(limit), mayBeEmpty: true as const };
+    expect(leastRows(minRows, earlier)).toBe(least);
+  },
+);
