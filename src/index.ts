@@ -34,8 +34,8 @@ export type {
   QueryResult,
   Sha1Result,
   UrlResult,
-} from "./client/api/schema/query-result.js";
-export type { QuickCheckResult } from "./client/api/schema/query-result.js";
+} from "./core/endpoints/query.js";
+export type { QuickCheckResult } from "./core/endpoints/quick-check.js";
 export type { Tag, TagIps, TagSummary } from "./client/api/schema/tag.js";
 export {
   NotFoundError,
@@ -56,7 +56,7 @@ export {
   UsageError,
 } from "./core/errors.js";
 export type { ReputeErrorOptions } from "./core/errors.js";
-export { verdictOf } from "./core/finding.js";
+export { verdictOf } from "./core/verdict.js";
 export type { FindingSource } from "./core/finding-source.js";
 export type {
   Answers,

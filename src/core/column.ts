@@ -1,3 +1,4 @@
+import type { MemberColumn } from "./endpoints/endpoint.js";
 import type { JsonObject, LookupEndpoint } from "./finding.js";
 import type { EnrichedRow } from "./row.js";
 
@@ -16,13 +17,8 @@ export interface Column {
   readonly origin: Origin | null;
 }
 
-export interface Origin {
+export interface Origin extends Pick<MemberColumn, "path" | "read" | "restore"> {
   readonly endpoint: LookupEndpoint;
-  readonly path: readonly string[];
-  /** Turns the member at the path into the value. @default as it is */
-  readonly read?: (member: unknown, result: JsonObject) => unknown;
-  /** Turns the value back into a member. @default as it is */
-  readonly restore?: (value: ColumnValue) => unknown;
 }
 
 /** Reads a column's value from an enriched row; a value of the wrong type becomes null. */

@@ -1,14 +1,12 @@
 import { isTimestamp } from "./clock.js";
-import {
-  type LookupEndpoint,
-  mailBlocklist,
-  memberOf as resultMember,
-  verdictOf,
-} from "./finding.js";
-import { type Column, columnOf, memberIn, type Origin } from "./column.js";
+import { type LookupEndpoint, lookupEndpoints, memberOf } from "./finding.js";
+import { verdictOf } from "./verdict.js";
+import { type Column, columnOf } from "./column.js";
+import type { MemberColumn } from "./endpoints/endpoint.js";
+import { endpoints } from "./endpoints/endpoints.js";
 import type { EnrichedRow } from "./row.js";
 
-const { text, time, bool, count, list } = columnOf;
+const { text, time, count, list } = columnOf;
 
 /** The added columns, in output order. The header never depends on the data. */
 export const columns: readonly Column[] = [
@@ -19,46 +17,7 @@ export const columns: readonly Column[] = [
     verdictOf(e.finding),
   ),
   list("missing", "Members that were null in a partial answer", (e) => e.finding.missing),
-  text("type", "The service's own type of the result, such as IP_BOGON", query("type")),
-  text("mail_blocklist", "Mail blocklist status", blocklist("query")),
-  bool("bogon", "The address is in a reserved range", query("bogon")),
-  text("intent", "malicious, suspicious, unknown or none (nothing known)", query("intent")),
-  list("tags", "Tags of threat activity", query("tags")),
-  time("first_seen", "First seen", query("firstSeen")),
-  time("last_seen", "Last seen", query("lastSeen")),
-  list("reverse_dns", "Current reverse DNS names", reverseDns()),
-  text("abuse_email", "Abuse contact", query("abuseContact", "email")),
-  text("abuse_status", "Whether the abuse contact works", query("abuseContact", "status")),
-  time(
-    "abuse_verified_at",
-    "When the abuse contact was last verified",
-    query("abuseContact", "lastVerification"),
-  ),
-  text("asn", "Autonomous system, as AS<number>", query("asn", "asn")),
-  text("as_name", "Name of the autonomous system", query("asn", "name")),
-  text(
-    "as_country",
-    "Country of the autonomous system, ISO 3166-1 alpha-2",
-    query("asn", "countryCode"),
-  ),
-  time("honeypot_first_seen", "First honeypot interaction", honeypot("firstSeen")),
-  time("honeypot_last_seen", "Last honeypot interaction", honeypot("lastSeen")),
-  count("honeypot_observations", "Honeypot observations", honeypot("observations")),
-  time("spamtrap_first_seen", "First spamtrap interaction", spamtrap("firstSeen")),
-  time("spamtrap_last_seen", "Last spamtrap interaction", spamtrap("lastSeen")),
-  count("spamtrap_observations", "Spamtrap observations", spamtrap("observations")),
-  text(
-    "quick_mail_blocklist",
-    "Mail blocklist status, from the quick check",
-    blocklist("quick-check"),
-  ),
-  text("quick_intent", "Intent, from the quick check", quickCheck("intent")),
-  bool(
-    "quick_bogon",
-    "The address is in a reserved range, from the quick check",
-    quickCheck("bogon"),
-  ),
-  bool("quick_activity", "Activity was observed, from the quick check", quickCheck("activity")),
+  ...lookupEndpoints.flatMap(columnsOfEndpoint),
   text(
     "source",
     "live, cache, duplicate or local; sample or invented from the embedded service; empty if nothing was looked up",
@@ -99,7 +58,7 @@ const optionalColumns: Readonly<Record<OptionalKind, readonly Column[]>> = {
   column: [
     text("column", "With several item columns: the one of the row", ({ row }) => row.column),
   ],
-  raw: [raw("query", "query"), raw("quick-check", "quick check")],
+  raw: lookupEndpoints.map(raw),
 };
 
 export function addedColumns({ only, ...optional }: OptionalColumns): readonly Column[] {
@@ -131,50 +90,19 @@ const optionalKinds = Object.keys(optionalColumns) as readonly OptionalKind[];
 /** Version of the column table. Any change to a column needs a new version. */
 export const schemaVersion = 4;
 
-function raw(endpoint: LookupEndpoint, what: string): Column {
-  const description = `With --raw: the result of the ${what} as received, as JSON`;
-  return text(resultMember(endpoint), description, ({ finding }) => {
+function raw(endpoint: LookupEndpoint): Column {
+  const { title } = endpoints[endpoint];
+  const description = `With --raw: the result of the ${title} as received, as JSON`;
+  return text(memberOf(endpoint), description, ({ finding }) => {
     const answer = finding.answers[endpoint];
     return answer === undefined ? null : (answer.text ?? JSON.stringify(answer.result));
   });
 }
 
-function query(...path: readonly string[]): Origin {
-  return { endpoint: "query", path };
-}
-
-function quickCheck(...path: readonly string[]): Origin {
-  return { endpoint: "quick-check", path };
-}
-
-function honeypot(name: string): Origin {
-  return query("observedActivity", "honeypotInteractions", name);
-}
-
-function spamtrap(name: string): Origin {
-  return query("observedActivity", "spamtrapInteractions", name);
-}
-
-/** The specified member, or the one that deployed services send instead. */
-function blocklist(endpoint: LookupEndpoint): Origin {
-  return {
-    endpoint,
-    path: ["serviceMailBlocklist"],
-    read: (_, result) => mailBlocklist(result),
-  };
-}
-
-function reverseDns(): Origin {
-  return {
-    endpoint: "query",
-    path: ["reverseDns"],
-    read: (member) => {
-      const current = memberIn(member, "current");
-      return Array.isArray(current) ? current.map((entry) => memberIn(entry, "entry")) : null;
-    },
-    restore: (names) =>
-      Array.isArray(names) && names.length > 0
-        ? { current: names.map((entry: string) => ({ entry })) }
-        : null,
-  };
+/** The columns that show an endpoint's result. */
+function columnsOfEndpoint(endpoint: LookupEndpoint): readonly Column[] {
+  const shown: readonly MemberColumn[] = endpoints[endpoint].columns;
+  return shown.map(({ type, name, description, ...member }) =>
+    columnOf[type](name, description, { endpoint, ...member }),
+  );
 }

@@ -1,22 +1,23 @@
 import { lackedColumns, type OptionalColumns } from "./columns.js";
+import { endpoints } from "./endpoints/endpoints.js";
 import { UsageError } from "./errors.js";
+import { lookupEndpoints } from "./finding.js";
 import { counted } from "./text/quantity.js";
+import { decisiveColumns } from "./verdict.js";
 
 export const reportedColumns = ["item", "kind", "status", "verdict"] as const;
 
-export const retriedColumns = [
+export const retriedColumns: readonly string[] = [
   ...reportedColumns,
   "missing",
-  "type",
-  "intent",
-  "mail_blocklist",
-  "quick_mail_blocklist",
-  "quick_intent",
-  "quick_activity",
+  ...new Set([
+    ...lookupEndpoints.flatMap((endpoint) => endpoints[endpoint].shownBy),
+    ...Object.values(decisiveColumns).flat(),
+  ]),
   "source",
   "error_code",
   "error",
-] as const;
+];
 
 /** @throws UsageError `columns_missing` if an earlier output lacks columns that a command needs */
 export function mustHaveColumns(

@@ -1,17 +1,15 @@
 import { type AbortGroups, raceAbort } from "../core/abort.js";
-import type {
-  PartialResult,
-  QueryResult,
-  QuickCheckResult,
-} from "../client/api/schema/query-result.js";
+import type { z } from "zod";
+import { camelCase, type CamelCase, type endpoints } from "../core/endpoints/endpoints.js";
 import type { FindingSource } from "../core/finding-source.js";
 import {
   type FindingError,
-  hasOtherWord,
+  type LookupEndpoint,
+  lookupEndpoints,
   unasked,
   type Verdict,
-  verdictOf,
 } from "../core/finding.js";
+import { hasOtherWord, verdictOf } from "../core/verdict.js";
 import { unsupported } from "../core/item/detect.js";
 import type { ItemKind } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";
@@ -31,36 +29,50 @@ interface AnyResult {
   readonly lookedUpAt: string | null;
 }
 
+type Specs = typeof endpoints;
+
+type Full<Name extends LookupEndpoint> = z.output<Specs[Name]["result"]>;
+
+type Partial<Name extends LookupEndpoint> = Specs[Name]["partial"] extends z.ZodType
+  ? z.output<Specs[Name]["partial"]>
+  : never;
+
+/**
+ * The result of each endpoint, told apart by `type` where it has kinds; null if it wasn't asked or gave
+ * no answer. The interface is in beta: an enumeration, `type` included, may have values that it doesn't
+ * document.
+ */
+type FullResults = { readonly [Name in LookupEndpoint as CamelCase<Name>]: Full<Name> | null };
+
+/** The same, where members may be null because they were unavailable. */
+type Results = {
+  readonly [Name in LookupEndpoint as CamelCase<Name>]: Full<Name> | Partial<Name> | null;
+};
+
+type NoResults = { readonly [Name in LookupEndpoint as CamelCase<Name>]: null };
+
 /** An item that was recognised. */
 interface ItemResult extends AnyResult {
   /** The item in its normal form, such as `1.2.3.4` for `1.2.3[.]4`: what was asked. */
   readonly item: string;
   readonly kind: ItemKind;
-  /** Result of the quick check; null if it wasn't asked or gave no answer. */
-  readonly quickCheck: QuickCheckResult | null;
 }
 
 /** Every requested lookup was answered in full. */
-export interface CompleteResult extends ItemResult {
+export interface CompleteResult extends ItemResult, FullResults {
   readonly status: "complete";
   /** Null for an intent or mail blocklist status that the interface doesn't document. */
   readonly verdict: Verdict | null;
-  /**
-   * Result of the query, told apart by `type`; null if it wasn't asked. The interface is in beta: an
-   * enumeration, `type` included, may have values that it doesn't document.
-   */
-  readonly query: QueryResult | null;
   readonly missing: readonly [];
   readonly error: null;
 }
 
 /** Part of the data was unavailable, and still was after the allowed re-asks. */
-export interface IncompleteResult extends ItemResult {
+export interface IncompleteResult extends ItemResult, Results {
   readonly status: "partial";
   /** Null if what is missing could speak against the item. */
   readonly verdict: Verdict | null;
-  readonly query: PartialResult | QueryResult | null;
-  /** Members of `query` that are null because they were unavailable. */
+  /** Members of a result that are null because they were unavailable. */
   readonly missing: readonly string[];
   readonly error: null;
 }
@@ -69,23 +81,20 @@ export interface IncompleteResult extends ItemResult {
  * `invalid`: the service rejected the item (400). `failed`: no usable answer. If only one of query and
  * quick check is at fault, the other one's result is there.
  */
-export interface FailedResult extends ItemResult {
+export interface FailedResult extends ItemResult, Results {
   readonly status: "invalid" | "failed";
   /** Null unless the other lookup's answer speaks against the item. */
   readonly verdict: Verdict | null;
-  readonly query: PartialResult | QueryResult | null;
   readonly missing: readonly string[];
   readonly error: FindingError;
 }
 
 /** The text is no item of a kind that the interface has; nothing was sent. */
-export interface UnsupportedResult extends AnyResult {
+export interface UnsupportedResult extends AnyResult, NoResults {
   readonly status: "unsupported";
   readonly item: null;
   readonly kind: null;
   readonly verdict: null;
-  readonly query: null;
-  readonly quickCheck: null;
   readonly missing: readonly [];
   readonly error: FindingError;
 }
@@ -133,8 +142,9 @@ export async function lookUp(
     kind: item?.kind ?? null,
     status,
     verdict: verdictOf(finding),
-    query: answers.query?.result ?? null,
-    quickCheck: answers["quick-check"]?.result ?? null,
+    ...Object.fromEntries(
+      lookupEndpoints.map((name) => [camelCase(name), answers[name]?.result ?? null]),
+    ),
     missing,
     source,
     httpStatus,

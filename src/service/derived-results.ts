@@ -1,8 +1,4 @@
-import type {
-  ObservedActivity,
-  QueryResult,
-  QuickCheckResult,
-} from "../client/api/schema/query-result.js";
+import type { QueryResult } from "../core/endpoints/query.js";
 import { isBogon } from "../core/item/ip.js";
 import type { Item } from "../core/item/item.js";
 
@@ -41,35 +37,3 @@ const types = {
   crypto_wallet: "CRYPTO_WALLET",
   email: "EMAIL",
 } as const;
-
-/** The quick check that agrees with a query. */
-export function quickCheckOf(result: QueryResult): QuickCheckResult {
-  const { item, type } = result;
-  if (result.type === "IP_BOGON") {
-    const serviceMailBlocklist = "NOT_LISTED";
-    return { item, serviceMailBlocklist, type, bogon: true, intent: "none", activity: false };
-  }
-  return {
-    item,
-    serviceMailBlocklist: result.serviceMailBlocklist ?? "NOT_LISTED",
-    type,
-    bogon: false,
-    intent: intentOf(result),
-    activity: "observedActivity" in result && wasActive(result.observedActivity),
-  };
-}
-
-/** Kinds without an `intent` member derive it from the blocklist. */
-function intentOf(result: Exclude<QueryResult, { type: "IP_BOGON" }>): string {
-  if ("intent" in result) return (result.intent as string | null) ?? "unknown";
-  return result.serviceMailBlocklist === "ACTIVE" ? "malicious" : "none";
-}
-
-function wasActive(activity: unknown): boolean {
-  const observed = activity as ObservedActivity | null;
-  if (observed === null) return false;
-  return (
-    observed.honeypotInteractions.lastSeen !== null ||
-    observed.spamtrapInteractions.lastSeen !== null
-  );
-}

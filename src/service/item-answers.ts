@@ -1,11 +1,12 @@
-import { endpoints } from "../client/api/endpoints.js";
-import type { QueryResult } from "../client/api/schema/query-result.js";
-import { intents, type LookupEndpoint } from "../core/finding.js";
+import { endpoints } from "../core/endpoints/endpoints.js";
+import type { QueryResult } from "../core/endpoints/query.js";
+import { type LookupEndpoint } from "../core/finding.js";
+import { intents } from "../core/endpoints/vocabulary.js";
 import type { Item } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";
 import type { Dataset } from "./dataset/dataset.js";
 import { type KnownAnswer, quoted, type RefusedAnswer, withMissing } from "./dataset/records.js";
-import { notListed, quickCheckOf, unknownAddress } from "./derived-results.js";
+import { notListed, unknownAddress } from "./derived-results.js";
 import type { ServiceSettings } from "./options.js";
 import { failure, partialSuccess, type RouteAnswer, success } from "./served-answer.js";
 import type { TagLists } from "./snapshots.js";
@@ -42,7 +43,7 @@ export function answersFrom(
       full: () => {
         const missing = hasPartial ? scripted(facts) : undefined;
         if (missing) return without(missing);
-        return success(toJson(facts.answers[endpoint] ?? derived[endpoint](result)));
+        return success(toJson(facts.answers[endpoint] ?? endpoints[endpoint].answerFrom(result)));
       },
       partial: hasPartial ? (dice) => without(someMembers(result, dice)) : null,
     };
@@ -83,12 +84,6 @@ function scripts(): (facts: KnownAnswer) => readonly string[] | undefined {
     return missing[before % (forever ? missing.length : missing.length + 1)];
   };
 }
-
-/** The answer of each endpoint, derived from the query result. */
-const derived: Readonly<Record<LookupEndpoint, (result: QueryResult) => object>> = {
-  query: (result) => result,
-  "quick-check": quickCheckOf,
-};
 
 /** Picks members that may be null, with two bits of the dice each; at least one. */
 function someMembers(result: QueryResult, dice: number): string[] {

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { FastifyReply } from "fastify";
-import { madeUpHeaders } from "../client/api/endpoints.js";
+import { madeUpHeaders } from "../client/api/made-up.js";
 import type { Clock } from "../core/clock.js";
 import type { Rate } from "../core/options.js";
 import { Faults, type ServedOutcome } from "./faults.js";

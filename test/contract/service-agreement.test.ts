@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { queryResultSchema } from "../../src/client/api/schema/query-result.js";
+import { queryResultSchema } from "../../src/core/endpoints/query.js";
 import { successEnvelope } from "../../src/client/api/schema/vocabulary.js";
 import { type TagIps, tagIpsSchema, tagListSchema } from "../../src/client/api/schema/tag.js";
 import { packagePath } from "../../src/core/program.js";

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { partialSuccessEnvelope } from "../../src/client/api/schema/vocabulary.js";
-import { partialResultSchema } from "../../src/client/api/schema/query-result.js";
+import { partialResultSchema } from "../../src/core/endpoints/query.js";
 import { startService } from "../../src/service/service.js";
 import { ManualClock } from "../helpers/manual-clock.js";
 import { ask, askBravely, runningService } from "../unit/service/running-service.js";

@@ -5,11 +5,8 @@ import {
   partialSuccessEnvelope,
   successEnvelope,
 } from "../../src/client/api/schema/vocabulary.js";
-import {
-  partialResultSchema,
-  queryResultSchema,
-  quickCheckResultSchema,
-} from "../../src/client/api/schema/query-result.js";
+import { partialResultSchema, queryResultSchema } from "../../src/core/endpoints/query.js";
+import { quickCheckResultSchema } from "../../src/core/endpoints/quick-check.js";
 import { datasetOf } from "../helpers/dataset-of.js";
 import { packagePath } from "../../src/core/program.js";
 import { loadDataset } from "../../src/service/dataset/dataset.js";

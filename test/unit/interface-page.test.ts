@@ -4,13 +4,10 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { calls } from "../../src/client/api/calls.js";
-import { endpoints } from "../../src/client/api/endpoints.js";
-import {
-  abuseContactStatuses,
-  caseStates,
-  resultTypes,
-} from "../../src/client/api/schema/vocabulary.js";
-import { blocklistStatuses, intents } from "../../src/core/finding.js";
+import { endpoints } from "../../src/core/endpoints/endpoints.js";
+import { caseStates } from "../../src/client/api/schema/vocabulary.js";
+import { abuseContactStatuses, resultTypes } from "../../src/core/endpoints/vocabulary.js";
+import { blocklistStatuses, intents } from "../../src/core/endpoints/vocabulary.js";
 import { webhookSchema } from "../../src/jobs/webhooks/configuration.js";
 
 const page = new URL("../../docs/interface.md", import.meta.url);

@@ -1,5 +1,7 @@
 import { domainToASCII } from "node:url";
-import { blocklistStatuses, intents, type JsonObject, mailBlocklist } from "../../core/finding.js";
+import { type JsonObject } from "../../core/finding.js";
+import { blocklistStatuses, intents } from "../../core/endpoints/vocabulary.js";
+import { mailBlocklist } from "../../core/endpoints/endpoint.js";
 import { asObject } from "../../core/json-members.js";
 import type { Item, ItemKind } from "../../core/item/item.js";
 import { readIp } from "../../core/item/ip.js";
@@ -9,7 +11,7 @@ import {
   type ResultType,
   abuseContactStatuses,
   resultTypes,
-} from "./schema/vocabulary.js";
+} from "../../core/endpoints/vocabulary.js";
 import { isTimestamp } from "../../core/clock.js";
 
 /**

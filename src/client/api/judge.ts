@@ -8,11 +8,12 @@ import {
   largeAnswer,
   type LookupAnswer,
   type LookupEndpoint,
-  mailBlocklist,
 } from "../../core/finding.js";
+import { mailBlocklist } from "../../core/endpoints/endpoint.js";
 import type { Item } from "../../core/item/item.js";
 import { driftFor, mismatch } from "./answer-match.js";
-import { endpoints, madeUpIn } from "./endpoints.js";
+import { endpoints } from "../../core/endpoints/endpoints.js";
+import { madeUpIn } from "./made-up.js";
 import { asObject, resultText } from "../../core/json-members.js";
 import { readAnswer, type ReadContext, violation } from "./read-answer.js";
 import { schemaFault } from "./schema-fault.js";

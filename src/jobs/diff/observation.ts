@@ -1,4 +1,5 @@
-import { decisiveMembers, isOtherWord, type Verdict, verdicts } from "../../core/finding.js";
+import { type Verdict, verdicts } from "../../core/finding.js";
+import { decisiveMembers, isOtherWord } from "../../core/verdict.js";
 import type { EarlierRecord } from "../../io/formats/types.js";
 
 export interface Observation {

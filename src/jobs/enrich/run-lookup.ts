@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { FatalError } from "../../core/errors.js";
 import type { MadeUp } from "../../core/finding-source.js";
 import { mixedData, otherTable } from "../../io/output/warehouse/run-records.js";
-import { madeUpIn } from "../../client/api/endpoints.js";
+import { madeUpIn } from "../../client/api/made-up.js";
 import type { LookupRecord } from "../../core/attempt.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import { openJournal } from "../../client/store/journal/journal.js";

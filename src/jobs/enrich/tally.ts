@@ -6,10 +6,9 @@ import {
   type FindingStatus,
   findingStatuses,
   firstAnswer,
-  hasOtherWord,
   type VerdictCounts,
-  verdictOf,
 } from "../../core/finding.js";
+import { hasOtherWord, verdictOf } from "../../core/verdict.js";
 import { itemKinds } from "../../core/item/item.js";
 import {
   type EnrichedRow,

@@ -1,5 +1,6 @@
 import { rowCodes } from "../../core/row-codes.js";
-import { decisiveMembers, type FindingStatus, type Verdict, verdicts } from "../../core/finding.js";
+import { type FindingStatus, type Verdict, verdicts } from "../../core/finding.js";
+import { decisiveMembers } from "../../core/verdict.js";
 import {
   answeredLookups,
   rowHasOtherWord,

@@ -1,3 +1,4 @@
+import { endpoints } from "../../core/endpoints/endpoints.js";
 import {
   type Finding,
   type FindingStatus,
@@ -7,9 +8,9 @@ import {
   lookupEndpoints,
   memberOf,
   unasked,
-  verdictOf,
   verdicts,
 } from "../../core/finding.js";
+import { verdictOf } from "../../core/verdict.js";
 import { asObject } from "../../core/json-members.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import { combineFindings } from "../../client/lookup/combine.js";
@@ -42,7 +43,7 @@ function withKept(row: EarlierRow, now: Finding): Finding {
   let whole = now;
   for (const endpoint of lookupEndpoints) {
     if (earlier.answers[endpoint] === undefined || now.answers[endpoint] !== undefined) continue;
-    const missing = endpoint === "query" ? earlier.missing : [];
+    const missing = missingIn(earlier, endpoint);
     const kept: Finding = {
       ...unasked(missing.length > 0 ? "partial" : "complete", null),
       answers: { [endpoint]: keptAnswer(row, endpoint) },
@@ -50,7 +51,9 @@ function withKept(row: EarlierRow, now: Finding): Finding {
       source: now.source,
       httpStatus: missing.length > 0 ? 503 : 200,
     };
-    whole = endpoint === "query" ? combineFindings(kept, whole) : combineFindings(whole, kept);
+    const isFirst =
+      lookupEndpoints.find((name) => name === endpoint || whole.answers[name]) === endpoint;
+    whole = isFirst ? combineFindings(kept, whole) : combineFindings(whole, kept, endpoint);
   }
   return whole;
 }
@@ -60,7 +63,12 @@ function keptAnswer({ record, earlier }: EarlierRow, endpoint: LookupEndpoint): 
   const text = record.text(memberOf(endpoint));
   const received = parsed(text);
   if (received !== null) return { result: received, text };
-  return { result: earlierResult(record, endpoint, endpoint === "query" ? earlier.missing : []) };
+  return { result: earlierResult(record, endpoint, missingIn(earlier, endpoint)) };
+}
+
+/** Members that an answer of an earlier row lacks: only some endpoints have partial answers. */
+function missingIn({ missing }: Finding, endpoint: LookupEndpoint): readonly string[] {
+  return endpoints[endpoint].partial === null ? [] : missing;
 }
 
 function parsed(text: string): JsonObject | null {
@@ -82,9 +90,10 @@ export function isNoWorse(earlier: Finding, now: Finding): boolean {
   if (isWhole) return true;
   if (verdictOf(now) === null && verdictOf(earlier) !== null) return false;
   // A failed row can still hold the answer of one of its two lookups.
-  const endpoints = Object.keys(earlier.answers) as LookupEndpoint[];
-  if (endpoints.some((endpoint) => now.answers[endpoint] === undefined)) return false;
-  if (endpoints.includes("query") && now.missing.length > earlier.missing.length) return false;
+  const answered = lookupEndpoints.filter((endpoint) => earlier.answers[endpoint] !== undefined);
+  if (answered.some((endpoint) => now.answers[endpoint] === undefined)) return false;
+  const hasPartial = answered.some((endpoint) => endpoints[endpoint].partial !== null);
+  if (hasPartial && now.missing.length > earlier.missing.length) return false;
   return now.status === "partial" || severity(now) >= severity(earlier);
 }
 

@@ -1,12 +1,12 @@
 import { isIPv4 } from "node:net";
 import { z } from "zod";
-import { camelCase, endpoints } from "../../client/api/endpoints.js";
+import { camelCase, endpoints } from "../../core/endpoints/endpoints.js";
 import {
   caseContextSchema,
   customerSchema,
   repShareCaseSchema,
 } from "../../client/api/schema/operations.js";
-import { type QueryResult, queryResultSchema } from "../../client/api/schema/query-result.js";
+import { type QueryResult, queryResultSchema } from "../../core/endpoints/query.js";
 import { tagSchema } from "../../client/api/schema/tag.js";
 import { caseStates } from "../../client/api/schema/vocabulary.js";
 import { eachEndpoint, type LookupEndpoint, lookupEndpoints } from "../../core/finding.js";

@@ -1,9 +1,10 @@
 import { isIPv4 } from "node:net";
-import type { ObservedActivity, QueryResult } from "../../client/api/schema/query-result.js";
+import type { ObservedActivity, QueryResult } from "../../core/endpoints/query.js";
 import type { Verdict } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { KnownAnswer } from "../dataset/records.js";
-import { notListed, quickCheckOf } from "../derived-results.js";
+import { quickCheckOf } from "../../core/endpoints/quick-check.js";
+import { notListed } from "../derived-results.js";
 import { Draw, newest, questions, syntheticShares, drawnVerdict, wholeSeconds } from "./draw.js";
 import { isInvented, tagsOf } from "./tags.js";
 

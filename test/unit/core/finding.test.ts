@@ -1,12 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  blocklistStatuses,
-  hasOtherWord,
-  intents,
-  mailBlocklist,
-  verdictOf,
-} from "../../../src/core/finding.js";
+import { blocklistStatuses, intents } from "../../../src/core/endpoints/vocabulary.js";
+import { mailBlocklist } from "../../../src/core/endpoints/endpoint.js";
+import { hasOtherWord, verdictOf } from "../../../src/core/verdict.js";
 import { aFinding } from "../../helpers/enriched-rows.js";
 
 describe("a verdict", () => {

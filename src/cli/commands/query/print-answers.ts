@@ -1,5 +1,6 @@
 import { columns } from "../../../core/columns.js";
-import { type Finding, nestedFacts, nestedText } from "../../../core/finding.js";
+import { type Finding } from "../../../core/finding.js";
+import { nestedFacts, nestedText } from "../../../core/nested-facts.js";
 import type { Item } from "../../../core/item/item.js";
 import { itemRow } from "../../../core/row.js";
 import { printable } from "../../../core/text/printable.js";

@@ -1,10 +1,10 @@
 import {
   type FindingStatus,
   findingStatuses,
-  hasOtherWord,
   type LookupEndpoint,
   unasked,
 } from "../../../core/finding.js";
+import { hasOtherWord } from "../../../core/verdict.js";
 import { recogniseItem } from "../../../core/item/recognise.js";
 import { inOrder } from "../../../client/lookup/in-order.js";
 import { openRequests } from "../../../client/lookup/options.js";

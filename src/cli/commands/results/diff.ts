@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { UsageError } from "../../../core/errors.js";
-import { accusationIn } from "../../../core/finding.js";
+import { accusationIn } from "../../../core/verdict.js";
 import { option } from "../../../core/options.js";
 import { formatCount } from "../../../core/text/quantity.js";
 import { earlierPrefix } from "../../../io/output/options.js";

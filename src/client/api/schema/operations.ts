@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { dateTime, openEnum } from "./vocabulary.js";
+import { dateTime, openEnum } from "../../../core/endpoints/vocabulary.js";
 
 export const customerSchema = z.looseObject({
   customer_id: z.string(),

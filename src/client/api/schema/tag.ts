@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { openEnum, snapshotLength } from "./vocabulary.js";
+import { snapshotLength } from "./vocabulary.js";
+import { openEnum } from "../../../core/endpoints/vocabulary.js";
 
 /**
  * Result of `/tags/{name}`. The specification doesn't say which members may be null or absent, so every

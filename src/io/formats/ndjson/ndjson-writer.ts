@@ -1,7 +1,7 @@
 import { toWellFormed } from "../../../core/bytes.js";
 import type { Column } from "../../../core/column.js";
 import { columns } from "../../../core/columns.js";
-import { nestedFacts, nestedText } from "../../../core/finding.js";
+import { nestedFacts, nestedText } from "../../../core/nested-facts.js";
 import type { EnrichedRow, Row } from "../../../core/row.js";
 import { addedColumnNames, addedMemberName } from "../added-names.js";
 import type { Encoder, EncoderOptions } from "../types.js";

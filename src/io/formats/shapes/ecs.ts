@@ -1,7 +1,7 @@
 import { systemClock, timestamp } from "../../../core/clock.js";
 import type { Item } from "../../../core/item/item.js";
 import type { EnrichedRow } from "../../../core/row.js";
-import { accusationIn, verdictOf } from "../../../core/finding.js";
+import { accusationIn, verdictOf } from "../../../core/verdict.js";
 import type { EncoderOptions, CountOptions, RecordCounter, WritableFormat } from "../types.js";
 import {
   itemFacts,

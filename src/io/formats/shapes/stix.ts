@@ -2,12 +2,8 @@ import { randomUUID } from "node:crypto";
 import { v5 as nameUuid } from "uuid";
 import { systemClock, timestamp } from "../../../core/clock.js";
 import type { EnrichedRow } from "../../../core/row.js";
-import {
-  type Accusation,
-  accusationIn,
-  type JsonObject,
-  verdictOf,
-} from "../../../core/finding.js";
+import { type Accusation, type JsonObject } from "../../../core/finding.js";
+import { accusationIn, verdictOf } from "../../../core/verdict.js";
 import { asObject, readJson } from "../../../core/json-members.js";
 import { linesEncoder } from "../lines-encoder.js";
 import { splitLines } from "../record-splitter.js";

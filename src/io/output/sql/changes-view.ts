@@ -1,4 +1,5 @@
-import { blocklistStatuses, intents, verdicts } from "../../../core/finding.js";
+import { verdicts } from "../../../core/finding.js";
+import { blocklistStatuses, intents } from "../../../core/endpoints/vocabulary.js";
 import {
   type DialectName,
   quoteIdentifier,

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { verdictOf } from "../../../core/finding.js";
+import { verdictOf } from "../../../core/verdict.js";
 import type { EnrichedRow, LeftOutReason, Row } from "../../../core/row.js";
 import { openFileDestination } from "../../../io/output/file-destination.js";
 import { partPath } from "../../../io/output/part-file.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { results } from "../../../../src/client/api/schema/query-result.js";
+import { results } from "../../../../src/core/endpoints/query.js";
 import { tagIpsSchema } from "../../../../src/client/api/schema/tag.js";
 import { schemaFault } from "../../../../src/client/api/schema-fault.js";
 import { ipResult } from "./answers.js";

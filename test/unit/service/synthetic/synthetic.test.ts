@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
-import { queryResultSchema } from "../../../../src/client/api/schema/query-result.js";
+import { queryResultSchema } from "../../../../src/core/endpoints/query.js";
 import { recogniseItem } from "../../../../src/core/item/recognise.js";
-import { type JsonObject, unasked, verdictOf } from "../../../../src/core/finding.js";
+import { type JsonObject, unasked } from "../../../../src/core/finding.js";
+import { verdictOf } from "../../../../src/core/verdict.js";
 import { loadDataset } from "../../../../src/service/dataset/dataset.js";
 import { packagePath } from "../../../../src/core/program.js";
-import { quickCheckOf } from "../../../../src/service/derived-results.js";
+import { quickCheckOf } from "../../../../src/core/endpoints/quick-check.js";
 import { syntheticShares } from "../../../../src/service/synthetic/draw.js";
 import { syntheticAnswers } from "../../../../src/service/synthetic/synthetic-answers.js";
 import { knownTo, swarmTag } from "../../../../src/service/synthetic/tags.js";

@@ -9,7 +9,7 @@ import {
   partialSuccessEnvelope,
   successEnvelope,
 } from "../../../../../src/client/api/schema/vocabulary.js";
-import { partialResultSchema } from "../../../../../src/client/api/schema/query-result.js";
+import { partialResultSchema } from "../../../../../src/core/endpoints/query.js";
 import {
   tagIpsSchema,
   tagListSchema,

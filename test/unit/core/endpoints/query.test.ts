@@ -1,10 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
-import {
-  partialResultSchema,
-  queryResultSchema,
-  quickCheckResultSchema,
-} from "../../../../../src/client/api/schema/query-result.js";
+import { partialResultSchema, queryResultSchema } from "../../../../src/core/endpoints/query.js";
+import { quickCheckResultSchema } from "../../../../src/core/endpoints/quick-check.js";
 import {
   bogonResult,
   domainResult,
@@ -12,7 +9,7 @@ import {
   plainResult,
   quickCheckResult,
   without,
-} from "../answers.js";
+} from "../../client/api/answers.js";
 
 const plainTypes = ["URL", "SHA1", "CRYPTO_WALLET", "EMAIL"];
 const kinds = [ipResult(), bogonResult(), domainResult(), ...plainTypes.map(plainResult)];

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { dateTime, openEnum } from "./vocabulary.js";
+import { type EndpointSpec, shows, showsBlocklist } from "./endpoint.js";
+import { dateTime, isKnownType, openEnum } from "./vocabulary.js";
 
 const seen = {
   firstSeen: dateTime,
@@ -162,17 +163,75 @@ function partialOf<Shape extends Readonly<Record<string, z.ZodType>>>(
   return z.looseObject(Object.fromEntries(shape) as PartialShape<Shape>);
 }
 
-/**
- * Result of `/quick-check/{item}`. The specification doesn't say which members may be null or absent,
- * so every member except `item` may be.
- */
-export const quickCheckResultSchema = z.looseObject({
-  item: z.string(),
-  serviceMailBlocklist: openEnum.nullish(),
-  type: openEnum.nullish(),
+/** An unknown kind passes if the members it shares with known kinds are valid. */
+const unknownKindSchema = z.looseObject({
+  ...partialResults.IP.shape,
+  type,
   bogon: z.boolean().nullish(),
-  intent: openEnum.nullish(),
-  activity: z.boolean().nullish(),
 });
 
-export type QuickCheckResult = z.infer<typeof quickCheckResultSchema>;
+const kinds: Readonly<Record<200 | 503, ReadonlyMap<unknown, z.ZodType>>> = {
+  200: new Map(Object.entries(results)),
+  503: new Map(Object.entries(partialResults)),
+};
+
+const honeypots = ["observedActivity", "honeypotInteractions"] as const;
+const spamtraps = ["observedActivity", "spamtrapInteractions"] as const;
+
+/** `/query/{item}`: everything that the service knows. */
+export const query = {
+  title: "query",
+  result: queryResultSchema,
+  partial: partialResultSchema,
+  schemaFor: (status, kind) =>
+    kinds[status].get(kind) ?? (isKnownType(kind) ? partialResultSchema : unknownKindSchema),
+  columns: [
+    shows("text", "type", "The service's own type of the result, such as IP_BOGON", "type"),
+    showsBlocklist("mail_blocklist", "Mail blocklist status"),
+    shows("bool", "bogon", "The address is in a reserved range", "bogon"),
+    shows("text", "intent", "malicious, suspicious, unknown or none (nothing known)", "intent"),
+    shows("list", "tags", "Tags of threat activity", "tags"),
+    shows("time", "first_seen", "First seen", "firstSeen"),
+    shows("time", "last_seen", "Last seen", "lastSeen"),
+    {
+      ...shows("list", "reverse_dns", "Current reverse DNS names", "reverseDns"),
+      read: (member) => {
+        const { current } = (member ?? {}) as { readonly current?: unknown };
+        return Array.isArray(current)
+          ? current.map((each) => (each as { readonly entry?: unknown } | null)?.entry)
+          : null;
+      },
+      restore: (names) =>
+        Array.isArray(names) && names.length > 0
+          ? { current: names.map((entry: string) => ({ entry })) }
+          : null,
+    },
+    shows("text", "abuse_email", "Abuse contact", "abuseContact", "email"),
+    shows("text", "abuse_status", "Whether the abuse contact works", "abuseContact", "status"),
+    shows(
+      "time",
+      "abuse_verified_at",
+      "When the abuse contact was last verified",
+      "abuseContact",
+      "lastVerification",
+    ),
+    shows("text", "asn", "Autonomous system, as AS<number>", "asn", "asn"),
+    shows("text", "as_name", "Name of the autonomous system", "asn", "name"),
+    shows(
+      "text",
+      "as_country",
+      "Country of the autonomous system, ISO 3166-1 alpha-2",
+      "asn",
+      "countryCode",
+    ),
+    shows("time", "honeypot_first_seen", "First honeypot interaction", ...honeypots, "firstSeen"),
+    shows("time", "honeypot_last_seen", "Last honeypot interaction", ...honeypots, "lastSeen"),
+    shows("count", "honeypot_observations", "Honeypot observations", ...honeypots, "observations"),
+    shows("time", "spamtrap_first_seen", "First spamtrap interaction", ...spamtraps, "firstSeen"),
+    shows("time", "spamtrap_last_seen", "Last spamtrap interaction", ...spamtraps, "lastSeen"),
+    shows("count", "spamtrap_observations", "Spamtrap observations", ...spamtraps, "observations"),
+  ],
+  shownBy: ["type"],
+  clears: () => true,
+  answerFrom: (known) => known,
+} as const satisfies EndpointSpec;

@@ -1,0 +1,18 @@
+import type { LookupEndpoint } from "../finding.js";
+import type { EndpointSpec } from "./endpoint.js";
+import { query } from "./query.js";
+import { quickCheck } from "./quick-check.js";
+
+/** Every lookup endpoint, for clients and embedded service. */
+export const endpoints = { query, "quick-check": quickCheck } as const satisfies Readonly<
+  Record<LookupEndpoint, EndpointSpec>
+>;
+
+/** `quick-check` as `quickCheck`. */
+export type CamelCase<Words extends string> = Words extends `${infer First}-${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Words;
+
+export function camelCase(words: string): string {
+  return words.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
