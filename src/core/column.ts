@@ -17,7 +17,7 @@ export interface Column {
   readonly origin: Origin | null;
 }
 
-export interface Origin extends Pick<MemberColumn, "path" | "read" | "restore"> {
+interface Origin extends Pick<MemberColumn, "path" | "read" | "restore"> {
   readonly endpoint: LookupEndpoint;
 }
 

@@ -123,7 +123,7 @@ const { IP_BOGON: _notAmongThem, ...others } = results;
  * null, and an absent member counts as null. The other kinds are as in full results; IP_BOGON has no
  * partial form.
  */
-export const partialResults = {
+const partialResults = {
   ...others,
   IP: partialOf(results.IP),
   DOMAIN: partialOf(results.DOMAIN),
