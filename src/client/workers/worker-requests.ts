@@ -38,6 +38,8 @@ interface OpenRequest {
   readonly waiters: Set<Waiter>;
   /** When it was queued or last looked at, on the monotonic clock; null before. */
   seenAt: number | null;
+  /** Whether the last look did not find it. */
+  isMissing: boolean;
 }
 
 /**
@@ -49,6 +51,7 @@ export class WorkerRequests implements Requests {
   readonly #connection: RedisConnection;
   readonly #queue: OpenQueue["queue"];
   readonly #watch: QueueWatch;
+  readonly #openEvents: typeof openEvents;
   /** What workers say; nothing is queued before it is heard. */
   #events: QueueEvents | null = null;
   readonly #open = new Map<string, OpenRequest>();
@@ -63,8 +66,10 @@ export class WorkerRequests implements Requests {
     return new WorkerRequests(options, await openQueue(options));
   }
 
-  private constructor(options: WorkerRequestsOptions, open: OpenQueue) {
+  /** @param listen opens the events of a queue */
+  constructor(options: WorkerRequestsOptions, open: OpenQueue, listen = openEvents) {
     this.#clock = options.clock;
+    this.#openEvents = listen;
     this.#connection = open.connection;
     this.#queue = open.queue;
     this.#watch = new QueueWatch(options, open);
@@ -82,7 +87,7 @@ export class WorkerRequests implements Requests {
     if (refusal !== null) return receiver.failed(refusal);
     const id = jobIdOf(path, nth);
     const known = this.#open.get(id);
-    const request = known ?? { path, isUrgent, waiters: new Set(), seenAt: null };
+    const request = known ?? { path, isUrgent, waiters: new Set(), seenAt: null, isMissing: false };
     this.#open.set(id, request);
     const waiter: Waiter = { receiver, stop, leave: ignore };
     request.waiters.add(waiter);
@@ -108,7 +113,7 @@ export class WorkerRequests implements Requests {
   }
 
   async #listen(): Promise<QueueEvents> {
-    const events = await openEvents(this.#connection, this.#queue);
+    const events = await this.#openEvents(this.#connection, this.#queue);
     events.on("active", this.#watch.isAlive);
     events.on("completed", ({ jobId, returnvalue }) => {
       this.#watch.isAlive();
@@ -207,7 +212,11 @@ export class WorkerRequests implements Requests {
       const job = jobs[at];
       const request = this.#open.get(id);
       if (request === undefined) continue;
-      request.seenAt = job === undefined ? null : this.#clock.monotonic();
+      const isLost = job === undefined && request.isMissing;
+      request.isMissing = job === undefined && !isLost;
+      // The event of an answer that is not kept may be on its way: the next look tells.
+      if (request.isMissing) continue;
+      request.seenAt = isLost ? null : this.#clock.monotonic();
       if (job?.finishedOn !== undefined && job.returnvalue !== null) {
         this.#settle(id, job.returnvalue);
       }
