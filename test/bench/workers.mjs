@@ -20,6 +20,9 @@ import { enrich, enrichedRows, startServer } from "./programs.mjs";
 import { mostWithin, rounded } from "./statistics.mjs";
 
 const main = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
+// RATES=100,300 and SECONDS=15 shorten a trial.
+const rateList = (process.env.RATES ?? "100,300,1000").split(",").map(Number);
+const seconds = Number(process.env.SECONDS ?? 20);
 const names = process.argv.length > 2 ? process.argv.slice(2) : ["speed", "rates", "limits"];
 const all = { speed, rates, limits, memory };
 for (const name of names) await all[name]();
@@ -33,14 +36,14 @@ async function speed() {
 }
 
 async function rates() {
-  for (const rate of [100, 300, 1000]) {
-    const found = await measured({ workers: 2, rate, rows: rate * 20 });
+  for (const rate of rateList) {
+    const found = await measured({ workers: 2, rate, rows: rate * seconds });
     console.log(JSON.stringify({ rate, ...found }));
   }
 }
 
 async function limits() {
-  for (const limit of [100, 300, 1000]) {
+  for (const limit of rateList) {
     for (const header of [["--header", "retry-after: 1"], []]) {
       const server = [
         "--limit",

@@ -71,10 +71,7 @@ async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
       hint: "repute worker redis://HOST[:PORT]/DB",
     });
   }
-  const [{ LookupWorker }, { jobWindow }] = await Promise.all([
-    import("../../client/workers/lookup-worker.js"),
-    import("../../client/workers/lookup-queue.js"),
-  ]);
+  const { LookupWorker } = await import("../../client/workers/lookup-worker.js");
   const { reporter, clock, signal, env: environment } = context;
   const { rate = defaultRate, timeout: timeoutMs, quiet } = settings;
   const concurrency = openRequests(settings);
@@ -95,7 +92,7 @@ async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
       dispatcher,
       timeoutMs,
       concurrency,
-      rate: jobWindow(rate),
+      rate,
       clock,
       signal,
       onAttempt: (attempt) => work.add(attempt),

@@ -11,7 +11,11 @@ export function obeyHints(
     pace,
     slots,
     clock,
-  }: { readonly pace: RequestPace; readonly slots: Slots; readonly clock: Clock },
+  }: {
+    readonly pace: Pick<RequestPace, "hold" | "advise">;
+    readonly slots: Pick<Slots, "answered" | "limited">;
+    readonly clock: Clock;
+  },
 ): void {
   if (headers === null) return;
   if (!tellsLimit(headers)) {

@@ -1,5 +1,7 @@
 import type { IntelClient } from "../api/intel-client.js";
 import type { LookupClient } from "../lookup/compose.js";
+import { longestWaitMs } from "../../core/attempt.js";
+import type { RequestPace } from "../pace/request-pace.js";
 import type { LookupUse } from "./types.js";
 
 type Use = Pick<LookupUse, "requests" | "run">;
@@ -18,5 +20,19 @@ export function throughWorkers(client: IntelClient, { requests, run }: Use): Loo
       const nth = (history?.attempts.length ?? 0) + 1;
       return client.attempt(endpoint, item, { signal: requests ?? stop, stop, nth, isUrgent });
     },
+  };
+}
+
+/** The pace of requests that workers make, who slow down themselves: quotas, the service's own too. */
+export function paceOfQueued(pace: RequestPace): RequestPace {
+  const hold = (ms: number | null): void =>
+    void (ms !== null && ms > longestWaitMs && pace.hold(ms));
+  const ignore = (): void => undefined;
+  return {
+    take: (signal) => pace.take(signal),
+    throttled: hold,
+    succeeded: ignore,
+    hold,
+    advise: ignore,
   };
 }

@@ -14,7 +14,7 @@ import { openRequests, paceOf } from "../lookup/options.js";
 import { obeyHints } from "../pace/obey-hints.js";
 import { Slots } from "../pace/slots.js";
 import type { FindingStore } from "../store/store.js";
-import { directly, throughWorkers } from "./attempts.js";
+import { directly, paceOfQueued, throughWorkers } from "./attempts.js";
 import { type Connections, mayQueue, openConnections, openWorkers } from "./connections.js";
 import { Listeners } from "./listeners.js";
 import { openPaces } from "./open-paces.js";
@@ -130,6 +130,7 @@ export class Session {
     const paces = await this.paces();
     const { dispatcher, queue } = await this.#ways(run !== undefined);
     const ahead = mayQueue(this.rates, maxRequests) ? queue : 0;
+    const pace = settings.workers === undefined ? paces.run : paceOfQueued(paces.run);
     const address = new AddressWatch({ address: service.url, before: run?.before });
     const { slots = new Slots({ concurrency, ahead }) } = use;
     const client = this.#client({
@@ -139,7 +140,7 @@ export class Session {
       asReceived: asReceived || cache !== undefined,
       onAttempt: (attempt) => {
         use.onAttempt?.(attempt);
-        this.#heed(attempt, paces, slots);
+        this.#heed(attempt, { run: pace }, slots);
         address.note(attempt);
       },
     });
@@ -151,7 +152,7 @@ export class Session {
       withheld: await this.withheld(own),
       budget: maxRequests === undefined ? undefined : { maxRequests, onSpent: this.#listeners.end },
       slots,
-      pace: paces.run,
+      pace,
       retries: settings.retries,
       answered: run?.answered ?? (() => this.#answered),
       failFast: run && failFast({ address: service.url, answered: run.answered }),
@@ -225,7 +226,7 @@ export class Session {
     };
   }
 
-  #heed(attempt: AttemptReport, { run: pace }: Paces, slots: Slots): void {
+  #heed(attempt: AttemptReport, { run: pace }: Pick<Paces, "run">, slots: Slots): void {
     if (attempt.httpStatus !== null) this.#answered = true;
     this.#options.onAttempt?.(attempt);
     obeyHints(attempt, { pace, slots, clock: this.#options.clock });

@@ -131,15 +131,20 @@ export interface RateWindow {
 }
 
 /** Short windows keep every second near the rate. */
-const windowMs = 100;
+const windowMs = 50;
 
-/** The window of a rate: 100 ms, or as long as a single attempt needs. */
+/** The window of a rate: 50 ms, or as long as a single attempt needs. */
 export function jobWindow({ count, perMs }: Rate): RateWindow {
   const max = Math.max(1, Math.floor((count * windowMs) / perMs));
   return { max, duration: Math.max(1, Math.round((max * perMs) / count)) };
 }
 
-export function windowText({ max, duration }: RateWindow): string {
-  const perSecond = (1000 * max) / duration;
+/** Such as `100/s`, or `5/m` below one a second. */
+export function formatRate({ count, perMs }: Rate): string {
+  const perSecond = (1000 * count) / perMs;
   return perSecond >= 1 ? `${Math.round(perSecond)}/s` : `${Math.round(60 * perSecond)}/m`;
+}
+
+export function windowText({ max, duration }: RateWindow): string {
+  return formatRate({ count: max, perMs: duration });
 }

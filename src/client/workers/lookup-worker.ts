@@ -4,7 +4,7 @@ import type { Job, Worker } from "bullmq";
 import { Caller, type ClientOptions } from "../api/caller.js";
 import { TransportError } from "../api/http/transport-error.js";
 import { judge } from "../api/judge.js";
-import type { Answer } from "../api/types.js";
+import type { Answer, AttemptReport } from "../api/types.js";
 import { FatalError } from "../../core/errors.js";
 import { lookupEndpoints } from "../../core/finding.js";
 import {
@@ -17,9 +17,15 @@ import {
   pack,
   type QueueAddress,
   queueOptions,
-  windowText,
   type RateWindow,
+  jobWindow,
+  formatRate,
+  windowText,
 } from "./lookup-queue.js";
+import { SharedLimits } from "./shared-limits.js";
+import { obeyHints } from "../pace/obey-hints.js";
+import type { Rate } from "../../core/options.js";
+import { isOverQuota } from "../../core/attempt.js";
 import { faultText, isRedisRefusal, redisRefused } from "../../core/redis/connection.js";
 
 export interface LookupWorkerOptions extends QueueAddress, ClientOptions {
@@ -27,7 +33,7 @@ export interface LookupWorkerOptions extends QueueAddress, ClientOptions {
   readonly timeoutMs: number;
   readonly concurrency: number;
   /** Rate of all workers of the service. */
-  readonly rate: RateWindow;
+  readonly rate: Rate;
   /** Finishes what is open when it aborts. */
   readonly signal: AbortSignal;
   /** Called every minute with the rate of all. */
@@ -48,9 +54,6 @@ const maxStalledCount = 20;
 /** Pause after a fault of the connection, in milliseconds; BullMQ waits 15 s otherwise. */
 const runRetryDelay = 1_000;
 
-/** Bounds of the pause after a throttle answer that names none, in milliseconds. */
-const pauses = { firstMs: 100, mostMs: 30_000 };
-
 /** What a worker may take beyond the timeout of a request to stop, in milliseconds. */
 const partingMs = 3_000;
 
@@ -62,22 +65,41 @@ export class LookupWorker {
   readonly #caller: Caller;
   /** Aborts when this worker's key is refused. */
   readonly #refused = new AbortController();
-  #rate: RateWindow;
-  /** Number of pauses so far, and of those since an answer that asked for none. */
-  #ticket = 0;
-  #streak = 0;
+  readonly #limits: SharedLimits;
+  #worker: Worker | null = null;
+  /** The limit of jobs: holds even if Redis loses that of all. */
+  #window: RateWindow;
 
   /** @throws UsageError `driver_missing`, `invalid_credential`; FatalError `redis_refused` */
   static async open(options: LookupWorkerOptions): Promise<LookupWorker> {
     return new LookupWorker(options, await openQueue(options));
   }
 
-  private constructor(options: LookupWorkerOptions, { connection, queue }: OpenQueue) {
+  private constructor(options: LookupWorkerOptions, open: OpenQueue) {
+    const { clock, rate, onNotice, onAttempt } = options;
     this.#options = options;
-    this.#connection = connection;
-    this.#queue = queue;
-    this.#caller = new Caller("intel", options, options.apiKey ?? undefined);
-    this.#rate = options.rate;
+    this.#connection = open.connection;
+    this.#queue = open.queue;
+    this.#window = jobWindow(rate);
+    this.#limits = new SharedLimits(open, {
+      rate,
+      clock,
+      onWindow: (window) => {
+        this.#window = window;
+        if (this.#worker !== null) this.#worker.opts.limiter = window;
+      },
+      onRate: (now) => onNotice(`another worker has set the rate of all to ${formatRate(now)}`),
+    });
+    const heeding = { pace: this.#limits, slots: { answered: ignore, limited: ignore }, clock };
+    const reported = (attempt: AttemptReport): void => {
+      onAttempt?.(attempt);
+      obeyHints(attempt, heeding);
+    };
+    this.#caller = new Caller(
+      "intel",
+      { ...options, onAttempt: reported },
+      options.apiKey ?? undefined,
+    );
   }
 
   /**
@@ -88,23 +110,23 @@ export class LookupWorker {
   async run(): Promise<void> {
     const { signal, timeoutMs } = this.#options;
     const stopped = AbortSignal.any([signal, this.#refused.signal]);
-    let worker: Worker | null = null;
     try {
       await Promise.race([this.#setRate(), aborted(stopped)]);
       if (stopped.aborted) return;
-      worker = await this.#start();
-      void this.#repeat(stopped).catch(() => undefined);
+      this.#worker = await this.#start();
+      for (const repeated of [this.#limits.keep(stopped), this.#tidy(stopped)])
+        repeated.catch(ignore);
       await aborted(stopped);
     } finally {
       const late = delay(timeoutMs + partingMs, undefined, { ref: false });
-      await Promise.race([worker?.close().catch(() => undefined), late]);
+      await Promise.race([this.#worker?.close().catch(ignore), late]);
       this.#connection.close();
     }
     if (this.#refused.signal.aborted) throw this.#refused.signal.reason;
   }
 
   async #start(): Promise<Worker> {
-    const { concurrency, rate: limiter, onNotice, onWarning } = this.#options;
+    const { concurrency, onNotice, onWarning } = this.#options;
     const { redis, shown } = this.#connection;
     const { Worker } = await loadBullmq();
     const worker = new Worker<LookupTask, WorkerAnswer>(
@@ -114,8 +136,7 @@ export class LookupWorker {
         ...queueOptions(this.#connection),
         ...silence,
         concurrency,
-        // Holds even if Redis loses the rate of all.
-        limiter,
+        limiter: this.#window,
         maxStalledCount,
         removeOnComplete: { age: keptSeconds },
         removeOnFail: { count: 0 },
@@ -132,7 +153,7 @@ export class LookupWorker {
     redis.on("error", (error) =>
       onWarning(`${shown} is away (${faultText(error)}); waiting for it`),
     );
-    const at = `${windowText(limiter)}, ${concurrency} at once`;
+    const at = `${windowText(this.#limits.window)}, ${concurrency} at once`;
     worker.on("ready", () => onNotice(`answering lookups at ${at}; Ctrl-C to stop`));
     return worker;
   }
@@ -140,9 +161,8 @@ export class LookupWorker {
   /** Sets the rate of all workers, and says so if they had another one. */
   async #setRate(): Promise<void> {
     try {
-      const before = await this.#queue.getGlobalRateLimit();
-      await this.#queue.setGlobalRateLimit(this.#rate.max, this.#rate.duration);
-      const [was, is] = [before && windowText(before), windowText(this.#rate)];
+      const before = await this.#limits.begin();
+      const [was, is] = [before && formatRate(before), formatRate(this.#options.rate)];
       if (was === null || was === is) return;
       this.#options.onNotice(`the rate of all workers of this service is ${is} now, was ${was}`);
     } catch (error) {
@@ -155,7 +175,7 @@ export class LookupWorker {
   async #lookUp(job: Job<LookupTask, WorkerAnswer>): Promise<WorkerAnswer> {
     const { path } = job.data;
     const endpoint = lookupEndpoints.find((name) => path.startsWith(`/${name}/`)) ?? "query";
-    const ticket = this.#ticket;
+    const { ticket } = this.#limits;
     // What is open is finished, whatever stops the worker.
     const { signal } = new AbortController();
     const outcome = await this.#caller.send(endpoint, path, signal).catch((error: unknown) => {
@@ -166,8 +186,9 @@ export class LookupWorker {
     // Another attempt must not find this answer.
     if (again !== null) job.opts.removeOnComplete = true;
     if (again === "refused") return pack(outcome);
-    if (again?.policy === "throttled") await this.#pause(again.afterMs, ticket);
-    else this.#streak = 0;
+    if (again !== null && (again.policy === "throttled" || isOverQuota({ again }))) {
+      await this.#limits.throttled(again.afterMs, ticket);
+    } else if (!(outcome instanceof TransportError)) this.#limits.succeeded(ticket);
     return pack(outcome);
   }
 
@@ -184,34 +205,18 @@ export class LookupWorker {
     }
   }
 
-  /** Pauses all workers. @param afterMs what the service asked for, or null */
-  async #pause(afterMs: number | null, ticket: number): Promise<void> {
-    // Throttle answers of the same moment are no news.
-    if (afterMs === null && ticket !== this.#ticket) return;
-    this.#ticket++;
-    const ms = afterMs ?? Math.min(pauses.mostMs, pauses.firstMs * 2 ** this.#streak++);
-    // Another worker may have heard of a longer one.
-    const left = await this.#queue.getRateLimitTtl().catch(() => 0);
-    if (ms > left) await this.#queue.rateLimit(Math.ceil(ms)).catch(() => undefined);
-  }
-
-  /** Every minute: restores the rate of all or takes over another one, and forgets old answers. */
-  async #repeat(signal: AbortSignal): Promise<void> {
-    const { clock, onNotice, onMinute } = this.#options;
+  /** Every minute: reports, and forgets old answers. */
+  async #tidy(signal: AbortSignal): Promise<void> {
+    const { clock, onMinute } = this.#options;
     for (;;) {
       await clock.sleep(60_000, signal);
-      onMinute(windowText(this.#rate));
-      const { max, duration } = this.#rate;
-      const rate = await this.#queue.getGlobalRateLimit();
-      if (rate === null) await this.#queue.setGlobalRateLimit(max, duration);
-      else if (windowText(rate) !== windowText(this.#rate)) {
-        onNotice(`another worker has set the rate of all to ${windowText(rate)}`);
-        this.#rate = rate;
-      }
-      await this.#queue.clean(keptSeconds * 1000, 0, "completed");
+      onMinute(windowText(this.#limits.window));
+      void this.#queue.clean(keptSeconds * 1000, 0, "completed").catch(ignore);
     }
   }
 }
+
+const ignore = (): void => undefined;
 
 async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");

@@ -49,7 +49,13 @@ async function lookAt(where: QueueAddress): Promise<QueueState> {
           redis.info("memory"),
         ]);
         const isKept = /^maxmemory(?:_policy:noeviction|:0)\r$/m.test(info);
-        return { shown, isKept, open, workers, rate: window && windowText(window) };
+        return {
+          shown,
+          isKept,
+          open,
+          workers,
+          rate: window && windowText(window),
+        };
       })(),
       new Promise<never>((_, reject) => {
         const say = (): void => reject(new Error(`${shown} is away (${lastFault()})`));
