@@ -13,7 +13,10 @@ const group = fc.integer({ min: 0x1000, max: 0xffff }).map((value) => value.toSt
 const ipv6 = fc
   .array(group, { minLength: 3, maxLength: 5 })
   .map((groups) => `2001:${groups.join(":")}::1`);
-const mapped = ipv4.map((ip) => `::ffff:${ip}`);
+const shortV6 = group.map((value) => `2620::${value}`);
+const mapped = fc
+  .tuple(ipv4, fc.constantFrom("", ":443"))
+  .map(([ip, port]) => `::ffff:${ip}${port}`);
 const label = fc
   .stringMatching(/^[a-z]([a-z0-9-]{0,8}[a-z0-9])?$/)
   .filter((text) => !text.startsWith("xn--") && text[2] !== "-");
@@ -26,7 +29,7 @@ const path = fc
   .array(
     fc.oneof(
       { weight: 4, arbitrary: pathChar },
-      { weight: 1, arbitrary: fc.constantFrom("__", "/", "?q=", ".x") },
+      { weight: 1, arbitrary: fc.constantFrom("__", "/", "?q=", ".x", ",b", "|b", "&amp;b") },
     ),
     {
       maxLength: 12,
@@ -36,16 +39,23 @@ const path = fc
 const url = fc
   .tuple(fc.constantFrom("http", "https", "ftp"), fc.oneof(name, ipv4), path)
   .map(([scheme, host, rest]) => `${scheme}://${host}${rest}`);
-const bareUrl = fc.tuple(name, path).map((parts) => parts.join(""));
+const hostInUrl = fc.oneof(
+  name,
+  ipv6.map((ip) => `[${ip}]`),
+);
+const bareUrl = fc.tuple(hostInUrl, path).map((parts) => parts.join(""));
 const email = fc
   .tuple(fc.stringMatching(/^[a-z][a-z0-9.+_-]{0,8}[a-z0-9]$/), name)
   .map((parts) => parts.join("@"));
 const sha1 = fc.stringMatching(/^[0-9a-f]{40}$/);
-const written = fc.oneof(ipv4, ipv6, mapped, name, url, bareUrl, email, sha1);
+const written = fc.oneof(ipv4, ipv6, shortV6, mapped, name, url, bareUrl, email, sha1);
 
 /** What stands for a mark within an item. The first form is the mark itself. */
 const spellings: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^http/, ["http", "hxxp", "hXXp"]],
+  [/^h(tt|xx|XX)ps?:\/\/(?=[\w[])/, ["$&", "($&)", "[$&]", "{$&}"]],
+  [/^(h(?:tt|xx|XX)ps?)(?=:)/, ["$1", "[$1]", "($1)"]],
+  [/(?<=^h(?:tt|xx|XX)p)s(?=:)/, ["s", "[s]", "(s)"]],
   [/:\/\//, ["://", "[://]", "[:]//", "：//", ":[/][/]", "：／／", ":\\/\\/"]],
   [
     /(?<=[\w\])])\.(?=\w)/g,
@@ -68,7 +78,7 @@ const spellings: readonly (readonly [RegExp, readonly string[]])[] = [
     ],
   ],
   [/(?<=[\da-f]):(?=[\da-f])/g, [":", "[:]", "："]],
-  [/(?<=[\da-f])::(?=\d$)/, ["::", "[::]", "[:][:]"]],
+  [/(?<=[\da-f])::(?=[\da-f]+$)/, ["::", "[::]", "[:][:]"]],
   [/(?<=\w)@(?=\w)/g, ["@", "[@]", "[at]", "(at)", " [AT] ", "＠"]],
   [/(?<=\w)-(?=\w)/g, ["-", "‐", "‑", "‒", "–", "—", "―", "−", "－"]],
   [/(?<=[a-z])(?=[a-z])/g, ["", "", "", "\u200b", "\u00ad", "\u2060", "\u200d", "\ufeff"]],
@@ -78,7 +88,10 @@ const spellings: readonly (readonly [RegExp, readonly string[]])[] = [
 const spelled = fc.tuple(written, fc.infiniteStream(fc.nat({ max: 40 }))).map(([item, choices]) => {
   let text = item;
   for (const [mark, forms] of spellings) {
-    text = text.replace(mark, () => forms[Number(choices.next().value)] ?? forms[0]!);
+    text = text.replace(mark, (...found: readonly string[]) => {
+      const form = forms[Number(choices.next().value)] ?? forms[0]!;
+      return form.replace(/\$[&1]/, (group) => found[group === "$&" ? 0 : 1]!);
+    });
   }
   return { item, text };
 });
@@ -95,6 +108,13 @@ const around = fc.constantFrom(
   "IP：@。",
   "已发现 @ 。",
   "a\t@\tb",
+  "„@“",
+  "‚@‘",
+  "‹@›",
+  "«@»",
+  "“@”",
+  "‘@’",
+  "Notes\n\n@\n",
 );
 
 function foundIn(text: string): readonly string[] {

@@ -25,6 +25,8 @@ export function readIp(text: string): string | null {
   }
   const address = text.slice(0, colon);
   if (isIPv4(address) && isPortOrNothing(text, colon)) return address;
+  const [, quad = ""] = mappedAndPort.exec(text) ?? [];
+  if (isIPv4(quad)) return quad;
   return unmapped(readIpv6(text));
 }
 
@@ -80,6 +82,8 @@ const longestIpv6 = 45;
 const longestPort = 12;
 /** RFC 3986 section 3.2.3 allows an empty port; the number is not validated. */
 const port = /^: ?\d{0,5}(?:(?<=\d)\/(?:tcp|udp))?$/i;
+/** As netstat writes it. */
+const mappedAndPort = /^::ffff:([\d.]{7,15}):\d{1,5}$/i;
 const mapped = /^::ffff:[\da-f]{1,4}:[\da-f]{1,4}$/;
 
 /**

@@ -13,7 +13,7 @@ interface Noted {
 export function checksum(plain: string): string | null {
   const [, hash, name] = sumLine.exec(plain) ?? taggedSum.exec(plain) ?? [];
   const other = name === undefined ? null : readWord(name);
-  return hash === undefined || (other !== null && other.kind !== "domain") ? null : hash;
+  return hash === undefined || (other !== null && other.item.kind !== "domain") ? null : hash;
 }
 
 const sumLine = /^\\?([\da-f]{32,128}) [ *?^U](\S.*)$/is;
@@ -44,8 +44,8 @@ const setOff = /^\s*(?:[([{<|#;:=→（［【，；｜、]|-[\s>-]|\/\/|[\d\s:./
 export function hasOtherItem({ note }: Noted, { value }: Item): boolean {
   return note.split(betweenWords).some((word) => {
     if (!marked.test(word) && word.length < shortestUnmarked) return false;
-    const item = readWord(word);
-    return item !== null && item.value !== value;
+    const found = readWord(word);
+    return found !== null && found.item.value !== value;
   });
 }
 

@@ -147,8 +147,13 @@ function noted(plain: string, kind: ItemKind | null): Recognition | null {
 
 /** Recognises the item of a word with the marks of a sentence, a log or a list around it. */
 function marked(word: string): Recognition | null {
-  const item = space.test(word) ? null : (readWord(word) ?? readInside(word));
-  return item === null ? null : sendable(item);
+  if (space.test(word)) return null;
+  const whole = readWord(word);
+  const found = whole ?? readInside(word);
+  if (found === null) return null;
+  const { item } = found;
+  const isFile = whole === null && item.kind === "domain" && hasNameOfFile(item.value);
+  return isFile ? null : sendable(item);
 }
 
 /** A URL that the end of a line divides is none that can be sent: which part is missing? */

@@ -1,7 +1,7 @@
 /**
  * Undoes every spelling of an item that keeps programs from reading it, in a cell or in any text:
  * brackets around `.` `:` `://` `/` `@` and around `dot` and `at` with the white space beside them,
- * one of the two brackets (`[.`, `.]`), backslashes before punctuation, full-width marks, dashes that
+ * one of the two brackets (`[.`, `.]`), brackets around a scheme, backslashes before punctuation, full-width marks, dashes that
  * look like a hyphen, and invisible characters. Every line stays a line. Takes linear time.
  *
  * @param mark stands before each character that was defanged, but slashes
@@ -21,15 +21,18 @@ export function refang(text: string): string {
     if (again === plain) break;
     plain = again;
   }
-  return scheme.test(plain) ? plain.replace(scheme, fangedScheme) : plain;
+  return fangedScheme(plain);
 }
 
 const rounds = 8;
 const bracketOrBackslash = /[[\](){}\\]/;
 const scheme = /^hxxps?:/i;
 
-function fangedScheme(defanged: string): string {
-  return defanged.toLowerCase().replace("xx", "tt");
+/** A URL that begins with `hxxp` with its scheme; any other text unchanged. */
+export function fangedScheme(text: string): string {
+  return scheme.test(text)
+    ? text.replace(scheme, (defanged) => defanged.toLowerCase().replace("xx", "tt"))
+    : text;
 }
 
 /** A URL whose slashes are JSON's. */
@@ -50,7 +53,7 @@ const joiners = /[\u200c\u200d](?:(?<![^\0-\x7f].)|(?![^\0-\x7f]))/g;
 const wide = /[\u200c-\u200d\u3002\uff0e-\uff1a\uff20\uff61]/;
 /** Dots, colons, slashes and at signs, but not those of a Chinese or Japanese sentence or name. */
 const wideMarks =
-  /[\u3002\uff0e\uff61](?<=[!-~].)(?=[!-~])|\uff1a(?<=[\w\]].)(?=[\w/[\uff0f\uff10-\uff19])|\uff0f(?<=[:\uff1a][/\uff0f]?.)|\uff20(?<=[!-~].)(?=[!-~])/g;
+  /[\u3002\uff0e\uff61](?<=[!-~].)(?=[!-~])|\uff1a(?<=[\w\]].)(?=[\w/[\uff0f\uff10-\uff19])|\uff1a(?=[/\uff0f])|\uff0f(?<=[:\uff1a][/\uff0f]?.)|\uff20(?<=[!-~].)(?=[!-~])/g;
 const meanings: Readonly<Record<string, string>> = { "\uff1a": ":", "\uff0f": "/", "\uff20": "@" };
 const wideDigit = /[\uff10-\uff19]/;
 const quads =
@@ -69,7 +72,7 @@ function narrowQuad(quad: string): string {
 
 /**
  * What stands for a character: a token in brackets; `::` between the groups of an address; one bracket
- * beside a dot; a backslash before punctuation.
+ * beside a dot; brackets around a scheme; a backslash before punctuation.
  */
 const tokens = new RegExp(
   [
@@ -79,6 +82,8 @@ const tokens = new RegExp(
     /\[(?<=[\da-f\]]\[)(::)\](?!:)|\[(::)\](?=[\da-f])/,
     /\[(?<=\w\[)(?=\.(?:[\w-]+\.\]?)*[\w-]+\.*(?![\w.\]-]))/,
     /\](?<=\w\.\])(?=\w)/,
+    /[([{](h(?:tt|xx)ps?|ftp|wss?)(?:\[?:\/\/\]?|\[:\]\/\/|:\[\/\]\[\/\])[)\]}](?=[\w[])/,
+    /[([{](h(?:tt|xx)ps?|ftp|wss?|(?<=\bh(?:tt|xx)p.)s)[)\]}](?=[[(]?:[)\]]?[[(]?\/)/,
     // Browsers read it as a slash in `http://192.0.2.1\@example.com/`, which leads to 192.0.2.1.
     /\\{1,2}(?=[._=@:~*#&+-][\w-])(?!(?<=\b(?:h(?:tt|xx)ps?|ftp|wss?)\[?:[\\/[\]]*[^\s/?#]{1,256})[^\s/?#]*@)/,
   ]
@@ -93,6 +98,7 @@ function undoTokens(text: string, mark: string): string {
   tokens.lastIndex = 0;
   for (let found = tokens.exec(text); found !== null; found = tokens.exec(text)) {
     let token = found[1] ?? found[2] ?? found[3] ?? found[4] ?? found[5];
+    const scheme = found[6] === undefined ? found[7] : `${found[6]}://`;
     let start = found.index;
     let end = tokens.lastIndex;
     if (found[0] === "]" && start > from) {
@@ -106,7 +112,7 @@ function undoTokens(text: string, mark: string): string {
       while (start > from && isBlank(text.charCodeAt(start - 1))) start--;
       while (isBlank(text.charCodeAt(end))) end++;
     }
-    plain += text.slice(from, start) + (token === "/" ? "/" : mark + meaning(token));
+    plain += text.slice(from, start) + (scheme ?? (token === "/" ? "/" : mark + meaning(token)));
     from = end;
     tokens.lastIndex = end;
   }

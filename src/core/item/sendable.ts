@@ -1,11 +1,14 @@
-import { detectItem, unsupported } from "./detect.js";
+import { unsupported } from "./detect.js";
 import type { Item, Recognition, UnsupportedCode } from "./item.js";
 import { hostOf, isInternalHost } from "./url.js";
+import { readInside, type WrittenItem, readWord } from "./word.js";
 
-/** Reads a word of a text, refanged and without marks around it, as a cell of it. */
-export function readSendable(word: string): Item | null {
-  const item = detectItem(word);
-  return item === null || whyUnreadable(word) !== null ? null : sendable(item).item;
+/** Reads a refanged word of a text as a cell with nothing else; a dash before it is a list's or an option's. */
+export function readSendable(word: string): WrittenItem | null {
+  if (whyUnreadable(word) !== null) return null;
+  const bare = word.replace(/^-+/, "");
+  const found = readWord(bare) ?? readInside(bare);
+  return found !== null && sendable(found.item).item !== null ? found : null;
 }
 
 export function whyUnreadable(text: string): UnsupportedCode | null {

@@ -1,11 +1,19 @@
-import { detectItem, hasNameOfFile } from "./detect.js";
+import { detectItem } from "./detect.js";
 import type { Item } from "./item.js";
+import { fangedScheme } from "./refang.js";
+
+/** An item and what it was read from: the word without the marks of the sentence around it. */
+export interface WrittenItem {
+  readonly item: Item;
+  readonly value: string;
+}
 
 /** Reads the item in a word of a cell or a text, without the marks of the sentence around it. */
-export function readWord(word: string): Item | null {
+export function readWord(word: string): WrittenItem | null {
   for (const spelling of wordSpellings(word)) {
-    const item = detectItem(spelling);
-    if (item !== null) return item;
+    const value = fangedScheme(spelling);
+    const item = detectItem(value);
+    if (item !== null) return { item, value };
   }
   return null;
 }
@@ -13,32 +21,39 @@ export function readWord(word: string): Item | null {
 /**
  * Reads the item that a word holds together with what a log or a list has beside it: the name of a field
  * (`dst=192.0.2.1`), a user (`root@192.0.2.1`), a password (`ann@example.com:…`), the marks of a rule
- * (`||example.com^`), a scheme that the service does not know (`sftp://example.com/`) or that of a page
- * (`//example.com/a`).
+ * (`||example.com^`) or of a link, a scheme that the service does not know (`sftp://example.com/`) or that
+ * of a page (`//example.com/a`).
  */
-export function readInside(word: string): Item | null {
+export function readInside(word: string, depth = mostNested): WrittenItem | null {
+  if (depth === 0 || !divided.test(word)) return null;
   for (const spelling of wordSpellings(word)) {
-    for (const [, value = ""] of forms.map((form) => form.exec(spelling) ?? [])) {
-      const item = value === "" ? null : readWord(value);
-      if (item !== null && !(item.kind === "domain" && hasNameOfFile(item.value))) return item;
+    for (const form of forms) {
+      const value = form.exec(spelling)?.[1];
+      const found = value === undefined ? null : (readWord(value) ?? readInside(value, depth - 1));
+      if (found !== null) return found;
     }
   }
   return null;
 }
 
+/** `x=jndi:ldap://192.0.2.1/` */
+const mostNested = 3;
+const divided = /[:/@=|^(]/;
 const forms = [
   /^(?!(?:mailto|h(?:tt|xx)ps?|ftp|wss?):)[a-z][\w+.-]*:\/\/(?:[^/?#]*@)?([^/?#@]+)/i,
   /^\/\/(.+)$/,
   /^[^/@]+@([\d.]+(?::\d+)?)$/,
-  /^((?!git@)[^:@]+@[^:@]+):[^/]+$/,
-  /^(?!cid:|[\da-f]{1,4}:)[a-z][\w-]*:(?!\/\/)(.+)$/i,
+  /^((?!git@)[^\s:@]+@[^\s:@]+):[^/]+$/,
+  /^(?!cid:|[\da-f]{1,4}:)[a-z][\w-]*:(?!\/\/|:)(.+)$/i,
   /^[\w.-]*=(.+)$/,
   /^[A-Z_]{4,}\/([\d.]+)$/,
-  /^\|\|([^/^|$]+)\^(?:\$.*)?$/,
+  /^(?:@@)?\|\|([^/^|$]+)\^(?:\$.*)?$/,
+  /^(?:\((?:\^\|\\?\.|\\?\.\|\^)\)|\^)([^|()]+?)\$?$/,
+  /^!?\[[^[\]]*\]\(([^()]+)\)$/,
 ];
 
 /** A word without punctuation behind it, without emphasis around it, and without any mark. */
-export function wordSpellings(word: string): Iterable<string> {
+function wordSpellings(word: string): Iterable<string> {
   if (unmarked.test(word)) return [word];
   const bare = withoutTail(word.replace(wideBrackets, ""));
   const [marks = ""] = head.exec(bare) ?? [];
@@ -50,8 +65,8 @@ export function wordSpellings(word: string): Iterable<string> {
 
 /** Most words: without a mark at either end. */
 const unmarked = /^[a-z\d].*[a-z\d/]$/is;
-/** Bullets, emphasis, quotes and opening brackets; the dot of `*.example.com` stays. */
-const head = /^[*_~:•·‣#!?>(){[-]+(?!\.)/;
+/** Bullets, emphasis, quotes and opening brackets; the dot of `*.example.com` stays, and so do `[::1]` and `::1`. */
+const head = /^(?:[*_~•·‣#!?>(){-]|\[(?![\da-f]*:[\da-f:.]*\])|(?<!:):(?!:))+(?!\.)/i;
 const wideBrackets = /^[（［｛【]+/;
 const emphasis = /[*_~-]+$/;
 const tail = /[.,:;!?'…。、）］｝】]+$/;

@@ -1,16 +1,12 @@
 import { readHostname } from "../../core/item/hostname.js";
-import type { Item } from "../../core/item/item.js";
 import { readSendable } from "../../core/item/sendable.js";
-import { wordSpellings } from "../../core/item/word.js";
+import type { WrittenItem } from "../../core/item/word.js";
 import { isMeant } from "./is-meant.js";
 import { isAlone } from "./surroundings.js";
 import { endOfUrl, withoutSentence } from "./url-end.js";
 
 /** An item and what its finder's user knows of it. The same words yield the same object. */
-interface FoundItem<T> {
-  readonly item: Item;
-  /** As it is written. */
-  readonly value: string;
+interface FoundItem<T> extends WrittenItem {
   entry: T | null;
 }
 
@@ -39,7 +35,7 @@ const url = /(?<![a-z])(?:h(?:tt|xx)ps?|ftp|wss?)\u0001?:\/\/.+$/i;
 const namespace = /\bxmlns(?::[\w-]+)?=["']$/;
 /** A URL without a scheme that begins the word. */
 const bareUrl =
-  /^[([*_~>-]*(?:[a-z][\w-]*:)?(?:[^/?#:;()[\]=@.\u0001]+\u0001?\.)+[^/?#:;()[\]=@.]+(?::\d+)?(?:\/.|\?[\w-]+=)/i;
+  /^[([*_~>-]*(?:[a-z][\w-]*:)?(?:(?:[^/?#:;()[\]=@.\u0001]+\u0001?\.)+[^/?#:;()[\]=@.]+|\[[\da-f:.\u0001]+\])(?::\d+)?(?:\/.|\?[\w-]+=)/i;
 const divider = /[;()[\]=]/;
 /** The name of a field before an e-mail address. */
 const field = /^[a-z_-]{2,}=([^=@]+)@/i;
@@ -86,20 +82,31 @@ function findInPiece<T>(search: Search<T>, found: Word, word: string): number {
     const urlEnd = endOfUrl(text, at, end);
     const before = text.slice(Math.max(0, at - 256), at);
     const written = withoutSentence(text.slice(at, urlEnd), before);
-    const address = written.replace(ruleEnd, "").replaceAll("&amp;", "&");
+    const address = before.endsWith("|") ? written.replace(ruleEnd, "") : written;
     let read = known.get(address);
     if (read === undefined) {
-      read = readItem(address.replaceAll(defangMark, ""));
+      read = readItem(address);
       known.set(address, read);
     }
     if (read?.item.kind === "url" && !namespace.test(before)) onItem(read, line);
     return urlEnd;
+  }
+  if (word.includes("/") && continued.test(text.charAt(end)) && bareUrl.test(word)) {
+    const urlEnd = endOfUrl(text, start, end);
+    const address = itemIn(text.slice(start, urlEnd), start, search);
+    if (address !== null) {
+      onItem(address, line);
+      return urlEnd;
+    }
   }
   const whole = !isDivided || isWhole(word) ? itemIn(word, start, search) : null;
   if (whole !== null) onItem(whole, line);
   if (whole === null && isDivided) findInParts(search, found, word);
   return end;
 }
+
+/** Ends a word, but perhaps not a URL. */
+const continued = /[,|']/;
 
 function findInParts<T>(search: Search<T>, { start, line }: Word, word: string): void {
   const shown = word.includes("#") ? word.replace(hidden, "") : word;
@@ -133,17 +140,6 @@ function isWhole(word: string): boolean {
 }
 
 const marked = /@|[^.]\.[^.]|:[^:]*:|:\/\//;
-/**
- * What precedes an item: `IP:`, Squid's `HIER_DIRECT/`, `root@` of an address, the `//` of a URL that
- * has the scheme of its page.
- */
-const label =
-  /^(?:(?!cid:)[A-Za-z][\w-]*:(?!\/\/)|[A-Z_]{4,}\/(?=[\d.]+$)|[\w.-]+@(?=[\d.]+$)|\/\/)/;
-/** Of a URL with a scheme that the service does not know, the host is looked up. */
-const otherScheme = /^[a-z][\w+.-]*:\/\/(?:[^/?#]*@)?([^/?#@]+).*$/i;
-/** An address with a port as Cisco (`192.0.2.1/50000`) and BIND (`192.0.2.1#50000`) write it. */
-const addressAndPort = /^(\d{1,3}(?:\.\d{1,3}){3})[/#]\d{3,5}$/;
-
 function itemIn<T>(
   part: string,
   at: number,
@@ -153,7 +149,7 @@ function itemIn<T>(
   if (part.length < shortestUnmarked && !marked.test(part)) return null;
   let found = known.get(part);
   if (found === undefined) {
-    found = readPart(part.replaceAll(defangMark, ""));
+    found = readItem(part);
     known.set(part, found);
   }
   if (found === null) return null;
@@ -165,30 +161,9 @@ function itemIn<T>(
   return null;
 }
 
-/** An e-mail address and what a list has behind it, such as a password; no path of scp. */
-const addressAndNote = /^((?!git@)[^\s:@]+@[^\s:@]+):[^/]+$/;
-
-function readPart<T>(part: string): FoundItem<T> | null {
-  for (const bare of wordSpellings(part)) {
-    // An entry of a list, or an option.
-    if (bare.startsWith("-")) continue;
-    const whole = addressAndPort.test(bare) ? null : readItem<T>(bare);
-    if (whole !== null) return whole;
-    const value = bare
-      .replace(addressAndNote, "$1")
-      .replace(label, "")
-      .replace(otherScheme, "$1")
-      .replace(addressAndPort, "$1");
-    const found = value === bare ? null : readItem<T>(value);
-    if (found !== null) return found;
-  }
-  return null;
-}
-
-function readItem<T>(value: string): FoundItem<T> | null {
-  const plain = value.replace(/^hxxp/i, "http");
-  const item = readSendable(plain);
-  return item === null ? null : { item, value, entry: null };
+function readItem<T>(word: string): FoundItem<T> | null {
+  const reading = readSendable(word.replaceAll(defangMark, ""));
+  return reading === null ? null : { ...reading, entry: null };
 }
 
 /** Masks, and what lists of hosts say instead of an address. */

@@ -9,6 +9,7 @@ import {
 } from "./find-in-word.js";
 import { plainText } from "./plain-text.js";
 import { technicalPages } from "./surroundings.js";
+import { separators } from "./url-end.js";
 
 /**
  * Makes a function that finds the items in whole lines of any text, defanged or not, and returns the
@@ -39,14 +40,6 @@ const separator = 1;
 const mark = 2;
 const divider = 3;
 const kindOf = new Uint8Array(0x1_0000);
-/**
- * Characters that end a word: JavaScript's white space, quotes, punctuation of Chinese and Japanese,
- * and what no item has in it.
- */
-const separators =
-  "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a" +
-  "\u2028\u2029\u202f\u205f\u3000\ufeff\"'<>`|,{}\\“”‘’«»" +
-  "、。．｡､：，；！？（）［］｛｝「」『』｢｣【】〔〕《》〈〉・｜";
 for (const char of separators) kindOf[char.charCodeAt(0)] = separator;
 /** Items but hashes and wallets have one of these within. */
 for (const char of ".:@") kindOf[char.charCodeAt(0)] = mark;

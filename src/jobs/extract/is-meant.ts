@@ -15,7 +15,7 @@ export function isMeant(mention: Mention): boolean {
   const { item, isDefanged, value } = mention;
   switch (item.kind) {
     case "ip":
-      return item.value.includes(":") ? isAddress(item.value) : isDefanged || !isVersion(mention);
+      return isDefanged || (item.value.includes(":") ? isAddress(item.value) : !isVersion(mention));
     case "sha1":
       return !standsBefore(mention, commit);
     case "domain":
@@ -62,7 +62,7 @@ function isVersion(mention: Mention): boolean {
 
 /** `a::b` is more often C++. */
 function isAddress(value: string): boolean {
-  return value.split(/:+/).filter((group) => group !== "").length > 2;
+  return /^[23][\da-f]{3}::/.test(value) || value.split(/:+/).filter(Boolean).length > 2;
 }
 
 function isHostMeant(value: string, mention: Mention): boolean {

@@ -1,6 +1,16 @@
 import { readWord, withoutTail } from "../../core/item/word.js";
 
 /**
+ * Characters that end a word: JavaScript's white space, quotes, punctuation of Chinese and Japanese,
+ * and what no item has in it.
+ */
+export const separators =
+  "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a" +
+  "\u2028\u2029\u202f\u205f\u3000\ufeff\"'<>`|,{}\\“”„‟‘’‚‛«»‹›" +
+  "、。．｡､：，；！？（）［］｛｝「」『』｢｣【】〔〕《》〈〉・｜";
+const inWord = `[^${separators.replace("\\", "\\\\")}]`;
+
+/**
  * Where a URL in a text ends.
  *
  * A URL in quotes ends with them. Any other one ends with its word; but a comma, a bar or an
@@ -16,18 +26,31 @@ export function endOfUrl(text: string, at: number, end: number): number {
     const isQuoted = close > end && close - at < longest && !/\s/.test(text.slice(at, close));
     return isQuoted ? close : end;
   }
+  userBehindHost.lastIndex = end;
+  if (userBehindHost.test(text)) return endOfSentenceUrl(text, userBehindHost.lastIndex);
   const word = text.slice(at, end);
   const next = nextItem(word);
   if (next > 0) return at + next;
-  return before === " " && pathOf.test(word) && !cell.test(text.slice(Math.max(0, at - 3), at))
-    ? endOfSentenceUrl(text, end)
-    : end;
+  return pathOf.test(word) && !isCell(text, at) ? endOfSentenceUrl(text, end) : end;
+}
+
+/** Whether a URL is a cell of a table: a separator precedes it, or a line beside its own has one. */
+function isCell(text: string, at: number): boolean {
+  if (/[,;|=] *$/.test(text.slice(Math.max(0, at - 3), at))) return true;
+  const [before = ""] = /[^\n\r]*[\n\r]*$/.exec(text.slice(Math.max(0, at - longestCell), at))!;
+  if (before !== "" && !/[\n\r]$/.test(before)) return false;
+  const [behind = ""] = /(?<=[\n\r])[^\n\r]+/.exec(text.slice(at, at + longestCell)) ?? [];
+  return /[,|]/.test(before + behind);
 }
 
 const longest = 8192;
-const pathOf = /:\/\/[^/?#]+[/?#]/;
-/** A cell of a table begins with the URL. */
-const cell = /[,;|] +$/;
+/** Looks like a user name before the host, but browsers read the backslash as a slash. */
+const userBehindHost = new RegExp(
+  `\\\\+(?<=://[^\\s/?#]{1,256})(?:(?![/?#])${inWord})*@${inWord}*`,
+  "y",
+);
+const pathOf = /[^/?#:][/?#]/;
+const longestCell = 512;
 
 /** Where another item follows behind a semicolon or, without a blank, another URL; -1 if nowhere. */
 function nextItem(word: string): number {
@@ -55,7 +78,7 @@ function endOfSentenceUrl(text: string, wordEnd: number): number {
 }
 
 /** A separator of words and what follows it at once. */
-const within = /[,|'][\w%/?&=#~+-][^\s"'<>`|,{}\\“”‘’«»]*/y;
+const within = new RegExp(`[,|'][\\w%/?&=#~+-]${inWord}*`, "y");
 
 /**
  * A URL without the punctuation of the sentence.

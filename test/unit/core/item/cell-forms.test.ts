@@ -67,6 +67,10 @@ describe("a cell is the item as it is written", () => {
     ["login.]example.]com", "domain login.example.com"],
     ["login\\.example\\.com", "domain login.example.com"],
     ["2001[:]db8[::]bad[:]1", "ip 2001:db8::bad:1"],
+    // Brackets around the scheme.
+    ["(hxxp://)example.com/a", "url http://example.com/a"],
+    ["[hxxps]://example[.]com/a", "url https://example.com/a"],
+    ["hxxp[s][:]//example.com/a", "url https://example.com/a"],
     // A sentence's marks.
     ["(192.0.2.1)", "ip 192.0.2.1"],
     ["[example.com]", "domain example.com"],
@@ -179,6 +183,12 @@ describe("a cell with an item and a note is the item", () => {
     ["//example.com/a", "url http://example.com/a"],
     ["||example.com^", "domain example.com"],
     ["||example.com^$third-party", "domain example.com"],
+    ["@@||example.com^", "domain example.com"],
+    ["(\\.|^)example\\.com$", "domain example.com"],
+    ["^example\\.com$", "domain example.com"],
+    ["[example](http://example.com/a)", "url http://example.com/a"],
+    ["x=jndi:ldap://192.0.2.1:1389/a", "ip 192.0.2.1"],
+    ["::ffff:192.0.2.1:443", "ip 192.0.2.1"],
   ])("in a log or a list: %j", (text, expected) => {
     expect(read(text)).toBe(expected);
   });

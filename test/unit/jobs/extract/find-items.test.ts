@@ -70,7 +70,7 @@ it.each([
   ["/a.php?host=a.example.net", "a.example.net"],
   ["path=index.php/redirect?url=a.example.net", "a.example.net"],
   ["seen at sidecar.ml", "sidecar.ml"],
-  ["<a href='http://a.example.net/?b=1&amp;c=2'>", "http://a.example.net/?b=1&c=2"],
+  ["at http://a.example.net/?b=1&amp;c=2", "http://a.example.net/?b=1&amp;c=2"],
   // An item ends where it ends, not at what may separate others.
   ["see http://a.example.net/it's,b|c today", "http://a.example.net/it's,b|c"],
   ["seen a.example.net/b=c;d(e) today", "http://a.example.net/b=c;d(e)"],
@@ -85,6 +85,10 @@ it.each([
   ["client ::ffff:9.9.9.9", "9.9.9.9"],
   ["client [::ffff:909:909]:443", "9.9.9.9"],
   ["http://[::ffff:9.9.9.9]/b", "http://9.9.9.9/b"],
+  ["tcp 0 ::ffff:9.9.9.9:443", "9.9.9.9"],
+  // Browsers read the backslash as a slash.
+  ["at http://9.9.9.9\\@a.example.net/b,c today", "http://9.9.9.9/@a.example.net/b,c"],
+  ["„hxxp[:]//9[.]9[.]9[.]9\\a@a.example.net“", "http://9.9.9.9/a@a.example.net"],
 ])("finds the item of %s", (text, expected) => {
   const found: string[] = [];
   itemFinder()(text, ({ item }) => found.push(item.value));
