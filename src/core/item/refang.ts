@@ -4,11 +4,11 @@
  * one of the two brackets (`[.`, `.]`), brackets around a scheme, backslashes before punctuation, full-width marks, dashes that
  * look like a hyphen, and invisible characters. Every line stays a line. Takes linear time.
  *
- * @param mark stands before each character that was defanged, but slashes
+ * @param mark stands before each character that was defanged, but slashes and what is escaped
  * @default mark ""
  */
 export function refangText(text: string, mark = ""): string {
-  let plain = exotic.test(text) ? foldMarks(text) : text;
+  let plain = foldMarks(text);
   if (plain.includes("\\/")) plain = plain.replaceAll(jsonUrl, withoutBackslashes);
   return bracketOrBackslash.test(plain) ? undoTokens(plain, mark) : plain;
 }
@@ -42,11 +42,9 @@ function withoutBackslashes(url: string): string {
   return url.replaceAll(/\\+\//g, "/");
 }
 
-/** A quick look at a text; most have none of these. */
+/** Dashes, invisible characters, and wide marks and digits. */
 const exotic =
-  /[\u00ad\u061c\u180e\u200b-\u200f\u2010-\u2015\u202a-\u202e\u2060-\u2069\u2212\u3002\ufe58\ufe63\ufeff\uff0d-\uff1a\uff20\uff61]/;
-const dashesAndInvisible =
-  /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2010-\u2015\u202a-\u202e\u2060-\u2069\u2212\ufe58\ufe63\ufeff\uff0d]/g;
+  /[\u00ad\u061c\u180e\u200b-\u200f\u2010-\u2015\u202a-\u202e\u2060-\u2069\u2212\u3002\ufe58\ufe63\ufeff\uff0d-\uff1a\uff20\uff61]/g;
 const dashes = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d";
 /** Joiners are letters to some scripts, and part of their domains. */
 const joiners = /[\u200c\u200d](?:(?<![^\0-\x7f].)|(?![^\0-\x7f]))/g;
@@ -60,8 +58,14 @@ const quads =
   /(?<![\w.])(?=[\d.]*[\uff10-\uff19])(?:[\d\uff10-\uff19]{1,3}[.\u3002\uff0e\uff61]){3}[\d\uff10-\uff19]{1,3}/g;
 
 function foldMarks(text: string): string {
-  const visible = text.replaceAll(dashesAndInvisible, (char) => (dashes.includes(char) ? "-" : ""));
-  if (!wide.test(visible)) return visible;
+  let isWide = false;
+  const visible = text.replaceAll(exotic, (char) => {
+    if (dashes.includes(char)) return "-";
+    if (!wide.test(char)) return "";
+    isWide = true;
+    return char;
+  });
+  if (!isWide) return visible;
   const narrow = wideDigit.test(visible) ? visible.replaceAll(quads, narrowQuad) : visible;
   return narrow.replaceAll(joiners, "").replaceAll(wideMarks, (mark) => meanings[mark] ?? ".");
 }
@@ -112,13 +116,17 @@ function undoTokens(text: string, mark: string): string {
       while (start > from && isBlank(text.charCodeAt(start - 1))) start--;
       while (isBlank(text.charCodeAt(end))) end++;
     }
-    plain += text.slice(from, start) + (scheme ?? (token === "/" ? "/" : mark + meaning(token)));
+    plain +=
+      text.slice(from, start) +
+      (scheme ?? (escaped.includes(token ?? text.charAt(end)) ? "" : mark) + meaning(token));
     from = end;
     tokens.lastIndex = end;
   }
   return from === 0 ? text : plain + text.slice(from);
 }
 
+/** Slashes, and what Markdown and manual pages escape: nobody defangs these. */
+const escaped = "/_=~*#&+-";
 const closers: Readonly<Record<string, string>> = { "[": "]", "(": ")", "{": "}" };
 
 function meaning(token: string | undefined): string {

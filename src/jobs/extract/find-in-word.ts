@@ -3,7 +3,7 @@ import { readSendable } from "../../core/item/sendable.js";
 import type { WrittenItem } from "../../core/item/word.js";
 import { isMeant } from "./is-meant.js";
 import { isAlone } from "./surroundings.js";
-import { endOfUrl, withoutSentence } from "./url-end.js";
+import { continued, endOfUrl, withoutSentence } from "./url-end.js";
 
 /** An item and what its finder's user knows of it. The same words yield the same object. */
 interface FoundItem<T> extends WrittenItem {
@@ -17,8 +17,6 @@ export type KnownWords<T> = Map<string, FoundItem<T> | null>;
 export interface Search<T> {
   readonly text: string;
   readonly known: KnownWords<T>;
-  /** Whether the text around a place is code, or about code. */
-  readonly isTechnical: (at: number) => boolean;
   readonly onItem: OnItem<T>;
   /** Called with what is rather a file, a version or code than the item that it may be read as. */
   readonly onLeftOut: (word: string) => void;
@@ -105,9 +103,6 @@ function findInPiece<T>(search: Search<T>, found: Word, word: string): number {
   return end;
 }
 
-/** Ends a word, but perhaps not a URL. */
-const continued = /[,|']/;
-
 function findInParts<T>(search: Search<T>, { start, line }: Word, word: string): void {
   const shown = word.includes("#") ? word.replace(hidden, "") : word;
   const pieces = namesBetweenSlashes.test(shown) ? names : parts;
@@ -143,7 +138,7 @@ const marked = /@|[^.]\.[^.]|:[^:]*:|:\/\//;
 function itemIn<T>(
   part: string,
   at: number,
-  { text, known, isTechnical, onLeftOut }: Search<T>,
+  { text, known, onLeftOut }: Search<T>,
 ): FoundItem<T> | null {
   if (part.length < shortest) return null;
   if (part.length < shortestUnmarked && !marked.test(part)) return null;
@@ -155,7 +150,7 @@ function itemIn<T>(
   if (found === null) return null;
   const { item, value } = found;
   const isDefanged = part.includes(defangMark);
-  const mention = { item, value, isDefanged, text, at, end: at + part.length, isTechnical };
+  const mention = { item, value, isDefanged, text, at, end: at + part.length };
   if (isMeant(mention)) return found;
   if (!unspecified.test(value)) onLeftOut(value);
   return null;

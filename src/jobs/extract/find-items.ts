@@ -8,7 +8,6 @@ import {
   shortestUnmarked,
 } from "./find-in-word.js";
 import { plainText } from "./plain-text.js";
-import { technicalPages } from "./surroundings.js";
 import { separators } from "./url-end.js";
 
 /**
@@ -27,8 +26,7 @@ export function itemFinder<T>(): (
     const prepared = refangText(plainText(text), defangMark);
     const isEnded = prepared.endsWith("\n");
     const block = isEnded ? prepared : `${prepared}\n`;
-    const isTechnical = technicalPages(block);
-    const lineEnds = findItems({ text: block, known, isTechnical, onItem, onLeftOut });
+    const lineEnds = findItems({ text: block, known, onItem, onLeftOut });
     return isEnded ? lineEnds : lineEnds - 1;
   };
 }

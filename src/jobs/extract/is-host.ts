@@ -1,12 +1,14 @@
 import { readHostname } from "../../core/item/hostname.js";
 import {
   fileName,
+  isCodeAround,
   isAlone,
   isListedWithFiles,
   isQuoted,
   lineAfter,
   lineBefore,
   nameOfValue,
+  startsLine,
   type TextPlace,
 } from "./surroundings.js";
 
@@ -41,12 +43,8 @@ const vague: ReadonlySet<string> = new Set(
 const topLevel: ReadonlySet<string> = new Set(["com", "org", "net", "io", "edu", "gov"]);
 const products: ReadonlySet<string> = new Set(["asp.net", "vb.net", "ado.net", "paint.net"]);
 
-/**
- * Whether a name that is not defanged is a host's, and not a file's or a member's in code.
- *
- * @param isTechnical whether the text around it is code, or about code
- */
-export function isHost(value: string, place: TextPlace, isTechnical: () => boolean): boolean {
+/** Whether a name that is not defanged is a host's, and not a file's or a member's in code. */
+export function isHost(value: string, place: TextPlace): boolean {
   const name = value.replace(/:.*$/s, "");
   const host = readHostname(name);
   if (host === null) return true;
@@ -63,14 +61,14 @@ export function isHost(value: string, place: TextPlace, isTechnical: () => boole
   const said = isQuoted(place) ? kindOfValue(place) : null;
   if (said !== null) return said === "host";
   const names = { name, labels, ending };
-  if (extensions.has(ending)) return isHostNotFile(value, names, place, isTechnical);
-  if (members.has(ending) || countries.has(ending))
-    return isHostNotMember(names, place, isTechnical);
+  if (extensions.has(ending)) return isHostNotFile(value, names, place);
+  if (members.has(ending) || countries.has(ending)) return isHostNotMember(names, place);
   if (ending.length === 2 || isQuoted(place)) return true;
   if (objects.has(first)) return false;
   if (!isPlain) return true;
-  if (vague.has(ending)) return !sharedNames.has(first) && !(isInCode(place) && isTechnical());
-  return !(sharedNames.has(first) && isTechnical());
+  if (vague.has(ending))
+    return !sharedNames.has(first) && !(isInCode(place) && isCodeAround(place));
+  return !(sharedNames.has(first) && isCodeAround(place));
 }
 
 interface Names {
@@ -79,35 +77,47 @@ interface Names {
   readonly ending: string;
 }
 
-type Asked = () => boolean;
-
-function isHostNotFile(value: string, names: Names, place: TextPlace, isTechnical: Asked): boolean {
-  if (isAlone(place)) return !isListedWithFiles(place) && !isTechnical();
-  if (isNamedAsFile(value, names) || isLinked(place, value)) return false;
+function isHostNotFile(value: string, names: Names, place: TextPlace): boolean {
+  if (isAlone(place)) return !isListedWithFiles(place) && !isCodeAround(place);
+  if (isNamedAsFile(value, names) || isCitedAsFile(place, value)) return false;
   const told = kindInLine(place);
   if (told !== null) return told === "host";
-  return !fileName.test(lineBefore(place) + lineAfter(place)) && !isTechnical();
+  const line = `${lineBefore(place)} ${lineAfter(place)}`;
+  if (fileName.test(line)) return false;
+  return address.test(line) || !(isSetOff(place, value) || isCodeAround(place));
 }
 
-/** The target of a Markdown link, or a place in a file (`url.md#class-url`). */
-function isLinked(place: TextPlace, value: string): boolean {
+const address = /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])/;
+
+/** Whether a name is written as code, or begins a comment or an entry of a list of changes (`- tool.py: …`). */
+function isSetOff(place: TextPlace, value: string): boolean {
+  if (isQuoted(place) || lineAfter(place).startsWith("`")) return true;
+  if (/^\s*(?:#|\/\/)\s*$/.test(lineBefore(place))) return true;
+  const behind = place.at + value.length;
+  return /^:\s/.test(place.text.slice(behind, behind + 2)) && startsLine(place);
+}
+
+/** Whether a name is in a Markdown link, has a place in it (`url.md#class-url`), or something is in it. */
+function isCitedAsFile(place: TextPlace, value: string): boolean {
   return (
-    /\](?:\(|: *)$/.test(lineBefore(place)) || place.text.startsWith("#", place.at + value.length)
+    /(?:\](?:\(|: *)|\bin [`"']?)$/.test(lineBefore(place)) ||
+    /^[`"']?\](?:\(|\[|:)/.test(lineAfter(place)) ||
+    place.text.startsWith("#", place.at + value.length)
   );
 }
 
-function isHostNotMember({ labels, ending }: Names, place: TextPlace, isTechnical: Asked): boolean {
+function isHostNotMember({ labels, ending }: Names, place: TextPlace): boolean {
   const [first = ""] = labels;
   if (fileBehind.test(labels.at(-2)!)) return false;
   if (objects.has(first) || (sharedNames.has(first) && members.has(ending))) return false;
-  if (isAlone(place)) return !isTechnical();
+  if (isAlone(place)) return !isCodeAround(place);
   if (isInCode(place) || isMemberBesideOthers(place, first)) return false;
   const told = kindInLine(place);
   if (told !== null) return told === "host";
   if (isQuoted(place)) return true;
   if (members.has(ending) && !labels.some((label) => /[-\d]/.test(label))) return false;
   if (labels.length === 2 && (first.length === 1 || sharedNames.has(first))) return false;
-  return !isTechnical();
+  return !isCodeAround(place);
 }
 
 /** `data.id, data.url`, `lookup[token.name, token.id]` */

@@ -6,8 +6,6 @@ export interface Mention extends TextPlace {
   readonly item: Item;
   readonly value: string;
   readonly isDefanged: boolean;
-  /** Whether the text around a place is code, or about code. */
-  readonly isTechnical: (at: number) => boolean;
 }
 
 /** Whether the author meant the item: a file name, a version or code may look like one. */
@@ -67,5 +65,5 @@ function isAddress(value: string): boolean {
 
 function isHostMeant(value: string, mention: Mention): boolean {
   if (/^[\d.:]+$/.test(value)) return !isVersion(mention);
-  return isHost(value, mention, () => mention.isTechnical(mention.at));
+  return isHost(value, mention);
 }

@@ -26,9 +26,14 @@ export function isQuoted({ text, at, end }: TextPlace): boolean {
 const bullet = /^\s*(?:>\s)?\s*(?:[-*•·+]|\d{1,3}[.)])?[\s"'`<|]*$/;
 const lineTail = /^[\s"'`>|,;.]*$/;
 
-/** Whether a line holds nothing else than the word, perhaps as an entry of a list. */
+/** Whether a word begins its line, perhaps as an entry of a list. */
+export function startsLine(place: TextPlace): boolean {
+  return bullet.test(lineBefore(place));
+}
+
+/** Whether a line holds nothing else than the word. */
 export function isAlone(place: TextPlace): boolean {
-  return bullet.test(lineBefore(place)) && lineTail.test(lineAfter(place));
+  return startsLine(place) && lineTail.test(lineAfter(place));
 }
 
 /** Endings of files that are no top-level domains. */
@@ -78,35 +83,29 @@ export function nameOfValue({ text, at, end }: TextPlace): string {
   return `${type.exec(object)?.[1] ?? ""} ${name}`;
 }
 
-/** Lines of code, names of sources, and the words of who maintains them. */
-const technical = new RegExp(
-  "\\n(?<=(?:[;{(]|\\w\\)?[:,]|\\w\\([^()\\n]*\\)?[:,]?)\\r?\\n)" +
-    "|^\\s*(?:[}#@)\\]]|//|/?\\*|>>> |\\.(?:[A-Z]{2}|[BIP]) |def |class |import |from \\S+ import|return |if |elif |for |use |let |const |var |my |fn |pub |[\\w.]+ [+-]?= )" +
-    "|\\\\f[\\[A-Z\\d]|:(?:issue|ref|func|class|mod|meth|doc):|``\\w|\\bself\\.|\\b__\\w+__\\b" +
-    "|\\.(?<=[\\w-]\\.)(?:c|h|cpp|hpp|rst|m4|patch|diff|toml|css|deb)\\b" +
-    "|\\b(?:copyright|licen[cs]ed?|debian|upstream|changelog|refactor\\w*|commit|merged?|compil\\w+|deprecated|argument|functions?|closes:|regression|makefile|compiler|parser|stdin|stdout|subclass|tests?|bug)\\b",
-  "gim",
+/**
+ * What code has, and text about code: names with `_`, calls, options, paths, numbers of issues, ends of
+ * lines. Each begins with a character that few words have.
+ */
+const signs = new RegExp(
+  [
+    /_(?<=\w_)(?=\w)|\((?<=\w\()|#\d|-(?<=\s--?)[a-z]|`\w|::(?<=\w::)(?=\w)|->/,
+    /\/(?<=[\s(`][a-z][\w-]{0,40}\/)[\w-]+[./][a-z]/,
+    /:(?<=[a-z]\.[a-z]{1,3}:)\s/,
+    /\.(?<=\w\.)(?:c|h|cpp|hpp|rst|m4|patch|diff|toml|css|deb)\b/,
+    /\n(?<=[;{([]\r?\n)|\n[ \t]*(?:[})*@\]]|\/\/|>>> |\.[A-Z])/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "gi",
 );
-const pageLength = 4096;
+const mostSigns = 3;
+const nearCode = 600;
 
-/** Says whether a page around a place, or one next to it, is code or about code. */
-export function technicalPages(text: string): (at: number) => boolean {
-  const pages: (boolean | undefined)[] = [];
-  const isPage = (index: number): boolean =>
-    (pages[index] ??= isTechnical(
-      text.slice(Math.max(0, index * pageLength), (index + 1) * pageLength),
-    ));
-  return (at) => {
-    const index = Math.floor(at / pageLength);
-    return isPage(index) || isPage(index + 1) || (index > 0 && isPage(index - 1));
-  };
-}
-
-function isTechnical(page: string): boolean {
-  let lines = 4;
-  for (let at = page.indexOf("\n"); at >= 0; at = page.indexOf("\n", at + 1)) lines += 1;
-  technical.lastIndex = 0;
-  for (let signs = 1; technical.test(page); signs++)
-    if (signs > 3 && signs * 4 > lines) return true;
+/** Whether the text around a place is code, or about code. */
+export function isCodeAround({ text, at, end }: TextPlace): boolean {
+  const around = text.slice(Math.max(0, at - nearCode), end + nearCode);
+  signs.lastIndex = 0;
+  for (let count = 1; signs.test(around); count++) if (count >= mostSigns) return true;
   return false;
 }

@@ -31,16 +31,18 @@ export function endOfUrl(text: string, at: number, end: number): number {
   const word = text.slice(at, end);
   const next = nextItem(word);
   if (next > 0) return at + next;
-  return pathOf.test(word) && !isCell(text, at) ? endOfSentenceUrl(text, end) : end;
+  return continued.test(text.charAt(end)) && pathOf.test(word) && !isCell(text, at)
+    ? endOfSentenceUrl(text, end)
+    : end;
 }
 
 /** Whether a URL is a cell of a table: a separator precedes it, or a line beside its own has one. */
 function isCell(text: string, at: number): boolean {
   if (/[,;|=] *$/.test(text.slice(Math.max(0, at - 3), at))) return true;
-  const [before = ""] = /[^\n\r]*[\n\r]*$/.exec(text.slice(Math.max(0, at - longestCell), at))!;
-  if (before !== "" && !/[\n\r]$/.test(before)) return false;
-  const [behind = ""] = /(?<=[\n\r])[^\n\r]+/.exec(text.slice(at, at + longestCell)) ?? [];
-  return /[,|]/.test(before + behind);
+  if (at > 0 && !/[\n\r]/.test(text.charAt(at - 1))) return false;
+  const before = text.slice(Math.max(0, at - longestCell), Math.max(0, at - 1));
+  const behind = text.slice(at, at + longestCell);
+  return /[,|][^\n\r]*$/.test(before) || /^[^\n\r]*\r?[\n\r][^\n\r]*?[,|]/.test(behind);
 }
 
 const longest = 8192;
@@ -51,6 +53,8 @@ const userBehindHost = new RegExp(
 );
 const pathOf = /[^/?#:][/?#]/;
 const longestCell = 512;
+/** Ends a word, but perhaps not a URL. */
+export const continued = /[,|']/;
 
 /** Where another item follows behind a semicolon or, without a blank, another URL; -1 if nowhere. */
 function nextItem(word: string): number {

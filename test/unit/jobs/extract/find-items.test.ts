@@ -164,6 +164,32 @@ it.each([
   expect(found).toEqual(expected);
 });
 
+// Endings of countries and newer domains that files have, too: hosts unless the text says file or code.
+it.each([
+  ["Victims went to pay-now.pl yesterday.", true],
+  ["We have seen pay-now.sh since Monday.", true],
+  ["Mails lead to pay-now.rs and pay-now.app.", true],
+  ["Fri 10:02:11 deny_all 192.0.2.7 -> pay-now.zip #12 in_use(3)", true],
+  ["0.0.0.0 pay-now.so # a_b c_d e_f", true],
+  ["#11 fetch_all(): the domain pay-now.md, c_d", true],
+  ["Sites\n\npay-now.py\npay-now.java\n", true],
+  ["Seen: pay[.]now.ps, in a_b(c_d) #14", true],
+  // Entries of changes, comments, code and its documentation.
+  ["- pay-now.pl: say what is wrong", false],
+  ["# pay-now.py - reads the list", false],
+  ["When `pay-now.sh` is done, begin.", false],
+  ["The page in pay-now.md is new.", false],
+  ["See [pay-now.md](a) and [pay-now.rs]: b", false],
+  ['The new "pay-now.py" takes more.', false],
+  ["Fixes #12, #14 with pay-now.sh --force", false],
+  ["Let lib/core.c, src/main.c and pay-now.ps be.", false],
+  ["Set\n.B pay\\-now.so\n.B a\n.B c\n", false],
+])("tells whether a host is in %j", (text, expected) => {
+  const found: string[] = [];
+  itemFinder()(`${text}\n`, ({ item }) => found.push(item.value));
+  expect(found.some((item) => item.startsWith("pay"))).toBe(expected);
+});
+
 it("tells what it leaves out as file, version or code", () => {
   const leftOut: string[] = [];
   const text = "Open main.rs and self.id in version 1.2.3.4; 0.0.0.0 a.example.com\n";
