@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import stringWidth from "string-width";
 import { expect, onTestFinished, test } from "vitest";
 import { commandNames, commandNamed } from "../../src/cli/command-list.js";
-import { runToEnd } from "../../src/cli/command-line/run-to-end.js";
+import { runToEnd } from "../../src/cli/command-line/command-line.js";
 import { Reporter } from "../../src/cli/terminal/reporter.js";
 import { ManualClock } from "../helpers/manual-clock.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";

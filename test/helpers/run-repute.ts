@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { runToEnd as runSources } from "../../src/cli/command-line/run-to-end.js";
+import { runToEnd as runSources } from "../../src/cli/command-line/command-line.js";
 import { Reporter } from "../../src/cli/terminal/reporter.js";
 import { type Clock, systemClock } from "../../src/core/clock.js";
 import { programInfo } from "../../src/core/program.js";

@@ -1,5 +1,5 @@
 import { Writable } from "node:stream";
-import { runToEnd } from "../../src/cli/command-line/run-to-end.js";
+import { runToEnd } from "../../src/cli/command-line/command-line.js";
 import { Reporter } from "../../src/cli/terminal/reporter.js";
 import { systemClock } from "../../src/core/clock.js";
 

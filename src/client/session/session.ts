@@ -3,30 +3,39 @@ import type { ClientOptions } from "../api/caller.js";
 import { IntelClient } from "../api/intel-client.js";
 import type { OpsClient } from "../api/ops-client.js";
 import type { AttemptReport, CallPolicy } from "../api/types.js";
-import type { Rate } from "../../core/options.js";
+import { type Rate, isQuota } from "../../core/options.js";
 import { ResourceStack } from "../../core/resource-stack.js";
 import { AddressWatch, failFast } from "../lookup/address-watch.js";
 import { retryCalls } from "../lookup/attempt/call-policy.js";
 import { Outage } from "../lookup/attempt/outage.js";
 import { openWithheld, type Withheld, type WithheldChoice } from "../lookup/withheld.js";
-import { composeLookup } from "../lookup/compose.js";
+import { composeLookup, type LookupClient } from "../lookup/compose.js";
 import { openRequests, paceOf } from "../lookup/options.js";
 import { obeyHints } from "../pace/obey-hints.js";
 import { Slots } from "../pace/slots.js";
 import type { FindingStore } from "../store/store.js";
-import { directly, paceOfQueued, throughWorkers } from "./attempts.js";
 import { type Connections, mayQueue, openConnections, openWorkers } from "./connections.js";
-import { Listeners } from "./listeners.js";
-import { openPaces } from "./open-paces.js";
-import type { Paces } from "./paces.js";
+import {
+  type Paces,
+  type OpenPacesOptions,
+  type PaceSettings,
+  pacesOf,
+  quotaUsedUp,
+} from "./paces.js";
 import type {
   LookupUse,
   OpenedLookup,
   ServiceAccess,
   SessionOptions,
   SessionSettings,
+  SessionListener,
 } from "./types.js";
 import { OpenedOnce } from "./opened-once.js";
+import { longestWaitMs } from "../../core/attempt.js";
+import type { RequestPace } from "../pace/request-pace.js";
+import { Pace } from "../pace/pace.js";
+import type { QuotaStore } from "../store/quota/quota.js";
+import type { EarlyEndError } from "../../core/errors.js";
 
 /**
  * Everything that belongs to one service: connections, pace, quotas, cache and clients. Each part is
@@ -244,4 +253,97 @@ export class Session {
   get #credential(): string | undefined {
     return this.service.credential ?? undefined;
   }
+}
+
+type Use = Pick<LookupUse, "requests" | "run">;
+
+/** The attempts of a client that makes its requests here. */
+function directly(client: IntelClient, { requests }: Use): LookupClient {
+  const open = requests && { signal: requests };
+  return { attempt: (endpoint, item, own) => client.attempt(endpoint, item, open ?? own) };
+}
+
+/** The attempts of a client whose requests wait in a queue, until workers make them. */
+function throughWorkers(client: IntelClient, { requests, run }: Use): LookupClient {
+  const isUrgent = run === undefined;
+  return {
+    attempt(endpoint, item, { signal: stop, history }) {
+      const nth = (history?.attempts.length ?? 0) + 1;
+      return client.attempt(endpoint, item, { signal: requests ?? stop, stop, nth, isUrgent });
+    },
+  };
+}
+
+/** The pace of requests that workers make, who slow down themselves: quotas, the service's own too. */
+function paceOfQueued(pace: RequestPace): RequestPace {
+  const hold = (ms: number | null): void =>
+    void (ms !== null && ms > longestWaitMs && pace.hold(ms));
+  const ignore = (): void => undefined;
+  return {
+    take: (signal) => pace.take(signal),
+    throttled: hold,
+    succeeded: ignore,
+    hold,
+    advise: ignore,
+  };
+}
+
+/** Creates the paces of a run from its rates. A spent quota ends the run, which can be resumed. */
+async function openPaces(settings: PaceSettings, options: OpenPacesOptions): Promise<Paces> {
+  const { clock, onEarlyEnd } = options;
+  const store = await quotaStoreFor(settings.rate ?? [], options);
+  const onUsedUp = (used: Rate | null, resumesAtMs: number): void =>
+    onEarlyEnd(quotaUsedUp(used, resumesAtMs));
+  return pacesOf(settings, (name, rates) => {
+    const quotas = store && { store, name };
+    return new Pace({ rates, clock, quotas, onUsedUp });
+  });
+}
+
+/** Opens the store that counts quotas; undefined without a quota. */
+async function quotaStoreFor(
+  rates: readonly Rate[],
+  { service, stateFolder, onWarning }: OpenPacesOptions,
+): Promise<QuotaStore | undefined> {
+  if (!rates.some(isQuota)) return undefined;
+  const { openQuotas } = await import("../store/quota/open-quotas.js");
+  const isKept = service !== null && stateFolder !== null;
+  return openQuotas(isKept ? { service, stateFolder, onWarning } : null);
+}
+
+/** All who hear what happens in a session. */
+class Listeners {
+  readonly #uses = new Set<SessionListener>();
+  readonly #owner: Pick<SessionOptions, "onWarning" | "onEarlyEnd">;
+  /** Aborts when a quota is used up: calls that wait for it end. */
+  #usedUp = new AbortController();
+
+  constructor(owner: Pick<SessionOptions, "onWarning" | "onEarlyEnd">) {
+    this.#owner = owner;
+  }
+
+  add(use: SessionListener): void {
+    this.#uses.add(use);
+  }
+
+  delete(use: SessionListener): void {
+    this.#uses.delete(use);
+  }
+
+  /** Aborts when a quota is used up next. */
+  get usedUp(): AbortSignal {
+    return this.#usedUp.signal;
+  }
+
+  readonly warn = (message: string): void => {
+    for (const { onWarning } of this.#uses) onWarning?.(message);
+    this.#owner.onWarning(message);
+  };
+
+  readonly end = (error: EarlyEndError): void => {
+    for (const { onEarlyEnd } of this.#uses) onEarlyEnd?.(error);
+    this.#usedUp.abort(error);
+    this.#usedUp = new AbortController();
+    this.#owner.onEarlyEnd?.(error);
+  };
 }

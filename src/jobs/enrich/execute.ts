@@ -1,23 +1,30 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { UsageError } from "../../core/errors.js";
+import { UsageError, FatalError } from "../../core/errors.js";
 import { withResources } from "../../core/resource-stack.js";
-import { noteRecord, recordEnding, recordStream } from "./finish/record-ending.js";
 import { finishEarlier } from "./finish/finished-run.js";
 import { type ChosenRun, chooseRun, type RunNames, runNames } from "./destination/choose-run.js";
 import { inputReading } from "./copy/find-table-input.js";
-import type { FinishedRun } from "./state/checkpoint.js";
+import { type FinishedRun, readUnfinished, saveUnfinished } from "./state/checkpoint.js";
 import { optionalColumnsOf } from "./rows/reading.js";
 import { openStateFolder, type StateFolder } from "./state/state-folder.js";
 import { isRefusal, type Manifest } from "../../core/manifest/manifest.js";
 import type { EnrichJob } from "./types.js";
 import type { PublishedRun } from "../../io/output/types.js";
-import { discardIfReplaced, discardRun, discardUnlessSame, writeRowsAgain } from "./discard-run.js";
 import { isPartLost, removePart } from "../../io/output/part-file.js";
 import { runRows } from "./run-rows.js";
 import type { RowHandling, CopyPlace } from "./rows/row-handling.js";
 import type { OutputTarget } from "./destination/output-target.js";
+import { makeFolder } from "../../core/files/make-folder.js";
+import { manifestPath } from "../../core/files/output-names.js";
+import { faultReason } from "../../core/files/system-fault.js";
+import { userStateFolder } from "../../core/files/user-folders.js";
+import { endingOfError } from "./exit-reason.js";
+import { writeManifest } from "../../io/output/manifest-file.js";
+import { inputPaths } from "../../io/input/types.js";
+import { isObjectAddress } from "../../io/object/address.js";
+import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
 
 /**
  * The main job: reads every row of the input, looks up its item and writes the enriched row.
@@ -215,4 +222,142 @@ function publishedRun(
   const { source, sink: position } = checkpoint;
   const optional = optionalColumnsOf(job, handling);
   return { manifest, local, staged: { kind, folder, position, columns: source.columns, optional } };
+}
+
+/** A job, and the manifest of its run so far: null until rows flow. */
+interface NotedJob {
+  readonly job: EnrichJob;
+  readonly soFar: () => Manifest | null;
+}
+
+/** Notes the manifest of a run so far, to record it with the run's ending. */
+function noteRecord(job: EnrichJob): NotedJob {
+  let soFar: (() => Manifest) | null = null;
+  const noted: EnrichJob = {
+    ...job,
+    onStart(progress, record) {
+      soFar = record;
+      job.onStart?.(progress, record);
+    },
+  };
+  return { job: noted, soFar: () => soFar?.() ?? null };
+}
+
+/** Records in its state folder why a run ended, with its counts so far. */
+async function recordEnding(folder: string, error: unknown, { soFar }: NotedJob): Promise<void> {
+  // Wrong usage starts nothing, so the end before it still stands.
+  if (error instanceof UsageError) return;
+  const record = soFar() ?? (await readUnfinished(folder));
+  if (record !== null) await saveUnfinished(folder, { ...record, ...endingOfError(error, true) });
+}
+
+/**
+ * Runs a job whose rows go to a stream, and writes its manifest to the state folder, where it
+ * replaces that of the last such run.
+ */
+async function recordStream(
+  job: EnrichJob,
+  run: (job: EnrichJob) => Promise<Manifest>,
+): Promise<Manifest> {
+  const noted = noteRecord(job);
+  try {
+    const manifest = await run(noted.job);
+    await save(job, manifest);
+    return manifest;
+  } catch (error) {
+    const record = noted.soFar();
+    if (record !== null) await save(job, { ...record, ...endingOfError(error, false) });
+    throw error;
+  }
+}
+
+async function save(job: EnrichJob, manifest: Manifest): Promise<void> {
+  const { stateFolder = userStateFolder(process.env), onWarning } = job;
+  const { stateDir } = job.settings.run;
+  const folder = stateDir ?? stateFolder;
+  if (folder === null || job.recordsStream !== true) return;
+  const base = join(folder, "stdout");
+  try {
+    makeFolder(folder, 0o700);
+    await writeManifest(base, manifest);
+  } catch (error) {
+    // Only a folder that was asked for is missed.
+    if (stateDir === undefined) return;
+    const reason = faultReason(error instanceof Error ? (error.cause ?? error) : error);
+    onWarning?.(`cannot write ${manifestPath(base)}: ${reason}`);
+  }
+}
+
+/**
+ * Removes what an interrupted run left outside its state folder. Rows that it has published stay.
+ *
+ * @throws ReputeError
+ */
+async function discardRun({ upload }: OutputTarget): Promise<void> {
+  await upload?.withdraw();
+}
+
+/**
+ * Discards the interrupted run if it had another input or other settings; the next run takes over its
+ * answers. Otherwise returns whether the input has grown.
+ */
+async function discardUnlessSame(
+  job: EnrichJob,
+  handling: RowHandling,
+  target: OutputTarget,
+  state: StateFolder,
+): Promise<boolean> {
+  const before = state.checkpoint?.fingerprint;
+  if (before === undefined) return false;
+  const now = await takeFingerprint(job, handling, target);
+  const { differences, inputGrew } = await compareFingerprints(before, now, job.input);
+  if (differences.length > 0) {
+    const why = `the interrupted run was a different one: ${differences.join("; ")}`;
+    await discardForNewRun(why, job, target, state);
+    return false;
+  }
+  if (inputGrew) job.onWarning?.("the input has grown since the run was interrupted");
+  return inputGrew;
+}
+
+/** Lets a run whose staged rows are lost or damaged write them again. Its answers stay. */
+async function writeRowsAgain(
+  { message }: FatalError,
+  { onWarning }: EnrichJob,
+  state: StateFolder,
+): Promise<void> {
+  onWarning?.(`${message}; the rows are written again with the answers so far`);
+  await state.rewind();
+}
+
+/**
+ * Discards the interrupted run if the part of the input that it has read turns out to be another one;
+ * the next run takes over its answers.
+ *
+ * @throws the error, if it is another one or the input cannot be read again
+ */
+async function discardIfReplaced(
+  error: unknown,
+  job: EnrichJob,
+  target: OutputTarget,
+  state: StateFolder,
+): Promise<void> {
+  const isChanged = error instanceof FatalError && error.code === "input_changed";
+  if (!isChanged || state.checkpoint === null) throw error;
+  const paths = inputPaths(job.input);
+  if (paths.some(isObjectAddress)) throw error;
+  await discardForNewRun(error.message, job, target, state);
+  if ("inputs" in job.input ? paths.length === job.input.inputs.length : paths.length === 1) return;
+  throw error;
+}
+
+async function discardForNewRun(
+  why: string,
+  job: EnrichJob,
+  target: OutputTarget,
+  state: StateFolder,
+): Promise<void> {
+  job.onNotice?.(`${why}; a new run starts`);
+  await discardRun(target);
+  await state.startOver();
 }

@@ -13,7 +13,6 @@ import type { SinkSettings } from "../../io/output/options.js";
 import { unasked } from "../../core/finding.js";
 import { rowCodes } from "../../core/row-codes.js";
 import { leastRows } from "./failure-limits.js";
-import { earlierRows } from "./finish/earlier-rows.js";
 import { hasFewerRows } from "./rows/fewer-rows.js";
 import { manifestSoFar } from "./finish/manifest.js";
 import { publish } from "./finish/publish.js";
@@ -30,6 +29,12 @@ import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
 import { progressOf } from "./run-progress.js";
 import type { Tally, TallySnapshot } from "./tally.js";
 import type { RowHandling } from "./rows/row-handling.js";
+import { existsSync } from "node:fs";
+import type { FoundManifest } from "../../core/manifest/found-manifest.js";
+import type { Publication } from "../../io/output/publication.js";
+import type { OutputTarget } from "./destination/output-target.js";
+import { findManifest } from "../../io/output/manifest-file.js";
+import { previousOutputs, storedManifest } from "./finish/previous-outputs.js";
 
 /** Opens input, output and lookup, moves the rows and publishes them. Closes everything, however it ends. */
 export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace): Promise<Manifest> {
@@ -212,4 +217,41 @@ function unlikelyColumn(
             "choose another with --item-column",
           ];
   return `${idle} of ${counted(rows, "row")} ${where}; ${remedy}`;
+}
+
+type Target = Pick<OutputTarget, "base" | "file" | "name" | "upload" | "pattern">;
+
+/**
+ * Rows of the output before a run's: the one that it replaces, the last run in its table, or the newest
+ * earlier one of the same `{date}` pattern. Null for none.
+ *
+ * @param staged rows that are staged for it, or null
+ */
+async function earlierRows(
+  target: Target,
+  staged: Pick<Publication, "earlierRows"> | null,
+): Promise<number | null> {
+  const { upload, pattern, name } = target;
+  const own =
+    staged?.earlierRows ??
+    rowsIn((await upload?.earlier()) ?? null) ??
+    (await replacedRows(target));
+  if (own !== null || pattern === undefined) return own;
+  for (const output of await previousOutputs(pattern, name)) {
+    const rows = rowsIn(await storedManifest(output));
+    if (rows !== null) return rows;
+  }
+  return null;
+}
+
+/** Rows of the file that will be replaced, by its manifest. */
+async function replacedRows({ base, file }: Target): Promise<number | null> {
+  return base !== null && file !== null && existsSync(file)
+    ? rowsIn(await findManifest(base).catch(() => null))
+    : null;
+}
+
+/** Rows that a run read: with `--only`, its output has fewer. */
+function rowsIn(manifest: FoundManifest | null): number | null {
+  return manifest?.input?.rows ?? manifest?.output?.rows ?? null;
 }

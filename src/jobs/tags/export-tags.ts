@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import pLimit from "p-limit";
-import { UsageError } from "../../core/errors.js";
+import { UsageError, FatalError } from "../../core/errors.js";
 import { ExportFolder } from "./folder/export-folder.js";
 import {
   type ExportedTag,
@@ -9,14 +9,23 @@ import {
   hasList,
   type IndexedTag,
   indexSchemaVersion,
+  storedListName,
 } from "./folder/export-index.js";
 import { FileStems } from "./folder/file-stems.js";
 import type { ServiceError } from "../../client/api/status-fault.js";
-import { exportTag } from "./export-tag.js";
 import { ExportState } from "./export-state.js";
 import { isTagFault, mayPass, TagExportError } from "./faults.js";
-import { writeCombined } from "./write-combined.js";
-import { type ExportReport, type ExportTagsOptions, noProgress, type TagResult } from "./types.js";
+import {
+  type ExportReport,
+  type ExportTagsOptions,
+  noProgress,
+  type TagResult,
+  type TagProgress,
+} from "./types.js";
+import { AddressPages, readAddresses, sizeOf } from "./address-list.js";
+import { setNames } from "./firewalls.js";
+import { writeFormats, writeTag } from "./write-tag.js";
+import { readTag, type TagReading } from "./read-tag.js";
 
 interface Job {
   readonly options: ExportTagsOptions;
@@ -197,4 +206,81 @@ async function publish(
   await folder.publish(state.nextFolder, index, state.scratchFolder);
   await folder.tidy(index, state.scratchFolder);
   return index;
+}
+
+/**
+ * Writes the lists of tags together, without duplicates, in every format of the export.
+ *
+ * @param into the generation under construction, which has the list of each tag
+ * @throws FatalError
+ */
+async function writeCombined(
+  name: string,
+  tags: readonly ExportedTag[],
+  into: string,
+  { formats = ["txt"] }: ExportTagsOptions,
+): Promise<NonNullable<ExportIndex["combined"]>> {
+  const pages = new AddressPages();
+  for (const tag of tags) {
+    const list = await readAddresses(join(into, storedListName(tag.stem)), tag.total);
+    if (list === null) {
+      const message = `cannot combine the lists: that of tag ${tag.name} cannot be read`;
+      throw new FatalError("list_unreadable", message, { hint: "export the tag again" });
+    }
+    pages.add(list);
+  }
+  const list = pages.list();
+  const sets = setNames(name, name);
+  const metadata = { tag: name, sets };
+  const files = await writeFormats(join(into, name), list, metadata, formats);
+  return { name, total: sizeOf(list), sets, files };
+}
+
+/** What the export of one tag needs. */
+interface TagContext extends TagReading {
+  readonly folder: ExportFolder;
+  readonly stems: FileStems;
+  /** Runs one at a time, so that only one list is sorted and written however many are read. */
+  readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+/**
+ * Reads a tag's list and writes its files to the generation under construction.
+ *
+ * @throws FatalError or the signal's reason; ServiceError and TagExportError concern this tag alone
+ */
+async function exportTag(context: TagContext): Promise<ExportedTag> {
+  const { name, signal, options, folder, stems, alone } = context;
+  let progress: TagProgress = { tag: name, ...noProgress };
+  const report = (change: Partial<TagProgress>): void => {
+    progress = { ...progress, ...change };
+    options.onProgress?.(progress);
+  };
+  try {
+    if (name === "") {
+      throw new TagExportError("invalid_tag_name", "a tag's name must not be empty");
+    }
+    const stem = stems.of(name);
+    if (!(await folder.canUse(stem))) {
+      throw new TagExportError(
+        "file_name_taken",
+        `${join(folder.path, stem)}.* exists and does not belong to an export`,
+        { hint: "move it away, or export to another folder" },
+      );
+    }
+    const list = await readTag(context, ({ pages, entries, total }) =>
+      report({ state: "reading", pages, entries, total }),
+    );
+    const tag = await alone(() => {
+      signal.throwIfAborted();
+      report({ state: "writing" });
+      return writeTag(context, list, stem);
+    });
+    report({ state: tag.status === "unchanged" ? "unchanged" : "exported", total: tag.total });
+    return tag;
+  } catch (error) {
+    if (signal.aborted || !isTagFault(error)) throw error;
+    report({ state: "failed", error });
+    throw error;
+  }
 }

@@ -1,4 +1,4 @@
-import { runToEnd } from "../../../src/cli/command-line/run-to-end.js";
+import { runToEnd } from "../../../src/cli/command-line/command-line.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { fakeContext, type FakeContextOptions } from "./fake-context.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Faults } from "../../../src/service/faults.js";
+import { Faults } from "../../../src/service/responder.js";
 import {
   type RouteAnswer,
   type ServedAnswer,

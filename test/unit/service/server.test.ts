@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { expect, test } from "vitest";
-import { hostCheck } from "../../../src/service/server.js";
+import { hostCheck } from "../../../src/service/service.js";
 
 function accepted(listening: string, hosts: readonly string[]): readonly string[] {
   return hosts.filter(hostCheck(listening));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ProgressMeter } from "../../../../src/cli/terminal/progress-meter.js";
+import { ProgressMeter } from "../../../../src/cli/terminal/progress-display.js";
 import type { RunProgress } from "../../../../src/jobs/enrich/types.js";
 import { aProgress } from "../../../helpers/a-progress.js";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Rate } from "../../../../src/core/options.js";
-import { OwnSlots } from "../../../../src/client/pace/own-slots.js";
+import { OwnSlots } from "../../../../src/client/pace/pace.js";
 
 function slotsOf(rate: Rate): OwnSlots {
   return new OwnSlots({ rates: [rate], clock: { monotonic: () => 0 } });

@@ -8,7 +8,7 @@ import {
   countInBackground,
   countLookups,
   type CountLookupsOptions,
-} from "../../../../src/jobs/enrich/count-lookups.js";
+} from "../../../../src/jobs/enrich/run-progress.js";
 import { Withheld } from "../../../../src/client/lookup/withheld.js";
 import { readingOf } from "../../../../src/jobs/enrich/rows/reading.js";
 import { cacheKeys } from "../../../../src/client/store/cache-key.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { InputRecord } from "../../../../src/core/manifest/reading-facts.js";
-import { sharedFacts } from "../../../../src/jobs/enrich/input-records.js";
+import { sharedFacts } from "../../../../src/jobs/enrich/finish/manifest.js";
 
 const plain: InputRecord = {
   path: "a.csv",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Finding, unasked } from "../../../../src/core/finding.js";
-import { isNoWorse } from "../../../../src/jobs/retry/retry-row.js";
+import { isNoWorse } from "../../../../src/jobs/retry/retry-output.js";
 
 const none = { query: { result: { intent: "none" } } };
 const bad = { "quick-check": { result: { intent: "malicious" } } };

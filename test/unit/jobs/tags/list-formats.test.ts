@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type AddressList, noAddresses } from "../../../../src/jobs/tags/address-list.js";
-import { tagFormatWriters } from "../../../../src/jobs/tags/list-formats.js";
+import { tagFormatWriters } from "../../../../src/jobs/tags/write-tag.js";
 import type { TagFormat } from "../../../../src/jobs/tags/options.js";
 import type { ListMetadata } from "../../../../src/jobs/tags/types.js";
 

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runToEnd } from "../../../../../src/cli/command-line/run-to-end.js";
+import { runToEnd } from "../../../../../src/cli/command-line/command-line.js";
 import { InterruptedError } from "../../../../../src/core/errors.js";
 import { packagePath } from "../../../../../src/core/program.js";
 import { afterEach, describe, expect, test } from "vitest";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import {
   type AnsweredItem,
   printAnswers,
-} from "../../../../../src/cli/commands/query/print-answers.js";
+} from "../../../../../src/cli/commands/query/run-one-off.js";
 import { ndjsonEncoder } from "../../../../../src/io/formats/ndjson/ndjson-writer.js";
 import { aFinding, anItem, aRow, fullIpResult } from "../../../../helpers/enriched-rows.js";
 import { fakeContext } from "../../fake-context.js";

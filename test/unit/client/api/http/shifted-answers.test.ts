@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ShiftedAnswers } from "../../../../../src/client/api/http/shifted-answers.js";
+import { ShiftedAnswers } from "../../../../../src/client/api/http/transport.js";
 import { success } from "../answers.js";
 
 function looksShifted(path: string, body: unknown, status = 200, answers = new ShiftedAnswers()) {
