@@ -1,8 +1,10 @@
 import { execFile } from "node:child_process";
+import { chmodSync } from "node:fs";
 import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { startAnsweringServer } from "../helpers/answering-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
@@ -71,6 +73,32 @@ test.each([["an output", ["-o", "closed/out.csv"]]])(
     );
   },
 );
+
+test("a folder that becomes read-only during the run loses no answer", async () => {
+  const folder = await prepared();
+  const names = Array.from({ length: 120 }, (_, n) => `h${n}.example.com`);
+  await writeFile(join(folder, "in.csv"), `domain\n${names.join("\n")}\n`);
+  await chmod(join(folder, "closed"), 0o700);
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  const places = ["closed", "closed/out.csv.state"].map((name) => join(folder, name));
+  server.onRequest = (total) => {
+    if (total === 50) for (const place of places) chmodSync(place, 0o500);
+    return true;
+  };
+  const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "9000/s", "--quiet"];
+  const args = ["enrich", "in.csv", "-o", "closed/out.csv", ...service, "--resume"];
+  for (let night = 0; night < 2; night++) {
+    const { code, stderr } = await repute(folder, args);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^repute: cannot write .*closed\/.*: permission denied\n/),
+    ]);
+  }
+  for (const place of places) await chmod(place, 0o700);
+  expect(await repute(folder, args)).toEqual({ code: 0, stderr: "" });
+  expect([server.total, server.asked.size]).toEqual([names.length, names.length]);
+});
 
 test.each([
   ["Parquet", "closed/out.parquet"],

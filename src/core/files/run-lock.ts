@@ -52,13 +52,19 @@ function tryLock(path: string, sqlite: typeof Sqlite): Unlock | null {
   nameHolder(path);
   return () => {
     // Its folder may be gone, and another run at work there.
-    if (isMine()) {
-      rmSync(holderPath(path), { force: true });
-      rmSync(path, { force: true });
-    }
+    if (isMine()) for (const file of [holderPath(path), path]) removeIfAllowed(file);
     lock.close();
     return Promise.resolve();
   };
+}
+
+/** Removes a file, unless its folder cannot be written any more: what stays locks nothing. */
+function removeIfAllowed(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // The run has failed to write there, and says so.
+  }
 }
 
 /** Creates a file if it is missing. SQLite would not tell the system's reason for a failure. */

@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -31,6 +31,16 @@ describe("takeLock", () => {
     await writeFile(`${path}.holder`, '{"pid":');
     await expect(takeLock(path)).rejects.toThrow("another run is writing this output");
     await release();
+  });
+
+  it("is given up in a folder that cannot be written any more", async () => {
+    const path = join(await temporaryFolder(), "lock");
+    const release = await takeLock(path);
+    await rm(`${path}.holder`);
+    // A folder in place of a file stops privileged users, too.
+    await mkdir(`${path}.holder`);
+    await release();
+    await expect(takeLock(path).then((again) => again())).resolves.toBeUndefined();
   });
 
   it("takes over the lock of a killed process that its parent has not reaped", async () => {
