@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -47,19 +47,6 @@ it("ends with one clear line when a service stays down, and resumes later", asyn
   const manifest = JSON.parse(await readFile(`${out}.manifest.json`, "utf8")) as Manifest;
   expect(manifest.statuses.complete).toBe(rows);
   expect(server.total).toBeLessThanOrEqual(mostRequests);
-});
-
-it("ends with one clear line when the output's folder disappears", async () => {
-  const { server, folder, args } = await prepared();
-  const removed = requestsOf(server, 300).then(() =>
-    // At once: the run goes on writing there.
-    rmSync(join(folder, "out"), { recursive: true, force: true }),
-  );
-  const { code, stderr } = await runRepute(args);
-  await removed;
-  expect(code).toBe(1);
-  expect(stderr).toMatch(/^repute: .*(folder does not exist|journal)/m);
-  expect(stderr).not.toContain("    at ");
 });
 
 async function serving(): Promise<AnsweringServer> {
