@@ -187,7 +187,7 @@ export class LookupWorker {
     if (again !== null) job.opts.removeOnComplete = true;
     if (again === "refused") return pack(outcome);
     if (again !== null && (again.policy === "throttled" || isOverQuota({ again }))) {
-      await this.#limits.throttled(again.afterMs, ticket);
+      await this.#limits.throttled(again.afterMs, ticket).catch(ignore);
     } else if (!(outcome instanceof TransportError)) this.#limits.succeeded(ticket);
     return pack(outcome);
   }
