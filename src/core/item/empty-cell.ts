@@ -12,7 +12,11 @@ export function isPlaceholder(bare: string): boolean {
 }
 
 const words: ReadonlySet<string> = new Set(
-  "n/a na #n/a n.a. n/d none null nil unknown undefined nan (none) (null) (unknown)".split(" "),
+  (
+    "n/a na #n/a n.a. n/d none null nil unknown undefined nan (none) (null) (unknown) " +
+    // Zeek; MySQL and PostgreSQL.
+    String.raw`(empty) \n`
+  ).split(" "),
 );
 const longest = 9;
 /** Any number of question marks, or of dashes in any of Unicode's lengths. */

@@ -188,6 +188,9 @@ export function isItemLine(line: string): boolean {
   return recognised !== null && recognised.item !== null;
 }
 
+/** The weight of a file name or a path. */
+export const fileWeight = 0.5;
+
 /** How much a text looks like an indicator, and the item in it. */
 export interface TextRating {
   /**
@@ -203,7 +206,7 @@ export function rateText(text: string): TextRating {
   if (strip(text).includes("\t")) return { weight: 0, item: null };
   const { item, reason } = recogniseItem(text);
   if (item !== null) return { weight: 1, item };
-  const weight = listed.has(reason.code) ? 1 : files.has(reason.code) ? 0.5 : 0;
+  const weight = listed.has(reason.code) ? 1 : files.has(reason.code) ? fileWeight : 0;
   return { weight, item };
 }
 

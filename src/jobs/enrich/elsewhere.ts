@@ -1,10 +1,11 @@
 import { counted, formatCount } from "../../core/text/quantity.js";
 import type { Item } from "../../core/item/item.js";
+import { hasNameOfFile } from "../../core/item/detect.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import type { Row } from "../../core/row.js";
 import { itemFinder } from "../extract/find-items.js";
-import { isCitation } from "../../io/formats/columns/column-words.js";
+import { isCitation, isOfFiles } from "../../io/formats/columns/column-words.js";
 import { columnName, extractPipe } from "../../io/formats/columns/name-columns.js";
 import { type IsHeld, isPublic } from "../../io/formats/columns/rate-columns.js";
 import { leavesOf } from "../../io/formats/ndjson/ndjson-row.js";
@@ -61,8 +62,7 @@ export class Elsewhere {
       for (const text of texts) {
         const other = recogniseItem(text).item;
         if (other !== null) {
-          const isPage = other.kind === "url" && isCitation(name);
-          isFound ||= isPublic(other) && !isHeld(other) && !isPage;
+          isFound ||= isPublic(other) && !isHeld(other) && !isAside(other, name);
         } else if (isText) this.#noteInside(text, weight);
       }
       if (isFound) addCount(this.#columns, name, weight);
@@ -91,6 +91,12 @@ interface Watched {
   readonly isHeld: IsHeld;
   /** Whether `repute extract` reads the input. */
   readonly isText: boolean;
+}
+
+/** Whether an item is the page that a citation names, or may be a file in a column of files. */
+function isAside({ kind, value }: Item, name: string): boolean {
+  if (kind === "url") return isCitation(name);
+  return kind === "domain" && hasNameOfFile(value) && isOfFiles(name);
 }
 
 /** The texts of a row by column, or by path. */

@@ -2,7 +2,7 @@ import { isEmptyCell } from "../../../core/item/empty-cell.js";
 import { isPublishedKind, parseKindName } from "../../../core/item/item.js";
 import { strip } from "../../../core/item/refang.js";
 import type { ItemColumn, KindColumn, RatedColumn } from "../types.js";
-import { customaryItemColumns, isCitation, isNote } from "./column-words.js";
+import { customaryItemColumns, isAsked, isCitation, isNote } from "./column-words.js";
 import { type ColumnProblem, isListPath, minShare } from "./name-columns.js";
 import { type IsHeld, rateColumns, type SampledCells, type SampledColumn } from "./rate-columns.js";
 
@@ -30,8 +30,9 @@ function choiceOf(
   rated: readonly RatedColumn[],
   columns: readonly SampledColumn[],
 ): ItemColumn | ColumnProblem {
-  const cited = rated.length === 1 ? rated : rated.filter(({ name }) => !isCitation(name));
-  const own = cited.filter(({ name }) => !isListPath(name));
+  const own = rated.filter(
+    ({ name }) => !isListPath(name) && (rated.length === 1 || !isCitation(name)),
+  );
   const readable = own.filter(({ sample }) => sample.share >= minShare);
   const canAsk = readable.some(isQueryable);
   const candidates = canAsk ? readable.filter(isQueryable) : readable;
@@ -46,7 +47,7 @@ function choiceOf(
   if (named === undefined && unreadable !== undefined) {
     return { problem: "unreadable", column: unreadable };
   }
-  if (candidates.length > 0 && !canAsk && cited.some(isReason)) return { problem: "several" };
+  if (candidates.length > 0 && !canAsk && rated.some(isReason)) return { problem: "several" };
   if (named !== undefined) return { ...named, by: "name" };
   const rank = ({ sample }: RatedColumn): number => (canAsk ? sample.queryable : sample.share);
   const [first, ...others] = candidates.toSorted((a, b) => rank(b) - rank(a));
@@ -60,11 +61,6 @@ function choiceOf(
 
 function isQueryable({ sample }: RatedColumn): boolean {
   return sample.queryable > 0;
-}
-
-/** Whether a column has something to look up. The pages that a citation names are not. */
-export function isAsked({ name, sample }: RatedColumn): boolean {
-  return sample.queryable > 0 && !(sample.kind === "url" && isCitation(name));
 }
 
 /** Whether a column is a reason against one without anything to look up. */

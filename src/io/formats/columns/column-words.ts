@@ -1,4 +1,5 @@
 import { parseKindName } from "../../../core/item/item.js";
+import type { RatedColumn } from "../types.js";
 import { strip } from "../../../core/item/refang.js";
 
 /** Customary names of item columns. The first one that holds indicators is used. */
@@ -31,9 +32,19 @@ export function isCitation(name: string): boolean {
   return !words.slice(first + 1).some((word) => namesItem(word));
 }
 
+/** Whether a column has something to look up. The pages that a citation names are not. */
+export function isAsked({ name, sample }: RatedColumn): boolean {
+  return sample.queryable > 0 && !(sample.kind === "url" && isCitation(name));
+}
+
 /** Whether a column is prose, whose URLs are pages to read on: `Note`, `description`. */
 export function isNote(name: string): boolean {
   return wordsOf(name.slice(name.lastIndexOf(".") + 1)).some((word) => notes.has(word));
+}
+
+/** Whether a column holds names of files, by its name: `filename`, `Attachment`. */
+export function isOfFiles(name: string): boolean {
+  return wordsOf(name.slice(name.lastIndexOf(".") + 1)).some((word) => files.has(word));
 }
 
 /** Whether a word names an item column, or a kind other than URLs, which citations are. */
@@ -60,4 +71,10 @@ const ofPage: ReadonlySet<string> = new Set("url urls uri href link name title".
 
 const notes: ReadonlySet<string> = new Set(
   "note notes comment comments remark remarks description descriptions details info".split(" "),
+);
+
+const files: ReadonlySet<string> = new Set(
+  "file files filename filenames filepath path paths attachment attachments script scripts".split(
+    " ",
+  ),
 );

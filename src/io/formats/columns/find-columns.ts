@@ -10,11 +10,11 @@ import type {
 import {
   chooseItemColumn,
   chooseKindColumn,
-  isAsked,
   isKindName,
   isReason,
   type ItemChoice,
 } from "./choose-column.js";
+import { isAsked } from "./column-words.js";
 import { type ColumnFlag, isListPath, noItemColumn } from "./name-columns.js";
 import type { SampledColumn } from "./rate-columns.js";
 
@@ -92,13 +92,16 @@ async function chosenItem(
   flags: Pick<ColumnFlags, "isHeld" | "isTable">,
 ): Promise<ChosenItem> {
   const choose = (): ItemChoice => chooseItemColumn(source.columns(), flags.isHeld);
-  const isClear = (): boolean => !("problem" in choose().choice);
+  const isWorth = (column: RatedColumn): boolean => isReason(column) && !isListPath(column.name);
+  const isClear = (): boolean => {
+    const { choice, rated } = choose();
+    return !("problem" in choice) && rated.some(isWorth);
+  };
   let records: number = limits.sampleRecords;
   let isFull = await source.sample(records, isClear);
   const any = source.withoutRecords();
   if (any !== null) return { items: [any], others: {} };
   let found = choose();
-  const isWorth = (column: RatedColumn): boolean => isReason(column) && !isListPath(column.name);
   while (isFull && !found.rated.some(isWorth) && records < limits.mostSampled) {
     records = Math.min(records * 2, limits.mostSampled);
     isFull = await source.sample(records, isClear);

@@ -1,4 +1,4 @@
-import { isCitation } from "./column-words.js";
+import { isAsked } from "./column-words.js";
 import type { Warnings } from "../reading/lines.js";
 import { strip } from "../../../core/item/refang.js";
 import { counted, formatCount, shellWord } from "../../../core/text/quantity.js";
@@ -122,7 +122,7 @@ function columnHint(
   const file = input === "stdin" ? "-" : shellWord(input);
   const enrich = (taken: readonly RatedColumn[]): string =>
     `repute enrich ${file}${itemFlags(taken)}`;
-  const found = columns.filter(({ name, sample }) => sample.queryable > 0 && !isCitation(name));
+  const found = columns.filter(isAsked);
   if (why.problem === "several") {
     const likely = found.filter(({ sample }) => sample.share >= minShare);
     const taken = [likely, found, columns].find(({ length }) => length > 0) ?? [];

@@ -1,9 +1,15 @@
 import { isEmptyCell } from "../../../core/item/empty-cell.js";
 import { isBogon } from "../../../core/item/ip.js";
-import { isPublishedKind, type Item, type ItemKind } from "../../../core/item/item.js";
-import { rateText, type TextRating } from "../../../core/item/recognise.js";
+import {
+  isPublishedKind,
+  type Item,
+  type ItemKind,
+  parseKindName,
+} from "../../../core/item/item.js";
+import { fileWeight, rateText, type TextRating } from "../../../core/item/recognise.js";
+import { hasNameOfFile } from "../../../core/item/detect.js";
 import type { ColumnSample, RatedColumn } from "../types.js";
-import { isUsualName } from "./column-words.js";
+import { isOfFiles, isUsualName } from "./column-words.js";
 
 /** A column (or a dotted path in NDJSON) and its cells in the first records. */
 export interface SampledColumn {
@@ -30,21 +36,30 @@ export function rateColumns(
 ): readonly RatedColumn[] {
   return columns.map(({ name, cells, neighbours }, index) => {
     const labels = isUsualName(name) ? neighbours.map((n) => columns[n]!.cells) : [];
-    return { name, index, sample: columnShare(cells, { labels, isHeld }) };
+    return { name, index, sample: columnShare(cells, { name, labels, isHeld }) };
   });
 }
 
 interface RatingOptions {
+  /** @default none */
+  readonly name?: string;
   /** Cells of the neighbouring columns. @default none */
   readonly labels?: readonly SampledCells[];
   readonly isHeld?: IsHeld;
 }
 
-/** Computes the share of indicators among a column's non-empty cells. */
+/**
+ * Computes the share of indicators among a column's non-empty cells. Among names of files, `invoice.zip`
+ * is one, too.
+ */
 export function columnShare(
   cells: SampledCells,
-  { labels = [], isHeld = holdsNone }: RatingOptions = {},
+  { name = "", labels = [], isHeld = holdsNone }: RatingOptions = {},
 ): ColumnSample {
+  const ratings = cells.map((cell) => (cell === null ? noIndicator : ratingOf(cell)));
+  const isOpen = !isUsualName(name) && parseKindName(name) === null;
+  const isOfNames =
+    isOfFiles(name) || (isOpen && ratings.some(({ weight }) => weight === fileWeight));
   let filled = 0;
   let indicators = 0;
   let sum = 0;
@@ -52,7 +67,7 @@ export function columnShare(
   cells.forEach((cell, row) => {
     if (cell !== null && isEmptyCell(cell)) return;
     filled += 1;
-    const { weight, item } = cell === null ? noIndicator : ratingOf(cell);
+    const { weight, item } = isOfNames ? asName(ratings[row]!) : ratings[row]!;
     if (item !== null && isPublic(item) && !isHeld(item)) {
       kinds.set(item.kind, (kinds.get(item.kind) ?? 0) + 1);
     }
@@ -74,6 +89,12 @@ export function columnShare(
 
 /** Longer cells are prose or file contents. */
 const maxCellLength = 8192;
+
+function asName(rating: TextRating): TextRating {
+  const { item } = rating;
+  const isName = item?.kind === "domain" && hasNameOfFile(item.value);
+  return isName ? { weight: fileWeight, item: null } : rating;
+}
 
 const noIndicator: TextRating = { weight: 0, item: null };
 

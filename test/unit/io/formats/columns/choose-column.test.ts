@@ -149,6 +149,25 @@ describe("chooseItemColumn", () => {
     },
   );
 
+  it("takes no file for a domain", () => {
+    const names = ["invoice.zip", "run.sh", "loader.py", "notes.md", "portal.app"];
+    const some = [...names.slice(1), "setup.exe"];
+    for (const name of ["filename", "File Name", "file.path", "Attachments"]) {
+      expect(chosen({ sha256: hashes, [name]: names })).toBe("sha256 by share");
+      expect(chosen({ [name]: names, peer: tenths(5).slice(0, 5) })).toBe("peer by share");
+    }
+    expect(chosen({ sha256: hashes, name: some })).toBe("sha256 by share");
+    expect(chosen({ sha256: hashes, name: names })).toBe("name by share");
+    expect(chosen({ sha256: hashes, domain: some })).toBe("domain by share");
+    expect(chosen({ sha256: hashes, ioc: some })).toBe("ioc by name");
+  });
+
+  it("takes no private address while a column named as a citation has addresses", () => {
+    expect(chosen({ Source: tenths(10), Destination: inside })).toBe("several");
+    expect(chosen({ sha256: hashes, source: tenths(1, ip, "") })).toBe("several");
+    expect(chosen({ Source: inside, Destination: tenths(10) })).toBe("Destination by share");
+  });
+
   it("takes hashes beside a note that links to a page", () => {
     expect(chosen({ data: hundred, Notes: oneOf(page) })).toBe("data by name");
     expect(chosen({ sha256: hundred, "file.description": oneOf(page) })).toBe("sha256 by share");
@@ -159,12 +178,23 @@ describe("chooseItemColumn", () => {
     expect(chosen({ sensor: tenths(10), "ips[]": tenths(10) })).toBe("sensor by share");
   });
 
-  it.each(["", " ", "N/A", "-", "--", "none", "NULL", "nil", "unknown", "n/d", "?"])(
-    "counts %j as an empty cell",
-    (cell) => {
-      expect(chosen({ sha256: hashes, c2: tenths(1, ip, cell) })).toBe("c2 by share");
-    },
-  );
+  it.each([
+    "",
+    " ",
+    "N/A",
+    "-",
+    "--",
+    "none",
+    "NULL",
+    "nil",
+    "unknown",
+    "n/d",
+    "?",
+    "(empty)",
+    "\\N",
+  ])("counts %j as an empty cell", (cell) => {
+    expect(chosen({ sha256: hashes, c2: tenths(1, ip, cell) })).toBe("c2 by share");
+  });
 
   it("counts cells labelled by a neighbour only under a usual name", () => {
     const accounts = ["svc-backup", "svc-mail", "guest"];

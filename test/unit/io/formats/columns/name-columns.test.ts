@@ -119,11 +119,25 @@ describe("noItemColumn", () => {
     );
   });
 
+  it("proposes a column named as a citation if it has other items than pages", () => {
+    const sample = { cells: 4, indicators: 4, share: 1, queryable: 1 };
+    const hint = (kind: "ip" | "url"): unknown => {
+      const columns = [{ name: "Source", index: 0, sample: { ...sample, kind } }];
+      return noItemColumn("a", columns, { problem: "none" }).hint;
+    };
+    expect(hint("ip")).toContain("repute enrich a --item-column Source");
+    expect(hint("url")).not.toContain("--item-column Source");
+  });
+
   it("says which usual name can't be read, and how to find what is inside", () => {
     const columns = [
       sampled("IOC", 0, { cells: 4, indicators: 1, share: 0.25, queryable: 0.25 }),
       sampled("peer", 1, { cells: 4, indicators: 4, share: 1, queryable: 1 }),
-      sampled("Link", 2, { cells: 4, indicators: 4, share: 1, queryable: 1 }),
+      {
+        name: "Link",
+        index: 2,
+        sample: { cells: 4, indicators: 4, share: 1, queryable: 1, kind: "url" as const },
+      },
     ];
     const why = { problem: "unreadable", column: columns[0]! } as const;
     const { code, message, hint } = noItemColumn("a b.csv", columns, why);

@@ -207,14 +207,18 @@ describe("a live stream", () => {
     expect(items).toEqual(["192.0.2.1", "192.0.2.2", "192.0.2.3"]);
   });
 
-  it("is sampled further while its records leave the choice open", async () => {
+  it.each([
+    ["leave the choice open", "a,b\n192.0.2.1,192.0.2.2\n"],
+    ["have nothing to look up", "b,a\n10.0.0.5,-\n"],
+  ])("is sampled further while its records %s", async (_, first) => {
     const clock = new ManualClock();
-    const stream = live("a,b\n192.0.2.1,192.0.2.2\n");
+    const stream = live(first);
     const opening = openSource("csv", { stream, name: "stdin" }, { ...noFlags, clock });
     // One pause for the first lines and one for the records.
     while (clock.asked.length < 2) await clock.advance(1000);
     await clock.advance(10_000);
-    stream.push("192.0.2.3,x\n192.0.2.4,y\n192.0.2.5,z\n");
+    const [x, y] = first.startsWith("a") ? ["192.0.2.3", "x"] : ["x", "192.0.2.3"];
+    stream.push(`${x},${y}\n`.repeat(3));
     stream.push(null);
     const source = await clock.run(opening);
     await source.close();
