@@ -153,7 +153,7 @@ type FaultRates = Pick<
  * the number of failures in a row of that item, so neither the order of requests nor earlier runs
  * change it. A successful answer resets that number.
  */
-export class Faults {
+class Faults {
   readonly #rates: FaultRates;
   readonly #seed: number;
   readonly #failing = new Map<string, { failures: number; malformed: boolean }>();

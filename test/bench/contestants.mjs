@@ -1,11 +1,6 @@
 // @ts-check
-import { spawnSync } from "node:child_process";
-import { createWriteStream } from "node:fs";
 import { rm } from "node:fs/promises";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
-import { itemAt } from "./items.mjs";
 
 /**
  * A program that does a piece of work, and the amount of it.
@@ -88,83 +83,18 @@ export function bare({ url, rows, concurrency, endpoints }) {
 }
 
 /**
- * Pipelined requests over raw sockets: the limit of the service, not of a client.
- *
- * @param {Work} work
- * @returns {Contestant}
- */
-export function raw({ url, rows, concurrency }) {
-  const program = place("test/bench/peers/raw.mjs");
-  return {
-    name: "raw",
-    rows,
-    command: ["node", program, url, String(rows), String(concurrency), "16"],
-  };
-}
-
-/**
  * csv-parse, p-limit, fetch and csv-stringify.
  *
  * @param {Work} work
  * @returns {Contestant}
  */
-export function script(work) {
-  return fileToFile("script", "node", place("test/bench/peers/script.mjs"), work);
-}
-
-/**
- * asyncio and aiohttp.
- *
- * @param {Work} work
- * @returns {Contestant}
- */
-export function python(work) {
-  const found = ["python3", "/usr/bin/python3"].find((program) =>
-    succeeds(program, ["-c", "import aiohttp"]),
-  );
-  return fileToFile("python", found ?? null, place("test/bench/peers/script.py"), work);
-}
-
-/**
- * `curl --parallel` with the addresses in a file, which only fetches.
- *
- * @param {Work} work
- * @returns {Promise<Contestant>}
- */
-export async function curl({ url, folder, rows, concurrency }) {
-  const config = `${folder}/curl.config`;
-  const installed = succeeds("curl", ["--parallel", "--version"]);
-  if (installed) {
-    const line = (/** @type {number} */ n) => `url="${url}/query/${itemAt(n)}"\n`;
-    const lines = Array.from({ length: rows }, (_, n) => line(n));
-    await pipeline(Readable.from(lines), createWriteStream(config));
-  }
-  const options = ["--silent", "--show-error", "--noproxy", "*", "--globoff", "--config", config];
-  const command = ["curl", "--parallel", "--parallel-max", String(concurrency), ...options];
-  return { name: "curl", rows, command: installed ? command : null };
-}
-
-/**
- * @param {string} name
- * @param {string | null} program
- * @param {string} file
- * @param {Work} work
- * @returns {Contestant}
- */
-function fileToFile(name, program, file, { url, folder, input, rows, concurrency }) {
-  const output = `${folder}/${name}.csv`;
+export function script({ url, folder, input, rows, concurrency }) {
+  const output = `${folder}/script.csv`;
+  const program = place("test/bench/peers/script.mjs");
   return {
-    name,
+    name: "script",
     rows,
     prepare: () => rm(output, { force: true }),
-    command: program === null ? null : [program, file, url, input, output, String(concurrency)],
+    command: ["node", program, url, input, output, String(concurrency)],
   };
-}
-
-/**
- * @param {string} program
- * @param {readonly string[]} args
- */
-function succeeds(program, args) {
-  return spawnSync(program, args, { stdio: "ignore" }).status === 0;
 }

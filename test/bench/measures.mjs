@@ -1,5 +1,5 @@
 // @ts-check
-import { bare, curl, python, raw, repute, reputeProgram, script } from "./contestants.mjs";
+import { bare, repute, reputeProgram, script } from "./contestants.mjs";
 import { writeInput } from "./items.mjs";
 import { runProgram } from "./run-program.mjs";
 
@@ -51,13 +51,11 @@ export const measures = {
       const few = { ...work, rows: Math.ceil(work.rows / slowShare) };
       few.input = `${work.folder}/few.csv`;
       await writeInput(few.input, few.rows);
-      return [repute(work), bare(work), script(few), await curl(work), python(few)];
+      return [repute(work), bare(work), script(few)];
     },
     comparisons: [
       { of: "repute", by: "bare", what: "rate", wanted: "≥ 0.62, aim 0.75" },
       { of: "repute", by: "script", what: "rate", wanted: "≥ 5.5, aim 6" },
-      { of: "repute", by: "curl", what: "rate" },
-      { of: "repute", by: "python", what: "rate", wanted: "≥ 5" },
     ],
   },
   lookups: {
@@ -100,11 +98,6 @@ export const measures = {
       },
       { of: "repute", by: "bare", what: "rate" },
     ],
-  },
-  service: {
-    title: "what the service can do",
-    contestants: async (work) => [raw(work), bare(work)],
-    comparisons: [{ of: "raw", by: "bare", what: "rate" }],
   },
   start: {
     title: "start-up",

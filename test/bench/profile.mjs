@@ -110,7 +110,7 @@ export function reportProfile(profile, rows) {
  * @param {CpuProfile} profile
  * @returns {Self[]}
  */
-export function selfTimes({ nodes, samples, timeDeltas }) {
+function selfTimes({ nodes, samples, timeDeltas }) {
   /** @type {Map<number, number>} */
   const micros = new Map();
   samples.forEach((id, n) => micros.set(id, (micros.get(id) ?? 0) + (timeDeltas[n] ?? 0)));
@@ -137,7 +137,7 @@ export function selfTimes({ nodes, samples, timeDeltas }) {
  *
  * @param {CallFrame} frame
  */
-export function groupOf({ functionName, url }) {
+function groupOf({ functionName, url }) {
   if (functionName === "(idle)") return "(idle)";
   if (functionName === "(garbage collector)") return "garbage collection";
   if (functionName === "(program)") return "native code outside of calls";

@@ -64,7 +64,7 @@ export async function runProgram(command, { folder, signal, peak = true }) {
  *
  * @param {string} times such as "0m0.00s 0m0.01s\n1m2.34s 0m5.67s\n"
  */
-export function cpuSecondsOf(times) {
+function cpuSecondsOf(times) {
   const parts = [...(times.split("\n")[1] ?? "").matchAll(/(\d+)m([\d.]+)s/g)];
   if (parts.length !== 2) throw new Error(`the shell's times are unreadable: ${times}`);
   return parts.reduce(

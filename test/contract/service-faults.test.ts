@@ -50,6 +50,30 @@ test("there is no partial answer for a bogon, an invalid item or a quick check",
   expect(answers.map(({ status }) => status)).toEqual([200, 400, 200]);
 });
 
+test("a second service with the same seed has the same faults in any order of requests, another seed others", async () => {
+  const outcomes = async (seed: number, order: readonly string[]) => {
+    const service = await runningService({ ...everything, seed });
+    const seen: (readonly [string, unknown])[] = [];
+    for (const item of order) {
+      const answer = await askBravely(service, query(item));
+      seen.push([item, answer === "reset" ? answer : [answer.status, answer.body]]);
+    }
+    return Object.fromEntries(seen);
+  };
+  const forwards = await outcomes(7, items);
+  expect(await outcomes(7, items.toReversed())).toEqual(forwards);
+  expect(await outcomes(8, items)).not.toEqual(forwards);
+});
+
+test("a rate of 1 makes every first answer malformed, with status 200, in one of five ways", async () => {
+  const service = await runningService({ malformedRate: 1 });
+  const answers = await Promise.all(items.map((item) => ask(service, query(item))));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  const broken = answers.map(({ body }) => body.replaceAll(/host-\d+/g, "host"));
+  expect(broken.filter((body) => /^\{.*"item":.*\}\}$/.test(body))).toEqual([]);
+  expect(new Set(broken.map((body) => body.slice(0, 60))).size).toBe(5);
+});
+
 test("a reset breaks the connection before any answer", async () => {
   const service = await runningService({ resetRate: 1 });
   expect(await askBravely(service, query("192.0.2.1"))).toBe("reset");
@@ -137,6 +161,12 @@ test("names a port that is taken", async () => {
     code: "listen_failed",
     message: expect.stringMatching(new RegExp(`port ${port}: another program`)) as string,
   });
+});
+
+test("refuses rates that add up to more than 1", async () => {
+  await expect(startService({ partialRate: 0.6, resetRate: 0.5 })).rejects.toThrow(
+    /add up to 1\.1; lower them to a sum of at most 1/,
+  );
 });
 
 test("names an option out of range", async () => {

@@ -1,5 +1,5 @@
 import type { Row } from "../../src/core/row.js";
-import { moveRows, type RowMoveOptions } from "../../src/jobs/enrich/rows/move-rows.js";
+import { moveRows } from "../../src/jobs/enrich/rows/move-rows.js";
 import { RunSignals } from "../../src/jobs/enrich/run-signals.js";
 import type { Tally } from "../../src/jobs/enrich/tally.js";
 import { type LookupStore, MemoryStore } from "../../src/client/store/store.js";
@@ -30,7 +30,7 @@ export function countingStore(tally: Tally): LookupStore {
 }
 
 type SimulatedMove = Pick<
-  RowMoveOptions,
+  Parameters<typeof moveRows>[0],
   "start" | "sink" | "tally" | "clock" | "concurrency" | "slots"
 >;
 

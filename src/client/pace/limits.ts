@@ -4,7 +4,7 @@ import { AdaptiveRate } from "./adaptive-rate.js";
 import type { Throttling } from "./request-pace.js";
 
 /** The limit of a rate. Times are milliseconds. */
-export interface PaceWindow {
+interface PaceWindow {
   readonly name: string;
   /** Interval between requests on average. */
   readonly interval: number;

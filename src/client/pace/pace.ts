@@ -171,7 +171,7 @@ interface Due {
  * tolerance, allow catching up, while no second has more than 105% of the rate in whole requests. Rates
  * below 20 per second are never exceeded.
  */
-export class OwnSlots {
+class OwnSlots {
   readonly limits: Limits;
   readonly #due = new Map<string, Due>();
   #lastMs = -2 * idleMs;

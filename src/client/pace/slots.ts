@@ -1,6 +1,6 @@
 import pLimit, { type LimitFunction } from "p-limit";
 
-export interface SlotsOptions {
+interface SlotsOptions {
   /** Maximum number of open attempts, at least 1. */
   readonly concurrency: number;
   /** How many more attempts may queue for a connection once all are in use. Default 0. */

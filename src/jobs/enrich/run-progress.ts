@@ -110,7 +110,7 @@ const fastRate = 1_000;
 /** Distinct items beyond which the lookups are not counted, to bound the memory. */
 const mostItems = 1_000_000;
 
-export interface CountLookupsOptions {
+interface CountLookupsOptions {
   readonly endpoints: readonly LookupEndpoint[];
   readonly withheld: Withheld;
   /** Answers that need no request. */

@@ -17,7 +17,7 @@ import {
 } from "./prepare.js";
 import { quote } from "./problem.js";
 
-export interface SendOptions extends PrepareRules {
+interface SendOptions extends PrepareRules {
   /** Measures the delays between attempts. */
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;

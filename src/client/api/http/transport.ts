@@ -281,7 +281,7 @@ const mostLooks = 8;
  * knows, so only a share of such mismatches counts: closing a connection for each would cost a TLS
  * handshake per request.
  */
-export class ShiftedAnswers {
+class ShiftedAnswers {
   #lookups = 0;
   #doubtful = 0;
 

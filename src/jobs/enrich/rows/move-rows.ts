@@ -25,7 +25,7 @@ const startBatch = 32;
 /** How long an interrupted run waits for open requests and for its output, in milliseconds. */
 const graceMs = 5_000;
 
-export interface RowMoveOptions {
+interface RowMoveOptions {
   readonly source: Pick<OpenedSource, "rows">;
   /** Recognises a row's item and starts its lookup, if it needs one. */
   readonly start: StartRow;

@@ -3,7 +3,7 @@ import type { Item } from "../../../core/item/item.js";
 import type { EnrichedRow, Row } from "../../../core/row.js";
 import type { Slots } from "../../../client/pace/slots.js";
 
-export interface RowWindowOptions {
+interface RowWindowOptions {
   /** Maximum number of rows held, from `add` until written. */
   readonly capacity: number;
   /**

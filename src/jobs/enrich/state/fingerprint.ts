@@ -131,7 +131,7 @@ function listIdentity({ path, sha256 }: Pick<ExclusionList, "path" | "sha256">):
 }
 
 /** Result of a comparison: a phrase for each difference, and whether the input grew. */
-export interface FingerprintComparison {
+interface FingerprintComparison {
   readonly differences: readonly string[];
   readonly inputGrew: boolean;
 }

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { Rate } from "../../../../src/core/options.js";
-import { type PaceWindow, rateWindow } from "../../../../src/client/pace/limits.js";
+import { rateWindow } from "../../../../src/client/pace/limits.js";
 
 /** How late requests may start, in milliseconds. */
 const lateMs = 16;
 
-const paceWindow = (rate: Rate): PaceWindow => rateWindow("w", rate, () => lateMs);
+const paceWindow = (rate: Rate) => rateWindow("w", rate, () => lateMs);
 
 /** Most requests in `ms` when a backlog is caught up with and slots are used late, by the rule of the slots. */
-function mostIn(ms: number, { interval, backlog, fast }: PaceWindow): number {
+function mostIn(ms: number, { interval, backlog, fast }: ReturnType<typeof paceWindow>): number {
   const used = ms + lateMs;
   return Math.min(Math.floor(used / fast + 1e-9), Math.floor((used + backlog) / interval + 1e-9));
 }

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { Slots, type SlotsOptions } from "../../../../src/client/pace/slots.js";
+import { Slots } from "../../../../src/client/pace/slots.js";
 import { complete, held, item, unaborted } from "../lookup/attempts.js";
 
 test("opens no more attempts than allowed", async () => {
@@ -85,7 +85,7 @@ test("is crowded from enough waiting attempts until half of them wait", async ()
   expect(onRoom).toHaveBeenCalledOnce();
 });
 
-function limit(options: SlotsOptions) {
+function limit(options: ConstructorParameters<typeof Slots>[0]) {
   return new Slots(options).limit;
 }
 

@@ -4,11 +4,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, test, vi } from "vitest";
 import type { LookupEndpoint, Finding } from "../../../../src/core/finding.js";
 import { ResourceStack } from "../../../../src/core/resource-stack.js";
-import {
-  countInBackground,
-  countLookups,
-  type CountLookupsOptions,
-} from "../../../../src/jobs/enrich/run-progress.js";
+import { countInBackground, countLookups } from "../../../../src/jobs/enrich/run-progress.js";
 import { Withheld } from "../../../../src/client/lookup/withheld.js";
 import { readingOf } from "../../../../src/jobs/enrich/rows/reading.js";
 import { cacheKeys } from "../../../../src/client/store/cache-key.js";
@@ -30,7 +26,9 @@ async function inputFile(): Promise<string> {
   return path;
 }
 
-async function counted(options: Partial<CountLookupsOptions> = {}): Promise<number | null> {
+async function counted(
+  options: Partial<Parameters<typeof countLookups>[1]> = {},
+): Promise<number | null> {
   return countLookups(readingOf({ path: await inputFile() }, {}), {
     endpoints: ["query", "quick-check"],
     withheld: withholding("ask"),

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Webhook } from "../../../../src/jobs/webhooks/configuration.js";
-import { sendWebhook, type SendOptions } from "../../../../src/jobs/webhooks/send.js";
+import { sendWebhook } from "../../../../src/jobs/webhooks/send.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 import {
   raw,
@@ -41,7 +41,10 @@ describe("sendWebhook", () => {
     };
   }
 
-  function send(options: Partial<SendOptions> = {}, changes: Partial<Webhook> = {}) {
+  function send(
+    options: Partial<Parameters<typeof sendWebhook>[2]> = {},
+    changes: Partial<Webhook> = {},
+  ) {
     const sent = sendWebhook(webhook(changes), context, {
       clock,
       random: () => 1,

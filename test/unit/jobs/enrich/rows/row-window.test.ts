@@ -2,10 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Finding } from "../../../../../src/core/finding.js";
 import type { EnrichedRow } from "../../../../../src/core/row.js";
-import {
-  RowWindow,
-  type RowWindowOptions,
-} from "../../../../../src/jobs/enrich/rows/row-window.js";
+import { RowWindow } from "../../../../../src/jobs/enrich/rows/row-window.js";
 import { aFinding, anItem, aRow } from "../../../../helpers/enriched-rows.js";
 
 describe("RowWindow", () => {
@@ -113,7 +110,7 @@ function windowOf(
     capacity: number;
     capacityUnsettled?: number;
     capacityBytes?: number;
-    slots?: RowWindowOptions["slots"];
+    slots?: ConstructorParameters<typeof RowWindow>[0]["slots"];
     onWrite?: (n: number) => void;
   },
 ): RowWindow {

@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest";
 import {
   compareFingerprints,
   type Fingerprint,
-  type FingerprintComparison,
   identifyInput,
 } from "../../../../../src/jobs/enrich/state/fingerprint.js";
 import { temporaryFolder } from "../../../../helpers/temporary-folder.js";
@@ -52,7 +51,7 @@ async function compareAfter(
     options = { prefix: "rep_" },
     text = "ip\n192.0.2.1\n192.0.2.2\n",
   }: { readonly options?: Fingerprint["options"]; readonly text?: string } = {},
-): Promise<FingerprintComparison> {
+) {
   const path = join(await temporaryFolder(), "in.csv");
   await writeFile(path, text);
   const before = await fingerprintOf(path, { prefix: "rep_" });
