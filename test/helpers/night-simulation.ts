@@ -9,6 +9,7 @@ import { Tally, type TallySnapshot } from "../../src/jobs/enrich/tally.js";
 import { complete, failed, partial, quick } from "../unit/client/lookup/attempts.js";
 import { ManualClock } from "./manual-clock.js";
 import { seeded } from "./seeded.js";
+import { startRow } from "../../src/jobs/enrich/rows/reading.js";
 import { allRows, countingStore, moveBatches } from "./simulated-rows.js";
 
 const concurrency = 32;
@@ -154,7 +155,7 @@ export async function simulateNight(
   });
   await clock.run(
     moveBatches(batches, {
-      start: rows.start(lookup),
+      start: startRow(lookup),
       sink: {
         async write(list) {
           for (const { row } of list) written.push(row.number);

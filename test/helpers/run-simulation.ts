@@ -12,10 +12,11 @@ import { Tally } from "../../src/jobs/enrich/tally.js";
 import { aProgress } from "./a-progress.js";
 import { ManualClock } from "./manual-clock.js";
 import { allRows, countingStore, moveBatches } from "./simulated-rows.js";
-import type { RowHandling } from "../../src/jobs/enrich/rows/row-handling.js";
+import { startRow } from "../../src/jobs/enrich/rows/reading.js";
+import type { RowSource } from "../../src/jobs/enrich/row-source.js";
 
 export interface RunSimulation {
-  readonly rows: RowHandling;
+  readonly rows: RowSource;
   readonly perSecond: number;
   /** The service's answer to a request at a time since the start. */
   readonly answer: (atMs: number) => Attempt;
@@ -43,18 +44,19 @@ export async function simulateRun({ rows, ...options }: RunSimulation): Promise<
   const clock = new ManualClock();
   const tally = new Tally();
   const batches = await allRows(rows);
-  const planned = await countLookups(rows, {
-    endpoints: lookupEndpoints,
-    withheld,
-    startedAt: new Date(clock.now()).toISOString(),
-    signal: new AbortController().signal,
-  });
+  const planned = await countLookups(
+    { rows },
+    {
+      endpoints: lookupEndpoints,
+      withheld,
+      startedAt: new Date(clock.now()).toISOString(),
+      signal: new AbortController().signal,
+    },
+  );
   const run = { ended: false };
   const rates = [{ count: options.perSecond, perMs: 1000 }];
   const pace = new Pace({ rates, clock, random: options.random });
-  const moved = move(rows, batches, tally, clock, { ...options, pace }).finally(
-    () => (run.ended = true),
-  );
+  const moved = move(batches, tally, clock, { ...options, pace }).finally(() => (run.ended = true));
   const progress = () =>
     aProgress({
       rowsWritten: tally.rows,
@@ -82,7 +84,6 @@ export async function simulateRun({ rows, ...options }: RunSimulation): Promise<
 }
 
 function move(
-  rows: RowHandling,
   batches: readonly (readonly Row[])[],
   tally: Tally,
   clock: ManualClock,
@@ -111,7 +112,7 @@ function move(
     random,
   });
   return moveBatches(batches, {
-    start: rows.start(lookup),
+    start: startRow(lookup),
     sink: { write: () => Promise.resolve() },
     tally,
     clock,

@@ -3,12 +3,12 @@ import { moveRows } from "../../src/jobs/enrich/rows/move-rows.js";
 import { RunSignals } from "../../src/jobs/enrich/run-signals.js";
 import type { Tally } from "../../src/jobs/enrich/tally.js";
 import { type LookupStore, MemoryStore } from "../../src/client/store/store.js";
-import type { RowHandling } from "../../src/jobs/enrich/rows/row-handling.js";
+import type { RowSource } from "../../src/jobs/enrich/row-source.js";
 import { endpointOf } from "../../src/client/lookup/attempt/journalled.js";
 
 /** Reads the input in advance: real reading takes no simulated time. */
-export async function allRows(handling: RowHandling): Promise<readonly (readonly Row[])[]> {
-  const source = await handling.open(null);
+export async function allRows(from: RowSource): Promise<readonly (readonly Row[])[]> {
+  const source = await from.open(null);
   const batches: (readonly Row[])[] = [];
   for await (const batch of source.rows) batches.push(batch);
   await source.close();

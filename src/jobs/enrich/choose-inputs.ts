@@ -22,7 +22,7 @@ import { isObjectPrefix } from "../../io/object/address.js";
 import { findTableInput } from "./copy/find-table-input.js";
 import { openWithFlags } from "./rows/read-several.js";
 import { readingOf } from "./rows/reading.js";
-import type { ReadingSettings } from "./rows/row-handling.js";
+import type { ReadingSettings } from "./row-source.js";
 
 /** Several inputs, and what to tell the user of those that are not read. */
 interface ChosenInputs {

@@ -10,11 +10,11 @@ import { type FinishedRun, readUnfinished, saveUnfinished } from "./state/checkp
 import { optionalColumnsOf } from "./rows/reading.js";
 import { openStateFolder, type StateFolder } from "./state/state-folder.js";
 import { isRefusal, type Manifest } from "../../core/manifest/manifest.js";
-import type { EnrichJob } from "./types.js";
+import type { EnrichJob, Job } from "./types.js";
 import type { PublishedRun } from "../../io/output/types.js";
 import { isPartLost, removePart } from "../../io/output/part-file.js";
 import { runRows } from "./run-rows.js";
-import type { RowHandling, CopyPlace } from "./rows/row-handling.js";
+import type { CopyPlace } from "./row-source.js";
 import type { OutputTarget } from "./destination/output-target.js";
 import { makeFolder } from "../../core/files/make-folder.js";
 import { manifestPath } from "../../core/files/output-names.js";
@@ -35,7 +35,7 @@ export async function enrich(job: EnrichJob): Promise<Manifest> {
   const { input, session, settings, clock } = job;
   const withheld = await session.withheld(settings.lookup);
   const how = { ...settings.input, isHeld: withheld.isListed };
-  return execute(job, await inputReading(input, how, clock));
+  return execute({ ...job, rows: await inputReading(input, how, clock) });
 }
 
 /**
@@ -45,29 +45,19 @@ export async function enrich(job: EnrichJob): Promise<Manifest> {
  * @throws UsageError if the job cannot start, FatalError if it cannot continue, EarlyEndError,
  *   InterruptedError
  */
-export async function execute(given: EnrichJob, handling: RowHandling): Promise<Manifest> {
-  const names = runNames(given, handling);
+export async function execute(given: Job): Promise<Manifest> {
+  const names = runNames(given);
   try {
-    return await executeNamed(given, handling, names);
+    const { job, target } = await (names === null ? chooseRun(given) : names.choose(given, null));
+    try {
+      return target.base === null
+        ? await runToStream(job, target)
+        : await runResumably(job, target, names?.base ?? target.base, names);
+    } finally {
+      target.upload?.cleanEmpty();
+    }
   } finally {
     await names?.tidy();
-  }
-}
-
-async function executeNamed(
-  given: EnrichJob,
-  handling: RowHandling,
-  names: RunNames | null,
-): Promise<Manifest> {
-  const { job, target } = await (names === null
-    ? chooseRun(given, handling)
-    : names.choose(given, null));
-  try {
-    return target.base === null
-      ? await runToStream(job, handling, target)
-      : await runResumably(job, handling, target, names?.base ?? target.base, names);
-  } finally {
-    target.upload?.cleanEmpty();
   }
 }
 
@@ -77,23 +67,20 @@ interface Place {
   readonly folder: string;
 }
 
-/** A job whose input can be opened: of a table, the copy. */
-interface ReadyJob {
-  readonly job: EnrichJob;
-  readonly handling: RowHandling;
+/** A run whose files have names. Its job reads the copies of its tables, made or not. */
+interface PlacedRun extends Place {
+  readonly job: Job;
 }
 
-/** A run whose files have names. */
-interface PlacedRun extends ReadyJob, Place {}
-
-/** A job that reads the copies of its tables, made or not. */
-function withCopies(job: EnrichJob, handling: RowHandling, place: Place): ReadyJob {
-  if (handling.copied === undefined) return { job, handling };
-  const { input, open } = handling.copied.inFolder(copyPlace(job, place));
-  return { job: { ...job, input }, handling: { ...handling, open } };
+function placeRun({ job, target }: ChosenRun, folder: string): PlacedRun {
+  const place = { target, folder };
+  const { copied } = job.rows;
+  if (copied === undefined) return { job, ...place };
+  const { input, open } = copied.inFolder(copyPlace(job, place));
+  return { job: { ...job, input, rows: { ...job.rows, open } }, ...place };
 }
 
-function copyPlace(job: EnrichJob, { target, folder }: Place): CopyPlace {
+function copyPlace(job: Job, { target, folder }: Place): CopyPlace {
   const { signal, clock, onWarning, onNotice } = job;
   // Objects keep the types of their values; cells are text.
   const format = target.format === "ndjson" ? "ndjson" : "tsv";
@@ -102,11 +89,7 @@ function copyPlace(job: EnrichJob, { target, folder }: Place): CopyPlace {
 }
 
 /** The run cannot be resumed, so its journal and staged rows go to a temporary folder. */
-function runToStream(
-  job: EnrichJob,
-  handling: RowHandling,
-  target: OutputTarget,
-): Promise<Manifest> {
+function runToStream(job: Job, target: OutputTarget): Promise<Manifest> {
   if (job.settings.run.resume) {
     const message = `--resume needs an output file, and ${target.name} is not one`;
     throw new UsageError("resume_needs_file", message);
@@ -114,12 +97,9 @@ function runToStream(
   return withResources(async (stack) => {
     const folder = await mkdtemp(join(tmpdir(), "repute-"));
     stack.defer(() => rm(folder, { recursive: true, force: true }));
-    const place = { target, folder };
-    const ready = withCopies(job, handling, place);
-    await handling.copied?.make(copyPlace(ready.job, place), false);
-    return recordStream(ready.job, (recorded) =>
-      runRows(recorded, ready.handling, { target, state: null, folder }),
-    );
+    const run = placeRun({ job, target }, folder);
+    await job.rows.copied?.make(copyPlace(run.job, run), false);
+    return recordStream(run.job, (recorded) => runRows(recorded, { target, state: null, folder }));
   });
 }
 
@@ -131,8 +111,7 @@ function runToStream(
  * @param names null if the files of all runs have the same names
  */
 async function runResumably(
-  job: EnrichJob,
-  handling: RowHandling,
+  job: Job,
   target: OutputTarget,
   base: string,
   names: RunNames | null,
@@ -142,27 +121,27 @@ async function runResumably(
   const opening = { ...settings.run, name, within: target.upload?.folder };
   const state = await openStateFolder(base, opening, () => discardRun(target));
   const noted = noteRecord(job);
-  const place = (chosen: ChosenRun): PlacedRun => placeRun(chosen, handling, state.path);
+  const place = (chosen: ChosenRun): PlacedRun => placeRun(chosen, state.path);
   const own = place({ job: noted.job, target });
   let run = own;
   const start = async (): Promise<Manifest> => {
-    const inputGrew = await discardUnlessSame(run.job, run.handling, run.target, state);
+    const inputGrew = await discardUnlessSame(run.job, run.target, state);
     const isResumed = state.checkpoint !== null;
     if (!isResumed) {
       run = own;
       if (names !== null && run.target.file !== null) await state.noteFiles([run.target.file]);
-      await target.upload?.begin(handling.replacedVersion);
+      await target.upload?.begin(job.refill?.replacedVersion);
     }
-    await handling.copied?.make(copyPlace(run.job, run), isResumed);
+    await job.rows.copied?.make(copyPlace(run.job, run), isResumed);
     const { target: output, folder } = run;
-    return runRows(run.job, run.handling, { target: output, folder, state, inputGrew });
+    return runRows(run.job, { target: output, folder, state, inputGrew });
   };
   try {
     if (names !== null && state.checkpoint !== null) {
       run = place(await names.choose(noted.job, state.checkpoint));
     }
     const complete = async (): Promise<Manifest> =>
-      (await finishEarlier(run.job, run.handling, run.target, state)) ?? start();
+      (await finishEarlier(run.job, run.target, state)) ?? start();
     const manifest = await complete().catch(async (error: unknown) => {
       if (isPartLost(error) && state.canRewind) await writeRowsAgain(error, run.job, state);
       else await discardIfReplaced(error, run.job, run.target, state);
@@ -201,14 +180,9 @@ async function keepAnswers(
   return true;
 }
 
-function placeRun({ job, target }: ChosenRun, handling: RowHandling, folder: string): PlacedRun {
-  const place = { target, folder };
-  return { ...withCopies(job, handling, place), ...place };
-}
-
 /** What a reader of the rows needs to know, before the run removes its files. */
 function publishedRun(
-  { job, handling, target: { warehouse }, folder }: PlacedRun,
+  { job, target: { warehouse }, folder }: PlacedRun,
   finished: FinishedRun | null,
   manifest: Manifest,
 ): PublishedRun {
@@ -216,24 +190,24 @@ function publishedRun(
   const local = job.settings.output.output + suffix;
   const kind = warehouse?.target.kind;
   // A retry in a table stages only the rows that change.
-  const isWhole = kind === "parquet" || handling.runId === undefined;
+  const isWhole = kind === "parquet" || job.refill?.runId === undefined;
   const isTyped = kind === "parquet" || kind === "duckdb" || kind === "postgres";
   if (checkpoint === undefined || !isTyped || !isWhole) return { manifest, local, staged: null };
   const { source, sink: position } = checkpoint;
-  const optional = optionalColumnsOf(job, handling);
+  const optional = optionalColumnsOf(job);
   return { manifest, local, staged: { kind, folder, position, columns: source.columns, optional } };
 }
 
 /** A job, and the manifest of its run so far: null until rows flow. */
 interface NotedJob {
-  readonly job: EnrichJob;
+  readonly job: Job;
   readonly soFar: () => Manifest | null;
 }
 
 /** Notes the manifest of a run so far, to record it with the run's ending. */
-function noteRecord(job: EnrichJob): NotedJob {
+function noteRecord(job: Job): NotedJob {
   let soFar: (() => Manifest) | null = null;
-  const noted: EnrichJob = {
+  const noted: Job = {
     ...job,
     onStart(progress, record) {
       soFar = record;
@@ -255,10 +229,7 @@ async function recordEnding(folder: string, error: unknown, { soFar }: NotedJob)
  * Runs a job whose rows go to a stream, and writes its manifest to the state folder, where it
  * replaces that of the last such run.
  */
-async function recordStream(
-  job: EnrichJob,
-  run: (job: EnrichJob) => Promise<Manifest>,
-): Promise<Manifest> {
+async function recordStream(job: Job, run: (job: Job) => Promise<Manifest>): Promise<Manifest> {
   const noted = noteRecord(job);
   try {
     const manifest = await run(noted.job);
@@ -271,7 +242,7 @@ async function recordStream(
   }
 }
 
-async function save(job: EnrichJob, manifest: Manifest): Promise<void> {
+async function save(job: Job, manifest: Manifest): Promise<void> {
   const { stateFolder = userStateFolder(process.env), onWarning } = job;
   const { stateDir } = job.settings.run;
   const folder = stateDir ?? stateFolder;
@@ -302,14 +273,13 @@ async function discardRun({ upload }: OutputTarget): Promise<void> {
  * answers. Otherwise returns whether the input has grown.
  */
 async function discardUnlessSame(
-  job: EnrichJob,
-  handling: RowHandling,
+  job: Job,
   target: OutputTarget,
   state: StateFolder,
 ): Promise<boolean> {
   const before = state.checkpoint?.fingerprint;
   if (before === undefined) return false;
-  const now = await takeFingerprint(job, handling, target);
+  const now = await takeFingerprint(job, target);
   const { differences, inputGrew } = await compareFingerprints(before, now, job.input);
   if (differences.length > 0) {
     const why = `the interrupted run was a different one: ${differences.join("; ")}`;
@@ -323,7 +293,7 @@ async function discardUnlessSame(
 /** Lets a run whose staged rows are lost or damaged write them again. Its answers stay. */
 async function writeRowsAgain(
   { message }: FatalError,
-  { onWarning }: EnrichJob,
+  { onWarning }: Job,
   state: StateFolder,
 ): Promise<void> {
   onWarning?.(`${message}; the rows are written again with the answers so far`);
@@ -338,7 +308,7 @@ async function writeRowsAgain(
  */
 async function discardIfReplaced(
   error: unknown,
-  job: EnrichJob,
+  job: Job,
   target: OutputTarget,
   state: StateFolder,
 ): Promise<void> {
@@ -353,7 +323,7 @@ async function discardIfReplaced(
 
 async function discardForNewRun(
   why: string,
-  job: EnrichJob,
+  job: Job,
   target: OutputTarget,
   state: StateFolder,
 ): Promise<void> {

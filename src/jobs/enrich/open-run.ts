@@ -17,11 +17,11 @@ import {
 import { openStage, type StagedSink } from "../../io/output/publish/staged-sink.js";
 import { type Fingerprint, takeFingerprint } from "./state/fingerprint.js";
 import type { StateFolder } from "./state/state-folder.js";
-import type { EnrichJob } from "./types.js";
+import type { Job } from "./types.js";
 import { announceReading, optionalColumnsOf } from "./rows/reading.js";
 import { Tally } from "./tally.js";
 import type { ResumePoint } from "./state/checkpoint.js";
-import type { RowHandling, StartRow } from "./rows/row-handling.js";
+import type { StartRow } from "./row-source.js";
 import type { OutputTarget } from "./destination/output-target.js";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -67,25 +67,20 @@ export interface OpenRun extends RunPlace {
 type OpeningRun = Omit<OpenRun, "sink" | "staged">;
 
 /** Opens a run's input and output, at the interrupted run's position or at the start. */
-export async function openRun(
-  job: EnrichJob,
-  handling: RowHandling,
-  place: RunPlace,
-  stack: ResourceStack,
-): Promise<OpenRun> {
+export async function openRun(job: Job, place: RunPlace, stack: ResourceStack): Promise<OpenRun> {
   const { session, settings, clock = systemClock } = job;
   const { target, state, inputGrew = false } = place;
   const before = state?.checkpoint ?? null;
-  const fingerprint = await takeFingerprint(job, handling, target);
-  const optional = optionalColumnsOf(job, handling);
-  const runId = before?.runId ?? handling.runId ?? job.runId ?? timeOrderedId();
+  const fingerprint = await takeFingerprint(job, target);
+  const optional = optionalColumnsOf(job);
+  const runId = before?.runId ?? job.refill?.runId ?? job.runId ?? timeOrderedId();
   job.onRunId?.(runId);
-  const opening = handling.open(before?.source ?? null);
+  const opening = job.rows.open(before?.source ?? null);
   const source = await raceAbort(opening, job.signal, (late) => late.close());
   stack.use(source);
   const tally = new Tally(before?.tally);
   tally.hasMadeUp(session.service.madeUp);
-  tally.hasMadeUp(handling.madeUp);
+  tally.hasMadeUp(job.refill?.madeUp);
   const withheld = await session.withheld(settings.lookup);
   tally.exclusions.name(withheld.lists);
   tally.elsewhere.watch(source, withheld.isListed);
@@ -105,14 +100,13 @@ export async function openRun(
   const leftOut = only === undefined && !distinct ? null : new RowSelection({ only, distinct });
   const facts = { clock, runId, fingerprint, inputGrew, optional, before };
   const run: OpeningRun = { ...place, ...facts, source, tally, encoder, leftOut };
-  const staged = await openRunStage(job, handling, run);
-  return { ...run, staged, sink: await openRunSink(job, handling, run, staged) };
+  const staged = await openRunStage(job, run);
+  return { ...run, staged, sink: await openRunSink(job, run, staged) };
 }
 
 /** Opens the stage of an output that is not written row by row. */
 async function openRunStage(
-  job: EnrichJob,
-  handling: RowHandling,
+  job: Job,
   { target, folder, source, before, runId, tally, encoder }: OpeningRun,
 ): Promise<StagedSink | null> {
   const { stdout } = job;
@@ -122,14 +116,14 @@ async function openRunStage(
   const publication =
     target.warehouse === null
       ? await openBundle(target, { encoder, stdout, signal: job.signal, folder })
-      : await openPublication(job, handling, target, rows);
+      : await openPublication(job, target, rows);
   const resume = before?.sink ?? null;
   if (resume === null) for (const message of publication.warnings ?? []) onWarning(message);
   return openStage(publication, folder, resume);
 }
 
 /** Counts each warning, and tells it once: the same one may occur for every row. */
-function warnOnce({ onWarning }: EnrichJob, tally: Tally): (message: string) => void {
+function warnOnce({ onWarning }: Job, tally: Tally): (message: string) => void {
   const told = new Set<string>();
   return (message) => {
     tally.warning(message);
@@ -140,8 +134,7 @@ function warnOnce({ onWarning }: EnrichJob, tally: Tally): (message: string) => 
 }
 
 async function openRunSink(
-  { stdout, signal }: EnrichJob,
-  { encoder: wrapEncoder }: RowHandling,
+  { stdout, signal, refill }: Job,
   run: OpeningRun,
   staged: StagedSink | null,
 ): Promise<Sink> {
@@ -150,7 +143,14 @@ async function openRunSink(
   let sink: Sink;
   if (staged !== null) sink = staged;
   else if (target.warehouse !== null) throw new TypeError("only text is not staged");
-  else sink = await openSink(target, { encoder, wrapEncoder, stdout, signal, resume });
+  else
+    sink = await openSink(target, {
+      encoder,
+      wrapEncoder: refill?.encoder,
+      stdout,
+      signal,
+      resume,
+    });
   return (await leftOut?.sink(sink, state?.path ?? null, resume)) ?? sink;
 }
 

@@ -5,10 +5,9 @@ import type { RunLookup } from "./run-lookup.js";
 import { perSecond } from "../../client/session/connections.js";
 import { quotaOfAll } from "../../client/session/paces.js";
 import type { Session } from "../../client/session/session.js";
-import type { EnrichJob, RunProgress } from "./types.js";
+import type { Job, RunProgress } from "./types.js";
 import type { OpenRun } from "./open-run.js";
 import { timeLeft } from "./run-signals.js";
-import type { RowHandling } from "./rows/row-handling.js";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Finding, LookupEndpoint } from "../../core/finding.js";
 import { itemKey } from "../../client/lookup/attempt/journalled.js";
@@ -16,6 +15,7 @@ import type { LookupChoice } from "../../client/lookup/options.js";
 import type { Withheld } from "../../client/lookup/withheld.js";
 import type { LookupStore } from "../../client/store/store.js";
 import { isReadTwice } from "./rows/fewer-rows.js";
+import { startRow } from "./rows/reading.js";
 import { type CachedAnswers, type FindAnswer, findCached, PlannedItems } from "./planned-items.js";
 
 type ProgressParts = Pick<OpenRun, "source" | "tally" | "before" | "clock"> &
@@ -23,8 +23,7 @@ type ProgressParts = Pick<OpenRun, "source" | "tally" | "before" | "clock"> &
 
 /** Starts counting the lookups of a run and returns a function that tells the run's progress. */
 export async function progressOf(
-  job: EnrichJob,
-  handling: RowHandling,
+  job: Job,
   run: ProgressParts,
   stack: ResourceStack,
 ): Promise<(rowsRead: number) => RunProgress> {
@@ -35,7 +34,6 @@ export async function progressOf(
   const ends = await endsOf(job, run);
   const planned = countInBackground(
     job,
-    handling,
     {
       endpoints,
       withheld: await job.session.withheld(job.settings.lookup),
@@ -70,7 +68,7 @@ export async function progressOf(
 
 /** Returns a function that tells what is left of budget, quotas and deadline. */
 async function endsOf(
-  job: EnrichJob,
+  job: Job,
   { tally, clock }: ProgressParts,
 ): Promise<() => RunProgress["ends"]> {
   const { maxRequests, deadline } = job.settings.run;
@@ -134,8 +132,7 @@ function countedEndpoints(lookups: readonly LookupChoice[]): readonly LookupEndp
  * @returns the number of lookups; null until it is known, and if it cannot be
  */
 export function countInBackground(
-  job: EnrichJob,
-  handling: RowHandling,
+  job: Job,
   options: Omit<CountLookupsOptions, "signal"> & { readonly perSecond: number },
   stack: ResourceStack,
 ): () => number | null {
@@ -146,7 +143,7 @@ export function countInBackground(
   let lookups: number | null = null;
   const counting = isReadTwice(input)
     .then(async (isTwice) => {
-      if (isTwice) lookups = await countLookups(handling, { ...options, signal: stop.signal });
+      if (isTwice) lookups = await countLookups(job, { ...options, signal: stop.signal });
     })
     // The run itself reports why its input cannot be read.
     .catch(() => undefined);
@@ -164,17 +161,17 @@ export function countInBackground(
  * @throws the signal's reason, or why the input cannot be read
  */
 export async function countLookups(
-  handling: RowHandling,
+  { rows, refill }: Pick<Job, "rows" | "refill">,
   { endpoints, withheld, signal, ...answers }: CountLookupsOptions,
 ): Promise<number | null> {
   const items = new PlannedItems({ withheld, find: answersOf(answers), chosen: [] });
   // One promise shared by all items; nothing awaits it.
   const never = new Promise<Finding>(() => undefined);
-  const start = handling.start((item) => {
+  const start = (refill?.start ?? startRow)((item) => {
     items.add(item);
     return never;
   });
-  const source = await handling.open(null);
+  const source = await rows.open(null);
   try {
     for await (const batch of source.rows) {
       for (const row of batch) start(row, signal);

@@ -20,15 +20,14 @@ import { openRequests } from "../../client/lookup/options.js";
 import { openRunLookup, type RunLookup } from "./run-lookup.js";
 import { Checkpointer } from "./state/checkpointer.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
-import type { EnrichJob } from "./types.js";
+import type { Job } from "./types.js";
 import { RunSignals } from "./run-signals.js";
 import { type CountedWarning, valueWarnings } from "./counted-warning.js";
-import { firstRows } from "./rows/reading.js";
+import { firstRows, startRow } from "./rows/reading.js";
 import { moveRows } from "./rows/move-rows.js";
 import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
 import { progressOf } from "./run-progress.js";
 import type { Tally, TallySnapshot } from "./tally.js";
-import type { RowHandling } from "./rows/row-handling.js";
 import { existsSync } from "node:fs";
 import type { FoundManifest } from "../../core/manifest/found-manifest.js";
 import type { Publication } from "../../io/output/publication.js";
@@ -37,18 +36,19 @@ import { findManifest } from "../../io/output/manifest-file.js";
 import { previousOutputs, storedManifest } from "./finish/previous-outputs.js";
 
 /** Opens input, output and lookup, moves the rows and publishes them. Closes everything, however it ends. */
-export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace): Promise<Manifest> {
+export function runRows(job: Job, place: RunPlace): Promise<Manifest> {
   return withResources(async (stack) => {
-    const run = await openRun(job, handling, place, stack);
+    const run = await openRun(job, place, stack);
     let lookup: RunLookup | null = null;
     let saving: Checkpointer | null = null;
     try {
       const signals = new RunSignals(job);
       stack.defer(() => signals.close());
-      const { partialsFromCache } = handling;
+      // A refill exists to complete partial answers.
+      const partialsFromCache = job.refill === undefined;
       const asReceived = needsReceived(run);
       lookup = await openRunLookup(job, { ...run, asReceived, partialsFromCache, signals }, stack);
-      const progress = await progressOf(job, handling, { ...run, ...lookup }, stack);
+      const progress = await progressOf(job, { ...run, ...lookup }, stack);
       const record = (): Manifest => manifestSoFar(job, { ...run, checkpointer });
       const { journal, slots, address } = lookup;
       const { startedAt } = job;
@@ -59,8 +59,10 @@ export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace):
       if (before === null) tally.earlierRows = await earlierRows(run.target, run.staged);
       // Save before the first lookup: a journal without a checkpoint counts as damage.
       await checkpointer.save();
-      const isRefused = await hasTooFewRows(job, handling, tally);
-      const start = handling.start(isRefused ? () => Promise.resolve(notAsked) : lookup.lookup);
+      const isRefused = await hasTooFewRows(job, tally);
+      const start = (job.refill?.start ?? startRow)(
+        isRefused ? () => Promise.resolve(notAsked) : lookup.lookup,
+      );
       let rowsRead = before?.source.row ?? 0;
       let received = rowsRead;
       job.onStart?.(() => progress(received), record);
@@ -95,12 +97,8 @@ export function runRows(job: EnrichJob, handling: RowHandling, place: RunPlace):
 const notAsked = unasked("failed", { code: "not_asked", message: rowCodes.not_asked[0] });
 
 /** Whether the rows are fewer than `--min-rows` allows, as far as they can be counted first. */
-async function hasTooFewRows(
-  job: EnrichJob,
-  handling: RowHandling,
-  { earlierRows: before }: Tally,
-): Promise<boolean> {
-  return hasFewerRows(leastRows(job.settings.run.minRows, before), job, handling);
+async function hasTooFewRows(job: Job, { earlierRows: before }: Tally): Promise<boolean> {
+  return hasFewerRows(leastRows(job.settings.run.minRows, before), job);
 }
 
 /** Whether rows contain results as received. */
@@ -112,7 +110,7 @@ function needsReceived({ target, encoder, optional }: OpenRun): boolean {
 
 /** Publishes the rows of a run that stops early. If that fails, they wait for the run to continue. */
 async function publishSoFar(
-  job: EnrichJob,
+  job: Job,
   run: OpenRun,
   checkpointer: Checkpointer | null,
   end: EarlyEndError,

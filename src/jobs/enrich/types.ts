@@ -7,6 +7,7 @@ import type { Throttling } from "../../client/pace/request-pace.js";
 import type { Session } from "../../client/session/session.js";
 import type { PublishedRun } from "../../io/output/types.js";
 import type { EnrichSettings } from "./options.js";
+import type { Refill, RowSource } from "./row-source.js";
 
 /** Everything a run needs besides its settings. */
 export interface EnrichJob {
@@ -58,6 +59,13 @@ export interface EnrichJob {
   readonly onWarning?: (message: string) => void;
   /** Called with choices that the user may want to check, such as the item column. */
   readonly onNotice?: (message: string) => void;
+}
+
+/** A job whose input has been looked at. */
+export interface Job extends EnrichJob {
+  readonly rows: RowSource;
+  /** Set if rows of an output are filled in. */
+  readonly refill?: Refill;
 }
 
 export interface RunProgress {

@@ -11,7 +11,7 @@ import type { Withheld } from "../../client/lookup/withheld.js";
 import { inputReading } from "../enrich/copy/find-table-input.js";
 import type { FlatSettings } from "../enrich/options.js";
 import type { Row } from "../../core/row.js";
-import { announceReading, firstRows } from "../enrich/rows/reading.js";
+import { announceReading, firstRows, startRow } from "../enrich/rows/reading.js";
 import { type ElsewhereCounts, insideWarning } from "../enrich/elsewhere.js";
 import { Tally, type TallySnapshot } from "../enrich/tally.js";
 import { type PlannedPace, type PlannedTime, timeOf } from "./plan-time.js";
@@ -21,12 +21,7 @@ import {
   PlannedItems,
   type PlannedRequests,
 } from "../enrich/planned-items.js";
-import type {
-  CopyPlace,
-  ReadingSettings,
-  RowHandling,
-  StartRow,
-} from "../enrich/rows/row-handling.js";
+import type { CopyPlace, ReadingSettings, RowSource, StartRow } from "../enrich/row-source.js";
 
 interface PlanJob {
   readonly input: RunInput;
@@ -117,14 +112,14 @@ function costOf({ pace }: PlanJob, items: PlannedItems, lookups: string): Plan["
 
 async function countRows(
   job: PlanJob,
-  handling: RowHandling,
+  rows: Pick<RowSource, "open">,
   items: PlannedItems,
 ): Promise<TallySnapshot> {
   const { signal, withheld } = job;
   const tally = new Tally();
   tally.exclusions.name(withheld.lists);
-  const start = handling.start(() => neverFound);
-  const source = await raceAbort(handling.open(null), signal, (late) => late.close());
+  const start = startRow(() => neverFound);
+  const source = await raceAbort(rows.open(null), signal, (late) => late.close());
   tally.elsewhere.watch(source, withheld.isListed);
   announceReading(job, source);
   try {
@@ -176,13 +171,13 @@ export async function readingFor(
       readonly settings: ReadingSettings;
     },
   stack: ResourceStack,
-): Promise<RowHandling> {
-  const handling = await inputReading(input, { ...settings, isHeld: withheld?.isListed });
-  if (handling.copied === undefined) return handling;
+): Promise<RowSource> {
+  const rows = await inputReading(input, { ...settings, isHeld: withheld?.isListed });
+  if (rows.copied === undefined) return rows;
   const folder = await scratch(stack);
   const place: CopyPlace = { folder, format: "tsv", keepsNulls: false, signal, onNotice };
-  await handling.copied.make(place, false);
-  return { ...handling, open: handling.copied.inFolder(place).open };
+  await rows.copied.make(place, false);
+  return { ...rows, open: rows.copied.inFolder(place).open };
 }
 
 async function scratch(stack: ResourceStack): Promise<string> {

@@ -10,6 +10,7 @@ import type { SinkSettings } from "../../io/output/options.js";
 import { findWarehouse } from "../../io/output/registry.js";
 import { checkOutputName } from "../../io/output/check-paths.js";
 import { execute } from "../enrich/execute.js";
+import type { Refill, RowSource } from "../enrich/row-source.js";
 import { findManifest, prefixOfOutput } from "../../io/output/manifest-file.js";
 import type { EnrichJob } from "../enrich/types.js";
 import { isObjectAddress } from "../../io/object/address.js";
@@ -33,7 +34,7 @@ import { recogniseItem } from "../../core/item/recognise.js";
 import { combineFindings } from "../../client/lookup/combine.js";
 import { type EarlierRow, earlierResult } from "../../io/output/read/earlier-row.js";
 import type { Lookup } from "../../client/lookup/types.js";
-import type { StartRow } from "../enrich/rows/row-handling.js";
+import type { StartRow } from "../enrich/row-source.js";
 
 /**
  * Looks up the failed and partial rows of an earlier output again. The result is a new output, or
@@ -82,23 +83,21 @@ async function retryFiles(
     run: { ...job.settings.run, ...limits },
   };
   const runId = form.runId ?? manifest?.run_id;
-  return execute(
-    { ...job, settings },
-    {
-      inputFormat: () => Promise.resolve(form.reading.format),
-      options: { retry: true, run: runId ?? null },
-      madeUp: madeUpOf(manifest ?? {}),
-      optional: form.optional,
-      inPlace,
-      replacedVersion: inPlace ? local.version : undefined,
-      ...(runId === undefined ? {} : { runId }),
-      // Retry exists to complete partial answers.
-      partialsFromCache: false,
-      open: (resume) => openRows(file, form, resume),
-      start: retryStart,
-      encoder: form.encoder,
-    },
-  );
+  const rows: RowSource = {
+    inputFormat: () => Promise.resolve(form.reading.format),
+    options: { retry: true, run: runId ?? null },
+    open: (resume) => openRows(file, form, resume),
+  };
+  const refill: Refill = {
+    start: retryStart,
+    madeUp: madeUpOf(manifest ?? {}),
+    optional: form.optional,
+    runId,
+    encoder: form.encoder,
+    inPlace,
+    replacedVersion: inPlace ? local.version : undefined,
+  };
+  return execute({ ...job, settings, rows, refill });
 }
 
 /** The error for a retry in place of a file that the next run into its output removes. */

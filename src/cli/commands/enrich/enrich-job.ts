@@ -17,7 +17,7 @@ import type { sourceOptions } from "../../../io/input/source-options.js";
 import type { runGroups } from "./job-options.js";
 import { exitCodeOfManifest } from "../results/failed-rows.js";
 import { printSummary } from "./summary.js";
-import type { ReadingSettings } from "../../../jobs/enrich/rows/row-handling.js";
+import type { ReadingSettings } from "../../../jobs/enrich/row-source.js";
 import type { ServiceAccess } from "../../../client/session/types.js";
 import { userStateFolder } from "../../../core/files/user-folders.js";
 

@@ -16,13 +16,7 @@ import { readingOf } from "../rows/reading.js";
 import { openInputs, type SeveralReading } from "../rows/read-several.js";
 import { detectSourceFormat } from "../../../io/formats/registry.js";
 import { UsageError, FatalError } from "../../../core/errors.js";
-import type {
-  ReadingSettings,
-  RowHandling,
-  CopyPlace,
-  CopyForm,
-  CopyFormat,
-} from "../rows/row-handling.js";
+import type { ReadingSettings, RowSource, CopyPlace, CopyForm, CopyFormat } from "../row-source.js";
 import { startOver } from "../../../core/remedies.js";
 import { openSealedJson, replaceFile, sealJson } from "../../../core/files/json-file.js";
 import { counted } from "../../../core/text/quantity.js";
@@ -55,7 +49,7 @@ export function copiedReading(
   tables: readonly (TableInput | null)[],
   settings: ReadingSettings,
   clock: Clock = systemClock,
-): RowHandling {
+): RowSource {
   const isSeveral = "inputs" in given;
   const inputs = isSeveral ? given.inputs : [{ name: "", input: given }];
   const texts = inputs.filter((_, index) => tables[index] === null);
@@ -71,7 +65,7 @@ export function copiedReading(
       const table = tables[index] ?? null;
       const own = placeOf(index, place);
       const input = table === null ? named.input : copyOf(table, own);
-      const read = (each: ReadingSettings): RowHandling =>
+      const read = (each: ReadingSettings): RowSource =>
         table === null ? readingOf(input, each, clock) : readTable(table, each, own);
       return { name: table?.name ?? named.name, input, read, reading: read(settings) };
     });
@@ -144,7 +138,7 @@ function readTable(
   table: TableInput,
   settings: ReadingSettings,
   place: CopyReading & { readonly folder: string },
-): RowHandling {
+): RowSource {
   const { folder, format } = place;
   // Objects have the types in themselves.
   const typesOf = async () => (format === "ndjson" ? undefined : (await readSeal(folder))?.types);
@@ -156,7 +150,7 @@ function readCopy(
   input: FileInput,
   settings: ReadingSettings,
   { format, keepsNulls, clock, typesOf }: CopyReading,
-): RowHandling {
+): RowSource {
   const isText = format === "tsv";
   const own: ReadingSettings = {
     ...settings,

@@ -3,7 +3,7 @@ import type { RunInput } from "../../../io/input/types.js";
 import type { TableSchemaOptions } from "../../../io/output/sql/table-schema.js";
 import type { TableInput } from "../../../io/output/tables/types.js";
 import { readingOf } from "../rows/reading.js";
-import type { ReadingSettings, RowHandling } from "../rows/row-handling.js";
+import type { ReadingSettings, RowSource } from "../row-source.js";
 
 /** The table that an input names, or null for text. Its reader is loaded only for a table. */
 export async function findTableInput(path: string): Promise<TableInput | null> {
@@ -22,7 +22,7 @@ export async function inputReading(
   input: RunInput,
   settings: ReadingSettings,
   clock?: Clock,
-): Promise<RowHandling> {
+): Promise<RowSource> {
   const inputs = "inputs" in input ? input.inputs.map((named) => named.input) : [input];
   const tables: (TableInput | null)[] = [];
   for (const one of inputs) tables.push("path" in one ? await findTableInput(one.path) : null);

@@ -9,8 +9,7 @@ import {
 } from "../../../core/files/output-names.js";
 import { inputPaths } from "../../../io/input/types.js";
 import { isObjectAddress } from "../../../io/object/address.js";
-import type { RowHandling } from "../rows/row-handling.js";
-import type { EnrichJob } from "../types.js";
+import type { Job } from "../types.js";
 import { outputBase } from "../../../io/output/check-paths.js";
 import { chooseOutput } from "./choose-output.js";
 import { localSettings, type OutputTarget } from "./output-target.js";
@@ -19,7 +18,7 @@ import { NamedFolders, withoutNamedFolders } from "./named-folders.js";
 /** A job and its output. */
 export interface ChosenRun {
   /** Its settings name local files. */
-  readonly job: EnrichJob;
+  readonly job: Job;
   readonly target: OutputTarget;
 }
 
@@ -34,13 +33,13 @@ export interface RunNames {
    * @param run the interrupted one; null for one that starts now
    * @throws as `chooseRun`
    */
-  choose(job: EnrichJob, run: RunStart | null): Promise<ChosenRun>;
+  choose(job: Job, run: RunStart | null): Promise<ChosenRun>;
   /** Removes the folders that were created and are empty. */
   tidy(): Promise<void>;
 }
 
 /** The names of a job's runs; null if all have the same. @throws UsageError `run_word` */
-export function runNames(given: EnrichJob, handling: RowHandling): RunNames | null {
+export function runNames(given: Job): RunNames | null {
   const { output: sink, run: how } = given.settings;
   const { output } = sink;
   checkRunWords("-o", output);
@@ -60,7 +59,7 @@ export function runNames(given: EnrichJob, handling: RowHandling): RunNames | nu
         ...given.settings,
         output: { ...sink, output: namedAfter(output, start) },
       };
-      const chosen = await chooseRun({ ...job, ...start, settings }, handling, output);
+      const chosen = await chooseRun({ ...job, ...start, settings }, output);
       return { ...chosen, target: { ...chosen.target, pattern: output } };
     },
   };
@@ -73,15 +72,14 @@ export function runNames(given: EnrichJob, handling: RowHandling): RunNames | nu
  * @throws as `chooseOutput`
  */
 export async function chooseRun(
-  given: EnrichJob,
-  handling: RowHandling,
+  given: Job,
   pattern: string = given.settings.output.output,
 ): Promise<ChosenRun> {
   const { settings, signal } = given;
   const { output, run } = settings;
-  const inputFormat = () => raceAbort(handling.inputFormat(), signal);
+  const inputFormat = () => raceAbort(given.rows.inputFormat(), signal);
   const target = await raceAbort(
-    chooseOutput({ ...output, ...run }, inputFormat, inputFiles(given, handling), pattern),
+    chooseOutput({ ...output, ...run }, inputFormat, inputFiles(given), pattern),
     signal,
     (late) => late.upload?.cleanEmpty(),
   );
@@ -93,11 +91,8 @@ export async function chooseRun(
  * The files that the output must not replace. Reading a database file ends
  * before it is written, so the output may be another of its tables.
  */
-function inputFiles(
-  { input, settings }: EnrichJob,
-  { copied, inPlace }: RowHandling,
-): readonly string[] {
-  if (inPlace === true) return [];
+function inputFiles({ input, settings, rows: { copied }, refill }: Job): readonly string[] {
+  if (refill?.inPlace === true) return [];
   if (copied === undefined) return inputPaths(input);
   const writesDuckdb = /^duckdb:/i.test(settings.output.output);
   const kept = copied.sources.filter(({ kind }) => kind !== "duckdb" || !writesDuckdb);

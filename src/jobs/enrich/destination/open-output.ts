@@ -14,8 +14,7 @@ import type { Publication } from "../../../io/output/publication.js";
 import { textSink } from "../../../io/output/text-sink.js";
 import type { Destination, Sink, SinkPosition } from "../../../io/output/types.js";
 import { optionalColumnsOf } from "../rows/reading.js";
-import type { RowHandling } from "../rows/row-handling.js";
-import type { EnrichJob } from "../types.js";
+import type { Job } from "../types.js";
 import type { TextOutputTarget, WarehouseOutputTarget } from "./output-target.js";
 
 /** How a run's rows are encoded, in any format. */
@@ -47,14 +46,13 @@ interface PublishedRows {
 
 /** Checks where a run will be published. @throws ReputeError */
 export function openPublication(
-  job: EnrichJob,
-  handling: Pick<RowHandling, "optional">,
+  job: Job,
   { base, warehouse }: WarehouseOutputTarget,
   { source: { columns, types }, onWarning, ...run }: PublishedRows,
 ): Promise<Publication> {
   const { signal, clock = systemClock } = job;
   const { output } = job.settings;
-  const optional = optionalColumnsOf(job, handling);
+  const optional = optionalColumnsOf(job);
   const opening = warehouse.open({
     ...run,
     columns,

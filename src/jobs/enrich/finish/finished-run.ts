@@ -11,13 +11,12 @@ import { inputPaths, type NamedFiles } from "../../../io/input/types.js";
 import { realPath } from "../../../core/files/real-path.js";
 import { compareFingerprints, takeFingerprint } from "../state/fingerprint.js";
 import type { StateFolder } from "../state/state-folder.js";
-import type { EnrichJob } from "../types.js";
+import type { Job } from "../types.js";
 import { openPublication } from "../destination/open-output.js";
 import { type FailedPlace, removeFailed } from "../../../io/output/publish/failed-output.js";
 import { stageUpTo } from "../../../io/output/publish/staged-sink.js";
 import { writeManifest } from "../../../io/output/manifest-file.js";
 import type { FinishedRun } from "../state/checkpoint.js";
-import type { RowHandling } from "../rows/row-handling.js";
 import {
   type OutputTarget,
   resultBase,
@@ -30,8 +29,7 @@ import { failedSuffix } from "../../../core/files/output-names.js";
  * command or the input has changed since, returns null: a new run starts.
  */
 export async function finishEarlier(
-  job: EnrichJob,
-  handling: RowHandling,
+  job: Job,
   target: OutputTarget,
   state: StateFolder,
 ): Promise<Manifest | null> {
@@ -39,8 +37,8 @@ export async function finishEarlier(
   const { manifest, published = false, ...rest } = state.finished;
   const resumed = manifest.resumed + (published ? 0 : 1);
   const finished = { ...rest, manifest: { ...manifest, resumed } };
-  if (!published) await republish(job, handling, target, finished, state.path);
-  const now = await takeFingerprint(job, handling, target);
+  if (!published) await republish(job, target, finished, state.path);
+  const now = await takeFingerprint(job, target);
   const { fingerprint } = finished.checkpoint;
   const { differences } = await compareFingerprints(fingerprint, now, job.input);
   if (differences.length === 0) return finished.manifest;
@@ -58,16 +56,14 @@ export async function finishEarlier(
  * @throws FatalError `output_gone` if the file has neither its final name nor its `.part` name
  */
 async function republish(
-  job: EnrichJob,
-  handling: RowHandling,
+  job: Job,
   target: OutputTarget,
   finished: FinishedRun,
   stateFolder: string,
 ): Promise<void> {
   const { manifest, suffix } = finished;
   if (target.file !== null) await completeFile(target.file, suffix, manifest.output);
-  else if (target.warehouse !== null)
-    await commitStaged(job, handling, target, finished, stateFolder);
+  else if (target.warehouse !== null) await commitStaged(job, target, finished, stateFolder);
   await saveRecord(job, target, manifest, suffix);
 }
 
@@ -138,8 +134,7 @@ async function completeFile(
 }
 
 async function commitStaged(
-  job: EnrichJob,
-  handling: RowHandling,
+  job: Job,
   target: WarehouseOutputTarget,
   { checkpoint, suffix, manifest }: FinishedRun,
   stateFolder: string,
@@ -147,6 +142,6 @@ async function commitStaged(
   const { source, runId, sink } = checkpoint;
   const { onWarning } = job;
   const rows = { source, runId, stateFolder, onWarning };
-  const publication = await openPublication(job, handling, target, rows);
+  const publication = await openPublication(job, target, rows);
   await publication.commit(stageUpTo(publication, stateFolder, sink), suffix, manifest);
 }

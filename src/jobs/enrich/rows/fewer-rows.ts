@@ -1,9 +1,8 @@
 import { stat } from "node:fs/promises";
 import { abortable } from "../../../core/abort.js";
 import { inputPaths, type RunInput } from "../../../io/input/types.js";
-import type { EnrichJob } from "../types.js";
+import type { Job } from "../types.js";
 import { firstRows } from "./reading.js";
-import type { RowHandling } from "./row-handling.js";
 
 /**
  * Whether an input has fewer rows than this, as far as they can be counted before the run reads them.
@@ -13,12 +12,11 @@ import type { RowHandling } from "./row-handling.js";
  */
 export async function hasFewerRows(
   least: number,
-  { input, settings, signal }: Pick<EnrichJob, "input" | "settings" | "signal">,
-  handling: Pick<RowHandling, "open">,
+  { input, settings, signal, rows: from }: Pick<Job, "input" | "settings" | "signal" | "rows">,
 ): Promise<boolean> {
   // An input without rows asks for nothing anyway.
   if (least <= 1 || !(await isReadTwice(input))) return false;
-  const source = await handling.open(null);
+  const source = await from.open(null);
   let rows = 0;
   try {
     for await (const batch of abortable(firstRows(source.rows, settings.run.limit), signal)) {

@@ -5,13 +5,13 @@ import type { ItemColumn } from "../../../io/formats/types.js";
 import { openSeveral } from "../../../io/input/several/open-several.js";
 import type { SourceFile } from "../../../io/input/several/several-source.js";
 import type { NamedInput, OpenedSource, SourcePosition } from "../../../io/input/types.js";
-import type { ReadingSettings, RowHandling } from "./row-handling.js";
+import type { ReadingSettings, RowSource } from "../row-source.js";
 
 /** One of several inputs. */
 export interface SeveralReading extends NamedInput {
-  readonly read: (settings: ReadingSettings) => RowHandling;
+  readonly read: (settings: ReadingSettings) => RowSource;
   /** The same with all flags. */
-  readonly reading: RowHandling;
+  readonly reading: RowSource;
 }
 
 type ColumnFlags = Pick<ReadingSettings, "itemColumn" | "kindColumn" | "anyItemColumn">;

@@ -21,17 +21,18 @@ import type {
   SourcePosition,
 } from "../../../io/input/types.js";
 import type { Lookup } from "../../../client/lookup/types.js";
-import type { EnrichJob } from "../types.js";
-import type { ReadingSettings, RowHandling, StartRow } from "./row-handling.js";
+import type { Job } from "../types.js";
+import type { ReadingSettings, RowSource, StartRow } from "../row-source.js";
 
 /** The optional columns of a run's output. */
-export function optionalColumnsOf(
-  { input, settings }: Pick<EnrichJob, "input" | "settings">,
-  { optional }: Pick<RowHandling, "optional">,
-): OptionalColumns {
+export function optionalColumnsOf({
+  input,
+  settings,
+  refill,
+}: Pick<Job, "input" | "settings" | "refill">): OptionalColumns {
   const items = [settings.input.itemColumn ?? []].flat();
   const { raw, columns: only } = settings.output;
-  return optional ?? { file: "inputs" in input, column: items.length > 1, raw, only };
+  return refill?.optional ?? { file: "inputs" in input, column: items.length > 1, raw, only };
 }
 
 /** The default way for runs and plans to read an input and find its items. */
@@ -39,7 +40,7 @@ export function readingOf(
   input: RunInput,
   settings: ReadingSettings,
   clock: Clock = systemClock,
-): RowHandling {
+): RowSource {
   if ("inputs" in input) return readingOfSeveral(input.inputs, settings, clock);
   const comment = settings.comment ?? null;
   const { format: named, ...stored } = storedAs(input, settings);
@@ -64,7 +65,6 @@ export function readingOf(
       const options = { format, guessed, ...stored, ...flags, comment, resume, clock };
       return openSource(sniffed.input, options);
     },
-    start: startRow,
   };
 }
 
@@ -101,9 +101,9 @@ function readingOfSeveral(
   inputs: readonly NamedInput[],
   settings: ReadingSettings,
   clock: Clock,
-): RowHandling {
+): RowSource {
   const readings = inputs.map((named) => {
-    const read = (own: ReadingSettings): RowHandling => readingOf(named.input, own, clock);
+    const read = (own: ReadingSettings): RowSource => readingOf(named.input, own, clock);
     return { ...named, read, reading: read(settings) };
   });
   return {
@@ -113,7 +113,6 @@ function readingOfSeveral(
       const { openInputs } = await import("./read-several.js");
       return openInputs(readings, settings, resume);
     },
-    start: startRow,
   };
 }
 
@@ -128,7 +127,7 @@ function flagsOf(settings: ReadingSettings) {
   };
 }
 
-function optionsOf(settings: ReadingSettings, from: string | null): RowHandling["options"] {
+function optionsOf(settings: ReadingSettings, from: string | null): RowSource["options"] {
   const { header, delimiter, itemColumn, kindColumn } = flagsOf(settings);
   return {
     from,
@@ -144,7 +143,7 @@ function optionsOf(settings: ReadingSettings, from: string | null): RowHandling[
 }
 
 /** Recognises a row's item and starts its lookup. A row without an item is settled at once. */
-function startRow(lookup: Lookup): StartRow {
+export function startRow(lookup: Lookup): StartRow {
   return (row, signal) => {
     if (row.fault !== null) return { item: null, finding: unasked("failed", row.fault) };
     if (row.itemNotText === true) return { item: null, finding: unasked("unsupported", notText) };

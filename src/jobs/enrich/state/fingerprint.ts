@@ -6,8 +6,7 @@ import type { ExclusionList } from "../../../core/exclusions/exclusion-list.js";
 import type { RunInput, SourceInput } from "../../../io/input/types.js";
 import { isObjectAddress } from "../../../io/object/address.js";
 import { realPath } from "../../../core/files/real-path.js";
-import type { RowHandling } from "../rows/row-handling.js";
-import type { EnrichJob } from "../types.js";
+import type { Job } from "../types.js";
 
 /** Number of bytes hashed at each end of an input file to recognise it. */
 const sampleBytes = 64 * 1024;
@@ -95,14 +94,13 @@ interface Destination {
 
 /** Identifies a run: its input, and every option that its output depends on. */
 export async function takeFingerprint(
-  { settings, input, session }: EnrichJob,
-  { inPlace = false, ...reading }: Pick<RowHandling, "options" | "inPlace">,
+  { settings, input, session, rows, refill }: Job,
   target: Destination,
 ): Promise<Fingerprint> {
   const { output, lookup } = settings;
   const { lists, bogons } = await session.withheld(lookup);
   const options = {
-    ...reading.options,
+    ...rows.options,
     to: target.format,
     gzip: target.gzip,
     prefix: output.prefix,
@@ -122,7 +120,7 @@ export async function takeFingerprint(
     "url-query": lookup.urlQuery === "strip" ? "strip" : null,
     "intel-url": session.service.name,
   };
-  return { schemaVersion, input: await identifyInputs(input, inPlace), options };
+  return { schemaVersion, input: await identifyInputs(input, refill?.inPlace === true), options };
 }
 
 /** A changed list is another one. */

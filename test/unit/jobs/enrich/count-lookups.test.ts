@@ -29,13 +29,16 @@ async function inputFile(): Promise<string> {
 async function counted(
   options: Partial<Parameters<typeof countLookups>[1]> = {},
 ): Promise<number | null> {
-  return countLookups(readingOf({ path: await inputFile() }, {}), {
-    endpoints: ["query", "quick-check"],
-    withheld: withholding("ask"),
-    startedAt,
-    signal: new AbortController().signal,
-    ...options,
-  });
+  return countLookups(
+    { rows: readingOf({ path: await inputFile() }, {}) },
+    {
+      endpoints: ["query", "quick-check"],
+      withheld: withholding("ask"),
+      startedAt,
+      signal: new AbortController().signal,
+      ...options,
+    },
+  );
 }
 
 /** A cache with one answer to a query. */
@@ -83,7 +86,7 @@ describe("in the background", () => {
     const endpoints: readonly LookupEndpoint[] = ["query"];
     const options = { endpoints, withheld: withholding("ask"), startedAt, perSecond } as const;
     const stack = new ResourceStack();
-    const planned = countInBackground(whole, readingOf({ path }, {}), options, stack);
+    const planned = countInBackground({ ...whole, rows: readingOf({ path }, {}) }, options, stack);
     const before = planned();
     if (isCounted) {
       await vi.waitUntil(() => planned() !== null, { timeout: 20_000, interval: 1 });

@@ -1,13 +1,13 @@
-import type { Clock } from "../../../core/clock.js";
-import type { OptionalColumns } from "../../../core/columns.js";
-import type { MadeUp } from "../../../core/finding-source.js";
-import type { Finding } from "../../../core/finding.js";
-import type { Item } from "../../../core/item/item.js";
-import type { Row } from "../../../core/row.js";
-import type { Encoder, ReadOptions, SourceFormat } from "../../../io/formats/types.js";
-import type { OpenedSource, RunInput, SourcePosition } from "../../../io/input/types.js";
-import type { Lookup } from "../../../client/lookup/types.js";
-import type { EnrichSettings } from "../options.js";
+import type { Clock } from "../../core/clock.js";
+import type { OptionalColumns } from "../../core/columns.js";
+import type { MadeUp } from "../../core/finding-source.js";
+import type { Finding } from "../../core/finding.js";
+import type { Item } from "../../core/item/item.js";
+import type { Row } from "../../core/row.js";
+import type { Encoder, ReadOptions, SourceFormat } from "../../io/formats/types.js";
+import type { OpenedSource, RunInput, SourcePosition } from "../../io/input/types.js";
+import type { Lookup } from "../../client/lookup/types.js";
+import type { EnrichSettings } from "./options.js";
 
 /** Settings that determine how the rows of an input are read. */
 export type ReadingSettings = Pick<
@@ -24,8 +24,8 @@ interface StartedRow {
 
 export type StartRow = (row: Row, signal: AbortSignal) => StartedRow;
 
-/** How a run handles the rows of an input: reading, looking up and writing. */
-export interface RowHandling {
+/** Where the rows of a run come from. */
+export interface RowSource {
   /**
    * Format of the input. Waits for the first bytes if neither a flag nor the file name tells it.
    */
@@ -34,24 +34,26 @@ export interface RowHandling {
   readonly options: Readonly<Record<string, unknown>>;
   /** Opens the input, at the interrupted run's position or at the start. */
   open(resume: SourcePosition | null): Promise<OpenedSource>;
-  /** Starts each row's lookup. */
-  start(lookup: Lookup): StartRow;
-  /** False: partial answers in a cache are requested again. @default true */
-  readonly partialsFromCache?: boolean;
-  /** Set if the rows already hold answers that are made up. */
-  readonly madeUp?: MadeUp | undefined;
-  /** The optional columns of the output. @default those that the inputs and settings ask for */
-  readonly optional?: OptionalColumns;
-  /** Run whose rows are filled in; by default a run has an identifier of its own. */
-  readonly runId?: string;
-  /** Wraps the encoder of the output. */
-  readonly encoder?: ((encoder: Encoder) => Encoder) | undefined;
-  /** The output replaces the input. @default false */
-  readonly inPlace?: boolean;
-  /** ETag of what an output in object storage replaces, as it was read. @default any */
-  readonly replacedVersion?: string | undefined;
   /** Set for tables, which are copied to the run's folder before the input is opened. */
   readonly copied?: CopiedInput;
+}
+
+/** What is different in a run that fills in rows of an output. Partial answers of caches are asked again. */
+export interface Refill {
+  /** Starts each row's lookup. */
+  readonly start: (lookup: Lookup) => StartRow;
+  /** Set if the rows already hold answers that are made up. */
+  readonly madeUp?: MadeUp | undefined;
+  /** The optional columns of the output. */
+  readonly optional: OptionalColumns;
+  /** Run whose rows are filled in; undefined if it is unknown. */
+  readonly runId?: string | undefined;
+  /** Wraps the encoder of the output. */
+  readonly encoder?: ((encoder: Encoder) => Encoder) | undefined;
+  /** The output replaces the input. */
+  readonly inPlace: boolean;
+  /** ETag of what an output in object storage replaces, as it was read. @default any */
+  readonly replacedVersion?: string | undefined;
 }
 
 /** How a copy is written: a table of text, or an object per line. */
@@ -84,7 +86,7 @@ interface CopySource {
 interface CopiedInput {
   readonly sources: readonly CopySource[];
   /** The copy as input. */
-  inFolder(place: CopyPlace): { readonly input: RunInput } & Pick<RowHandling, "open">;
+  inFolder(place: CopyPlace): { readonly input: RunInput } & Pick<RowSource, "open">;
   /** Makes the copy, or checks the one of the interrupted run. @throws ReputeError */
   make(place: CopyPlace, isResumed: boolean): Promise<void>;
 }
