@@ -1,51 +1,61 @@
 import { TextDecoder } from "node:util";
-import {
-  Base64Body,
-  type Body,
-  PlainBody,
-  QuotedBody,
-  quotedBytes,
-  type TextReader,
-} from "./mail-body.js";
-import { MarkupReader } from "./markup.js";
+import { encodeText } from "../../core/bytes.js";
+import { binaryKind } from "../../io/input/refuse-binary.js";
+import { isMarkup, MarkupReader } from "./markup.js";
 
 /** Called with what is not read, or read as something else, and the line where it begins. */
 type OnUnread = (what: string, line: number) => void;
 
+/** Reads text in pieces of whole lines; the last piece may lack its line end. */
+interface TextReader {
+  read(piece: string): string;
+  end(): string;
+}
+
+/** Decodes whole lines of a body. */
+type Decode = (lines: string, isLast: boolean) => string;
+
+interface Body {
+  readonly decode: Decode;
+  readonly part: Part;
+  readonly onUnread: (what: string) => void;
+  text: TextReader | null;
+  /** Lines of base64, which are decoded together. */
+  held: string;
+}
+
 interface Part {
-  readonly line: number;
   readonly type: string;
   readonly charset: string;
   readonly encoding: string;
   readonly name: string;
+  readonly boundary: string | null;
 }
 
-/** A field of a header that says how a part is encoded. Cheaper than looking at each line. */
-const mayBeMail = /ontent-type:|ontent-transfer-encoding:|=\?[\w-]+\?[bq]\?/i;
-const field = /^[\w-]+:(?:\s|$)/;
-const ofPart = /^content-/i;
-const continuation = /^[ \t]+\S/;
+/** The first field of a header that says how a part is encoded. */
+const fieldOfPart = /ontent-(?:type|transfer-encoding):/gi;
+const headerLines = /(?:(?:[\w-]+:|[ \t]+\S)[^\n]*\n)*/y;
+const blankLine = /[ \t]*\r?(?:\n|$)/y;
+const longestHeader = 64 * 1024;
+/** Lines that may end a body. */
+const divider = /^(?:--|From )[^\n]*/gm;
 const envelope = /^From \S+ .*\d{4}\s*$/;
-/** How boundaries and the first lines of mails in a mailbox begin. */
-const divider = /^(?:--|From )/;
+const notBase64 = /^(?![A-Za-z\d+/]*=*[ \t]*\r?$)/gm;
 const mostNested = 8;
 
 /**
  * Reads mails, also in a mailbox or another text: decodes quoted-printable and base64, headers and
  * character sets, and reads the text of HTML parts. Other text stays as it is. Every line stays a
- * line; the lines of a base64 part are ended by carriage returns within its first ones.
+ * line; the lines of a base64 part are ended by carriage returns before its own line ends.
  */
-export class MailReader {
+export class MailReader implements TextReader {
   readonly #onUnread: OnUnread;
   readonly #depth: number;
   readonly #boundaries = new Set<string>();
-  /** Line ends read so far. */
+  /** Line ends before the text at hand. */
   #line = 0;
-  /** Its fields that say how a part is encoded, whole lines. */
-  #header: string[] | null = null;
-  /** Whether the last field is one of these; null before the first field. */
-  #isOfPart: boolean | null = null;
-  #mayBegin = true;
+  /** A header whose end has not been read yet. */
+  #rest = "";
   #body: Body | null = null;
 
   constructor(onUnread: OnUnread, depth = 0) {
@@ -53,167 +63,223 @@ export class MailReader {
     this.#depth = depth;
   }
 
-  /** @param piece whole lines; the last piece may lack its line end */
   read(piece: string): string {
-    if (this.#header === null && this.#body === null && !mayBeMail.test(piece)) {
-      this.#mayBegin = true;
-      for (let at = piece.indexOf("\n"); at >= 0; at = piece.indexOf("\n", at + 1)) this.#line += 1;
-      return piece;
-    }
+    const mail = this.#rest + piece;
+    this.#rest = "";
     let text = "";
-    for (let at = 0; at < piece.length;) {
-      const start = this.#skipText(piece, at);
-      text += piece.slice(at, start);
-      at = start;
-      const end = piece.indexOf("\n", at) + 1 || piece.length;
-      text += this.#readLine(piece.slice(at, end));
-      this.#line += 1;
-      at = end;
+    let at = 0;
+    for (;;) {
+      if (this.#body !== null) {
+        const end = this.#endOfBody(mail, at);
+        text += this.#readBody(this.#body, mail.slice(at, end < 0 ? mail.length : end), end >= 0);
+        if (end < 0) at = mail.length;
+        else {
+          this.#body = null;
+          at = end;
+        }
+      }
+      const begin = this.#beginOfBody(mail, at);
+      if (begin < 0) break;
+      text += withoutEncodedWords(mail.slice(at, begin));
+      at = begin;
     }
-    return text;
+    const end = mail.length - this.#rest.length;
+    this.#line += lineEnds(mail, end);
+    return text + withoutEncodedWords(mail.slice(at, end));
   }
 
   end(): string {
-    const text = this.#body?.end() ?? "";
+    const text = this.#body === null ? this.#rest : this.#readBody(this.#body, "", true);
+    this.#rest = "";
     this.#body = null;
     return text;
   }
 
-  /** Where, behind text that is neither of a header nor encoded, a line may begin either. */
-  #skipText(piece: string, from: number): number {
-    let at = from;
-    if (this.#header !== null || this.#body !== null) return at;
-    while (at < piece.length && !this.#mayBegin && !divider.test(piece.slice(at, at + 5))) {
-      const end = piece.indexOf("\n", at) + 1 || piece.length;
-      this.#mayBegin = isBlank(piece, at, end);
-      this.#line += 1;
-      at = end;
+  /** Where the next encoded body begins; -1 if there is none. Keeps a header without an end. */
+  #beginOfBody(mail: string, from: number): number {
+    fieldOfPart.lastIndex = from;
+    for (let found = fieldOfPart.exec(mail); found !== null; found = fieldOfPart.exec(mail)) {
+      const start = found.index - 1;
+      if (start > 0 && mail.charCodeAt(start - 1) !== lineFeed) continue;
+      headerLines.lastIndex = start;
+      headerLines.test(mail);
+      const end = headerLines.lastIndex;
+      blankLine.lastIndex = end;
+      const isHeader = blankLine.test(mail);
+      if (end === mail.length || !mail.includes("\n", end)) {
+        if (mail.length - start < longestHeader) this.#rest = mail.slice(start);
+        return -1;
+      }
+      if (isHeader) {
+        const begin = blankLine.lastIndex;
+        if (this.#beginBody(partOf(mail.slice(start, end)), mail, begin)) return begin;
+      }
+      fieldOfPart.lastIndex = Math.max(end, fieldOfPart.lastIndex);
     }
-    return at;
+    return -1;
   }
 
-  #readLine(line: string): string {
-    if (this.#isBoundary(line) || envelope.test(line)) return this.#beginHeader(line);
-    if (this.#header !== null) return this.#readHeader(line, this.#header);
-    if (this.#body !== null) {
-      const text = this.#body.read(line);
-      if (text !== null) return text;
-      return this.end() + this.#readLine(line);
-    }
-    if (this.#mayBegin && field.test(line)) {
-      return this.#readHeader(line, (this.#header = []));
-    }
-    this.#mayBegin = isBlank(line, 0, line.length);
-    return line;
-  }
-
-  #isBoundary(line: string): boolean {
-    if (!line.startsWith("--")) return false;
-    const bare = line.trimEnd();
-    return this.#boundaries.has(bare.slice(2)) || this.#boundaries.has(bare.slice(2, -2));
-  }
-
-  #beginHeader(line: string): string {
-    const text = this.end();
-    this.#header = [];
-    return text + line;
-  }
-
-  #readHeader(line: string, header: string[]): string {
-    const isField = field.test(line);
-    if (isField || (continuation.test(line) && this.#isOfPart !== null)) {
-      if (isField) this.#isOfPart = ofPart.test(line);
-      if (this.#isOfPart === true && header.length < mostFields) header.push(line.trimEnd());
-      return withoutEncodedWords(line);
-    }
-    this.#header = null;
-    this.#isOfPart = null;
-    this.#mayBegin = isBlank(line, 0, line.length);
-    if (this.#mayBegin && header.length > 0) this.#beginBody(partOf(header, this.#line + 2));
-    return line;
-  }
-
-  #beginBody({ boundary, ...part }: Part & { readonly boundary: string | null }): void {
-    if (boundary !== null) this.#boundaries.add(boundary);
+  #beginBody(part: Part, mail: string, begin: number): boolean {
+    if (part.boundary !== null) this.#boundaries.add(part.boundary);
     else if (part.type !== "message/rfc822" || part.encoding === "base64") {
-      this.#body = this.#bodyOf(part);
+      const before = this.#line;
+      const onUnread = (what: string): void => {
+        this.#onUnread(what, before + lineEnds(mail, begin) + 1);
+      };
+      const decode = decodeOf(part, onUnread, mail.slice(begin, begin + longestLine));
+      this.#body = decode === null ? null : { decode, part, onUnread, text: null, held: "" };
     }
+    return this.#body !== null;
   }
 
-  #bodyOf(part: Part): Body | null {
-    const what = `part ${part.name || part.type || "text/plain"}`;
-    const onUnread = (reason: string): void => {
-      this.#onUnread(`${what} not read: ${reason}`, part.line);
-    };
-    const decoder = decoderOf(part.charset, () => {
-      this.#onUnread(`${what} read as Latin-1: unknown character set ${part.charset}`, part.line);
-    });
-    switch (part.encoding) {
-      case "base64":
-        return new Base64Body(decoder, onUnread, () => this.#textOf(part));
-      case "quoted-printable":
-        return new QuotedBody(decoder, this.#textOf(part));
-      case "":
-      case "7bit":
-      case "8bit":
-      case "binary":
-        return part.type === "text/html" || decoder !== null
-          ? new PlainBody(decoder, this.#textOf(part))
-          : null;
-      default:
-        onUnread(`unknown encoding ${part.encoding}`);
-        return null;
+  /** Where the line begins that ends the body; -1 if there is none yet. */
+  #endOfBody(mail: string, from: number): number {
+    const line = this.#body?.part.encoding === "base64" ? notBase64 : divider;
+    line.lastIndex = from;
+    for (let found = line.exec(mail); found !== null; found = line.exec(mail)) {
+      const bare = found[0].trimEnd();
+      const isBoundary = [bare.slice(2), bare.slice(2, -2)].some((b) => this.#boundaries.has(b));
+      if (line === notBase64 || isBoundary || envelope.test(bare)) return found.index;
     }
+    return -1;
+  }
+
+  #readBody(body: Body, piece: string, isLast: boolean): string {
+    const isBase64 = body.part.encoding === "base64";
+    const lines = body.held + piece;
+    body.held = isBase64 && !isLast && lines.length < heldLength ? lines : "";
+    if (body.held !== "") return "";
+    const decoded = body.decode(lines, isLast);
+    body.text ??= this.#textOf(body, decoded);
+    const text = body.text.read(decoded) + (isLast ? body.text.end() : "");
+    if (!isBase64) return text;
+    return text.replaceAll(/\r?\n/g, "\r") + "\n".repeat(lineEnds(lines, lines.length));
   }
 
   /** Reads the decoded text of a part. */
-  #textOf({ type }: Part): TextReader {
-    if (type === "text/html") return new MarkupReader();
-    if (this.#depth >= mostNested) return plainText;
-    return new MailReader((part) => this.#onUnread(part, this.#line + 1), this.#depth + 1);
+  #textOf({ part, onUnread }: Body, head: string): TextReader {
+    if (part.type === "text/html" || isMarkup(head)) return new MarkupReader();
+    return part.type === "message/rfc822" && this.#depth < mostNested
+      ? new MailReader(onUnread, this.#depth + 1)
+      : { read: (text) => text, end: () => "" };
   }
 }
 
-function isBlank(text: string, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) {
-    const code = text.charCodeAt(at);
-    if (code !== 0x20 && (code < 0x09 || code > 0x0d)) return false;
+/** Null for a part that is left as it is, or not read. */
+function decodeOf(part: Part, onUnread: (what: string) => void, body: string): Decode | null {
+  const what = `part ${part.name || part.type || "text/plain"}`;
+  const refuse = (reason: string): null => {
+    onUnread(`${what} not read: ${reason}`);
+    return null;
+  };
+  const decoder = decoderOf(part.charset, () => {
+    onUnread(`${what} read as Latin-1: unknown character set ${part.charset}`);
+  });
+  switch (part.encoding) {
+    case "base64":
+      return /^\s*(?:[A-Za-z\d+/]+=*[ \t]*\r?(?:\n|$)|$)/.test(body)
+        ? base64Lines(decoder ?? new TextDecoder(), refuse)
+        : refuse("not base64");
+    case "quoted-printable":
+      return quotedLines(decoder ?? new TextDecoder());
+    case "":
+    case "7bit":
+    case "8bit":
+    case "binary":
+      if (decoder !== null) return (lines) => decoder.decode(encodeText(lines));
+      return part.type === "text/html" ? (lines) => lines : null;
+    default:
+      return refuse(`unknown encoding ${part.encoding}`);
   }
-  return true;
 }
 
-const plainText: TextReader = { read: (text) => text, end: () => "" };
-/** Of a longer header, or of text that looks like one. */
-const mostFields = 1000;
+const lineFeed = 0x0a;
+const heldLength = 256 * 1024;
 
-function partOf(
-  header: readonly string[],
-  line: number,
-): Part & { readonly boundary: string | null } {
-  const fields = header
-    .join("\n")
-    .replaceAll(/\n[ \t]+/g, " ")
-    .split("\n");
+function lineEnds(text: string, end: number): number {
+  let count = 0;
+  for (let at = text.indexOf("\n"); at >= 0 && at < end; at = text.indexOf("\n", at + 1)) count++;
+  return count;
+}
+
+const softEnd = /=[ \t]*\r?\n/g;
+/** Stands for the end of a line that the next one continues. */
+const joint = "\u0002";
+const longestLine = 1024 * 1024;
+
+/** A line that a `=` continues is given with the one that it continues. */
+function quotedLines(decoder: TextDecoder): Decode {
+  let rest = "";
+  return (lines, isLast) => {
+    const all = (rest + lines).replaceAll(softEnd, joint);
+    const isOpen = !isLast && all.endsWith(joint) && all.length < longestLine;
+    const end = isOpen ? all.lastIndexOf("\n") + 1 : all.length;
+    rest = all.slice(end).replaceAll(joint, "=\n");
+    const whole = all.slice(0, end).split("\n").map(joined).join("\n");
+    return decoder.decode(quotedBytes(whole));
+  };
+}
+
+function joined(line: string): string {
+  const pieces = line.split(joint);
+  return pieces.join("") + "\n".repeat(pieces.length - 1);
+}
+
+/** Line ends within a line become carriage returns. */
+function quotedBytes(lines: string): Buffer {
+  const latin = encodeText(lines).toString("latin1");
+  const plain = latin.replaceAll(/=([\da-f]{2})/gi, (_, hex: string) =>
+    hex.toLowerCase() === "0a" ? "\r" : String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(plain, "latin1");
+}
+
+/** What turns out not to be text is left out. */
+function base64Lines(decoder: TextDecoder, onUnread: (reason: string) => void): Decode {
+  let rest = "";
+  let begun = "";
+  let isRead: boolean | null = null;
+  return (lines, isLast) => {
+    if (isRead === false) return "";
+    const digits = rest + lines.replaceAll(/[\s=]+/g, "");
+    const whole = isLast ? digits.length : digits.length - (digits.length % 4);
+    rest = digits.slice(whole);
+    const bytes = Buffer.from(digits.slice(0, whole), "base64");
+    if (isRead === null && bytes.length > 0) {
+      const kind = decoder.encoding.startsWith("utf-16") ? null : binaryKind(bytes);
+      isRead = kind === null;
+      if (kind !== null) onUnread(kind);
+      if (!isRead) return "";
+    }
+    const text = begun + decoder.decode(bytes, { stream: !isLast });
+    const end = isLast ? text.length : text.lastIndexOf("\n") + 1;
+    begun = text.slice(end);
+    return text.slice(0, end);
+  };
+}
+
+function partOf(header: string): Part {
+  const fields = header.replaceAll(/\r?\n[ \t]+/g, " ").split("\n");
   const valueOf = (name: string): string =>
     fields
-      .find((text) => text.toLowerCase().startsWith(`${name}:`))
+      .find((text) => text.slice(0, name.length + 1).toLowerCase() === `${name}:`)
       ?.slice(name.length + 1)
       .trim() ?? "";
-  const parameter = (value: string, name: string): string | null =>
-    new RegExp(`;\\s*${name}\\*?\\s*=\\s*(?:"([^"]*)"|([^\\s;]+))`, "i")
-      .exec(value)
-      ?.slice(1)
-      .find((group) => group !== undefined) ?? null;
   const content = valueOf("content-type");
   const type = /^[^\s;]*/.exec(content)![0].toLowerCase();
+  const fileName = parameter(valueOf("content-disposition"), "filename");
   return {
-    line,
     type,
     charset: (parameter(content, "charset") ?? "").toLowerCase(),
     encoding: /^[^\s;(]*/.exec(valueOf("content-transfer-encoding"))![0].toLowerCase(),
-    name: parameter(valueOf("content-disposition"), "filename") ?? parameter(content, "name") ?? "",
+    name: fileName ?? parameter(content, "name") ?? "",
     boundary: type.startsWith("multipart/") ? parameter(content, "boundary") : null,
   };
+}
+
+function parameter(value: string, name: string): string | null {
+  const found = new RegExp(`;\\s*${name}\\*?\\s*=\\s*(?:"([^"]*)"|([^\\s;]+))`, "i").exec(value);
+  return found?.[1] ?? found?.[2] ?? null;
 }
 
 /** Null for UTF-8 and ASCII, which most parts and all other text are. */
@@ -230,13 +296,11 @@ function decoderOf(charset: string, onUnknown: () => void): TextDecoder | null {
 const encodedWord = /=\?([\w-]+)(?:\*[\w-]*)?\?([bq])\?([^?\s]*)\?=(?:[ \t]+(?==\?))?/gi;
 
 /** RFC 2047. */
-function withoutEncodedWords(line: string): string {
-  if (!line.includes("=?")) return line;
-  return line.replaceAll(encodedWord, (word, charset: string, encoding: string, text: string) => {
-    const bytes =
-      encoding.toLowerCase() === "b"
-        ? Buffer.from(text, "base64")
-        : quotedBytes(text.replaceAll("_", " "));
+function withoutEncodedWords(text: string): string {
+  if (!text.includes("=?")) return text;
+  return text.replaceAll(encodedWord, (word, charset: string, encoding: string, coded: string) => {
+    const isBase64 = encoding.toLowerCase() === "b";
+    const bytes = isBase64 ? Buffer.from(coded, "base64") : quotedBytes(coded.replaceAll("_", " "));
     const decoder = decoderOf(charset.toLowerCase(), () => {}) ?? new TextDecoder();
     return decoder.decode(bytes).replaceAll(/[\r\n]/g, " ") || word;
   });

@@ -133,6 +133,19 @@ it.each([
   expect(itemsOf(mail).unread).toEqual([expect.stringContaining(`4 part ${reason}`)]);
 });
 
+it("says where a later part begins, in any blocks of whole lines", () => {
+  const head = 'Content-Type: multipart/mixed; boundary="b"\n\n';
+  const parts = [
+    part("text/plain", "base64", base64("a.example.com\n".repeat(9))),
+    part("", "x", ""),
+  ];
+  const mail = `${head}--b\n${parts.join("--b\n")}`;
+  for (const blocks of [[mail], mail.split(/(?<=\n)/)]) {
+    const { unread } = itemsOf(mail, blocks);
+    expect(unread).toEqual([expect.stringMatching(/^14 part text\/plain not read/)]);
+  }
+});
+
 it("leaves other text as it is", () => {
   const text = "Content: a\n\n=3D a=\nb.example.com\n--x\nAAAA\n";
   const reader = new MailReader(() => {});
