@@ -89,10 +89,10 @@ export class SharedLimits {
 
   /** Sets the rate of all workers. @returns the rate that they had */
   async begin(): Promise<Rate | null> {
-    const before = await this.#redis.hget(this.#key("pace"), "rate");
+    const before = await givenRate(this.#redis, this.#queue);
     await this.#redis.hset(this.#key("pace"), "rate", JSON.stringify(this.#rate));
     await this.#report();
-    return before === null ? null : (JSON.parse(before) as Rate);
+    return before;
   }
 
   /** Reports regularly. */
@@ -220,4 +220,10 @@ export class SharedLimits {
 
 function parsed(report: string): Report {
   return JSON.parse(report) as Report;
+}
+
+/** The rate that workers were given last; null before. */
+export async function givenRate(redis: Redis, queue: OpenQueue["queue"]): Promise<Rate | null> {
+  const rate = await redis.hget(queue.toKey("pace"), "rate");
+  return rate === null ? null : (JSON.parse(rate) as Rate);
 }
