@@ -63,6 +63,8 @@ export interface InputReading {
   readonly kind: KindColumn | null;
   /** Columns with items that are not looked up; absent for none, or if none was sampled. */
   readonly others?: OtherColumns;
+  /** Columns that hold names of files; absent for none, or if none was sampled. */
+  readonly ofFiles?: readonly string[];
 }
 
 export interface OtherColumns {
@@ -106,6 +108,8 @@ export interface ColumnSample {
 
 export interface RatedColumn extends ColumnPlace {
   readonly sample: ColumnSample;
+  /** Whether it holds names of files, among which `invoice.zip` is one. */
+  readonly ofFiles?: boolean;
 }
 
 export interface KindColumn extends ColumnPlace {

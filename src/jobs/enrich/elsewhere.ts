@@ -5,7 +5,7 @@ import { recogniseItem } from "../../core/item/recognise.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import type { Row } from "../../core/row.js";
 import { itemFinder } from "../extract/find-items.js";
-import { isCitation, isOfFiles } from "../../io/formats/columns/column-words.js";
+import { isCitation } from "../../io/formats/columns/column-words.js";
 import { columnName, extractPipe } from "../../io/formats/columns/name-columns.js";
 import { type IsHeld, isPublic } from "../../io/formats/columns/rate-columns.js";
 import { leavesOf } from "../../io/formats/ndjson/ndjson-row.js";
@@ -42,7 +42,8 @@ export class Elsewhere {
       ),
     );
     const names = columns.map((name, index) => columnName({ name, index }));
-    this.#watched = { names, chosen, isHeld, isText: kind === undefined };
+    const ofFiles = new Set(readings.flatMap((each) => each.ofFiles ?? []));
+    this.#watched = { names, chosen, ofFiles, isHeld, isText: kind === undefined };
   }
 
   add({ elsewhere = {}, inside_cells = 0 }: ElsewhereCounts): void {
@@ -54,7 +55,7 @@ export class Elsewhere {
     const isSampled = row.number <= limits.sampleRecords;
     if (this.#watched === null || (!isSampled && row.number % stride !== 0)) return;
     const weight = isSampled ? 1 : stride;
-    const { names, chosen, isHeld, isText } = this.#watched;
+    const { names, chosen, ofFiles, isHeld, isText } = this.#watched;
     if (item === null && isText) this.#noteInside(row.itemText, weight);
     for (const [name, texts] of cellsOf(row, names)) {
       if (chosen.has(name)) continue;
@@ -62,7 +63,7 @@ export class Elsewhere {
       for (const text of texts) {
         const other = recogniseItem(text).item;
         if (other !== null) {
-          isFound ||= isPublic(other) && !isHeld(other) && !isAside(other, name);
+          isFound ||= isPublic(other) && !isHeld(other) && !isAside(other, name, ofFiles);
         } else if (isText) this.#noteInside(text, weight);
       }
       if (isFound) addCount(this.#columns, name, weight);
@@ -88,15 +89,16 @@ type WatchedSource = Pick<OpenedSource, "columns" | "reading" | "files" | "kind"
 interface Watched {
   readonly names: readonly string[];
   readonly chosen: ReadonlySet<string>;
+  readonly ofFiles: ReadonlySet<string>;
   readonly isHeld: IsHeld;
   /** Whether `repute extract` reads the input. */
   readonly isText: boolean;
 }
 
 /** Whether an item is the page that a citation names, or may be a file in a column of files. */
-function isAside({ kind, value }: Item, name: string): boolean {
+function isAside({ kind, value }: Item, name: string, ofFiles: ReadonlySet<string>): boolean {
   if (kind === "url") return isCitation(name);
-  return kind === "domain" && hasNameOfFile(value) && isOfFiles(name);
+  return kind === "domain" && hasNameOfFile(value) && ofFiles.has(name);
 }
 
 /** The texts of a row by column, or by path. */

@@ -48,7 +48,7 @@ function choiceOf(
     return { problem: "unreadable", column: unreadable };
   }
   if (candidates.length > 0 && !canAsk && rated.some(isReason)) return { problem: "several" };
-  if (named !== undefined) return { ...named, by: "name" };
+  if (named !== undefined) return chosen(named, "name");
   const rank = ({ sample }: RatedColumn): number => (canAsk ? sample.queryable : sample.share);
   const [first, ...others] = candidates.toSorted((a, b) => rank(b) - rank(a));
   if (first === undefined) return { problem: "none" };
@@ -56,7 +56,11 @@ function choiceOf(
     rank(first) - rank(other) < minLead ||
     (other.sample.queryable >= minShare && other.sample.kind !== first.sample.kind);
   if (others.some(isRival)) return { problem: "several" };
-  return { ...first, by: "share" };
+  return chosen(first, "share");
+}
+
+function chosen({ name, index, sample }: RatedColumn, by: ItemColumn["by"]): ItemColumn {
+  return { name, index, sample, by };
 }
 
 function isQueryable({ sample }: RatedColumn): boolean {

@@ -15,7 +15,7 @@ import {
   type ItemChoice,
 } from "./choose-column.js";
 import { isAsked } from "./column-words.js";
-import { type ColumnFlag, isListPath, noItemColumn } from "./name-columns.js";
+import { type ColumnFlag, columnName, isListPath, noItemColumn } from "./name-columns.js";
 import type { SampledColumn } from "./rate-columns.js";
 
 /** The start of an input, from which its columns are found. */
@@ -47,7 +47,7 @@ export type ColumnFlags = Pick<
 export async function findColumns(
   source: ColumnSource,
   flags: ColumnFlags,
-): Promise<Pick<InputReading, "items" | "kind" | "others">> {
+): Promise<Pick<InputReading, "items" | "kind" | "others" | "ofFiles">> {
   const { items, others } =
     flags.itemColumn === null
       ? await chosenItem(source, flags)
@@ -83,7 +83,7 @@ async function named(
 /** What is known of an input whose item column is chosen. */
 interface ChosenItem {
   readonly items: readonly [ItemColumn];
-  readonly others: Pick<InputReading, "others">;
+  readonly others: Pick<InputReading, "others" | "ofFiles">;
 }
 
 /** Samples on while nothing can be looked up: the first rows may be hashes, or private addresses. */
@@ -120,15 +120,17 @@ function othersBeside(
   item: ItemColumn,
   rated: readonly RatedColumn[],
   sampled = 0,
-): Pick<InputReading, "others"> {
+): Pick<InputReading, "others" | "ofFiles"> {
   const others = rated.filter((column) => column.index !== item.index && isAsked(column));
-  if (others.length === 0) return {};
+  const named = rated.filter(({ ofFiles }) => ofFiles).map(columnName);
+  const ofFiles = named.length === 0 ? {} : { ofFiles: named };
+  if (others.length === 0) return ofFiles;
   const columns = others.map(({ name, index, sample }) => ({
     name,
     index,
     rows: Math.round(sample.queryable * sampled),
   }));
-  return { others: { sampled, columns } };
+  return { others: { sampled, columns }, ...ofFiles };
 }
 
 async function kindBeside(item: ItemColumn, source: ColumnSource): Promise<KindColumn | null> {

@@ -36,30 +36,31 @@ export function rateColumns(
 ): readonly RatedColumn[] {
   return columns.map(({ name, cells, neighbours }, index) => {
     const labels = isUsualName(name) ? neighbours.map((n) => columns[n]!.cells) : [];
-    return { name, index, sample: columnShare(cells, { name, labels, isHeld }) };
+    const ratings = cells.map((cell) => (cell === null ? noIndicator : ratingOf(cell)));
+    const ofFiles = holdsFiles(name, ratings);
+    const sample = shareOf(cells, ofFiles ? ratings.map(asName) : ratings, { labels, isHeld });
+    return { name, index, sample, ...(ofFiles && { ofFiles }) };
   });
 }
 
-interface RatingOptions {
-  /** @default none */
-  readonly name?: string;
-  /** Cells of the neighbouring columns. @default none */
-  readonly labels?: readonly SampledCells[];
-  readonly isHeld?: IsHeld;
+/** Whether a column holds names of files, by its name or its cells. */
+function holdsFiles(name: string, ratings: readonly TextRating[]): boolean {
+  if (isOfFiles(name)) return true;
+  const isOpen = !isUsualName(name) && parseKindName(name) === null;
+  return isOpen && ratings.some(({ weight }) => weight === fileWeight);
 }
 
-/**
- * Computes the share of indicators among a column's non-empty cells. Among names of files, `invoice.zip`
- * is one, too.
- */
-export function columnShare(
-  cells: SampledCells,
-  { name = "", labels = [], isHeld = holdsNone }: RatingOptions = {},
-): ColumnSample {
+/** Computes the share of indicators among a column's non-empty cells. */
+export function columnShare(cells: SampledCells): ColumnSample {
   const ratings = cells.map((cell) => (cell === null ? noIndicator : ratingOf(cell)));
-  const isOpen = !isUsualName(name) && parseKindName(name) === null;
-  const isOfNames =
-    isOfFiles(name) || (isOpen && ratings.some(({ weight }) => weight === fileWeight));
+  return shareOf(cells, ratings, { labels: [], isHeld: holdsNone });
+}
+
+function shareOf(
+  cells: SampledCells,
+  ratings: readonly TextRating[],
+  { labels, isHeld }: { readonly labels: readonly SampledCells[]; readonly isHeld: IsHeld },
+): ColumnSample {
   let filled = 0;
   let indicators = 0;
   let sum = 0;
@@ -67,7 +68,7 @@ export function columnShare(
   cells.forEach((cell, row) => {
     if (cell !== null && isEmptyCell(cell)) return;
     filled += 1;
-    const { weight, item } = isOfNames ? asName(ratings[row]!) : ratings[row]!;
+    const { weight, item } = ratings[row]!;
     if (item !== null && isPublic(item) && !isHeld(item)) {
       kinds.set(item.kind, (kinds.get(item.kind) ?? 0) + 1);
     }

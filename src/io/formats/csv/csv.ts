@@ -217,7 +217,7 @@ function surplus(cells: readonly string[]): string | null {
   return filled.length === 0 ? null : JSON.stringify(filled);
 }
 
-interface CsvLayout extends Pick<InputReading, "header" | "items" | "kind" | "others"> {
+interface CsvLayout extends Pick<InputReading, "header" | "items" | "kind" | "others" | "ofFiles"> {
   readonly columns: readonly string[];
 }
 

@@ -92,7 +92,7 @@ function rowMaker(
   };
 }
 
-interface NdjsonLayout extends Pick<InputReading, "items" | "kind" | "others"> {
+interface NdjsonLayout extends Pick<InputReading, "items" | "kind" | "others" | "ofFiles"> {
   readonly columns: readonly string[];
 }
 

@@ -8,7 +8,12 @@ import { Elsewhere, insideWarning } from "../../../../src/jobs/enrich/elsewhere.
 const sha1 = "a".repeat(40);
 const holdsNone: IsHeld = () => false;
 
-function watching(columns: readonly string[], chosen: string, isHeld = holdsNone): Elsewhere {
+function watching(
+  columns: readonly string[],
+  chosen: string,
+  isHeld = holdsNone,
+  ofFiles: readonly string[] = [],
+): Elsewhere {
   const elsewhere = new Elsewhere();
   const item = {
     name: chosen,
@@ -24,6 +29,7 @@ function watching(columns: readonly string[], chosen: string, isHeld = holdsNone
     header: "record",
     items: [item],
     kind: null,
+    ofFiles,
   } as const;
   elsewhere.watch({ columns, reading }, isHeld);
   return elsewhere;
@@ -68,6 +74,20 @@ describe("Elsewhere", () => {
     expect(elsewhere.snapshot()).toEqual({
       elsewhere: { "file.hash.sha1": 1, "file.names[]": 1 },
     });
+  });
+
+  it("counts no files of a column that holds names of files", () => {
+    const notes = ["setup.exe", "invoice.zip", "example.com"];
+    const counts = (ofFiles: readonly string[]): object => {
+      const elsewhere = watching(["ioc", "note"], "ioc", holdsNone, ofFiles);
+      noteAll(
+        elsewhere,
+        notes.map((note, index) => row(index + 1, ["192.0.2.1", note])),
+      );
+      return elsewhere.snapshot();
+    };
+    expect(counts([])).toEqual({ elsewhere: { note: 2 } });
+    expect(counts(["note"])).toEqual({ elsewhere: { note: 1 } });
   });
 
   it("counts a row once for the elements of a list, and none that are looked up", () => {
