@@ -100,3 +100,15 @@ test("reads HTML, which enrich refuses with the command for it", async () => {
   ]);
   expect(stderr).toContain("repute extract page.html | repute enrich - -o OUT");
 });
+
+test.each([
+  ["<?xml version='1.0'?>\n<feed><link>http://a.example.com/?b=1&amp;c=2</link></feed>\n", true],
+  ["<stix:Package>\n<a:b>http://a.example.com/?b=1&amp;c=2</a:b></stix:Package>\n", true],
+  ["<p>See http://a.example.com/?b=1&amp;c=2</p>\n", true],
+  ["See http://a.example.com/?b=1&amp;c=2\n", false],
+])("reads entities in markup, and leaves other text as it is written: %j", async (text, isRead) => {
+  const { stdout } = await runRepute(["extract", "-", "--quiet"], { stdin: text });
+  expect(stdout.split("\n")[1]?.split(",")[0]).toBe(
+    isRead ? "http://a.example.com/?b=1&c=2" : "http://a.example.com/?b=1&amp;c=2",
+  );
+});

@@ -5,7 +5,7 @@ import { openInput } from "../../io/input/open-input.js";
 import type { NamedInput } from "../../io/input/types.js";
 import { itemFinder } from "./find-items.js";
 import { MailReader } from "./mail.js";
-import { isMarkup, MarkupReader } from "./markup.js";
+import { isMarkup, isXml, MarkupReader, withoutEntities } from "./markup.js";
 
 export interface ExtractedItem {
   readonly item: string;
@@ -99,8 +99,11 @@ async function* readableText(
   if (bytes === null) return;
   try {
     let reader: MailReader | MarkupReader | null = null;
+    let hasEntities: boolean | null = null;
     for await (const block of textBlocks(bytes.chunks)) {
-      const text = bytes.lineEnd === "cr" ? block.replaceAll("\r", "\n") : block;
+      hasEntities ??= isXml(block) && !isMarkup(block);
+      const read = hasEntities ? withoutEntities(block) : block;
+      const text = bytes.lineEnd === "cr" ? read.replaceAll("\r", "\n") : read;
       reader ??= isMarkup(text)
         ? new MarkupReader()
         : new MailReader((part, line) => {

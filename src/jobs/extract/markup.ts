@@ -5,6 +5,11 @@ export function isMarkup(head: string): boolean {
   );
 }
 
+/** Whether a text begins as another XML document, whose entities stand for characters, too. */
+export function isXml(head: string): boolean {
+  return /^\s*<(?:\?xml\s|[a-z][\w.-]*:[\w.-]+[\s>]|(?:rss|feed)[\s>])/i.test(head);
+}
+
 /** Longer tags are text. */
 const longestTag = 256 * 1024;
 
@@ -116,7 +121,7 @@ const named: Readonly<Record<string, string>> = {
   sol: "/",
 };
 
-function withoutEntities(text: string): string {
+export function withoutEntities(text: string): string {
   return text.replaceAll(
     /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]+));?/gi,
     (entity, decimal, hex, name) => {
