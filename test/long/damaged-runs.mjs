@@ -8,7 +8,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { PassThrough } from "node:stream";
-import { runToEnd } from "../../dist/cli/command-line/run-to-end.js";
+import { runToEnd } from "../../dist/cli/command-line/command-line.js";
 import { Reporter } from "../../dist/cli/terminal/reporter.js";
 import { systemClock } from "../../dist/core/clock.js";
 

@@ -22,7 +22,7 @@ beforeAll(async () => {
   await cp(join(root, "package.json"), join(copy, "package.json"));
   for (const name of ["samples", "node_modules"]) await symlink(join(root, name), join(copy, name));
   await addSink();
-  const path = pathToFileURL(join(copy, "dist", "cli", "command-line", "run-to-end.js")).href;
+  const path = pathToFileURL(join(copy, "dist", "cli", "command-line", "command-line.js")).href;
   program = (await import(path)) as typeof program;
 });
 
