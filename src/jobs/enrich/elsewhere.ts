@@ -19,6 +19,9 @@ export type ElsewhereCounts = Pick<Manifest, "elsewhere" | "inside_cells">;
 /** Of the rows behind the sample of an input, one in so many is examined. */
 const stride = 100;
 
+/** What every item has: a dot, colon or `@` in some spelling, or the length of a hash or wallet. */
+const mayHoldItem = /[.:@]|dot|[^\0-\x7f]|.{25}/i;
+
 /**
  * Estimates the items that a run does not look up: those in other columns, and those inside cells and
  * lines. It examines as many rows as the choice of a column does, and every hundredth one after.
@@ -61,6 +64,7 @@ export class Elsewhere {
       if (chosen.has(name)) continue;
       let isFound = false;
       for (const text of texts) {
+        if (!mayHoldItem.test(text)) continue;
         const other = recogniseItem(text).item;
         if (other !== null) {
           isFound ||= isPublic(other) && !isHeld(other) && !isAside(other, name, ofFiles);
