@@ -31,7 +31,7 @@ export interface Row {
   readonly fault: FindingError | null;
   /** Its cells in the Parquet file that a retry copies, in the order of the columns. */
   readonly saved?: readonly (string | bigint | number | boolean | readonly string[] | null)[];
-  readonly earlier?: Finding;
+  readonly before?: Finding;
   /** Offset in decompressed bytes just after this record's line end. */
   readonly end: number;
   /** Lines of the input up to and including this record's last one. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { columns } from "../../src/core/columns.js";
-import { schemaFormats as tableFormats } from "../../src/io/output/warehouse/ddl.js";
+import { dialects } from "../../src/io/output/registry.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
@@ -20,27 +20,30 @@ async function schemaOf(...args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-describe.each(tableFormats)("repute schema --format %s", (format) => {
-  test("lists every added column, and the input's columns if an input is named", async () => {
-    const [bare, full] = [
-      await schemaOf("--format", format),
-      await schemaOf(join(samples, "indicators.csv"), "--format", format),
-    ];
-    for (const { name } of columns) expect(bare).toContain(`rep_${name}`);
-    expect(bare).not.toContain("indicator");
-    expect(full).toContain("indicator");
-  });
+describe.each(["json-schema", ...dialects.map(({ name }) => name)])(
+  "repute schema --format %s",
+  (format) => {
+    test("lists every added column, and the input's columns if an input is named", async () => {
+      const [bare, full] = [
+        await schemaOf("--format", format),
+        await schemaOf(join(samples, "indicators.csv"), "--format", format),
+      ];
+      for (const { name } of columns) expect(bare).toContain(`rep_${name}`);
+      expect(bare).not.toContain("indicator");
+      expect(full).toContain("indicator");
+    });
 
-  test("uses the prefix, and refuses an input that has a column of the same name", async () => {
-    const text = await schemaOf("--format", format, "--prefix", "x_");
-    expect(text).toContain("x_looked_up_at");
-    expect(text).not.toContain("rep_");
-    const args = ["schema", "-", "--format", format];
-    const { code, stdout, stderr } = await runRepute(args, { stdin: "ip,rep_tags\n" });
-    expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain("rep_tags");
-  });
-});
+    test("uses the prefix, and refuses an input that has a column of the same name", async () => {
+      const text = await schemaOf("--format", format, "--prefix", "x_");
+      expect(text).toContain("x_looked_up_at");
+      expect(text).not.toContain("rep_");
+      const args = ["schema", "-", "--format", format];
+      const { code, stdout, stderr } = await runRepute(args, { stdin: "ip,rep_tags\n" });
+      expect([code, stdout]).toEqual([2, ""]);
+      expect(stderr).toContain("rep_tags");
+    });
+  },
+);
 
 describe.each([
   ["events.ndjson", "nested", "event.source.ip"],

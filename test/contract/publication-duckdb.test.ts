@@ -2,7 +2,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Publication, PublicationOptions } from "../../src/io/output/publication.js";
-import { findWarehouse } from "../../src/io/output/registry.js";
+import { parseOutput } from "../../src/io/output/registry.js";
 import { holdDuckdb } from "../helpers/held-duckdb.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
@@ -85,7 +85,7 @@ describe("an unusable file", () => {
     ] as const) {
       await writeFile(file, "ip,note\n192.0.2.1,\n".repeat(1_000));
       await expect(open(each)).rejects.toMatchObject({ code: "output_not_duckdb" });
-      const find = findWarehouse(each.output)!.rows!.find({ prefix: "rep_", runId: null });
+      const find = parseOutput(each.output).records!({ prefix: "rep_", runId: null });
       await expect(find).rejects.toMatchObject({ code: "output_not_duckdb" });
     }
   });
@@ -115,7 +115,7 @@ async function open(
   { output, folder }: Place,
   members: Partial<PublicationOptions> = {},
 ): Promise<Publication> {
-  return findWarehouse(output)!.open(await someOptions(folder, members));
+  return parseOutput(output).open!(await someOptions(folder, members));
 }
 
 async function load(

@@ -1,4 +1,4 @@
-import { countOutput } from "../../src/io/output/read/count-output.js";
+import { countOutput } from "../../src/io/output/verify.js";
 import { existsSync } from "node:fs";
 import { readdir, truncate } from "node:fs/promises";
 import { join } from "node:path";

@@ -2,10 +2,10 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { columns as addedColumns } from "../../src/core/columns.js";
-import { stageUpTo } from "../../src/io/output/publish/staged-sink.js";
+import { stageUpTo } from "../../src/io/output/staged-sink.js";
 import type { PublicationOptions } from "../../src/io/output/publication.js";
-import { findWarehouse } from "../../src/io/output/registry.js";
-import { leadingNames } from "../../src/io/output/sql/table-schema.js";
+import { parseOutput } from "../../src/io/output/registry.js";
+import { leadingNames } from "../../src/io/output/typed/table-schema.js";
 import { anEnrichedRow, fullIpResult } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import {
@@ -90,7 +90,7 @@ export function describePublication(place: PublicationPlace): void {
       expect(await read(folder)).toEqual(first);
 
       // A process that finds the run finished, and one that does not know it yet.
-      const again = await findWarehouse(output(folder))!.open(await someOptions(folder));
+      const again = await parseOutput(output(folder)).open!(await someOptions(folder));
       const stage = stageUpTo(publication, join(folder, "state"), staged);
       await again.commit(stage, "");
       expect(await read(folder)).toEqual(first);

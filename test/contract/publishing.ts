@@ -2,9 +2,9 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../src/core/clock.js";
 import type { EnrichedRow } from "../../src/core/row.js";
-import { openStage, type StagedSink } from "../../src/io/output/publish/staged-sink.js";
+import { openStage, type StagedSink } from "../../src/io/output/staged-sink.js";
 import type { Publication, PublicationOptions } from "../../src/io/output/publication.js";
-import { findWarehouse } from "../../src/io/output/registry.js";
+import { parseOutput } from "../../src/io/output/registry.js";
 import type { SinkPosition, WrittenOutput } from "../../src/io/output/types.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 
@@ -39,7 +39,7 @@ export async function openRun(
   resume: SinkPosition | null = null,
 ): Promise<{ publication: Publication; sink: StagedSink }> {
   const options = await someOptions(folder, members);
-  const publication = await findWarehouse(output)!.open(options);
+  const publication = await parseOutput(output).open!(options);
   return { publication, sink: await openStage(publication, options.stateFolder, resume) };
 }
 

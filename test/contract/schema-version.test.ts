@@ -2,7 +2,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { verifyOutput } from "../../src/io/output/read/verify-output.js";
+import { parseOutput } from "../../src/io/output/registry.js";
+import { verifyOutput } from "../../src/io/output/verify.js";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { runInProcess } from "../unit/cli/run-in-process.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
@@ -21,11 +22,11 @@ const texts = [
 it.each(texts)("finds a row missing in $output $flags", async ({ output, flags }) => {
   const cwd = await enriched(output, flags);
   const path = join(cwd, output);
-  const { audit, differences } = await verifyOutput(path, "rep_");
+  const { audit, differences } = await verifyOutput(parseOutput(path), "rep_");
   expect([audit.rows, differences]).toEqual([24, []]);
   const lines = (await readFile(path, "utf8")).split("\n");
   await writeFile(path, lines.toSpliced(5, 1).join("\n"));
-  const changed = await verifyOutput(path, "rep_");
+  const changed = await verifyOutput(parseOutput(path), "rep_");
   expect(changed.differences).toContain("rows: the manifest says 24, the file has 23");
 });
 

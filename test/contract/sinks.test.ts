@@ -10,7 +10,6 @@ import type { Sink, SinkPosition } from "../../src/io/output/types.js";
 import { type SinkFormat, sinkFormats } from "../../src/io/formats/types.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import type { TextOutputTarget } from "../../src/jobs/enrich/destination/output-target.js";
 
 const variants: readonly { readonly format: SinkFormat; readonly gzip: boolean; name: string }[] = [
   ...sinkFormats
@@ -104,14 +103,7 @@ describe("a stream as output", () => {
 
 const encoder = { columns: ["ip"], prefix: "rep_", shape: "flat" } as const;
 
-const streamTarget: TextOutputTarget = {
-  file: null,
-  base: null,
-  name: "stdout",
-  format: "csv",
-  gzip: false,
-  warehouse: null,
-};
+const streamTarget = { file: null, name: "stdout", text: "csv", gzip: false } as const;
 
 function openStream(stdout: PassThrough): Promise<Sink> {
   return openSink(streamTarget, {
@@ -130,7 +122,7 @@ async function open(
 ): Promise<{ sink: Sink; target: string }> {
   const target = path ?? join(await temporaryFolder(), `out.${format}`);
   const sink = await openSink(
-    { file: target, base: target, name: target, format, gzip, warehouse: null },
+    { file: target, name: target, text: format, gzip },
     {
       encoder: { ...encoder, shape: format === "ndjson" ? "nested" : "flat" },
       stdout: new PassThrough(),

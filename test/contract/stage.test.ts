@@ -2,7 +2,7 @@ import { appendFile, readFile, rm, truncate, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ColumnType } from "../../src/core/column.js";
-import { openStage, type StagedSink, stageUpTo } from "../../src/io/output/publish/staged-sink.js";
+import { openStage, type StagedSink, stageUpTo } from "../../src/io/output/staged-sink.js";
 import type { Publication } from "../../src/io/output/publication.js";
 import { stageEncoder, type StagedRow } from "../../src/io/output/stage.js";
 import type { SinkPosition } from "../../src/io/output/types.js";

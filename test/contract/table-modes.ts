@@ -3,7 +3,7 @@ import { systemClock } from "../../src/core/clock.js";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
 import type { EnrichedRow } from "../../src/core/row.js";
 import type { PublicationOptions } from "../../src/io/output/publication.js";
-import { stageUpTo } from "../../src/io/output/publish/staged-sink.js";
+import { stageUpTo } from "../../src/io/output/staged-sink.js";
 import { join } from "node:path";
 import { anEnrichedRow, type FindingParts } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";

@@ -6,7 +6,8 @@ import { loadCommands } from "../../src/cli/command-list.js";
 import type { StoredType } from "../../src/io/formats/typed-column.js";
 import { columns, schemaVersion } from "../../src/core/columns.js";
 import { rowCodes } from "../../src/core/row-codes.js";
-import { dialectNames, sqlType } from "../../src/io/output/sql/dialect.js";
+import { dialects } from "../../src/io/output/registry.js";
+import { sqlType } from "../../src/io/output/sql/dialect.js";
 import { capitalised, table } from "../helpers/markdown.js";
 import { runEndRows } from "../helpers/run-ends.js";
 import { runRepute } from "../helpers/run-repute.js";
@@ -36,10 +37,10 @@ export async function generatedParts(): Promise<Readonly<Record<string, string>>
       ]),
     ),
     types: table(
-      ["Type", "Parquet", ...dialectNames.map((name) => databases[name])],
+      ["Type", "Parquet", ...dialects.map(({ name }) => databases[name as keyof typeof databases])],
       Object.entries(parquetTypes).map(([type, parquet]) =>
         [type, parquet].concat(
-          dialectNames.map((name) => `\`${sqlType(name, type as StoredType)}\``),
+          dialects.map((dialect) => `\`${sqlType(dialect, type as StoredType)}\``),
         ),
       ),
     ),

@@ -8,7 +8,8 @@ import { enrich } from "../../src/jobs/enrich/execute.js";
 import { retryOutput } from "../../src/jobs/retry/retry-output.js";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
 import type { EnrichJob } from "../../src/jobs/enrich/types.js";
-import { verifyOutput } from "../../src/io/output/read/verify-output.js";
+import { parseOutput } from "../../src/io/output/registry.js";
+import { verifyOutput } from "../../src/io/output/verify.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
@@ -50,7 +51,7 @@ describe("a retry", () => {
         partial: { complete: 1 },
       });
       const prefix = "prefix" in flags ? flags.prefix : "rep_";
-      expect((await verifyOutput(second, prefix)).differences).toEqual([]);
+      expect((await verifyOutput(parseOutput(second), prefix)).differences).toEqual([]);
       expect(manifest.verdicts).toMatchObject({ malicious: 1, none: from === "ndjson" ? 3 : 4 });
       const [before, after] = [await linesOf(first), await linesOf(second)];
       const changed = after.filter((line, n) => line !== before[n]);
@@ -75,7 +76,7 @@ describe("a retry", () => {
       expect(manifest).toMatchObject({ run_id: earlier.run_id, output: { path, rows } });
       const changed = (await linesOf(first)).filter((line, n) => line !== before[n]);
       expect([changed.length, changed.every((line) => /gone|part/.test(line))]).toEqual([2, true]);
-      expect((await verifyOutput(first, undefined)).differences).toEqual([]);
+      expect((await verifyOutput(parseOutput(first), undefined)).differences).toEqual([]);
     },
   );
 
@@ -192,10 +193,10 @@ describe("verifyOutput", () => {
     await writeFile(path, csvInput);
     const output = join(folder, "out.csv");
     await enrich(job({ path }, output, { itemColumn: "domain" }));
-    expect((await verifyOutput(output, "rep_")).differences).toEqual([]);
+    expect((await verifyOutput(parseOutput(output), "rep_")).differences).toEqual([]);
     const text = await readFile(output, "utf8");
     await appendFile(output, `${text.trimEnd().split("\n").at(-1)}\n`);
-    const { differences } = await verifyOutput(output, "rep_");
+    const { differences } = await verifyOutput(parseOutput(output), "rep_");
     expect(differences.map((line) => line.split(":")[0])).toEqual([
       "bytes",
       "sha256",
@@ -208,14 +209,16 @@ describe("verifyOutput", () => {
   it("reports a missing manifest", async () => {
     const output = join(await temporaryFolder(), "out.csv");
     await writeFile(output, "");
-    await expect(verifyOutput(output, "rep_")).rejects.toMatchObject({ code: "manifest_missing" });
+    await expect(verifyOutput(parseOutput(output), "rep_")).rejects.toMatchObject({
+      code: "manifest_missing",
+    });
   });
 
   it("tells a run in progress from an interrupted one", async () => {
     const output = join(await temporaryFolder(), "out.csv");
     await mkdir(`${output}.state`);
     const unlock = await takeLock(join(`${output}.state`, "lock"));
-    const verifying = () => verifyOutput(output, "rep_");
+    const verifying = () => verifyOutput(parseOutput(output), "rep_");
     await expect(verifying()).rejects.toMatchObject({
       hint: expect.stringContaining("in progress"),
     });

@@ -4,10 +4,11 @@ import { expect, test } from "vitest";
 import { timeText } from "../../src/core/clock.js";
 import { columns } from "../../src/core/columns.js";
 import type { EnrichedRow } from "../../src/core/row.js";
-import { earlierResult } from "../../src/io/output/read/earlier-row.js";
-import { readOutput } from "../../src/io/output/read/read-output.js";
+import { resultInRecord } from "../../src/io/output/output-row.js";
+import { parseOutput } from "../../src/io/output/registry.js";
+import { readOutput } from "../../src/io/output/read.js";
 import { formats } from "../../src/io/formats/registry.js";
-import type { EarlierRecord } from "../../src/io/formats/types.js";
+import type { OutputRecord } from "../../src/io/formats/types.js";
 import { publishRows } from "../contract/publishing.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
@@ -59,11 +60,11 @@ const rows: fc.Arbitrary<EnrichedRow> = fc
   });
 
 /** What all columns say of a row that is put together from a record of it. */
-function restored({ row, item, finding }: EnrichedRow, record: EarlierRecord) {
+function restored({ row, item, finding }: EnrichedRow, record: OutputRecord) {
   const missing = record.list("missing");
   const answers = {
-    query: { result: earlierResult(record, "query", missing) },
-    "quick-check": { result: earlierResult(record, "quick-check", []) },
+    query: { result: resultInRecord(record, "query", missing) },
+    "quick-check": { result: resultInRecord(record, "quick-check", []) },
   };
   return valuesOf({ row, item, finding: { ...finding, answers, missing } });
 }
@@ -83,7 +84,7 @@ test.each([
   fc.assert(
     fc.property(rows, (row) => {
       const line = encoder.encode([row]);
-      const layout = formats[name].earlier!.layout(encoder.header || line, "rep_")!;
+      const layout = formats[name].records!.layout(encoder.header || line, "rep_")!;
       expect(restored(row, layout.read(line)!)).toEqual(valuesOf(row));
     }),
   );
@@ -100,7 +101,7 @@ test.each(["parquet", "duckdb"])("every column comes back from %s", async (kind)
   }));
   await publishRows(output, folder, batch);
   let read = 0;
-  for await (const records of (await readOutput(output, undefined)).records) {
+  for await (const records of (await readOutput(parseOutput(output), undefined)).records) {
     for (const record of records) {
       const row = batch[read++]!;
       expect(restored(row, record)).toEqual(valuesOf(row));

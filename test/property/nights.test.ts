@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { metricsText } from "../../src/cli/unattended/metrics-file.js";
 import { formatSummary } from "../../src/cli/commands/enrich/summary.js";
 import { formats } from "../../src/io/formats/registry.js";
-import type { EarlierRecord } from "../../src/io/formats/types.js";
+import type { OutputRecord } from "../../src/io/formats/types.js";
 import { Tally } from "../../src/jobs/enrich/tally.js";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
 import { diffOutputs } from "../../src/jobs/diff/diff-outputs.js";
@@ -29,7 +29,7 @@ async function written(night: Night) {
   const counter = format.count({ ...options, inputColumns: 1 });
   const tally = new Tally();
   if (encoder.header !== "") counter.add(Buffer.from(encoder.header));
-  const records: EarlierRecord[] = [];
+  const records: OutputRecord[] = [];
   for (const text of Object.keys(night.rows)) {
     const item = itemOf(text);
     const enriched = {
@@ -40,7 +40,7 @@ async function written(night: Night) {
     tally.row(enriched);
     const line = encoder.encode([enriched]);
     counter.add(Buffer.from(line));
-    const record = format.earlier?.layout(encoder.header || line, "rep_")?.read(line);
+    const record = format.records?.layout(encoder.header || line, "rep_")?.read(line);
     if (!record) throw new Error(`not read: ${line}`);
     records.push(record);
   }

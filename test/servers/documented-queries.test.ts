@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { schemaText } from "../../src/io/output/warehouse/ddl.js";
+import { schemaText } from "../../src/io/output/schema-text.js";
 import { columns } from "../../src/core/columns.js";
 import { passwordWarned, PostgresCluster } from "../helpers/postgres-cluster.js";
 import {

@@ -3,7 +3,8 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { failedSuffix, manifestPath } from "../../src/core/files/output-names.js";
-import { type ObjectUpload, openUpload } from "../../src/io/output/publish/object.js";
+import { parseOutput } from "../../src/io/output/registry.js";
+import { type ObjectUpload, openUpload } from "../../src/io/output/object/publish.js";
 import { type ObjectTests, useObjectStore } from "./object-tests.js";
 
 let tests: ObjectTests;
@@ -54,7 +55,8 @@ const kinds: readonly (readonly [name: string, kind: Kind])[] = [
 const place = (name: string): string => `s3://lake/${tests.key}/${name}`;
 
 /** As a process does that knows nothing of the ones before. */
-const opened = ({ output }: Kind): Promise<ObjectUpload> => openUpload(place(output));
+const opened = ({ output }: Kind): Promise<ObjectUpload> =>
+  openUpload(parseOutput(place(output)).object!);
 
 /** A run, whose letter is the content of its files. */
 class Run {

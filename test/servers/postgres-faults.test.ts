@@ -4,7 +4,7 @@ import type { Clock } from "../../src/core/clock.js";
 import { systemClock } from "../../src/core/clock.js";
 import { maxAttempts } from "../../src/io/output/postgres/postgres-database.js";
 import type { EnrichedRow } from "../../src/core/row.js";
-import type { StagedSink } from "../../src/io/output/publish/staged-sink.js";
+import type { StagedSink } from "../../src/io/output/staged-sink.js";
 import type { PublicationOptions } from "../../src/io/output/publication.js";
 import { openRun, publishRows } from "../contract/publishing.js";
 import { anEnrichedRow } from "../helpers/enriched-rows.js";

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { enrich } from "../../src/jobs/enrich/execute.js";
 import type { Manifest } from "../../src/core/manifest/manifest.js";
-import { outputBase } from "../../src/io/output/check-paths.js";
+import { parseOutput } from "../../src/io/output/registry.js";
 import { mostRepeated } from "../helpers/killed-run.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { enrichKilled } from "../helpers/enrich-killed.js";
@@ -31,7 +31,7 @@ describe("enrich into a table", () => {
     expect(run).toMatchObject({ code: 0, stderr: passwordWarned });
     expect(await countsOf("fresh")).toEqual({ rows: "50", keys: "50", last: "50" });
     expect(await readdir(cwd)).toEqual(["in.csv"]);
-    const base = outputBase(output);
+    const base = parseOutput(output).base();
     const kept = (await readdir(dirname(base))).filter((name) => name.startsWith(basename(base)));
     expect(kept).toEqual([
       expect.stringMatching(/^repute-127.*-fresh-[0-9a-f]{8}\.manifest\.json$/),
@@ -176,7 +176,7 @@ describe("a disturbed run into a table", () => {
       clock: new HurriedClock(),
     });
     // All tests share the state folder.
-    const base = outputBase(output);
+    const base = parseOutput(output).base();
     onTestFinished(async () => {
       await rm(`${base}.manifest.json`, { force: true });
       await rm(`${base}.state`, { recursive: true, force: true });
@@ -267,12 +267,12 @@ async function countedDuring(table: string, run: Promise<RunReputeResult>) {
 
 /** The manifest of a table, which is in the state folder. */
 async function manifestOf(output: string, name = "manifest.json"): Promise<Manifest> {
-  return JSON.parse(await readFile(`${outputBase(output)}.${name}`, "utf8")) as Manifest;
+  return JSON.parse(await readFile(`${parseOutput(output).base()}.${name}`, "utf8")) as Manifest;
 }
 
 /** The text of every file in the working folder and the state folder. */
 async function textOf(cwd: string, output: string): Promise<string> {
-  return (await textUnder(cwd)) + (await textUnder(dirname(outputBase(output))));
+  return (await textUnder(cwd)) + (await textUnder(dirname(parseOutput(output).base())));
 }
 
 /** The text of every file under a folder. */
@@ -287,5 +287,5 @@ async function textUnder(folder: string): Promise<string> {
 
 /** True while the state of an unfinished run exists. */
 function hasState(output: string): boolean {
-  return existsSync(`${outputBase(output)}.state`);
+  return existsSync(`${parseOutput(output).base()}.state`);
 }

@@ -2,9 +2,9 @@ import { inspect } from "node:util";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { findWarehouse } from "../../src/io/output/registry.js";
+import { parseOutput } from "../../src/io/output/registry.js";
 import type { Publication, PublicationOptions } from "../../src/io/output/publication.js";
-import { schemaText } from "../../src/io/output/warehouse/ddl.js";
+import { schemaText } from "../../src/io/output/schema-text.js";
 import {
   describePublication,
   describeTypedColumns,
@@ -262,7 +262,7 @@ async function openAt(
   url: string,
   options: Partial<PublicationOptions> = {},
 ): Promise<Publication> {
-  return findWarehouse(url)!.open(await someOptions(await temporaryFolder(), options));
+  return parseOutput(url).open!(await someOptions(await temporaryFolder(), options));
 }
 
 async function publish(

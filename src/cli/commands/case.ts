@@ -5,10 +5,9 @@ import type { OpsClient } from "../../client/api/ops-client.js";
 import { opsOptions } from "../../client/api/options.js";
 import type { RepShareCase } from "../../client/api/schema/operations.js";
 import { withoutFormula } from "../../io/formats/csv/csv-writer.js";
-import { detectSinkFormat } from "../../io/formats/registry.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import type { SourceInput } from "../../io/input/types.js";
-import { findWarehouse } from "../../io/output/registry.js";
+import { parseOutput } from "../../io/output/registry.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { callExitCodes, exitCodes } from "../exit-code.js";
 import { caseCallGroups, opsCallGroups } from "../services/call-options.js";
@@ -132,8 +131,9 @@ function rowsFormat({
   shape,
 }: Pick<Settings, "to" | "output" | "shape">): CaseRowsFormat {
   // No spreadsheet opens a database table, so cells need no guard.
-  if (output !== "-" && findWarehouse(output) !== null) return "csv";
-  const format = to ?? (output === "-" ? null : detectSinkFormat(output).format);
+  const { format: named, isTyped } = parseOutput(output);
+  if (isTyped) return "csv";
+  const format = to ?? named;
   if (format === null || format === "csv" || format === "tsv") return "csv, guarded";
   if (format !== "ndjson") return "ndjson, all";
   return shape === "flat" ? "ndjson" : "ndjson, all";

@@ -10,7 +10,8 @@ import {
   type LeftOut,
 } from "../../jobs/extract/extract-items.js";
 import { recordWriter, withoutFormula } from "../../io/formats/csv/csv-writer.js";
-import { detectSinkFormat } from "../../io/formats/registry.js";
+import type { Output } from "../../io/output/output.js";
+import { parseOutput } from "../../io/output/registry.js";
 import {
   listInputs,
   recursiveNotices,
@@ -80,20 +81,21 @@ export const extractCommand = defineCommand({
 });
 
 async function extract({ settings, operands, context }: ExtractCall): Promise<number> {
-  const { output, recursive } = settings;
+  const { recursive } = settings;
+  const output = parseOutput(settings.output);
   const { signal, reporter } = context;
   const onNotice = (message: string): void => {
     if (!settings.quiet) reporter.print(`repute: ${message}`);
   };
   const names = inputNames(operands, context, "text");
-  const listed = { output, recursive, anyFile: true };
+  const listed = { output: settings.output, recursive, anyFile: true };
   const stdin = () => ({ stream: context.stdin(), name: "stdin" });
   const { inputs, skipped } = await listInputs(names, stdin, listed);
   const notices = [...recursiveNotices(names, settings), ...skippedNotices(skipped)];
   for (const notice of notices) onNotice(notice);
-  const format = formatOf(settings);
+  const format = formatOf(settings.to, output);
   if (settings.to === undefined) await checkOutputName(output);
-  if (output !== "-") await checkOutput(output, inputPaths({ inputs }));
+  await checkOutput(output, inputPaths({ inputs }));
   // A pipe may stay silent for as long as it likes.
   const found = await raceAbort(extractItems(inputs, { signal, onNotice }), signal);
   const items = [...found.items];
@@ -106,11 +108,10 @@ async function extract({ settings, operands, context }: ExtractCall): Promise<nu
 type OutputFormat = (typeof outputFormats)[number];
 
 /** @throws UsageError `unknown_output` if the name stands for another format */
-function formatOf({ to, output }: ExtractCall["settings"]): OutputFormat {
-  const { format, gzip } = detectSinkFormat(output);
+function formatOf(to: OutputFormat | undefined, { given, format, gzip }: Output): OutputFormat {
   const known = outputFormats.find((name) => name === (to ?? format ?? "csv"));
   if (known !== undefined && !gzip) return known;
-  throw new UsageError("unknown_output", `extract does not write ${output}`, {
+  throw new UsageError("unknown_output", `extract does not write ${given}`, {
     hint: "name a .csv, .tsv or .ndjson file",
   });
 }

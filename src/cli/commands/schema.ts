@@ -6,10 +6,8 @@ import { option } from "../../core/options.js";
 import { withResources } from "../../core/resource-stack.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { sinkOptions } from "../../io/output/options.js";
-import type {
-  SchemaFormat as TableFormat,
-  SchemaTextOptions,
-} from "../../io/output/warehouse/ddl.js";
+import { dialects } from "../../io/output/registry.js";
+import type { SchemaTextOptions } from "../../io/output/schema-text.js";
 import { defaultTable } from "../../io/output/sql/dialect.js";
 import { type CommandCall, defineCommand, noOperands, type SettingsOf } from "../command.js";
 import { exitCodes } from "../exit-code.js";
@@ -19,13 +17,10 @@ import { writeOut } from "../terminal/data-output.js";
 const schemaFormats = {
   manifest: "the record of a run, as JSON Schema",
   "json-schema": "a row of NDJSON output, as JSON Schema",
-  postgres:
-    "the table, the table of its runs, and views of its newest rows, changes and history, for PostgreSQL",
-  duckdb: "the same for DuckDB",
-  bigquery: "the same for BigQuery",
-} as const satisfies Readonly<Record<"manifest" | TableFormat, string>>;
+  ...Object.fromEntries(dialects.map(({ name, about }) => [name, about])),
+};
 
-const formatNames = Object.keys(schemaFormats) as (keyof typeof schemaFormats)[];
+const formatNames = Object.keys(schemaFormats);
 
 const groups = {
   Output: {
@@ -89,9 +84,11 @@ async function printSchema(call: Call): Promise<number> {
   const { file, ...input } =
     call.operands.length === 0 ? { columns: [], file: false } : await columnsOf(call);
   const optional = { file, raw, only };
-  if (format !== "manifest" && format !== "json-schema") {
-    const { textWarnings } = await import("../../io/output/sql/table-schema.js");
-    for (const message of textWarnings(format, input)) call.context.reporter.warning(message);
+  const dialect = dialects.find(({ name }) => name === format);
+  if (dialect !== undefined) {
+    const { textWarnings } = await import("../../io/output/typed/table-schema.js");
+    for (const message of textWarnings(dialect.rules, input))
+      call.context.reporter.warning(message);
   }
   await writeOut(
     call.context,
@@ -100,10 +97,7 @@ async function printSchema(call: Call): Promise<number> {
   return exitCodes.done;
 }
 
-async function textOf(
-  format: keyof typeof schemaFormats,
-  options: SchemaTextOptions,
-): Promise<string> {
+async function textOf(format: string, options: SchemaTextOptions): Promise<string> {
   if (format === "manifest") {
     const { title, description } = {
       title: `Manifest of repute, schema version ${schemaVersion}`,
@@ -112,7 +106,7 @@ async function textOf(
     const schema = z.toJSONSchema(manifestSchema.meta({ title, description }));
     return `${JSON.stringify(schema, null, 2)}\n`;
   }
-  const { schemaText } = await import("../../io/output/warehouse/ddl.js");
+  const { schemaText } = await import("../../io/output/schema-text.js");
   return schemaText(format, options);
 }
 

@@ -51,17 +51,23 @@ export function namedAfter(name: string, run: RunStart): string {
 
 const anyWord = /\{[A-Za-z][A-Za-z_-]*\}/g;
 
+/** The name of an output, of which only the file may have words that stand for a run. */
+export interface NameParts {
+  readonly before: string;
+  readonly file: string;
+  readonly after: string;
+}
+
 /**
- * Checks the words in the name of a file that a run writes.
+ * Checks the words in the name of what a run writes.
  *
  * @param flag the option, for messages
  * @throws UsageError `run_word`
  */
-export function checkRunWords(flag: string, name: string): void {
-  const isServer = /^postgres(?:ql)?:/i.test(name);
-  const [file = "", table = ""] = isServer ? ["", name] : splitTable(name);
+export function checkRunWords(flag: string, { before, file, after }: NameParts): void {
+  const name = before + file + after;
   // An address with a password is not repeated.
-  if (hasRunWords(table)) {
+  if (hasRunWords(after)) {
     throw wrong(
       `${flag} has {date} or {run_id} in the name of a table`,
       "use them in the name of a file or folder",
@@ -72,13 +78,24 @@ export function checkRunWords(flag: string, name: string): void {
   throw wrong(`${flag} ${name}: ${other} stands for nothing`, meanings);
 }
 
+/** The parts of the name of a file on this machine. */
+export function fileParts(file: string): NameParts {
+  return { before: "", file, after: "" };
+}
+
+/**
+ * The path from which the state of all runs is named. From the first folder with a word on, it has
+ * `%2F` for slashes, because those folders differ from run to run.
+ */
+export function sharedPath(file: string): string {
+  if (!hasRunWords(file)) return file;
+  const place = /^[^{]*\//.exec(file)?.[0] ?? "";
+  return place + file.slice(place.length).replaceAll("/", "%2F");
+}
+
 const meanings =
   "{date} is the day on which the run starts (UTC), {run_id} its identifier; rename the file if it really has braces in its name";
 
 function wrong(message: string, hint: string): UsageError {
   return new UsageError("run_word", message, { hint });
-}
-
-function splitTable(name: string): readonly string[] {
-  return /^duckdb:/i.test(name) ? name.split(/\?(.*)/s, 2) : [name];
 }

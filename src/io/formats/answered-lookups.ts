@@ -1,9 +1,9 @@
 import { endpoints } from "../../core/endpoints/endpoints.js";
 import { type LookupEndpoint, lookupEndpoints } from "../../core/finding.js";
 import { decisiveColumns, decisiveMembers, isOtherWord } from "../../core/verdict.js";
-import type { EarlierRecord } from "./types.js";
+import type { OutputRecord } from "./types.js";
 
-type Columns = Pick<EarlierRecord, "text" | "list">;
+type Columns = Pick<OutputRecord, "text" | "list">;
 
 /** The lookups that a row of an output has answers of, as its columns show. */
 export function answeredLookups(row: Columns): readonly LookupEndpoint[] {

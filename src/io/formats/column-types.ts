@@ -7,11 +7,6 @@ import type { CellValue } from "./typed-column.js";
 export type ParquetLeaf = Omit<SchemaElement, "name" | "repetition_type">;
 
 export interface StoredTypeFacts {
-  /**
-   * Type names (PostgreSQL 16 manual, section 8.1; DuckDB, Data Types; BigQuery, Data types). Times
-   * are UTC with microseconds in all three.
-   */
-  readonly sql: Readonly<Record<"postgres" | "duckdb" | "bigquery", string>>;
   readonly parquet: ParquetLeaf;
   /** JSON Schema of a value in flat NDJSON. */
   readonly jsonSchema: Readonly<Record<string, unknown>>;
@@ -36,7 +31,6 @@ const text: ParquetLeaf = {
 /** The types of added columns. A new one is an entry here, and what a driver needs of it. */
 export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
   text: {
-    sql: { postgres: "text", duckdb: "VARCHAR", bigquery: "STRING" },
     parquet: text,
     jsonSchema: { type: ["string", "null"] },
     cellOf: String,
@@ -45,7 +39,6 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     fromText: (value) => value || null,
   },
   boolean: {
-    sql: { postgres: "boolean", duckdb: "BOOLEAN", bigquery: "BOOL" },
     parquet: { type: "BOOLEAN" },
     jsonSchema: { type: ["boolean", "null"] },
     cellOf: (value) => booleans.get(value),
@@ -54,7 +47,6 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     fromText: (value) => (value === "" ? null : value === "true"),
   },
   count: {
-    sql: { postgres: "bigint", duckdb: "BIGINT", bigquery: "INT64" },
     parquet: { type: "INT64" },
     jsonSchema: { type: ["integer", "null"], minimum: 0 },
     cellOf: (value) => (/^-?\d{1,19}$/.test(value) ? in64Bits(BigInt(value)) : undefined),
@@ -63,7 +55,6 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     fromText: numberFrom,
   },
   number: {
-    sql: { postgres: "double precision", duckdb: "DOUBLE", bigquery: "FLOAT64" },
     parquet: { type: "DOUBLE" },
     jsonSchema: { type: ["number", "null"] },
     cellOf: (value) => (number.test(value) ? Number(value) : undefined),
@@ -72,7 +63,6 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     fromText: numberFrom,
   },
   timestamp: {
-    sql: { postgres: "timestamptz", duckdb: "TIMESTAMPTZ", bigquery: "TIMESTAMP" },
     parquet: {
       type: "INT64",
       converted_type: "TIMESTAMP_MICROS",
@@ -85,7 +75,6 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     fromText: (value) => value || null,
   },
   json: {
-    sql: { postgres: "jsonb", duckdb: "JSON", bigquery: "JSON" },
     parquet: { ...text, converted_type: "JSON", logical_type: { type: "JSON" } },
     jsonSchema: {},
     cellOf: jsonCell,
@@ -94,7 +83,6 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     fromText: (value) => value || null,
   },
   "text[]": {
-    sql: { postgres: "text[]", duckdb: "VARCHAR[]", bigquery: "ARRAY<STRING>" },
     parquet: text,
     jsonSchema: { type: ["array", "null"], items: { type: "string" } },
     cellOf: () => undefined,

@@ -26,9 +26,9 @@ export const formats = {
   "es-bulk": esBulk,
 } satisfies Record<SourceFormat, ReadableFormat> & Record<SinkFormat, WritableFormat>;
 
-/** Formats whose rows `retry` can replace in place. */
-export const earlierFormats: readonly string[] = sinkFormats.filter(
-  (name) => "earlier" in formats[name],
+/** Formats whose rows can be read back, and replaced by `retry`. */
+export const readableFormats: readonly string[] = sinkFormats.filter(
+  (name) => "records" in formats[name],
 );
 
 interface DetectedFormat<Name> {

@@ -1,37 +1,31 @@
 import { parseTimestamp } from "../../core/clock.js";
 import { columnTypes, in64Bits, type ParquetLeaf, type StoredTypeFacts } from "./column-types.js";
-import type { DecimalType, StoredType } from "./typed-column.js";
-
-type StoringName = "parquet" | keyof StoredTypeFacts["sql"];
+import type { DecimalType, PlainType, StoredType } from "./typed-column.js";
 
 export function storedType(type: StoredType): StoredTypeFacts {
   return isDecimal(type) ? decimal(type) : storedTypes[type];
 }
 
-export function lacksType(target: StoringName, type: StoredType): boolean {
-  const { sql, parquet } = storedType(type);
-  if (target === "parquet") return parquet === text.parquet && type !== "text";
-  return sql[target] === text.sql[target] && type !== "text";
+/** Whether Parquet files have values of a type as text. */
+export function parquetLacks(type: StoredType): boolean {
+  return storedType(type).parquet === text.parquet && type !== "text";
 }
 
 const { text } = columnTypes;
 
-const storedTypes: Readonly<Record<Exclude<StoredType, DecimalType>, StoredTypeFacts>> = {
+const storedTypes: Readonly<Record<PlainType, StoredTypeFacts>> = {
   ...columnTypes,
   integer: { ...columnTypes.count, jsonSchema: { type: ["integer", "null"] } },
   float: {
     ...columnTypes.number,
-    sql: { postgres: "real", duckdb: "FLOAT", bigquery: "FLOAT64" },
     parquet: { type: "FLOAT" },
   },
   numeric: {
-    sql: { ...text.sql, postgres: "numeric" },
     parquet: text.parquet,
     jsonSchema: columnTypes.number.jsonSchema,
     cellOf: (value) => (columnTypes.number.cellOf(value) === undefined ? undefined : value),
   },
   date: {
-    sql: { postgres: "date", duckdb: "DATE", bigquery: "DATE" },
     parquet: { type: "INT32", converted_type: "DATE", logical_type: { type: "DATE" } },
     jsonSchema: { type: ["string", "null"], format: "date" },
     cellOf(value) {
@@ -41,23 +35,19 @@ const storedTypes: Readonly<Record<Exclude<StoredType, DecimalType>, StoredTypeF
   },
   timestamp_local: {
     ...columnTypes.timestamp,
-    sql: { postgres: "timestamp", duckdb: "TIMESTAMP", bigquery: "DATETIME" },
     parquet: timestampLeaf("MICROS", false),
   },
   timestamp_ns: {
     ...columnTypes.timestamp,
-    sql: text.sql,
     parquet: timestampLeaf("NANOS", true),
     cellOf: nanosecondsOf,
   },
   timestamp_ns_local: {
     ...columnTypes.timestamp,
-    sql: { ...text.sql, duckdb: "TIMESTAMP_NS" },
     parquet: timestampLeaf("NANOS", false),
     cellOf: nanosecondsOf,
   },
   uuid: {
-    sql: { ...text.sql, postgres: "uuid", duckdb: "UUID" },
     parquet: {
       type: "FIXED_LEN_BYTE_ARRAY",
       type_length: 16,
@@ -107,15 +97,7 @@ export function decimalDigits(type: DecimalType): {
 
 function decimal(type: DecimalType): StoredTypeFacts {
   const { precision, scale } = decimalDigits(type);
-  const digits = `(${precision},${scale})`;
-  // Data types, Numeric types: NUMERIC has 29 digits before the point and 9 after it.
-  const bigquery = scale <= 9 && precision - scale <= 29 ? "NUMERIC" : "BIGNUMERIC";
   return {
-    sql: {
-      postgres: `numeric${digits}`,
-      duckdb: `DECIMAL${digits}`,
-      bigquery: `${bigquery}${digits}`,
-    },
     parquet: decimalLeaf(precision, scale),
     jsonSchema: { type: ["number", "null"] },
     cellOf(value) {

@@ -19,6 +19,8 @@ export type StoredType =
   | "timestamp_ns_local"
   | "uuid";
 
+export type PlainType = Exclude<StoredType, DecimalType>;
+
 export interface TypedColumn {
   readonly name: string;
   readonly type: StoredType;

@@ -32,8 +32,8 @@ export interface WritableFormat {
   count(options: CountOptions): RecordCounter;
   /** Whether rows contain the results as received. */
   keepsReceived(shape: Shape): boolean;
-  /** Reads the rows of an existing output; absent if rows cannot be replaced in place. */
-  readonly earlier?: EarlierFormat;
+  /** Reads the rows of an output; absent if they cannot be read back. */
+  readonly records?: RecordFormat;
 }
 
 /**
@@ -199,21 +199,21 @@ export interface RecordCounter {
   counted(): Counted;
 }
 
-export interface EarlierFormat {
+export interface RecordFormat {
   readonly header: boolean;
   /** @returns the layout of the first record; null if repute did not write it */
-  layout(first: string, prefix: string): EarlierLayout | null;
+  layout(first: string, prefix: string): RecordLayout | null;
 }
 
-export interface EarlierLayout {
+export interface RecordLayout {
   readonly inputColumns: readonly string[];
   readonly delimiter: Delimiter | null;
   readonly shape: Shape;
   readonly optional: OptionalColumns;
-  read(record: string): EarlierRecord | null;
+  read(record: string): OutputRecord | null;
 }
 
-export interface EarlierRecord {
+export interface OutputRecord {
   text(column: string): string;
   list(column: string): readonly string[];
   readonly cells: readonly string[];

@@ -1,17 +1,12 @@
 import { stat } from "node:fs/promises";
-import { basename, dirname, extname, join, resolve } from "node:path";
+import { dirname } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { makeFolder } from "../../core/files/make-folder.js";
 import { realPath } from "../../core/files/real-path.js";
 import { partPath } from "./part-file.js";
 import { outputFault } from "./output-fault.js";
 import { didYouMean } from "../../core/text/did-you-mean.js";
-import { detectSinkFormat } from "../formats/registry.js";
-import { localPath } from "./object-files.js";
-import { findWarehouse } from "./registry.js";
-import type { WarehouseTarget } from "./warehouse/target.js";
-import { hash } from "node:crypto";
-import { userStateFolder } from "../../core/files/user-folders.js";
+import type { Output } from "./output.js";
 import { failedSuffix, manifestPath } from "../../core/files/output-names.js";
 
 /**
@@ -56,10 +51,10 @@ export function filesOf(file: string): readonly string[] {
 }
 
 /** Refuses the name of a folder as an output. @throws UsageError `output_is_directory` */
-export function refuseFolder(output: string): void {
-  if (!output.endsWith("/")) return;
-  throw new UsageError("output_is_directory", `the output ${output} is a folder`, {
-    hint: `name a file in it, such as ${output}{date}.csv`,
+export function refuseFolder({ given }: Output): void {
+  if (!given.endsWith("/")) return;
+  throw new UsageError("output_is_directory", `the output ${given} is a folder`, {
+    hint: `name a file in it, such as ${given}{date}.csv`,
   });
 }
 
@@ -67,17 +62,20 @@ export function refuseFolder(output: string): void {
  * Refuses an output whose extension names a format that repute cannot write. Names without an
  * extension, devices and named pipes accept any format. Not needed if `--to` names the format.
  *
- * @throws UsageError `unknown_output`; as `findWarehouse`
+ * @throws UsageError `unknown_output`
  */
-export async function checkOutputName(output: string): Promise<void> {
-  if (output === "-") return;
-  refuseFailedName(output);
-  const isKnown = findWarehouse(output) !== null || detectSinkFormat(output).format !== null;
-  const extension = extensionOf(output);
-  if (isKnown || extension === null || (await isDevice(output))) return;
+export async function checkOutputName(output: Output): Promise<void> {
+  const { given, file, object, unknownExtension } = output;
+  refuseFailedName(given);
+  if (
+    unknownExtension === null ||
+    file === null ||
+    (await isDevice(object === null ? given : file))
+  )
+    return;
   const hint =
     "name it .csv, .tsv or .ndjson (.gz compresses), .parquet, duckdb:FILE?table=NAME or postgres://…?table=NAME, or keep the name and set the format with --to";
-  throw unknown(output, extension, [".csv", ".tsv", ".ndjson", ".parquet"], hint);
+  throw unknown(given, unknownExtension, [".csv", ".tsv", ".ndjson", ".parquet"], hint);
 }
 
 function unknown(
@@ -102,46 +100,9 @@ function refuseFailedName(path: string): void {
   );
 }
 
-/** The extension, with its dot and without `.gz`; null if there is none. */
-function extensionOf(path: string): string | null {
-  const extension = extname(basename(path).replace(/\.gz$/i, ""));
-  return extension === "" || extension === "." ? null : extension;
-}
-
 async function isDevice(path: string): Promise<boolean> {
   const facts = await stat(path).catch(() => null);
   return facts !== null && !facts.isFile() && !facts.isDirectory();
-}
-
-/**
- * Path from which the names of a run's files derive (`BASE.state/`, `BASE.manifest.json`): for a
- * file, its own path with symbolic links resolved.
- *
- * @throws UsageError as `findWarehouse`
- */
-export function outputBase(output: string, stateDir?: string): string {
-  const warehouse = findWarehouse(output);
-  if (warehouse !== null) return recordBase(warehouse.target, stateDir);
-  return realPath(localPath(output));
-}
-
-/**
- * The same for a warehouse. A table has no file of its own to keep them beside: they are in the state
- * folder, for DuckDB beside the database unless `stateDir` says otherwise.
- *
- * @param stateDir the folder of `--state-dir`
- */
-export function recordBase({ kind, base, file }: WarehouseTarget, stateDir?: string): string {
-  if (kind !== "postgres" && kind !== "duckdb") return base;
-  const name = basename(base);
-  if (stateDir !== undefined) {
-    // Databases of the same name in different folders stay apart.
-    const place = file === null ? "" : `-${hash("sha256", dirname(base)).slice(0, 8)}`;
-    return join(resolve(stateDir), name + place);
-  }
-  if (file !== null) return base;
-  const folder = userStateFolder(process.env);
-  return folder === null ? base : join(folder, name);
 }
 
 /** Creates the folder of a run's state. @throws FatalError `output_*` */

@@ -3,7 +3,7 @@ import { jsonFileFault, readJsonFile, writeJsonFile } from "../../core/files/jso
 import { manifestPath } from "../../core/files/output-names.js";
 import { type FoundManifest, parseManifest } from "../../core/manifest/found-manifest.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
-import { isObjectAddress } from "../object/address.js";
+import type { Output } from "./output.js";
 import { defaultPrefix } from "./options.js";
 import { outputFault } from "./output-fault.js";
 
@@ -33,21 +33,40 @@ export async function writeManifest(base: string, manifest: Manifest): Promise<v
  * missing.
  *
  * @param hint advice for a missing manifest
+ * @param stateDir the folder of `--state-dir`, for the manifest of a table
  * @throws UsageError `manifest_missing`, `manifest_unreadable`
  */
-export async function readManifest(base: string, hint: string): Promise<FoundManifest> {
-  const found = await findManifest(base);
+export async function readManifest(
+  output: Output,
+  hint: string,
+  stateDir?: string,
+): Promise<FoundManifest> {
+  const found = await manifestOfOutput(output, stateDir);
   if (found !== null) return found;
-  throw new UsageError("manifest_missing", `there is no ${manifestPath(base)}`, { hint });
+  const path = manifestPlace(output, stateDir);
+  throw new UsageError("manifest_missing", `there is no ${path}`, { hint });
 }
 
-/** The same, but null where there is none. @throws UsageError `manifest_unreadable` */
-export async function findManifest(base: string): Promise<FoundManifest | null> {
-  const path = manifestPath(base);
-  const text = isObjectAddress(path) ? await readObjectText(path) : undefined;
+/** Where the manifest of an output is. */
+export function manifestPlace({ object, base }: Output, stateDir?: string): string {
+  return manifestPath(object?.address ?? base(stateDir));
+}
+
+/** The manifest of an output; null if there is none. @throws UsageError `manifest_unreadable` */
+export async function manifestOfOutput(
+  output: Output,
+  stateDir?: string,
+): Promise<FoundManifest | null> {
+  const path = manifestPlace(output, stateDir);
+  if (output.object === null) return parsed(path, () => readJsonFile(path));
+  const { readText } = await import("../object/read-object.js");
+  const text = await readText(path);
+  return parsed(path, () => JSON.parse(text ?? "null"));
+}
+
+async function parsed(path: string, read: () => unknown): Promise<FoundManifest | null> {
   try {
-    const found = text === undefined ? await readJsonFile(path) : JSON.parse(text ?? "null");
-    return parseManifest(found, path);
+    return parseManifest(await read(), path);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError("manifest_unreadable", `cannot read ${path}: ${jsonFileFault(error)}`, {
@@ -55,8 +74,4 @@ export async function findManifest(base: string): Promise<FoundManifest | null> 
       hint: "restore it from a copy",
     });
   }
-}
-
-async function readObjectText(address: string): Promise<string | null> {
-  return (await import("../object/read-object.js")).readText(address);
 }

@@ -22,7 +22,7 @@ const prefixText = z
   .regex(/^[A-Za-z][A-Za-z0-9_]{0,31}$/, "must begin with a letter; letters, digits and _ only");
 
 /** Prefix of the added columns of an output that is read. */
-export const earlierPrefix = option(prefixText.optional(), {
+export const readPrefix = option(prefixText.optional(), {
   rare: true,
   description: `Prefix of the added columns [default: as the manifest says, else ${defaultPrefix}]`,
   value: "TEXT",

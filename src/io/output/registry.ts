@@ -1,96 +1,84 @@
 import { UsageError } from "../../core/errors.js";
-import { localPath } from "./object-files.js";
-import type { TableInput } from "./tables/types.js";
-import type { FoundRows } from "./warehouse/saved-rows.js";
-import type { Connect } from "./warehouse/table-database.js";
-import type { Publication, PublicationOptions } from "./publication.js";
-import {
-  addressScheme,
-  type DuckdbTarget,
-  namesTable,
-  parseDuckdbTarget,
-  parseParquetTarget,
-  parsePostgresTarget,
-  type PostgresTarget,
-  type WarehouseTarget,
-} from "./warehouse/target.js";
+import { fileParts, namedAfter } from "../../core/files/output-names.js";
+import { duckdbTables } from "./duckdb/address.js";
+import { objectOutput } from "./object/output.js";
+import type { KindOutput, Output, ParseKind } from "./output.js";
+import { parquetOutput } from "./parquet/output.js";
+import { postgresTables } from "./postgres/address.js";
+import { bigquery } from "./sql/bigquery.js";
+import type { SchemaDialect } from "./sql/dialect.js";
+import { type DatabaseKind, tableOutput } from "./sql/table-output.js";
+import { textOutput } from "./text/output.js";
 
-/** An output other than a text file: Parquet or a table. */
-export interface Warehouse {
-  readonly target: WarehouseTarget;
-  /** Checks that a run's rows can be published here. */
-  open(options: PublicationOptions): Promise<Publication>;
-  /** The rows of a table; null for files. */
-  readonly rows: TableRows | null;
-}
+// What they need is loaded on demand: most runs write text files.
+/** All databases. To add one, write its folder and add it here. */
+export const databases: readonly DatabaseKind[] = [postgresTables, duckdbTables];
 
-export interface TableRows {
-  find(options: {
-    readonly prefix: string;
-    /** Null for the newest run. */
-    readonly runId: string | null;
-  }): Promise<FoundRows>;
-  input(query: string): Promise<TableInput>;
-}
-
-/** Parses `-o`: a warehouse of one kind, or null. */
-export type FindWarehouse = (output: string) => Warehouse | null;
-
-// Loaded on demand: most runs write text files.
-/** All warehouses that can be written. To add one, write its file and add it here. */
-const warehouses: readonly FindWarehouse[] = [
-  (output) => {
-    const target = parseParquetTarget(output);
-    return (
-      target && {
-        target,
-        open: async (options) =>
-          (await import("./publish/parquet.js")).publishParquet(target, options),
-        rows: null,
-      }
-    );
-  },
-  (output) => {
-    const target = namesTable(output, parseDuckdbTarget(output));
-    if (target === null) return null;
-    return tableOf(target, async (options) =>
-      (await import("./duckdb/duckdb-database.js")).DuckdbDatabase.open(target, options),
-    );
-  },
-  (output) => {
-    const target = namesTable(output, parsePostgresTarget(output));
-    if (target === null) return null;
-    return tableOf(target, async (options) => {
-      const { PostgresDatabase } = await import("./postgres/postgres-database.js");
-      return new PostgresDatabase(target, options);
-    });
-  },
+/** The databases that `repute schema` describes tables for. */
+export const dialects: readonly SchemaDialect[] = [
+  ...databases.map(({ dialect }) => dialect),
+  bigquery,
 ];
 
-/** The warehouse named by `-o`, or null for a text file or a stream. */
-export function findWarehouse(output: string): Warehouse | null {
-  const path = localPath(output);
-  for (const kind of warehouses) {
-    const found = kind(path);
+/** All outputs but text. To add one that is no database, write its folder and add it here. */
+const kinds: readonly ParseKind[] = [objectOutput, parquetOutput, ...databases.map(tableOutput)];
+
+/**
+ * Parses the name of an output: `-o`, or an operand.
+ *
+ * @param use a table that is read may have `run=ID` among its parameters
+ * @throws UsageError `unknown_output`, `bad_output`, `bad_table`, `bad_object_address`, `parquet_gzip`
+ */
+export function parseOutput(given: string, use: "write" | "read" = "write"): Output {
+  const { name, run } = use === "read" ? takeRun(given) : { name: given, run: null };
+  return { ...outputOf(name, null), given, run };
+}
+
+function outputOf(name: string, pattern: Output | null): Output {
+  const found = parseKind(name, pattern?.given ?? name);
+  const output: Output = {
+    gzip: false,
+    isStdout: false,
+    rules: null,
+    database: null,
+    object: null,
+    unknownExtension: null,
+    parts: fileParts(name),
+    records: null,
+    ...found,
+    isTable: (found.records ?? null) !== null,
+    isTyped: (found.rules ?? null) !== null,
+    given: name,
+    run: null,
+    pattern,
+    named: (run) => outputOf(namedAfter(name, run), output),
+  };
+  return output;
+}
+
+function parseKind(name: string, pattern: string): KindOutput {
+  for (const kind of kinds) {
+    const found = kind(name, pattern, (local) => parseKind(local, local));
     if (found !== null) return found;
   }
-  const scheme = addressScheme(path);
-  if (scheme === null) return null;
+  const scheme = addressScheme(name);
+  if (scheme === null) return textOutput(name);
   // Don't print the address: it may contain a password.
   throw new UsageError("unknown_output", `cannot write to ${scheme}: addresses`, {
     hint: "write to a file, FILE.parquet, s3://BUCKET/KEY, duckdb:FILE?table=NAME or postgres://…?table=NAME; to use a file name with a colon, write ./NAME",
   });
 }
 
-function tableOf(target: DuckdbTarget | PostgresTarget, connect: Connect): Warehouse {
-  const saved = () => import("./warehouse/saved-rows.js");
-  return {
-    target,
-    open: async (options) =>
-      (await import("./publish/table.js")).publishTable(connect, target, options),
-    rows: {
-      find: async (options) => (await saved()).findSavedRun(connect, target, options),
-      input: async (query) => (await import("./find-table.js")).databaseInput(target, { query }),
-    },
-  };
+/** The scheme of an address in lower case (`mysql` of `mysql://…`); null for a path. */
+function addressScheme(name: string): string | null {
+  // A single letter is a Windows drive.
+  return /^([a-z][a-z0-9+.-]+):/i.exec(name)?.[1]?.toLowerCase() ?? null;
+}
+
+/** Separates `run=ID` from the other parameters of a table. */
+function takeRun(given: string): { readonly name: string; readonly run: string | null } {
+  const parts = /^([a-z]+:.*[?&])run=([^&]*)&?(.*)$/i.exec(given);
+  if (parts === null) return { name: given, run: null };
+  const [, before = "", run = "", after = ""] = parts;
+  return { name: (before + after).replace(/[?&]$/, ""), run: decodeURIComponent(run) };
 }

@@ -1,5 +1,3 @@
-import type { NamingName } from "./sql/column-names.js";
-import type { OptionalColumns } from "../../core/columns.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import type { EnrichedRow } from "../../core/row.js";
 import type { ChecksumState } from "../../core/files/running-checksum.js";
@@ -16,6 +14,12 @@ export interface SinkPosition {
 }
 
 export type FileFormat = SinkFormat | "parquet";
+
+/** A file, and how its text is written. */
+export interface WrittenAs {
+  readonly path: string;
+  readonly gzip: boolean;
+}
 
 /** A file on disk that holds what was written to it. */
 export interface WrittenFile {
@@ -67,23 +71,4 @@ export interface Destination {
   finish(suffix?: string): Promise<void>;
   /** Closes the destination; written bytes stay under the part name. */
   abandon(): Promise<void>;
-}
-
-/** A run whose rows are published. */
-export interface PublishedRun {
-  readonly manifest: Manifest;
-  /** The output in this machine's files: of objects, those that were uploaded. */
-  readonly local: string;
-  /** What a reader needs to know of the staged rows; null where they are not the cells of a table. */
-  readonly staged: StagedCells | null;
-}
-
-/** The staged rows of a run into a table or a Parquet file. */
-export interface StagedCells {
-  readonly kind: NamingName;
-  readonly folder: string;
-  readonly position: SinkPosition;
-  /** The input's column names. */
-  readonly columns: readonly string[];
-  readonly optional: OptionalColumns;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Verdict } from "../../core/finding.js";
 import { FatalError, ReputeError } from "../../core/errors.js";
-import type { EarlierRecord } from "../../io/formats/types.js";
+import type { OutputRecord } from "../../io/formats/types.js";
 import { type Database, openDatabase } from "../../client/store/sqlite.js";
 import { storeFault } from "../../client/store/store-fault.js";
 import {
@@ -44,7 +44,7 @@ export interface OutputDiff extends AsyncDisposable {
   readonly changes: () => Iterable<Change>;
 }
 
-type RowLists = AsyncIterable<readonly EarlierRecord[]>;
+type RowLists = AsyncIterable<readonly OutputRecord[]>;
 
 /**
  * Compares two outputs item by item. Of several rows about an item the newest answer counts. Both

@@ -1,6 +1,6 @@
 import { type Verdict, verdicts } from "../../core/finding.js";
 import { decisiveMembers, isOtherWord } from "../../core/verdict.js";
-import type { EarlierRecord } from "../../io/formats/types.js";
+import type { OutputRecord } from "../../io/formats/types.js";
 
 export interface Observation {
   readonly verdict: Verdict | null;
@@ -30,7 +30,7 @@ export const comparedColumns = [
   "looked_up_at",
 ] as const;
 
-type Columns = Pick<EarlierRecord, "text" | "list">;
+type Columns = Pick<OutputRecord, "text" | "list">;
 
 export function observationOf(row: Columns): Observation {
   const verdict = row.text("verdict");

@@ -11,7 +11,7 @@ import { optionalColumnsOf } from "./rows/reading.js";
 import { openStateFolder, type StateFolder } from "./state/state-folder.js";
 import { isRefusal, type Manifest } from "../../core/manifest/manifest.js";
 import type { EnrichJob, Job } from "./types.js";
-import type { PublishedRun } from "../../io/output/types.js";
+import type { PublishedRun } from "../../io/output/read.js";
 import { isPartLost, removePart } from "../../io/output/part-file.js";
 import { runRows } from "./run-rows.js";
 import type { CopyPlace } from "./row-source.js";
@@ -84,7 +84,7 @@ function copyPlace(job: Job, { target, folder }: Place): CopyPlace {
   const { signal, clock, onWarning, onNotice } = job;
   // Objects keep the types of their values; cells are text.
   const format = target.format === "ndjson" ? "ndjson" : "tsv";
-  const keepsNulls = target.warehouse !== null;
+  const keepsNulls = target.text === null;
   return { folder, format, keepsNulls, signal, clock, onWarning, onNotice };
 }
 
@@ -117,7 +117,7 @@ async function runResumably(
   names: RunNames | null,
 ): Promise<Manifest> {
   const { settings, onFinished = (lastStep) => lastStep() } = job;
-  const { output: name = target.name } = names ?? {};
+  const { name = target.name } = names ?? {};
   const opening = { ...settings.run, name, within: target.upload?.folder };
   const state = await openStateFolder(base, opening, () => discardRun(target));
   const noted = noteRecord(job);
@@ -182,20 +182,18 @@ async function keepAnswers(
 
 /** What a reader of the rows needs to know, before the run removes its files. */
 function publishedRun(
-  { job, target: { warehouse }, folder }: PlacedRun,
+  { job, target: { output }, folder }: PlacedRun,
   finished: FinishedRun | null,
   manifest: Manifest,
 ): PublishedRun {
-  const { suffix = "", checkpoint } = finished ?? {};
-  const local = job.settings.output.output + suffix;
-  const kind = warehouse?.target.kind;
-  // A retry in a table stages only the rows that change.
-  const isWhole = kind === "parquet" || job.refill?.runId === undefined;
-  const isTyped = kind === "parquet" || kind === "duckdb" || kind === "postgres";
-  if (checkpoint === undefined || !isTyped || !isWhole) return { manifest, local, staged: null };
+  const { checkpoint } = finished ?? {};
+  const local = { ...output, object: null };
+  const { rules } = output;
+  if (checkpoint === undefined || rules === null) return { manifest, local, staged: null };
   const { source, sink: position } = checkpoint;
   const optional = optionalColumnsOf(job);
-  return { manifest, local, staged: { kind, folder, position, columns: source.columns, optional } };
+  const staged = { rules, folder, position, columns: source.columns, optional };
+  return { manifest, local, staged };
 }
 
 /** A job, and the manifest of its run so far: null until rows flow. */

@@ -14,7 +14,7 @@ import {
   openPublication,
   openSink,
 } from "./destination/open-output.js";
-import { openStage, type StagedSink } from "../../io/output/publish/staged-sink.js";
+import { openStage, type StagedSink } from "../../io/output/staged-sink.js";
 import { type Fingerprint, takeFingerprint } from "./state/fingerprint.js";
 import type { StateFolder } from "./state/state-folder.js";
 import type { Job } from "./types.js";
@@ -110,11 +110,11 @@ async function openRunStage(
   { target, folder, source, before, runId, tally, encoder }: OpeningRun,
 ): Promise<StagedSink | null> {
   const { stdout } = job;
-  if (target.warehouse === null && target.format !== "stix") return null;
+  if (target.text !== null && target.text !== "stix") return null;
   const onWarning = warnOnce(job, tally);
   const rows = { source, runId, stateFolder: folder, onWarning };
   const publication =
-    target.warehouse === null
+    target.text !== null
       ? await openBundle(target, { encoder, stdout, signal: job.signal, folder })
       : await openPublication(job, target, rows);
   const resume = before?.sink ?? null;
@@ -140,17 +140,8 @@ async function openRunSink(
 ): Promise<Sink> {
   const { target, before, encoder, leftOut, state } = run;
   const resume = before?.sink ?? null;
-  let sink: Sink;
-  if (staged !== null) sink = staged;
-  else if (target.warehouse !== null) throw new TypeError("only text is not staged");
-  else
-    sink = await openSink(target, {
-      encoder,
-      wrapEncoder: refill?.encoder,
-      stdout,
-      signal,
-      resume,
-    });
+  const wrapEncoder = refill?.encoder;
+  const sink = staged ?? (await openSink(target, { encoder, wrapEncoder, stdout, signal, resume }));
   return (await leftOut?.sink(sink, state?.path ?? null, resume)) ?? sink;
 }
 

@@ -3,6 +3,8 @@ import { apiOptions } from "../../client/api/options.js";
 import { duration, option, refuse, wholeNumber } from "../../core/options.js";
 import { lookupOptions, type LookupSettings } from "../../client/lookup/options.js";
 import { sinkOptions, type SinkSettings } from "../../io/output/options.js";
+import type { Output } from "../../io/output/output.js";
+import { parseOutput } from "../../io/output/registry.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { failOn, rowLimit } from "./failure-limits.js";
 import { UsageError } from "../../core/errors.js";
@@ -66,20 +68,22 @@ export const enrichOptions = z.strictObject({
 /** The same, read. */
 export type FlatSettings = z.output<typeof enrichOptions>;
 
+export type OutputSettings = Omit<SinkSettings, "output"> & { readonly output: Output };
+
 /** The settings of a run, in the groups in which they are declared. */
 export interface EnrichSettings {
   readonly input: z.output<typeof sourceOptions>;
-  readonly output: SinkSettings;
+  readonly output: OutputSettings;
   readonly lookup: LookupSettings;
   readonly service: z.output<typeof apiOptions>;
   readonly run: z.output<typeof runOptions>;
 }
 
-/** Sorts settings into their groups. */
+/** Sorts settings into their groups. @throws UsageError as `parseOutput` */
 export function inGroups(settings: FlatSettings): EnrichSettings {
   return {
     input: those(settings, sourceOptions),
-    output: those(settings, sinkOptions),
+    output: { ...those(settings, sinkOptions), output: parseOutput(settings.output) },
     lookup: those(settings, lookupOptions),
     service: those(settings, apiOptions),
     run: those(settings, runOptions),

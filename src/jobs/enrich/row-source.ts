@@ -76,8 +76,8 @@ export interface CopyPlace extends CopyForm {
 
 /** Something that is read for a copy, or beside it. */
 interface CopySource {
-  /** `text`, or the kind of a table. */
-  readonly kind: string;
+  /** Whether it is of a database. */
+  readonly isTable: boolean;
   /** The file that holds it; null for a server or a stream. */
   readonly file: string | null;
 }

@@ -6,7 +6,6 @@ import { surplusCells } from "../../core/row.js";
 import { withResources } from "../../core/resource-stack.js";
 import { shownColumns } from "../../io/formats/columns/name-columns.js";
 import { formats } from "../../io/formats/registry.js";
-import { sinkFormats } from "../../io/formats/types.js";
 import { insideWarning } from "./elsewhere.js";
 import type { OpenedSource, RunInput } from "../../io/input/types.js";
 import type { SinkSettings } from "../../io/output/options.js";
@@ -32,7 +31,7 @@ import { existsSync } from "node:fs";
 import type { FoundManifest } from "../../core/manifest/found-manifest.js";
 import type { Publication } from "../../io/output/publication.js";
 import type { OutputTarget } from "./destination/output-target.js";
-import { findManifest } from "../../io/output/manifest-file.js";
+import { manifestOfOutput } from "../../io/output/manifest-file.js";
 import { previousOutputs, storedManifest } from "./finish/previous-outputs.js";
 
 /** Opens input, output and lookup, moves the rows and publishes them. Closes everything, however it ends. */
@@ -103,9 +102,8 @@ async function hasTooFewRows(job: Job, { earlierRows: before }: Tally): Promise<
 
 /** Whether rows contain results as received. */
 function needsReceived({ target, encoder, optional }: OpenRun): boolean {
-  const format = sinkFormats.find((name) => name === target.format);
   if (optional.raw === true) return true;
-  return format !== undefined && formats[format].keepsReceived(encoder.shape);
+  return target.text !== null && formats[target.text].keepsReceived(encoder.shape);
 }
 
 /** Publishes the rows of a run that stops early. If that fails, they wait for the run to continue. */
@@ -217,8 +215,6 @@ function unlikelyColumn(
   return `${idle} of ${counted(rows, "row")} ${where}; ${remedy}`;
 }
 
-type Target = Pick<OutputTarget, "base" | "file" | "name" | "upload" | "pattern">;
-
 /**
  * Rows of the output before a run's: the one that it replaces, the last run in its table, or the newest
  * earlier one of the same `{date}` pattern. Null for none.
@@ -226,27 +222,26 @@ type Target = Pick<OutputTarget, "base" | "file" | "name" | "upload" | "pattern"
  * @param staged rows that are staged for it, or null
  */
 async function earlierRows(
-  target: Target,
+  target: OutputTarget,
   staged: Pick<Publication, "earlierRows"> | null,
 ): Promise<number | null> {
-  const { upload, pattern, name } = target;
+  const { upload, output } = target;
   const own =
     staged?.earlierRows ??
     rowsIn((await upload?.earlier()) ?? null) ??
     (await replacedRows(target));
-  if (own !== null || pattern === undefined) return own;
-  for (const output of await previousOutputs(pattern, name)) {
-    const rows = rowsIn(await storedManifest(output));
+  if (own !== null || output.pattern === null) return own;
+  for (const previous of await previousOutputs(output.pattern, output)) {
+    const rows = rowsIn(await storedManifest(previous));
     if (rows !== null) return rows;
   }
   return null;
 }
 
 /** Rows of the file that will be replaced, by its manifest. */
-async function replacedRows({ base, file }: Target): Promise<number | null> {
-  return base !== null && file !== null && existsSync(file)
-    ? rowsIn(await findManifest(base).catch(() => null))
-    : null;
+async function replacedRows({ output, file }: OutputTarget): Promise<number | null> {
+  if (file === null || !existsSync(file)) return null;
+  return rowsIn(await manifestOfOutput({ ...output, object: null }).catch(() => null));
 }
 
 /** Rows that a run read: with `--only`, its output has fewer. */

@@ -1,8 +1,6 @@
 import { UsageError } from "../../core/errors.js";
-import { isObjectAddress } from "../../io/object/address.js";
-import { readManifest } from "../../io/output/manifest-file.js";
-import { outputBase } from "../../io/output/check-paths.js";
-import { manifestPath } from "../../core/files/output-names.js";
+import { manifestPlace, readManifest } from "../../io/output/manifest-file.js";
+import { parseOutput } from "../../io/output/registry.js";
 import { otherNames } from "./counters.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 
@@ -36,10 +34,10 @@ export function uncountedText({ names, uncounted }: SeenTags): string {
  * @throws UsageError `manifest_missing`, `manifest_unreadable`
  */
 export async function tagsSeenIn(output: string, stateDir?: string): Promise<SeenTags> {
-  const base = isObjectAddress(output) ? output : outputBase(output, stateDir);
+  const seenIn = parseOutput(output, "read");
   const hint = "name an output of repute; its manifest lists the tags of its rows";
-  const { tags } = await readManifest(base, hint);
+  const { tags } = await readManifest(seenIn, hint, stateDir);
   if (typeof tags === "object") return seenTags({ tags });
-  const message = `${manifestPath(base)} is not the manifest of a run`;
+  const message = `${manifestPlace(seenIn, stateDir)} is not the manifest of a run`;
   throw new UsageError("manifest_unreadable", message);
 }

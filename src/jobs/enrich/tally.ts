@@ -248,11 +248,11 @@ export class Tally extends RequestTally {
     this.statuses[finding.status]++;
     if (row.fault !== null)
       this.#firstBroken ??= (row.file === undefined ? "" : `${row.file}: `) + row.fault.message;
-    if (row.earlier !== undefined) this.#retry(row.earlier.status, finding.status);
+    if (row.before !== undefined) this.#retry(row.before.status, finding.status);
     const verdict = verdictOf(finding) ?? "unknown";
     this.verdicts[verdict]++;
     // No verdict is `none` with such a word.
-    if (verdict !== "none" && finding !== row.earlier && hasOtherWord(finding))
+    if (verdict !== "none" && finding !== row.before && hasOtherWord(finding))
       this.#warn(otherWords, row);
     if (reason !== null) this.leave(reason, finding.status, verdict);
     if (item !== null) {

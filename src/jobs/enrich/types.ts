@@ -5,7 +5,7 @@ import type { FindingStatus, VerdictCounts } from "../../core/finding.js";
 import type { RunInput } from "../../io/input/types.js";
 import type { Throttling } from "../../client/pace/request-pace.js";
 import type { Session } from "../../client/session/session.js";
-import type { PublishedRun } from "../../io/output/types.js";
+import type { PublishedRun } from "../../io/output/read.js";
 import type { EnrichSettings } from "./options.js";
 import type { Refill, RowSource } from "./row-source.js";
 

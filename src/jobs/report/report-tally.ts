@@ -6,7 +6,7 @@ import {
   rowHasOtherWord,
   lackedMembers,
 } from "../../io/formats/answered-lookups.js";
-import type { EarlierRecord } from "../../io/formats/types.js";
+import type { OutputRecord } from "../../io/formats/types.js";
 import { cutList, cutText, longestName } from "./cut-text.js";
 import { Days } from "./timeline.js";
 import type { OutcomeCounts, Report, RunFacts, TopCounts, Offender } from "./types.js";
@@ -21,7 +21,7 @@ export const outcomes = [...verdicts, "part", "unchecked"] as const;
 interface OutputRows {
   /** The input's own columns; none for NDJSON, whose records bring their members. */
   readonly columns: readonly string[];
-  readonly records: AsyncIterable<readonly EarlierRecord[]>;
+  readonly records: AsyncIterable<readonly OutputRecord[]>;
 }
 
 /** Reads the rows once and counts what a report shows, in memory that does not grow with them. */
@@ -54,7 +54,7 @@ class ReportTally {
     this.#run = run;
   }
 
-  add(record: EarlierRecord): void {
+  add(record: OutputRecord): void {
     const verdict = verdicts.find((known) => known === record.text("verdict"));
     const kind = record.text("kind");
     const counts = this.#kinds.get(kind) ?? noOutcomes();
@@ -76,7 +76,7 @@ class ReportTally {
     if (verdict !== undefined && verdict !== "none") this.#accuse(record, kind, verdict);
   }
 
-  #accuse(record: EarlierRecord, kind: string, verdict: Verdict): void {
+  #accuse(record: OutputRecord, kind: string, verdict: Verdict): void {
     const network = joined([record.text("asn"), record.text("as_name")], " ");
     const country = record.text("as_country");
     this.#networks.add(network);
@@ -117,7 +117,7 @@ class ReportTally {
     };
   }
 
-  #itemColumn(record: EarlierRecord): string | null {
+  #itemColumn(record: OutputRecord): string | null {
     const { itemColumn = null, itemColumns = {} } = this.#run ?? {};
     return record.text("column") || (itemColumn ?? itemColumns[record.text("file")] ?? null);
   }
@@ -202,7 +202,7 @@ type OwnCells = readonly (readonly [name: string, cell: string])[];
 
 /** The cells of the input's own columns that are not empty, that of the item left out. */
 function ownCells(
-  { cells, json }: Pick<EarlierRecord, "cells" | "json">,
+  { cells, json }: Pick<OutputRecord, "cells" | "json">,
   columns: readonly string[],
   itemColumn: string | null,
 ): OwnCells {

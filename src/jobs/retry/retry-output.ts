@@ -1,21 +1,25 @@
 import { madeUpOf, type Manifest } from "../../core/manifest/manifest.js";
 import { UsageError } from "../../core/errors.js";
 import { failedSuffix, withoutFailed } from "../../core/files/output-names.js";
-import { realPath } from "../../core/files/real-path.js";
-import { openForm, openRows } from "../../io/output/read/earlier-file.js";
-import { type OutputFile, outputFile } from "../../io/output/read/output-file.js";
+import {
+  type LocalOutput,
+  localOutput,
+  openForm,
+  openRows,
+  type OutputFile,
+  outputFile,
+} from "../../io/output/read.js";
 import { mustHaveColumns, retriedColumns } from "../../core/needed-columns.js";
-import { detectSinkFormat, formats } from "../../io/formats/registry.js";
-import type { SinkSettings } from "../../io/output/options.js";
-import { findWarehouse } from "../../io/output/registry.js";
+import { formats } from "../../io/formats/registry.js";
+import type { Output } from "../../io/output/output.js";
+import type { OutputSettings } from "../enrich/options.js";
+import { parseOutput } from "../../io/output/registry.js";
 import { checkOutputName } from "../../io/output/check-paths.js";
 import { execute } from "../enrich/execute.js";
 import type { Refill, RowSource } from "../enrich/row-source.js";
-import { findManifest, prefixOfOutput } from "../../io/output/manifest-file.js";
+import { manifestOfOutput, prefixOfOutput } from "../../io/output/manifest-file.js";
 import type { EnrichJob } from "../enrich/types.js";
-import { isObjectAddress } from "../../io/object/address.js";
-import { type LocalOutput, localOutput } from "../../io/output/read/local-output.js";
-import { shapeRefused } from "../../io/output/read/text-form.js";
+import { shapeRefused } from "../../io/output/text/read.js";
 import { endpoints } from "../../core/endpoints/endpoints.js";
 import {
   type Finding,
@@ -32,7 +36,7 @@ import { verdictOf } from "../../core/verdict.js";
 import { asObject } from "../../core/json-members.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import { combineFindings } from "../../client/lookup/combine.js";
-import { type EarlierRow, earlierResult } from "../../io/output/read/earlier-row.js";
+import { type OutputRow, resultInRecord } from "../../io/output/output-row.js";
 import type { Lookup } from "../../client/lookup/types.js";
 import type { StartRow } from "../enrich/row-source.js";
 
@@ -47,30 +51,30 @@ export async function retryOutput(job: EnrichJob, prefix?: string): Promise<Mani
   if (!("path" in job.input)) {
     throw new UsageError("retry_needs_file", "retry reads an earlier output file, not a stream");
   }
-  const { path } = job.input;
-  await using local = await localOutput(path);
-  return await retryFiles(job, path, local, prefix);
+  const given = parseOutput(job.input.path);
+  await using local = await localOutput(given);
+  return await retryFiles(job, given, local, prefix);
 }
 
 async function retryFiles(
   job: EnrichJob,
-  path: string,
+  given: Output,
   local: LocalOutput,
   asked: string | undefined,
 ): Promise<Manifest> {
   const { output, to } = job.settings.output;
-  const found = local.path;
+  const path = given.given;
   // A file is an output without it.
-  const manifest = await findManifest(found).catch(() => null);
+  const manifest = await manifestOfOutput(local.output).catch(() => null);
   const prefix = prefixOfOutput(asked, manifest);
-  const file = outputFile(found, manifest, to);
-  const inPlace = placeOf(output) === placeOf(path);
+  const file = outputFile(local.output, manifest, to);
+  const inPlace = placeOf(output) === placeOf(given);
   if (inPlace && path.endsWith(failedSuffix)) throw keepsFailed(path);
   if (to === undefined && !inPlace) await checkOutputName(output);
   const form = await openForm(file, prefix);
   checkFormat(path, file, { output, to });
   mustHaveColumns(path, retriedColumns, form.optional);
-  const own: Partial<SinkSettings> = {
+  const own: Partial<OutputSettings> = {
     ...form.settings,
     prefix,
     to: file.format,
@@ -109,24 +113,20 @@ function keepsFailed(path: string): UsageError {
 }
 
 /** Where an output is, in its only spelling. */
-function placeOf(output: string): string {
-  return isObjectAddress(output)
-    ? output
-    : (findWarehouse(output)?.target.base ?? realPath(output));
+function placeOf({ object, base }: Output): string {
+  return object?.address ?? base();
 }
 
 function checkFormat(
   path: string,
   { format }: OutputFile,
-  { output, to }: Pick<SinkSettings, "output" | "to">,
+  { output: { format: named }, to }: Pick<OutputSettings, "output" | "to">,
 ): void {
-  if (to !== undefined && to !== "parquet" && formats[to].earlier === undefined) {
+  if (to !== undefined && to !== "parquet" && formats[to].records === undefined) {
     throw shapeRefused(`--to ${to}`);
   }
-  const kind = format === "parquet" ? "parquet" : undefined;
-  const target = output === "-" ? undefined : findWarehouse(output)?.target.kind;
-  const named = output === "-" || target !== undefined ? null : detectSinkFormat(output).format;
-  if (kind === target && (to ?? format) === format && (named ?? format) === format) return;
+  const isNamed = format === "parquet" ? named === format : (named ?? format) === format;
+  if (isNamed && (to ?? format) === format) return;
   throw new UsageError("retry_keeps_format", `${path} is ${format}, and so is its retry`, {
     hint: "leave out -o and --to to replace it, or name a file of the same format",
   });
@@ -135,29 +135,29 @@ function checkFormat(
 /** Looks up the failed and partial rows of an earlier output; a worse answer changes nothing. */
 function retryStart(lookup: Lookup): StartRow {
   return (row, signal) => {
-    const before = row as EarlierRow;
-    const { item, earlier } = before;
-    if (item === null || !shouldRetry(before)) return { item, finding: earlier };
+    const known = row as OutputRow;
+    const { item, before } = known;
+    if (item === null || !shouldRetry(known)) return { item, finding: before };
     // Another program, or an earlier version, may have written what must not be sent.
     const { item: sendable, reason } = recogniseItem(item.value, item.kind);
     if (sendable === null) return { item: null, finding: unasked("unsupported", reason) };
     const asked = lookup(sendable, { signal, row: row.number });
     const finding = asked
-      .then((now) => withKept(before, now))
-      .then((now) => (isNoWorse(earlier, now) ? now : earlier));
+      .then((now) => withKept(known, now))
+      .then((now) => (isNoWorse(before, now) ? now : before));
     return { item: sendable, finding };
   };
 }
 
-/** Adds the answers of an earlier row whose lookups were not retried. */
-function withKept(row: EarlierRow, now: Finding): Finding {
-  const { earlier } = row;
+/** Adds the answers of a row whose lookups were not retried. */
+function withKept(row: OutputRow, now: Finding): Finding {
+  const { before } = row;
   // A lookup that failed again was retried.
   if (now.status !== "complete" && now.status !== "partial") return now;
   let whole = now;
   for (const endpoint of lookupEndpoints) {
-    if (earlier.answers[endpoint] === undefined || now.answers[endpoint] !== undefined) continue;
-    const missing = missingIn(earlier, endpoint);
+    if (before.answers[endpoint] === undefined || now.answers[endpoint] !== undefined) continue;
+    const missing = missingIn(before, endpoint);
     const kept: Finding = {
       ...unasked(missing.length > 0 ? "partial" : "complete", null),
       answers: { [endpoint]: keptAnswer(row, endpoint) },
@@ -173,14 +173,14 @@ function withKept(row: EarlierRow, now: Finding): Finding {
 }
 
 /** The result as received, where the output has it, or what its columns say. */
-function keptAnswer({ record, earlier }: EarlierRow, endpoint: LookupEndpoint): LookupAnswer {
+function keptAnswer({ record, before }: OutputRow, endpoint: LookupEndpoint): LookupAnswer {
   const text = record.text(memberOf(endpoint));
   const received = parsed(text);
   if (received !== null) return { result: received, text };
-  return { result: earlierResult(record, endpoint, missingIn(earlier, endpoint)) };
+  return { result: resultInRecord(record, endpoint, missingIn(before, endpoint)) };
 }
 
-/** Members that an answer of an earlier row lacks: only some endpoints have partial answers. */
+/** Members that an answer of the row lacks: only some endpoints have partial answers. */
 function missingIn({ missing }: Finding, endpoint: LookupEndpoint): readonly string[] {
   return endpoints[endpoint].partial === null ? [] : missing;
 }
@@ -193,22 +193,22 @@ function parsed(text: string): JsonObject | null {
   }
 }
 
-function shouldRetry({ item, earlier }: EarlierRow): boolean {
-  return item !== null && (earlier.status === "failed" || earlier.status === "partial");
+function shouldRetry({ item, before }: OutputRow): boolean {
+  return item !== null && (before.status === "failed" || before.status === "partial");
 }
 
-/** True if the new finding tells at least as much as the earlier one. */
-export function isNoWorse(earlier: Finding, now: Finding): boolean {
-  if (rank[now.status] < rank[earlier.status]) return false;
+/** True if the new finding tells at least as much as the one before. */
+export function isNoWorse(before: Finding, now: Finding): boolean {
+  if (rank[now.status] < rank[before.status]) return false;
   const isWhole = now.status !== "failed" && now.status !== "partial";
   if (isWhole) return true;
-  if (verdictOf(now) === null && verdictOf(earlier) !== null) return false;
+  if (verdictOf(now) === null && verdictOf(before) !== null) return false;
   // A failed row can still hold the answer of one of its two lookups.
-  const answered = lookupEndpoints.filter((endpoint) => earlier.answers[endpoint] !== undefined);
+  const answered = lookupEndpoints.filter((endpoint) => before.answers[endpoint] !== undefined);
   if (answered.some((endpoint) => now.answers[endpoint] === undefined)) return false;
   const hasPartial = answered.some((endpoint) => endpoints[endpoint].partial !== null);
-  if (hasPartial && now.missing.length > earlier.missing.length) return false;
-  return now.status === "partial" || severity(now) >= severity(earlier);
+  if (hasPartial && now.missing.length > before.missing.length) return false;
+  return now.status === "partial" || severity(now) >= severity(before);
 }
 
 function severity(finding: Finding): number {

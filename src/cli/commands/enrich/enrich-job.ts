@@ -10,8 +10,7 @@ import { ProgressDisplay } from "../../terminal/progress-display.js";
 import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../../core/errors.js";
 import type { FolderSettings } from "../../../io/input/listing/list-inputs.js";
 import type { RunInput } from "../../../io/input/types.js";
-import { withoutNamedFolders } from "../../../jobs/enrich/destination/named-folders.js";
-import { outputBase } from "../../../io/output/check-paths.js";
+import type { Output } from "../../../io/output/output.js";
 import { statePath } from "../../../jobs/enrich/state/state-files.js";
 import type { sourceOptions } from "../../../io/input/source-options.js";
 import type { runGroups } from "./job-options.js";
@@ -46,9 +45,12 @@ async function runWith(
   input: RunInput,
   perform: Perform,
 ): Promise<number> {
-  const { context, settings, watch } = call;
-  const stateFolder = stateFolderOf(settings);
-  watch?.follow({ stateFolder, toStdout: settings.output !== "-" });
+  const { context, watch } = call;
+  const job = jobOf(call, session, input);
+  const { output } = job.settings.output;
+  const settings = { ...call.settings, output };
+  const stateFolder = output.isStdout ? null : statePath(output.base(settings.stateDir));
+  watch?.follow({ stateFolder, toStdout: !output.isStdout });
   if (settings.tagIps !== undefined) {
     // A bad folder is reported before the first request.
     const { ExportFolder } = await import("../../../jobs/tags/folder/export-folder.js");
@@ -59,7 +61,6 @@ async function runWith(
   await reports?.checkRunReport(settings);
   let lastStep = (): void => undefined;
   let reported: Promise<void> | undefined;
-  const job = jobOf(call, session, input);
   const manifest = await runJob(call, perform, {
     ...job,
     onPublished: async (run) => {
@@ -78,13 +79,13 @@ async function runWith(
     await reported;
   };
   // The text summary does not wait for the lists; the JSON summary includes them.
-  await printSummary(manifest, call);
+  await printSummary(manifest, { context, settings });
   if (settings.tagIps === undefined || isRefusal(manifest.exit_reason)) {
     await over();
     return exitCodeOfManifest(manifest, settings);
   }
   const { exportSeenTags } = await import("./seen-tags-export.js");
-  const exported = await exportSeenTags(call, session, manifest, settings.tagIps);
+  const exported = await exportSeenTags({ context, settings }, session, manifest, settings.tagIps);
   watch?.finish(exported.manifest);
   if (exported.fault !== null) throw exported.fault.error;
   await over();
@@ -92,14 +93,15 @@ async function runWith(
 }
 
 function jobOf(
-  { context, settings, shownCommand }: EnrichJobCall,
+  { context, settings: flat, shownCommand }: EnrichJobCall,
   session: Session,
   input: RunInput,
 ): EnrichJob {
-  const { quiet } = settings;
+  const settings = inGroups(flat);
+  const isQuiet = flat.quiet || isAlone(flat, settings.output.output, context);
   return {
     input,
-    settings: inGroups(settings),
+    settings,
     session,
     stdout: context.stdout,
     stateFolder: userStateFolder(context.env),
@@ -110,7 +112,7 @@ function jobOf(
     onRunId: (runId) => void (context.reporter.runId = runId),
     onWarning: (message) => context.reporter.warning(message),
     onNotice: (message) => {
-      if (!quiet && !isAlone(settings, context)) context.reporter.print(`repute: ${message}`);
+      if (!isQuiet) context.reporter.print(`repute: ${message}`);
     },
   };
 }
@@ -119,10 +121,11 @@ async function runJob(call: EnrichJobCall, perform: Perform, job: EnrichJob): Pr
   const { context, settings } = call;
   const display = new ProgressDisplay(context.reporter, context.clock);
   // Rows printed to the same terminal would overwrite the progress line.
-  const toTerminal = settings.output === "-" && context.stdout.isTTY === true;
+  const { output } = job.settings.output;
+  const toTerminal = output.isStdout && context.stdout.isTTY === true;
   const places = {
     terminal: !settings.quiet && !toTerminal,
-    log: !settings.quiet && !isAlone(settings, context),
+    log: !settings.quiet && !isAlone(settings, output, context),
   };
   try {
     return await perform({
@@ -176,16 +179,12 @@ export function explainInterruption(
 }
 
 /** A JSON summary on stderr must stand alone, unless all of stderr is JSON. */
-function isAlone({ json, output }: EnrichJobSettings, { reporter }: CliContext): boolean {
-  return json && output === "-" && reporter.format === "text";
-}
-
-/** The state folder of a run; null if it keeps none. */
-function stateFolderOf({
-  output,
-  stateDir,
-}: Pick<EnrichJobSettings, "output" | "stateDir">): string | null {
-  return output === "-" ? null : statePath(outputBase(withoutNamedFolders(output), stateDir));
+function isAlone(
+  { json }: EnrichJobSettings,
+  { isStdout }: Output,
+  { reporter }: CliContext,
+): boolean {
+  return json && isStdout && reporter.format === "text";
 }
 
 /**

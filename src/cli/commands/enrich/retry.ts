@@ -1,14 +1,21 @@
 import { z } from "zod";
 import { option } from "../../../core/options.js";
 import { UsageError } from "../../../core/errors.js";
-import { findWarehouse } from "../../../io/output/registry.js";
-import { defaultPrefix, earlierPrefix, sinkOptions } from "../../../io/output/options.js";
+import { parseOutput } from "../../../io/output/registry.js";
+import { defaultPrefix, readPrefix, sinkOptions } from "../../../io/output/options.js";
 import { sourceOptions } from "../../../io/input/source-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { runEnrichJob } from "./enrich-job.js";
 import { jobExitCodes, runGroups } from "./job-options.js";
 import { withServices } from "../../services/services.js";
-import { checkRunWords, hasRunWords, namedAfter } from "../../../core/files/output-names.js";
+import {
+  checkRunWords,
+  fileParts,
+  hasRunWords,
+  namedAfter,
+  type NameParts,
+} from "../../../core/files/output-names.js";
+import type { Output } from "../../../io/output/output.js";
 
 const { Service, Lookups, Pace } = runGroups;
 const { limit: _limit, ...run } = runGroups.Run;
@@ -24,7 +31,7 @@ const groups = {
       alias: "o",
     }),
     to,
-    prefix: earlierPrefix,
+    prefix: readPrefix,
   },
   Service,
   Lookups,
@@ -63,11 +70,12 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
       hint: "save the rows to a file, and name that",
     });
   }
-  const table = findWarehouse(path);
-  if (table !== null && table.rows !== null) throw retriedInTable(table.target.display);
+  const retried = parseOutput(path);
+  if (retried.isTable) throw retriedInTable(retried.name);
+  const { output = path, report } = own;
   const named = {
-    output: await namedAfterRun(path, "-o", own.output ?? path),
-    report: await namedAfterRun(path, "--report", own.report),
+    output: await namedAfterRun(retried, "-o", output, parseOutput(output).parts),
+    report: report && (await namedAfterRun(retried, "--report", report, fileParts(report))),
   };
   const settings = {
     ...sourceOptions.parse({}),
@@ -97,20 +105,20 @@ function retriedInTable(name: string): UsageError {
  *
  * @throws UsageError `run_word`, `manifest_missing` if nothing tells when that run began
  */
-async function namedAfterRun<T extends string | undefined>(
-  earlier: string,
+async function namedAfterRun(
+  retried: Output,
   flag: string,
-  name: T,
-): Promise<T | string> {
-  if (name === undefined) return name;
-  checkRunWords(flag, name);
-  if (!hasRunWords(name)) return name;
+  name: string,
+  parts: NameParts,
+): Promise<string> {
+  checkRunWords(flag, parts);
+  if (!hasRunWords(parts.file)) return name;
   const { storedManifest } = await import("../../../jobs/enrich/finish/previous-outputs.js");
-  const { run_id: runId, started_at: startedAt } = (await storedManifest(earlier)) ?? {};
+  const { run_id: runId, started_at: startedAt } = (await storedManifest(retried)) ?? {};
   if (runId !== undefined && startedAt !== undefined) return namedAfter(name, { runId, startedAt });
   throw new UsageError(
     "manifest_missing",
-    `${earlier} has no manifest, which tells what {date} and {run_id} are`,
+    `${retried.name} has no manifest, which tells what {date} and {run_id} are`,
     { hint: `write the whole name: ${flag} FILE` },
   );
 }

@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import { ReputeError } from "../../../core/errors.js";
 import { writeManifest } from "../../../io/output/manifest-file.js";
-import { isObjectAddress } from "../../../io/object/address.js";
-import { outputBase } from "../../../io/output/check-paths.js";
-import { manifestPath } from "../../../core/files/output-names.js";
+import type { Output } from "../../../io/output/output.js";
+import { manifestPath, startOf } from "../../../core/files/output-names.js";
 import { seenTags, type SeenTags, uncountedText } from "../../../jobs/enrich/seen-tags.js";
 import { otherNames } from "../../../jobs/enrich/counters.js";
 import type { Manifest, TagExportRecord } from "../../../core/manifest/manifest.js";
@@ -16,7 +15,7 @@ import { shellWord } from "../../../core/text/quantity.js";
 
 type SeenTagsCall = Pick<
   CommandCall<{
-    readonly output: string;
+    readonly output: Output;
     readonly quiet: boolean;
     readonly json: boolean;
     readonly stateDir?: string | undefined;
@@ -54,7 +53,7 @@ export async function exportSeenTags(
   } catch (error) {
     fault = { error };
     records = seen.names.map((tag) => failedRecord(tag, error));
-    context.reporter.print(afterwards(settings, folder));
+    context.reporter.print(afterwards(settings, manifest, folder));
   }
   if (seen.uncounted > 0) {
     context.reporter.print(`repute: ${uncountedText(seen)}`);
@@ -76,9 +75,10 @@ async function saveManifest(
   { output, stateDir }: SeenTagsCall["settings"],
   manifest: Manifest,
 ): Promise<void> {
-  if (!isObjectAddress(output)) return writeManifest(outputBase(output, stateDir), manifest);
+  const { object, base } = output.named(startOf(manifest));
+  if (object === null) return writeManifest(base(stateDir), manifest);
   const { putObject } = await import("../../../io/object/put-object.js");
-  await putObject(manifestPath(output), `${JSON.stringify(manifest, null, 2)}\n`);
+  await putObject(manifestPath(object.address), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
 /** Failed tags count like failed rows. */
@@ -108,8 +108,13 @@ function uncountedRecord(seen: SeenTags): TagExportRecord {
   return failedRecord(otherNames, new ReputeError("too_many_tags", uncountedText(seen)));
 }
 
-function afterwards({ output, stateDir }: SeenTagsCall["settings"], folder: string): string {
+function afterwards(
+  { output, stateDir }: SeenTagsCall["settings"],
+  manifest: Manifest,
+  folder: string,
+): string {
   const state = stateDir === undefined ? "" : ` --state-dir ${shellWord(stateDir)}`;
-  const which = output === "-" ? "NAME..." : `--seen-in ${shellWord(output)}${state}`;
+  const { isStdout, given } = output.named(startOf(manifest));
+  const which = isStdout ? "NAME..." : `--seen-in ${shellWord(given)}${state}`;
   return `repute: the rows are done but their tag lists are not; to export them: repute tags export ${which} -o ${shellWord(folder)}`;
 }

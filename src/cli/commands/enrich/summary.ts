@@ -9,7 +9,6 @@ import { labelled } from "../../../core/text/wrap.js";
 import { paintSummary, usesColor } from "../../terminal/colors.js";
 import { madeUpText } from "../../../core/finding-source.js";
 import { countedVerdicts, findingStatuses } from "../../../core/finding.js";
-import { recordBase } from "../../../io/output/check-paths.js";
 import { countedWarning } from "../../../jobs/enrich/counted-warning.js";
 import {
   isRefusal,
@@ -17,7 +16,7 @@ import {
   type Manifest,
   type RequestCounts,
 } from "../../../core/manifest/manifest.js";
-import { findWarehouse } from "../../../io/output/registry.js";
+import type { Output } from "../../../io/output/output.js";
 import {
   counted,
   formatBytes,
@@ -27,12 +26,14 @@ import {
   formatSeconds,
   formatSpeed,
 } from "../../../core/text/quantity.js";
-import { failedSuffix, manifestPath } from "../../../core/files/output-names.js";
+import { manifestPath, startOf } from "../../../core/files/output-names.js";
 
 /** Maximum entries per list; the manifest has all. */
 const longest = 5;
 
 interface SummarySettings {
+  /** Where the run wrote; for its manifest, by default beside the rows. */
+  readonly output?: Output;
   readonly stateDir?: string | undefined;
   /** What the names of added columns begin with. Without it, no retry is proposed. */
   readonly prefix?: string | undefined;
@@ -69,9 +70,10 @@ export async function printSummary(
 export function formatSummary(
   manifest: Manifest,
   width: number,
-  { stateDir, prefix }: SummarySettings = {},
+  settings: SummarySettings = {},
 ): string {
   const { input, output, seconds } = manifest;
+  const { stateDir, prefix } = settings;
   const madeUp = madeUpOf(manifest);
   const advice = prefix === undefined ? null : retryFailedRows(manifest, { prefix, stateDir });
   const speed = seconds > 0 ? ` (${formatSpeed(output.rows / seconds)} rows/s)` : "";
@@ -94,7 +96,7 @@ export function formatSummary(
     ["output", [outputLine(output)]],
     [
       "manifest",
-      output.path === null ? [] : [manifestPath(shownBase(manifest, output.path, stateDir))],
+      output.path === null ? [] : [manifestPath(shownBase(manifest, output.path, settings))],
     ],
   ];
   return [
@@ -110,11 +112,15 @@ function outputLine({ path, bytes }: Manifest["output"]): string {
 }
 
 /** The base of the manifest's name, relative if the output was given so. */
-function shownBase({ exit_reason }: Manifest, output: string, stateDir?: string): string {
-  const target = findWarehouse(output)?.target;
-  if (target === undefined || target.base === target.file) return output;
-  const plain = recordBase(target, stateDir);
-  const base = isRefusal(exit_reason) ? plain + failedSuffix : plain;
+function shownBase(
+  manifest: Manifest,
+  path: string,
+  { output, stateDir }: SummarySettings,
+): string {
+  // Rows that a table does not take are in a file.
+  const isBeside = output === undefined || output.file !== null || isRefusal(manifest.exit_reason);
+  if (isBeside) return path;
+  const base = output.named(startOf(manifest)).base(stateDir);
   const near = relative(".", base);
   return near.startsWith("..") ? base : near;
 }

@@ -1,7 +1,8 @@
 import { abortable } from "../../../core/abort.js";
 import { ReputeError } from "../../../core/errors.js";
 import { faultOf, previousOutputs } from "../../../jobs/enrich/finish/previous-outputs.js";
-import { readOutput } from "../../../io/output/read/read-output.js";
+import type { Output } from "../../../io/output/output.js";
+import { readOutput } from "../../../io/output/read.js";
 import { diffOutputs, type OutputDiff } from "../../../jobs/diff/diff-outputs.js";
 import { comparedColumns } from "../../../jobs/diff/observation.js";
 import type { Changes } from "../../../jobs/report/types.js";
@@ -17,14 +18,14 @@ export interface Comparing {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Compares two outputs as they are named. @throws as `readOutput`; the signal's reason */
+/** Compares two outputs. @throws as `readOutput`; the signal's reason */
 export async function compareOutputs(
-  earlier: string,
-  later: string,
+  earlier: Output,
+  later: Output,
   { prefix, stateDir, signal }: Comparing,
 ): Promise<OutputDiff> {
-  const rowsOf = async (path: string) => {
-    const { records } = await readOutput(path, prefix, comparedColumns, stateDir);
+  const rowsOf = async (output: Output) => {
+    const { records } = await readOutput(output, prefix, comparedColumns, stateDir);
     return abortable(records, signal);
   };
   return diffOutputs(await rowsOf(earlier), await rowsOf(later));
@@ -32,8 +33,8 @@ export async function compareOutputs(
 
 /** What changed since an earlier output, for a report. @throws as `compareOutputs` */
 export async function changesSince(
-  earlier: string,
-  later: string,
+  earlier: Output,
+  later: Output,
   comparing: Comparing,
 ): Promise<Changes> {
   await using diff = await compareOutputs(earlier, later, comparing);
@@ -42,14 +43,14 @@ export async function changesSince(
     if (worst.length === mostListed) break;
     worst.push(change);
   }
-  return { earlier: redactAddress(earlier), counts: diff.counts, worst };
+  return { earlier: redactAddress(earlier.given), counts: diff.counts, worst };
 }
 
 export interface PreviousOf {
-  /** The names of the outputs, with `{date}` or `{run_id}`. */
-  readonly pattern: string;
-  /** Name of the later output, which is one of them. */
-  readonly own: string;
+  /** The outputs, with `{date}` or `{run_id}`. */
+  readonly pattern: Output;
+  /** The later output, which is one of them. */
+  readonly own: Output;
 }
 
 /**
@@ -60,7 +61,7 @@ export interface PreviousOf {
  */
 export async function changesSincePrevious(
   { pattern, own }: PreviousOf,
-  later: string,
+  later: Output,
   comparing: Comparing,
   onNotice: (message: string) => void,
 ): Promise<Changes | null> {
@@ -73,8 +74,8 @@ export async function changesSincePrevious(
       if (!(error instanceof ReputeError)) throw error;
       fault = error.message;
     }
-    onNotice(`the report is not compared with ${earlier}: ${fault}`);
+    onNotice(`the report is not compared with ${earlier.given}: ${fault}`);
   }
-  onNotice(`there is no earlier output of ${pattern} to compare the report with`);
+  onNotice(`there is no earlier output of ${pattern.given} to compare the report with`);
   return null;
 }

@@ -3,7 +3,8 @@ import { UsageError } from "../../../core/errors.js";
 import { accusationIn } from "../../../core/verdict.js";
 import { option } from "../../../core/options.js";
 import { formatCount } from "../../../core/text/quantity.js";
-import { earlierPrefix } from "../../../io/output/options.js";
+import { readPrefix } from "../../../io/output/options.js";
+import { parseOutput } from "../../../io/output/registry.js";
 import { runOptions } from "../../../jobs/enrich/options.js";
 import { changeCounts, changePhrase, changeTotal } from "../../../jobs/report/change-phrase.js";
 import type { OutputDiff } from "../../../jobs/diff/diff-outputs.js";
@@ -35,7 +36,7 @@ const groups = {
       common: true,
       description: "Exit with 3 if an item got worse, or a new one has a verdict against it",
     }),
-    prefix: earlierPrefix,
+    prefix: readPrefix,
     stateDir: runOptions.shape.stateDir,
     quiet,
   },
@@ -79,18 +80,22 @@ async function diff(call: DiffCall): Promise<number> {
       hint: "repute diff monday.csv tuesday.csv",
     });
   }
-  const { output } = settings;
+  const output = settings.output === undefined ? null : parseOutput(settings.output);
   const { diffFormatOf, diffLines } = await import("../../../jobs/report/page/diff-page.js");
-  const format = output === undefined ? null : diffFormatOf(output);
-  if (output !== undefined) await checkOutput(output, [earlier, later]);
+  const format = output === null ? null : diffFormatOf(output.given);
+  if (output !== null) await checkOutput(output, [earlier, later]);
   const { compareOutputs } = await import("./compare-outputs.js");
-  await using found = await compareOutputs(earlier, later, { ...settings, signal: context.signal });
+  await using found = await compareOutputs(
+    parseOutput(earlier, "read"),
+    parseOutput(later, "read"),
+    { ...settings, signal: context.signal },
+  );
   const names = { earlier: redactAddress(earlier), later: redactAddress(later) };
-  if (output !== undefined && format !== null) {
+  if (output !== null && format !== null) {
     await writeLines(output, diffLines(format, found, names), context);
   }
-  if (settings.json) await writeLines("-", diffLines("ndjson", found, names), context);
-  else if (!settings.quiet) await show(found, output === undefined, call);
+  if (settings.json) await writeLines(parseOutput("-"), diffLines("ndjson", found, names), context);
+  else if (!settings.quiet) await show(found, output === null, call);
   return settings.exitCode && isAlarming(found) ? exitCodes.rowsFailed : exitCodes.done;
 }
 

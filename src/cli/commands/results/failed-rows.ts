@@ -1,10 +1,10 @@
 import { rowCodes } from "../../../core/row-codes.js";
 import { FatalError } from "../../../core/errors.js";
-import { namedAfter, startOf } from "../../../core/files/output-names.js";
+import { startOf } from "../../../core/files/output-names.js";
 import { isRefusal, type Manifest, type Refusal } from "../../../core/manifest/manifest.js";
 import { counted, formatCount, formatCounts, shellWord } from "../../../core/text/quantity.js";
-import { earlierFormats } from "../../../io/formats/registry.js";
-import { findWarehouse } from "../../../io/output/registry.js";
+import { readableFormats } from "../../../io/formats/registry.js";
+import type { Output } from "../../../io/output/output.js";
 import { brokenRows, type FailOn, lookedUp } from "../../../jobs/enrich/failure-limits.js";
 import type { FlatSettings } from "../../../jobs/enrich/options.js";
 import { exitCodeOfRun, exitCodes } from "../../exit-code.js";
@@ -45,10 +45,10 @@ function remedyOf(code: string): string {
   return entries[name]?.[1] ?? "see rep_error in the output";
 }
 
-type LimitSettings = Pick<
-  FlatSettings,
-  "output" | "prefix" | "maxFailed" | "minRows" | "tagIps"
-> & { readonly report?: string | undefined };
+type LimitSettings = Pick<FlatSettings, "prefix" | "maxFailed" | "minRows" | "tagIps"> & {
+  readonly output: Output;
+  readonly report?: string | undefined;
+};
 
 /**
  * Exit code of a run whose rows are done.
@@ -61,7 +61,7 @@ export function exitCodeOfManifest(
 ): number {
   const { exit_reason } = manifest;
   if (!isRefusal(exit_reason)) return exitCodeOfRun(settings.failOn, manifest.statuses);
-  const named = { ...settings, output: namedAfter(output, startOf(manifest)) };
+  const named = { ...settings, output: output.named(startOf(manifest)) };
   const what = refusalText[exit_reason](manifest, settings);
   const broken = manifest.first_broken === undefined ? "" : `; first, ${manifest.first_broken}`;
   const unmade = [
@@ -104,7 +104,7 @@ const refusalText: Readonly<
 
 function kept({ output }: Manifest, settings: LimitSettings): string {
   if (output.path === null) return "";
-  return `; the rows are in ${output.path}, not in ${findWarehouse(settings.output)?.target.display ?? settings.output}`;
+  return `; the rows are in ${output.path}, not in ${settings.output.name}`;
 }
 
 function hintFor(manifest: Manifest, { output: target, prefix }: LimitSettings): string {
@@ -117,8 +117,10 @@ function hintFor(manifest: Manifest, { output: target, prefix }: LimitSettings):
   if (mendableRows(manifest) === 0) return `${check}; to accept it, raise --max-failed`;
   const again = "run it again once the service works, or raise --max-failed";
   // A table takes no rows of a file, which is then filled in itself.
-  const isFile = target !== null && !isTable(target);
-  return retryAdvice(output, [...(isFile ? ["-o", target] : []), ...prefixFlag(prefix)]) ?? again;
+  return (
+    retryAdvice(output, [...(target.isTable ? [] : ["-o", target.given]), ...prefixFlag(prefix)]) ??
+    again
+  );
 }
 
 interface RetrySettings {
@@ -140,10 +142,10 @@ function mendableRows({ statuses, errors, left_out }: Manifest): number {
 
 /** The flags with which other commands find the columns and the manifest of a run's output. */
 export function readingFlags(
-  output: string | null,
+  { isTable }: Output,
   { prefix, stateDir }: RetrySettings,
 ): readonly string[] {
-  const hasState = stateDir !== undefined && output !== null && isTable(output);
+  const hasState = stateDir !== undefined && isTable;
   return [...prefixFlag(prefix), ...(hasState ? ["--state-dir", stateDir] : [])];
 }
 
@@ -153,12 +155,8 @@ function retryAdvice(
   flags: readonly string[],
 ): string | null {
   if (path === null) return null;
-  if (![...earlierFormats, "parquet"].includes(format)) return null;
+  if (![...readableFormats, "parquet"].includes(format)) return null;
   return `to retry the failed rows: repute retry ${[path, ...flags].map(shellWord).join(" ")}`;
-}
-
-function isTable(output: string): boolean {
-  return (findWarehouse(output)?.rows ?? null) !== null;
 }
 
 function prefixFlag(prefix: string): readonly string[] {

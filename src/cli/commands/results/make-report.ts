@@ -4,6 +4,7 @@ import { abortable } from "../../../core/abort.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import {
   checkRunWords,
+  fileParts,
   hasRunWords,
   namedAfter,
   startOf,
@@ -13,23 +14,24 @@ import { shellWord } from "../../../core/text/quantity.js";
 import { replaceFile } from "../../../core/files/json-file.js";
 import { outputFault } from "../../../io/output/output-fault.js";
 import { isObjectAddress } from "../../../io/object/address.js";
-import { findWarehouse } from "../../../io/output/registry.js";
+import type { Output } from "../../../io/output/output.js";
+import { parseOutput } from "../../../io/output/registry.js";
 import { checkFolder } from "../../../io/output/check-paths.js";
 import type { FlatSettings } from "../../../jobs/enrich/options.js";
 import { readingFlags } from "./failed-rows.js";
-import { outputFile } from "../../../io/output/read/output-file.js";
 import { mustChooseColumns, reportedColumns } from "../../../core/needed-columns.js";
 import {
+  outputFile,
   type OutputReading,
   readOutput,
   readStaged,
   refuseUnreadable,
-} from "../../../io/output/read/read-output.js";
+} from "../../../io/output/read.js";
 import { madeUpOf } from "../../../core/manifest/manifest.js";
 import type { FoundManifest } from "../../../core/manifest/found-manifest.js";
 import { NamedFolders } from "../../../jobs/enrich/destination/named-folders.js";
 import { patternOf } from "../../../jobs/enrich/finish/previous-outputs.js";
-import type { PublishedRun } from "../../../io/output/types.js";
+import type { PublishedRun } from "../../../io/output/read.js";
 import { tallyReport } from "../../../jobs/report/report-tally.js";
 import type { Changes, Report, RunFacts } from "../../../jobs/report/types.js";
 import { redactAddress } from "../../../core/redaction/redact-address.js";
@@ -40,6 +42,8 @@ interface ReportOptions extends Comparing {
   readonly against?: string | undefined;
   /** Which one `previous` is. Default by the date or run ID in the output's name */
   readonly previous?: PreviousOf | undefined;
+  /** Name of the output in the report. @default as given */
+  readonly title?: string | undefined;
   /** The output, if it is open already. */
   readonly reading?: OutputReading | undefined;
   /** Called if the previous output is passed over or missing. */
@@ -51,26 +55,27 @@ interface ReportOptions extends Comparing {
  *
  * @throws as `readOutput`; the signal's reason
  */
-export async function makeReport(output: string, options: ReportOptions): Promise<Report> {
+export async function makeReport(output: Output, options: ReportOptions): Promise<Report> {
   const { prefix, stateDir, reading, signal } = options;
   const changes = await changesOf(output, options);
   const { manifest, columns, records } =
     reading ?? (await readOutput(output, prefix, undefined, stateDir));
   const facts = manifest === null ? null : factsOf(manifest);
   const rows = { columns, records: abortable(records, signal) };
-  return tallyReport(redactAddress(output), rows, facts, changes);
+  return tallyReport(redactAddress(options.title ?? output.given), rows, facts, changes);
 }
 
 /** What changed since the output that `--against` names. @throws UsageError `previous_unknown` */
 async function changesOf(
-  output: string,
+  output: Output,
   { against, previous, onNotice = () => undefined, ...comparing }: ReportOptions,
 ): Promise<Changes | null> {
   if (against === undefined) return null;
   const { changesSince, changesSincePrevious } = await import("./compare-outputs.js");
-  if (against !== previousWord) return changesSince(against, output, comparing);
+  if (against !== previousWord)
+    return changesSince(parseOutput(against, "read"), output, comparing);
   const pattern = previous?.pattern ?? patternOf(output);
-  if (pattern === null) throw previousUnknown(output);
+  if (pattern === null) throw previousUnknown(output.given);
   return changesSincePrevious({ pattern, own: output, ...previous }, output, comparing, onNotice);
 }
 
@@ -119,10 +124,10 @@ export async function checkRunReport(settings: RunReportSettings): Promise<void>
     });
   }
   checkReportName(report);
-  checkRunWords("--report", report);
+  checkRunWords("--report", fileParts(report));
   if (against !== undefined) checkAgainst(against, output);
   mustChooseColumns("the output", reportedColumns, columns);
-  if (output === "-") {
+  if (output.isStdout) {
     throw new UsageError(
       "report_needs_file",
       "--report reads the output, which stdout does not keep",
@@ -137,24 +142,24 @@ export async function checkRunReport(settings: RunReportSettings): Promise<void>
   if (isObjectAddress(report)) {
     await (await import("../../../io/object/check-store.js")).checkObjectWritable(report);
   }
-  if (findWarehouse(output) !== null) return;
-  refuseUnreadable(output, to ?? outputFile(output, null).format);
+  if (output.open !== null) return;
+  refuseUnreadable(output.given, to ?? outputFile(output, null).format);
 }
 
 /** Checks that an output can be compared with an earlier one. */
-function checkAgainst(against: string, output: string): void {
+function checkAgainst(against: string, output: Output): void {
   if (against === previousWord) {
-    if (!hasRunWords(output)) throw previousUnknown(output);
+    if (!hasRunWords(output.parts.file)) throw previousUnknown(output.given);
     return;
   }
-  if (against === output || realPath(against) === realPath(output)) {
+  const { given, file, isTable, object } = parseOutput(against, "read");
+  if (given === output.given || (file !== null && file === output.file)) {
     const message = `--against ${redactAddress(against)} is the output itself, which the run replaces`;
     throw new UsageError("against_is_output", message, {
       hint: "name another file, or keep the outputs apart: -o 'nights/{date}.csv' --against previous",
     });
   }
-  const isFile = (findWarehouse(against)?.rows ?? null) === null && !isObjectAddress(against);
-  if (!isFile || existsSync(against)) return;
+  if (isTable || object !== null || existsSync(against)) return;
   throw new UsageError("input_not_found", `--against: there is no file ${against}`, {
     hint: "check the path",
   });
@@ -178,24 +183,26 @@ export async function reportRun(
       : readStaged(staged, run, prefix);
   const start = startOf(manifest);
   const { path } = manifest.output;
-  const previous = { pattern: output, own: namedAfter(output, start) };
-  const options = { reading, prefix, against, previous, stateDir, onNotice };
-  const rows = path ?? previous.own;
+  const own = output.named(start);
+  const rows = path ?? own.given;
+  const previous = { pattern: output, own };
+  const options = { title: rows, reading, prefix, against, previous, stateDir, onNotice };
   const page = namedAfter(report, start);
   try {
-    await new NamedFolders().make(report, start);
-    await writeReportPage(page, await makeReport(rows, options));
+    if (!isObjectAddress(report)) await new NamedFolders().make(report, start);
+    await writeReportPage(page, await makeReport(own, options));
   } catch (error) {
     if (!(error instanceof FatalError)) throw error;
     const from = against === undefined ? "" : ` --against ${shellWord(against)}`;
-    const flags = readingFlags(rows, { prefix, stateDir }).map((flag) => ` ${shellWord(flag)}`);
+    const flags = readingFlags(own, { prefix, stateDir }).map((flag) => ` ${shellWord(flag)}`);
     const again = `repute report ${shellWord(rows)}${from}${flags.join("")} -o ${shellWord(page)}`;
     const hint = `the rows are in ${rows}; once this is mended, make the page: ${again}`;
     throw new FatalError(error.code, error.message, { cause: error, hint });
   }
 }
 
-type RunReportSettings = Pick<FlatSettings, "output" | "to" | "prefix" | "columns" | "stateDir"> & {
+type RunReportSettings = Pick<FlatSettings, "to" | "prefix" | "columns" | "stateDir"> & {
+  readonly output: Output;
   readonly report?: string | undefined;
   readonly against?: string | undefined;
 };

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { option } from "../../../core/options.js";
+import { parseOutput } from "../../../io/output/registry.js";
 import { runOptions } from "../../../jobs/enrich/options.js";
-import { earlierPrefix } from "../../../io/output/options.js";
+import { readPrefix } from "../../../io/output/options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { commonExitCodes } from "../../exit-code.js";
 import { cliOptions } from "../../options/option-spec.js";
@@ -21,7 +22,7 @@ const groups = {
         "Also show what changed since this earlier output, or since the previous one, if OUT has a date (2026-01-31) or run ID in its name",
       value: "EARLIER|previous",
     }),
-    prefix: earlierPrefix,
+    prefix: readPrefix,
     stateDir: runOptions.shape.stateDir,
     quiet,
   },
@@ -54,14 +55,14 @@ export const reportCommand = defineCommand({
 });
 
 async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
-  const { context, settings, operand: output } = call;
+  const { context, settings, operand } = call;
   const { checkReportName, makeReport, writeReportPage } = await import("./make-report.js");
   if (settings.output !== undefined) checkReportName(settings.output);
   const onNotice = (message: string): void => {
     if (!settings.quiet) context.reporter.print(`repute: ${message}`);
   };
   const { signal } = context;
-  const made = await makeReport(output, { ...settings, onNotice, signal });
+  const made = await makeReport(parseOutput(operand, "read"), { ...settings, onNotice, signal });
   if (settings.output === undefined) {
     const { reportText } = await import("../../../jobs/report/text.js");
     const { printReport } = await import("../../terminal/colors.js");

@@ -1,7 +1,8 @@
 import { counted } from "../../../core/text/quantity.js";
 import { writeProse } from "../../terminal/data-output.js";
-import { earlierPrefix } from "../../../io/output/options.js";
-import type { CountedOutput } from "../../../io/output/read/count-output.js";
+import { readPrefix } from "../../../io/output/options.js";
+import type { CountedOutput } from "../../../io/output/verify.js";
+import { parseOutput } from "../../../io/output/registry.js";
 import { runOptions } from "../../../jobs/enrich/options.js";
 import { cliOptions } from "../../options/option-spec.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
@@ -13,7 +14,7 @@ const { json, quiet } = cliOptions.shape;
 const { stateDir } = runOptions.shape;
 
 const groups = {
-  Options: { prefix: earlierPrefix, stateDir, json, quiet },
+  Options: { prefix: readPrefix, stateDir, json, quiet },
 };
 
 export const verifyCommand = defineCommand({
@@ -38,8 +39,12 @@ export const verifyCommand = defineCommand({
 
 async function verify(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
   const { context, settings, operand: path } = call;
-  const { verifyOutput } = await import("../../../io/output/read/verify-output.js");
-  const { audit, differences } = await verifyOutput(path, settings.prefix, settings.stateDir);
+  const { verifyOutput } = await import("../../../io/output/verify.js");
+  const { audit, differences } = await verifyOutput(
+    parseOutput(path),
+    settings.prefix,
+    settings.stateDir,
+  );
   if (settings.json) {
     const { bytes, rows, indicators, sha256, statuses, verdicts } = audit;
     context.stdout.write(

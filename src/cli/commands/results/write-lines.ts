@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { realPath } from "../../../core/files/real-path.js";
-import { isObjectAddress, parseObjectAddress } from "../../../io/object/address.js";
+import { UsageError } from "../../../core/errors.js";
+import type { Output } from "../../../io/output/output.js";
 import { openFileDestination } from "../../../io/output/file-destination.js";
 import { removePart } from "../../../io/output/part-file.js";
 import { checkFolder, filesOf, keepInputs } from "../../../io/output/check-paths.js";
@@ -12,16 +12,18 @@ import { writeOut } from "../../terminal/data-output.js";
 /**
  * Checks before the inputs are read that the output can be written, and replaces none of them.
  *
- * @throws UsageError `output_is_input`, `output_folder_missing`, `bad_object_address`
+ * @throws UsageError `unknown_output`, `output_is_input`, `output_folder_missing`
  */
-export async function checkOutput(output: string, inputs: readonly string[]): Promise<void> {
-  if (isObjectAddress(output)) {
-    parseObjectAddress(output);
-    return keepInputs(output, filesOf(realPath(output)), inputs);
+export async function checkOutput(output: Output, inputs: readonly string[]): Promise<void> {
+  const { name, file, object, isStdout } = output;
+  if (isStdout) return;
+  if (file === null) {
+    throw new UsageError("unknown_output", `${name} is not a file of text`, {
+      hint: "name a file or an s3:// object",
+    });
   }
-  const file = realPath(output);
-  await checkFolder(file);
-  keepInputs(output, filesOf(file), inputs);
+  if (object === null) await checkFolder(file);
+  keepInputs(name, filesOf(file), inputs);
 }
 
 /** UTF-16 units of text written at a time. */
@@ -34,27 +36,28 @@ const writtenAtOnce = 64 * 1024;
  * @throws FatalError `output_*`, `object_*`; the signal's reason
  */
 export async function writeLines(
-  path: string,
+  { isStdout, file, object }: Pick<Output, "isStdout" | "file" | "object">,
   lines: Iterable<string>,
   context: Pick<CliContext, "stdout" | "signal">,
 ): Promise<void> {
   const { signal } = context;
-  if (path === "-") {
+  if (isStdout || file === null) {
     for (const block of joined(lines)) await writeOut(context, block);
     return;
   }
-  if (!isObjectAddress(path)) return writeFile(realPath(path), lines, signal);
-  if (/\.html$/i.test(path)) {
+  if (object === null) return writeFile(file, lines, signal);
+  const { address } = object;
+  if (/\.html$/i.test(address)) {
     const { putPage } = await import("../../../io/object/put-object.js");
-    return putPage(path, [...lines].join(""));
+    return putPage(address, [...lines].join(""));
   }
   const folder = await mkdtemp(join(tmpdir(), "repute-"));
   try {
-    const copy = join(folder, basename(path));
+    const copy = join(folder, basename(address));
     await writeFile(copy, lines, signal);
     const { uploadObject } = await import("../../../io/object/upload-object.js");
     const journal = join(folder, "upload.json");
-    await uploadObject({ path: copy, address: path, journal, signal });
+    await uploadObject({ path: copy, address, journal, signal });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

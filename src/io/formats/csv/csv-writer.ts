@@ -7,8 +7,8 @@ import { linesEncoder } from "../lines-encoder.js";
 import { RecordSplitter } from "../record-splitter.js";
 import type {
   CountOptions,
-  EarlierFormat,
-  EarlierLayout,
+  RecordFormat,
+  RecordLayout,
   Encoder,
   EncoderOptions,
   RecordCounter,
@@ -23,7 +23,7 @@ export function csvOutput(delimiter: Delimiter): Omit<WritableFormat, "extension
     split: () => new RecordSplitter({ quoting: true }),
     count: (options) => countCsv(delimiter, options),
     keepsReceived: () => false,
-    earlier: earlierCsv(delimiter),
+    records: csvRecords(delimiter),
   };
 }
 
@@ -105,7 +105,7 @@ export function countCsv(own: Delimiter, { inputColumns, prefix }: CountOptions)
 }
 
 /** Reads rows of an existing output. Its last columns must be repute's. */
-export function earlierCsv(delimiter: Delimiter): EarlierFormat {
+export function csvRecords(delimiter: Delimiter): RecordFormat {
   return {
     header: true,
     layout(header, prefix) {
@@ -125,7 +125,7 @@ function layoutOf(
   names: readonly string[],
   delimiter: Delimiter,
   prefix: string,
-): EarlierLayout | null {
+): RecordLayout | null {
   const known = addedNames(prefix);
   const first = names.findLastIndex((name) => !known.has(name)) + 1;
   const optional = optionalColumnsIn(names.slice(first), prefix);

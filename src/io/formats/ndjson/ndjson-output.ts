@@ -7,7 +7,7 @@ import { itemRow } from "../../../core/row.js";
 import { addedMemberName } from "../added-names.js";
 import { joinedEntries } from "../column-types.js";
 import { countRows } from "../count-rows.js";
-import type { CountOptions, EarlierFormat, EarlierRecord, RecordCounter } from "../types.js";
+import type { CountOptions, RecordFormat, OutputRecord, RecordCounter } from "../types.js";
 
 export function countNdjson({ prefix, shape }: CountOptions): RecordCounter {
   return shape === "nested" ? countJson([addedMemberName(prefix, [])]) : countJson([], prefix);
@@ -40,7 +40,7 @@ function parseRow(record: Buffer, row: number): unknown {
 }
 
 /** Reads rows of an existing output. Each object must end with repute's members. */
-export const earlierNdjson: EarlierFormat = {
+export const ndjsonRecords: RecordFormat = {
   header: false,
   layout(first, prefix) {
     const member = prefix.replace(/_$/, "");
@@ -63,7 +63,7 @@ export const earlierNdjson: EarlierFormat = {
   },
 };
 
-function readNested(text: string, member: string): EarlierRecord | null {
+function readNested(text: string, member: string): OutputRecord | null {
   const members = objectMembers(text);
   const own = members?.get(member);
   if (members === null || own === undefined) return null;
@@ -103,7 +103,7 @@ function columnIn(rep: Readonly<Record<string, unknown>>, name: string): unknown
 
 const noRow = itemRow("", { number: 0, line: 0, end: 0 });
 
-function readFlat(text: string, prefix: string, columns: readonly Column[]): EarlierRecord | null {
+function readFlat(text: string, prefix: string, columns: readonly Column[]): OutputRecord | null {
   const members = objectMembers(text);
   if (members === null) return null;
   const values = new Map<string, unknown>();
@@ -121,7 +121,7 @@ function readFlat(text: string, prefix: string, columns: readonly Column[]): Ear
   };
 }
 
-function readers(valueOf: (name: string) => unknown): Pick<EarlierRecord, "text" | "list"> {
+function readers(valueOf: (name: string) => unknown): Pick<OutputRecord, "text" | "list"> {
   return {
     text: (name) => textIn(valueOf(name)),
     list: (name) => joinedEntries(textsIn(valueOf(name)).join("|")),

@@ -13,7 +13,7 @@ import type {
   ReadOptions,
   WritableFormat,
 } from "../types.js";
-import { countNdjson, earlierNdjson } from "./ndjson-output.js";
+import { countNdjson, ndjsonRecords } from "./ndjson-output.js";
 import {
   eachLeaf,
   faultyRow,
@@ -37,7 +37,7 @@ export const ndjson: ReadableFormat & WritableFormat = {
   split: splitLines,
   count: countNdjson,
   keepsReceived: (shape) => shape === "nested",
-  earlier: earlierNdjson,
+  records: ndjsonRecords,
 };
 
 async function read(

@@ -1,13 +1,14 @@
-import type * as duckdb from "@duckdb/node-api";
+import type * as driverModule from "@duckdb/node-api";
 import type { DuckDBAppender, DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
 import { decimalDigits, isDecimal } from "../../formats/stored-types.js";
 import type { CellValue, StoredType, TypedColumn } from "../../formats/typed-column.js";
 import { FatalError } from "../../../core/errors.js";
-import type { ColumnBatch } from "../warehouse/column-batch.js";
-import type { Batches } from "../warehouse/table-database.js";
+import type { ColumnBatch } from "../row-cells.js";
+import { duckdb } from "./dialect.js";
+import type { Batches } from "../sql/table-database.js";
 import { quoteIdentifier, sqlType, type TableName } from "../sql/dialect.js";
 
-export type DuckdbDriver = typeof duckdb;
+export type DuckdbDriver = typeof driverModule;
 
 /** Temporary table for loading, so that the target table can have other columns in any order. */
 const staging = { schema: "temp", name: "repute_staging" } as const satisfies TableName;
@@ -18,14 +19,14 @@ interface AppendedRows {
   readonly columns: readonly TypedColumn[];
   readonly batches: Batches;
   /** Name of the target in messages. */
-  readonly display: string;
+  readonly name: string;
 }
 
 /** Appends rows. Errors are those of DuckDB. @returns the table that has them */
 export async function appendRows(
   driver: DuckdbDriver,
   connection: DuckDBConnection,
-  { table, columns, batches, display }: AppendedRows,
+  { table, columns, batches, name }: AppendedRows,
 ): Promise<TableName> {
   const appender =
     table === null
@@ -35,7 +36,7 @@ export async function appendRows(
   // Reused, because the chunk's memory is outside the JavaScript heap and not garbage collected in
   // time.
   const chunk = driver.DuckDBDataChunk.create(types);
-  for await (const batch of limited(batches, display)) {
+  for await (const batch of limited(batches, name)) {
     chunk.reset();
     chunk.rowCount = batch.rows;
     columns.forEach(({ type }, index) => {
@@ -55,7 +56,7 @@ async function createStaging(
 ): Promise<DuckDBAppender> {
   const { schema, name } = staging;
   const definitions = columns.map(
-    (column) => `${quoteIdentifier("duckdb", column.name)} ${sqlType("duckdb", column.type)}`,
+    (column) => `${quoteIdentifier(duckdb, column.name)} ${sqlType(duckdb, column.type)}`,
   );
   await connection.run(`CREATE TEMPORARY TABLE ${name} (${definitions.join(", ")})`);
   return connection.createAppender(name, "main", schema);
@@ -71,7 +72,7 @@ const vectorRows = 2_048;
 const largeVector = 32 * 1024 * 1024;
 
 /** Refuses batches that would make vectors that are too large. */
-async function* limited(batches: Batches, display: string): AsyncGenerator<ColumnBatch> {
+async function* limited(batches: Batches, name: string): AsyncGenerator<ColumnBatch> {
   let [rows, characters] = [0, 0];
   for await (const batch of batches) {
     if (rows + batch.rows > vectorRows) rows = characters = 0;
@@ -81,7 +82,7 @@ async function* limited(batches: Batches, display: string): AsyncGenerator<Colum
       const kilobytes = Math.round(characters / rows / 1024);
       throw new FatalError(
         "output_memory",
-        `cannot write ${display}: its rows have ${kilobytes} KB on average, and DuckDB holds ${vectorRows} of them in memory`,
+        `cannot write ${name}: its rows have ${kilobytes} KB on average, and DuckDB holds ${vectorRows} of them in memory`,
         { hint: "write such rows to Parquet or PostgreSQL; with --cache nothing is asked again" },
       );
     }

@@ -13,10 +13,17 @@ import type {
   Query,
   TableDatabase,
   TableSession,
-} from "../warehouse/table-database.js";
-import type { DuckdbTarget } from "../warehouse/target.js";
+} from "../sql/table-database.js";
 import { duckdbFault } from "./duckdb-fault.js";
+import { duckdb } from "./dialect.js";
 import { appendRows, type DuckdbDriver } from "./append-rows.js";
+
+/** A database file. */
+export interface DuckdbFile {
+  readonly file: string;
+  /** What of it is used, for messages. */
+  readonly name: string;
+}
 
 interface OpenFile {
   readonly instance: DuckDBInstance;
@@ -28,36 +35,36 @@ interface OpenFile {
  * a lock.
  */
 export class DuckdbDatabase implements TableDatabase, TableSession {
-  readonly dialect = "duckdb";
+  readonly dialect = duckdb;
   readonly #driver: DuckdbDriver;
   readonly #file: OpenFile;
-  readonly #display: string;
+  readonly #name: string;
   readonly explain: (error: unknown) => Error;
   #open = true;
 
   private constructor(
     driver: DuckdbDriver,
     file: OpenFile,
-    display: string,
+    name: string,
     explain: (error: unknown) => Error,
   ) {
     this.#driver = driver;
     this.#file = file;
-    this.#display = display;
+    this.#name = name;
     this.explain = explain;
   }
 
   static async open(
-    { file, display }: DuckdbTarget,
+    { file, name }: DuckdbFile,
     { access }: Pick<ConnectOptions, "access">,
   ): Promise<DuckdbDatabase> {
     const driver = await loadDriver("@duckdb/node-api", () => import("@duckdb/node-api"));
     const explain = (error: unknown): Error =>
-      duckdbFault(display, error, access === "read" ? "read" : "write");
+      duckdbFault(name, error, access === "read" ? "read" : "write");
     const opened = await openDuckdb(driver, file, access).catch((error: unknown) => {
       throw explain(error);
     });
-    return new DuckdbDatabase(driver, opened, display, explain);
+    return new DuckdbDatabase(driver, opened, name, explain);
   }
 
   readonly query: Query = async (sql, values = []) => {
@@ -153,7 +160,7 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     columns: readonly TypedColumn[],
     batches: Batches,
   ): Promise<TableName> {
-    const rows = { table, columns, batches, display: this.#display };
+    const rows = { table, columns, batches, name: this.#name };
     return appendRows(this.#driver, this.#file.connection, rows).catch((error: unknown) => {
       throw this.explain(error);
     });

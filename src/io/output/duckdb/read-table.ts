@@ -1,13 +1,12 @@
-import type * as duckdb from "@duckdb/node-api";
-import type { DuckDBType, DuckDBValue } from "@duckdb/node-api";
+import type { DuckDBResult, DuckDBType, DuckDBValue } from "@duckdb/node-api";
 import { existsSync } from "node:fs";
 import { timeText } from "../../../core/clock.js";
 import { UsageError } from "../../../core/errors.js";
 import { decimalType } from "../../formats/stored-types.js";
 import type { InputType, StoredType } from "../../formats/typed-column.js";
 import { loadDriver } from "../../../core/load-driver.js";
-import { queryRefused, severalStatements } from "../tables/table-fault.js";
-import type { SelectionReading } from "../tables/types.js";
+import { queryRefused, severalStatements } from "../sql/table-database.js";
+import type { SelectionReading } from "../sql/table-database.js";
 import {
   floatText,
   type InputValue,
@@ -16,15 +15,15 @@ import {
   numberText,
   numberValue,
   objectValue,
-} from "../tables/values.js";
+} from "../typed/input-values.js";
 import { quoteTable } from "../sql/dialect.js";
-import type { DuckdbTarget } from "../warehouse/target.js";
-import { DuckdbDatabase } from "./duckdb-database.js";
+import { duckdb } from "./dialect.js";
+import { DuckdbDatabase, type DuckdbFile } from "./duckdb-database.js";
 import type { DuckdbDriver } from "./append-rows.js";
 
 /** Reads a table or the result of a query from a DuckDB file, opened read-only. */
 export async function readDuckdbTable(
-  target: DuckdbTarget,
+  target: DuckdbFile,
   { selection, receiver, signal }: SelectionReading,
 ): Promise<void> {
   if (!existsSync(target.file)) {
@@ -36,9 +35,7 @@ export async function readDuckdbTable(
   const database = await DuckdbDatabase.open(target, { access: "read" });
   try {
     const isQuery = "query" in selection;
-    const sql = isQuery
-      ? selection.query
-      : `SELECT * FROM ${quoteTable("duckdb", selection.table)}`;
+    const sql = isQuery ? selection.query : `SELECT * FROM ${quoteTable(duckdb, selection.table)}`;
     const result = isQuery
       ? await checked(database, sql)
       : await database.start(sql).catch((error: unknown) => {
@@ -64,7 +61,7 @@ export async function readDuckdbTable(
 }
 
 /** Starts a query after checking that it is a single one that reads. */
-async function checked(database: DuckdbDatabase, sql: string): Promise<duckdb.DuckDBResult> {
+async function checked(database: DuckdbDatabase, sql: string): Promise<DuckDBResult> {
   try {
     const { count, isSelect } = await database.statement(sql);
     if (count > 1) throw severalStatements();

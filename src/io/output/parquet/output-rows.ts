@@ -11,8 +11,9 @@ import { startOver } from "../../../core/remedies.js";
 import { columnTypes } from "../../formats/column-types.js";
 import type { CellValue, InputType } from "../../formats/typed-column.js";
 import type { StagedRow } from "../stage.js";
-import { cellOf as textOfValue, type InputValue } from "../tables/values.js";
-import { leadingNames, stagedType, type TableColumn, tableSchema } from "../sql/table-schema.js";
+import { cellOf as textOfValue, type InputValue } from "../typed/input-values.js";
+import { leadingNames, stagedType, type TableColumn, tableSchema } from "../typed/table-schema.js";
+import { parquetRules } from "./rules.js";
 import { parquetType } from "./input-types.js";
 import { openFile, type OpenedFile, parquetRows } from "./parquet-file.js";
 
@@ -60,7 +61,7 @@ export async function openParquetOutput(
   if (lacking !== undefined) throw notAnOutput(path, `has no column ${prefix}${lacking}`);
   const ours = new Set(needed.map((name) => prefix + name));
   const own = only === undefined ? names.filter((name) => !ours.has(name)) : [];
-  const schema = tableSchema("parquet", { columns: own, prefix, optional });
+  const schema = tableSchema(parquetRules, { columns: own, prefix, optional });
   const columns = schema.columns.filter(({ name }) => only === undefined || ours.has(name));
   const types = own.map((name) => ownType(path, tree, name));
   const mustBeUnchanged = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 import { decimalDigits, isDecimal } from "../../formats/stored-types.js";
 import type { CellValue, StoredType } from "../../formats/typed-column.js";
-import { decimalText, numberText } from "../tables/values.js";
-import type { ColumnBatch } from "../warehouse/column-batch.js";
+import { decimalText, numberText } from "../typed/input-values.js";
+import type { ColumnBatch } from "../row-cells.js";
 
 /** Encodes rows in COPY's text format (PostgreSQL manual, COPY, Text Format). */
 export function copyText(types: readonly StoredType[], { rows, columns }: ColumnBatch): Buffer {

@@ -1,7 +1,6 @@
 import { systemClock } from "../../../core/clock.js";
 import { FatalError } from "../../../core/errors.js";
-import type { ConnectOptions, TableDatabase } from "../warehouse/table-database.js";
-import type { PostgresTarget } from "../warehouse/target.js";
+import type { ConnectOptions, TableDatabase } from "../sql/table-database.js";
 import { isStarting, isTransient, serverFault } from "./server-fault.js";
 import { PostgresSession } from "./postgres-session.js";
 
@@ -11,15 +10,22 @@ export const maxAttempts = 12;
 /** First and longest delay before a retry, in milliseconds; it doubles each time. */
 const wait = { first: 500, most: 30_000 };
 
+export interface PostgresServer {
+  /** The address of a database. It may contain a password: pass it only to the driver. */
+  readonly url: string;
+  /** What of it is used, for messages. */
+  readonly name: string;
+}
+
 /** A PostgreSQL database with one session at a time, replaced when its connection is lost. */
 export class PostgresDatabase implements TableDatabase {
-  readonly #target: PostgresTarget;
+  readonly #target: PostgresServer;
   readonly #options: ConnectOptions;
   #session: PostgresSession | null = null;
   /** True after the first successful transaction, which proves address and login: before writing, a check. */
   #known: boolean;
 
-  constructor(target: PostgresTarget, options: ConnectOptions) {
+  constructor(target: PostgresServer, options: ConnectOptions) {
     this.#target = target;
     this.#options = options;
     this.#known = options.access === "write";
@@ -45,11 +51,11 @@ export class PostgresDatabase implements TableDatabase {
         return result;
       } catch (error) {
         const passes = this.#known ? isTransient(error) : isStarting(error);
-        if (!passes) throw serverFault(error, this.#target.display);
+        if (!passes) throw serverFault(error, this.#target.name);
         await this.close();
         if (signal?.aborted) throw signal.reason;
         if (attempt >= maxAttempts) {
-          const reason = serverFault(error, this.#target.display).message;
+          const reason = serverFault(error, this.#target.name).message;
           throw new FatalError(
             "database_lost",
             `gave up after ${maxAttempts} attempts: ${reason}`,

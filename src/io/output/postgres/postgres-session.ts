@@ -11,7 +11,8 @@ import type {
   FoundTable,
   Query,
   TableSession,
-} from "../warehouse/table-database.js";
+} from "../sql/table-database.js";
+import { postgres } from "./dialect.js";
 import { copyText } from "./copy-text.js";
 import { loginAddress } from "./login-address.js";
 import { isTransient } from "./server-fault.js";
@@ -49,7 +50,7 @@ async function loadPostgres(): Promise<PostgresDriver> {
 const temporary: TableName = { schema: "pg_temp", name: "repute_staging" };
 
 export class PostgresSession implements TableSession {
-  readonly dialect = "postgres";
+  readonly dialect = postgres;
   readonly client: Client;
   readonly #driver: PostgresDriver;
   readonly #settings: readonly string[];
@@ -131,7 +132,7 @@ export class PostgresSession implements TableSession {
     const [found] = await this.query(
       `SELECT n.nspname, c.relkind IN ('r', 'p') FROM pg_class c
        JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass($1)`,
-      [quoteTable("postgres", table)],
+      [quoteTable(postgres, table)],
     );
     if (found === undefined) return null;
     const notTable = found[1] ? null : "exists but is not a table";
@@ -146,7 +147,7 @@ export class PostgresSession implements TableSession {
            WHERE tgrelid = attrelid AND NOT tgisinternal AND tgtype & 7 = 7)
        FROM pg_attribute JOIN pg_type t ON t.oid = atttypid
        WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
-      [quoteTable("postgres", table)],
+      [quoteTable(postgres, table)],
     );
     return rows.map(([name, type, isRequired]) => ({
       name: String(name),
@@ -162,22 +163,22 @@ export class PostgresSession implements TableSession {
        AND ARRAY[${key.map((_, index) => `$${index + 2}`).join(", ")}]::text[] = (
          SELECT array_agg(a.attname::text ORDER BY a.attname::text COLLATE "C") FROM pg_attribute a
          WHERE a.attrelid = i.indrelid AND a.attnum = ANY ((i.indkey::int2[])[0:${key.length - 1}]))`,
-      [quoteTable("postgres", table), ...[...key].sort()],
+      [quoteTable(postgres, table), ...[...key].sort()],
     );
     return found.length > 0;
   }
 
   // Readers go on; inserts of other runs and programs wait.
   async lockTable(table: TableName): Promise<void> {
-    await this.query(`LOCK TABLE ${quoteTable("postgres", table)} IN SHARE ROW EXCLUSIVE MODE`);
+    await this.query(`LOCK TABLE ${quoteTable(postgres, table)} IN SHARE ROW EXCLUSIVE MODE`);
   }
 
   async loadTemporary(columns: readonly TypedColumn[], batches: Batches): Promise<TableName> {
-    const names = columns.map(({ name }) => quoteIdentifier("postgres", name));
+    const names = columns.map(({ name }) => quoteIdentifier(postgres, name));
     const types = columns.map(({ type }) => type);
-    const definitions = names.map((name, index) => `${name} ${sqlType("postgres", types[index]!)}`);
+    const definitions = names.map((name, index) => `${name} ${sqlType(postgres, types[index]!)}`);
     await this.query(`CREATE TEMPORARY TABLE ${temporary.name} (${definitions.join(", ")})`);
-    const copy = `COPY ${quoteTable("postgres", temporary)} (${names.join(", ")}) FROM STDIN (ENCODING 'UTF8')`;
+    const copy = `COPY ${quoteTable(postgres, temporary)} (${names.join(", ")}) FROM STDIN (ENCODING 'UTF8')`;
     for await (const batch of batches) {
       const stream = this.client.query(this.#driver.copyFrom(copy));
       await new Promise<void>((resolve, reject) => {

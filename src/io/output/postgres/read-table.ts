@@ -1,11 +1,12 @@
 import type { QueryArrayConfig, QueryConfig } from "pg";
 import { ReputeError } from "../../../core/errors.js";
-import { queryRefused, severalStatements } from "../tables/table-fault.js";
-import type { Selection, SelectionReading, TableReceiver } from "../tables/types.js";
+import { queryRefused, severalStatements } from "../sql/table-database.js";
+import type { TableReceiver } from "../typed/table-input.js";
+import type { Selection, SelectionReading } from "../sql/table-database.js";
 import { quoteTable } from "../sql/dialect.js";
-import type { PostgresTarget } from "../warehouse/target.js";
+import { postgres } from "./dialect.js";
 import { type FetchedColumns, fetchedColumns } from "./fetched-columns.js";
-import { PostgresDatabase } from "./postgres-database.js";
+import { PostgresDatabase, type PostgresServer } from "./postgres-database.js";
 import type { PostgresSession } from "./postgres-session.js";
 
 /** Rows of the first page, before the size of a row is known, and the most of a page. */
@@ -36,7 +37,7 @@ interface CursorQuery extends QueryConfig {
  * connection starts it over.
  */
 export async function readPostgresTable(
-  target: PostgresTarget,
+  target: PostgresServer,
   { selection, receiver, ...options }: SelectionReading,
 ): Promise<void> {
   const database = new PostgresDatabase(target, { ...options, access: "read" });
@@ -60,7 +61,7 @@ async function declare(session: PostgresSession, selection: Selection): Promise<
   const query =
     "query" in selection
       ? selection.query
-      : `SELECT * FROM ${quoteTable("postgres", selection.table)}`;
+      : `SELECT * FROM ${quoteTable(postgres, selection.table)}`;
   // The extended protocol refuses more than one query.
   const text = `DECLARE repute_input NO SCROLL CURSOR FOR ${query}`;
   const statement: CursorQuery = { text, queryMode: "extended", query_timeout };

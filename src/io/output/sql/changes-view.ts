@@ -1,13 +1,13 @@
 import { verdicts } from "../../../core/finding.js";
 import { blocklistStatuses, intents } from "../../../core/endpoints/vocabulary.js";
 import {
-  type DialectName,
+  type SchemaDialect,
   quoteIdentifier,
   quoteTable,
   type TableName,
   viewSuffixes,
 } from "./dialect.js";
-import type { TableSchema } from "./table-schema.js";
+import type { TableSchema } from "../typed/table-schema.js";
 
 /** Columns of which each change has the earlier and the later value. */
 const compared = ["verdict", "tags", "asn", "as_name", "abuse_email"] as const;
@@ -41,7 +41,7 @@ export const changesNeeds: readonly string[] = [
  * may be older than that of an earlier run.
  */
 export function createChangesView(
-  dialect: DialectName,
+  dialect: SchemaDialect,
   table: TableName,
   { prefix }: Pick<TableSchema, "prefix">,
 ): string {
@@ -51,8 +51,7 @@ export function createChangesView(
   const item = columns("kind", "item");
   const lacks = (member: string): string => {
     const missing = column("missing");
-    const isMissing = dialect === "bigquery" ? `IN UNNEST(${missing})` : `= ANY(${missing})`;
-    return `coalesce('${member}' ${isMissing}, FALSE)`;
+    return `coalesce(${dialect.isIn(`'${member}'`, missing)}, FALSE)`;
   };
   const weights = weightsOf(column, lacks);
   const facts = {
@@ -93,16 +92,13 @@ export function createChangesView(
   ].join("\n");
 }
 
-function changeOf(dialect: DialectName, column: (plain: string) => string): string {
+function changeOf(dialect: SchemaDialect, column: (plain: string) => string): string {
   const [isNow, was] = [shared("", "earlier_"), shared("earlier_", "")];
   const gravity = (plain: string): string =>
     `CASE ${column(plain)} ${verdicts.map((verdict, index) => `WHEN '${verdict}' THEN ${verdicts.length - index}`).join(" ")} END`;
   const [now, before] = [gravity("verdict"), gravity("earlier_verdict")];
-  // BigQuery compares no arrays.
   const comparable = (plain: string): string =>
-    dialect === "bigquery" && plain.endsWith("tags")
-      ? `TO_JSON_STRING(${column(plain)})`
-      : column(plain);
+    plain.endsWith("tags") ? dialect.comparable(column(plain)) : column(plain);
   const differs = Object.keys(decisive).map(
     (plain) =>
       `(knows_${plain} AND earlier_knows_${plain} AND ${comparable(plain)} IS DISTINCT FROM ${comparable(`earlier_${plain}`)})`,

@@ -1,10 +1,72 @@
-import type { StoredType, TypedColumn } from "../../formats/typed-column.js";
-import { storedType } from "../../formats/stored-types.js";
+import { decimalDigits, isDecimal } from "../../formats/stored-types.js";
+import type { PlainType, StoredType, TypedColumn } from "../../formats/typed-column.js";
 import { UsageError } from "../../../core/errors.js";
+import type { ColumnRules } from "../typed/column-rules.js";
 
-export const dialectNames = ["postgres", "duckdb", "bigquery"] as const;
+/** What the tables and views of a database have of their own in SQL. */
+export interface SchemaDialect {
+  readonly name: string;
+  /** What `repute schema` prints for it. */
+  readonly about: string;
+  readonly rules: ColumnRules;
+  /** Its types. Times are UTC with microseconds. */
+  readonly types: Readonly<Record<PlainType, string>>;
+  readonly decimal: (precision: number, scale: number) => string;
+  readonly maxColumns: number;
+  readonly quote: (name: string) => string;
+  /** Parses `table=`. @throws UsageError `bad_table`, `name_too_long` */
+  readonly parseTable: (text: string) => TableName;
+  /** PRIMARY KEY of these quoted columns. */
+  readonly primaryKey: (columns: string) => string;
+  /** Whether a text is in a list. */
+  readonly isIn: (text: string, list: string) => string;
+  /** A list that can be compared. */
+  readonly comparable: (list: string) => string;
+  /** SELECT of the first row of each group. */
+  readonly firstRows: (rows: RowGroups) => readonly string[];
+}
 
-export type DialectName = (typeof dialectNames)[number];
+/** The same of a database that runs write to. */
+export interface Dialect extends SchemaDialect {
+  /** Names of types in its catalogue, where they differ. */
+  readonly catalogue: Readonly<Record<string, string>>;
+  readonly isCaseSensitive: boolean;
+  /** Bytes of a key that surely fit into an index. */
+  readonly maxKeyBytes: number;
+  /** A value of a statement, counted from 1. */
+  readonly parameter: (number: number) => string;
+  /** A time before any other. */
+  readonly earliest: string;
+  /** An INSERT that keeps stored rows of the same key. */
+  readonly keepStored: (insert: string, key: string) => string;
+  /** An INSERT that replaces stored rows of the same key. */
+  readonly replaceStored: (insert: string, key: string, columns: readonly string[]) => string;
+  /** Statements that merge rows into a table, where the newer row of a key stays. */
+  readonly merge: (rows: MergedRows) => readonly string[];
+  /** Settings of a transaction that merges. */
+  readonly mergeSettings: readonly string[];
+}
+
+/** Rows of a table in groups, as SQL. */
+export interface RowGroups {
+  readonly from: string;
+  readonly where: string;
+  readonly group: string;
+  readonly order: string;
+}
+
+/** Rows that are merged, as SQL. */
+interface MergedRows {
+  /** The table, and the temporary one with the rows, one per key. */
+  readonly to: string;
+  readonly from: string;
+  /** INSERT of the rows into the table, which is named `t`. */
+  readonly insert: string;
+  readonly key: readonly string[];
+  readonly columns: readonly string[];
+  /** How new a row is, of a table of this name. */
+  readonly age: (table: string) => string;
+}
 
 /** `schema` is null for the database's default schema. */
 export interface TableName {
@@ -12,58 +74,63 @@ export interface TableName {
   readonly name: string;
 }
 
-export function sqlType(dialect: DialectName, type: StoredType): string {
-  return storedType(type).sql[dialect];
+export function sqlType({ types, decimal }: SchemaDialect, type: StoredType): string {
+  if (!isDecimal(type)) return types[type];
+  const { precision, scale } = decimalDigits(type);
+  return decimal(precision, scale);
 }
 
 /** The type's name in the database's catalogue, ignoring case. */
-export function catalogueType(dialect: DialectName, type: StoredType): string {
-  return sqlType(dialect, type)
-    .replace(/^timestamp$/, "timestamp without time zone")
-    .replace("timestamptz", "timestamp with time zone")
-    .replace("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE");
+export function catalogueType(dialect: Dialect, type: StoredType): string {
+  const name = sqlType(dialect, type);
+  return dialect.catalogue[name] ?? name;
 }
 
-/**
- * Quotes an identifier. Standard SQL doubles quotes; BigQuery uses backticks and backslash escapes
- * (Lexical structure, Quoted identifiers).
- */
-export function quoteIdentifier(dialect: DialectName, name: string): string {
+/** Whether a dialect stores values of a type as text. */
+export function lacksType(types: SchemaDialect["types"]): ColumnRules["lacks"] {
+  return (type) => !isDecimal(type) && types[type] === types.text && type !== "text";
+}
+
+export function quoteIdentifier({ quote }: SchemaDialect, name: string): string {
   if (name === "" || name.includes("\0")) {
     throw new UsageError(
       "bad_identifier",
       `${JSON.stringify(name)} is not a valid name in a database: it is empty or contains U+0000`,
     );
   }
-  if (dialect !== "bigquery") return `"${name.replaceAll('"', '""')}"`;
-  return `\`${name.replaceAll("\\", "\\\\").replaceAll("`", "\\`")}\``;
+  return quote(name);
 }
 
-export function quoteTable(dialect: DialectName, { schema, name }: TableName): string {
+/** Standard SQL doubles quotes. */
+export function doubleQuoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+export function quoteTable(dialect: SchemaDialect, { schema, name }: TableName): string {
   const table = quoteIdentifier(dialect, name);
   return schema === null ? table : `${quoteIdentifier(dialect, schema)}.${table}`;
 }
 
-function columnDefinition(dialect: DialectName, column: TypedColumn): string {
+function columnDefinition(dialect: SchemaDialect, column: TypedColumn): string {
   const definition = `${quoteIdentifier(dialect, column.name)} ${sqlType(dialect, column.type)}`;
   return column.nullable ? definition : `${definition} NOT NULL`;
 }
 
-/** CREATE TABLE IF NOT EXISTS with the primary key. BigQuery doesn't enforce keys. */
+/** CREATE TABLE IF NOT EXISTS with the primary key. */
 export function createTable(
-  dialect: DialectName,
+  dialect: SchemaDialect,
   table: TableName,
   { columns, key }: { readonly columns: readonly TypedColumn[]; readonly key: readonly string[] },
 ): string {
   const names = key.map((name) => quoteIdentifier(dialect, name)).join(", ");
   const lines = columns.map((column) => columnDefinition(dialect, column));
-  lines.push(`PRIMARY KEY (${names})${dialect === "bigquery" ? " NOT ENFORCED" : ""}`);
+  lines.push(dialect.primaryKey(names));
   return `CREATE TABLE IF NOT EXISTS ${quoteTable(dialect, table)} (\n  ${lines.join(",\n  ")}\n);`;
 }
 
 /** One ALTER TABLE statement per column, for the user to run; repute never alters a table. */
 export function addColumns(
-  dialect: DialectName,
+  dialect: Dialect,
   table: TableName,
   columns: readonly TypedColumn[],
 ): readonly string[] {
@@ -88,38 +155,30 @@ export function parseTableName(text: string): TableName {
   return { schema, name };
 }
 
-/**
- * Longest identifier in PostgreSQL, in bytes (manual, section 4.1.1). The server silently truncates
- * longer ones.
- */
-export const maxPostgresName = 63;
-
 export const viewSuffixes = {
   newest: "_newest",
   changes: "_changes",
   history: "_history",
 } as const;
 
-const [longestSuffix = ""] = Object.values(viewSuffixes).toSorted((a, b) => b.length - a.length);
-
-export function parsePostgresTable(text: string): TableName {
-  const table = parseTableName(text);
-  mustFit("the schema name", table.schema ?? "", maxPostgresName);
-  const suffix = `, including the suffix ${longestSuffix} of a view beside the table`;
-  mustFit("the table name", table.name, maxPostgresName - longestSuffix.length, suffix);
-  return table;
-}
-
-function mustFit(what: string, name: string, longest: number, more = ""): void {
-  const length = Buffer.byteLength(name);
-  if (length <= longest) return;
-  throw new UsageError(
-    "name_too_long",
-    `${what} ${name} has ${length} bytes; PostgreSQL allows ${maxPostgresName}${more}`,
-    { hint: `choose a name of at most ${longest} bytes` },
-  );
-}
-
 export function tableText({ schema, name }: TableName): string {
   return schema === null ? name : `${schema}.${name}`;
+}
+
+/** `ON CONFLICT` of PostgreSQL and DuckDB. */
+export const onConflict = {
+  keepStored: (insert, key) => `${insert} ON CONFLICT (${key}) DO NOTHING`,
+  replaceStored: (insert, key, columns) =>
+    `${insert} ON CONFLICT (${key}) DO UPDATE SET ${excluded(columns)}`,
+} satisfies Pick<Dialect, "keepStored" | "replaceStored">;
+
+/** Takes columns from the row that is not inserted. */
+export function excluded(columns: readonly string[]): string {
+  return columns.map((name) => `${name} = excluded.${name}`).join(", ");
+}
+
+/** First rows with `QUALIFY`, as DuckDB and BigQuery have it. */
+export function qualifiedRows({ from, where, group, order }: RowGroups): readonly string[] {
+  const first = `QUALIFY row_number() OVER (PARTITION BY ${group} ORDER BY ${order}) = 1`;
+  return ["SELECT *", from, where, first];
 }

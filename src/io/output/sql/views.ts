@@ -1,12 +1,12 @@
 import { changesNeeds, createChangesView } from "./changes-view.js";
 import {
-  type DialectName,
+  type SchemaDialect,
   quoteIdentifier,
   quoteTable,
   type TableName,
   viewSuffixes,
 } from "./dialect.js";
-import type { TableSchema } from "./table-schema.js";
+import type { TableSchema } from "../typed/table-schema.js";
 
 interface TableView {
   readonly view: TableName;
@@ -48,7 +48,7 @@ const kinds = {
  * keeps one run has no past, and one with a row per item holds the newest rows itself.
  */
 export function viewsOf(
-  dialect: DialectName,
+  dialect: SchemaDialect,
   table: TableName,
   schema: ViewedTable,
 ): readonly TableView[] {
@@ -75,24 +75,16 @@ function isPerItem({ prefix, key, mode }: ViewedTable): boolean {
  * rows that share an answer. Rows without an item are excluded.
  */
 function createNewestView(
-  dialect: DialectName,
+  dialect: SchemaDialect,
   table: TableName,
   { prefix, rowKey }: Pick<TableSchema, "prefix" | "rowKey">,
 ): string {
   const quote = (name: string): string => quoteIdentifier(dialect, name);
-  const item = `${quote(`${prefix}kind`)}, ${quote(`${prefix}item`)}`;
+  const group = `${quote(`${prefix}kind`)}, ${quote(`${prefix}item`)}`;
   const order = `${quote(`${prefix}status`)} = 'failed', ${quote(`${prefix}looked_up_at`)} DESC NULLS LAST, ${quote(rowKey[0])} DESC, ${quote(rowKey[1])} DESC`;
-  const known = `WHERE ${quote(`${prefix}item`)} IS NOT NULL`;
+  const where = `WHERE ${quote(`${prefix}item`)} IS NOT NULL`;
   const from = `FROM ${quoteTable(dialect, table)}`;
-  const select =
-    dialect === "postgres"
-      ? [`SELECT DISTINCT ON (${item}) *`, from, known, `ORDER BY ${item}, ${order}`]
-      : [
-          "SELECT *",
-          from,
-          known,
-          `QUALIFY row_number() OVER (PARTITION BY ${item} ORDER BY ${order}) = 1`,
-        ];
+  const select = dialect.firstRows({ from, where, group, order });
   const view = quoteTable(dialect, { ...table, name: table.name + viewSuffixes.newest });
   return `CREATE VIEW ${view} AS\n${select.join("\n")};`;
 }
@@ -104,7 +96,7 @@ function createNewestView(
  * neither begins nor ends a period.
  */
 function createHistoryView(
-  dialect: DialectName,
+  dialect: SchemaDialect,
   table: TableName,
   { prefix, rowKey }: Pick<TableSchema, "prefix" | "rowKey">,
 ): string {

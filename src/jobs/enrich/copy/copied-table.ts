@@ -11,7 +11,7 @@ import type {
   SourcePosition,
 } from "../../../io/input/types.js";
 import { outputFault } from "../../../io/output/output-fault.js";
-import type { TableInput, TableReceiver } from "../../../io/output/tables/types.js";
+import type { TableInput, TableReceiver } from "../../../io/output/typed/table-input.js";
 import { readingOf } from "../rows/reading.js";
 import { openInputs, type SeveralReading } from "../rows/read-several.js";
 import { detectSourceFormat } from "../../../io/formats/registry.js";
@@ -23,7 +23,7 @@ import { counted } from "../../../core/text/quantity.js";
 import { verifyInput } from "../../../io/input/verify-input.js";
 import { type ChecksumState, RunningChecksum } from "../../../core/files/running-checksum.js";
 import { uniqueNames } from "../../../io/formats/ndjson/ndjson-writer.js";
-import { cellOf, type InputValue, jsonOf } from "../../../io/output/tables/values.js";
+import { cellOf, type InputValue, jsonOf } from "../../../io/output/typed/input-values.js";
 
 /** Options that apply only to text. */
 const textOptions = {
@@ -78,7 +78,7 @@ export function copiedReading(
     copied: {
       sources: inputs.map(
         ({ input }, index) =>
-          tables[index] ?? { kind: "text", file: "path" in input ? input.path : null },
+          tables[index] ?? { isTable: false, file: "path" in input ? input.path : null },
       ),
       inFolder(place) {
         const readings = placed(place);

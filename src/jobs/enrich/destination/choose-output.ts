@@ -2,11 +2,10 @@ import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { UsageError } from "../../../core/errors.js";
 import { manifestPath } from "../../../core/files/output-names.js";
-import { realPath } from "../../../core/files/real-path.js";
-import { detectSinkFormat, formats } from "../../../io/formats/registry.js";
-import { type SourceFormat, sinkFormats } from "../../../io/formats/types.js";
+import { formats } from "../../../io/formats/registry.js";
+import { type SinkFormat, type SourceFormat, sinkFormats } from "../../../io/formats/types.js";
 import type { SinkSettings } from "../../../io/output/options.js";
-import { findWarehouse, type Warehouse } from "../../../io/output/registry.js";
+import type { Output } from "../../../io/output/output.js";
 import { isObjectAddress, objectAddress, parseObjectAddress } from "../../../io/object/address.js";
 import {
   checkFolder,
@@ -14,41 +13,32 @@ import {
   keepInputs,
   checkOutputName,
   makeStateFolder,
-  recordBase,
   refuseFolder,
 } from "../../../io/output/check-paths.js";
-import {
-  localSettings,
-  type OutputTarget,
-  type TextOutputTarget,
-  type WarehouseOutputTarget,
-} from "./output-target.js";
+import type { OutputSettings } from "../options.js";
+import type { OutputTarget } from "./output-target.js";
 
-type OutputChoice = SinkSettings & { readonly stateDir?: string | undefined };
+type OutputChoice = OutputSettings & { readonly stateDir?: string | undefined };
 
 /**
- * Resolves `-o` to a target. That of an object has its local file.
+ * Finds out where a run writes. An object has its local file.
  *
  * @param inputFormat called only if neither `--to` nor the output's name tells the format
- * @param pattern the name with the words that stand for a run
  * @throws UsageError `output_is_input`; as `chooseFile` and `openUpload`
  */
 export async function chooseOutput(
   settings: OutputChoice,
   inputFormat: () => Promise<SourceFormat>,
   inputPaths: readonly string[],
-  pattern = settings.output,
 ): Promise<OutputTarget> {
-  const { output } = settings;
-  refuseFolder(output);
-  if (!isObjectAddress(output)) return chooseFile(settings, inputFormat, inputPaths);
-  const { openUpload } = await import("../../../io/output/publish/object.js");
-  refuseInput(output, inputPaths);
-  const upload = await openUpload(output, pattern);
+  const { object } = settings.output;
+  refuseFolder(settings.output);
+  if (object === null) return chooseFile(settings, inputFormat, inputPaths);
+  const { openUpload } = await import("../../../io/output/object/publish.js");
+  refuseInput(object.address, inputPaths);
+  const upload = await openUpload(object);
   try {
-    const local = localSettings(settings, { upload });
-    const target = await chooseFile(local, inputFormat, inputPaths);
-    return { ...target, name: output, upload };
+    return { ...(await chooseFile(settings, inputFormat, inputPaths)), upload };
   } catch (error) {
     upload.cleanEmpty();
     throw error;
@@ -74,109 +64,97 @@ function plainAddress(address: string): string {
 }
 
 /**
- * Resolves `-o` to a file, a table or a stream.
+ * Finds out which file, table or stream a run writes.
  *
  * @param inputFormat called only if neither `--to` nor the output's name tells the format
  * @throws UsageError `output_is_directory`, `output_folder_missing`, `output_is_input`; as
- *   `checkOutputName` and `chooseWarehouse`
+ *   `checkOutputName` and `checkTyped`
  */
 async function chooseFile(
   settings: OutputChoice,
   inputFormat: () => Promise<SourceFormat>,
   inputPaths: readonly string[],
 ): Promise<OutputTarget> {
-  const { output } = settings;
-  if (settings.to === undefined) await checkOutputName(output);
-  const warehouse = output === "-" ? null : findWarehouse(output);
+  const { output, to } = settings;
+  if (to === undefined) await checkOutputName(output);
   refuseIdleOptions(settings);
   const target =
-    warehouse === null
-      ? await chooseTarget(output, settings, inputFormat, inputPaths)
-      : await chooseWarehouse(warehouse, settings, inputPaths);
-  refuseWithoutColumns(settings, target.format);
-  refuseTableOptions(settings, target);
+    output.open === null
+      ? await chooseText(settings, inputFormat, inputPaths)
+      : await checkTyped(settings, inputPaths);
+  refuseWithoutColumns(settings, target.text);
+  refuseTableOptions(settings);
   return target;
 }
 
-async function chooseTarget(
-  output: string,
-  settings: SinkSettings,
+async function chooseText(
+  { output, to }: OutputChoice,
   inputFormat: () => Promise<SourceFormat>,
   inputPaths: readonly string[],
-): Promise<TextOutputTarget> {
-  const detected = output === "-" ? { format: null, gzip: false } : detectSinkFormat(output);
-  if (settings.to === "parquet") {
+): Promise<OutputTarget> {
+  if (to === "parquet") {
     throw new UsageError("unknown_output", `--to parquet needs a file name that says so`, {
       hint: "name it OUT.parquet",
     });
   }
-  const named = settings.to ?? detected.format;
-  const format = named ?? ((await inputFormat()) === "ndjson" ? "ndjson" : "csv");
-  const stream = { file: null, base: null, format, warehouse: null };
-  if (output === "-") return { ...stream, name: "stdout", gzip: false };
+  const { name, file, gzip, object } = output;
+  const named = to ?? sinkFormats.find((known) => known === output.format);
+  const text = named ?? ((await inputFormat()) === "ndjson" ? "ndjson" : "csv");
+  const stream = { output, name, file: null, base: null, format: text, text, gzip };
+  if (file === null) return stream;
 
-  const facts = await stat(output).catch(() => null);
+  // The pipe behind /dev/stdout has no path of its own.
+  const facts = await stat(object === null ? name : file).catch(() => null);
   if (facts?.isDirectory()) {
-    throw new UsageError("output_is_directory", `the output ${output} is a directory`, {
+    throw new UsageError("output_is_directory", `the output ${name} is a directory`, {
       hint: "name a file",
     });
   }
-  if (facts !== null && !facts.isFile()) {
-    return { ...stream, name: output, gzip: detected.gzip };
-  }
-  const file = realPath(output);
+  if (facts !== null && !facts.isFile()) return stream;
   await checkFolder(file);
-  keepInputs(output, filesOf(file), inputPaths);
-  return { file, base: file, name: output, format, gzip: detected.gzip, warehouse: null };
+  keepInputs(name, filesOf(file), inputPaths);
+  return { ...stream, file, base: file };
 }
 
 /**
- * Checks, as far as possible before opening it, that a warehouse can be written.
+ * Checks, as far as possible before opening it, that an output of typed columns can be written.
  *
  * @throws UsageError `text_option`, `output_is_directory`, `output_no_file`,
  *   `output_folder_missing`, `output_is_input`
  */
-async function chooseWarehouse(
-  warehouse: Warehouse,
-  settings: Pick<SinkSettings, "to" | "shape"> & { readonly stateDir?: string | undefined },
+async function checkTyped(
+  { output, to, shape, stateDir }: OutputChoice,
   inputPaths: readonly string[],
-): Promise<WarehouseOutputTarget> {
-  const { kind, display, file } = warehouse.target;
-  const base = recordBase(warehouse.target, settings.stateDir);
-  refuseTextOptions(display, settings);
-  if (file !== null) {
-    const facts = await stat(file).catch(() => null);
+): Promise<OutputTarget> {
+  const { name, file, database, gzip, format } = output;
+  const base = output.base(stateDir);
+  refuseTextOptions(output, { to, shape });
+  const held = file ?? database;
+  if (held !== null) {
+    const facts = await stat(held).catch(() => null);
     if (facts !== null && !facts.isFile()) {
       const what = facts.isDirectory() ? "is a directory" : "is not a regular file";
       const code = facts.isDirectory() ? "output_is_directory" : "output_no_file";
-      throw new UsageError(code, `the output ${display} ${what}`, { hint: "name a file" });
+      throw new UsageError(code, `the output ${name} ${what}`, { hint: "name a file" });
     }
-    await checkFolder(file);
+    await checkFolder(held);
   }
-  // Parquet files appear by rename; databases are written in place.
-  const appears = file !== null && file === base;
-  keepInputs(display, appears ? filesOf(file) : [file, manifestPath(base)], inputPaths);
-  if (base !== warehouse.target.base) makeStateFolder(dirname(base));
-  return {
-    file: appears ? file : null,
-    name: display,
-    base,
-    format: kind,
-    gzip: false,
-    warehouse,
-  };
+  // Files appear by rename; databases are written in place.
+  keepInputs(name, file === null ? [database, manifestPath(base)] : filesOf(file), inputPaths);
+  if (file === null) makeStateFolder(dirname(base));
+  return { output, name, file, base, format: format ?? "", text: null, gzip };
 }
 
 function refuseTextOptions(
-  display: string,
+  { name, format }: Output,
   { to, shape }: Pick<SinkSettings, "to" | "shape">,
 ): void {
-  if (to === "parquet" && display.toLowerCase().endsWith(".parquet")) return;
+  if (to === format) return;
   const given = to !== undefined ? `--to ${to}` : shape === "nested" ? "--shape nested" : null;
   if (given === null) return;
   throw new UsageError(
     "text_option",
-    `${given} applies only to text files, and ${display} has typed columns`,
+    `${given} applies only to text files, and ${name} has typed columns`,
     {
       hint: `leave out ${given.split(" ", 1)[0]}, or name another output`,
     },
@@ -188,7 +166,7 @@ function refuseTextOptions(
  *
  * @throws UsageError `es_option_unused`
  */
-function refuseIdleOptions({ to, esAction, esId }: SinkSettings): void {
+function refuseIdleOptions({ to, esAction, esId }: OutputChoice): void {
   const bulk = Object.entries({ "--es-action": esAction, "--es-id": esId });
   const [idle] = to === "es-bulk" ? [] : bulk.filter(([, value]) => value !== undefined);
   if (idle === undefined) return;
@@ -198,36 +176,36 @@ function refuseIdleOptions({ to, esAction, esId }: SinkSettings): void {
 }
 
 /** @throws UsageError `mode_needs_table`, `key_needs_merge` */
-function refuseTableOptions(
-  { mode, key }: Pick<SinkSettings, "mode" | "key">,
-  { name, warehouse }: OutputTarget,
-): void {
+function refuseTableOptions({ mode, key, output }: OutputChoice): void {
   if (key !== undefined && mode !== "merge") {
     throw new UsageError("key_needs_merge", "--key applies only to --mode merge", {
       hint: "add --mode merge, or leave out --key",
     });
   }
-  if (mode === "append" || (warehouse?.rows ?? null) !== null) return;
-  throw new UsageError("mode_needs_table", `--mode ${mode} needs a table, and ${name} is none`, {
-    hint: "write to duckdb:FILE?table=NAME or postgres://…?table=NAME, or leave out --mode",
-  });
+  if (mode === "append" || output.isTable) return;
+  throw new UsageError(
+    "mode_needs_table",
+    `--mode ${mode} needs a table, and ${output.name} is none`,
+    {
+      hint: "write to duckdb:FILE?table=NAME or postgres://…?table=NAME, or leave out --mode",
+    },
+  );
 }
 
 /**
  * Refuses flags about columns for rows without: those that hold answers as received, or the fields of
  * another schema.
  *
- * @param name format of the rows
+ * @param format of the rows; null for typed columns
  * @throws UsageError `raw_needs_columns`, `columns_need_flat`
  */
 function refuseWithoutColumns(
   { raw = false, columns, shape }: Partial<Pick<SinkSettings, "raw" | "columns" | "shape">>,
-  name: string,
+  format: SinkFormat | null,
 ): void {
-  const format = sinkFormats.find((known) => known === name);
-  if (format === undefined || (!raw && columns === undefined)) return;
+  if (format === null || (!raw && columns === undefined)) return;
   const isNested = format === "ndjson" && shape !== "flat";
-  if (!isNested && formats[format].earlier !== undefined) return;
+  if (!isNested && formats[format].records !== undefined) return;
   const [flag, does] = raw ? ["--raw", "adds"] : ["--columns", "chooses"];
   const why = raw ? ": nested rows already have the results as received; or" : ", or";
   throw new UsageError(

@@ -1,30 +1,23 @@
 import { v7 as timeOrderedId } from "uuid";
 import { raceAbort } from "../../../core/abort.js";
 import { systemClock } from "../../../core/clock.js";
-import {
-  checkRunWords,
-  hasRunWords,
-  namedAfter,
-  type RunStart,
-} from "../../../core/files/output-names.js";
+import { checkRunWords, hasRunWords, type RunStart } from "../../../core/files/output-names.js";
 import { inputPaths } from "../../../io/input/types.js";
 import { isObjectAddress } from "../../../io/object/address.js";
 import type { Job } from "../types.js";
-import { outputBase } from "../../../io/output/check-paths.js";
 import { chooseOutput } from "./choose-output.js";
-import { localSettings, type OutputTarget } from "./output-target.js";
-import { NamedFolders, withoutNamedFolders } from "./named-folders.js";
+import { NamedFolders } from "./named-folders.js";
+import type { OutputTarget } from "./output-target.js";
 
 /** A job and its output. */
 export interface ChosenRun {
-  /** Its settings name local files. */
   readonly job: Job;
   readonly target: OutputTarget;
 }
 
 /** How the files of a run are named whose names have `{date}` or `{run_id}`. */
 export interface RunNames {
-  readonly output: string;
+  readonly name: string;
   /** Path from which the name of the state folder derives: the same for all runs. */
   readonly base: string;
   /**
@@ -42,48 +35,35 @@ export interface RunNames {
 export function runNames(given: Job): RunNames | null {
   const { output: sink, run: how } = given.settings;
   const { output } = sink;
-  checkRunWords("-o", output);
-  if (!hasRunWords(output)) return null;
+  checkRunWords("-o", output.parts);
+  if (!hasRunWords(output.parts.file)) return null;
   const { runId = timeOrderedId(), clock = systemClock } = given;
   const now = { runId, startedAt: new Date(clock.now()).toISOString() };
   const folders = new NamedFolders();
   return {
-    output,
-    base: outputBase(withoutNamedFolders(output), how.stateDir),
+    name: output.given,
+    base: output.base(how.stateDir),
     tidy: () => folders.tidy(),
     async choose(job, run) {
       const { runId, startedAt } = run ?? now;
       const start = { runId, startedAt };
-      await folders.make(output, start);
-      const settings = {
-        ...given.settings,
-        output: { ...sink, output: namedAfter(output, start) },
-      };
-      const chosen = await chooseRun({ ...job, ...start, settings }, output);
-      return { ...chosen, target: { ...chosen.target, pattern: output } };
+      if (output.object === null) await folders.make(output.parts.file, start);
+      const settings = { ...given.settings, output: { ...sink, output: output.named(start) } };
+      return chooseRun({ ...job, ...start, settings });
     },
   };
 }
 
-/**
- * Chooses the output of a job.
- *
- * @param pattern its name with its words, from which that of a local folder derives
- * @throws as `chooseOutput`
- */
-export async function chooseRun(
-  given: Job,
-  pattern: string = given.settings.output.output,
-): Promise<ChosenRun> {
-  const { settings, signal } = given;
+/** Chooses the output of a job. @throws as `chooseOutput` */
+export async function chooseRun(job: Job): Promise<ChosenRun> {
+  const { settings, signal } = job;
   const { output, run } = settings;
-  const inputFormat = () => raceAbort(given.rows.inputFormat(), signal);
+  const inputFormat = () => raceAbort(job.rows.inputFormat(), signal);
   const target = await raceAbort(
-    chooseOutput({ ...output, ...run }, inputFormat, inputFiles(given), pattern),
+    chooseOutput({ ...output, ...run }, inputFormat, inputFiles(job)),
     signal,
     (late) => late.upload?.cleanEmpty(),
   );
-  const job = { ...given, settings: { ...settings, output: localSettings(output, target) } };
   return { job, target };
 }
 
@@ -94,7 +74,7 @@ export async function chooseRun(
 function inputFiles({ input, settings, rows: { copied }, refill }: Job): readonly string[] {
   if (refill?.inPlace === true) return [];
   if (copied === undefined) return inputPaths(input);
-  const writesDuckdb = /^duckdb:/i.test(settings.output.output);
-  const kept = copied.sources.filter(({ kind }) => kind !== "duckdb" || !writesDuckdb);
+  const { isTable } = settings.output.output;
+  const kept = copied.sources.filter((source) => !source.isTable || !isTable);
   return [...inputPaths(input).filter(isObjectAddress), ...kept.flatMap(({ file }) => file ?? [])];
 }

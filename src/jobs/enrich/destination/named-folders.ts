@@ -2,7 +2,6 @@ import { mkdir, rmdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { hasRunWords, namedAfter, type RunStart } from "../../../core/files/output-names.js";
 import { outputFault } from "../../../io/output/output-fault.js";
-import { isObjectAddress } from "../../../io/object/address.js";
 import { checkFolder } from "../../../io/output/check-paths.js";
 
 /** Folders with `{date}` or `{run_id}` in their names, which a run creates. */
@@ -12,12 +11,10 @@ export class NamedFolders {
   /**
    * Creates those of a file.
    *
-   * @param pattern path of the file, or address of a DuckDB table, with its words
+   * @param file its path with words that stand for a run
    * @throws UsageError `output_folder_missing` if the first of them has no parent; FatalError
    */
-  async make(pattern: string, run: RunStart): Promise<void> {
-    if (isObjectAddress(pattern)) return;
-    const [file = ""] = pattern.replace(/^duckdb:/i, "").split("?", 1);
+  async make(file: string, run: RunStart): Promise<void> {
     const steps = dirname(file).split("/");
     const first = steps.findIndex(hasRunWords);
     if (first < 0) return;
@@ -39,18 +36,4 @@ export class NamedFolders {
       await rmdir(folder).catch(() => undefined);
     }
   }
-}
-
-/**
- * The name from which a run's state derives. From the first folder with a word on, it has `%2F` for
- * slashes, because those folders differ from run to run.
- */
-export function withoutNamedFolders(pattern: string): string {
-  if (isObjectAddress(pattern) || !hasRunWords(pattern)) return pattern;
-  const [file = "", table = ""] = /^duckdb:/i.test(pattern)
-    ? pattern.split(/(?=\?)/, 2)
-    : [pattern];
-  const place = /^[^{]*\//.exec(file)?.[0] ?? "";
-  const name = file.slice(place.length);
-  return place + name.replaceAll("/", "%2F") + table;
 }

@@ -11,11 +11,11 @@ import { openFileDestination, streamDestination } from "../../../io/output/file-
 import type { SinkSettings } from "../../../io/output/options.js";
 import { outputFault } from "../../../io/output/output-fault.js";
 import type { Publication } from "../../../io/output/publication.js";
-import { textSink } from "../../../io/output/text-sink.js";
+import { textSink } from "../../../io/output/text/text-sink.js";
 import type { Destination, Sink, SinkPosition } from "../../../io/output/types.js";
 import { optionalColumnsOf } from "../rows/reading.js";
 import type { Job } from "../types.js";
-import type { TextOutputTarget, WarehouseOutputTarget } from "./output-target.js";
+import type { OutputTarget } from "./output-target.js";
 
 /** How a run's rows are encoded, in any format. */
 export function encoderOptions(
@@ -47,13 +47,14 @@ interface PublishedRows {
 /** Checks where a run will be published. @throws ReputeError */
 export function openPublication(
   job: Job,
-  { base, warehouse }: WarehouseOutputTarget,
+  { base, output: place }: OutputTarget,
   { source: { columns, types }, onWarning, ...run }: PublishedRows,
 ): Promise<Publication> {
   const { signal, clock = systemClock } = job;
   const { output } = job.settings;
   const optional = optionalColumnsOf(job);
-  const opening = warehouse.open({
+  if (place.open === null || base === null) throw new TypeError("text is not published");
+  const opening = place.open({
     ...run,
     columns,
     types,
@@ -80,17 +81,20 @@ interface OpenSinkOptions extends StreamOptions {
 
 /** Checks where a STIX bundle will be published, which rows are staged for. @throws ReputeError */
 export async function openBundle(
-  { file, gzip, name }: TextOutputTarget,
+  { file, gzip, name }: OutputTarget,
   { encoder, folder, ...rest }: Omit<OpenSinkOptions, "resume"> & { folder: string },
 ): Promise<Publication> {
-  const { publishStix } = await import("../../../io/output/publish/stix.js");
+  const { publishStix } = await import("../../../io/output/stix/publish.js");
   const stream = file === null ? await openStream({ name }, rest) : null;
   return publishStix({ file: file ?? join(folder, "bundle"), gzip, stream }, encoder);
 }
 
 /** Opens the sink for a target, truncated to the checkpoint when resuming. */
-export async function openSink(target: TextOutputTarget, options: OpenSinkOptions): Promise<Sink> {
-  const plain = formats[target.format].write(options.encoder);
+export async function openSink(
+  target: Pick<OutputTarget, "file" | "name" | "gzip" | "text">,
+  options: OpenSinkOptions,
+): Promise<Sink> {
+  const plain = formats[target.text ?? "csv"].write(options.encoder);
   const encoder = options.wrapEncoder?.(plain) ?? plain;
   const { resume } = options;
   const destination =
@@ -107,7 +111,7 @@ interface StreamOptions {
 }
 
 async function openStream(
-  { name }: Pick<TextOutputTarget, "name">,
+  { name }: Pick<OutputTarget, "name">,
   { stdout, signal }: StreamOptions,
 ): Promise<Destination> {
   return streamDestination(name === "stdout" ? stdout : await openDevice(name, signal), name);

@@ -1,60 +1,38 @@
 import type { SinkFormat } from "../../../io/formats/types.js";
-import type { Warehouse } from "../../../io/output/registry.js";
-import type { ObjectUpload } from "../../../io/output/publish/object.js";
-import type { SinkSettings } from "../../../io/output/options.js";
+import type { ObjectUpload } from "../../../io/output/object/publish.js";
+import type { Output } from "../../../io/output/output.js";
 
-export type OutputTarget = TextOutputTarget | WarehouseOutputTarget;
-
-interface AnyOutputTarget {
-  /** Path of a file that appears by rename, symbolic links resolved; null for anything else. */
-  readonly file: string | null;
+/** The output of a run, as it is found when the run begins. */
+export interface OutputTarget extends Pick<Output, "name" | "file" | "gzip"> {
+  readonly output: Output;
   /** Path from which the run's own file names derive; null for stdout and devices. */
   readonly base: string | null;
-  /** Name for messages, without a password. */
-  readonly name: string;
-  /** The name with `{date}` or `{run_id}`, if it was given so. */
-  readonly pattern?: string | undefined;
+  readonly format: string;
+  /** The format, if it is one of text; null for typed columns. */
+  readonly text: SinkFormat | null;
   /** Of an object, which is uploaded from a file. */
   readonly upload?: ObjectUpload;
 }
 
-/** Settings that name the local file of an object. */
-export function localSettings<T extends Pick<SinkSettings, "output">>(
-  settings: T,
-  { upload }: Pick<OutputTarget, "upload">,
-): T {
-  return upload === undefined ? settings : { ...settings, output: upload.path };
-}
-
-/** Whether the output is a table, which has no files of its own. */
-export function isTable({ file, base }: Pick<OutputTarget, "file" | "base">): boolean {
-  return file === null && base !== null;
+interface Result {
+  /** Path from which the names of what a run leaves derive. */
+  readonly base: string;
+  readonly path: string;
+  readonly format: string;
 }
 
 /**
- * Path from which the names of what a run leaves derive.
+ * What a run leaves.
  *
  * @param suffix that of a run with too many failures; the rows that a table does not take are NDJSON
  */
-export function resultBase(
-  target: Pick<OutputTarget, "file"> & { readonly base: string },
+export function resultOf(
+  { name, file, format }: Pick<OutputTarget, "name" | "file" | "format">,
+  base: string,
   suffix: string,
-): string {
-  const base = target.base + suffix;
-  return suffix !== "" && isTable(target) ? `${base}.ndjson` : base;
-}
-
-/** Text: a file that appears by rename, or a stream, which cannot be resumed. */
-export interface TextOutputTarget extends AnyOutputTarget {
-  readonly format: SinkFormat;
-  readonly gzip: boolean;
-  readonly warehouse: null;
-}
-
-/** Typed columns: a Parquet file or a database table. */
-export interface WarehouseOutputTarget extends AnyOutputTarget {
-  readonly base: string;
-  readonly format: string;
-  readonly gzip: boolean;
-  readonly warehouse: Warehouse;
+): Result {
+  const own = base + suffix;
+  if (suffix === "" || file !== null) return { base: own, path: name + suffix, format };
+  const path = `${own}.ndjson`;
+  return { base: path, path, format: "ndjson" };
 }

@@ -13,15 +13,11 @@ import { compareFingerprints, takeFingerprint } from "../state/fingerprint.js";
 import type { StateFolder } from "../state/state-folder.js";
 import type { Job } from "../types.js";
 import { openPublication } from "../destination/open-output.js";
-import { type FailedPlace, removeFailed } from "../../../io/output/publish/failed-output.js";
-import { stageUpTo } from "../../../io/output/publish/staged-sink.js";
+import { type FailedPlace, removeFailed } from "../../../io/output/object/failed-output.js";
+import { stageUpTo } from "../../../io/output/staged-sink.js";
 import { writeManifest } from "../../../io/output/manifest-file.js";
 import type { FinishedRun } from "../state/checkpoint.js";
-import {
-  type OutputTarget,
-  resultBase,
-  type WarehouseOutputTarget,
-} from "../destination/output-target.js";
+import { type OutputTarget, resultOf } from "../destination/output-target.js";
 import { failedSuffix } from "../../../core/files/output-names.js";
 
 /**
@@ -63,7 +59,7 @@ async function republish(
 ): Promise<void> {
   const { manifest, suffix } = finished;
   if (target.file !== null) await completeFile(target.file, suffix, manifest.output);
-  else if (target.warehouse !== null) await commitStaged(job, target, finished, stateFolder);
+  else if (target.text === null) await commitStaged(job, target, finished, stateFolder);
   await saveRecord(job, target, manifest, suffix);
 }
 
@@ -78,8 +74,7 @@ export async function saveRecord(
   suffix: string,
 ): Promise<void> {
   if (target.base === null) return;
-  const base = resultBase({ ...target, base: target.base }, suffix);
-  await writeManifest(base, manifest);
+  await writeManifest(resultOf(target, target.base, suffix).base, manifest);
   if (suffix === "") await removeFailedOutput(job, target, target.base);
   const { signal, onWarning } = job;
   await target.upload?.publish({
@@ -99,10 +94,10 @@ interface RecordedJob {
 /** Removes the `OUT.failed` files of an earlier run of the same output. */
 async function removeFailedOutput(
   job: RecordedJob,
-  { file }: OutputTarget,
+  target: OutputTarget,
   base: string,
 ): Promise<void> {
-  const failed = resultBase({ file, base }, failedSuffix);
+  const failed = resultOf(target, base, failedSuffix).base;
   const inputs = inputPaths(job.input).map(realPath);
   const place: FailedPlace = {
     readManifest: (path) =>
@@ -135,7 +130,7 @@ async function completeFile(
 
 async function commitStaged(
   job: Job,
-  target: WarehouseOutputTarget,
+  target: OutputTarget,
   { checkpoint, suffix, manifest }: FinishedRun,
   stateFolder: string,
 ): Promise<void> {

@@ -9,7 +9,7 @@ import type { Tally } from "../tally.js";
 import type { EnrichSettings } from "../options.js";
 import type { OpenedSource, RunInput } from "../../../io/input/types.js";
 import { unknownEnding } from "../exit-reason.js";
-import { isTable, type OutputTarget, resultBase } from "../destination/output-target.js";
+import { type OutputTarget, resultOf } from "../destination/output-target.js";
 import type {
   InputRecord,
   ReadingFacts,
@@ -80,7 +80,7 @@ export function manifestOf(
     ...(inputs === undefined ? {} : { inputs }),
     ...skippedInputs(job.input),
     output: {
-      ...outputPlace(target, suffix),
+      ...placeOf(target, suffix),
       bytes: written === null ? bytes : written.bytes,
       rows: tally.written,
       sha256: written?.sha256 ?? null,
@@ -109,15 +109,15 @@ export function manifestSoFar(job: ManifestJob, run: StartedRun): Manifest {
   });
 }
 
-/** Where the rows are, and in which format: those that a table does not take are in a text file. */
-function outputPlace(
-  { name, base, format, ...target }: OutputTarget,
+/** Where the rows are, and in which format. */
+function placeOf(
+  target: OutputTarget,
   suffix: string,
 ): Pick<Manifest["output"], "path" | "format"> {
+  const { base, format } = target;
   if (base === null) return { path: null, format };
-  const place = { base, ...target };
-  if (suffix === "" || !isTable(place)) return { path: name + suffix, format };
-  return { path: resultBase(place, suffix), format: "ndjson" };
+  const { path, format: left } = resultOf(target, base, suffix);
+  return { path, format: left };
 }
 
 /** One record per file of several inputs; undefined for a single input. */

@@ -1,49 +1,42 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { manifestPath, hasRunWords, wordForms } from "../../../core/files/output-names.js";
+import { UsageError } from "../../../core/errors.js";
+import { hasRunWords, wordForms } from "../../../core/files/output-names.js";
 import type { FoundManifest } from "../../../core/manifest/found-manifest.js";
-import { manifestAt } from "../../../io/output/publish/send-objects.js";
-import { outputBase } from "../../../io/output/check-paths.js";
-import { findManifest } from "../../../io/output/manifest-file.js";
-import { isObjectAddress } from "../../../io/object/address.js";
+import { manifestOfOutput } from "../../../io/output/manifest-file.js";
+import type { Output } from "../../../io/output/output.js";
+import { parseOutput } from "../../../io/output/registry.js";
 import { listObjects } from "../../../io/object/list-objects.js";
-
-interface NameParts {
-  /** Its folder or bucket. */
-  readonly before: string;
-  /** The file or key, in which `{date}` and `{run_id}` may be. */
-  readonly name: string;
-  readonly after: string;
-}
 
 /**
  * The outputs of one pattern that are earlier than one of them, the newest first: by their date, then by
  * the identifier of their run, since those of later runs sort later.
  *
- * @param pattern the name with `{date}` or `{run_id}`
- * @param own name of that output
+ * @param pattern the output with `{date}` or `{run_id}`
+ * @param own one of its outputs
  */
-export async function previousOutputs(pattern: string, own: string): Promise<readonly string[]> {
-  const parts = partsOf(pattern);
-  const { before, name, after } = parts;
+export async function previousOutputs(pattern: Output, own: Output): Promise<readonly Output[]> {
+  const { folder, name } = placeOf(pattern);
+  const { before, after } = pattern.parts;
   const keyOf = keysOf(name);
-  const [ownFile = ""] = /^duckdb:/i.test(own) ? own.split("?", 1) : [own];
-  const now = keyOf(ownFile.slice(before.length));
+  const now = keyOf(own.parts.file.slice(folder.length));
   const found = new Map<string, string>();
-  for (const each of await namesLike(parts)) {
+  for (const each of await namesLike(pattern)) {
     const key = keyOf(each);
-    if (key !== null && now !== null && key < now) found.set(key, before + each + after);
+    if (key !== null && now !== null && key < now) found.set(key, before + folder + each + after);
   }
-  return [...found].toSorted(([a], [b]) => (a < b ? 1 : -1)).map(([, output]) => output);
+  const newest = [...found].toSorted(([a], [b]) => (a < b ? 1 : -1));
+  return newest.map(([, output]) => parseOutput(output));
 }
 
 /** The pattern of an output that is named after its run; null for any other. */
-export function patternOf(output: string): string | null {
-  const { before, name, after } = partsOf(output);
+export function patternOf(output: Output): Output | null {
+  const { folder, name } = placeOf(output);
+  const { before, after } = output.parts;
   const named = withWords(name);
   // Folders tell only where the file does not.
-  const pattern = hasRunWords(named) ? before + named : withWords(before) + name;
-  return hasRunWords(pattern) ? pattern + after : null;
+  const file = hasRunWords(named) ? folder + named : withWords(folder) + name;
+  return hasRunWords(file) ? parseOutput(before + file + after) : null;
 }
 
 function withWords(name: string): string {
@@ -53,46 +46,43 @@ function withWords(name: string): string {
   );
 }
 
+/** The manifest of an output; null if there is none that can be read. */
 export async function storedManifest(
-  output: string,
+  output: Output,
   stateDir?: string,
 ): Promise<FoundManifest | null> {
-  if (isObjectAddress(output)) return (await manifestAt(manifestPath(output))).manifest;
-  return findManifest(outputBase(output, stateDir)).catch(() => null);
+  return manifestOfOutput(output, stateDir).catch((error: unknown) => {
+    if (error instanceof UsageError && error.code === "manifest_unreadable") return null;
+    throw error;
+  });
 }
 
 /** Why an output cannot be compared with; null if it can. */
-export async function faultOf(output: string, stateDir?: string): Promise<string | null> {
+export async function faultOf(output: Output, stateDir?: string): Promise<string | null> {
   const manifest = await storedManifest(output, stateDir);
-  if (manifest === null) return noManifest;
-  // Objects appear as a whole.
-  if (isObjectAddress(output)) return null;
-  const base = outputBase(output, stateDir);
+  if (manifest === null) return "it has no manifest that can be read";
+  const { file, object } = output;
   const bytes = manifest.output?.bytes;
-  // A table has no file.
-  if (typeof bytes !== "number") return null;
-  const facts = await stat(base).catch(() => null);
-  if (facts === null) return `${base} is missing`;
-  return facts.size === bytes ? null : `${base} has ${facts.size} bytes instead of ${bytes}`;
+  // Objects appear as a whole, and a table has no file.
+  if (object !== null || file === null || typeof bytes !== "number") return null;
+  const facts = await stat(file).catch(() => null);
+  if (facts === null) return `${file} is missing`;
+  return facts.size === bytes ? null : `${file} has ${facts.size} bytes instead of ${bytes}`;
 }
 
-const noManifest = "it has no manifest that can be read";
-
-function partsOf(output: string): NameParts {
-  const [file = "", after = ""] = /^duckdb:/i.test(output) ? output.split(/(?=\?)/, 2) : [output];
-  const [before = ""] = isObjectAddress(file)
-    ? (/^s3:\/\/[^/]*\//i.exec(file) ?? [])
-    : (/^(?:duckdb:)?(?:[^{]*\/)?/i.exec(file) ?? []);
-  return { before, name: file.slice(before.length), after };
+/** The folder in which files may be of a pattern, and their name in it; keys have no folder. */
+function placeOf({ parts: { file }, object }: Output) {
+  const [folder = ""] = object === null ? (/^(?:[^{]*\/)?/.exec(file) ?? []) : [];
+  return { folder, name: file.slice(folder.length) };
 }
 
 /** Names that may be of the pattern: files or keys. */
-async function namesLike({ before, name }: NameParts): Promise<readonly string[]> {
-  if (isObjectAddress(before)) {
+async function namesLike(pattern: Output): Promise<readonly string[]> {
+  const { folder, name } = placeOf(pattern);
+  if (pattern.object !== null) {
     const [prefix = ""] = name.split("{", 1);
-    return (await listObjects(before + prefix)).map((key) => prefix + key);
+    return (await listObjects(pattern.parts.before + prefix)).map((key) => prefix + key);
   }
-  const folder = before.replace(/^duckdb:/i, "") || ".";
   const steps = name.split("/");
   let found = [""];
   for (const [depth, step] of steps.entries()) {
@@ -100,7 +90,7 @@ async function namesLike({ before, name }: NameParts): Promise<readonly string[]
     const fits = keysOf(step);
     const next: string[] = [];
     for (const path of found) {
-      for (const entry of await readdir(join(folder, path), { withFileTypes: true })) {
+      for (const entry of await readdir(join(folder || ".", path), { withFileTypes: true })) {
         const isOne = entry.isDirectory() === isFolder && fits(entry.name) !== null;
         if (isOne) next.push(`${path}${entry.name}${isFolder ? "/" : ""}`);
       }

@@ -78,7 +78,7 @@ async function writeTarget(
   position: SinkPosition,
 ): Promise<WrittenOutput | null> {
   if (staged !== null) return staged.prepare(suffix);
-  if (target.warehouse !== null || target.file === null) return null;
+  if (target.file === null) return null;
   return { ...(await readWritten(target.file, position)), rows: position.rows };
 }
 

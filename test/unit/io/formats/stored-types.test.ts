@@ -1,9 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { timeText } from "../../../../src/core/clock.js";
-import { decimalType, lacksType, storedType } from "../../../../src/io/formats/stored-types.js";
+import { bigquery } from "../../../../src/io/output/sql/bigquery.js";
+import { duckdb } from "../../../../src/io/output/duckdb/dialect.js";
+import { postgres } from "../../../../src/io/output/postgres/dialect.js";
+import { sqlType } from "../../../../src/io/output/sql/dialect.js";
+import { decimalType, parquetLacks, storedType } from "../../../../src/io/formats/stored-types.js";
 import type { StoredType } from "../../../../src/io/formats/typed-column.js";
-import { decimalText, floatText, numberText } from "../../../../src/io/output/tables/values.js";
+import {
+  decimalText,
+  floatText,
+  numberText,
+} from "../../../../src/io/output/typed/input-values.js";
 
 const cellOf = (type: StoredType, text: string) => storedType(type).cellOf(text);
 
@@ -70,14 +78,14 @@ describe("the cell of a text", () => {
 });
 
 it("outputs lack some types", () => {
-  expect(lacksType("parquet", "numeric")).toBe(true);
-  expect(lacksType("postgres", "numeric")).toBe(false);
-  expect(lacksType("postgres", "timestamp_ns_local")).toBe(true);
-  expect(lacksType("duckdb", "timestamp_ns_local")).toBe(false);
-  expect(lacksType("bigquery", "uuid")).toBe(true);
-  expect(lacksType("parquet", "text")).toBe(false);
-  expect(storedType("decimal(38,10)").sql.bigquery).toBe("BIGNUMERIC(38,10)");
-  expect(storedType("decimal(38,9)").sql.bigquery).toBe("NUMERIC(38,9)");
+  expect(parquetLacks("numeric")).toBe(true);
+  expect(postgres.rules.lacks("numeric")).toBe(false);
+  expect(postgres.rules.lacks("timestamp_ns_local")).toBe(true);
+  expect(duckdb.rules.lacks("timestamp_ns_local")).toBe(false);
+  expect(bigquery.rules.lacks("uuid")).toBe(true);
+  expect(parquetLacks("text")).toBe(false);
+  expect(sqlType(bigquery, "decimal(38,10)")).toBe("BIGNUMERIC(38,10)");
+  expect(sqlType(bigquery, "decimal(38,9)")).toBe("NUMERIC(38,9)");
   expect(decimalType(39, 0)).toBeNull();
   expect(decimalType(2, 3)).toBeNull();
 });

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
-import type { EarlierRecord } from "../../../../src/io/formats/types.js";
+import type { OutputRecord } from "../../../../src/io/formats/types.js";
 import { changeCounts, changePhrase } from "../../../../src/jobs/report/change-phrase.js";
 import { type Change, diffOutputs } from "../../../../src/jobs/diff/diff-outputs.js";
 import { csvLines, ndjsonLines } from "../../../../src/jobs/report/page/diff-page.js";
@@ -10,13 +10,13 @@ import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 type Columns = Readonly<Record<string, string>>;
 
-function record(columns: Columns): EarlierRecord {
+function record(columns: Columns): OutputRecord {
   const text = (name: string): string => columns[name] ?? "";
   const list = (name: string): string[] => (text(name) === "" ? [] : text(name).split("|"));
   return { text, list, cells: [], json: null, extra: null };
 }
 
-async function* listsOf(rows: readonly Columns[]): AsyncGenerator<readonly EarlierRecord[]> {
+async function* listsOf(rows: readonly Columns[]): AsyncGenerator<readonly OutputRecord[]> {
   for (let at = 0; at < rows.length; at += 2) yield rows.slice(at, at + 2).map(record);
 }
 

@@ -1,11 +1,11 @@
-import type { EarlierRecord } from "../../../../src/io/formats/types.js";
+import type { OutputRecord } from "../../../../src/io/formats/types.js";
 import { tallyReport } from "../../../../src/jobs/report/report-tally.js";
 import type { Report, RunFacts } from "../../../../src/jobs/report/types.js";
 
 export type Values = Readonly<Record<string, string>> & { readonly cells?: never };
 
 /** A row of an output, by its added columns and the input's cells. */
-export function record(values: Values, cells: readonly string[] = []): EarlierRecord {
+export function record(values: Values, cells: readonly string[] = []): OutputRecord {
   const text = (name: string): string => values[name] ?? "";
   return {
     text,
@@ -22,13 +22,13 @@ export function ip(item: string, verdict: string, more: Values = {}, cells?: rea
 }
 
 export function reportOf(
-  records: readonly EarlierRecord[],
+  records: readonly OutputRecord[],
   columns: readonly string[] = [],
   run: RunFacts | null = null,
 ): Promise<Report> {
   return tallyReport("out.csv", { columns, records: inLists(records) }, run);
 }
 
-async function* inLists(records: readonly EarlierRecord[]) {
+async function* inLists(records: readonly OutputRecord[]) {
   for (let from = 0; from < records.length; from += 100) yield records.slice(from, from + 100);
 }

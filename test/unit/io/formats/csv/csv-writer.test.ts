@@ -3,7 +3,7 @@ import { parse } from "csv-parse/sync";
 import { describe, expect, it, test } from "vitest";
 import { addedColumns, columns } from "../../../../../src/core/columns.js";
 import { UsageError } from "../../../../../src/core/errors.js";
-import { csvEncoder, earlierCsv, countCsv } from "../../../../../src/io/formats/csv/csv-writer.js";
+import { csvEncoder, csvRecords, countCsv } from "../../../../../src/io/formats/csv/csv-writer.js";
 import type { EncoderOptions } from "../../../../../src/io/formats/types.js";
 import { anEnrichedRow, fullIpResult } from "../../../../helpers/enriched-rows.js";
 import { anyText } from "../../../../helpers/any-text.js";
@@ -67,7 +67,7 @@ describe("csvEncoder", () => {
         fc.property(value, fc.array(value.filter((tag) => !tag.includes("|"))), (name, tags) => {
           const encoder = csvEncoder(delimiter, base);
           const line = encoder.encode([anEnrichedRow({}, { query: { asn: { name }, tags } })]);
-          const record = earlierCsv(delimiter).layout(encoder.header, "rep_")?.read(line);
+          const record = csvRecords(delimiter).layout(encoder.header, "rep_")?.read(line);
           expect(record?.text("as_name")).toBe(name);
           expect(record?.list("tags").join("|")).toBe(tags.join("|"));
         }),

@@ -1,7 +1,7 @@
 import type { CellValue, StoredType } from "../../../../../src/io/formats/typed-column.js";
 import { expect, it } from "vitest";
 import { copyText } from "../../../../../src/io/output/postgres/copy-text.js";
-import { ColumnBatch } from "../../../../../src/io/output/warehouse/column-batch.js";
+import { ColumnBatch } from "../../../../../src/io/output/row-cells.js";
 
 // Expected texts follow the PostgreSQL manual: COPY, Text Format, and arrays (section 8.15.6).
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { chooseOutput } from "../../../../../src/jobs/enrich/destination/choose-output.js";
 import { sinkOptions } from "../../../../../src/io/output/options.js";
+import { parseOutput } from "../../../../../src/io/output/registry.js";
 import { temporaryFolder } from "../../../../helpers/temporary-folder.js";
 
 const csv = (): Promise<"csv"> => Promise.resolve("csv");
@@ -58,7 +59,7 @@ describe("the name of an output", () => {
     "%s is accepted",
     async (output) => {
       const folder = await prepared();
-      expect(await chosen(folder, "in.csv", output)).toMatchObject({ warehouse: null });
+      expect(await chosen(folder, "in.csv", output)).toMatchObject({ output: { isTyped: false } });
     },
   );
 
@@ -129,7 +130,7 @@ describe("chooseOutput of a warehouse", () => {
   it("keeps the files of a run into a server in the working folder, and no password in names", async () => {
     const settings = sinkOptions.parse({});
     const output = "postgres://me:secret@db.example:5433/intel?table=a.b&password=other";
-    const target = await chooseOutput({ ...settings, output }, csv, []);
+    const target = await chooseOutput({ ...settings, output: parseOutput(output) }, csv, []);
     expect(target).toMatchObject({
       file: null,
       format: "postgres",
@@ -148,13 +149,15 @@ async function prepared(): Promise<string> {
   return folder;
 }
 
-function chosen(folder: string, input: string, output: string) {
+async function chosen(folder: string, input: string, output: string) {
   const settings = sinkOptions.parse({});
-  return chooseOutput({ ...settings, output: join(folder, output) }, csv, [join(folder, input)]);
+  return chooseOutput({ ...settings, output: parseOutput(join(folder, output)) }, csv, [
+    join(folder, input),
+  ]);
 }
 
 /** The same with the paths of an address relative to the folder. */
-function chosenIn(
+async function chosenIn(
   folder: string,
   input: string,
   output: string,
@@ -166,7 +169,7 @@ function chosenIn(
   return chooseOutput(
     {
       ...sinkOptions.parse(all),
-      output: output.includes("://") ? output : `${scheme}${join(folder, path)}`,
+      output: parseOutput(output.includes("://") ? output : `${scheme}${join(folder, path)}`),
     },
     csv,
     [join(folder, input)],

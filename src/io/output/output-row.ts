@@ -1,0 +1,230 @@
+import { type Column, type ColumnType, type ColumnValue, resultFrom } from "../../core/column.js";
+import { columns, type OptionalColumns } from "../../core/columns.js";
+import { FatalError } from "../../core/errors.js";
+import { findingSources } from "../../core/finding-source.js";
+import {
+  type Finding,
+  findingStatuses,
+  type JsonObject,
+  type LookupEndpoint,
+  unasked,
+  type Verdict,
+  verdicts,
+} from "../../core/finding.js";
+import { type Item, itemKinds } from "../../core/item/item.js";
+import type { Row } from "../../core/row.js";
+import { answeredLookups } from "../formats/answered-lookups.js";
+import { columnTypes, joinedEntries } from "../formats/column-types.js";
+import type { CellValue, InputType } from "../formats/typed-column.js";
+import type { ChecksumState } from "../../core/files/running-checksum.js";
+import type { OutputRecord, Encoder, InputReading, SourceFormat } from "../formats/types.js";
+import { stagedType, type TableColumn } from "./typed/table-schema.js";
+import { cellOf, type InputValue, numberValue } from "./typed/input-values.js";
+import type { SinkSettings } from "./options.js";
+
+export interface OutputRow extends Row {
+  /** The record of a text verbatim, including its line ending; "" for typed values. */
+  readonly text: string;
+  readonly record: OutputRecord;
+  readonly item: Item | null;
+  /** The finding that it holds, with what is needed to count it. */
+  readonly before: Finding;
+}
+
+/** How the rows of an output file are read. */
+export interface OutputForm {
+  /** The input's own columns; none for NDJSON, whose records bring their members. */
+  readonly columns: readonly string[];
+  /** Their types. @default text */
+  readonly types?: readonly InputType[];
+  /** The kind of a table. */
+  readonly kind?: string;
+  readonly reading: InputReading;
+  readonly optional: OptionalColumns;
+  /** The run that wrote it, if the files tell. */
+  readonly runId?: string;
+  readonly settings: Partial<Pick<SinkSettings, "shape">>;
+  readonly encoder?: (encoder: Encoder) => Encoder;
+  /**
+   * Opens the rows from a place on.
+   *
+   * @param place counts the rows
+   * @param before checksum of what was read before, which must be the same; null for nothing.
+   *   @default unchecked
+   */
+  open(place: Place, before?: ChecksumState | null): Promise<FileRows>;
+}
+
+export interface Place {
+  row: number;
+  /** Characters of the rows so far. */
+  end: number;
+}
+
+interface FileRows {
+  readonly rows: AsyncIterable<readonly OutputRow[]>;
+  bytesRead(): number;
+  checksum(): ChecksumState | undefined;
+  close(): Promise<void>;
+}
+
+/** Where a record is, and what a retry that keeps it writes. */
+type RecordPlace = Pick<OutputRow, "number" | "line" | "end" | "endLine" | "saved"> & {
+  readonly text?: string;
+};
+
+/**
+ * The row of a record.
+ *
+ * @param where names it in messages
+ */
+export function outputRow(
+  record: OutputRecord | null,
+  place: RecordPlace,
+  where: string,
+): OutputRow {
+  const before = record && findingOf(record);
+  if (record === null || before === null) {
+    throw new FatalError("output_corrupt", `${where}: not a row of an output`);
+  }
+  const [file, column] = [record.text("file"), record.text("column")];
+  return {
+    ...(file === "" ? {} : { file }),
+    ...(column === "" ? {} : { column }),
+    cells: record.cells,
+    extra: record.extra,
+    json: record.json,
+    itemText: record.text("item"),
+    kindText: record.text("kind"),
+    fault: null,
+    text: "",
+    ...place,
+    record,
+    item: itemOf(record),
+    before,
+  };
+}
+
+/** How an output was read, as rejected rows are written: by default, rows of typed values as CSV. */
+export function outputReading(
+  prefix: string,
+  format: SourceFormat = "csv",
+  delimiter: string | null = ",",
+  header: InputReading["header"] = "record",
+): InputReading {
+  return {
+    format,
+    delimiter,
+    comment: null,
+    spaced: false,
+    header,
+    items: [{ name: `${prefix}item`, index: -1, by: "format", sample: null }],
+    kind: null,
+  };
+}
+
+/** The finding of a record; null if its status or verdict is unknown. */
+function findingOf(record: OutputRecord): Finding | null {
+  const status = findingStatuses.find((known) => known === record.text("status"));
+  const verdict = verdicts.find((known) => known === record.text("verdict"));
+  if (status === undefined || (verdict === undefined && record.text("verdict") !== "")) return null;
+  const source = findingSources.find((known) => known === record.text("source")) ?? "local";
+  return {
+    ...unasked(
+      status,
+      record.text("error_code") === ""
+        ? null
+        : { code: record.text("error_code"), message: record.text("error") },
+    ),
+    answers: answersOf(record, leastAnswer[verdict ?? "unknown"]),
+    missing: record.list("missing"),
+    source,
+  };
+}
+
+/**
+ * The result of a lookup as far as the columns of a row tell it.
+ *
+ * @param missing members that it lacks
+ */
+export function resultInRecord(
+  record: OutputRecord,
+  endpoint: LookupEndpoint,
+  missing: readonly string[],
+): JsonObject {
+  const valueOf = ({ name, type }: Column): ColumnValue =>
+    type === "text[]" ? record.list(name) : columnTypes[type].fromText(record.text(name));
+  return resultFrom(columns, endpoint, valueOf, missing);
+}
+
+/** Results of the endpoints that answered: enough to tell the verdict, and to count the tags. */
+function answersOf(record: OutputRecord, least: JsonObject): Finding["answers"] {
+  const result = { tags: record.list("tags"), ...least };
+  return Object.fromEntries(answeredLookups(record).map((endpoint) => [endpoint, { result }]));
+}
+
+const leastAnswer: Readonly<Record<Verdict | "unknown", JsonObject>> = {
+  malicious: { intent: "malicious" },
+  suspicious: { intent: "suspicious" },
+  listed: { serviceMailBlocklist: "ACTIVE" },
+  none: { intent: "none", serviceMailBlocklist: "NOT_LISTED" },
+  unknown: { intent: "" },
+};
+
+/** The item that was looked up, or null if there was none. */
+function itemOf(record: OutputRecord): Item | null {
+  const kind = itemKinds.find((known) => known === record.text("kind"));
+  return kind === undefined || record.text("item") === ""
+    ? null
+    : { kind, value: record.text("item") };
+}
+
+/**
+ * A record of the typed values of a row.
+ *
+ * @param added names of the first values' columns, without the prefix; the others are the input's own
+ */
+export function typedRecord(added: readonly string[], values: readonly InputValue[]): OutputRecord {
+  const text = (name: string): string => textOf(values[added.indexOf(name)] ?? null);
+  return {
+    text,
+    list: (name) => joinedEntries(text(name)),
+    cells: values.slice(added.length).map(textOf),
+    json: null,
+    extra: text("extra") || null,
+  };
+}
+
+function textOf(value: InputValue): string {
+  return Array.isArray(value) ? value.map(textOf).join("|") : cellOf(value);
+}
+
+/** Returns a function that makes a record of a row's values. @param columns of the values */
+export function recordReader(
+  columns: readonly TableColumn[],
+  prefix: string,
+): (values: readonly InputValue[]) => OutputRecord {
+  const placesOf = (kind: string): readonly number[] =>
+    columns.flatMap(({ from }, place) => (from.kind === kind ? [place] : []));
+  const added = placesOf("added");
+  const names = added.map((place) => (columns[place]?.name ?? "").slice(prefix.length));
+  const places = [...added, ...placesOf("input")];
+  return (values) => {
+    const ordered = places.map((place) => values[place] ?? null);
+    return typedRecord(names, ordered);
+  };
+}
+
+export function cellsReader(
+  columns: readonly TableColumn[],
+  prefix: string,
+): (cells: readonly CellValue[]) => OutputRecord {
+  const recordOf = recordReader(columns, prefix);
+  const types = columns.map(stagedType);
+  return (cells) => recordOf(cells.map((cell, index) => inputValue(cell, types[index] ?? "text")));
+}
+
+function inputValue(cell: CellValue, type: ColumnType): InputValue {
+  const value = cell === null ? null : columnTypes[type].toValue(cell);
+  return typeof value === "number" ? numberValue(String(value)) : value;
+}

@@ -1,0 +1,99 @@
+import type { OptionalColumns } from "../../core/columns.js";
+import type { NameParts, RunStart } from "../../core/files/output-names.js";
+import type { OutputRecord } from "../formats/types.js";
+import type { Publication, PublicationOptions } from "./publication.js";
+import type { ColumnRules } from "./typed/column-rules.js";
+
+/** What `-o`, or the operand of a command that reads outputs, names. `parseOutput` makes it. */
+export interface Output {
+  /** As it was given. It may hold a password. */
+  readonly given: string;
+  /** For messages and the manifest, without a password. */
+  readonly name: string;
+  /** The format of its rows; null where the name does not tell. */
+  readonly format: string | null;
+  readonly gzip: boolean;
+  readonly isStdout: boolean;
+  /** A table of a database. Rows of other runs may be in it. */
+  readonly isTable: boolean;
+  /** Its columns have types. */
+  readonly isTyped: boolean;
+  /** The rules of these columns; null for text. */
+  readonly rules: ColumnRules | null;
+  /** The file that appears under its name, symbolic links resolved; null for anything else. */
+  readonly file: string | null;
+  /** The file of the database that it is in; null for a server, and for what is no table. */
+  readonly database: string | null;
+  /** Where it is in object storage, to which `file` is uploaded; null for anything else. */
+  readonly object: ObjectFile | null;
+  /** The extension of a file, if it names no format. */
+  readonly unknownExtension: string | null;
+  /** The run whose rows are meant: `run=ID` of a table that is read. Null for the newest. */
+  readonly run: string | null;
+  /** The output with the words that stand for a run, if this one is named after a run. */
+  readonly pattern: Output | null;
+  readonly parts: NameParts;
+  /**
+   * Path from which the names of state and manifest derive. With words that stand for a run, that of
+   * all runs.
+   *
+   * @param stateDir the folder of `--state-dir`, for what has no file of its own
+   */
+  readonly base: (stateDir?: string) => string;
+  /** The output of a run: with its date for `{date}`, and its identifier for `{run_id}`. */
+  readonly named: (run: RunStart) => Output;
+  /** Checks that a run's rows can be published here; null for text, which is written as it comes. */
+  readonly open: ((options: PublicationOptions) => Promise<Publication>) | null;
+  /** Opens the rows of a run in a table; null for anything else. */
+  readonly records: ((rows: RunRows) => Promise<TableRecords>) | null;
+}
+
+/** An object, and the local file that is uploaded to it. */
+export interface ObjectFile {
+  readonly address: string;
+  readonly path: string;
+  readonly folder: string;
+}
+
+export interface RunRows {
+  /** Null for the newest run. */
+  readonly runId: string | null;
+  readonly prefix: string;
+  /** Added columns to read, without the prefix. @default all, and the table's own */
+  readonly only?: readonly string[] | undefined;
+}
+
+export interface TableRecords {
+  /** The input's own columns. */
+  readonly columns: readonly string[];
+  readonly records: AsyncIterable<readonly OutputRecord[]>;
+  readonly optional: OptionalColumns;
+}
+
+/** What a kind of place knows of an output. */
+export type KindOutput = Pick<Output, "name" | "format" | "file" | "base" | "open"> &
+  Partial<
+    Pick<
+      Output,
+      | "gzip"
+      | "isStdout"
+      | "rules"
+      | "database"
+      | "object"
+      | "unknownExtension"
+      | "parts"
+      | "records"
+    >
+  >;
+
+/**
+ * Parses the name of an output of one kind, or returns null.
+ *
+ * @param pattern the name with its words, if it is named after a run
+ * @throws UsageError
+ */
+export type ParseKind = (
+  name: string,
+  pattern: string,
+  parse: (name: string) => KindOutput,
+) => KindOutput | null;

@@ -1,0 +1,9 @@
+import { parquetLacks } from "../../formats/stored-types.js";
+import { type ColumnRules, plainName } from "../typed/column-rules.js";
+
+export const parquetRules: ColumnRules = {
+  longest: Number.POSITIVE_INFINITY,
+  clean: plainName,
+  reserved: [],
+  lacks: parquetLacks,
+};

@@ -1,0 +1,126 @@
+import type { SchemaElement, SchemaTree } from "hyparquet";
+import { fractionText } from "../../../core/clock.js";
+import {
+  decimalText,
+  floatText,
+  type InputValue,
+  JsonText,
+  numberText,
+  numberValue,
+  objectValue,
+} from "../typed/input-values.js";
+
+/** Returns a function that makes the values of a column independent of hyparquet. */
+export function parquetValues(column: SchemaTree): (value: unknown) => InputValue {
+  const leaf = onlyLeaf(column);
+  const scalar = leaf === null ? null : scalarOf(leaf.element);
+  const members = new Map<string, (value: unknown) => InputValue>();
+  const memberOf = (name: string): ((value: unknown) => InputValue) => {
+    let found = members.get(name);
+    if (found === undefined) {
+      const node = childNamed(column, name);
+      found = node === null ? scalarOf(null) : parquetValues(node);
+      members.set(name, found);
+    }
+    return found;
+  };
+  const read = (value: unknown): InputValue => {
+    if (value === null || value === undefined) return null;
+    if (typeof value === "string") return value;
+    if (Array.isArray(value)) return value.map(read);
+    if (typeof value !== "object" || value instanceof Uint8Array || value instanceof JsonText) {
+      return (scalar ?? plain)(value);
+    }
+    return objectValue(
+      Object.entries(value).map(([name, of]) => [name, memberOf(name)(of)] as const),
+    );
+  };
+  return read;
+}
+
+/** The only leaf below a node; null if there are several. */
+function onlyLeaf(node: SchemaTree): SchemaTree | null {
+  const { children } = node;
+  if (children.length === 0) return node;
+  return children.length === 1 ? onlyLeaf(children[0]!) : null;
+}
+
+function childNamed(node: SchemaTree, name: string): SchemaTree | null {
+  const named = node.children.find(({ element }) => element.name === name);
+  if (named !== undefined) return named;
+  const [only] = node.children;
+  return only !== undefined && node.children.length === 1 ? childNamed(only, name) : null;
+}
+
+const plain = scalarOf(null);
+
+function scalarOf(element: SchemaElement | null): (value: unknown) => InputValue {
+  const { type, converted_type: converted, logical_type: logical } = element ?? {};
+  if (converted === "DECIMAL" || logical?.type === "DECIMAL") {
+    const scale = element?.scale ?? (logical?.type === "DECIMAL" ? logical.scale : 0);
+    return (value) => new JsonText(decimalText(integerOf(value), scale));
+  }
+  if (converted === "TIME_MILLIS" || converted === "TIME_MICROS" || logical?.type === "TIME") {
+    const unit = logical?.type === "TIME" ? logical.unit : converted?.slice("TIME_".length);
+    const decimals = unit === "NANOS" ? 9 : unit === "MICROS" ? 6 : 3;
+    return (value) => clockText(integerOf(value), decimals);
+  }
+  if (converted === "INTERVAL" || logical?.type === "INTERVAL") {
+    return (value) => (value instanceof Uint8Array ? intervalText(value) : String(value));
+  }
+  const isFloat = type === "FLOAT";
+  return (value) => {
+    if (value instanceof JsonText) return value;
+    if (typeof value === "number")
+      return numberValue(isFloat ? floatText(value) : numberText(value));
+    if (typeof value === "bigint" || typeof value === "boolean") return value;
+    if (value instanceof Uint8Array) return bytesText(value);
+    return String(value);
+  };
+}
+
+/** A whole number, or the big-endian two's complement of one. */
+function integerOf(value: unknown): bigint {
+  if (!(value instanceof Uint8Array)) return BigInt(value as number | bigint);
+  if (value.length === 0) return 0n;
+  return BigInt.asIntN(value.length * 8, BigInt(`0x${Buffer.from(value).toString("hex")}`));
+}
+
+function clockText(units: bigint, decimals: number): string {
+  const perSecond = 10n ** BigInt(decimals);
+  const seconds = Number(units / perSecond);
+  const two = (n: number): string => String(Math.floor(n)).padStart(2, "0");
+  const clock = `${two(seconds / 3600)}:${two((seconds / 60) % 60)}:${two(seconds % 60)}`;
+  return clock + fractionText(units % perSecond, decimals);
+}
+
+/** Months, days and milliseconds, as DuckDB writes them: `1 year 2 months 3 days 04:05:06`. */
+function intervalText(bytes: Uint8Array): string {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const [months, days, ms] = [0, 4, 8].map((at) => view.getUint32(at, true)) as [
+    number,
+    number,
+    number,
+  ];
+  const counts = [
+    [Math.floor(months / 12), "year"],
+    [months % 12, "month"],
+    [days, "day"],
+  ] as const;
+  const parts = counts.flatMap(([n, unit]) =>
+    n === 0 ? [] : [`${n} ${unit}${n === 1 ? "" : "s"}`],
+  );
+  if (ms > 0 || parts.length === 0) parts.push(clockText(BigInt(ms), 3));
+  return parts.join(" ");
+}
+
+/** Bytes without a type are text if they are UTF-8, otherwise shown in hexadecimal. */
+function bytesText(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return `\\x${Buffer.from(bytes).toString("hex")}`;
+  }
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -1,0 +1,103 @@
+import { UsageError } from "../../../core/errors.js";
+import {
+  type Dialect,
+  doubleQuoted,
+  excluded,
+  lacksType,
+  onConflict,
+  parseTableName,
+  type TableName,
+  viewSuffixes,
+} from "../sql/dialect.js";
+import { plainName } from "../typed/column-rules.js";
+
+/** Types of PostgreSQL 16 (manual, section 8.1). */
+const types: Dialect["types"] = {
+  text: "text",
+  boolean: "boolean",
+  count: "bigint",
+  integer: "bigint",
+  number: "double precision",
+  float: "real",
+  numeric: "numeric",
+  date: "date",
+  timestamp: "timestamptz",
+  timestamp_local: "timestamp",
+  timestamp_ns: "text",
+  timestamp_ns_local: "text",
+  uuid: "uuid",
+  json: "jsonb",
+  "text[]": "text[]",
+};
+
+/**
+ * Longest identifier in PostgreSQL, in bytes (manual, section 4.1.1). The server silently truncates
+ * longer ones.
+ */
+const maxName = 63;
+
+export const postgres: Dialect = {
+  name: "postgres",
+  about:
+    "the table, the table of its runs, and views of its newest rows, changes and history, for PostgreSQL",
+  rules: {
+    longest: maxName,
+    refusesLong: "PostgreSQL",
+    clean: plainName,
+    // System columns (manual, section 5.6).
+    reserved: ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"],
+    lacks: lacksType(types),
+  },
+  types,
+  decimal: (precision, scale) => `numeric(${precision},${scale})`,
+  catalogue: {
+    timestamp: "timestamp without time zone",
+    timestamptz: "timestamp with time zone",
+  },
+  // Quoted names (manual, section 4.1.1).
+  isCaseSensitive: true,
+  // Manual, appendix K.
+  maxColumns: 1_600,
+  // An entry of an index has at most 2,704 (manual, section 64.1.4).
+  maxKeyBytes: 2_600,
+  quote: doubleQuoted,
+  parseTable,
+  primaryKey: (columns) => `PRIMARY KEY (${columns})`,
+  parameter: (number) => `$${number}`,
+  earliest: "'-infinity'",
+  isIn: (text, list) => `${text} = ANY(${list})`,
+  comparable: (list) => list,
+  firstRows: ({ from, where, group, order }) => [
+    `SELECT DISTINCT ON (${group}) *`,
+    from,
+    where,
+    `ORDER BY ${group}, ${order}`,
+  ],
+  ...onConflict,
+  merge({ insert, key, columns, age }) {
+    const others = columns.filter((name) => !key.includes(name));
+    const update = `UPDATE SET ${excluded(others)} WHERE ${age("excluded")} > ${age("t")}`;
+    return [`${insert} ON CONFLICT (${key.join(", ")}) DO ${update}`];
+  },
+  mergeSettings: [],
+};
+
+const [longestSuffix = ""] = Object.values(viewSuffixes).toSorted((a, b) => b.length - a.length);
+
+function parseTable(text: string): TableName {
+  const table = parseTableName(text);
+  mustFit("the schema name", table.schema ?? "", maxName);
+  const suffix = `, including the suffix ${longestSuffix} of a view beside the table`;
+  mustFit("the table name", table.name, maxName - longestSuffix.length, suffix);
+  return table;
+}
+
+function mustFit(what: string, name: string, longest: number, more = ""): void {
+  const length = Buffer.byteLength(name);
+  if (length <= longest) return;
+  throw new UsageError(
+    "name_too_long",
+    `${what} ${name} has ${length} bytes; PostgreSQL allows ${maxName}${more}`,
+    { hint: `choose a name of at most ${longest} bytes` },
+  );
+}

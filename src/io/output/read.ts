@@ -1,0 +1,225 @@
+import { statSync } from "node:fs";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { UsageError } from "../../core/errors.js";
+import type { OptionalColumns } from "../../core/columns.js";
+import { manifestPath } from "../../core/files/output-names.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
+import type { FoundManifest } from "../../core/manifest/found-manifest.js";
+import { mustHaveColumns, reportedColumns } from "../../core/needed-columns.js";
+import { formats } from "../formats/registry.js";
+import { type OutputRecord, sinkFormats } from "../formats/types.js";
+import type { OpenedSource, SourcePosition } from "../input/types.js";
+import { isMissing } from "../object/read-object.js";
+import { downloadObject } from "./download-object.js";
+import { manifestOfOutput, prefixOfOutput } from "./manifest-file.js";
+import type { Output } from "./output.js";
+import { cellsReader, type OutputForm, type OutputRow } from "./output-row.js";
+import { stagedColumns, tableSchema } from "./typed/table-schema.js";
+import { readStage } from "./stage.js";
+import type { ColumnRules } from "./typed/column-rules.js";
+import type { FileFormat, SinkPosition } from "./types.js";
+
+export interface OutputReading {
+  /** The input's own columns; none for NDJSON, whose records bring their members. */
+  readonly columns: readonly string[];
+  readonly records: AsyncIterable<readonly OutputRecord[]>;
+  /** Null where there is none beside the output. */
+  readonly manifest: FoundManifest | null;
+}
+
+/**
+ * Opens an output to read its rows once, in order.
+ *
+ * @param asked prefix of the added columns. Default the one that the manifest notes
+ * @param only added columns to read of Parquet files and tables, without the prefix. Default all
+ * @param stateDir the folder of `--state-dir`, for the manifest of a table
+ */
+export async function readOutput(
+  given: Output,
+  asked: string | undefined,
+  only?: readonly string[],
+  stateDir?: string,
+): Promise<OutputReading> {
+  const local = await localOutput(given);
+  const remove = () => local[Symbol.asyncDispose]();
+  try {
+    const { records, ...rest } = await readLocal(local.output, asked, only, stateDir);
+    return { ...rest, records: withEnd(records, remove) };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function* withEnd<T>(values: AsyncIterable<T>, end: () => PromiseLike<void>) {
+  try {
+    yield* values;
+  } finally {
+    await end();
+  }
+}
+
+async function readLocal(
+  output: Output,
+  asked: string | undefined,
+  only: readonly string[] | undefined,
+  stateDir: string | undefined,
+): Promise<OutputReading> {
+  const { given } = output;
+  const needed = only ?? reportedColumns;
+  const found = await manifestOfOutput(output, stateDir);
+  const prefix = prefixOfOutput(asked, found);
+  if (output.records !== null) {
+    const runId = output.run ?? found?.run_id ?? null;
+    const manifest = found?.run_id === runId ? found : null;
+    const rows = await output.records({ runId, prefix, only });
+    mustHaveColumns(given, needed, rows.optional);
+    return { ...rows, manifest };
+  }
+  const file = outputFile(output, found);
+  refuseUnreadable(given, file.format);
+  const form = await openForm(file, prefix, only);
+  mustHaveColumns(given, needed, form.optional);
+  return { columns: form.columns, records: recordsOf(form), manifest: found };
+}
+
+async function* recordsOf(form: OutputForm): AsyncGenerator<readonly OutputRecord[]> {
+  const opened = await form.open({ row: 0, end: 0 });
+  try {
+    for await (const rows of opened.rows) yield rows.map(({ record }: OutputRow) => record);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** A run whose rows are published. */
+export interface PublishedRun {
+  readonly manifest: Manifest;
+  /** The output on this machine: of an object, the file that was uploaded. */
+  readonly local: Output;
+  /** What a reader needs to know of the staged rows; null where they are not the cells of a table. */
+  readonly staged: StagedCells | null;
+}
+
+/** The staged rows of a run into a table or a Parquet file. */
+export interface StagedCells {
+  readonly rules: ColumnRules;
+  readonly folder: string;
+  readonly position: SinkPosition;
+  /** The input's column names. */
+  readonly columns: readonly string[];
+  readonly optional: OptionalColumns;
+}
+
+/** Opens the staged rows of a run that is published. */
+export function readStaged(
+  { rules, folder, position, columns, optional }: StagedCells,
+  { manifest }: PublishedRun,
+  prefix: string,
+): OutputReading {
+  const staged = stagedColumns(tableSchema(rules, { columns, prefix, optional }).columns);
+  const recordOf = cellsReader(staged, prefix);
+  const records = async function* (): AsyncGenerator<readonly OutputRecord[]> {
+    for await (const rows of readStage(folder, position, staged)) yield rows.map(recordOf);
+  };
+  return { columns, records: records(), manifest };
+}
+
+/** An output on this machine: of an object a temporary copy, which is disposed of. */
+export interface LocalOutput extends AsyncDisposable {
+  readonly output: Output;
+  /** Of a copy: ETag of the object; empty if the store does not tell it. */
+  readonly version?: string;
+}
+
+export async function localOutput(output: Output): Promise<LocalOutput> {
+  const { object } = output;
+  if (object === null) return { output, [Symbol.asyncDispose]: async () => undefined };
+  const folder = await mkdtemp(join(tmpdir(), "repute-"));
+  const remove = () => rm(folder, { recursive: true, force: true });
+  try {
+    const file = join(folder, basename(object.path));
+    const version = await download(object.address, file);
+    const copy = { ...output, given: file, name: file, file, object: null, base: () => file };
+    return { output: copy, version, [Symbol.asyncDispose]: remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/** @returns the version of the object */
+async function download(address: string, path: string): Promise<string> {
+  await downloadObject(manifestPath(address), manifestPath(path)).catch((error: unknown) => {
+    if (!isMissing(error)) throw error;
+  });
+  return (await downloadObject(address, path)).etag;
+}
+
+/** A file that holds an output. */
+export interface OutputFile {
+  readonly path: string;
+  readonly format: FileFormat;
+  readonly gzip: boolean;
+}
+
+/**
+ * Tells how the file of an output is written.
+ *
+ * @param manifest beside it, or null
+ * @param to the format, where neither the manifest nor the name tells it
+ */
+export function outputFile(
+  { name: path, format: named, gzip }: Output,
+  manifest: FoundManifest | null,
+  to?: FileFormat,
+): OutputFile {
+  const facts = statSync(path, { throwIfNoEntry: false });
+  if (facts?.isFIFO() || facts?.isCharacterDevice()) {
+    throw new UsageError("not_an_output", `${path} is not a regular file`, {
+      hint: "an output is read more than once: write it to a file first",
+    });
+  }
+  if (named === "parquet") return { path, format: named, gzip };
+  const noted = manifest?.output?.format;
+  const formatNamed = (wanted: string | null | undefined) =>
+    [...sinkFormats, "parquet" as const].find((known) => known === wanted);
+  if (noted !== undefined && formatNamed(noted) === undefined) {
+    throw new UsageError("not_an_output", `${path} is ${noted}, which cannot be read back`);
+  }
+  return { path, format: formatNamed(noted) ?? to ?? formatNamed(named) ?? "csv", gzip };
+}
+
+export function refuseUnreadable(path: string, format: FileFormat): void {
+  if (format === "parquet" || formats[format].records !== undefined) return;
+  throw new UsageError("report_cannot_read_shape", `the rows of ${path} cannot be read back`, {
+    hint: "write CSV, NDJSON, Parquet or a table, and report on that",
+  });
+}
+
+export async function openForm(
+  file: OutputFile,
+  prefix: string,
+  only?: readonly string[],
+): Promise<OutputForm> {
+  const { format } = file;
+  if (format === "parquet") {
+    return (await import("./parquet/read.js")).formOfParquet(file.path, { prefix, only });
+  }
+  return (await import("./text/read.js")).formOfText(file, format, prefix);
+}
+
+/** Opens the rows of an output as the input of a run. Positions count rows. */
+export async function openRows(
+  { path }: OutputFile,
+  form: OutputForm,
+  resume: SourcePosition | null,
+): Promise<OpenedSource> {
+  const { size: bytesTotal } = await stat(path);
+  const place = { row: resume?.row ?? 0, end: resume?.offset ?? 0 };
+  const { columns, types, kind, reading } = form;
+  const opened = await form.open(place, resume?.input ?? null);
+  return { columns, types, kind, reading, bytesTotal, warnings: new Map(), ...opened };
+}

@@ -1,0 +1,61 @@
+import { existsSync } from "node:fs";
+import { openFileDestination } from "./file-destination.js";
+import { partPath, readWritten } from "./part-file.js";
+import { readStage, type Stage, stagePath } from "./stage.js";
+import { textSink } from "./text/text-sink.js";
+import type { Manifest } from "../../core/manifest/manifest.js";
+import type { Sink, SinkPosition, WrittenOutput } from "./types.js";
+import type { Publication } from "./publication.js";
+
+/** A sink whose rows wait in the state folder until the run ends. */
+export interface StagedSink extends Sink, Pick<Publication, "earlierRows" | "holds"> {
+  /** Makes what is going to appear. No row can be written afterwards. */
+  prepare(suffix: string): Promise<WrittenOutput | null>;
+  /** Publishes the rows so far, where the output takes parts of a run. */
+  publishSoFar(manifest?: Manifest): Promise<void>;
+}
+
+/** Opens the stage of a run, truncated to the checkpoint when resuming. */
+export async function openStage(
+  publication: Publication,
+  stateFolder: string,
+  resume: SinkPosition | null,
+): Promise<StagedSink> {
+  const file = await openFileDestination(stagePath(stateFolder), resume);
+  const resumeRows = resume?.rows ?? null;
+  const sink = textSink(publication.encoder, file, { gzip: false, resumeRows });
+  const soFar = async (): Promise<Stage> =>
+    stageUpTo(publication, stateFolder, await sink.checkpoint());
+  return {
+    earlierRows: publication.earlierRows,
+    holds: publication.holds,
+    write: (rows) => sink.write(rows),
+    checkpoint: () => sink.checkpoint(),
+    prepare: async (suffix) => publication.prepare(await soFar(), suffix),
+    async publishSoFar(manifest) {
+      if (publication.takesParts) await publication.commit(await soFar(), "", manifest);
+    },
+    async finish(suffix = "", manifest = null) {
+      await publication.commit(await soFar(), suffix, manifest);
+      await file.abandon();
+    },
+    abandon: () => sink.abandon(),
+  };
+}
+
+export function stageUpTo(
+  { columns }: Publication,
+  stateFolder: string,
+  position: SinkPosition,
+): Stage {
+  return {
+    count: position.rows,
+    async verify() {
+      await readWritten(stagePath(stateFolder), position);
+    },
+    rows: () => readStage(stateFolder, position, columns),
+    get exists() {
+      return existsSync(partPath(stagePath(stateFolder)));
+    },
+  };
+}

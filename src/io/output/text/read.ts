@@ -1,0 +1,186 @@
+import { decodeBytes } from "../../../core/bytes.js";
+import { addedColumns, schemaVersion } from "../../../core/columns.js";
+import { FatalError, UsageError } from "../../../core/errors.js";
+import { formats } from "../../formats/registry.js";
+import type { RecordLayout, Encoder, SinkFormat, SourceFormat } from "../../formats/types.js";
+import { openInput } from "../../input/open-input.js";
+import {
+  type OutputForm,
+  outputReading,
+  outputRow,
+  type OutputRow,
+  type Place,
+} from "../output-row.js";
+import type { WrittenAs } from "../types.js";
+
+const noRows: RecordLayout = {
+  inputColumns: [],
+  delimiter: null,
+  shape: "nested",
+  optional: {},
+  read: () => null,
+};
+
+export async function formOfText(
+  file: WrittenAs,
+  format: SinkFormat,
+  prefix: string,
+): Promise<OutputForm> {
+  const { path, gzip } = file;
+  const { layout, header } = await textLayout(file, format, prefix);
+  // Every format that can be read back is also an input format.
+  const source = format as SourceFormat;
+  const reading = outputReading(
+    prefix,
+    source,
+    layout.delimiter,
+    header === null ? "none" : "record",
+  );
+  return {
+    columns: layout.inputColumns,
+    reading,
+    optional: layout.optional,
+    settings: { shape: layout.shape },
+    encoder: (encoder) => copyingEncoder(encoder, layout, { prefix, header: header ?? "" }),
+    async open(place, before) {
+      const input = await openInput({ path }, { gzip, offset: 0, before: before ?? undefined });
+      const how = { path, format, layout };
+      return {
+        rows: rowsIn(input.chunks, how, place),
+        bytesRead: () => input.bytesRead(),
+        checksum: () => input.checksum(),
+        close: () => input.close(),
+      };
+    },
+  };
+}
+
+/**
+ * Detects the layout of an output from its first record.
+ *
+ * @returns also its header line, verbatim; null for NDJSON
+ */
+export async function textLayout(
+  file: WrittenAs,
+  format: SinkFormat,
+  prefix: string,
+): Promise<{ readonly layout: RecordLayout; readonly header: string | null }> {
+  const { records } = formats[format];
+  if (records === undefined) throw shapeRefused(`--to ${format}`);
+  const first = await firstRecord(file, format);
+  const { path } = file;
+  if (first === "" && records.header) throw notAnOutput(path, prefix);
+  const layout = records.layout(first, prefix);
+  if (layout === null && first !== "") throw notAnOutput(path, prefix);
+  return { layout: layout ?? noRows, header: records.header ? first : null };
+}
+
+/** The header line of a table, or the first record of NDJSON; "" if there is none. */
+async function firstRecord({ path, gzip }: WrittenAs, format: SinkFormat): Promise<string> {
+  const input = await openInput({ path }, { gzip, offset: 0 });
+  try {
+    const splitter = formats[format].split();
+    for await (const chunk of input.chunks) {
+      const [record] = splitter.push(chunk);
+      if (record !== undefined) return decodeBytes(record);
+    }
+    return "";
+  } finally {
+    await input.close();
+  }
+}
+
+interface HowToRead {
+  readonly path: string;
+  readonly format: SinkFormat;
+  readonly layout: RecordLayout;
+}
+
+async function* rowsIn(
+  chunks: AsyncIterable<Buffer>,
+  { path, format, layout }: HowToRead,
+  place: Place,
+): AsyncGenerator<readonly OutputRow[]> {
+  const splitter = formats[format].split();
+  let unread = place.row + (formats[format].records?.header === true ? 1 : 0);
+  let lines = 0;
+  const rowOf = (record: Buffer): OutputRow => {
+    const text = decodeBytes(record);
+    const line = lines + 1;
+    lines += linesIn(record);
+    const read = layout.read(text);
+    place.row++;
+    place.end += record.length;
+    const at = { number: place.row, line, end: place.end, endLine: lines, text };
+    return outputRow(read, at, `${path}, line ${line}`);
+  };
+  for await (const chunk of chunks) {
+    const records = splitter.push(chunk);
+    const skipped = records.splice(0, unread);
+    unread -= skipped.length;
+    for (const record of skipped) lines += linesIn(record);
+    if (records.length > 0) yield records.map(rowOf);
+  }
+  if (splitter.end() === null) return;
+  throw new FatalError("output_corrupt", `${path}: line ${lines + 1}, the last one, is cut off`, {
+    hint: "outputs are complete when they appear: was this one copied only in part?",
+  });
+}
+
+function linesIn(record: Buffer): number {
+  let lines = 0;
+  for (let at = record.indexOf("\n"); at >= 0; at = record.indexOf("\n", at + 1)) lines++;
+  return lines;
+}
+
+/** Writes unchanged rows verbatim, and encodes the others. */
+function copyingEncoder(
+  encoder: Encoder,
+  { shape, optional }: RecordLayout,
+  { prefix, header }: { readonly prefix: string; readonly header: string },
+): Encoder {
+  // The members of an input object go verbatim before the added ones, which are encoded without
+  // columns.
+  const added = addedColumns(optional);
+  const ours = formats.ndjson.write({ columns: [], prefix, shape, added });
+  return {
+    ...encoder,
+    header,
+    encode: (rows) =>
+      rows
+        .map((enriched) => {
+          const row = enriched.row as OutputRow;
+          if (enriched.finding === row.before) return row.text;
+          if (row.json === null) return encoder.encode([enriched]);
+          const members = row.json.slice(1, -1);
+          const text = ours.encode([{ ...enriched, row: { ...row, json: null, cells: [] } }]);
+          return members === "" ? text : `{${members},${text.slice(1)}`;
+        })
+        .join(""),
+  };
+}
+
+/**
+ * Refuses an output in the shape of a security platform, with advice.
+ *
+ * @param what the path or flag that asks for the shape
+ */
+export function shapeRefused(what: string): UsageError {
+  return new UsageError(
+    "retry_cannot_read_shape",
+    `${what} has the shape of a security platform, which retry neither reads nor writes`,
+    {
+      hint: "run enrich on the input again; with the same --cache DIR both times, it requests only what is missing",
+    },
+  );
+}
+
+function notAnOutput(path: string, prefix: string): UsageError {
+  return new UsageError(
+    "not_an_output",
+    `${path} does not have the columns of an output (schema version ${schemaVersion})`,
+    {
+      hint: `name an output of repute; if its columns start with something other than ${prefix}, set --prefix`,
+    },
+  );
+}

@@ -1,0 +1,83 @@
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { encodeText } from "../../../core/bytes.js";
+import type { EnrichedRow } from "../../../core/row.js";
+import type { Destination, Sink, SinkPosition } from "../types.js";
+import type { Encoder } from "../../formats/types.js";
+
+const compress = promisify(gzip);
+
+/**
+ * Characters buffered before a write. Compressed output uses more, to amortise a member's overhead.
+ */
+const flushAt = { plain: 256 * 1024, gzip: 1024 * 1024 };
+
+interface TextSinkOptions {
+  readonly gzip: boolean;
+  /** Rows already in the destination when resuming; null for a new output. */
+  readonly resumeRows: number | null;
+}
+
+export interface TextWriter {
+  add(text: string): void;
+  readonly full: boolean;
+  flush(): Promise<void>;
+}
+
+/**
+ * Writes text to a destination. Compressed text is a sequence of gzip members (RFC 1952, section
+ * 2.2), so it can be truncated after any of them and continued.
+ */
+export function textWriter(destination: Destination, isCompressed: boolean): TextWriter {
+  let pending = "";
+  const limit = isCompressed ? flushAt.gzip : flushAt.plain;
+  return {
+    add(text) {
+      pending += text;
+    },
+    get full() {
+      return pending.length >= limit;
+    },
+    async flush() {
+      if (pending === "") return;
+      const bytes = encodeText(pending);
+      pending = "";
+      await destination.write(isCompressed ? await compress(bytes) : bytes);
+    },
+  };
+}
+
+export function textSink(
+  encoder: Encoder,
+  destination: Destination,
+  { gzip: isCompressed, resumeRows }: TextSinkOptions,
+): Sink {
+  const writer = textWriter(destination, isCompressed);
+  if (resumeRows === null) writer.add(encoder.header);
+  let rows = resumeRows ?? 0;
+
+  return {
+    async write(batch: readonly EnrichedRow[]): Promise<void> {
+      writer.add(encoder.encode(batch));
+      rows += batch.length;
+      // Readers of a stream expect rows as soon as possible; readers of a file don't.
+      if (writer.full || destination.path === null) await writer.flush();
+    },
+    async checkpoint(): Promise<SinkPosition> {
+      await writer.flush();
+      // An empty file isn't valid gzip (RFC 1952, section 2.2); an empty member is.
+      if (isCompressed && destination.length === 0) {
+        await destination.write(await compress(new Uint8Array(0)));
+      }
+      await destination.sync();
+      const { length } = destination;
+      const checksum = destination.checksum();
+      return { length, rows, ...(checksum === null ? {} : { checksum }) };
+    },
+    async finish(suffix) {
+      await writer.flush();
+      await destination.finish(suffix);
+    },
+    abandon: () => destination.abandon(),
+  };
+}
