@@ -118,9 +118,8 @@ async function columnsOf({
 }: Call): Promise<Pick<SchemaTextOptions, "columns" | "types"> & { file: boolean }> {
   const input = await enrichInput(operands, context, settings);
   const { signal } = context;
-  const { findTableInput } = await import("../../jobs/enrich/copy/find-table-input.js");
-  const table = "path" in input ? await findTableInput(input.path) : null;
-  if (table !== null) {
+  const table = "path" in input ? input.table : undefined;
+  if (table !== undefined) {
     const { tableColumns } = await import("../../jobs/enrich/copy/find-table-input.js");
     return { ...(await tableColumns(table, signal)), file: false };
   }

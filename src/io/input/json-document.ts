@@ -140,20 +140,21 @@ export class JsonDocument {
   }
 
   #startRow(code: number): void {
-    const kind = code === byte.openObject ? "object" : code === byte.quote ? "text" : "scalar";
+    const isObject = code === byte.openObject;
+    const isText = code === byte.quote;
     const isList = code === byte.openList;
-    if (this.#rows === 0 && kind === "scalar") {
+    if (this.#rows === 0 && !isObject && !isText) {
       throw this.#notRows(isList ? "a list of lists" : "a list without objects");
     }
     this.#rows += 1;
-    this.#row = isList ? "object" : kind;
+    this.#row = isText ? "text" : isObject || isList ? "object" : "scalar";
     this.#rowPlace = this.#place();
-    if (kind === "text") {
+    if (isText) {
       for (const part of Buffer.from('{"item":')) this.#write(part);
       this.#startText();
     }
     this.#write(code);
-    if (kind === "object" || isList) this.#open.push(code);
+    if (isObject || isList) this.#open.push(code);
   }
 
   #endRow(): void {

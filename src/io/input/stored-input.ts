@@ -11,8 +11,7 @@ import {
   verifyInput,
 } from "./verify-input.js";
 import { limits } from "../formats/reading/lines.js";
-import { isObjectAddress } from "../object/address.js";
-import type { SourceInput, StoredInput } from "./types.js";
+import type { FileInput, SourceInput, StoredInput } from "./types.js";
 
 /**
  * Read size. All rows of a chunk stay in memory until the last one starts; rows of 64 KiB chunks
@@ -32,12 +31,12 @@ export async function openStored(
   chunkBytes = defaultChunkBytes,
 ): Promise<StoredInput> {
   if (!("path" in input)) return fromStream(input, before);
-  if (!isObjectAddress(input.path)) return openFile(input, before, chunkBytes);
+  if (input.isObject !== true) return openFile(input, before, chunkBytes);
   return (await import("./stored-object.js")).openObject(input, before);
 }
 
 async function openFile(
-  { path, copyOf }: Extract<SourceInput, { readonly path: string }>,
+  { path, copyOf }: FileInput,
   before: ChecksumState | null,
   chunkBytes: number,
 ): Promise<StoredInput> {

@@ -4,11 +4,9 @@ import { pinObject, readObject, type PinnedObject } from "../object/read-object.
 import { type ChecksumState, RunningChecksum } from "../../core/files/running-checksum.js";
 import { skip } from "./decode.js";
 import { checkedBytes, tooShortError } from "./verify-input.js";
-import type { SourceInput, StoredInput } from "./types.js";
+import type { FileInput, StoredInput } from "./types.js";
 
-type FileInput = Extract<SourceInput, { readonly path: string }>;
-
-const pins = new WeakMap<SourceInput, Promise<PinnedObject>>();
+const pins = new WeakMap<FileInput, Promise<PinnedObject>>();
 
 /** The version of an object that a run reads: the one that it finds first. */
 export function pinnedObject(input: FileInput): Promise<PinnedObject> {

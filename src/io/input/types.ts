@@ -4,6 +4,8 @@ import type { ChecksumState, RunningChecksum } from "../../core/files/running-ch
 import type { Row } from "../../core/row.js";
 import type { InputType } from "../formats/typed-column.js";
 import type { TextBytes, Warnings } from "../formats/reading/lines.js";
+import { isObjectAddress } from "../object/address.js";
+import type { TableInput } from "./table-input.js";
 import type { InputReading, ReadOptions } from "../formats/types.js";
 
 export interface SourcePosition {
@@ -60,9 +62,20 @@ interface CopiedFrom {
   readonly kind: string;
 }
 
-/** A file (seekable), the copy of a table, or a stream (stdin). */
+/** What is read by its name. `fileInput` or `parseInput` makes it. */
+export interface FileInput {
+  readonly path: string;
+  /** Whether it is in object storage. @default false */
+  readonly isObject?: boolean;
+  /** The table that it names, which is copied first. */
+  readonly table?: TableInput;
+  /** The table that it is the copy of. */
+  readonly copyOf?: CopiedFrom;
+}
+
+/** A file, or a stream (stdin). */
 export type SourceInput =
-  | { readonly path: string; readonly copyOf?: CopiedFrom }
+  | FileInput
   | {
       readonly stream: Readable;
       readonly name: string;
@@ -156,12 +169,17 @@ export interface OpenedSource {
   close(): Promise<void>;
 }
 
-/** The part of an input that names its files. */
-export type NamedFiles = NamedFile | { readonly inputs: readonly { readonly input: NamedFile }[] };
+/** A file or an object, whatever is in it. */
+export function fileInput(path: string): FileInput {
+  return isObjectAddress(path) ? { path, isObject: true } : { path };
+}
 
-type NamedFile = { readonly path: string } | { readonly stream: unknown };
-
-export function inputPaths(input: NamedFiles): readonly string[] {
+/** The inputs that have names. */
+export function fileInputs(input: RunInput): readonly FileInput[] {
   const inputs = "inputs" in input ? input.inputs.map((named) => named.input) : [input];
-  return inputs.flatMap((one) => ("path" in one ? [one.path] : []));
+  return inputs.flatMap((one) => ("path" in one ? [one] : []));
+}
+
+export function inputPaths(input: RunInput): readonly string[] {
+  return fileInputs(input).map(({ path }) => path);
 }

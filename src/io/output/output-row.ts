@@ -19,7 +19,7 @@ import type { CellValue, InputType } from "../formats/typed-column.js";
 import type { ChecksumState } from "../../core/files/running-checksum.js";
 import type { OutputRecord, Encoder, InputReading, SourceFormat } from "../formats/types.js";
 import { stagedType, type TableColumn } from "./typed/table-schema.js";
-import { cellOf, type InputValue, numberValue } from "./typed/input-values.js";
+import { cellOf, type InputValue, numberValue } from "../formats/input-values.js";
 import type { SinkSettings } from "./options.js";
 
 export interface OutputRow extends Row {

@@ -19,7 +19,7 @@ import type {
 } from "../../io/input/types.js";
 import { isFolder } from "../../core/files/make-folder.js";
 import { isObjectPrefix } from "../../io/object/address.js";
-import { findTableInput } from "./copy/find-table-input.js";
+import { parseInput } from "../../io/output/parse-input.js";
 import { openWithFlags } from "./rows/read-several.js";
 import { readingOf } from "./rows/reading.js";
 import type { ReadingSettings } from "./row-source.js";
@@ -55,7 +55,7 @@ export async function inputNamed(
   const [path = "-"] = names;
   for (const notice of recursiveNotices(names, settings)) onNotice(notice);
   if (names.length <= 1 && !isFolder(path) && !isObjectPrefix(path)) {
-    return path === "-" ? stream() : { path };
+    return path === "-" ? stream() : parseInput(path);
   }
   const { input, notices, warnings } = await chooseInputs(names, stream, settings);
   for (const notice of notices) onNotice(notice);
@@ -74,7 +74,11 @@ async function chooseInputs(
   stream: () => InputStream,
   settings: ReadingSettings & FolderSettings,
 ): Promise<ChosenInputs> {
-  const { inputs, skipped } = await listInputs(names, stream, settings);
+  const { inputs: listed, skipped } = await listInputs(names, stream, settings);
+  const inputs = listed.map(({ input, ...named }) => ({
+    ...named,
+    input: "path" in input ? parseInput(input.path) : input,
+  }));
   const sorted: { readonly input: NamedInput; readonly found: Found }[] = [];
   for (const input of inputs) sorted.push({ input, found: await sortOf(input, settings) });
   const sort = sortOfRun(sorted);
@@ -103,7 +107,7 @@ async function sortOf(
   settings: ReadingSettings,
 ): Promise<Found> {
   // A stream can be read only once, and so can a pipe.
-  if (!("path" in input) || (await findTableInput(input.path)) !== null) return null;
+  if (!("path" in input) || input.table !== undefined) return null;
   const facts = statSync(input.path, { throwIfNoEntry: false });
   if (facts?.isFIFO() || facts?.isCharacterDevice()) return null;
   if (folder !== undefined) return contentOf(input, settings);

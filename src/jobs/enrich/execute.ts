@@ -22,8 +22,7 @@ import { faultReason } from "../../core/files/system-fault.js";
 import { userStateFolder } from "../../core/files/user-folders.js";
 import { endingOfError } from "./exit-reason.js";
 import { writeManifest } from "../../io/output/manifest-file.js";
-import { inputPaths } from "../../io/input/types.js";
-import { isObjectAddress } from "../../io/object/address.js";
+import { fileInputs } from "../../io/input/types.js";
 import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
 
 /**
@@ -312,10 +311,10 @@ async function discardIfReplaced(
 ): Promise<void> {
   const isChanged = error instanceof FatalError && error.code === "input_changed";
   if (!isChanged || state.checkpoint === null) throw error;
-  const paths = inputPaths(job.input);
-  if (paths.some(isObjectAddress)) throw error;
+  const files = fileInputs(job.input);
+  if (files.some(({ isObject }) => isObject === true)) throw error;
   await discardForNewRun(error.message, job, target, state);
-  if ("inputs" in job.input ? paths.length === job.input.inputs.length : paths.length === 1) return;
+  if ("inputs" in job.input ? files.length === job.input.inputs.length : files.length === 1) return;
   throw error;
 }
 

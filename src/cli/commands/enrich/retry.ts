@@ -3,6 +3,7 @@ import { option } from "../../../core/options.js";
 import { UsageError } from "../../../core/errors.js";
 import { parseOutput } from "../../../io/output/registry.js";
 import { defaultPrefix, readPrefix, sinkOptions } from "../../../io/output/options.js";
+import { fileInput } from "../../../io/input/types.js";
 import { sourceOptions } from "../../../io/input/source-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { runEnrichJob } from "./enrich-job.js";
@@ -87,7 +88,7 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
     mode: "append" as const,
   };
   return withServices(["intel"], call, ({ intel }) =>
-    runEnrichJob({ ...call, settings }, intel, { path }, async (job) => {
+    runEnrichJob({ ...call, settings }, intel, fileInput(path), async (job) => {
       const { retryOutput } = await import("../../../jobs/retry/retry-output.js");
       return retryOutput(job, own.prefix);
     }),

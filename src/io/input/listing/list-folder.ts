@@ -3,7 +3,13 @@ import { manifestPath } from "../../../core/files/output-names.js";
 import { realPath } from "../../../core/files/real-path.js";
 import { detectSourceFormat } from "../../formats/registry.js";
 import { isObjectAddress } from "../../object/address.js";
-import type { InputFolder, NamedInput, SeveralInputs, SkippedFile } from "../types.js";
+import {
+  fileInput,
+  type InputFolder,
+  type NamedInput,
+  type SeveralInputs,
+  type SkippedFile,
+} from "../types.js";
 
 interface FileChoice {
   readonly own: readonly string[];
@@ -44,7 +50,7 @@ interface Found extends NamedInput {
 }
 
 function inputOf(folder: InputFolder, entry: string): NamedInput {
-  return { name: folder.name + entry, input: { path: folder.pathOf(entry) } };
+  return { name: folder.name + entry, input: fileInput(folder.pathOf(entry)) };
 }
 
 /** Rows that have their answers, such as those of last night. To read them again, name them. */

@@ -2,7 +2,14 @@ import { basename, join } from "node:path";
 import { isFolder } from "../../../core/files/make-folder.js";
 import { isObjectPrefix, isObjectAddress } from "../../object/address.js";
 import { listFolder, placeOfFile } from "./list-folder.js";
-import type { NamedInput, SeveralInputs, SkippedFile, SourceInput, InputFolder } from "../types.js";
+import {
+  fileInput,
+  type InputFolder,
+  type NamedInput,
+  type SeveralInputs,
+  type SkippedFile,
+  type SourceInput,
+} from "../types.js";
 import type { Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { FatalError, type ReputeError } from "../../../core/errors.js";
@@ -39,7 +46,7 @@ export async function listInputs(
       continue;
     }
     const folder = await openFolder(name, recursive);
-    if (folder === null) inputs.push([{ name, input: { path: name } }]);
+    if (folder === null) inputs.push([{ name, input: fileInput(name) }]);
     else {
       const found = await listFolder(name, folder, { own, anyFile, recursive });
       inputs.push(found.inputs);

@@ -1,9 +1,8 @@
 import { open } from "node:fs/promises";
 import { UsageError } from "../../../core/errors.js";
 import type { ColumnPlace, InputReading } from "../../formats/types.js";
-import { isObjectAddress } from "../../object/address.js";
 import { verifyInput } from "../verify-input.js";
-import type { FilePosition, OpenedSource, SourcePosition } from "../types.js";
+import type { FileInput, FilePosition, OpenedSource, SourcePosition } from "../types.js";
 import { type KnownFile, SeveralSource, type SourceFile } from "./several-source.js";
 import { columnName, othersNotice, shownColumns } from "../../formats/columns/name-columns.js";
 import { skippedNotice } from "../../formats/csv/skipped-lines.js";
@@ -26,8 +25,8 @@ export async function openSeveral(
       refuseMix(known);
     }
     const at = resume === null ? 0 : current(known, resume);
-    for (const { path, position } of known.slice(0, at)) {
-      if (path !== null) await mustBeAsRead(path, position);
+    for (const { input, position } of known.slice(0, at)) {
+      if (input !== null) await mustBeAsRead(input, position);
     }
     const readings = known.map(({ position }) => position.reading);
     return new SeveralSource(known, commonReading(readings), {
@@ -50,7 +49,7 @@ async function settle(file: SourceFile, saved: FilePosition | null): Promise<Kno
   const known = { ...(kind !== undefined && { kind }), ...(types !== undefined && { types }) };
   const facts = { name: file.name, columns, reading, bytesTotal, ...known };
   const position = { ...facts, start: null, warnings: [] };
-  if (file.path === null) return { ...file, position, opened: source };
+  if (file.input === null) return { ...file, position, opened: source };
   await source.close();
   return { ...file, position, opened: null };
 }
@@ -62,10 +61,10 @@ function current(files: readonly KnownFile[], { row }: SourcePosition): number {
   return Math.max(0, files.findLastIndex(begins));
 }
 
-async function mustBeAsRead(path: string, { name, input }: FilePosition): Promise<void> {
+async function mustBeAsRead(file: FileInput, { name, input }: FilePosition): Promise<void> {
   // That of an object has the same ETag as before.
-  if (input === undefined || isObjectAddress(path)) return;
-  const handle = await open(path);
+  if (input === undefined || file.isObject === true) return;
+  const handle = await open(file.path);
   try {
     await verifyInput({ name, handle }, input, input.bytes);
   } finally {

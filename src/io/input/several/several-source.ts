@@ -1,14 +1,14 @@
 import type { Row } from "../../../core/row.js";
 import type { InputType } from "../../formats/typed-column.js";
 import type { InputReading } from "../../formats/types.js";
-import type { FilePosition, OpenedSource, SourcePosition } from "../types.js";
+import type { FileInput, FilePosition, OpenedSource, SourcePosition } from "../types.js";
 import { columnName } from "../../formats/columns/name-columns.js";
 import { flatten } from "../../formats/ndjson/ndjson-row.js";
 
 export interface SourceFile {
   readonly name: string;
-  /** Path of a regular file, which can be opened again; null for a pipe. */
-  readonly path: string | null;
+  /** A regular file or an object, which can be opened again; null for a pipe. */
+  readonly input: FileInput | null;
   /** Opens it where an earlier session stopped, or at the start. */
   readonly open: (resume: SourcePosition | null) => Promise<OpenedSource>;
 }

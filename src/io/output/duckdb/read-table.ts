@@ -15,7 +15,7 @@ import {
   numberText,
   numberValue,
   objectValue,
-} from "../typed/input-values.js";
+} from "../../formats/input-values.js";
 import { quoteTable } from "../sql/dialect.js";
 import { duckdb } from "./dialect.js";
 import { DuckdbDatabase, type DuckdbFile } from "./duckdb-database.js";

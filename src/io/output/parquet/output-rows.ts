@@ -11,7 +11,7 @@ import { startOver } from "../../../core/remedies.js";
 import { columnTypes } from "../../formats/column-types.js";
 import type { CellValue, InputType } from "../../formats/typed-column.js";
 import type { StagedRow } from "../stage.js";
-import { cellOf as textOfValue, type InputValue } from "../typed/input-values.js";
+import { cellOf as textOfValue, type InputValue } from "../../formats/input-values.js";
 import { leadingNames, stagedType, type TableColumn, tableSchema } from "../typed/table-schema.js";
 import { parquetRules } from "./rules.js";
 import { parquetType } from "./input-types.js";

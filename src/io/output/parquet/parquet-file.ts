@@ -11,7 +11,7 @@ import { timeText } from "../../../core/clock.js";
 import { FatalError, ReputeError } from "../../../core/errors.js";
 import { faultReason } from "../../../core/files/system-fault.js";
 import { loadDriver } from "../../../core/load-driver.js";
-import { type InputValue, JsonText } from "../typed/input-values.js";
+import { type InputValue, JsonText } from "../../formats/input-values.js";
 import { parquetValues } from "./values.js";
 
 const loadReader = () => loadDriver("hyparquet", () => import("hyparquet"));

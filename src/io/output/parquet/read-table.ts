@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UsageError } from "../../../core/errors.js";
 import { downloadObject } from "../download-object.js";
-import type { TableReadOptions, TableReceiver } from "../typed/table-input.js";
+import type { TableReadOptions, TableReceiver } from "../../input/table-input.js";
 import { parquetType } from "./input-types.js";
 import { openFile, parquetRows } from "./parquet-file.js";
 

@@ -8,7 +8,7 @@ import {
   numberText,
   numberValue,
   objectValue,
-} from "../typed/input-values.js";
+} from "../../formats/input-values.js";
 
 /** Returns a function that makes the values of a column independent of hyparquet. */
 export function parquetValues(column: SchemaTree): (value: unknown) => InputValue {

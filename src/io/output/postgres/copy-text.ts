@@ -1,6 +1,6 @@
 import { decimalDigits, isDecimal } from "../../formats/stored-types.js";
 import type { CellValue, StoredType } from "../../formats/typed-column.js";
-import { decimalText, numberText } from "../typed/input-values.js";
+import { decimalText, numberText } from "../../formats/input-values.js";
 import type { ColumnBatch } from "../row-cells.js";
 
 /** Encodes rows in COPY's text format (PostgreSQL manual, COPY, Text Format). */

@@ -1,7 +1,7 @@
 import type { FieldDef } from "pg";
 import { decimalType } from "../../formats/stored-types.js";
 import type { InputType, StoredType } from "../../formats/typed-column.js";
-import { type InputValue, JsonText, numberValue } from "../typed/input-values.js";
+import { type InputValue, JsonText, numberValue } from "../../formats/input-values.js";
 import type { PostgresSession } from "./postgres-session.js";
 
 export interface FetchedColumns {

@@ -1,7 +1,7 @@
 import type { QueryArrayConfig, QueryConfig } from "pg";
 import { ReputeError } from "../../../core/errors.js";
 import { queryRefused, severalStatements } from "../sql/table-database.js";
-import type { TableReceiver } from "../typed/table-input.js";
+import type { TableReceiver } from "../../input/table-input.js";
 import type { Selection, SelectionReading } from "../sql/table-database.js";
 import { quoteTable } from "../sql/dialect.js";
 import { postgres } from "./dialect.js";

@@ -10,8 +10,8 @@ import {
 import type { OutputRecord } from "../../formats/types.js";
 import type { RunRows, TableRecords } from "../output.js";
 import { typedRecord } from "../output-row.js";
-import type { TableInput, TableReceiver } from "../typed/table-input.js";
-import type { InputValue } from "../typed/input-values.js";
+import type { TableInput, TableReceiver } from "../../input/table-input.js";
+import type { InputValue } from "../../formats/input-values.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { quoteIdentifier, quoteTable, type TableName } from "./dialect.js";
 import { checkTable } from "./prepare-table.js";

@@ -2,7 +2,7 @@ import { systemClock } from "../../../core/clock.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import type { TypedColumn } from "../../formats/typed-column.js";
 import type { ColumnBatch } from "../row-cells.js";
-import type { TableReadOptions, TableReceiver } from "../typed/table-input.js";
+import type { TableReadOptions, TableReceiver } from "../../input/table-input.js";
 import type { Dialect, TableName } from "./dialect.js";
 import type { PublicationOptions } from "../publication.js";
 

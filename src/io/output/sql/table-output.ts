@@ -1,4 +1,4 @@
-import type { TableInput } from "../typed/table-input.js";
+import type { TableInput } from "../../input/table-input.js";
 import type { Selection, SelectionReading } from "./table-database.js";
 import { UsageError } from "../../../core/errors.js";
 import type { NameParts } from "../../../core/files/output-names.js";

@@ -11,7 +11,7 @@ import type {
   SourcePosition,
 } from "../../../io/input/types.js";
 import { outputFault } from "../../../io/output/output-fault.js";
-import type { TableInput, TableReceiver } from "../../../io/output/typed/table-input.js";
+import type { TableInput, TableReceiver } from "../../../io/input/table-input.js";
 import { readingOf } from "../rows/reading.js";
 import { openInputs, type SeveralReading } from "../rows/read-several.js";
 import { detectSourceFormat } from "../../../io/formats/registry.js";
@@ -23,7 +23,7 @@ import { counted } from "../../../core/text/quantity.js";
 import { verifyInput } from "../../../io/input/verify-input.js";
 import { type ChecksumState, RunningChecksum } from "../../../core/files/running-checksum.js";
 import { uniqueNames } from "../../../io/formats/ndjson/ndjson-writer.js";
-import { cellOf, type InputValue, jsonOf } from "../../../io/output/typed/input-values.js";
+import { cellOf, type InputValue, jsonOf } from "../../../io/formats/input-values.js";
 
 /** Options that apply only to text. */
 const textOptions = {

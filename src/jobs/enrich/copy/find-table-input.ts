@@ -1,22 +1,14 @@
 import type { Clock } from "../../../core/clock.js";
 import type { RunInput } from "../../../io/input/types.js";
 import type { TableSchemaOptions } from "../../../io/output/typed/table-schema.js";
-import type { TableInput } from "../../../io/output/typed/table-input.js";
+import type { TableInput } from "../../../io/input/table-input.js";
 import { readingOf } from "../rows/reading.js";
 import type { ReadingSettings, RowSource } from "../row-source.js";
-
-/** The table that an input names, or null for text. Its reader is loaded only for a table. */
-export async function findTableInput(path: string): Promise<TableInput | null> {
-  if (!/^(?:duckdb|postgres(?:ql)?):|\.(?:parquet(?:\.failed)?|duckdb|ddb)$/i.test(path))
-    return null;
-  const { findTable } = await import("../../../io/output/find-table.js");
-  return findTable(path);
-}
 
 /**
  * How the rows of an input are read. Tables are copied to the run's folder first.
  *
- * @throws UsageError `text_option`; as `findTable`
+ * @throws UsageError `text_option`
  */
 export async function inputReading(
   input: RunInput,
@@ -24,8 +16,7 @@ export async function inputReading(
   clock?: Clock,
 ): Promise<RowSource> {
   const inputs = "inputs" in input ? input.inputs.map((named) => named.input) : [input];
-  const tables: (TableInput | null)[] = [];
-  for (const one of inputs) tables.push("path" in one ? await findTableInput(one.path) : null);
+  const tables = inputs.map((one) => ("path" in one ? (one.table ?? null) : null));
   if (tables.every((table) => table === null)) return readingOf(input, settings, clock);
   const { copiedReading } = await import("./copied-table.js");
   return copiedReading(input, tables, settings, clock);

@@ -2,8 +2,7 @@ import { v7 as timeOrderedId } from "uuid";
 import { raceAbort } from "../../../core/abort.js";
 import { systemClock } from "../../../core/clock.js";
 import { checkRunWords, hasRunWords, type RunStart } from "../../../core/files/output-names.js";
-import { inputPaths } from "../../../io/input/types.js";
-import { isObjectAddress } from "../../../io/object/address.js";
+import { fileInputs, inputPaths } from "../../../io/input/types.js";
 import type { Job } from "../types.js";
 import { chooseOutput } from "./choose-output.js";
 import { NamedFolders } from "./named-folders.js";
@@ -74,7 +73,8 @@ export async function chooseRun(job: Job): Promise<ChosenRun> {
 function inputFiles({ input, settings, rows: { copied }, refill }: Job): readonly string[] {
   if (refill?.inPlace === true) return [];
   if (copied === undefined) return inputPaths(input);
+  const objects = fileInputs(input).flatMap(({ path, isObject }) => (isObject ? [path] : []));
   const { isTable } = settings.output.output;
   const kept = copied.sources.filter((source) => !source.isTable || !isTable);
-  return [...inputPaths(input).filter(isObjectAddress), ...kept.flatMap(({ file }) => file ?? [])];
+  return [...objects, ...kept.flatMap(({ file }) => file ?? [])];
 }

@@ -7,7 +7,7 @@ import { readJsonFile } from "../../../core/files/json-file.js";
 import { parseManifest } from "../../../core/manifest/found-manifest.js";
 import type { Manifest } from "../../../core/manifest/manifest.js";
 import { partPath, renamePart } from "../../../io/output/part-file.js";
-import { inputPaths, type NamedFiles } from "../../../io/input/types.js";
+import { inputPaths, type RunInput } from "../../../io/input/types.js";
 import { realPath } from "../../../core/files/real-path.js";
 import { compareFingerprints, takeFingerprint } from "../state/fingerprint.js";
 import type { StateFolder } from "../state/state-folder.js";
@@ -88,7 +88,7 @@ export async function saveRecord(
 interface RecordedJob {
   readonly signal?: AbortSignal | undefined;
   readonly onWarning?: ((message: string) => void) | undefined;
-  readonly input: NamedFiles;
+  readonly input: RunInput;
 }
 
 /** Removes the `OUT.failed` files of an earlier run of the same output. */

@@ -34,7 +34,7 @@ export async function openInputs(
         read({ ...settings, ...flags }).open(from);
       return {
         name,
-        path: "path" in input && !isPipe ? input.path : null,
+        input: "path" in input && !isPipe ? input : null,
         async open(from) {
           if (isPipe) return reading.open(from);
           if (from !== null) return openWith(usedFlags(settings, from), from);

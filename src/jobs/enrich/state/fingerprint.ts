@@ -4,7 +4,6 @@ import { resolve } from "node:path";
 import { schemaVersion } from "../../../core/columns.js";
 import type { ExclusionList } from "../../../core/exclusions/exclusion-list.js";
 import type { RunInput, SourceInput } from "../../../io/input/types.js";
-import { isObjectAddress } from "../../../io/object/address.js";
 import { realPath } from "../../../core/files/real-path.js";
 import type { Job } from "../types.js";
 
@@ -39,7 +38,7 @@ const unread = { bytes: null, head: null, tail: null };
 async function identifyInputs(input: RunInput, inPlace: boolean): Promise<InputIdentity> {
   if (inPlace && "path" in input) {
     // When it is replaced, it is another one.
-    const file = isObjectAddress(input.path) ? input.path : realPath(input.path);
+    const file = input.isObject === true ? input.path : realPath(input.path);
     return { path: input.path, file, ...unread };
   }
   if (!("inputs" in input)) return identifyInput(input);
@@ -59,7 +58,7 @@ export async function identifyInput(input: SourceInput, bytes?: number): Promise
   const { path, copyOf } = input;
   // The copy stays the same whatever becomes of the table.
   if (copyOf !== undefined) return { path: copyOf.name, ...unread };
-  if (isObjectAddress(path)) {
+  if (input.isObject === true) {
     const { pinnedObject } = await import("../../../io/input/stored-object.js");
     const { etag, size } = await pinnedObject(input);
     return { path, file: path, bytes: size, head: etag, tail: null };

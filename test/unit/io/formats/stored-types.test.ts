@@ -7,11 +7,7 @@ import { postgres } from "../../../../src/io/output/postgres/dialect.js";
 import { sqlType } from "../../../../src/io/output/sql/dialect.js";
 import { decimalType, parquetLacks, storedType } from "../../../../src/io/formats/stored-types.js";
 import type { StoredType } from "../../../../src/io/formats/typed-column.js";
-import {
-  decimalText,
-  floatText,
-  numberText,
-} from "../../../../src/io/output/typed/input-values.js";
+import { decimalText, floatText, numberText } from "../../../../src/io/formats/input-values.js";
 
 const cellOf = (type: StoredType, text: string) => storedType(type).cellOf(text);
 

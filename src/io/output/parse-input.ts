@@ -1,17 +1,24 @@
 import { UsageError } from "../../core/errors.js";
-import { isObjectAddress } from "../object/address.js";
+import { type FileInput, fileInput } from "../input/types.js";
 import { parquetOutput } from "./parquet/output.js";
 import { databases } from "./registry.js";
 import { namesTable, type TableAddress, tableInput } from "./sql/table-output.js";
-import type { TableInput } from "./typed/table-input.js";
+import type { TableInput } from "../input/table-input.js";
 import type { Selection } from "./sql/table-database.js";
 
 /**
- * The table that an input names: `FILE.parquet`, or `duckdb:FILE` or `postgres://…` with `?table=NAME` or
- * `?query=SELECT…`. Null for anything else.
+ * Parses the name of an input: a file, an object, or a table: `FILE.parquet`, or `duckdb:FILE` or
+ * `postgres://…` with `?table=NAME` or `?query=SELECT…`.
+ *
+ * @throws UsageError `bad_table_input`; as `parseOutput`
  */
-export function findTable(name: string): TableInput | null {
-  const isObject = isObjectAddress(name);
+export function parseInput(name: string): FileInput {
+  const file = fileInput(name);
+  const table = findTable(file);
+  return table === null ? file : { ...file, table };
+}
+
+function findTable({ path: name, isObject = false }: FileInput): TableInput | null {
   if (isObject && !/\.parquet(?:\.failed)?$/i.test(name)) return null;
   const parquet = isObject ? { file: null } : parquetOutput(name);
   if (parquet !== null) {

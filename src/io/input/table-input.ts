@@ -1,6 +1,6 @@
-import type { Clock } from "../../../core/clock.js";
-import type { InputType } from "../../formats/typed-column.js";
-import type { InputValue } from "./input-values.js";
+import type { Clock } from "../../core/clock.js";
+import type { InputType } from "../formats/typed-column.js";
+import type { InputValue } from "../formats/input-values.js";
 
 /** Receives what is read of a table. Everything comes again if reading has to start over. */
 export interface TableReceiver {
