@@ -4,7 +4,7 @@ export {
   exitCodeOfRun,
   exitCodes,
   isInterrupted,
-} from "../jobs/enrich/exit-reason.js";
+} from "../jobs/enrich/ending.js";
 
 export const commonExitCodes = [
   ["0", "done, without failures"],

@@ -4,7 +4,7 @@ import { schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 import type { RunEnding } from "../../core/manifest/manifest.js";
-import { endingOfError, exitCodes } from "../../jobs/enrich/exit-reason.js";
+import { endingOfError, exitCodes } from "../../jobs/enrich/ending.js";
 import {
   checkpointName,
   earlierName,

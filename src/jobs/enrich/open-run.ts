@@ -32,8 +32,9 @@ import { partPath } from "../../io/output/part-file.js";
 import type { SinkSettings } from "../../io/output/options.js";
 import { digestOfItem, KnownItems } from "./rows/known-items.js";
 
-/** Where a run writes, and where it keeps the state for a resume. */
+/** A job, where it writes, and where it keeps the state for a resume. */
 export interface RunPlace {
+  readonly job: Job;
   readonly target: OutputTarget;
   /** Null if the run cannot be resumed. */
   readonly state: StateFolder | null;
@@ -67,9 +68,9 @@ export interface OpenRun extends RunPlace {
 type OpeningRun = Omit<OpenRun, "sink" | "staged">;
 
 /** Opens a run's input and output, at the interrupted run's position or at the start. */
-export async function openRun(job: Job, place: RunPlace, stack: ResourceStack): Promise<OpenRun> {
+export async function openRun(place: RunPlace, stack: ResourceStack): Promise<OpenRun> {
+  const { job, target, state, inputGrew = false } = place;
   const { session, settings, clock = systemClock } = job;
-  const { target, state, inputGrew = false } = place;
   const before = state?.checkpoint ?? null;
   const fingerprint = await takeFingerprint(job, target);
   const optional = optionalColumnsOf(job);
@@ -100,15 +101,21 @@ export async function openRun(job: Job, place: RunPlace, stack: ResourceStack): 
   const leftOut = only === undefined && !distinct ? null : new RowSelection({ only, distinct });
   const facts = { clock, runId, fingerprint, inputGrew, optional, before };
   const run: OpeningRun = { ...place, ...facts, source, tally, encoder, leftOut };
-  const staged = await openRunStage(job, run);
-  return { ...run, staged, sink: await openRunSink(job, run, staged) };
+  const staged = await openRunStage(run);
+  return { ...run, staged, sink: await openRunSink(run, staged) };
 }
 
 /** Opens the stage of an output that is not written row by row. */
-async function openRunStage(
-  job: Job,
-  { target, folder, source, before, runId, tally, encoder }: OpeningRun,
-): Promise<StagedSink | null> {
+async function openRunStage({
+  job,
+  target,
+  folder,
+  source,
+  before,
+  runId,
+  tally,
+  encoder,
+}: OpeningRun): Promise<StagedSink | null> {
   const { stdout } = job;
   if (target.text !== null && target.text !== "stix") return null;
   const onWarning = warnOnce(job, tally);
@@ -133,11 +140,8 @@ function warnOnce({ onWarning }: Job, tally: Tally): (message: string) => void {
   };
 }
 
-async function openRunSink(
-  { stdout, signal, refill }: Job,
-  run: OpeningRun,
-  staged: StagedSink | null,
-): Promise<Sink> {
+async function openRunSink(run: OpeningRun, staged: StagedSink | null): Promise<Sink> {
+  const { stdout, signal, refill } = run.job;
   const { target, before, encoder, leftOut, state } = run;
   const resume = before?.sink ?? null;
   const wrapEncoder = refill?.encoder;

@@ -10,13 +10,12 @@ import { openJournal } from "../../client/store/journal/journal.js";
 import type { LookupStore, RunJournal } from "../../client/store/store.js";
 import type { OpenRun } from "./open-run.js";
 import type { RunSignals } from "./run-signals.js";
-import type { EnrichJob } from "./types.js";
 import type { OpenedLookup } from "../../client/session/types.js";
 import { endpointOf } from "../../client/lookup/attempt/journalled.js";
 
 interface RunLookupOptions extends Pick<
   OpenRun,
-  "clock" | "tally" | "folder" | "before" | "state" | "fingerprint" | "staged" | "target"
+  "job" | "clock" | "tally" | "folder" | "before" | "state" | "fingerprint" | "staged" | "target"
 > {
   /** Whether rows contain results as received. */
   readonly asReceived: boolean;
@@ -33,18 +32,17 @@ export interface RunLookup extends OpenedLookup {
 
 /** Opens the journal of a run, and the lookup that answers what is not in it. */
 export async function openRunLookup(
-  job: EnrichJob,
   options: RunLookupOptions,
   stack: ResourceStack,
 ): Promise<RunLookup> {
+  const { job, tally, signals, asReceived, partialsFromCache } = options;
   const { session, settings, onWarning } = job;
-  const { tally, signals, asReceived, partialsFromCache } = options;
-  const journal = await openRunJournal(job, options);
+  const journal = await openRunJournal(options);
   stack.use(journal.store);
   const earlier = options.state?.earlier ?? null;
   if (earlier !== null) {
     const { takeOverAnswers } = await import("./take-over.js");
-    await takeOverAnswers(job, earlier, journal.store, options, partialsFromCache);
+    await takeOverAnswers(options, earlier, journal.store, partialsFromCache);
   }
   const opened = await session.lookup({
     settings: { ...settings.lookup, maxRequests: settings.run.maxRequests },
@@ -98,10 +96,13 @@ interface OpenedJournal {
  *
  * @throws FatalError `journal_*`
  */
-async function openRunJournal(
-  { onWarning }: EnrichJob,
-  { folder, before, asReceived, tally }: RunLookupOptions,
-): Promise<OpenedJournal> {
+async function openRunJournal({
+  job,
+  folder,
+  before,
+  asReceived,
+  tally,
+}: RunLookupOptions): Promise<OpenedJournal> {
   // Count each record written; a resumed run counts it again during replay.
   const count = (key: string, record: LookupRecord): void => {
     if (record.origin !== undefined) tally.journalled(endpointOf(key), record);
@@ -116,7 +117,7 @@ async function openRunJournal(
       for (const outcome of record.origin?.outcomes ?? []) tally.request(endpointOf(key), outcome);
       count(key, record);
     },
-    onWarning,
+    onWarning: job.onWarning,
   });
   const counting: LookupStore = {
     get: (key) => store.get(key),

@@ -18,20 +18,19 @@ import { isReadTwice } from "./rows/fewer-rows.js";
 import { startRow } from "./rows/reading.js";
 import { type CachedAnswers, type FindAnswer, findCached, PlannedItems } from "./planned-items.js";
 
-type ProgressParts = Pick<OpenRun, "source" | "tally" | "before" | "clock"> &
+type ProgressParts = Pick<OpenRun, "job" | "source" | "tally" | "before" | "clock"> &
   Pick<RunLookup, "cache" | "journal" | "throttling" | "pausedMs" | "isAway">;
 
 /** Starts counting the lookups of a run and returns a function that tells the run's progress. */
 export async function progressOf(
-  job: Job,
   run: ProgressParts,
   stack: ResourceStack,
 ): Promise<(rowsRead: number) => RunProgress> {
-  const { source, tally, before, clock, cache, journal, throttling, pausedMs, isAway } = run;
+  const { job, source, tally, before, clock, cache, journal, throttling, pausedMs, isAway } = run;
   const { lookups } = job.settings.lookup;
   const endpoints = countedEndpoints(lookups);
   const limit = perSecond(job.session.rates);
-  const ends = await endsOf(job, run);
+  const ends = await endsOf(run);
   const planned = countInBackground(
     job,
     {
@@ -67,10 +66,7 @@ export async function progressOf(
 }
 
 /** Returns a function that tells what is left of budget, quotas and deadline. */
-async function endsOf(
-  job: Job,
-  { tally, clock }: ProgressParts,
-): Promise<() => RunProgress["ends"]> {
+async function endsOf({ job, tally, clock }: ProgressParts): Promise<() => RunProgress["ends"]> {
   const { maxRequests, deadline } = job.settings.run;
   // A resumed run has requests of its earlier part.
   const sentBefore = tally.requestTotal;

@@ -1,6 +1,6 @@
 import { counted } from "../../core/text/quantity.js";
 import { EarlyEndError, FatalError } from "../../core/errors.js";
-import { endingOfError } from "./exit-reason.js";
+import { endingOfError } from "./ending.js";
 import type { UnsupportedCode } from "../../core/item/item.js";
 import { surplusCells } from "../../core/row.js";
 import { withResources } from "../../core/resource-stack.js";
@@ -35,9 +35,10 @@ import { manifestOfOutput } from "../../io/output/manifest-file.js";
 import { previousOutputs, storedManifest } from "./finish/previous-outputs.js";
 
 /** Opens input, output and lookup, moves the rows and publishes them. Closes everything, however it ends. */
-export function runRows(job: Job, place: RunPlace): Promise<Manifest> {
+export function runRows(place: RunPlace): Promise<Manifest> {
   return withResources(async (stack) => {
-    const run = await openRun(job, place, stack);
+    const run = await openRun(place, stack);
+    const { job } = run;
     let lookup: RunLookup | null = null;
     let saving: Checkpointer | null = null;
     try {
@@ -46,9 +47,9 @@ export function runRows(job: Job, place: RunPlace): Promise<Manifest> {
       // A refill exists to complete partial answers.
       const partialsFromCache = job.refill === undefined;
       const asReceived = needsReceived(run);
-      lookup = await openRunLookup(job, { ...run, asReceived, partialsFromCache, signals }, stack);
-      const progress = await progressOf(job, { ...run, ...lookup }, stack);
-      const record = (): Manifest => manifestSoFar(job, { ...run, checkpointer });
+      lookup = await openRunLookup({ ...run, asReceived, partialsFromCache, signals }, stack);
+      const progress = await progressOf({ ...run, ...lookup }, stack);
+      const record = (): Manifest => manifestSoFar({ ...run, checkpointer });
       const { journal, slots, address } = lookup;
       const { startedAt } = job;
       const checkpointer: Checkpointer = new Checkpointer({ ...run, startedAt, journal, record });
@@ -82,9 +83,9 @@ export function runRows(job: Job, place: RunPlace): Promise<Manifest> {
       });
       const warnings = closingWarnings(job, source, address.warnings(), tally);
       rowsRead += before?.ahead.length ?? 0;
-      return await publish(job, { ...run, checkpointer, warnings, rowsRead, isRefused });
+      return await publish({ ...run, checkpointer, warnings, rowsRead, isRefused });
     } catch (error) {
-      if (error instanceof EarlyEndError) await publishSoFar(job, run, saving, error);
+      if (error instanceof EarlyEndError) await publishSoFar(run, saving, error);
       await run.sink.abandon();
       dropUselessState(run, lookup, error);
       throw (lookup && (await place.state?.saveRemoved(lookup.journal))) ?? error;
@@ -108,17 +109,16 @@ function needsReceived({ target, encoder, optional }: OpenRun): boolean {
 
 /** Publishes the rows of a run that stops early. If that fails, they wait for the run to continue. */
 async function publishSoFar(
-  job: Job,
   run: OpenRun,
   checkpointer: Checkpointer | null,
   end: EarlyEndError,
 ): Promise<void> {
-  const { staged, target } = run;
+  const { job, staged, target } = run;
   if (staged === null || checkpointer === null) return;
   try {
     // A table must not have more rows than a resume knows of.
     await checkpointer.save();
-    const soFar = manifestSoFar(job, { ...run, checkpointer });
+    const soFar = manifestSoFar({ ...run, checkpointer });
     await staged.publishSoFar({ ...soFar, ...endingOfError(end, true) });
   } catch (error) {
     job.onWarning?.(`the rows so far are not in ${target.name} yet: ${(error as Error).message}`);

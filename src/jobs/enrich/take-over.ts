@@ -7,7 +7,6 @@ import { counted } from "../../core/text/quantity.js";
 import type { LookupStore } from "../../client/store/store.js";
 import type { EarlierRun } from "./state/state-folder.js";
 import type { Fingerprint } from "./state/fingerprint.js";
-import type { EnrichJob } from "./types.js";
 import type { OpenRun } from "./open-run.js";
 
 /** Age from which an answer is not taken over: 30 days, in milliseconds. */
@@ -21,10 +20,9 @@ const oldestMs = 30 * 24 * 3_600_000;
  * @throws FatalError `journal_*`
  */
 export async function takeOverAnswers(
-  job: EnrichJob,
+  { job, clock, tally, fingerprint }: Pick<OpenRun, "job" | "clock" | "tally" | "fingerprint">,
   { journalPath, checkpoint }: EarlierRun,
   store: LookupStore,
-  { clock, tally, fingerprint }: Pick<OpenRun, "clock" | "tally" | "fingerprint">,
   partialsFromCache = true,
 ): Promise<void> {
   const { settings, session, signal, onWarning, onNotice } = job;

@@ -9,7 +9,7 @@ import { NamedFolders } from "./named-folders.js";
 import type { OutputTarget } from "./output-target.js";
 
 /** A job and its output. */
-export interface ChosenRun {
+interface Chosen {
   readonly job: Job;
   readonly target: OutputTarget;
 }
@@ -25,7 +25,7 @@ export interface RunNames {
    * @param run the interrupted one; null for one that starts now
    * @throws as `chooseRun`
    */
-  choose(job: Job, run: RunStart | null): Promise<ChosenRun>;
+  choose(job: Job, run: RunStart | null): Promise<Chosen>;
   /** Removes the folders that were created and are empty. */
   tidy(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export function runNames(given: Job): RunNames | null {
 }
 
 /** Chooses the output of a job. @throws as `chooseOutput` */
-export async function chooseRun(job: Job): Promise<ChosenRun> {
+export async function chooseRun(job: Job): Promise<Chosen> {
   const { settings, signal } = job;
   const { output, run } = settings;
   const inputFormat = () => raceAbort(job.rows.inputFormat(), signal);

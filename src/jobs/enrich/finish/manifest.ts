@@ -1,14 +1,13 @@
+import type { OpenRun } from "../open-run.js";
 import type { Manifest, RunEnding } from "../../../core/manifest/manifest.js";
-import { type Clock, systemClock } from "../../../core/clock.js";
+import { systemClock } from "../../../core/clock.js";
 import { schemaVersion } from "../../../core/columns.js";
 import { programInfo } from "../../../core/program.js";
 import type { WrittenOutput } from "../../../io/output/types.js";
-import { defaultPrefix, type SinkSettings } from "../../../io/output/options.js";
+import { defaultPrefix } from "../../../io/output/options.js";
 import type { Checkpointer } from "../state/checkpointer.js";
-import type { Tally } from "../tally.js";
-import type { EnrichSettings } from "../options.js";
 import type { OpenedSource, RunInput } from "../../../io/input/types.js";
-import { unknownEnding } from "../exit-reason.js";
+import { unknownEnding } from "../ending.js";
 import { type OutputTarget, resultOf } from "../destination/output-target.js";
 import type {
   InputRecord,
@@ -18,26 +17,10 @@ import type {
 import { linesSkipped } from "../../../io/formats/csv/skipped-lines.js";
 import { positionalName } from "../../../io/formats/columns/name-columns.js";
 
-/** What a manifest tells of the input, the progress and the counts of a run. */
-interface StartedRun {
-  readonly source: Pick<OpenedSource, "reading" | "kind" | "files" | "bytesTotal"> &
-    Partial<Pick<OpenedSource, "bytesRead">>;
-  readonly inputGrew: boolean;
-  readonly target: OutputTarget;
-  readonly tally: Tally;
-  readonly checkpointer: Pick<Checkpointer, "runId" | "startedAt" | "seconds" | "resumed">;
-}
-
-/** What a manifest tells of the command. */
-interface ManifestJob {
-  readonly command: readonly string[];
-  readonly clock?: Clock | undefined;
-  readonly input: RunInput | { readonly stream: null };
-  readonly settings: {
-    readonly output: Pick<SinkSettings, "prefix" | "distinct" | "only">;
-    readonly run: Pick<EnrichSettings["run"], "limit">;
-  };
-}
+/** What a manifest tells of. */
+type StartedRun = Pick<OpenRun, "job" | "source" | "inputGrew" | "target" | "tally"> & {
+  readonly checkpointer: Checkpointer;
+};
 
 /** The result of a run whose rows are written. */
 export interface RunEnd {
@@ -56,8 +39,7 @@ function notedPrefix(prefix: string): Pick<Manifest["output"], "prefix"> {
 
 /** Builds the manifest of a run. */
 export function manifestOf(
-  job: ManifestJob,
-  { source, inputGrew, target, checkpointer, tally }: StartedRun,
+  { job, source, inputGrew, target, checkpointer, tally }: StartedRun,
   { bytes, suffix, written, ending }: RunEnd,
 ): Manifest {
   const { rows, unjournalled: _, left_out, ...counts } = tally.snapshot();
@@ -73,7 +55,7 @@ export function manifestOf(
     input: {
       path: copyOf?.name ?? ("path" in job.input ? job.input.path : null),
       ...(inputs === undefined ? readingFacts(source) : sharedFacts(inputs)),
-      bytes: source.bytesTotal ?? source.bytesRead?.() ?? 0,
+      bytes: source.bytesTotal ?? source.bytesRead(),
       rows,
       grew_while_interrupted: inputGrew,
     },
@@ -100,8 +82,8 @@ export function manifestOf(
 }
 
 /** The manifest of a run so far, as a killed process leaves it behind. */
-export function manifestSoFar(job: ManifestJob, run: StartedRun): Manifest {
-  return manifestOf(job, run, {
+export function manifestSoFar(run: StartedRun): Manifest {
+  return manifestOf(run, {
     bytes: null,
     suffix: "",
     written: null,

@@ -1,17 +1,24 @@
+import type { Job } from "../types.js";
+import { rm } from "node:fs/promises";
+import { readJsonFile } from "../../../core/files/json-file.js";
+import { realPath } from "../../../core/files/real-path.js";
+import { parseManifest } from "../../../core/manifest/found-manifest.js";
+import { inputPaths } from "../../../io/input/types.js";
+import { writeManifest } from "../../../io/output/manifest-file.js";
+import { type FailedPlace, removeFailed } from "../../../io/output/object/failed-output.js";
+import { type OutputTarget, resultOf } from "../destination/output-target.js";
 import { FatalError } from "../../../core/errors.js";
 import { startOver } from "../../../core/remedies.js";
 import { partPath, readWritten } from "../../../io/output/part-file.js";
 import type { Checkpointer } from "../state/checkpointer.js";
 import type { Manifest, Refusal } from "../../../core/manifest/manifest.js";
-import { endingOfRows, exitCodes } from "../exit-reason.js";
-import { saveRecord } from "./finished-run.js";
+import { endingOfRows, exitCodes } from "../ending.js";
 import { manifestOf, type RunEnd } from "./manifest.js";
 import type { Tally } from "../tally.js";
-import type { OpenRun } from "../open-run.js";
+import type { OpenRun, RunPlace } from "../open-run.js";
 import type { SinkPosition, WrittenOutput } from "../../../io/output/types.js";
 import { findingStatuses } from "../../../core/finding.js";
 import { type FailOn, refusalOf } from "../failure-limits.js";
-import type { EnrichJob } from "../types.js";
 import { failedSuffix } from "../../../core/files/output-names.js";
 import type { CountedWarning } from "../counted-warning.js";
 
@@ -28,7 +35,7 @@ interface WrittenRun extends OpenRun {
   readonly warnings: readonly CountedWarning[];
 }
 
-function refusalFor(job: EnrichJob, { isRefused, tally }: WrittenRun): Refusal | null {
+function refusalFor({ job, isRefused, tally }: WrittenRun): Refusal | null {
   if (isRefused) return "too_few_rows";
   return refusalOf(job.settings.run, tally.snapshot(), tally.earlierRows);
 }
@@ -52,22 +59,22 @@ function endOfRows(
  * @throws FatalError `rows_lost` if the counts do not add up; the output keeps its `.part` name;
  *   `output_part_*` if it isn't what was written
  */
-export async function publish(job: EnrichJob, run: WrittenRun): Promise<Manifest> {
-  const { target, sink, tally, checkpointer, state } = run;
+export async function publish(run: WrittenRun): Promise<Manifest> {
+  const { job, sink, tally, checkpointer, state } = run;
   const position = await sink.checkpoint();
-  const { suffix, ending } = endOfRows(refusalFor(job, run), job.settings.run.failOn, tally);
+  const { suffix, ending } = endOfRows(refusalFor(run), job.settings.run.failOn, tally);
   const written = await writeTarget(run, suffix, position);
   checkCounts(run, [position.rows, written?.rows ?? position.rows]);
   const checkpoint = await checkpointer.save();
   for (const [message, count] of run.warnings) tally.warning(message, count);
   if (checkpoint === null || state === null) {
     await sink.finish(suffix);
-    return manifestOf(job, run, { bytes: position.length, suffix, written, ending });
+    return manifestOf(run, { bytes: position.length, suffix, written, ending });
   }
-  const manifest = manifestOf(job, run, { bytes: null, suffix, written, ending });
+  const manifest = manifestOf(run, { bytes: null, suffix, written, ending });
   await state.markFinished({ checkpoint, manifest, suffix });
   await sink.finish(suffix, manifest);
-  await saveRecord(job, target, manifest, suffix);
+  await saveRecord(run, manifest, suffix);
   return manifest;
 }
 
@@ -109,4 +116,43 @@ function countFaults(
     ...(counted === rows ? [] : [`${rows} rows looked up, ${counted} with a status`]),
     ...[...wrong].map((count) => `${tally.written} rows to write, ${count} in the output`),
   ];
+}
+
+/**
+ * Writes the manifest beside an output and removes the files it supersedes. @throws FatalError
+ * `output_*`
+ */
+export async function saveRecord(
+  { job, target }: Pick<RunPlace, "job" | "target">,
+  manifest: Manifest,
+  suffix: string,
+): Promise<void> {
+  if (target.base === null) return;
+  await writeManifest(resultOf(target, target.base, suffix).base, manifest);
+  if (suffix === "") await removeFailedOutput(job, target, target.base);
+  const { signal, onWarning } = job;
+  await target.upload?.publish({
+    suffix,
+    signal,
+    inputs: inputPaths(job.input),
+    onWarning,
+  });
+}
+
+/** Removes the `OUT.failed` files of an earlier run of the same output. */
+async function removeFailedOutput(job: Job, target: OutputTarget, base: string): Promise<void> {
+  const failed = resultOf(target, base, failedSuffix).base;
+  const inputs = inputPaths(job.input).map(realPath);
+  const place: FailedPlace = {
+    readManifest: (path) =>
+      readJsonFile(path)
+        .then((value) => parseManifest(value, path))
+        .catch(() => null),
+    remove: (path) => rm(path, { force: true }),
+  };
+  try {
+    await removeFailed(place, failed, inputs);
+  } catch (error) {
+    job.onWarning?.(`cannot remove OUT.failed of an earlier run: ${(error as Error).message}`);
+  }
 }

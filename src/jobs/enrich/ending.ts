@@ -1,3 +1,11 @@
+import { join } from "node:path";
+import { makeFolder } from "../../core/files/make-folder.js";
+import { manifestPath } from "../../core/files/output-names.js";
+import { faultReason } from "../../core/files/system-fault.js";
+import { userStateFolder } from "../../core/files/user-folders.js";
+import { writeManifest } from "../../io/output/manifest-file.js";
+import { readUnfinished, saveUnfinished } from "./state/checkpoint.js";
+import type { Job } from "./types.js";
 import {
   EarlyEndError,
   InterruptedError,
@@ -5,7 +13,7 @@ import {
   stopSignals,
   UsageError,
 } from "../../core/errors.js";
-import type { ExitReason, RunEnding } from "../../core/manifest/manifest.js";
+import type { ExitReason, Manifest, RunEnding } from "../../core/manifest/manifest.js";
 import type { FindingStatus } from "../../core/finding.js";
 import { redactAddress } from "../../core/redaction/redact-address.js";
 import { OutputClosedError } from "../../io/output/file-destination.js";
@@ -131,4 +139,72 @@ function canContinue(error: unknown): boolean {
 
 function isFileFault(code: string): boolean {
   return reasons[code] === "io";
+}
+
+/** A job, and the manifest of its run so far: null until rows flow. */
+interface NotedJob {
+  readonly job: Job;
+  readonly soFar: () => Manifest | null;
+}
+
+/** Notes the manifest of a run so far, to record it with the run's ending. */
+export function noteRecord(job: Job): NotedJob {
+  let soFar: (() => Manifest) | null = null;
+  const noted: Job = {
+    ...job,
+    onStart(progress, record) {
+      soFar = record;
+      job.onStart?.(progress, record);
+    },
+  };
+  return { job: noted, soFar: () => soFar?.() ?? null };
+}
+
+/** Records in its state folder why a run ended, with its counts so far. */
+export async function recordEnding(
+  folder: string,
+  error: unknown,
+  { soFar }: NotedJob,
+): Promise<void> {
+  // Wrong usage starts nothing, so the end before it still stands.
+  if (error instanceof UsageError) return;
+  const record = soFar() ?? (await readUnfinished(folder));
+  if (record !== null) await saveUnfinished(folder, { ...record, ...endingOfError(error, true) });
+}
+
+/**
+ * Runs a job whose rows go to a stream, and writes its manifest to the state folder, where it
+ * replaces that of the last such run.
+ */
+export async function recordStream(
+  job: Job,
+  run: (job: Job) => Promise<Manifest>,
+): Promise<Manifest> {
+  const noted = noteRecord(job);
+  try {
+    const manifest = await run(noted.job);
+    await save(job, manifest);
+    return manifest;
+  } catch (error) {
+    const record = noted.soFar();
+    if (record !== null) await save(job, { ...record, ...endingOfError(error, false) });
+    throw error;
+  }
+}
+
+async function save(job: Job, manifest: Manifest): Promise<void> {
+  const { stateFolder = userStateFolder(process.env), onWarning } = job;
+  const { stateDir } = job.settings.run;
+  const folder = stateDir ?? stateFolder;
+  if (folder === null || job.recordsStream !== true) return;
+  const base = join(folder, "stdout");
+  try {
+    makeFolder(folder, 0o700);
+    await writeManifest(base, manifest);
+  } catch (error) {
+    // Only a folder that was asked for is missed.
+    if (stateDir === undefined) return;
+    const reason = faultReason(error instanceof Error ? (error.cause ?? error) : error);
+    onWarning?.(`cannot write ${manifestPath(base)}: ${reason}`);
+  }
 }

@@ -1,0 +1,170 @@
+import type { RunPlace } from "./open-run.js";
+import { saveRecord } from "./finish/publish.js";
+import { fileInputs } from "../../io/input/types.js";
+import { existsSync } from "node:fs";
+import { FatalError } from "../../core/errors.js";
+import { startOver } from "../../core/remedies.js";
+import { hashFile } from "../../core/files/file-hash.js";
+import { isRefusal, type Manifest } from "../../core/manifest/manifest.js";
+import { partPath, renamePart } from "../../io/output/part-file.js";
+import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
+import type { StateFolder } from "./state/state-folder.js";
+import type { Job } from "./types.js";
+import { openPublication } from "./destination/open-output.js";
+import { stageUpTo } from "../../io/output/staged-sink.js";
+import type { FinishedRun } from "./state/checkpoint.js";
+import { type OutputTarget } from "./destination/output-target.js";
+
+/**
+ * Publishes a run that was killed after its last row was written, and returns its manifest. If the
+ * command or the input has changed since, returns null: a new run starts.
+ */
+export async function finishEarlier(
+  { job, target }: RunPlace,
+  state: StateFolder,
+): Promise<Manifest | null> {
+  if (state.finished === null) return null;
+  const { manifest, published = false, ...rest } = state.finished;
+  const resumed = manifest.resumed + (published ? 0 : 1);
+  const finished = { ...rest, manifest: { ...manifest, resumed } };
+  if (!published) await republish(job, target, finished, state.path);
+  const now = await takeFingerprint(job, target);
+  const { fingerprint } = finished.checkpoint;
+  const { differences } = await compareFingerprints(fingerprint, now, job.input);
+  if (differences.length === 0) return finished.manifest;
+  job.onWarning?.(
+    `completed the interrupted run of ${target.name}; options or input have changed, so a new run starts now`,
+  );
+  await state.startOver();
+  return null;
+}
+
+/**
+ * Renames the file of a finished run, completes its table and writes its manifest. Each step may
+ * already have happened.
+ *
+ * @throws FatalError `output_gone` if the file has neither its final name nor its `.part` name
+ */
+async function republish(
+  job: Job,
+  target: OutputTarget,
+  finished: FinishedRun,
+  stateFolder: string,
+): Promise<void> {
+  const { manifest, suffix } = finished;
+  if (target.file !== null) await completeFile(target.file, suffix, manifest.output);
+  else if (target.text === null) await commitStaged(job, target, finished, stateFolder);
+  await saveRecord({ job, target }, manifest, suffix);
+}
+
+/** Gives the text of a run its name, if it is still what the run wrote. */
+async function completeFile(
+  name: string,
+  suffix: string,
+  { bytes, sha256 }: Manifest["output"],
+): Promise<void> {
+  const path = existsSync(partPath(name)) ? partPath(name) : name + suffix;
+  const found = existsSync(path) ? await hashFile(path) : null;
+  if (found !== null && (found.bytes !== bytes || found.sha256 !== sha256)) {
+    const message = `${path} is damaged: it has other bytes than the run wrote`;
+    throw new FatalError("output_part_damaged", message, { hint: startOver });
+  }
+  await renamePart(name, suffix);
+}
+
+async function commitStaged(
+  job: Job,
+  target: OutputTarget,
+  { checkpoint, suffix, manifest }: FinishedRun,
+  stateFolder: string,
+): Promise<void> {
+  const { source, runId, sink } = checkpoint;
+  const { onWarning } = job;
+  const rows = { source, runId, stateFolder, onWarning };
+  const publication = await openPublication(job, target, rows);
+  await publication.commit(stageUpTo(publication, stateFolder, sink), suffix, manifest);
+}
+
+/**
+ * Removes what an interrupted run left outside its state folder. Rows that it has published stay.
+ *
+ * @throws ReputeError
+ */
+export async function discardRun({ upload }: OutputTarget): Promise<void> {
+  await upload?.withdraw();
+}
+
+/**
+ * Discards the interrupted run if it had another input or other settings; the next run takes over its
+ * answers. Otherwise returns whether the input has grown.
+ */
+export async function discardUnlessSame(
+  { job, target }: RunPlace,
+  state: StateFolder,
+): Promise<boolean> {
+  const before = state.checkpoint?.fingerprint;
+  if (before === undefined) return false;
+  const now = await takeFingerprint(job, target);
+  const { differences, inputGrew } = await compareFingerprints(before, now, job.input);
+  if (differences.length > 0) {
+    const why = `the interrupted run was a different one: ${differences.join("; ")}`;
+    await discardForNewRun(why, job, target, state);
+    return false;
+  }
+  if (inputGrew) job.onWarning?.("the input has grown since the run was interrupted");
+  return inputGrew;
+}
+
+/** Lets a run whose staged rows are lost or damaged write them again. Its answers stay. */
+export async function writeRowsAgain(
+  { message }: FatalError,
+  { onWarning }: Job,
+  state: StateFolder,
+): Promise<void> {
+  onWarning?.(`${message}; the rows are written again with the answers so far`);
+  await state.rewind();
+}
+
+/**
+ * Discards the interrupted run if the part of the input that it has read turns out to be another one;
+ * the next run takes over its answers.
+ *
+ * @throws the error, if it is another one or the input cannot be read again
+ */
+export async function discardIfReplaced(
+  error: unknown,
+  { job, target }: RunPlace,
+  state: StateFolder,
+): Promise<void> {
+  const isChanged = error instanceof FatalError && error.code === "input_changed";
+  if (!isChanged || state.checkpoint === null) throw error;
+  const files = fileInputs(job.input);
+  if (files.some(({ isObject }) => isObject === true)) throw error;
+  await discardForNewRun(error.message, job, target, state);
+  if ("inputs" in job.input ? files.length === job.input.inputs.length : files.length === 1) return;
+  throw error;
+}
+
+async function discardForNewRun(
+  why: string,
+  job: Job,
+  target: OutputTarget,
+  state: StateFolder,
+): Promise<void> {
+  job.onNotice?.(`${why}; a new run starts`);
+  await discardRun(target);
+  await state.startOver();
+}
+
+/** Keeps the answers that a refused run took over: they are for the next one that is complete. */
+export async function keepAnswers(
+  { exit_reason, took_over = 0 }: Manifest,
+  { upload }: OutputTarget,
+  state: StateFolder,
+): Promise<boolean> {
+  if (!isRefusal(exit_reason) || took_over === 0) return false;
+  await state.startOver();
+  upload?.clean(state.path);
+  await state.release();
+  return true;
+}
