@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Clock } from "../../src/core/clock.js";
 import { systemClock } from "../../src/core/clock.js";
-import { maxAttempts } from "../../src/io/output/postgres/postgres-database.js";
+import { maxAttempts } from "../../src/io/output/postgres/database.js";
 import type { EnrichedRow } from "../../src/core/row.js";
 import type { StagedSink } from "../../src/io/output/staged-sink.js";
 import type { PublicationOptions } from "../../src/io/output/publication.js";

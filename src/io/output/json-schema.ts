@@ -14,7 +14,7 @@ import type { InputType, StoredType } from "../formats/typed-column.js";
 import { storedType } from "../formats/stored-types.js";
 import { addedColumnNames, addedMemberName } from "../formats/added-names.js";
 import { uniqueNames } from "../formats/ndjson/ndjson-writer.js";
-import type { TableSchemaOptions } from "./typed/table-schema.js";
+import type { TableSchemaOptions } from "./table-schema.js";
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -29,7 +29,7 @@ function findTable({ path: name, isObject = false }: FileInput): TableInput | nu
       file,
       isTable: false,
       async read(receiver, options) {
-        const { readParquetObject, readParquetTable } = await import("./parquet/read-table.js");
+        const { readParquetObject, readParquetTable } = await import("./parquet/read.js");
         return (isObject ? readParquetObject : readParquetTable)(name, receiver, options);
       },
     };

@@ -4,7 +4,7 @@ import { dialects } from "./registry.js";
 import { createTable } from "./sql/dialect.js";
 import { createRunsTable } from "./sql/run-records.js";
 import { viewsOf } from "./sql/views.js";
-import { tableSchema, type TableSchemaOptions } from "./typed/table-schema.js";
+import { tableSchema, type TableSchemaOptions } from "./table-schema.js";
 
 export interface SchemaTextOptions extends TableSchemaOptions {
   /**

@@ -191,7 +191,7 @@ async function countParquet(
   const { bytes, sha256 } = await hashFile(path).catch((error: unknown) => {
     throw outputFault(path, error);
   });
-  const { openParquetOutput } = await import("./parquet/output-rows.js");
+  const { openParquetOutput } = await import("./parquet/read.js");
   const output = await openParquetOutput(path, { prefix, only: ["status", "verdict"] });
   const [status = -1, verdict = -1] = ["status", "verdict"].map((name) =>
     output.columns.findIndex((column) => column.name === prefix + name),

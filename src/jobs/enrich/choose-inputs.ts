@@ -74,11 +74,8 @@ async function chooseInputs(
   stream: () => InputStream,
   settings: ReadingSettings & FolderSettings,
 ): Promise<ChosenInputs> {
-  const { inputs: listed, skipped } = await listInputs(names, stream, settings);
-  const inputs = listed.map(({ input, ...named }) => ({
-    ...named,
-    input: "path" in input ? parseInput(input.path) : input,
-  }));
+  const parsing = { ...settings, parse: parseInput };
+  const { inputs, skipped } = await listInputs(names, stream, parsing);
   const sorted: { readonly input: NamedInput; readonly found: Found }[] = [];
   for (const input of inputs) sorted.push({ input, found: await sortOf(input, settings) });
   const sort = sortOfRun(sorted);

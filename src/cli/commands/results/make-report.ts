@@ -140,7 +140,7 @@ export async function checkRunReport(settings: RunReportSettings): Promise<void>
     await checkFolder(realPath(report));
   }
   if (isObjectAddress(report)) {
-    await (await import("../../../io/object/check-store.js")).checkObjectWritable(report);
+    await (await import("../../../io/object/put-object.js")).checkObjectWritable(report);
   }
   if (output.open !== null) return;
   refuseUnreadable(output.given, to ?? outputFile(output, null).format);

@@ -3,19 +3,14 @@ import { manifestPath } from "../../../core/files/output-names.js";
 import { realPath } from "../../../core/files/real-path.js";
 import { detectSourceFormat } from "../../formats/registry.js";
 import { isObjectAddress } from "../../object/address.js";
-import {
-  fileInput,
-  type InputFolder,
-  type NamedInput,
-  type SeveralInputs,
-  type SkippedFile,
-} from "../types.js";
+import type { FileInput, InputFolder, NamedInput, SeveralInputs, SkippedFile } from "../types.js";
 
 interface FileChoice {
   readonly own: readonly string[];
   /** Any but hidden ones, not only those of known formats. */
   readonly anyFile: boolean;
   readonly recursive: boolean;
+  readonly parse: (path: string) => FileInput;
 }
 
 /**
@@ -31,9 +26,9 @@ export async function listFolder(
 ): Promise<Required<SeveralInputs>> {
   const inputs: NamedInput[] = [];
   const skipped: SkippedFile[] = [];
-  for await (const { reason, ...input } of filesIn(folder, choice)) {
-    if (reason === null) inputs.push({ ...input, folder: given });
-    else skipped.push({ folder: given, path: input.name, reason });
+  for await (const { name, path, reason } of filesIn(folder, choice)) {
+    if (reason === null) inputs.push({ name, input: choice.parse(path), folder: given });
+    else skipped.push({ folder: given, path: name, reason });
   }
   if (inputs.length === 0) throw emptyError(folder.name, skipped, choice);
   return { inputs, skipped };
@@ -45,12 +40,14 @@ export function placeOfFile(path: string): string {
 }
 
 /** A file of a folder, and why it is not read; null if it is. */
-interface Found extends NamedInput {
+interface Found {
+  readonly name: string;
+  readonly path: string;
   readonly reason: string | null;
 }
 
-function inputOf(folder: InputFolder, entry: string): NamedInput {
-  return { name: folder.name + entry, input: fileInput(folder.pathOf(entry)) };
+function placeIn(folder: InputFolder, entry: string): Pick<Found, "name" | "path"> {
+  return { name: folder.name + entry, path: folder.pathOf(entry) };
 }
 
 /** Rows that have their answers, such as those of last night. To read them again, name them. */
@@ -62,7 +59,7 @@ async function* filesIn(folder: InputFolder, choice: FileChoice): AsyncGenerator
   // Names of folders end in a slash, so that this is the order of whole paths.
   for (const entry of folder.entries.toSorted(byCodeUnit)) {
     if (entry.endsWith("/")) yield* filesOfSubfolder(folder, entry, choice);
-    else yield { ...inputOf(folder, entry), reason: await reasonToSkip(folder, entry, choice) };
+    else yield { ...placeIn(folder, entry), reason: await reasonToSkip(folder, entry, choice) };
   }
 }
 
@@ -85,7 +82,7 @@ async function* filesOfSubfolder(
   entry: string,
   choice: FileChoice,
 ): AsyncGenerator<Found> {
-  const skip = (reason: string): Found => ({ ...inputOf(folder, entry.slice(0, -1)), reason });
+  const skip = (reason: string): Found => ({ ...placeIn(folder, entry.slice(0, -1)), reason });
   if (entry.startsWith(".")) return yield skip("a hidden folder");
   if (choice.own.includes(placeOfFile(folder.pathOf(entry)))) return yield skip(writtenNow);
   if (!choice.recursive) return yield skip(subfolder);

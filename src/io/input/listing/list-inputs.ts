@@ -3,6 +3,7 @@ import { isFolder } from "../../../core/files/make-folder.js";
 import { isObjectPrefix, isObjectAddress } from "../../object/address.js";
 import { listFolder, placeOfFile } from "./list-folder.js";
 import {
+  type FileInput,
   fileInput,
   type InputFolder,
   type NamedInput,
@@ -24,6 +25,8 @@ export interface FolderSettings {
 interface ListOptions extends FolderSettings {
   /** Any but hidden ones. @default those of known formats */
   readonly anyFile?: boolean;
+  /** Parses the names of inputs. @default files and objects, whatever is in them */
+  readonly parse?: (path: string) => FileInput;
 }
 
 /**
@@ -35,7 +38,7 @@ interface ListOptions extends FolderSettings {
 export async function listInputs(
   names: readonly string[],
   stream: () => Extract<SourceInput, { readonly stream: unknown }>,
-  { output, recursive = false, anyFile = false }: ListOptions = {},
+  { output, recursive = false, anyFile = false, parse = fileInput }: ListOptions = {},
 ): Promise<Required<SeveralInputs>> {
   const inputs: (readonly NamedInput[])[] = [];
   const skipped: (readonly SkippedFile[])[] = [];
@@ -46,9 +49,9 @@ export async function listInputs(
       continue;
     }
     const folder = await openFolder(name, recursive);
-    if (folder === null) inputs.push([{ name, input: fileInput(name) }]);
+    if (folder === null) inputs.push([{ name, input: parse(name) }]);
     else {
-      const found = await listFolder(name, folder, { own, anyFile, recursive });
+      const found = await listFolder(name, folder, { own, anyFile, recursive, parse });
       inputs.push(found.inputs);
       skipped.push(found.skipped);
     }

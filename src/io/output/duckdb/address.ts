@@ -38,9 +38,9 @@ function parse(name: string): TableAddress | null {
     parts: { before, file: path, after },
     base: (stateDir) => baseOf(realPath(sharedPath(path)), table, stateDir),
     connect: (shown) => async (opening) =>
-      (await import("./duckdb-database.js")).DuckdbDatabase.open({ file, name: shown }, opening),
+      (await import("./database.js")).DuckdbDatabase.open({ file, name: shown }, opening),
     read: async (shown, reading) =>
-      (await import("./read-table.js")).readDuckdbTable({ file, name: shown }, reading),
+      (await import("./read.js")).readDuckdbTable({ file, name: shown }, reading),
   };
 }
 

@@ -1,6 +1,6 @@
-import { open } from "node:fs/promises";
+import { open, stat, mkdtemp, rm } from "node:fs/promises";
 import type { ChecksumState } from "../../../core/files/running-checksum.js";
-import type { CellValue } from "../../formats/typed-column.js";
+import type { CellValue, InputType } from "../../formats/typed-column.js";
 import { verifyInput } from "../../input/verify-input.js";
 import {
   type OutputForm,
@@ -10,12 +10,27 @@ import {
   type Place,
   recordReader,
 } from "../output-row.js";
+import { parquetRules } from "./rules.js";
+import type { SchemaTree } from "hyparquet";
 import {
-  openParquetOutput,
-  type OutputColumns,
-  outputCells,
-  type ParquetOutput,
-} from "./output-rows.js";
+  addedColumns,
+  lackedColumns,
+  type OptionalColumns,
+  optionalColumnsIn,
+} from "../../../core/columns.js";
+import { FatalError, UsageError } from "../../../core/errors.js";
+import { startOver } from "../../../core/remedies.js";
+import { columnTypes } from "../../formats/column-types.js";
+import type { StagedRow } from "../stage.js";
+import { cellOf as textOfValue, type InputValue } from "../../formats/input-values.js";
+import { leadingNames, stagedType, type TableColumn, tableSchema } from "../table-schema.js";
+import { parquetType } from "./values.js";
+import { openFile, type OpenedFile, parquetRows } from "./parquet-file.js";
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { downloadObject } from "../download-object.js";
+import type { TableReadOptions, TableReceiver } from "../../input/table-input.js";
 
 export async function formOfParquet(path: string, options: OutputColumns): Promise<OutputForm> {
   const output = await openParquetOutput(path, options);
@@ -73,4 +88,191 @@ async function* rowsIn(
 /** About how much memory a row takes. */
 function sizeOf(cells: readonly CellValue[]): number {
   return cells.reduce<number>((sum, cell) => sum + (typeof cell === "string" ? cell.length : 8), 0);
+}
+
+export interface ParquetOutput {
+  /** The run that wrote it; null for a file without rows that another program wrote. */
+  readonly runId: string | null;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly columns: readonly TableColumn[];
+  readonly own: readonly string[];
+  readonly types: readonly InputType[];
+  readonly optional: OptionalColumns;
+  /** The values of the rows from `first` (0-based) on. */
+  values(first: number): AsyncGenerator<readonly (readonly InputValue[])[]>;
+}
+
+export interface OutputColumns {
+  /** Prefix of the added columns' names, e.g. `rep_`. */
+  readonly prefix: string;
+  /** Added columns to read, without the prefix. @default all, and the input's own */
+  readonly only?: readonly string[] | undefined;
+}
+
+export async function openParquetOutput(
+  path: string,
+  { prefix, only }: OutputColumns,
+): Promise<ParquetOutput> {
+  const facts = await stat(path).catch(() => null);
+  if (facts === null) {
+    throw new FatalError("output_missing", `there is no file ${path}`, { hint: "check the path" });
+  }
+  const opened = await openFile(path).catch((error: unknown) => {
+    throw corrupt(path, error);
+  });
+  const { metadata, tree } = opened;
+  const names = tree.children.map(({ element }) => element.name);
+  const optional = optionalColumnsIn(names, prefix);
+  const lacks = new Set(lackedColumns(only ?? ["status"], optional));
+  const needed = [
+    ...leadingNames,
+    ...(only ?? addedColumns(optional).map(({ name }) => name)).filter((name) => !lacks.has(name)),
+    ...(lacks.has("status") ? ["status"] : []),
+  ];
+  const lacking = needed.find((name) => !names.includes(prefix + name));
+  if (lacking !== undefined) throw notAnOutput(path, `has no column ${prefix}${lacking}`);
+  const ours = new Set(needed.map((name) => prefix + name));
+  const own = only === undefined ? names.filter((name) => !ours.has(name)) : [];
+  const schema = tableSchema(parquetRules, { columns: own, prefix, optional });
+  const columns = schema.columns.filter(({ name }) => only === undefined || ours.has(name));
+  const types = own.map((name) => ownType(path, tree, name));
+  const mustBeUnchanged = async (): Promise<void> => {
+    const now = await stat(path).catch(() => null);
+    if (now?.ino === facts.ino && now.size === facts.size && now.mtimeMs === facts.mtimeMs) return;
+    throw new FatalError("input_changed", `${path} was changed while it was read`, {
+      hint: `restore it and continue with --resume, or ${startOver}`,
+    });
+  };
+  // Results as received stay so.
+  const reading = { name: path, columns: columns.map(({ name }) => name), keepsJson: true };
+  return {
+    runId: await runOf(opened, path, `${prefix}run_id`),
+    rows: Number(metadata.num_rows),
+    bytes: facts.size,
+    columns,
+    own,
+    types,
+    optional,
+    async *values(first) {
+      try {
+        // The file is opened again for each slice.
+        for await (const rows of parquetRows(opened, { ...reading, first })) {
+          await mustBeUnchanged();
+          yield rows;
+        }
+      } catch (error) {
+        await mustBeUnchanged();
+        throw error instanceof FatalError && error.code === "parquet_unreadable"
+          ? corrupt(path, error)
+          : error;
+      }
+    },
+  };
+}
+
+/** Programs that rewrite a file keep its columns, but not its metadata. */
+async function runOf(opened: OpenedFile, name: string, column: string): Promise<string | null> {
+  const { key_value_metadata: noted = [] } = opened.metadata;
+  const found = noted.find(({ key }) => key === "repute.run_id")?.value;
+  if (found !== undefined) return found;
+  const firstRow = parquetRows(opened, { name, columns: [column], end: 1 });
+  for await (const [[run = null] = []] of firstRow) return run === null ? null : textOfValue(run);
+  return null;
+}
+
+/** The type of an own column, which a retry has to write again. */
+function ownType(path: string, { children }: SchemaTree, name: string): InputType {
+  const found = children.find(({ element }) => element.name === name);
+  const type = found === undefined ? null : parquetType(found);
+  if (type === null || type.type === null) {
+    throw notAnOutput(
+      path,
+      `has a column ${name} that repute does not write: it is ${type?.declared}`,
+    );
+  }
+  return type;
+}
+
+/** Returns a function that makes the staged cells of a row. */
+export function outputCells(
+  path: string,
+  columns: readonly TableColumn[],
+): (values: readonly InputValue[]) => StagedRow {
+  const types = columns.map(stagedType);
+  const cellOf = (value: InputValue, index: number): CellValue => {
+    const type = types[index]!;
+    if (value === null) return null;
+    if (type === "text[]" && Array.isArray(value)) return value.map(textOfValue);
+    const text = textOfValue(value);
+    if (type === "text" || type === "json") return text;
+    const cell = columnTypes[type].cellOf(text);
+    if (cell !== undefined) return cell;
+    throw notAnOutput(path, `has a column ${columns[index]?.name} that is not ${type}`);
+  };
+  return (values) => values.map(cellOf);
+}
+
+function notAnOutput(path: string, what: string): UsageError {
+  return new UsageError("not_an_output", `${path} ${what}`, {
+    hint: "name an output of repute; give --prefix if its added columns don't start with rep_",
+  });
+}
+
+function corrupt(path: string, error: unknown): unknown {
+  if (error instanceof UsageError) return error;
+  const { message } = error as Error;
+  const what = message.replace(`cannot read ${path}: `, "");
+  return new FatalError("output_corrupt", `${path} is damaged: ${what}`, {
+    cause: error,
+    hint: "restore it from a copy, or run again",
+  });
+}
+
+/**
+ * Reads a Parquet file, row group by row group.
+ *
+ * @param name of the file in messages
+ */
+export async function readParquetTable(
+  path: string,
+  receiver: TableReceiver,
+  { signal }: TableReadOptions,
+  name = path,
+): Promise<void> {
+  if (!existsSync(path)) {
+    throw new UsageError("input_not_found", `there is no file ${path}`, {
+      hint: "check the path",
+    });
+  }
+  const opened = await openFile(path, name);
+  const { children } = opened.tree;
+  await receiver.begin(
+    children.map(({ element }) => element.name),
+    children.map(parquetType),
+  );
+  for await (const rows of parquetRows(opened, { name })) {
+    signal?.throwIfAborted();
+    await receiver.rows(rows);
+  }
+}
+
+/**
+ * Reads a Parquet file in object storage, of which it makes a temporary copy: the columns of a row
+ * group are spread over the file.
+ */
+export async function readParquetObject(
+  address: string,
+  receiver: TableReceiver,
+  options: TableReadOptions,
+): Promise<void> {
+  const { signal } = options;
+  const own = options.folder === undefined ? await mkdtemp(join(tmpdir(), "repute-")) : null;
+  const path = join(own ?? options.folder ?? "", "input.parquet");
+  try {
+    await downloadObject(address, path, signal);
+    await readParquetTable(path, receiver, options, address);
+  } finally {
+    await rm(own ?? path, { recursive: true, force: true });
+  }
 }

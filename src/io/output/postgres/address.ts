@@ -37,11 +37,11 @@ function parse(name: string): PostgresAddress | null {
     parts: { before: "", file: "", after: name },
     base: (stateDir) => serverBase(words.join("-"), stateDir),
     connect: (shown) => async (opening) => {
-      const { PostgresDatabase } = await import("./postgres-database.js");
+      const { PostgresDatabase } = await import("./database.js");
       return new PostgresDatabase({ url, name: shown }, opening);
     },
     read: async (shown, reading) =>
-      (await import("./read-table.js")).readPostgresTable({ url, name: shown }, reading),
+      (await import("./read.js")).readPostgresTable({ url, name: shown }, reading),
   };
 }
 

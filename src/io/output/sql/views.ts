@@ -1,4 +1,3 @@
-import { changesNeeds, createChangesView } from "./changes-view.js";
 import {
   type SchemaDialect,
   quoteIdentifier,
@@ -6,7 +5,9 @@ import {
   type TableName,
   viewSuffixes,
 } from "./dialect.js";
-import type { TableSchema } from "../typed/table-schema.js";
+import type { TableSchema } from "../table-schema.js";
+import { verdicts } from "../../../core/finding.js";
+import { blocklistStatuses, intents } from "../../../core/endpoints/vocabulary.js";
 
 interface TableView {
   readonly view: TableName;
@@ -19,6 +20,31 @@ interface TableView {
 type ViewedTable = Pick<TableSchema, "prefix" | "rowKey" | "key" | "mode"> & {
   readonly columns: readonly { readonly name: string }[];
 };
+
+/** Columns of which each change has the earlier and the later value. */
+const compared = ["verdict", "tags", "asn", "as_name", "abuse_email"] as const;
+
+/** Compared columns that make a change by themselves, and the member of the answer that each is from. */
+const decisive = { tags: "tags", asn: "asn", abuse_email: "abuseContact" } as const;
+
+/** Columns that can speak against an item, and the member of the answer that each is from. */
+const accusing = {
+  intent: "intent",
+  quick_intent: "intent",
+  mail_blocklist: "serviceMailBlocklist",
+  quick_mail_blocklist: "serviceMailBlocklist",
+} as const;
+
+const changesNeeds: readonly string[] = [
+  "kind",
+  "item",
+  "status",
+  "missing",
+  "type",
+  "looked_up_at",
+  ...compared,
+  ...Object.keys(accusing),
+];
 
 /** What makes each view, and the columns that it needs, without the prefix. */
 const kinds = {
@@ -126,4 +152,112 @@ function createHistoryView(
     `  min(${runId}) AS first_run_id, max(${runId}) AS last_run_id, count(*) AS runs`,
     `FROM numbered GROUP BY ${item}, ${column("verdict")}, number;`,
   ].join("\n");
+}
+
+/**
+ * CREATE VIEW of what changed about each item from one run to the next one that knows its verdict:
+ * `worse`, `better` or `changed`, with both values. What an answer lacks is not compared, as in
+ * `repute diff`. Runs follow each other by their ids, which sort by start: an answer from the cache
+ * may be older than that of an earlier run.
+ */
+function createChangesView(
+  dialect: SchemaDialect,
+  table: TableName,
+  { prefix }: Pick<TableSchema, "prefix">,
+): string {
+  const name = table.name + viewSuffixes.changes;
+  const column = (plain: string): string => quoteIdentifier(dialect, prefix + plain);
+  const columns = (...plain: readonly string[]): string => plain.map(column).join(", ");
+  const item = columns("kind", "item");
+  const lacks = (member: string): string => {
+    const missing = column("missing");
+    return `coalesce(${dialect.isIn(`'${member}'`, missing)}, FALSE)`;
+  };
+  const weights = weightsOf(column, lacks);
+  const facts = {
+    ...weights,
+    ...Object.fromEntries(
+      Object.entries(decisive).map(([plain, member]) => [
+        `knows_${plain}`,
+        `${column("type")} IS NOT NULL AND NOT ${lacks(member)}`,
+      ]),
+    ),
+  };
+  const lag = (from: string, as: string): string => `lag(${from}) OVER steps AS ${as}`;
+  const earlier = ["run_id", "looked_up_at", ...compared];
+  const lags = [
+    ...earlier.map((plain) => lag(column(plain), column(`earlier_${plain}`))),
+    ...Object.keys(facts).map((name) => lag(name, `earlier_${name}`)),
+  ];
+  const own = columns("kind", "item", ...earlier);
+  return [
+    `CREATE VIEW ${quoteTable(dialect, { ...table, name })} AS`,
+    "WITH answers AS (",
+    `  SELECT ${own},`,
+    ...Object.entries(facts).map(([fact, expression]) => `    ${expression} AS ${fact},`),
+    `    row_number() OVER (PARTITION BY ${item}, ${column("run_id")} ORDER BY ${column("looked_up_at")} DESC NULLS LAST, ${column("row")} DESC) AS newest`,
+    `  FROM ${quoteTable(dialect, table)}`,
+    `  WHERE ${column("item")} IS NOT NULL AND ${column("verdict")} IS NOT NULL`,
+    "), runs AS (",
+    "  SELECT *,",
+    `    ${lags.join(",\n    ")}`,
+    "  FROM answers WHERE newest = 1",
+    `  WINDOW steps AS (PARTITION BY ${item} ORDER BY ${column("run_id")})`,
+    "), changes AS (",
+    `  SELECT ${changeOf(dialect, column)} AS ${column("change")},`,
+    `    ${own}, ${columns(...earlier.map((plain) => `earlier_${plain}`))}`,
+    `  FROM runs WHERE ${column("earlier_run_id")} IS NOT NULL`,
+    ")",
+    `SELECT * FROM changes WHERE ${column("change")} IS NOT NULL;`,
+  ].join("\n");
+}
+
+function changeOf(dialect: SchemaDialect, column: (plain: string) => string): string {
+  const [isNow, was] = [shared("", "earlier_"), shared("earlier_", "")];
+  const gravity = (plain: string): string =>
+    `CASE ${column(plain)} ${verdicts.map((verdict, index) => `WHEN '${verdict}' THEN ${verdicts.length - index}`).join(" ")} END`;
+  const [now, before] = [gravity("verdict"), gravity("earlier_verdict")];
+  const comparable = (plain: string): string =>
+    plain.endsWith("tags") ? dialect.comparable(column(plain)) : column(plain);
+  const differs = Object.keys(decisive).map(
+    (plain) =>
+      `(knows_${plain} AND earlier_knows_${plain} AND ${comparable(plain)} IS DISTINCT FROM ${comparable(`earlier_${plain}`)})`,
+  );
+  return [
+    `CASE WHEN ${now} > ${before} AND ${isNow} > ${was} THEN 'worse'`,
+    `    WHEN ${now} < ${before} AND ${isNow} < ${was} THEN 'better'`,
+    `    WHEN ${differs.join("\n      OR ")} THEN 'changed' END`,
+  ].join("\n");
+}
+
+/**
+ * How grave each of them is. NULL where a lookup failed, or its answer lacks the member or has an
+ * undocumented word.
+ */
+function weightsOf(column: (plain: string) => string, lacks: (member: string) => string) {
+  const lost = `${column("status")} IN ('failed', 'invalid')`;
+  const weights = Object.entries(accusing).map(([plain, member]) => {
+    const unknown = plain.startsWith("quick_")
+      ? `${column(plain)} IS NULL AND (${lost} OR ${lacks(member)})`
+      : `${lacks(member)} OR (${lost} AND ${column("type")} IS NULL)`;
+    const grave = ["ACTIVE", "suspicious", "malicious"].map(
+      (value, index) => `WHEN ${column(plain)} = '${value}' THEN ${index + 1}`,
+    );
+    const words = (member === "intent" ? intents : blocklistStatuses).map((word) => `'${word}'`);
+    const isOther = `${column(plain)} NOT IN (${words.join(", ")})`;
+    return [
+      `${plain}_weight`,
+      `CASE WHEN ${unknown} OR ${isOther} THEN NULL ${grave.join(" ")} ELSE 0 END`,
+    ];
+  });
+  return Object.fromEntries(weights) as Record<string, string>;
+}
+
+/** The gravest that a run says with the members that both runs know. */
+function shared(run: string, other: string): string {
+  const weights = Object.keys(accusing).map(
+    (plain) =>
+      `CASE WHEN ${other}${plain}_weight IS NULL THEN 0 ELSE coalesce(${run}${plain}_weight, 0) END`,
+  );
+  return `greatest(${weights.join(", ")})`;
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { listFolder } from "../../../../../src/io/input/listing/list-folder.js";
-import type { InputFolder } from "../../../../../src/io/input/types.js";
+import { fileInput, type InputFolder } from "../../../../../src/io/input/types.js";
 
 /** A folder in memory, whose entries come in the order of the paths. */
 function folderOf(name: string, paths: readonly string[]): InputFolder {
@@ -19,7 +19,7 @@ function folderOf(name: string, paths: readonly string[]): InputFolder {
   };
 }
 
-const choice = { own: [], anyFile: false, recursive: true };
+const choice = { own: [], anyFile: false, recursive: true, parse: fileInput };
 
 const paths = fc.uniqueArray(
   fc

@@ -18,8 +18,7 @@ import {
 } from "../../formats/input-values.js";
 import { quoteTable } from "../sql/dialect.js";
 import { duckdb } from "./dialect.js";
-import { DuckdbDatabase, type DuckdbFile } from "./duckdb-database.js";
-import type { DuckdbDriver } from "./append-rows.js";
+import { DuckdbDatabase, type DuckdbFile, type DuckdbDriver } from "./database.js";
 
 /** Reads a table or the result of a query from a DuckDB file, opened read-only. */
 export async function readDuckdbTable(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isStarting, isTransient } from "../../../../../src/io/output/postgres/server-fault.js";
+import { isStarting, isTransient } from "../../../../../src/io/output/postgres/fault.js";
 
 const fault = (code: string): Error => Object.assign(new Error("no"), { code });
 
