@@ -1,4 +1,10 @@
-import type { QueryResult } from "../core/endpoints/query.js";
+import type { z } from "zod";
+import {
+  type DomainResult,
+  type IpResult,
+  type QueryResult,
+  results,
+} from "../core/endpoints/query.js";
 import { isBogon } from "../core/item/ip.js";
 import type { Item } from "../core/item/item.js";
 
@@ -7,16 +13,20 @@ export function notListed({ kind, value: item }: Item): QueryResult {
   if (kind === "ip") {
     return isBogon(item) ? { item, type: "IP_BOGON", bogon: true } : unknownAddress(item);
   }
-  if (kind === "domain") {
-    return { item, ...blank, type: "DOMAIN", ...seen, observedActivity: null };
-  }
+  if (kind === "domain") return unknownDomain(item);
   return { item, ...blank, type: types[kind] };
 }
 
+/** The answer for a domain of which nothing is known. */
+export function unknownDomain(item: string): DomainResult {
+  return { ...nulls(results.DOMAIN), item, ...blank, type: "DOMAIN", ...seen };
+}
+
 /** The answer for an address of which nothing is known. */
-export function unknownAddress(item: string): QueryResult {
+export function unknownAddress(item: string): IpResult {
   const interactions = { firstSeen: null, lastSeen: null, observations: [] };
   return {
+    ...nulls(results.IP),
     item,
     ...blank,
     type: "IP",
@@ -27,6 +37,18 @@ export function unknownAddress(item: string): QueryResult {
     asn: { countryCode: null, asn: null, name: null },
     observedActivity: { honeypotInteractions: interactions, spamtrapInteractions: interactions },
   };
+}
+
+type Nulls<Shape extends Readonly<Record<string, z.ZodType>>> = {
+  [Member in keyof Shape as null extends z.output<Shape[Member]> ? Member : never]: null;
+};
+
+/** The members of a result that may be null, as null. */
+function nulls<Shape extends Readonly<Record<string, z.ZodType>>>({
+  shape,
+}: z.ZodObject<Shape, z.core.$loose>): Nulls<Shape> {
+  const names = Object.keys(shape).filter((name) => shape[name]!.safeParse(null).success);
+  return Object.fromEntries(names.map((name) => [name, null])) as Nulls<Shape>;
 }
 
 const blank = { serviceMailBlocklist: "NOT_LISTED" } as const;

@@ -4,7 +4,7 @@ import type { Verdict } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { KnownAnswer } from "../dataset/records.js";
 import { quickCheckOf } from "../../core/endpoints/quick-check.js";
-import { notListed } from "../derived-results.js";
+import { notListed, unknownAddress, unknownDomain } from "../derived-results.js";
 import { Draw, newest, questions, syntheticShares, drawnVerdict, wholeSeconds } from "./draw.js";
 import { isInvented, tagsOf } from "./tags.js";
 
@@ -53,10 +53,13 @@ function invent(
     intent,
     observedActivity: observedActivity(isAccused ? span : null, draw),
   };
-  const named = { item: value, serviceMailBlocklist };
+  const known = { serviceMailBlocklist, ...seen };
   return kind === "ip"
-    ? { intent, result: { ...named, ...hostFacts(seed, value, span, draw), ...seen } }
-    : { intent, result: { ...named, type: "DOMAIN", ...seen } };
+    ? {
+        intent,
+        result: { ...unknownAddress(value), ...hostFacts(seed, value, span, draw), ...known },
+      }
+    : { intent, result: { ...unknownDomain(value), ...known } };
 }
 
 function intentOf(verdict: Verdict, isKnown: boolean, draw: Draw): string {
