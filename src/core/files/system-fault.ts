@@ -1,7 +1,10 @@
 const faults: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
   ENOSPC: ["the disk is full", "free some space, then run again"],
   EDQUOT: ["the disk quota is used up", "free some space, then run again"],
-  EFBIG: ["the file has reached its maximum size", "split the input"],
+  EFBIG: [
+    "the file has reached its maximum size",
+    "raise the limit of file sizes (ulimit -f), or split the input",
+  ],
   EIO: ["the disk reports an error", "check the disk, then run again"],
   EMFILE: ["too many open files", "raise the limit with ulimit -n 1024, then run again"],
   ENFILE: ["too many open files on this machine", "close other programs, then run again"],
