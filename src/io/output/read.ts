@@ -142,12 +142,16 @@ export async function localOutput(output: Output): Promise<LocalOutput> {
   try {
     const file = join(folder, basename(object.path));
     const version = await download(object.address, file);
-    const copy = { ...output, given: file, name: file, file, object: null, base: () => file };
-    return { output: copy, version, [Symbol.asyncDispose]: remove };
+    return { output: inFile(output, file), version, [Symbol.asyncDispose]: remove };
   } catch (error) {
     await remove();
     throw error;
   }
+}
+
+/** An output whose rows are in a file on this machine, with its manifest beside it. */
+export function inFile(output: Output, file: string): Output {
+  return { ...output, given: file, name: file, file, object: null, base: () => file };
 }
 
 /** @returns the version of the object */

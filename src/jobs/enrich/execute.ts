@@ -5,7 +5,7 @@ import { UsageError } from "../../core/errors.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import { withResources } from "../../core/resource-stack.js";
 import { isPartLost, removePart } from "../../io/output/part-file.js";
-import type { PublishedRun } from "../../io/output/read.js";
+import { inFile, type PublishedRun } from "../../io/output/read.js";
 import { inputReading } from "./copy/find-table-input.js";
 import { chooseRun, type RunNames, runNames } from "./destination/choose-run.js";
 import { noteRecord, recordEnding, recordStream } from "./ending.js";
@@ -159,7 +159,7 @@ function publishedRun(
   manifest: Manifest,
 ): PublishedRun {
   const { checkpoint } = finished ?? {};
-  const local = { ...output, object: null };
+  const local = output.object === null ? output : inFile(output, output.object.path);
   const { rules } = output;
   if (checkpoint === undefined || rules === null) return { manifest, local, staged: null };
   const { source, sink: position } = checkpoint;
