@@ -8,6 +8,7 @@ import { manifestPath } from "../../core/files/output-names.js";
 import type { Manifest } from "../../core/manifest/manifest.js";
 import type { FoundManifest } from "../../core/manifest/found-manifest.js";
 import { mustHaveColumns, reportedColumns } from "../../core/needed-columns.js";
+import { mapLists } from "../formats/reading/lines.js";
 import { formats } from "../formats/registry.js";
 import { type OutputRecord, sinkFormats } from "../formats/types.js";
 import type { OpenedSource, SourcePosition } from "../input/types.js";
@@ -104,7 +105,7 @@ export interface PublishedRun {
 }
 
 /** The staged rows of a run into a table or a Parquet file. */
-export interface StagedCells {
+interface StagedCells {
   readonly rules: ColumnRules;
   readonly folder: string;
   readonly position: SinkPosition;
@@ -120,11 +121,8 @@ export function readStaged(
   prefix: string,
 ): OutputReading {
   const staged = stagedColumns(tableSchema(rules, { columns, prefix, optional }).columns);
-  const recordOf = cellsReader(staged, prefix);
-  const records = async function* (): AsyncGenerator<readonly OutputRecord[]> {
-    for await (const rows of readStage(folder, position, staged)) yield rows.map(recordOf);
-  };
-  return { columns, records: records(), manifest };
+  const records = mapLists(readStage(folder, position, staged), cellsReader(staged, prefix));
+  return { columns, records, manifest };
 }
 
 /** An output on this machine: of an object a temporary copy, which is disposed of. */

@@ -2,18 +2,20 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { schemaVersion } from "../../core/columns.js";
+import { type OptionalColumns, schemaVersion } from "../../core/columns.js";
 import { FatalError, type ReputeError, UsageError } from "../../core/errors.js";
 import { hashFile } from "../../core/files/file-hash.js";
 import { findingStatuses, verdicts, type VerdictCounts } from "../../core/finding.js";
 import type { LeftOutCounts, Manifest } from "../../core/manifest/manifest.js";
 import { type RowCounts, RowCounter } from "../../core/row.js";
 import { formats } from "../formats/registry.js";
-import type { Counted, CountOptions, SinkFormat } from "../formats/types.js";
+import type { Counted, CountOptions, OutputRecord, SinkFormat } from "../formats/types.js";
+import { mapLists } from "../formats/reading/lines.js";
 import { unfinishedHint } from "../input/verify-input.js";
 import { manifestPlace, prefixOfOutput, readManifest } from "./manifest-file.js";
 import type { Output } from "./output.js";
 import { outputFault } from "./output-fault.js";
+import { recordReader } from "./output-row.js";
 import { localOutput, type OutputFile, outputFile } from "./read.js";
 import { textLayout } from "./text/read.js";
 import type { FileFormat } from "./types.js";
@@ -62,21 +64,38 @@ async function countTable(
   open: NonNullable<Output["records"]>,
   run: { readonly runId: string; readonly prefix: string },
 ): Promise<CountedOutput> {
-  const counter = new RowCounter();
-  const found = await open({ ...run, only: ["status", "verdict"] }).catch((error: unknown) => {
-    if ((error as Partial<ReputeError>).code === "no_such_run") return null;
+  const none = { optional: {}, records: [] };
+  const found = await open({ ...run, only: counted }).catch((error: unknown) => {
+    if ((error as Partial<ReputeError>).code === "no_such_run") return none;
     throw error;
   });
-  const hasVerdicts = found?.optional.only?.includes("verdict") ?? true;
-  for await (const rows of found?.records ?? []) {
+  const counts = await countRecords(found, (fault) => `the table has rows with ${fault}`);
+  return { ...counts, bytes: null, sha256: null };
+}
+
+/** The columns that are counted, without their prefix. */
+const counted = ["status", "verdict"];
+
+interface Records {
+  readonly optional: OptionalColumns;
+  readonly records: AsyncIterable<readonly OutputRecord[]> | readonly (readonly OutputRecord[])[];
+}
+
+/** @param explain says what is wrong with a row of this number */
+async function countRecords(
+  { optional, records }: Records,
+  explain: (fault: string, row: number) => string,
+): Promise<Counted> {
+  const counter = new RowCounter();
+  const hasVerdicts = optional.only?.includes("verdict") ?? true;
+  for await (const rows of records) {
     for (const row of rows) {
       const verdict = hasVerdicts ? row.text("verdict") || null : undefined;
       const fault = counter.count(row.text("status"), verdict);
-      if (fault !== null)
-        throw new FatalError("output_corrupt", `the table has rows with ${fault}`);
+      if (fault !== null) throw new FatalError("output_corrupt", explain(fault, counter.rows));
     }
   }
-  return { ...counter.found(), bytes: null, sha256: null };
+  return counter.found();
 }
 
 function differencesOf(manifest: Manifest, audit: CountedOutput, place: string): readonly string[] {
@@ -192,22 +211,12 @@ async function countParquet(
     throw outputFault(path, error);
   });
   const { openParquetOutput } = await import("./parquet/read.js");
-  const output = await openParquetOutput(path, { prefix, only: ["status", "verdict"] });
-  const [status = -1, verdict = -1] = ["status", "verdict"].map((name) =>
-    output.columns.findIndex((column) => column.name === prefix + name),
-  );
-  const counter = new RowCounter();
-  for await (const rows of output.values(0)) {
-    for (const row of rows) {
-      const fault = counter.count(row[status], verdict < 0 ? undefined : row[verdict]);
-      if (fault === null) continue;
-      throw new FatalError(
-        "output_corrupt",
-        `${path} is damaged: row ${counter.rows} has ${fault}`,
-      );
-    }
-  }
-  return { bytes, sha256, ...counter.found() };
+  const output = await openParquetOutput(path, { prefix, only: counted });
+  const { columns, optional } = output;
+  const records = mapLists(output.values(0), recordReader(columns, prefix));
+  const explain = (fault: string, row: number): string =>
+    `${path} is damaged: row ${row} has ${fault}`;
+  return { bytes, sha256, ...(await countRecords({ optional, records }, explain)) };
 }
 
 /** Counts of all rows of a run. */

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
 import { isFolder } from "../../../core/files/make-folder.js";
-import { isObjectPrefix, isObjectAddress } from "../../object/address.js";
+import { isObjectPrefix } from "../../object/address.js";
 import { listFolder, placeOfFile } from "./list-folder.js";
 import {
   type FileInput,
@@ -98,17 +98,14 @@ async function openFolder(name: string, recursive: boolean): Promise<InputFolder
   if (isObjectPrefix(name)) {
     return (await import("./list-prefix.js")).openPrefix(name, recursive);
   }
-  return isAddress(name) || !(await isDirectory(name)) ? null : openLocal(name);
+  return (await isDirectory(name)) ? openLocal(name) : null;
 }
 
-function isAddress(name: string): boolean {
-  return isObjectAddress(name) || /^(?:duckdb|postgres(?:ql)?):/i.test(name);
-}
-
-/** What does not exist counts as a file, whose table may have been copied before. */
+/** What does not exist counts as a file: an address, or one whose table was copied before. */
 async function isDirectory(path: string): Promise<boolean> {
   const facts = await stat(path).catch(async (error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return null;
+    // The query of an address may be longer than any path.
+    if (error.code === "ENOENT" || error.code === "ENAMETOOLONG") return null;
     throw await openError(path, error);
   });
   return facts?.isDirectory() === true;

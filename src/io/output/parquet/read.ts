@@ -90,7 +90,7 @@ function sizeOf(cells: readonly CellValue[]): number {
   return cells.reduce<number>((sum, cell) => sum + (typeof cell === "string" ? cell.length : 8), 0);
 }
 
-export interface ParquetOutput {
+interface ParquetOutput {
   /** The run that wrote it; null for a file without rows that another program wrote. */
   readonly runId: string | null;
   readonly rows: number;
@@ -103,7 +103,7 @@ export interface ParquetOutput {
   values(first: number): AsyncGenerator<readonly (readonly InputValue[])[]>;
 }
 
-export interface OutputColumns {
+interface OutputColumns {
   /** Prefix of the added columns' names, e.g. `rep_`. */
   readonly prefix: string;
   /** Added columns to read, without the prefix. @default all, and the input's own */
@@ -195,7 +195,7 @@ function ownType(path: string, { children }: SchemaTree, name: string): InputTyp
 }
 
 /** Returns a function that makes the staged cells of a row. */
-export function outputCells(
+function outputCells(
   path: string,
   columns: readonly TableColumn[],
 ): (values: readonly InputValue[]) => StagedRow {

@@ -48,7 +48,7 @@ export interface Dialect extends SchemaDialect {
 }
 
 /** Rows of a table in groups, as SQL. */
-export interface RowGroups {
+interface RowGroups {
   readonly from: string;
   readonly where: string;
   readonly group: string;

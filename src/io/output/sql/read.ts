@@ -7,7 +7,7 @@ import {
   type OptionalColumns,
   optionalColumnsIn,
 } from "../../../core/columns.js";
-import type { OutputRecord } from "../../formats/types.js";
+import { mapLists } from "../../formats/reading/lines.js";
 import type { RunRows, TableRecords } from "../output.js";
 import { typedRecord } from "../output-row.js";
 import type { TableInput, TableReceiver } from "../../input/table-input.js";
@@ -47,10 +47,8 @@ export async function readRun(
   const added = wanted.filter((name) => !lacks.includes(name));
   const columns = only === undefined ? own : [];
   const input = select(query(added, columns));
-  const records = async function* (): AsyncGenerator<readonly OutputRecord[]> {
-    for await (const batch of pulled(input)) yield batch.map((row) => typedRecord(added, row));
-  };
-  return { columns, records: records(), optional };
+  const records = mapLists(pulled(input), (row) => typedRecord(added, row));
+  return { columns, records, optional };
 }
 
 interface FoundRun {
