@@ -1,5 +1,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+
+const program = fileURLToPath(new URL("exporter.mjs", import.meta.url));
 
 export interface ExporterSettings {
   readonly url: string;
@@ -22,11 +25,9 @@ export function startExporter(
   settings: ExporterSettings,
   onProgress: () => void = () => {},
 ): ExporterProcess {
-  const child = spawn(
-    process.execPath,
-    ["--input-type=module", "--eval", program, JSON.stringify(settings)],
-    { stdio: ["ignore", "pipe", "pipe"] },
-  );
+  const child = spawn(process.execPath, [program, JSON.stringify(settings)], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   onTestFinished(() => void child.kill("SIGKILL"));
   let faults = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (faults += text));
@@ -42,26 +43,3 @@ export function startExporter(
   });
   return { child, ended };
 }
-
-const built = new URL("../../../../dist/", import.meta.url).href;
-
-const program = `
-import { IntelClient } from "${built}api/intel-client.js";
-import { createDispatcher } from "${built}api/http/dispatcher.js";
-import { systemClock as clock } from "${built}core/clock.js";
-import { exportTags } from "${built}tags/export-tags.js";
-import { openWithheld } from "${built}lookup/withheld.js";
-
-const { url, folder, names, rounds = 1, parallel = 1 } = JSON.parse(process.argv[1]);
-const dispatcher = createDispatcher(url, { connections: 4 });
-const client = new IntelClient({ baseUrl: url, dispatcher, clock });
-const withheld = await openWithheld({ bogons: "ask" });
-for (let round = 0; round < rounds; round++) {
-  const report = await exportTags({
-    client, names, folder, withheld, clock, parallel,
-    onProgress: ({ tag, state }) => process.stdout.write(tag + " " + state + "\\n"),
-  });
-  if (report.failed > 0) throw new Error(JSON.stringify(report.tags));
-}
-await dispatcher.close();
-`;
