@@ -13,15 +13,13 @@ export type {
   LookupResult,
   UnsupportedResult,
 } from "./library/result.js";
-export { CaseClient } from "./client/api/case-client.js";
-export type { CaseClientOptions } from "./client/api/case-client.js";
 export { createDispatcher } from "./client/api/http/dispatcher.js";
 export type { DispatcherOptions } from "./client/api/http/dispatcher.js";
 export { IntelClient } from "./client/api/intel-client.js";
 export type { IntelClientOptions, TagIpsPage } from "./client/api/intel-client.js";
-export { OpsClient } from "./client/api/ops-client.js";
-export type { OpsClientOptions } from "./client/api/ops-client.js";
-export type { CaseContext, Customer, RepShareCase } from "./client/api/schema/operations.js";
+export { CaseClient, OpsClient } from "./client/api/ops-client.js";
+export type { CaseClientOptions, OpsClientOptions } from "./client/api/ops-client.js";
+export type { CaseContext, Customer, RepShareCase } from "./client/api/calls.js";
 export type {
   CryptoWalletResult,
   DomainResult,
@@ -36,7 +34,7 @@ export type {
   UrlResult,
 } from "./core/endpoints/query.js";
 export type { QuickCheckResult } from "./core/endpoints/quick-check.js";
-export type { Tag, TagIps, TagSummary } from "./client/api/schema/tag.js";
+export type { Tag, TagIps, TagSummary } from "./client/api/calls.js";
 export {
   NotFoundError,
   RejectedError,
@@ -57,7 +55,7 @@ export {
 } from "./core/errors.js";
 export type { ReputeErrorOptions } from "./core/errors.js";
 export { verdictOf } from "./core/verdict.js";
-export type { FindingSource } from "./core/finding-source.js";
+export type { FindingSource } from "./core/finding.js";
 export type {
   Answers,
   Finding,
@@ -75,7 +73,7 @@ export { recogniseItem } from "./core/item/recognise.js";
 export type { Duration, Rate } from "./core/options.js";
 export type { RateOption } from "./client/lookup/options.js";
 export type { RequestPace } from "./client/pace/request-pace.js";
-export type { Manifest, RequestCounts, TagExportRecord } from "./core/manifest/manifest.js";
+export type { Manifest, RequestCounts, TagExportRecord } from "./core/manifest.js";
 export type { RunProgress } from "./jobs/enrich/types.js";
 export { startService } from "./service/service.js";
 export type { FireWebhook } from "./service/cases.js";

@@ -6,12 +6,12 @@ import type { Command, CommandGroup } from "./command.js";
  */
 const sections = {
   "Lists of items": {
-    enrich: async () => (await import("./commands/enrich/enrich.js")).enrichCommand,
+    enrich: async () => (await import("./commands/enrich/enrich-job.js")).enrichCommand,
     plan: async () => (await import("./commands/plan.js")).planCommand,
     retry: async () => (await import("./commands/enrich/retry.js")).retryCommand,
     extract: async () => (await import("./commands/extract.js")).extractCommand,
     verify: async () => (await import("./commands/results/verify.js")).verifyCommand,
-    report: async () => (await import("./commands/results/report.js")).reportCommand,
+    report: async () => (await import("./commands/results/make-report.js")).reportCommand,
     diff: async () => (await import("./commands/results/diff.js")).diffCommand,
   },
   "Single items": {

@@ -15,7 +15,7 @@ if (args.length === 1 && ["--version", "-V", "-v", "version"].includes(args[0] ?
   process.stdout.write(`${programInfo().version}\n`);
 } else {
   const { runCommandLine, written } = await import("./command-line/command-line.js").catch(refuse);
-  const { isInterrupted } = await import("./exit-code.js").catch(refuse);
+  const { isInterrupted } = await import("../jobs/enrich/ending.js").catch(refuse);
   const { code, lastSteps } = await runCommandLine(args);
   process.exitCode = code;
   if (lastSteps.length > 0) {

@@ -1,6 +1,12 @@
-import { type EndpointSpec, listedAs, mailBlocklist, type Result } from "./endpoints/endpoint.js";
+import {
+  type EndpointSpec,
+  listedAs,
+  mailBlocklist,
+  type Result,
+  blocklistStatuses,
+  intents,
+} from "./endpoints/endpoint.js";
 import { endpoints } from "./endpoints/endpoints.js";
-import { blocklistStatuses, intents } from "./endpoints/vocabulary.js";
 import {
   type Accusation,
   type Finding,

@@ -1,17 +1,29 @@
 import type { Readable, Writable } from "node:stream";
-import type { CaseContext, Customer, RepShareCase } from "../client/api/schema/operations.js";
-import type { Tag, TagIps, TagSummary } from "../client/api/schema/tag.js";
+import type {
+  CaseContext,
+  Customer,
+  RepShareCase,
+  Tag,
+  TagIps,
+  TagSummary,
+} from "../client/api/calls.js";
 import type { CallOptions } from "../client/api/types.js";
 import { ReputeError, UsageError } from "../core/errors.js";
 import { openRequests } from "../client/lookup/options.js";
 import { inOrder } from "../client/lookup/in-order.js";
 import type { RequestPace } from "../client/pace/request-pace.js";
-import type { Manifest } from "../core/manifest/manifest.js";
+import type { Manifest } from "../core/manifest.js";
 import type { ExportReport } from "../jobs/tags/types.js";
 import type { Webhook } from "../jobs/webhooks/configuration.js";
 import type { WebhookDelivery } from "../jobs/webhooks/send.js";
-import { checkItems, clientSettings, lookupSettings, checkedOptions } from "./services.js";
-import { Services, stoppablePace } from "./services.js";
+import {
+  checkItems,
+  clientSettings,
+  lookupSettings,
+  checkedOptions,
+  Services,
+  stoppablePace,
+} from "./services.js";
 import { lookUp, type LookupCall, type LookupResult } from "./result.js";
 import {
   type EnrichFileOptions,

@@ -1,8 +1,8 @@
 import { type AbortGroups, raceAbort } from "../core/abort.js";
 import type { z } from "zod";
 import { camelCase, type CamelCase, type endpoints } from "../core/endpoints/endpoints.js";
-import type { FindingSource } from "../core/finding-source.js";
 import {
+  type FindingSource,
   type FindingError,
   type LookupEndpoint,
   lookupEndpoints,

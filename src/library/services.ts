@@ -1,6 +1,5 @@
-import type { CaseClient } from "../client/api/case-client.js";
+import type { CaseClient, OpsClient } from "../client/api/ops-client.js";
 import type { IntelClient } from "../client/api/intel-client.js";
-import type { OpsClient } from "../client/api/ops-client.js";
 import { AbortGroups } from "../core/abort.js";
 import { type Clock, systemClock } from "../core/clock.js";
 import { UsageError } from "../core/errors.js";
@@ -10,7 +9,7 @@ import type { RequestPace } from "../client/pace/request-pace.js";
 import { Slots } from "../client/pace/slots.js";
 import { embeddedServiceName } from "../jobs/enrich/options.js";
 import type { Service as EmbeddedService } from "../service/service.js";
-import { OpenedOnce } from "../client/session/opened-once.js";
+import { OpenedOnce } from "../client/session/connections.js";
 import { Session } from "../client/session/session.js";
 import { countedWarning, otherWords } from "../jobs/enrich/counted-warning.js";
 import { MemoryStore } from "../client/store/store.js";
@@ -23,9 +22,9 @@ import {
   type ReputeOptions,
 } from "./options.js";
 import type { OpenedLookup, ServiceAccess } from "../client/session/types.js";
-import { userStateFolder } from "../core/files/user-folders.js";
+import { userStateFolder } from "../core/files/folders.js";
 import type { z } from "zod";
-import { explainIssue, nearestAllowed } from "../core/option-issue.js";
+import { explainIssue, nearestAllowed } from "../core/options.js";
 import { didYouMean } from "../core/text/did-you-mean.js";
 import type { LookupCall } from "./result.js";
 

@@ -1,15 +1,20 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { snapshotLength, tagIpsLimit, caseStates } from "../client/api/schema/vocabulary.js";
+import { snapshotLength, tagIpsLimit, caseStates } from "../client/api/calls.js";
 import { lookupEndpoints } from "../core/finding.js";
 import type { Cases } from "./cases.js";
-import type { Dataset } from "./dataset/dataset.js";
+import {
+  type Dataset,
+  addressEntries,
+  firstIssue,
+  readIpList,
+  records,
+} from "./dataset/dataset.js";
 import type { answersFrom } from "./item-answers.js";
 import type { Responder } from "./responder.js";
 import { bodiless, failure, plain, success, type ServedAnswer } from "./served-answer.js";
-import type { TagLists } from "./snapshots.js";
 import { type EndpointName, pathOf, type RequestStats } from "./stats.js";
+import type { TagLists } from "./snapshots.js";
 import { z } from "zod";
-import { addressEntries, firstIssue, readIpList, records } from "./dataset/records.js";
 
 type ApiRequest = FastifyRequest<{
   Params: Readonly<Record<string, string>>;

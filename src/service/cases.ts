@@ -1,6 +1,5 @@
-import type { CaseContext, RepShareCase } from "../client/api/schema/operations.js";
-import type { Dataset } from "./dataset/dataset.js";
-import type { DatasetRecord } from "./dataset/records.js";
+import type { CaseContext, RepShareCase } from "../client/api/calls.js";
+import type { Dataset, DatasetRecord } from "./dataset/dataset.js";
 
 type CaseState = DatasetRecord<"cases">["state"];
 

@@ -1,11 +1,16 @@
 import { endpoints } from "../core/endpoints/endpoints.js";
 import type { QueryResult } from "../core/endpoints/query.js";
 import { type LookupEndpoint } from "../core/finding.js";
-import { intents } from "../core/endpoints/vocabulary.js";
+import { intents } from "../core/endpoints/endpoint.js";
 import type { Item } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";
-import type { Dataset } from "./dataset/dataset.js";
-import { type KnownAnswer, quoted, type RefusedAnswer, withMissing } from "./dataset/records.js";
+import {
+  type Dataset,
+  type KnownAnswer,
+  quoted,
+  type RefusedAnswer,
+  withMissing,
+} from "./dataset/dataset.js";
 import { notListed, unknownAddress } from "./derived-results.js";
 import type { ServiceSettings } from "./options.js";
 import { failure, partialSuccess, type RouteAnswer, success } from "./served-answer.js";

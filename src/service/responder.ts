@@ -1,10 +1,10 @@
 import { setMaxListeners } from "node:events";
 import type { FastifyReply } from "fastify";
-import { madeUpHeaders } from "../client/api/made-up.js";
+import { madeUpHeaders } from "../client/api/service-description.js";
 import type { Clock } from "../core/clock.js";
 import type { Rate } from "../core/options.js";
 import type { ServiceSettings } from "./options.js";
-import { seededHash } from "./seeded-hash.js";
+import { seededHash } from "./synthetic/draw.js";
 import { plain, type RouteAnswer, type ServedAnswer, htmlAnswer } from "./served-answer.js";
 import { type EndpointName, isKeyed, type RequestStats } from "./stats.js";
 import { UsageError } from "../core/errors.js";

@@ -4,19 +4,17 @@ import { type Clock, systemClock } from "../core/clock.js";
 import { FatalError, UsageError } from "../core/errors.js";
 import type { Item } from "../core/item/item.js";
 import { packagePath } from "../core/program.js";
-import { apiRoutes } from "./api-routes.js";
+import { apiRoutes, localRoutes } from "./api-routes.js";
 import { Cases, type FireWebhook } from "./cases.js";
-import { type Dataset, loadDataset } from "./dataset/dataset.js";
-import { firstIssue } from "./dataset/records.js";
+import { type Dataset, loadDataset, firstIssue } from "./dataset/dataset.js";
 import { answerNotListed, answersFrom } from "./item-answers.js";
-import { localRoutes } from "./api-routes.js";
 import { serviceOptions, type ServiceSettings } from "./options.js";
 import { type OnRequest, Responder } from "./responder.js";
 import { TagLists } from "./snapshots.js";
 import { RequestStats, type StatsSnapshot } from "./stats.js";
+import { failure, plain } from "./served-answer.js";
 import type { z } from "zod";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { failure, plain } from "./served-answer.js";
 import { hostname } from "node:os";
 
 /** Default token for the operations interface of the sample service. */
@@ -125,7 +123,7 @@ async function datasetAt(dataset: string | Dataset | undefined): Promise<Dataset
 async function answersOf(dataset: Dataset, seed: number | undefined) {
   if (seed === undefined) return { dataset, unlisted: undefined };
   const { syntheticAnswers } = await import("./synthetic/synthetic-answers.js");
-  const { knownTo, withSyntheticTags } = await import("./synthetic/tags.js");
+  const { knownTo, withSyntheticTags } = await import("./synthetic/synthetic-answers.js");
   const [isKnown, invented] = [knownTo(dataset), syntheticAnswers(seed)];
   return {
     dataset: withSyntheticTags(dataset, seed),

@@ -1,9 +1,7 @@
 import { createHash } from "node:crypto";
-import { snapshotLength } from "../client/api/schema/vocabulary.js";
-import type { Tag } from "../client/api/schema/tag.js";
+import { snapshotLength, type Tag } from "../client/api/calls.js";
 import type { Clock } from "../core/clock.js";
-import type { DatasetTag } from "./dataset/dataset.js";
-import { hasMember } from "./dataset/records.js";
+import { type DatasetTag, hasMember } from "./dataset/dataset.js";
 
 /** One version of a tag's list, identified by its token. */
 interface TagListVersion extends Pick<DatasetTag, "list" | "lastUpdate"> {

@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import type { Manifest } from "../../src/core/manifest/manifest.js";
+import type { Manifest } from "../../src/core/manifest.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import { runRepute } from "../helpers/run-repute.js";

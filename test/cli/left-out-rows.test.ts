@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { Manifest } from "../../src/core/manifest/manifest.js";
+import type { Manifest } from "../../src/core/manifest.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { enrichKilled } from "../helpers/enrich-killed.js";
 import { runRepute } from "../helpers/run-repute.js";

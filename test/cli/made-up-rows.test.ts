@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Manifest } from "../../src/core/manifest/manifest.js";
+import type { Manifest } from "../../src/core/manifest.js";
 import { startService } from "../../src/service/service.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";

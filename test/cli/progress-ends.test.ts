@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { progressLine } from "../../src/cli/terminal/progress-display.js";
-import { ProgressMeter } from "../../src/cli/terminal/progress-display.js";
+import { progressLine, ProgressMeter } from "../../src/cli/terminal/progress-display.js";
 import { systemClock } from "../../src/core/clock.js";
 import type { RunProgress } from "../../src/jobs/enrich/types.js";
 import { startService } from "../../src/service/service.js";

@@ -2,9 +2,8 @@ import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type Clock, systemClock } from "../../src/core/clock.js";
-import type { Manifest } from "../../src/core/manifest/manifest.js";
-import { startService } from "../../src/service/service.js";
-import type { ServiceOptions } from "../../src/service/service.js";
+import type { Manifest } from "../../src/core/manifest.js";
+import { startService, type ServiceOptions } from "../../src/service/service.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 

@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openParquetOutput } from "../../src/io/output/parquet/read.js";
-import type { Manifest } from "../../src/core/manifest/manifest.js";
+import type { Manifest } from "../../src/core/manifest.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";
 import { queriedServer } from "../helpers/queried-server.js";
 import { runRepute } from "../helpers/run-repute.js";

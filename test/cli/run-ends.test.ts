@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type Clock, systemClock } from "../../src/core/clock.js";
 import { InterruptedError, type StopSignal } from "../../src/core/errors.js";
-import type { Manifest } from "../../src/core/manifest/manifest.js";
+import type { Manifest } from "../../src/core/manifest.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { type RunEnd, type RunEndName, runEnds } from "../helpers/run-ends.js";
 import {

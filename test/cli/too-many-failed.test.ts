@@ -2,12 +2,10 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Manifest } from "../../src/core/manifest/manifest.js";
+import type { Manifest } from "../../src/core/manifest.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";
-import { startAnsweringServer } from "../helpers/answering-server.js";
-import type { AnsweringServer } from "../helpers/answering-server.js";
-import { runRepute } from "../helpers/run-repute.js";
-import type { RunReputeResult } from "../helpers/run-repute.js";
+import { startAnsweringServer, type AnsweringServer } from "../helpers/answering-server.js";
+import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const rows = 120;

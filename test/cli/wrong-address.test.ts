@@ -2,8 +2,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runRepute } from "../helpers/run-repute.js";
-import { reply, startScriptedServer } from "../helpers/scripted-server.js";
-import type { ScriptedServer } from "../helpers/scripted-server.js";
+import { reply, startScriptedServer, type ScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const concurrency = 8;

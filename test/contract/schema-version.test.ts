@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { parseOutput } from "../../src/io/output/registry.js";
 import { verifyOutput } from "../../src/io/output/verify.js";
-import type { Manifest } from "../../src/core/manifest/manifest.js";
+import type { Manifest } from "../../src/core/manifest.js";
 import { runInProcess } from "../unit/cli/run-in-process.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { queryResultSchema } from "../../src/core/endpoints/query.js";
-import { successEnvelope } from "../../src/client/api/schema/vocabulary.js";
-import { type TagIps, tagIpsSchema, tagListSchema } from "../../src/client/api/schema/tag.js";
+import { successEnvelope } from "../../src/client/api/read-answer.js";
+import { type TagIps, tagIpsSchema, tagListSchema } from "../../src/client/api/calls.js";
 import { packagePath } from "../../src/core/program.js";
 import { loadDataset } from "../../src/service/dataset/dataset.js";
 import type { Service } from "../../src/service/service.js";

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { partialSuccessEnvelope } from "../../src/client/api/schema/vocabulary.js";
+import { partialSuccessEnvelope } from "../../src/client/api/read-answer.js";
 import { partialResultSchema } from "../../src/core/endpoints/query.js";
 import { startService } from "../../src/service/service.js";
 import { ManualClock } from "../helpers/manual-clock.js";

@@ -4,7 +4,7 @@ import {
   failureEnvelopeSchema,
   partialSuccessEnvelope,
   successEnvelope,
-} from "../../src/client/api/schema/vocabulary.js";
+} from "../../src/client/api/read-answer.js";
 import { partialResultSchema, queryResultSchema } from "../../src/core/endpoints/query.js";
 import { quickCheckResultSchema } from "../../src/core/endpoints/quick-check.js";
 import { datasetOf } from "../helpers/dataset-of.js";

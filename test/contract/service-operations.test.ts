@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { customersPageSchema } from "../../src/client/api/schema/operations.js";
+import { customersPageSchema } from "../../src/client/api/calls.js";
 import { sampleAccessToken } from "../../src/service/service.js";
 import { ask, askJson, bearing, runningService } from "../unit/service/running-service.js";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { failureEnvelopeSchema, successEnvelope } from "../../src/client/api/schema/vocabulary.js";
-import { type TagIps, tagIpsSchema, tagListSchema } from "../../src/client/api/schema/tag.js";
+import { failureEnvelopeSchema, successEnvelope } from "../../src/client/api/read-answer.js";
+import { type TagIps, tagIpsSchema, tagListSchema } from "../../src/client/api/calls.js";
 import { datasetOf } from "../helpers/dataset-of.js";
 import type { Service } from "../../src/service/service.js";
 import { ask, askJson, runningService, sending } from "../unit/service/running-service.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/core/clock.js";
-import type { Manifest } from "../../src/core/manifest/manifest.js";
+import type { Manifest } from "../../src/core/manifest.js";
 import type { EnrichedRow } from "../../src/core/row.js";
 import type { PublicationOptions } from "../../src/io/output/publication.js";
 import { stageUpTo } from "../../src/io/output/staged-sink.js";

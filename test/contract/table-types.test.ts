@@ -2,7 +2,7 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import type { Manifest } from "../../src/core/manifest/manifest.js";
+import type { Manifest } from "../../src/core/manifest.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import { enrichKilled } from "../helpers/enrich-killed.js";
 import { runRepute, type RunReputeResult } from "../helpers/run-repute.js";

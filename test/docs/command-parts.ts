@@ -1,6 +1,5 @@
 import { groups, inSections, membersOf } from "../../src/cli/command-list.js";
-import { type Command, optionSections } from "../../src/cli/command.js";
-import { callExitCodes } from "../../src/cli/exit-code.js";
+import { type Command, optionSections, callExitCodes } from "../../src/cli/command.js";
 import type { OptionSpec } from "../../src/cli/options/option-spec.js";
 import { capitalised, table } from "../helpers/markdown.js";
 import { optionRow, type OptionRow, optionTable } from "../helpers/option-table.js";

@@ -5,8 +5,7 @@ import { commandNames, groups, loadCommands } from "../../src/cli/command-list.j
 import { optionSpecs, writtenFlag } from "../../src/cli/options/option-spec.js";
 import { secrets } from "../../src/cli/options/secrets.js";
 import { columns } from "../../src/core/columns.js";
-import { codeSpans, documentation, type Page } from "./pages.js";
-import { root } from "./pages.js";
+import { codeSpans, documentation, type Page, root } from "./pages.js";
 
 const pages = documentation();
 

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../../src/core/clock.js";
-import type { Clock } from "../../src/core/clock.js";
+import { systemClock, type Clock } from "../../src/core/clock.js";
 import { startAnsweringServer } from "../helpers/answering-server.js";
 import { enrichHere } from "../helpers/enrich-here.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";

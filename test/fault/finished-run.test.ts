@@ -2,8 +2,7 @@ import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
-import { enrichHere } from "../helpers/enrich-here.js";
-import type { EnrichHereOptions } from "../helpers/enrich-here.js";
+import { enrichHere, type EnrichHereOptions } from "../helpers/enrich-here.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const input: EnrichHereOptions["input"] = [

@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../../src/core/clock.js";
-import type { Clock } from "../../src/core/clock.js";
+import { systemClock, type Clock } from "../../src/core/clock.js";
 import { enrichHere } from "../helpers/enrich-here.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import { reply, startScriptedServer } from "../helpers/scripted-server.js";

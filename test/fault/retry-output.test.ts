@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { takeLock } from "../../src/core/files/run-lock.js";
 import { enrich } from "../../src/jobs/enrich/execute.js";
 import { retryOutput } from "../../src/jobs/retry/retry-output.js";
-import type { Manifest } from "../../src/core/manifest/manifest.js";
+import type { Manifest } from "../../src/core/manifest.js";
 import type { EnrichJob } from "../../src/jobs/enrich/types.js";
 import { parseOutput } from "../../src/io/output/registry.js";
 import { verifyOutput } from "../../src/io/output/verify.js";

@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { enrichHere } from "../helpers/enrich-here.js";
-import type { EnrichedHere } from "../helpers/enrich-here.js";
+import { enrichHere, type EnrichedHere } from "../helpers/enrich-here.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import {
   drip,
@@ -9,8 +8,9 @@ import {
   reset,
   silence,
   startScriptedServer,
+  type ScriptedServer,
+  type Step,
 } from "../helpers/scripted-server.js";
-import type { ScriptedServer, Step } from "../helpers/scripted-server.js";
 import { ipResult, partialSuccess, replyFor, success } from "../unit/client/api/answers.js";
 
 const whole = reply(200, success(ipResult()));

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import type { Manifest } from "../../src/core/manifest/manifest.js";
+import type { Manifest } from "../../src/core/manifest.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";
 import { enrichHere } from "../helpers/enrich-here.js";
 import { runRepute } from "../helpers/run-repute.js";

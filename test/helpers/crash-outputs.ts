@@ -1,10 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { queryDuckdb, readParquet } from "../contract/warehouse-readers.js";
-import type { ReadRow } from "../contract/warehouse-readers.js";
-import { crashEverywhere, readText } from "./crash-points.js";
-import type { CrashCase } from "./crash-points.js";
+import { queryDuckdb, readParquet, type ReadRow } from "../contract/warehouse-readers.js";
+import { crashEverywhere, readText, type CrashCase } from "./crash-points.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 const csv: CrashCase = {

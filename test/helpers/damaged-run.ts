@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { ReputeError } from "../../src/core/errors.js";
 import { openSealedJson } from "../../src/core/files/json-file.js";
 import { enrich } from "../../src/jobs/enrich/execute.js";
-import type { Manifest } from "../../src/core/manifest/manifest.js";
+import type { Manifest } from "../../src/core/manifest.js";
 import type { AnsweringServer } from "./answering-server.js";
 import { comparableRows } from "./comparable-rows.js";
 import { startRepute } from "./run-repute.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import type { Clock } from "../../src/core/clock.js";
 import { enrich } from "../../src/jobs/enrich/execute.js";
-import type { Manifest } from "../../src/core/manifest/manifest.js";
+import type { Manifest } from "../../src/core/manifest.js";
 import type { EnrichJob } from "../../src/jobs/enrich/types.js";
 import { enrichOptions } from "../../src/jobs/enrich/options.js";
 import type { Session } from "../../src/client/session/session.js";

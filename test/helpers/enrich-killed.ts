@@ -1,6 +1,5 @@
 import type { AnsweringServer } from "./answering-server.js";
-import { runRepute, startRepute } from "./run-repute.js";
-import type { RunReputeResult } from "./run-repute.js";
+import { runRepute, startRepute, type RunReputeResult } from "./run-repute.js";
 
 export interface KilledRun {
   readonly server: AnsweringServer;

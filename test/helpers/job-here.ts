@@ -5,7 +5,7 @@ import { enrichOptions, type FlatSettings, inGroups } from "../../src/jobs/enric
 import type { EnrichJob } from "../../src/jobs/enrich/types.js";
 import { Session } from "../../src/client/session/session.js";
 import type { SessionOptions } from "../../src/client/session/types.js";
-import { userStateFolder } from "../../src/core/files/user-folders.js";
+import { userStateFolder } from "../../src/core/files/folders.js";
 import { isQuota, type Rate } from "../../src/core/options.js";
 
 /** Where nothing answers. */

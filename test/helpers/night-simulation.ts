@@ -4,12 +4,11 @@ import { composeLookup } from "../../src/client/lookup/compose.js";
 import { Outage } from "../../src/client/lookup/attempt/outage.js";
 import { Pace } from "../../src/client/pace/pace.js";
 import { Slots } from "../../src/client/pace/slots.js";
-import { readingOf } from "../../src/jobs/enrich/rows/reading.js";
+import { readingOf, startRow } from "../../src/jobs/enrich/rows/reading.js";
 import { Tally, type TallySnapshot } from "../../src/jobs/enrich/tally.js";
 import { complete, failed, partial, quick } from "../unit/client/lookup/attempts.js";
 import { ManualClock } from "./manual-clock.js";
 import { seeded } from "./seeded.js";
-import { startRow } from "../../src/jobs/enrich/rows/reading.js";
 import { allRows, countingStore, moveBatches } from "./simulated-rows.js";
 
 const concurrency = 32;

@@ -1,4 +1,4 @@
-import type { ExitReason } from "../../src/core/manifest/manifest.js";
+import type { ExitReason } from "../../src/core/manifest.js";
 
 /** An end of a run: how it shows, and what `--resume` does then. */
 export interface RunEnd {

@@ -1,9 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Manifest } from "../../src/core/manifest/manifest.js";
-import { startAnsweringServer } from "./answering-server.js";
-import type { AnsweringServer } from "./answering-server.js";
+import type { Manifest } from "../../src/core/manifest.js";
+import { startAnsweringServer, type AnsweringServer } from "./answering-server.js";
 import { runRepute } from "./run-repute.js";
 import { temporaryFolder } from "./temporary-folder.js";
 

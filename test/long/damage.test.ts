@@ -8,8 +8,8 @@ import {
   programArgs,
   restore,
   resumeHere,
+  type KilledFixture,
 } from "../helpers/damaged-run.js";
-import type { KilledFixture } from "../helpers/damaged-run.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { seeded } from "../helpers/seeded.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";

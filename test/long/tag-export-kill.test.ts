@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { seededHash } from "../../src/service/seeded-hash.js";
+import { seededHash } from "../../src/service/synthetic/draw.js";
 import { type ExportedTag, exportedTags } from "../../src/jobs/tags/folder/export-index.js";
 import { startExporter } from "../unit/jobs/tags/exporter-process.js";
 import { exporterOf, readExport } from "../unit/jobs/tags/exporting.js";

@@ -5,7 +5,7 @@ import { formatSummary } from "../../src/cli/commands/enrich/summary.js";
 import { formats } from "../../src/io/formats/registry.js";
 import type { OutputRecord } from "../../src/io/formats/types.js";
 import { Tally } from "../../src/jobs/enrich/tally.js";
-import type { Manifest } from "../../src/core/manifest/manifest.js";
+import type { Manifest } from "../../src/core/manifest.js";
 import { diffOutputs } from "../../src/jobs/diff/diff-outputs.js";
 import { tallyReport } from "../../src/jobs/report/report-tally.js";
 import { aRow } from "../helpers/enriched-rows.js";

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { percentOf } from "../../src/cli/terminal/progress-display.js";
-import { ProgressMeter } from "../../src/cli/terminal/progress-display.js";
+import { percentOf, ProgressMeter } from "../../src/cli/terminal/progress-display.js";
 import { aProgress } from "../helpers/a-progress.js";
 
 const samples = fc.array(

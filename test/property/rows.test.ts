@@ -4,8 +4,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { findingStatuses } from "../../src/core/finding.js";
 import { enrichHere } from "../helpers/enrich-here.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
-import { reply, reset, startScriptedServer, truncated } from "../helpers/scripted-server.js";
-import type { ScriptedServer, Step } from "../helpers/scripted-server.js";
+import {
+  reply,
+  reset,
+  startScriptedServer,
+  truncated,
+  type ScriptedServer,
+  type Step,
+} from "../helpers/scripted-server.js";
 import { failure, ipResult, partialSuccess, success } from "../unit/client/api/answers.js";
 import { anyText } from "../helpers/any-text.js";
 

@@ -6,7 +6,7 @@ import { metricsText } from "../../src/cli/unattended/metrics-file.js";
 import { columns } from "../../src/core/columns.js";
 import { findingStatuses, verdicts } from "../../src/core/finding.js";
 import { itemKinds } from "../../src/core/item/item.js";
-import type { FoundManifest } from "../../src/core/manifest/found-manifest.js";
+import type { FoundManifest } from "../../src/core/manifest.js";
 import { type Service, startService } from "../../src/service/service.js";
 import { leadingNames } from "../../src/io/output/table-schema.js";
 import { queryDuckdb } from "../contract/warehouse-readers.js";

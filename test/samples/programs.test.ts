@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { expect, test, vi } from "vitest";
-import type { Manifest } from "../../src/core/manifest/manifest.js";
+import type { Manifest } from "../../src/core/manifest.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const samples = fileURLToPath(new URL("../../samples", import.meta.url));

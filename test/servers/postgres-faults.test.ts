@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import type { Clock } from "../../src/core/clock.js";
-import { systemClock } from "../../src/core/clock.js";
+import { type Clock, systemClock } from "../../src/core/clock.js";
 import { maxAttempts } from "../../src/io/output/postgres/database.js";
 import type { EnrichedRow } from "../../src/core/row.js";
 import type { StagedSink } from "../../src/io/output/staged-sink.js";

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { enrich } from "../../src/jobs/enrich/execute.js";
-import type { Manifest } from "../../src/core/manifest/manifest.js";
+import type { Manifest } from "../../src/core/manifest.js";
 import { parseOutput } from "../../src/io/output/registry.js";
 import { mostRepeated } from "../helpers/killed-run.js";
 import { type AnsweringServer, startAnsweringServer } from "../helpers/answering-server.js";

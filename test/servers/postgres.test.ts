@@ -15,8 +15,7 @@ import { describeTableModes, type TablePlace } from "../contract/table-modes.js"
 import { describeTableViews } from "../contract/table-views.js";
 import { publishRows, someOptions } from "../contract/publishing.js";
 import { anEnrichedRow, fullIpResult } from "../helpers/enriched-rows.js";
-import { PostgresCluster } from "../helpers/postgres-cluster.js";
-import type { UrlOptions } from "../helpers/postgres-cluster.js";
+import { PostgresCluster, type UrlOptions } from "../helpers/postgres-cluster.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 let cluster: PostgresCluster;

@@ -3,11 +3,14 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { calls } from "../../src/client/api/calls.js";
+import { calls, caseStates } from "../../src/client/api/calls.js";
 import { endpoints } from "../../src/core/endpoints/endpoints.js";
-import { caseStates } from "../../src/client/api/schema/vocabulary.js";
-import { abuseContactStatuses, resultTypes } from "../../src/core/endpoints/vocabulary.js";
-import { blocklistStatuses, intents } from "../../src/core/endpoints/vocabulary.js";
+import {
+  abuseContactStatuses,
+  resultTypes,
+  blocklistStatuses,
+  intents,
+} from "../../src/core/endpoints/endpoint.js";
 import { webhookSchema } from "../../src/jobs/webhooks/configuration.js";
 
 const page = new URL("../../docs/interface.md", import.meta.url);

@@ -1,5 +1,5 @@
 import { FatalError } from "../../../src/core/errors.js";
-import { ndjsonEncoder } from "../../../src/io/formats/ndjson/ndjson-writer.js";
+import { ndjsonEncoder } from "../../../src/io/formats/ndjson/ndjson.js";
 import { writePart } from "../../../src/io/output/file-destination.js";
 import { renamePart } from "../../../src/io/output/part-file.js";
 import type { Publication, PublicationOptions } from "../../../src/io/output/publication.js";

@@ -5,7 +5,7 @@ import { programInfo } from "../../core/program.js";
 import { Reporter, type LogFormat } from "../terminal/reporter.js";
 import { OutputClosedError } from "../../io/output/file-destination.js";
 import { outputFault } from "../../io/output/output-fault.js";
-import { exitCodeOfError, exitCodes, endingOfError } from "../exit-code.js";
+import { exitCodeOfError, exitCodes, endingOfError } from "../../jobs/enrich/ending.js";
 import { safeOnTerminal } from "../terminal/terminal-output.js";
 import { commandNamed, loadCommands } from "../command-list.js";
 import { checkOperands, completionFlag } from "../command.js";
@@ -14,7 +14,7 @@ import { flagName, variableName } from "../options/option-spec.js";
 import { passwordWarning, shownCommand } from "../options/redact.js";
 import { RunWatch, type WatchSettings } from "../unattended/run-watch.js";
 import { parseArguments, readLine, type TypedLine } from "./parse-arguments.js";
-import { readSettings } from "./setting-levels.js";
+import { readSettings } from "./config-file.js";
 
 /** How the process exits. */
 interface Ending {

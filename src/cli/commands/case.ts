@@ -3,20 +3,24 @@ import { Readable } from "node:stream";
 import { stringify } from "csv-stringify/sync";
 import type { OpsClient } from "../../client/api/ops-client.js";
 import { opsOptions } from "../../client/api/options.js";
-import type { RepShareCase } from "../../client/api/schema/operations.js";
-import { withoutFormula } from "../../io/formats/csv/csv-writer.js";
+import type { RepShareCase } from "../../client/api/calls.js";
+import { withoutFormula } from "../../io/formats/csv/csv-records.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import type { SourceInput } from "../../io/input/types.js";
 import { parseOutput } from "../../io/output/registry.js";
-import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
-import { callExitCodes, exitCodes } from "../exit-code.js";
-import { caseCallGroups, opsCallGroups } from "../services/call-options.js";
-import { askService, withClient, withServices } from "../services/services.js";
+import { type CommandCall, defineCommand, type SettingsOf, callExitCodes } from "../command.js";
+import { exitCodes } from "../../jobs/enrich/ending.js";
+import {
+  caseCallGroups,
+  opsCallGroups,
+  askService,
+  withClient,
+  withServices,
+} from "../services/services.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { showRecord } from "../terminal/data-output.js";
 import { readExclusions } from "../../core/exclusions/read-exclusions.js";
-import { runEnrichJob } from "./enrich/enrich-job.js";
-import { jobExitCodes, runGroups } from "./enrich/job-options.js";
+import { runEnrichJob, jobExitCodes, runGroups } from "./enrich/enrich-job.js";
 
 const ofCase = {
   operands: [["ID", "identifier of the case"]],

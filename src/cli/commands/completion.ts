@@ -1,5 +1,5 @@
 import { completionFlag, defineCommand } from "../command.js";
-import { exitCodes } from "../exit-code.js";
+import { exitCodes } from "../../jobs/enrich/ending.js";
 import { writeOut } from "../terminal/data-output.js";
 
 const bash = `# Completion of repute for bash

@@ -1,11 +1,10 @@
-import type { Customer } from "../../client/api/schema/operations.js";
+import type { Customer } from "../../client/api/calls.js";
 import { ServiceError } from "../../client/api/status-fault.js";
 import { FatalError } from "../../core/errors.js";
-import { opsCallGroups } from "../services/call-options.js";
-import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
+import { opsCallGroups, askService } from "../services/services.js";
+import { type CommandCall, defineCommand, type SettingsOf, callExitCodes } from "../command.js";
 import { printRecords } from "../terminal/data-output.js";
-import { callExitCodes, exitCodes } from "../exit-code.js";
-import { askService } from "../services/services.js";
+import { exitCodes } from "../../jobs/enrich/ending.js";
 
 export const customersCommand = defineCommand({
   name: "customers",

@@ -9,7 +9,7 @@ import {
   extractItems,
   type LeftOut,
 } from "../../jobs/extract/extract-items.js";
-import { recordWriter, withoutFormula } from "../../io/formats/csv/csv-writer.js";
+import { recordWriter, withoutFormula } from "../../io/formats/csv/csv-records.js";
 import type { Output } from "../../io/output/output.js";
 import { parseOutput } from "../../io/output/registry.js";
 import {
@@ -20,8 +20,14 @@ import {
 import { sourceOptions } from "../../io/input/source-options.js";
 import { inputPaths } from "../../io/input/types.js";
 import { checkOutputName } from "../../io/output/check-paths.js";
-import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
-import { commonExitCodes, exitCodes, interruptedExitCodes } from "../exit-code.js";
+import {
+  type CommandCall,
+  defineCommand,
+  type SettingsOf,
+  commonExitCodes,
+  interruptedExitCodes,
+} from "../command.js";
+import { exitCodes } from "../../jobs/enrich/ending.js";
 import { cliOptions } from "../options/option-spec.js";
 import { inputNames } from "./enrich/enrich-job.js";
 import { checkOutput, writeLines } from "./results/write-lines.js";

@@ -1,18 +1,25 @@
 import { apiOptions } from "../../client/api/options.js";
 import { isQuota, option } from "../../core/options.js";
 import { lookupOptions, paceOf } from "../../client/lookup/options.js";
-import type { Plan } from "../../jobs/plan/plan.js";
-import type { PlannedPace } from "../../jobs/plan/plan-time.js";
-import type { CachedAnswers } from "../../jobs/enrich/planned-items.js";
+import type { Plan, PlannedPace } from "../../jobs/plan/plan.js";
+import type { CachedAnswers, PlannedRequests } from "../../jobs/enrich/planned-items.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { sinkOptions } from "../../io/output/options.js";
 import { embeddedServiceName, runOptions } from "../../jobs/enrich/options.js";
 import { chooseAddress } from "../services/services.js";
 import { cliOptions } from "../options/option-spec.js";
-import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
+import {
+  type CommandCall,
+  defineCommand,
+  type SettingsOf,
+  commonExitCodes,
+  interruptedExitCodes,
+} from "../command.js";
 import { enrichInput } from "./enrich/enrich-job.js";
-import { commonExitCodes, interruptedExitCodes } from "../exit-code.js";
-import { userStateFolder } from "../../core/files/user-folders.js";
+import { userStateFolder } from "../../core/files/folders.js";
+import { lookupEndpoints, memberOf } from "../../core/finding.js";
+import { counted, formatCount, formatCounts, formatSeconds } from "../../core/text/quantity.js";
+import { labelled } from "../../core/text/printable.js";
 
 const { lookups, bogons, exclude, urlQuery, cacheTtl, rate } = lookupOptions.shape;
 
@@ -112,7 +119,6 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
   }
   if (settings.json) context.stdout.write(`${JSON.stringify(planned)}\n`);
   else {
-    const { formatPlan } = await import("../terminal/plan-text.js");
     const { stdout } = context;
     const room = stdout.isTTY === true ? stdout.columns || 80 : undefined;
     stdout.write(formatPlan(planned, withheld.bogons, room));
@@ -130,7 +136,7 @@ async function plannedPace({
   if (settings.intelUrl === undefined || !rates.some(isQuota)) return { rates };
   const service = chooseAddress("intel", settings, given);
   if (service === null) return { rates };
-  const { quotasOf, usedQuotas } = await import("../../client/session/used-quotas.js");
+  const { quotasOf, usedQuotas } = await import("../../client/session/connections.js");
   const quotas = quotasOf(settings.rate);
   const { env, clock, reporter } = context;
   const onWarning = (message: string): void => reporter.warning(message);
@@ -158,4 +164,98 @@ async function openPlannedCache({
     onWarning: (message) => context.reporter.warning(message),
   });
   return { address, store };
+}
+
+/** Maximum number of reasons to list; `--json` has all. */
+const mostReasons = 8;
+
+const bogonText = {
+  ask: "asked like any other address (--bogons ask)",
+  local: "answered without a request by --bogons local",
+};
+
+type PlanLine = readonly [label: string, text: string];
+
+/**
+ * A plan as text, one fact per line, wrapped to `room` columns.
+ * @param bogons what the run does with reserved addresses
+ */
+function formatPlan(plan: Plan, bogons: "ask" | "local", room = Number.POSITIVE_INFINITY): string {
+  const { chosen } = plan;
+  const lines: readonly PlanLine[] = [
+    ["rows", formatCount(plan.rows)],
+    ["kinds", formatCounts(plan.kinds, mostReasons)],
+    ["unsupported", formatCounts(plan.unsupported, mostReasons)],
+    ["not sent", formatCounts(plan.excluded, mostReasons)],
+    ["elsewhere", formatCounts(plan.elsewhere ?? {}, mostReasons)],
+    ["unreadable", plan.unreadable === 0 ? "" : formatCount(plan.unreadable)],
+    [
+      "items",
+      `${formatCount(plan.distinct_items)} distinct, ${formatCount(plan.duplicate_rows)} duplicate rows`,
+    ],
+    ["already cached", cachedText(plan.cached)],
+    [
+      "bogons",
+      plan.bogons === 0 ? "" : `${formatCount(plan.bogons)} distinct, ${bogonText[bogons]}`,
+    ],
+    ...Object.entries(plan.requests).map(
+      ([lookups, requests]) => [`requests ${lookups}`, requestText(requests)] as const,
+    ),
+    [
+      "time",
+      chosen.seconds === null
+        ? `${counted(chosen.requests, "request")}, no rate given`
+        : `${formatSeconds(chosen.seconds)} for ${isAtMost(plan) ? "at most " : ""}${counted(chosen.requests, "request")} (--lookups ${chosen.lookups})`,
+    ],
+    ...quotaLines(chosen),
+    ...Object.entries(plan.warnings).map(
+      ([message, times]) => ["warning", `${message} (${formatCount(times)})`] as const,
+    ),
+  ];
+  const filled = lines.map(([label, text]) => [label, text === "" ? [] : [text]] as const);
+  return `${labelled(filled, room)}\n`;
+}
+
+function quotaLines({ quotas, quota_ends: ends, nights }: Plan["chosen"]): readonly PlanLine[] {
+  return [
+    ...quotas
+      .filter(({ spent }) => spent > 0)
+      .map(({ count, per_seconds: seconds, spent }): PlanLine => [
+        "quota",
+        `${formatCount(spent)} of ${formatCount(count)} in ${formatSeconds(seconds)} already used`,
+      ]),
+    ...ends.map((end): PlanLine => [
+      "quota",
+      `${formatCount(end.count)} in ${formatSeconds(end.per_seconds)} used up after ${formatSeconds(end.used_up_after_seconds)}, with ${counted(end.left, "request")} left`,
+    ]),
+    ...(nights > 1
+      ? [["nights", `${formatCount(nights)}, with one run a night and --resume`] as const]
+      : []),
+  ];
+}
+
+function requestText(requests: PlannedRequests): string {
+  const ranges: string[] = [];
+  const counts: string[] = [];
+  for (const endpoint of lookupEndpoints) {
+    const n = requests[memberOf(endpoint)] ?? 0;
+    const most = typeof n === "number" ? n : n.most;
+    if (typeof n !== "number" && n.least < n.most) {
+      const range = `${formatCount(n.least)} to ${formatCount(n.most)}`;
+      ranges.push(`${endpoint} ${range}, depending on the quick checks`);
+    } else if (most > 0) counts.push(`${endpoint} ${formatCount(most)}`);
+  }
+  return [...counts, ...ranges].join(", ") || "none";
+}
+
+/** Whether the number of requests is only known as a range. */
+function isAtMost({ chosen, requests }: Plan): boolean {
+  const counts = Object.values(requests[chosen.lookups] ?? {});
+  return counts.some((n) => typeof n !== "number" && n.least < n.most);
+}
+
+function cachedText(cached: Plan["cached"]): string {
+  const counts = lookupEndpoints.map((name) => [name, cached[memberOf(name)] ?? 0] as const);
+  if (counts.every(([, n]) => n === 0)) return "";
+  return counts.map(([name, n]) => `${name} ${formatCount(n)}`).join(", ");
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UsageError } from "../../core/errors.js";
 import { schemaVersion } from "../../core/columns.js";
-import { manifestSchema } from "../../core/manifest/manifest.js";
+import { manifestSchema } from "../../core/manifest.js";
 import { option } from "../../core/options.js";
 import { withResources } from "../../core/resource-stack.js";
 import { sourceOptions } from "../../io/input/source-options.js";
@@ -10,7 +10,7 @@ import { dialects } from "../../io/output/registry.js";
 import type { SchemaTextOptions } from "../../io/output/schema-text.js";
 import { defaultTable } from "../../io/output/sql/dialect.js";
 import { type CommandCall, defineCommand, noOperands, type SettingsOf } from "../command.js";
-import { exitCodes } from "../exit-code.js";
+import { exitCodes } from "../../jobs/enrich/ending.js";
 import { enrichInput } from "./enrich/enrich-job.js";
 import { writeOut } from "../terminal/data-output.js";
 

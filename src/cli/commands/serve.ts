@@ -3,7 +3,7 @@ import { option, wholeNumber } from "../../core/options.js";
 import type { FireWebhook } from "../../service/cases.js";
 import { serviceOptions } from "../../service/options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
-import { exitCodes } from "../exit-code.js";
+import { exitCodes } from "../../jobs/enrich/ending.js";
 import { cliOptions } from "../options/option-spec.js";
 import { endpointKeysFile, readEndpointKeys, secrets } from "../options/secrets.js";
 import { writeProse, writeOut } from "../terminal/data-output.js";

@@ -1,4 +1,4 @@
-import { redactAddress } from "../../core/redaction/redact-address.js";
+import { redactAddress } from "../../core/redaction.js";
 
 /** User name and password of an argument that is a single URL, which may contain spaces. */
 const ownCredentials = /^((?:-\w|--[\w-]+=)?[a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i;

@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { z } from "zod";
 import { UsageError } from "../../core/errors.js";
-import { userConfigFolder } from "../../core/files/user-folders.js";
-import { explainIssue, nearestAllowed } from "../../core/option-issue.js";
+import { userConfigFolder } from "../../core/files/folders.js";
+import { explainIssue, nearestAllowed } from "../../core/options.js";
 import { optionSpecs } from "./option-spec.js";
-import { redactAddress } from "../../core/redaction/redact-address.js";
+import { redactAddress } from "../../core/redaction.js";
 
 /** Where settings come from, strongest first. */
 export const settingLevels = ["flag", "variable", "profile", "file"] as const;

@@ -1,17 +1,19 @@
 import type { CommandCall } from "../command.js";
-import type { CaseClient } from "../../client/api/case-client.js";
+import type { CaseClient, OpsClient } from "../../client/api/ops-client.js";
 import type { IntelClient } from "../../client/api/intel-client.js";
-import type { OpsClient } from "../../client/api/ops-client.js";
 import type { ServiceName } from "../../client/api/service-description.js";
 import { readSecret, secrets } from "../options/secrets.js";
 import { UsageError } from "../../core/errors.js";
 import type { Session } from "../../client/session/session.js";
 import { embeddedServiceName } from "../../jobs/enrich/options.js";
 import { withResources } from "../../core/resource-stack.js";
-import { flagName, variableName } from "../options/option-spec.js";
+import { flagName, variableName, cliOptions } from "../options/option-spec.js";
 import { type GivenSettings, settingLevels } from "../options/settings.js";
 import type { ServiceAccess, SessionOptions, SessionSettings } from "../../client/session/types.js";
-import { userStateFolder } from "../../core/files/user-folders.js";
+import { userStateFolder } from "../../core/files/folders.js";
+import { apiOptions, caseOptions, opsOptions } from "../../client/api/options.js";
+import { option } from "../../core/options.js";
+import { lookupOptions } from "../../client/lookup/options.js";
 
 /** The part of a call that selects services and credentials. */
 type ServiceCall = Pick<CommandCall<ServiceChoice>, "settings" | "given" | "context">;
@@ -111,8 +113,8 @@ export async function withSession<T>(
 /** @throws UsageError `quota_uncounted` for a quota that no folder counts */
 async function refuseUncounted(settings: SessionSettings): Promise<void> {
   const [{ quotasOf }, { quotaUncounted }] = await Promise.all([
-    import("../../client/session/used-quotas.js"),
-    import("../../client/store/quota/open-quotas.js"),
+    import("../../client/session/connections.js"),
+    import("../../client/store/quota/quota-file.js"),
   ]);
   if (quotasOf(settings.rate).length === 0) return;
   throw quotaUncounted("without a state folder: neither XDG_STATE_HOME nor HOME is set");
@@ -210,3 +212,52 @@ function strength(given: GivenSettings, key: string): number {
   const level = given.get(key)?.level;
   return level === undefined ? settingLevels.length : settingLevels.indexOf(level);
 }
+
+const { local, synthetic } = cliOptions.shape;
+const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
+
+/** Options of commands that send requests other than lookups. */
+const callGroups = {
+  Pace: {
+    timeout,
+    rate: option(lookupOptions.shape.rate, {
+      description:
+        "Rate limit: N/s, N/m, N/h or N/d [default 100/s, none with --local]. Hourly and daily limits are quotas, in addition to the default, counted across runs",
+      value: "N/s",
+      repeats: true,
+    }),
+    retries: option(lookupOptions.shape.retries, {
+      description: "Retries after a network error, a server error or throttling",
+      value: "N",
+    }),
+  },
+  Run: {
+    json: option(cliOptions.shape.json, { description: "Print JSON lines on a terminal too" }),
+  },
+};
+
+/** Options of commands that use the threat intelligence API. */
+export const intelCallGroups = {
+  Service: { intelUrl, local, synthetic, apiKeyFile },
+  ...callGroups,
+};
+
+/** Options of commands that use the operations interface. */
+export const opsCallGroups = {
+  Service: {
+    opsUrl: opsOptions.shape.opsUrl,
+    local,
+    accessTokenFile: opsOptions.shape.accessTokenFile,
+  },
+  ...callGroups,
+};
+
+/** Options of commands that use the case management instance. */
+export const caseCallGroups = {
+  Service: {
+    caseUrl: caseOptions.shape.caseUrl,
+    local,
+    caseApiKeyFile: caseOptions.shape.caseApiKeyFile,
+  },
+  ...callGroups,
+};

@@ -1,5 +1,5 @@
-import { wrapLines } from "../../core/text/wrap.js";
-import { formatPath } from "../../jobs/webhooks/pql.js";
+import { wrapLines } from "../../core/text/printable.js";
+import { formatPath } from "../../jobs/webhooks/render.js";
 import { once } from "node:events";
 import type { CliContext } from "./cli-context.js";
 import { paintFor } from "./colors.js";

@@ -1,8 +1,7 @@
 import { type Clock, systemClock } from "../../core/clock.js";
-import { wrapLines } from "../../core/text/wrap.js";
-import { oneLine, printable } from "../../core/text/printable.js";
+import { wrapLines, oneLine, printable } from "../../core/text/printable.js";
 import { limitFault } from "../../core/files/system-fault.js";
-import { redactAddress } from "../../core/redaction/redact-address.js";
+import { redactAddress } from "../../core/redaction.js";
 import type { TerminalStream } from "./terminal-output.js";
 import { serviceCodes } from "../../core/row-codes.js";
 import { EarlyEndError, InterruptedError, ReputeError, UsageError } from "../../core/errors.js";

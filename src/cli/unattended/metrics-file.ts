@@ -2,9 +2,8 @@ import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { toWellFormed } from "../../core/bytes.js";
 import type { Clock } from "../../core/clock.js";
 import { faultReason } from "../../core/files/system-fault.js";
-import { realPath } from "../../core/files/real-path.js";
-import type { FoundManifest } from "../../core/manifest/found-manifest.js";
-import { type ExitReason, exitReasons } from "../../core/manifest/manifest.js";
+import { realPath } from "../../core/files/folders.js";
+import { type FoundManifest, type ExitReason, exitReasons } from "../../core/manifest.js";
 
 /** Time between two writings, in milliseconds. */
 const everyMs = 15_000;

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
-import { redactAddress } from "../../core/redaction/redact-address.js";
-import type { RunEnding } from "../../core/manifest/manifest.js";
+import { redactAddress } from "../../core/redaction.js";
+import type { RunEnding } from "../../core/manifest.js";
 import { endingOfError, exitCodes } from "../../jobs/enrich/ending.js";
 import {
   checkpointName,

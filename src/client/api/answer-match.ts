@@ -1,17 +1,18 @@
 import { domainToASCII } from "node:url";
 import { type JsonObject } from "../../core/finding.js";
-import { blocklistStatuses, intents } from "../../core/endpoints/vocabulary.js";
-import { mailBlocklist } from "../../core/endpoints/endpoint.js";
-import { asObject } from "../../core/json-members.js";
-import type { Item, ItemKind } from "../../core/item/item.js";
-import { readIp } from "../../core/item/ip.js";
-import { readSha1 } from "../../core/item/detect.js";
 import {
+  blocklistStatuses,
+  intents,
+  mailBlocklist,
   isKnownType,
   type ResultType,
   abuseContactStatuses,
   resultTypes,
-} from "../../core/endpoints/vocabulary.js";
+} from "../../core/endpoints/endpoint.js";
+import { asObject } from "../../core/json-members.js";
+import type { Item, ItemKind } from "../../core/item/item.js";
+import { readIp } from "../../core/item/ip.js";
+import { readSha1 } from "../../core/item/detect.js";
 import { isTimestamp } from "../../core/clock.js";
 
 /**

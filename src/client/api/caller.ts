@@ -1,7 +1,6 @@
 import { toWellFormed } from "../../core/bytes.js";
 import type { Dispatcher } from "undici";
 import type { Clock } from "../../core/clock.js";
-import type { CallName, CallResult } from "./calls.js";
 import { readAnswer, type ReadContext, violation } from "./read-answer.js";
 import { schemaFault } from "./schema-fault.js";
 import { saysAuthenticationFailed } from "./options.js";
@@ -22,6 +21,7 @@ import type {
   RequestOptions,
   Requests,
 } from "./types.js";
+import type { CallName, CallResult } from "./calls.js";
 
 /** Makes requests elsewhere: on a thread, or on other machines. */
 export interface RequestMaker {

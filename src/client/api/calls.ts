@@ -1,7 +1,109 @@
-import type { z } from "zod";
-import { caseContextSchema, customersPageSchema, repShareCaseSchema } from "./schema/operations.js";
-import { tagIpsSchema, tagListSchema, tagSchema } from "./schema/tag.js";
+import { z } from "zod";
 import type { ServiceName } from "./service-description.js";
+import { dateTime, openEnum } from "../../core/endpoints/endpoint.js";
+
+export const customerSchema = z.looseObject({
+  customer_id: z.string(),
+  tenant_id: z.string().nullish(),
+});
+
+export const customersPageSchema = z.looseObject({
+  items: z.array(customerSchema),
+  next_cursor: z.string().nullish(),
+});
+
+export type Customer = z.infer<typeof customerSchema>;
+
+/**
+ * A reputation-share case. The specification doesn't say which members are required, so every member
+ * except `id` may be null or absent.
+ */
+export const repShareCaseSchema = z.looseObject({
+  id: z.string(),
+  customer_id: z.string().nullish(),
+  tenant_id: z.string().nullish(),
+  event_count: z.int().nullish(),
+  event_types: z.array(z.string()).nullish(),
+  event_ips: z.array(z.string()).nullish(),
+  first_event_date: dateTime.nullish(),
+  last_event_date: dateTime.nullish(),
+  state: openEnum.nullish(),
+});
+
+export type RepShareCase = z.infer<typeof repShareCaseSchema>;
+
+/**
+ * Result of `GET /api/v1/cases/{caseId}/context`. The specification only shows that payload expressions
+ * read `s.resolver_data` and its fields; everything else is kept as received.
+ */
+export const caseContextSchema = z.looseObject({
+  s: z
+    .looseObject({
+      resolver_data: z.looseObject({}).nullish(),
+    })
+    .nullish(),
+});
+
+export type CaseContext = z.infer<typeof caseContextSchema>;
+
+export const caseStates = ["NEW", "IN_PROGRESS", "RESOLVED", "CLOSED"] as const;
+
+export const tagIpsLimit = { min: 1, max: 10_000 } as const;
+
+export const snapshotLength = 24;
+
+/**
+ * Result of `/tags/{name}`. The specification doesn't say which members may be null or absent, so every
+ * member except `name` may be.
+ */
+export const tagSchema = z.looseObject({
+  name: z.string(),
+  intent: openEnum.nullish(),
+  category: openEnum.nullish(),
+  description: z.string().nullish(),
+  references: z
+    .array(
+      z.looseObject({
+        url: z.string().nullish(),
+        description: z.string().nullish(),
+      }),
+    )
+    .nullish(),
+  timeline: z
+    .array(
+      z.looseObject({
+        date: z.string().nullish(),
+        action: z.string().nullish(),
+        description: z.string().nullish(),
+      }),
+    )
+    .nullish(),
+});
+
+/** One entry of `GET /tags`. Not in the specification; known from the vendor's public client. */
+const tagSummarySchema = z.looseObject({
+  name: z.string(),
+  intent: openEnum.nullish(),
+  category: openEnum.nullish(),
+  description: z.string().nullish(),
+});
+
+/** Result of `GET /tags`. Not in the specification; known from the vendor's public client. */
+export const tagListSchema = z.array(tagSummarySchema);
+
+export type Tag = z.infer<typeof tagSchema>;
+export type TagSummary = z.infer<typeof tagSummarySchema>;
+
+/** Result of `/tags/{name}/ips`: one page of the list. */
+export const tagIpsSchema = z.looseObject({
+  tag: z.string(),
+  entries: z.array(z.string()),
+  lastUpdate: z.string(),
+  total: z.number().nonnegative(),
+  snapshot: z.string().length(snapshotLength),
+});
+
+export type TagIps = z.infer<typeof tagIpsSchema>;
 
 /** An endpoint other than the lookups. */
 interface CallSpec {

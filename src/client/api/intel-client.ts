@@ -4,8 +4,7 @@ import type { Finding, LookupEndpoint } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import { Caller, type ClientOptions, pathSegment } from "./caller.js";
 import { type JudgeContext, failedAttempt, judge } from "./judge.js";
-import type { Tag, TagIps, TagSummary } from "./schema/tag.js";
-import { snapshotLength, tagIpsLimit } from "./schema/vocabulary.js";
+import { type Tag, type TagIps, type TagSummary, snapshotLength, tagIpsLimit } from "./calls.js";
 import { ServiceError, SnapshotChangedError } from "./status-fault.js";
 import type { CallOptions, RequestOptions } from "./types.js";
 

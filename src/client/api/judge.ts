@@ -1,19 +1,19 @@
-import type { FindingSource } from "../../core/finding-source.js";
-import { z } from "zod";
-import { type Clock, timestamp } from "../../core/clock.js";
-import type { Again, Attempt } from "../../core/attempt.js";
 import {
+  type FindingSource,
   type Finding,
   type JsonObject,
   largeAnswer,
   type LookupAnswer,
   type LookupEndpoint,
 } from "../../core/finding.js";
+import { z } from "zod";
+import { type Clock, timestamp } from "../../core/clock.js";
+import type { Again, Attempt } from "../../core/attempt.js";
 import { mailBlocklist } from "../../core/endpoints/endpoint.js";
 import type { Item } from "../../core/item/item.js";
 import { driftFor, mismatch } from "./answer-match.js";
 import { endpoints } from "../../core/endpoints/endpoints.js";
-import { madeUpIn } from "./made-up.js";
+import { madeUpIn } from "./service-description.js";
 import { asObject, resultText } from "../../core/json-members.js";
 import { readAnswer, type ReadContext, violation } from "./read-answer.js";
 import { schemaFault } from "./schema-fault.js";

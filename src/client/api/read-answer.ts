@@ -2,11 +2,6 @@ import { z } from "zod";
 import type { Again } from "../../core/attempt.js";
 import type { Clock } from "../../core/clock.js";
 import { asObject, readJson } from "../../core/json-members.js";
-import {
-  failureEnvelopeSchema,
-  partialSuccessEnvelope,
-  successEnvelope,
-} from "./schema/vocabulary.js";
 import { schemaFault } from "./schema-fault.js";
 import type { ServiceDescription } from "./service-description.js";
 import { RejectedError, serviceError, type ServiceError, statusFault } from "./status-fault.js";
@@ -25,6 +20,35 @@ interface AnswerData {
   /** What to retry if the result turns out to be invalid. */
   readonly again: Again;
 }
+
+/** Repeats the HTTP status. */
+const statusCode = z.number().gt(0);
+
+/** Envelope of a full answer: HTTP 200. */
+export function successEnvelope<Result extends z.ZodType>(result: Result) {
+  return z.looseObject({
+    status: z.literal("success"),
+    statusCode,
+    result,
+  });
+}
+
+/** Envelope of a partial answer: HTTP 503. */
+export function partialSuccessEnvelope<Result extends z.ZodType>(result: Result) {
+  return z.looseObject({
+    status: z.literal("partial_success"),
+    statusCode,
+    result,
+    errors: z.looseObject({}).optional(),
+  });
+}
+
+/** Envelope of a rejected request: HTTP 400. */
+export const failureEnvelopeSchema = z.looseObject({
+  status: z.literal("failure"),
+  statusCode,
+  errors: z.looseObject({ $: z.string() }),
+});
 
 const once: Again = { policy: "once", afterMs: null };
 const transient: Again = { policy: "transient", afterMs: null };

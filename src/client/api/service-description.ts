@@ -1,3 +1,4 @@
+import type { MadeUp } from "../../core/finding.js";
 import { UsageError } from "../../core/errors.js";
 import { authenticationSteps } from "./options.js";
 
@@ -70,4 +71,16 @@ export function credentialHeader(
   return [
     service === "intel" ? ["x-api-key", credential] : ["authorization", `Bearer ${credential}`],
   ];
+}
+
+/** Headers of every answer of an embedded service. */
+export const madeUpHeaders: Readonly<Record<MadeUp, string>> = {
+  sample: "x-sample-data",
+  invented: "x-synthetic-data",
+};
+
+/** Whether the service says that its answer is made up, and how. */
+export function madeUpIn(headers: Readonly<Record<string, unknown>>): MadeUp | undefined {
+  if (headers[madeUpHeaders.invented] !== undefined) return "invented";
+  return headers[madeUpHeaders.sample] === undefined ? undefined : "sample";
 }

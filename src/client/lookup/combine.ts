@@ -1,7 +1,12 @@
 import { endpoints } from "../../core/endpoints/endpoints.js";
 import { EarlyEndError } from "../../core/errors.js";
-import { type FindingSource, findingSources } from "../../core/finding-source.js";
-import { type Finding, type FindingStatus, type LookupEndpoint } from "../../core/finding.js";
+import {
+  type FindingSource,
+  findingSources,
+  type Finding,
+  type FindingStatus,
+  type LookupEndpoint,
+} from "../../core/finding.js";
 import { mailBlocklist } from "../../core/endpoints/endpoint.js";
 import { hasOtherWord } from "../../core/verdict.js";
 import type { Lookup } from "./types.js";

@@ -3,6 +3,11 @@ import type { Dispatcher } from "undici";
 import type { RequestMaker } from "../api/caller.js";
 import type { WorkerRequestsOptions } from "../workers/worker-requests.js";
 import { isQuota, type Rate } from "../../core/options.js";
+import type { Clock } from "../../core/clock.js";
+import { EarlyEndError } from "../../core/errors.js";
+import type { Throttling, RequestPace } from "../pace/request-pace.js";
+import type { Pace } from "../pace/pace.js";
+import type { QuotaLocation, ScopedQuota } from "../store/quota/quota-file.js";
 
 /** Requests per second from which a separate request thread is worth its memory. */
 const threadRate = 1_000;
@@ -78,4 +83,99 @@ export function mayQueue(rate: readonly Rate[] = [], maxRequests?: number): bool
 export function perSecond(rates: readonly Rate[]): number {
   const each = rates.filter((one) => !isQuota(one)).map((one) => (one.count / one.perMs) * 1000);
   return Math.min(...each);
+}
+
+/** Parts that are opened when they are first needed. */
+export class OpenedOnce {
+  readonly #parts = new Map<string, Promise<unknown>>();
+
+  /** The part of this name. One that failed to open is tried again with the next call. */
+  open<T>(name: string, open: () => Promise<T>): Promise<T> {
+    const known = this.#parts.get(name) as Promise<T> | undefined;
+    if (known !== undefined) return known;
+    const opening = open();
+    this.#parts.set(name, opening);
+    opening.catch(() => this.#parts.delete(name));
+    return opening;
+  }
+
+  /** Resolves once nothing is being opened. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#parts.values());
+  }
+}
+
+export interface OpenPacesOptions {
+  /** Address of the service; null for one that ends with this process, which remembers no quotas. */
+  readonly service: string | null;
+  /** Where rates per hour and longer are counted; null counts in memory, for this session only. */
+  readonly stateFolder: string | null;
+  readonly onWarning: (message: string) => void;
+  readonly clock: Clock;
+  readonly onEarlyEnd: (error: EarlyEndError) => void;
+}
+
+export interface PaceSettings {
+  readonly rate?: readonly Rate[] | undefined;
+}
+
+/** The pace of a run, and what it has learned. */
+export interface Paces {
+  readonly run: RequestPace;
+  /** What throttle answers have shown so far to the run's own pace. */
+  readonly throttling: () => Throttling;
+  /** Milliseconds until the pause after a throttle answer ends; 0 without one. */
+  readonly pausedMs: () => number;
+  /** Returns reserved but unused requests to their quotas. */
+  giveBack(): Promise<void>;
+}
+
+/** @param open makes the pace whose quotas are counted under a name */
+export function pacesOf(
+  { rate = [] }: PaceSettings,
+  open: (name: string, rates: readonly Rate[]) => Pace,
+): Paces {
+  const run = open(quotaOfAll, rate);
+  return {
+    run,
+    throttling: () => run.limits.throttling,
+    pausedMs: () => run.limits.pausedMs,
+    giveBack: () => run.giveBack(),
+  };
+}
+
+/** Name under which requests to all endpoints are counted together. */
+export const quotaOfAll = "all";
+
+/** The error that ends a run or command whose quota is used up. */
+export function quotaUsedUp(rate: Rate | null, resumesAtMs: number): EarlyEndError {
+  const quota =
+    rate === null
+      ? "the service's own quota"
+      : `the quota of ${rate.count} requests in ${rate.perMs / 3_600_000} h`;
+  const nextMinuteMs = Math.ceil(resumesAtMs / 60_000) * 60_000;
+  const at = new Date(nextMinuteMs).toISOString().replace(/:\d\d\.\d+Z$/, "Z");
+  return new EarlyEndError("quota_used_up", `${quota} is used up until ${at}`);
+}
+
+/** Where the quotas of a service are counted. */
+interface QuotaCounter extends Pick<QuotaLocation, "service" | "onWarning"> {
+  readonly stateFolder: string | null;
+}
+
+/** The quotas among the rates of a run. */
+export function quotasOf(rates: readonly Rate[] = []): readonly ScopedQuota[] {
+  return rates.filter(isQuota).map((rate) => ({ scope: quotaOfAll, rate }));
+}
+
+/** How many requests count against each quota now; null if nothing can tell. */
+export async function usedQuotas(
+  counter: QuotaCounter,
+  quotas: readonly ScopedQuota[],
+  nowMs: number,
+): Promise<readonly number[] | null> {
+  const { service, stateFolder, onWarning } = counter;
+  if (stateFolder === null) return null;
+  const { readQuotas } = await import("../store/quota/quota-file.js");
+  return readQuotas({ service, stateFolder, onWarning }, quotas, nowMs).map(({ spent }) => spent);
 }

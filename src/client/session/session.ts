@@ -1,27 +1,30 @@
-import type { CaseClient } from "../api/case-client.js";
+import type { CaseClient, OpsClient } from "../api/ops-client.js";
 import type { ClientOptions } from "../api/caller.js";
 import { IntelClient } from "../api/intel-client.js";
-import type { OpsClient } from "../api/ops-client.js";
 import type { AttemptReport, CallPolicy } from "../api/types.js";
 import { type Rate, isQuota } from "../../core/options.js";
 import { ResourceStack } from "../../core/resource-stack.js";
 import { AddressWatch, failFast } from "../lookup/address-watch.js";
-import { retryCalls } from "../lookup/attempt/call-policy.js";
+import { retryCalls } from "../lookup/attempt/retry.js";
 import { Outage } from "../lookup/attempt/outage.js";
 import { openWithheld, type Withheld, type WithheldChoice } from "../lookup/withheld.js";
 import { composeLookup, type LookupClient } from "../lookup/compose.js";
 import { openRequests, paceOf } from "../lookup/options.js";
-import { obeyHints } from "../pace/obey-hints.js";
+import { obeyHints, type RequestPace } from "../pace/request-pace.js";
 import { Slots } from "../pace/slots.js";
 import type { FindingStore } from "../store/store.js";
-import { type Connections, mayQueue, openConnections, openWorkers } from "./connections.js";
 import {
+  type Connections,
+  mayQueue,
+  openConnections,
+  openWorkers,
   type Paces,
   type OpenPacesOptions,
   type PaceSettings,
   pacesOf,
   quotaUsedUp,
-} from "./paces.js";
+  OpenedOnce,
+} from "./connections.js";
 import type {
   LookupUse,
   OpenedLookup,
@@ -30,9 +33,7 @@ import type {
   SessionSettings,
   SessionListener,
 } from "./types.js";
-import { OpenedOnce } from "./opened-once.js";
 import { longestWaitMs } from "../../core/attempt.js";
-import type { RequestPace } from "../pace/request-pace.js";
 import { Pace } from "../pace/pace.js";
 import type { QuotaStore } from "../store/quota/quota.js";
 import type { EarlyEndError } from "../../core/errors.js";
@@ -97,7 +98,7 @@ export class Session {
   /** The client of the case management instance. */
   cases(): Promise<CaseClient> {
     return this.#parts.open("cases", async () => {
-      const { CaseClient } = await import("../api/case-client.js");
+      const { CaseClient } = await import("../api/ops-client.js");
       return new CaseClient({ ...(await this.#calls()), apiKey: this.#credential });
     });
   }
@@ -306,7 +307,7 @@ async function quotaStoreFor(
   { service, stateFolder, onWarning }: OpenPacesOptions,
 ): Promise<QuotaStore | undefined> {
   if (!rates.some(isQuota)) return undefined;
-  const { openQuotas } = await import("../store/quota/open-quotas.js");
+  const { openQuotas } = await import("../store/quota/quota-file.js");
   const isKept = service !== null && stateFolder !== null;
   return openQuotas(isKept ? { service, stateFolder, onWarning } : null);
 }

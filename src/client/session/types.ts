@@ -3,11 +3,10 @@ import type { Clock } from "../../core/clock.js";
 import type { EarlyEndError } from "../../core/errors.js";
 import type { AddressWatch } from "../lookup/address-watch.js";
 import type { LookupSettings } from "../lookup/options.js";
-import type { Throttling } from "../pace/request-pace.js";
-import type { RequestPace } from "../pace/request-pace.js";
+import type { Throttling, RequestPace } from "../pace/request-pace.js";
 import type { Slots } from "../pace/slots.js";
 import type { Lookup } from "../lookup/types.js";
-import type { MadeUp } from "../../core/finding-source.js";
+import type { MadeUp } from "../../core/finding.js";
 import type { WithheldChoice } from "../lookup/withheld.js";
 import type { FindingStore, LookupStore } from "../store/store.js";
 

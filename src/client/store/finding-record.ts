@@ -6,8 +6,8 @@ import {
   resultText,
 } from "../../core/json-members.js";
 import type { Again, LookupRecord } from "../../core/attempt.js";
-import type { MadeUp } from "../../core/finding-source.js";
 import {
+  type MadeUp,
   type Answers,
   type Finding,
   type FindingError,

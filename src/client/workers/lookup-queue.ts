@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type * as Bullmq from "bullmq";
 import type { Queue, QueueEvents } from "bullmq";
-import { madeUpHeaders } from "../api/made-up.js";
+import { madeUpHeaders } from "../api/service-description.js";
 import { TransportError, type TransportFault } from "../api/http/transport-error.js";
 import { parseBase } from "../api/options.js";
 import type { Answer } from "../api/types.js";

@@ -23,12 +23,12 @@ import {
   windowText,
 } from "./lookup-queue.js";
 import { SharedLimits } from "./shared-limits.js";
-import { obeyHints } from "../pace/obey-hints.js";
+import { obeyHints } from "../pace/request-pace.js";
 import type { Rate } from "../../core/options.js";
 import { isOverQuota } from "../../core/attempt.js";
 import { faultText, isRedisRefusal, redisRefused } from "../../core/redis/connection.js";
 
-export interface LookupWorkerOptions extends QueueAddress, ClientOptions {
+interface LookupWorkerOptions extends QueueAddress, ClientOptions {
   readonly apiKey: string | null;
   readonly timeoutMs: number;
   readonly concurrency: number;

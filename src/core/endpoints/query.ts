@@ -1,6 +1,12 @@
 import { z } from "zod";
-import { type EndpointSpec, shows, showsBlocklist } from "./endpoint.js";
-import { dateTime, isKnownType, openEnum } from "./vocabulary.js";
+import {
+  type EndpointSpec,
+  shows,
+  showsBlocklist,
+  dateTime,
+  isKnownType,
+  openEnum,
+} from "./endpoint.js";
 
 const seen = {
   firstSeen: dateTime,

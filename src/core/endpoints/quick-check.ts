@@ -5,9 +5,9 @@ import {
   type Result,
   shows,
   showsBlocklist,
+  openEnum,
 } from "./endpoint.js";
 import type { ObservedActivity, QueryResult } from "./query.js";
-import { openEnum } from "./vocabulary.js";
 
 /**
  * Result of `/quick-check/{item}`. The specification doesn't say which members may be null or absent,

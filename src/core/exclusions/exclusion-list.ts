@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js";
 import { itemCodes } from "../row-codes.js";
 import type { Item } from "../item/item.js";
-import { reverseEnds } from "../item/reverse-name.js";
+import { reverseEnds } from "../item/hostname.js";
 import { hostOf } from "../item/url.js";
 import { isIPv4 } from "node:net";
 import { embeddedIpv4, readIpv6, v4Number, v6Number, v6Text } from "../item/ip.js";

@@ -2,7 +2,7 @@ import { readDomain, readEmail, isPublicSuffix } from "./hostname.js";
 import { readIp, readIpv6 } from "./ip.js";
 import type { Item, ItemKind, Recognition, UnsupportedCode } from "./item.js";
 import { readUrl, isNetwork } from "./url.js";
-import { readWallet, looksLikeWallet } from "./wallet/wallet.js";
+import { readWallet, looksLikeWallet } from "./wallet.js";
 import { strip } from "./refang.js";
 import { itemCodes } from "../row-codes.js";
 

@@ -6,8 +6,6 @@ import {
   readItemAs,
   unsupported,
 } from "./detect.js";
-import { isPlaceholder } from "./empty-cell.js";
-import { behindLabel, stripCell } from "./label.js";
 import {
   isPublishedKind,
   type Item,
@@ -15,11 +13,8 @@ import {
   type Recognition,
   type UnsupportedCode,
 } from "./item.js";
-import { checksum, hasOtherItem, splitNote } from "./note.js";
 import { refang, strip } from "./refang.js";
-import { patternValues } from "./stix-pattern.js";
-import { longestText, sendable, whyUnreadable } from "./sendable.js";
-import { readInside, readWord } from "./word.js";
+import { longestText, sendable, whyUnreadable, readInside, readWord } from "./word.js";
 
 /**
  * Recognises the item in a text and normalises it: strips what surrounds the value, undoes
@@ -231,3 +226,122 @@ const files: ReadonlySet<UnsupportedCode> = new Set<UnsupportedCode>([
   "path",
   "registry_key",
 ]);
+
+/** One comparison of an observed value: `ipv4-addr:value = '…'`, `file:hashes.'SHA-1' = '…'`. */
+const comparison =
+  /[\w-]+:(?:[\w.[\]*-]*\.)?(?:value|hashes\.(?:'[^']*'|[\w-]+))\s*(?:=|==|IN|ISSUBSET)\s*(\('[^)]*'\)|'(?:[^'\\]|\\.)*')/g;
+const pattern = /^[([\s]*[\w-]+:[\w.'[\]*-]+\s*(?:NOT\s+)?(?:!?=|[<>]|IN\b|LIKE\b|MATCHES\b|IS)/;
+const text = /'((?:[^'\\]|\\.)*)'/g;
+
+/**
+ * The values that a STIX pattern compares addresses, names and hashes with; null if the text is not
+ * a pattern. Names of files and the like are not among them.
+ */
+function patternValues(plain: string): readonly string[] | null {
+  if (!plain.startsWith("[") && !plain.startsWith("(")) return null;
+  if (!pattern.test(plain)) return null;
+  return Array.from(plain.matchAll(comparison), ([, values = ""]) =>
+    Array.from(values.matchAll(text), ([, value = ""]) => value.replaceAll(/\\(.)/g, "$1")),
+  ).flat();
+}
+
+/** True for a cell without a value: nothing but white space and quotes, or a placeholder (`N/A`). */
+export function isEmptyCell(text: string): boolean {
+  const bare = strip(text);
+  return bare === "" || isPlaceholder(bare);
+}
+
+/** Whether a stripped text stands for "no value". */
+function isPlaceholder(bare: string): boolean {
+  return bare.length <= longest && (words.has(bare.toLowerCase()) || marks.test(bare));
+}
+
+const words: ReadonlySet<string> = new Set(
+  (
+    "n/a na #n/a n.a. n/d none null nil unknown undefined nan (none) (null) (unknown) " +
+    // Zeek; MySQL and PostgreSQL.
+    String.raw`(empty) \n`
+  ).split(" "),
+);
+const longest = 9;
+/** Any number of question marks, or of dashes in any of Unicode's lengths. */
+const marks = /^(?:\?+|[-\u2010-\u2015\u2212]+)$/;
+
+/** A cell taken apart: what may be the item, and the words beside it. */
+interface Noted {
+  readonly value: string;
+  readonly note: string;
+  /** False if both may be one name or sentence (`Example.com Incorporated`). */
+  readonly isSetOff: boolean;
+}
+
+/** The hash in a line of `sha1sum`, whose name of a file may be anything; null for any other text. */
+function checksum(plain: string): string | null {
+  const [, hash, name] = sumLine.exec(plain) ?? taggedSum.exec(plain) ?? [];
+  const other = name === undefined ? null : readWord(name);
+  return hash === undefined || (other !== null && other.item.kind !== "domain") ? null : hash;
+}
+
+const sumLine = /^\\?([\da-f]{32,128}) [ *?^U](\S.*)$/is;
+const taggedSum = /^(?:md5|sha-?\d{1,3}) ?\(.*\) ?= ?([\da-f]{32,128})$/is;
+
+/** Takes apart a cell with a value and a note; null for any other text. */
+function splitNote(plain: string): Noted | null {
+  if (plain.length > longestPart) return null;
+  const addressed = inAngles.exec(plain) ?? mailInParentheses.exec(plain);
+  if (addressed !== null) {
+    const [, before = "", value = "", behind = ""] = addressed;
+    return { value, note: `${before} ${behind}`, isSetOff: true };
+  }
+  const [, value = "", note = ""] = firstWord.exec(plain) ?? [];
+  return value === ""
+    ? null
+    : { value, note, isSetOff: separated.test(value) || setOff.test(note) };
+}
+
+const longestPart = 512;
+const inAngles = /^([^<>]*)<([^<>\s]+)>?([^<>]*)$/;
+const mailInParentheses = /^([^()]+)[([]([^()\s]+@[^()\s]+)[)\]]()$/;
+const firstWord = /^(?:[-*•·‣]\s+)?([^\s(|;/（［【，；｜、]+(?=[\s(|;（［【，；｜、])|\S+)(.*)$/s;
+const separated = /[;:|]$/;
+const setOff = /^\s*(?:[([{<|#;:=→（［【，；｜、]|-[\s>-]|\/\/|[\d\s:./TZ+-]+$)/;
+
+/** Whether a note has an item other than the given one. */
+function hasOtherItem({ note }: Noted, { value }: Item): boolean {
+  return note.split(betweenWords).some((word) => {
+    if (!markedWord.test(word) && word.length < shortestUnmarked) return false;
+    const found = readWord(word);
+    return found !== null && found.item.value !== value;
+  });
+}
+
+const betweenWords = /[\s,;|()<>"'[\]{}（）［］【】，；｜、]+/;
+const markedWord = /[.:@]/;
+/** Of letters and digits, hashes and wallets have at least as many. */
+const shortestUnmarked = 25;
+
+/**
+ * Strips a cell (see `strip`), and a stray leading `?`, the trace of a byte order mark written in the
+ * wrong encoding. No item starts with one.
+ */
+function stripCell(text: string): string {
+  const bare = strip(text);
+  return bare.startsWith("?") ? strip(bare.replace(questionMarks, "")) || bare : bare;
+}
+
+/**
+ * The value after a publisher's prefix (`SHA1: …`, `IP: …`, `URL = …`), stripped and refanged; null
+ * without such a prefix.
+ */
+function behindLabel(text: string): string | null {
+  const label = labelled.exec(text);
+  if (label === null) return null;
+  const [, name = ""] = label;
+  if (!isPublishedKind(name) && !otherLabel.test(name)) return null;
+  return refang(stripCell(text.slice(label[0].length)));
+}
+
+const questionMarks = /^[?\s]+/;
+const otherLabel =
+  /^(?:iocs?|indicators?|observables?|c2|c&c|cnc|c2 (?:server|domain|host)|from|to|cc|bcc|rcpt)$/i;
+const labelled = /^([a-z][\w &./-]{0,31}?) ?[:=]\s*(?=\S)/i;

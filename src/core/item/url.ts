@@ -1,9 +1,8 @@
 import { isIP, isIPv4 } from "node:net";
-import { areALabelsValid, hasPublicSuffix, readHostname } from "./hostname.js";
+import { areALabelsValid, hasPublicSuffix, readHostname, reverseEnds } from "./hostname.js";
 import { isBogon, isPortOrNothing, readIpv6, unmapped } from "./ip.js";
 import type { Item } from "./item.js";
 import { refang, strip } from "./refang.js";
-import { reverseEnds } from "./reverse-name.js";
 
 /**
  * Reads an http, https, ftp, ws or wss URL as the WHATWG parser does and returns its href:

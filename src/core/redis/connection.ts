@@ -1,8 +1,8 @@
 import type { Redis } from "ioredis";
 import { setTimeout as delay } from "node:timers/promises";
 import { isIP } from "node:net";
-import { isCertificateFault } from "../certificate-fault.js";
 import { FatalError, UsageError } from "../errors.js";
+import { isCertificateFault } from "../files/system-fault.js";
 import { loadDriver } from "../load-driver.js";
 import { type RedisAddress, readRedisAddress } from "./address.js";
 

@@ -1,3 +1,72 @@
+/** Wraps a paragraph at `width` characters; a longer word gets its own line. */
+export function wrapText(text: string, width: number): string {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === "" ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line].join("\n");
+}
+
+/**
+ * Wraps the lines of a message between words; continued lines are indented by two more spaces. A word
+ * longer than a line stays whole, so that a terminal can copy it.
+ *
+ * @param hanging spaces before continued lines instead
+ */
+export function wrapLines(text: string, width: number, hanging?: number): string {
+  const lines = text.split("\n").flatMap((line) => {
+    if (line.length <= width) return [line];
+    const [margin = ""] = /^ */.exec(line) ?? [];
+    const indent = " ".repeat(hanging ?? margin.length + 2);
+    const [head = "", ...rest] = wrapText(line.slice(margin.length), width - indent.length).split(
+      "\n",
+    );
+    const wrapped = [margin + head, ...rest.map((next) => indent + next.trimStart())];
+    return wrapped.map((next, at) => (at === rest.length ? next : next.trimEnd()));
+  });
+  return lines.join("\n");
+}
+
+/**
+ * A text beside its label, with every line from `column` on; below a label that is too long. Lines
+ * wrap between words at `width`.
+ */
+export function labelledText(label: string, text: string, column: number, width: number): string {
+  const margin = " ".repeat(column);
+  const lines = text
+    .split("\n")
+    .map((line) => wrapText(line, width - column))
+    .join("\n");
+  const head = label.length + 2 > column ? `${label}\n${margin}` : label.padEnd(column);
+  return head + lines.replaceAll("\n", `\n${margin}`);
+}
+
+/** Width below which texts go below their labels. */
+export const narrow = 60;
+
+/**
+ * Labels with their lines beside them or, if `width` is small, below. Without lines, a label is left
+ * out.
+ */
+export function labelled(
+  entries: readonly (readonly [label: string, lines: readonly string[]])[],
+  width: number,
+  margin = "",
+): string {
+  const shown = entries.filter(([, lines]) => lines.length > 0);
+  const widest = width < narrow ? 0 : Math.max(...shown.map(([label]) => label.length));
+  const column = margin.length + widest + 2;
+  return shown
+    .map(([label, lines]) => labelledText(margin + label, lines.join("\n"), column, width))
+    .join("\n");
+}
+
 /**
  * Characters that control a terminal (C0, DEL and C1 controls, including ESC) or reorder its text
  * (bidirectional controls, UAX #9; line and paragraph separators). Excludes the line feed.

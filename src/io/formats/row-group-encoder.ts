@@ -3,7 +3,7 @@ import type * as parquetWriter from "hyparquet-writer";
 import type { KeyValue, RowGroup, SchemaElement } from "hyparquet";
 import type { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import { programInfo } from "../../core/program.js";
-import { storedType } from "./stored-types.js";
+import { storedType } from "./column-types.js";
 
 type ParquetDriver = typeof parquetWriter;
 

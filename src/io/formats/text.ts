@@ -1,6 +1,6 @@
 import { itemRow, type Row } from "../../core/row.js";
 import { type ColumnFlag, matchColumn, unknownColumn } from "./columns/name-columns.js";
-import { textOfLines } from "./csv/skipped-lines.js";
+import { textOfLines } from "./csv/find-preamble.js";
 import { contentLines, type Line, mapLists } from "./reading/lines.js";
 import type { FormatReading, ReadableFormat, Reading, ReadOptions } from "./types.js";
 

@@ -3,10 +3,8 @@ import type { Column } from "../../core/column.js";
 import type { OptionalColumns } from "../../core/columns.js";
 import type { Item, ItemKind } from "../../core/item/item.js";
 import type { CountedRows, EnrichedRow, Row } from "../../core/row.js";
-import type { TextBytes, Warnings } from "./reading/lines.js";
-import type { Pauses } from "./reading/sample.js";
-import type { Delimiter } from "./reading/scan-cells.js";
-import type { RecordSplitter } from "./record-splitter.js";
+import type { TextBytes, Warnings, RecordSplitter } from "./reading/lines.js";
+import type { Pauses, Delimiter } from "./reading/sample.js";
 
 export const sourceFormats = ["csv", "tsv", "json", "ndjson", "text"] as const;
 

@@ -1,4 +1,4 @@
-import type { ChecksumState } from "../../core/files/running-checksum.js";
+import type { ChecksumState } from "../../core/files/checksum.js";
 import { Pauses, peek } from "../formats/reading/sample.js";
 import { type LineEnd, limits, Warnings } from "../formats/reading/lines.js";
 import { decode, isPlain, markLength, skip } from "./decode.js";

@@ -1,8 +1,13 @@
 import { strip } from "../../core/item/refang.js";
-import { isColumnName } from "../formats/columns/column-words.js";
-import { delimiters } from "../formats/reading/scan-cells.js";
+import { isColumnName } from "../formats/columns/rate-columns.js";
+import {
+  delimiters,
+  type HeadLines,
+  headLines,
+  peek,
+  isHeadComplete,
+} from "../formats/reading/sample.js";
 import { findPreamble } from "../formats/csv/find-preamble.js";
-import { type HeadLines, headLines, peek, isHeadComplete } from "../formats/reading/sample.js";
 import type { SourceFormat } from "../formats/types.js";
 import { type InputOptions, openInput, pausesOf } from "./open-input.js";
 import type { AnyInput, Encoding, SourceInput, SourceOptions } from "./types.js";

@@ -1,7 +1,7 @@
 import { type FileHandle, open, stat as statPath } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { openSilent } from "../../core/files/read-path.js";
-import { type ChecksumState, RunningChecksum } from "../../core/files/running-checksum.js";
+import { type ChecksumState, RunningChecksum } from "../../core/files/checksum.js";
 import {
   checkedBytes,
   directoryError,

@@ -1,7 +1,7 @@
 import { buffer } from "node:stream/consumers";
 import { limits } from "../formats/reading/lines.js";
 import { pinObject, readObject, type PinnedObject } from "../object/read-object.js";
-import { type ChecksumState, RunningChecksum } from "../../core/files/running-checksum.js";
+import { type ChecksumState, RunningChecksum } from "../../core/files/checksum.js";
 import { skip } from "./decode.js";
 import { checkedBytes, tooShortError } from "./verify-input.js";
 import type { FileInput, StoredInput } from "./types.js";

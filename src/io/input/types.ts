@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { Clock } from "../../core/clock.js";
-import type { ChecksumState, RunningChecksum } from "../../core/files/running-checksum.js";
+import type { ChecksumState, RunningChecksum } from "../../core/files/checksum.js";
 import type { Row } from "../../core/row.js";
 import type { InputType } from "../formats/typed-column.js";
 import type { TextBytes, Warnings } from "../formats/reading/lines.js";

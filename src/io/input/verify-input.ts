@@ -4,11 +4,7 @@ import { join } from "node:path";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
 import { startAnew } from "../../core/remedies.js";
 import { isLocked } from "../../core/files/run-lock.js";
-import {
-  type ChecksumState,
-  type Damage,
-  RunningChecksum,
-} from "../../core/files/running-checksum.js";
+import { type ChecksumState, type Damage, RunningChecksum } from "../../core/files/checksum.js";
 
 interface CheckedFile {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { FatalError } from "../../core/errors.js";
-import { RunningChecksum } from "../../core/files/running-checksum.js";
+import { RunningChecksum } from "../../core/files/checksum.js";
 
 export async function readBytes(path: string, start: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafeSlow(length);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join, resolve } from "node:path";
-import { userStateFolder } from "../../core/files/user-folders.js";
+import { userStateFolder } from "../../core/files/folders.js";
 
 /** A file name for a text. A hash keeps texts apart whose characters were replaced. */
 export function fileWord(text: string): string {

@@ -1,8 +1,7 @@
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import { makeFolder } from "../../core/files/make-folder.js";
-import { realPath } from "../../core/files/real-path.js";
+import { makeFolder, realPath } from "../../core/files/folders.js";
 import { partPath } from "./part-file.js";
 import { outputFault } from "./output-fault.js";
 import { didYouMean } from "../../core/text/did-you-mean.js";

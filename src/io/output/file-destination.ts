@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { access, type FileHandle, lstat, open, rm, writeFile } from "node:fs/promises";
 import { FatalError } from "../../core/errors.js";
-import { RunningChecksum } from "../../core/files/running-checksum.js";
+import { RunningChecksum } from "../../core/files/checksum.js";
 import { outputFault } from "./output-fault.js";
 import {
   noLink,

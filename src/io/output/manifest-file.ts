@@ -1,8 +1,12 @@
 import { UsageError } from "../../core/errors.js";
 import { jsonFileFault, readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { manifestPath } from "../../core/files/output-names.js";
-import { type FoundManifest, parseManifest } from "../../core/manifest/found-manifest.js";
-import { type Manifest, isRefusal } from "../../core/manifest/manifest.js";
+import {
+  type FoundManifest,
+  parseManifest,
+  type Manifest,
+  isRefusal,
+} from "../../core/manifest.js";
 import type { Output } from "./output.js";
 import { defaultPrefix } from "./options.js";
 import { outputFault } from "./output-fault.js";

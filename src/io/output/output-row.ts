@@ -1,8 +1,8 @@
 import { type Column, type ColumnType, type ColumnValue, resultFrom } from "../../core/column.js";
 import { columns, type OptionalColumns } from "../../core/columns.js";
 import { FatalError } from "../../core/errors.js";
-import { findingSources } from "../../core/finding-source.js";
 import {
+  findingSources,
   type Finding,
   findingStatuses,
   type JsonObject,
@@ -16,7 +16,7 @@ import type { Row } from "../../core/row.js";
 import { answeredLookups } from "../formats/answered-lookups.js";
 import { columnTypes, joinedEntries } from "../formats/column-types.js";
 import type { CellValue, InputType } from "../formats/typed-column.js";
-import type { ChecksumState } from "../../core/files/running-checksum.js";
+import type { ChecksumState } from "../../core/files/checksum.js";
 import type { OutputRecord, Encoder, InputReading, SourceFormat } from "../formats/types.js";
 import { stagedType, type TableColumn } from "./table-schema.js";
 import { cellOf, type InputValue, numberValue } from "../formats/input-values.js";

@@ -4,8 +4,8 @@ import { type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { startOver, writeAgain } from "../../core/remedies.js";
 import { FatalError } from "../../core/errors.js";
-import { syncFolder } from "../../core/files/make-folder.js";
-import { type Damage, RunningChecksum } from "../../core/files/running-checksum.js";
+import { syncFolder } from "../../core/files/folders.js";
+import { type Damage, RunningChecksum } from "../../core/files/checksum.js";
 import { outputFault } from "./output-fault.js";
 import type { SinkPosition, WrittenFile } from "./types.js";
 

@@ -1,9 +1,9 @@
-import type { MadeUp, TableData } from "../../core/finding-source.js";
+import type { MadeUp, TableData } from "../../core/finding.js";
 import type { Clock } from "../../core/clock.js";
 import type { ColumnType } from "../../core/column.js";
 import type { Encoder } from "../formats/types.js";
 import type { Stage } from "./stage.js";
-import type { Manifest } from "../../core/manifest/manifest.js";
+import type { Manifest } from "../../core/manifest.js";
 import type { WrittenOutput } from "./types.js";
 import type { TableSchemaOptions } from "./table-schema.js";
 

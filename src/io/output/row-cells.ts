@@ -1,8 +1,7 @@
 import { type Clock, systemClock } from "../../core/clock.js";
 import type { EnrichedRow } from "../../core/row.js";
-import { columnTypes } from "../formats/column-types.js";
+import { columnTypes, storedType } from "../formats/column-types.js";
 import type { CellValue } from "../formats/typed-column.js";
-import { storedType } from "../formats/stored-types.js";
 import type { PublicationOptions } from "./publication.js";
 import { type Stage, stageEncoder, type StagedRow } from "./stage.js";
 import { storedText } from "./column-rules.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { ColumnType } from "../../core/column.js";
 import type { EnrichedRow } from "../../core/row.js";
 import { linesEncoder } from "../formats/lines-encoder.js";
-import { splitLines } from "../formats/record-splitter.js";
+import { splitLines } from "../formats/reading/lines.js";
 import type { CellValue } from "../formats/typed-column.js";
 import type { Encoder } from "../formats/types.js";
 import { partFault, partPath, verifyPart, type WrittenPosition } from "./part-file.js";

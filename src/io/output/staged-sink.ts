@@ -3,7 +3,7 @@ import { openFileDestination } from "./file-destination.js";
 import { partPath, readWritten } from "./part-file.js";
 import { readStage, type Stage, stagePath } from "./stage.js";
 import { textSink } from "./text/text-sink.js";
-import type { Manifest } from "../../core/manifest/manifest.js";
+import type { Manifest } from "../../core/manifest.js";
 import type { Sink, SinkPosition, WrittenOutput } from "./types.js";
 import type { Publication } from "./publication.js";
 

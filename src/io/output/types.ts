@@ -1,6 +1,6 @@
-import type { Manifest } from "../../core/manifest/manifest.js";
+import type { Manifest } from "../../core/manifest.js";
 import type { EnrichedRow } from "../../core/row.js";
-import type { ChecksumState } from "../../core/files/running-checksum.js";
+import type { ChecksumState } from "../../core/files/checksum.js";
 import type { SinkFormat } from "../formats/types.js";
 
 /** How much of an output is durable. Plain JSON, stored in the run's checkpoint. */

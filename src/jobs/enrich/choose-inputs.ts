@@ -17,7 +17,7 @@ import type {
   SkippedFile,
   SourceInput,
 } from "../../io/input/types.js";
-import { isFolder } from "../../core/files/make-folder.js";
+import { isFolder } from "../../core/files/folders.js";
 import { isObjectPrefix } from "../../io/object/address.js";
 import { parseInput } from "../../io/output/parse-input.js";
 import { openWithFlags } from "./rows/read-several.js";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { type ExclusionList, excludedMessage } from "../../core/exclusions/exclusion-list.js";
-import type { ExclusionRecord, Manifest } from "../../core/manifest/manifest.js";
-import type { MadeUp } from "../../core/finding-source.js";
+import type { ExclusionRecord, Manifest } from "../../core/manifest.js";
+import type { MadeUp } from "../../core/finding.js";
 
 /** Counts by a name that the data brings. */
 export type Counts = Map<string, number>;

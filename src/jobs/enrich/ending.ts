@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import { makeFolder } from "../../core/files/make-folder.js";
+import { makeFolder, userStateFolder } from "../../core/files/folders.js";
 import { manifestPath } from "../../core/files/output-names.js";
 import { faultReason } from "../../core/files/system-fault.js";
-import { userStateFolder } from "../../core/files/user-folders.js";
 import { writeManifest } from "../../io/output/manifest-file.js";
 import { readUnfinished, saveUnfinished } from "./state/checkpoint.js";
 import type { Job } from "./types.js";
@@ -13,9 +12,9 @@ import {
   stopSignals,
   UsageError,
 } from "../../core/errors.js";
-import type { ExitReason, Manifest, RunEnding } from "../../core/manifest/manifest.js";
+import type { ExitReason, Manifest, RunEnding } from "../../core/manifest.js";
 import type { FindingStatus } from "../../core/finding.js";
-import { redactAddress } from "../../core/redaction/redact-address.js";
+import { redactAddress } from "../../core/redaction.js";
 import { OutputClosedError } from "../../io/output/file-destination.js";
 import type { FailOn } from "./failure-limits.js";
 

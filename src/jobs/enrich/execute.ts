@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import type { Manifest } from "../../core/manifest/manifest.js";
+import type { Manifest } from "../../core/manifest.js";
 import { withResources } from "../../core/resource-stack.js";
 import { isPartLost, removePart } from "../../io/output/part-file.js";
 import { inFile, type PublishedRun } from "../../io/output/read.js";

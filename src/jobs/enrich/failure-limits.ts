@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { didYouMean } from "../../core/text/did-you-mean.js";
 import type { FindingStatus } from "../../core/finding.js";
-import type { Refusal } from "../../core/manifest/manifest.js";
+import type { Refusal } from "../../core/manifest.js";
 import type { TallySnapshot } from "./tally.js";
 
 /** A number of rows, or a share of those before; `mayBeEmpty` if there may be none the first time. */

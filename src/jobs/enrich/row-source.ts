@@ -1,7 +1,6 @@
 import type { Clock } from "../../core/clock.js";
 import type { OptionalColumns } from "../../core/columns.js";
-import type { MadeUp } from "../../core/finding-source.js";
-import type { Finding } from "../../core/finding.js";
+import type { MadeUp, Finding } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
 import type { Encoder, ReadOptions, SourceFormat } from "../../io/formats/types.js";

@@ -2,8 +2,7 @@ import { isQuota } from "../../core/options.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import { tightest } from "../../client/store/quota/quota.js";
 import type { RunLookup } from "./run-lookup.js";
-import { perSecond } from "../../client/session/connections.js";
-import { quotaOfAll } from "../../client/session/paces.js";
+import { perSecond, quotaOfAll } from "../../client/session/connections.js";
 import type { Session } from "../../client/session/session.js";
 import type { Job, RunProgress } from "./types.js";
 import type { OpenRun } from "./open-run.js";
@@ -91,7 +90,7 @@ async function quotasLeft(
   if (service.embedded || stateFolder === null) {
     return quotas.map(({ count }) => count);
   }
-  const { usedQuotas } = await import("../../client/session/used-quotas.js");
+  const { usedQuotas } = await import("../../client/session/connections.js");
   const scoped = quotas.map((rate) => ({ scope: quotaOfAll, rate }));
   const counter = { service: service.url, stateFolder, onWarning: () => undefined };
   const used = await usedQuotas(counter, scoped, now);

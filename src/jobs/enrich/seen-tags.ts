@@ -2,7 +2,7 @@ import { UsageError } from "../../core/errors.js";
 import { manifestPlace, readManifest } from "../../io/output/manifest-file.js";
 import { parseOutput } from "../../io/output/registry.js";
 import { otherNames } from "./counters.js";
-import type { Manifest } from "../../core/manifest/manifest.js";
+import type { Manifest } from "../../core/manifest.js";
 
 /**
  * Tags on the rows of a run, most frequent first.

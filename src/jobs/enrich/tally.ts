@@ -1,7 +1,8 @@
-import { type LeftOutCounts, type Manifest, madeUpOf } from "../../core/manifest/manifest.js";
+import { type LeftOutCounts, type Manifest, madeUpOf } from "../../core/manifest.js";
 import { hasOtherTime } from "../../core/columns.js";
-import { findingSources, type MadeUp } from "../../core/finding-source.js";
 import {
+  findingSources,
+  type MadeUp,
   countedVerdicts,
   type FindingStatus,
   findingStatuses,

@@ -1,4 +1,4 @@
-import type { Manifest } from "../../core/manifest/manifest.js";
+import type { Manifest } from "../../core/manifest.js";
 import type { Writable } from "node:stream";
 import type { Clock } from "../../core/clock.js";
 import type { FindingStatus, VerdictCounts } from "../../core/finding.js";

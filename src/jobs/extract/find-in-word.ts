@@ -1,9 +1,7 @@
 import { readHostname } from "../../core/item/hostname.js";
-import { readSendable } from "../../core/item/sendable.js";
-import type { WrittenItem } from "../../core/item/word.js";
-import { isMeant } from "./is-meant.js";
-import { isAlone } from "./surroundings.js";
-import { continued, endOfUrl, withoutSentence } from "./url-end.js";
+import { readSendable, type WrittenItem, readWord, withoutTail } from "../../core/item/word.js";
+import { isAlone, isHost, isPartOfPath, type TextPlace } from "./is-host.js";
+import type { Item } from "../../core/item/item.js";
 
 /** An item and what its finder's user knows of it. The same words yield the same object. */
 interface FoundItem<T> extends WrittenItem {
@@ -166,3 +164,169 @@ const unspecified = /^(?:0|255)\.|\.0\.0$/;
 
 /** `a.io` and `1::2`. */
 const shortest = 4;
+
+interface Mention extends TextPlace {
+  readonly item: Item;
+  readonly value: string;
+  readonly isDefanged: boolean;
+}
+
+/** Whether the author meant the item: a file name, a version or code may look like one. */
+function isMeant(mention: Mention): boolean {
+  const { item, isDefanged, value } = mention;
+  switch (item.kind) {
+    case "ip":
+      return isDefanged || (item.value.includes(":") ? isAddress(item.value) : !isVersion(mention));
+    case "sha1":
+      return !standsBefore(mention, commit);
+    case "domain":
+      return isDefanged ? !isPartOfPath(mention) : isHostMeant(value, mention);
+    case "url":
+      return isDefanged || isHostMeant(value.replace(/[/?#].*$/s, ""), mention);
+    case "email":
+    case "crypto_wallet":
+      return true;
+  }
+}
+
+const commit = /(?<=\b(?:commit|revision|rev|tree|blob|parent|git \w+)[\s:=]+)/iy;
+/** The word "version" or the like, and other versions between it and this one. */
+const version =
+  /(?<=(?:\b(?:\w*versions?|ver|v|builds?|release|firmware|rev|revision|update[ds]?|upgrade[ds]?|patch(?:ed to)?|section|chapter|fixed in|affected)\.?|version.{0,12} (?:to|and|than|before))[\s:="']+(?:\d[\d.]*(?:\s*[,;/]|\s+(?:and|or|to))+\s+)*)/iy;
+/** A word with a capital letter before four numbers: a product (`Reader 11.0.0.23`). */
+const product =
+  /(?<=(?:^|\s)(?!(?:IPs?|IPv4|C2|DNS|Address|Host|Server|Client|Source|From|To|At|On|And|Or|The|Peer|Remote|Target|Blocked?)\s)[A-Z][\w.]*[a-z]\w* )/y;
+/** Releases in a heading have their day beside them. */
+const dated = /(?<=(?:^|[^\d-])\d{4}-\d\d-\d\d[ ,:]*\()/y;
+/** Numbers of a release: a small one first, and a zero. */
+const release = /^[12]?\d\.(?:\d+\.)*0(?:\.|$)/;
+
+/** Whether what stands before the mention matches. Looked for backwards, since it seldom does. */
+function standsBefore({ text, at }: Mention, pattern: RegExp): boolean {
+  const before = text.slice(Math.max(0, at - reach), at);
+  pattern.lastIndex = before.length;
+  return pattern.test(before);
+}
+
+const reach = 64;
+
+/** Four numbers after the word "version", a mask, or a number that ends like a release's. */
+function isVersion(mention: Mention): boolean {
+  const { value } = mention.item;
+  if (/\.0\.0$|^255\./.test(value)) return true;
+  return (
+    standsBefore(mention, version) ||
+    (/^\d\./.test(value) && standsBefore(mention, dated)) ||
+    (release.test(value) && !value.startsWith("10.") && standsBefore(mention, product))
+  );
+}
+
+/** `a::b` is more often C++. */
+function isAddress(value: string): boolean {
+  return /^[23][\da-f]{3}::/.test(value) || value.split(/:+/).filter(Boolean).length > 2;
+}
+
+function isHostMeant(value: string, mention: Mention): boolean {
+  if (/^[\d.:]+$/.test(value)) return !isVersion(mention);
+  return isHost(value, mention);
+}
+
+/**
+ * Characters that end a word: JavaScript's white space, quotes, punctuation of Chinese and Japanese,
+ * and what no item has in it.
+ */
+export const separators =
+  "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a" +
+  "\u2028\u2029\u202f\u205f\u3000\ufeff\"'<>`|,{}\\“”„‟‘’‚‛«»‹›" +
+  "、。．｡､：，；！？（）［］｛｝「」『』｢｣【】〔〕《》〈〉・｜";
+const inWord = `[^${separators.replace("\\", "\\\\")}]`;
+
+/**
+ * Where a URL in a text ends.
+ *
+ * A URL in quotes ends with them. Any other one ends with its word; but a comma, a bar or an
+ * apostrophe within it belongs to it unless it separates cells, items or quotes.
+ *
+ * @param at where it begins
+ * @param end where its word ends
+ */
+function endOfUrl(text: string, at: number, end: number): number {
+  const before = text.charAt(at - 1);
+  if (before === '"' || before === "'") {
+    const close = text.indexOf(before, at);
+    const isQuoted = close > end && close - at < longest && !/\s/.test(text.slice(at, close));
+    return isQuoted ? close : end;
+  }
+  userBehindHost.lastIndex = end;
+  if (userBehindHost.test(text)) return endOfSentenceUrl(text, userBehindHost.lastIndex);
+  const word = text.slice(at, end);
+  const next = nextItem(word);
+  if (next > 0) return at + next;
+  return continued.test(text.charAt(end)) && pathOf.test(word) && !isCell(text, at)
+    ? endOfSentenceUrl(text, end)
+    : end;
+}
+
+/** Whether a URL is a cell of a table: a separator precedes it, or a line beside its own has one. */
+function isCell(text: string, at: number): boolean {
+  if (/[,;|=] *$/.test(text.slice(Math.max(0, at - 3), at))) return true;
+  if (at > 0 && !/[\n\r]/.test(text.charAt(at - 1))) return false;
+  const before = text.slice(Math.max(0, at - longestCell), Math.max(0, at - 1));
+  const behind = text.slice(at, at + longestCell);
+  return /[,|][^\n\r]*$/.test(before) || /^[^\n\r]*\r?[\n\r][^\n\r]*?[,|]/.test(behind);
+}
+
+const longest = 8192;
+/** Looks like a user name before the host, but browsers read the backslash as a slash. */
+const userBehindHost = new RegExp(
+  `\\\\+(?<=://[^\\s/?#]{1,256})(?:(?![/?#])${inWord})*@${inWord}*`,
+  "y",
+);
+const pathOf = /[^/?#:][/?#]/;
+const longestCell = 512;
+/** Ends a word, but perhaps not a URL. */
+const continued = /[,|']/;
+
+/** Where another item follows behind a semicolon or, without a blank, another URL; -1 if nowhere. */
+function nextItem(word: string): number {
+  for (let at = word.indexOf(";"); at > 0; at = word.indexOf(";", at + 1)) {
+    const piece = word.slice(at + 1).split(";", 1)[0] ?? "";
+    if (scheme.test(piece) || (/[.:@]/.test(piece) && readWord(piece) !== null)) return at;
+  }
+  return -1;
+}
+
+const scheme = /^h(?:tt|xx)ps?:\/\//i;
+
+function endOfSentenceUrl(text: string, wordEnd: number): number {
+  let end = wordEnd;
+  for (;;) {
+    within.lastIndex = end;
+    const more = within.exec(text)?.[0];
+    if (more === undefined) return end;
+    const piece = more.slice(1);
+    if (more.startsWith(",") || more.startsWith("|")) {
+      if (scheme.test(piece) || readWord(piece) !== null) return end;
+    }
+    end += more.length;
+  }
+}
+
+/** A separator of words and what follows it at once. */
+const within = new RegExp(`[,|'][\\w%/?&=#~+-]${inWord}*`, "y");
+
+/**
+ * A URL without the punctuation of the sentence.
+ *
+ * @param before the line up to the URL, whose emphasis (`__`) may end with it
+ */
+function withoutSentence(url: string, before: string): string {
+  const bare = withoutTail(url);
+  const mark = emphasis.exec(bare)?.[0];
+  if (mark === undefined) return bare;
+  const line = before.slice(before.lastIndexOf("\n") + 1);
+  const isOpen = line.split(mark).length % 2 === 0;
+  return isOpen ? withoutTail(bare.slice(0, -mark.length)) : bare;
+}
+
+const emphasis = /(?:\*+|_+|~+)$/;

@@ -7,7 +7,7 @@ import {
   lackedMembers,
 } from "../../io/formats/answered-lookups.js";
 import type { OutputRecord } from "../../io/formats/types.js";
-import { cutList, cutText, longestName } from "./cut-text.js";
+import { cutList, cutText, longestName } from "./phrases.js";
 import { Days } from "./timeline.js";
 import type { OutcomeCounts, Report, RunFacts, TopCounts, Offender } from "./types.js";
 import { createHash } from "node:crypto";

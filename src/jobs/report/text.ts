@@ -1,14 +1,12 @@
-import { madeUpText } from "../../core/finding-source.js";
-import { printable } from "../../core/text/printable.js";
+import { madeUpText } from "../../core/finding.js";
+import { printable, wrapText } from "../../core/text/printable.js";
 import { counted, formatCount, formatPercent } from "../../core/text/quantity.js";
-import { wrapText } from "../../core/text/wrap.js";
-import { defang } from "./defang.js";
+import { defang, changeCounts, changePhrase, changeTotal } from "./phrases.js";
 import { headline, headlineDetail, kindName, moreText, outcomeNames } from "./headline.js";
 import { outcomes, total } from "./report-tally.js";
 import { runFacts } from "./run-facts.js";
 import { bucketName, timelineOf } from "./timeline.js";
 import type { Offender, Report, TopCounts } from "./types.js";
-import { changeCounts, changePhrase, changeTotal } from "./change-phrase.js";
 
 /** Items listed in text; the page has more. */
 const itemsShown = 10;

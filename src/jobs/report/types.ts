@@ -1,6 +1,5 @@
-import type { ExclusionRecord } from "../../core/manifest/manifest.js";
-import type { MadeUp } from "../../core/finding-source.js";
-import type { FindingStatus, Verdict } from "../../core/finding.js";
+import type { ExclusionRecord } from "../../core/manifest.js";
+import type { MadeUp, FindingStatus, Verdict } from "../../core/finding.js";
 import type { Days } from "./timeline.js";
 import type { Change, DiffCounts } from "../diff/diff-outputs.js";
 

@@ -1,4 +1,4 @@
-import { madeUpOf, type Manifest } from "../../core/manifest/manifest.js";
+import { madeUpOf, type Manifest } from "../../core/manifest.js";
 import { UsageError } from "../../core/errors.js";
 import { failedSuffix, withoutFailed } from "../../core/files/output-names.js";
 import {
@@ -9,14 +9,14 @@ import {
   type OutputFile,
   outputFile,
 } from "../../io/output/read.js";
-import { mustHaveColumns, retriedColumns } from "../../core/needed-columns.js";
+import { mustHaveColumns, retriedColumns } from "../../core/columns.js";
 import { formats } from "../../io/formats/registry.js";
 import type { Output } from "../../io/output/output.js";
 import type { OutputSettings } from "../enrich/options.js";
 import { parseOutput } from "../../io/output/registry.js";
 import { checkOutputName } from "../../io/output/check-paths.js";
 import { execute } from "../enrich/execute.js";
-import type { Refill, RowSource } from "../enrich/row-source.js";
+import type { Refill, RowSource, StartRow } from "../enrich/row-source.js";
 import { manifestOfOutput, prefixOfOutput } from "../../io/output/manifest-file.js";
 import type { EnrichJob } from "../enrich/types.js";
 import { shapeRefused } from "../../io/output/text/read.js";
@@ -38,7 +38,6 @@ import { recogniseItem } from "../../core/item/recognise.js";
 import { combineFindings } from "../../client/lookup/combine.js";
 import { type OutputRow, resultInRecord } from "../../io/output/output-row.js";
 import type { Lookup } from "../../client/lookup/types.js";
-import type { StartRow } from "../enrich/row-source.js";
 
 /**
  * Looks up the failed and partial rows of an earlier output again. The result is a new output, or

@@ -10,10 +10,10 @@ import {
   type IndexedTag,
   indexSchemaVersion,
   storedListName,
+  FileStems,
+  ExportState,
 } from "./folder/export-index.js";
-import { FileStems } from "./folder/file-stems.js";
 import type { ServiceError } from "../../client/api/status-fault.js";
-import { ExportState } from "./export-state.js";
 import { isTagFault, mayPass, TagExportError } from "./faults.js";
 import {
   type ExportReport,

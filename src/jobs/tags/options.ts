@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { intents } from "../../core/endpoints/vocabulary.js";
+import { intents } from "../../core/endpoints/endpoint.js";
 import { namesAmong, option, wholeNumber } from "../../core/options.js";
 
 /** Formats of a tag's list. Each is also the extension of its file. */

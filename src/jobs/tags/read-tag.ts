@@ -1,8 +1,7 @@
 import { RejectedError, SnapshotChangedError } from "../../client/api/status-fault.js";
-import type { Tag, TagIps } from "../../client/api/schema/tag.js";
+import type { Tag, TagIps } from "../../client/api/calls.js";
 import { type AddressList, AddressPages, readEntries } from "./address-list.js";
-import type { ExportState } from "./export-state.js";
-import type { ExportedTag } from "./folder/export-index.js";
+import type { ExportState, ExportedTag } from "./folder/export-index.js";
 import { TagExportError } from "./faults.js";
 import type { ExportTagsOptions } from "./types.js";
 

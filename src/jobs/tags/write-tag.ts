@@ -20,7 +20,7 @@ import { type ExportedTag, storedListName } from "./folder/export-index.js";
 import type { TagFormat } from "./options.js";
 import type { TagList, TagReading } from "./read-tag.js";
 import type { ListMetadata } from "./types.js";
-import { recordWriter, withoutFormula } from "../../io/formats/csv/csv-writer.js";
+import { recordWriter, withoutFormula } from "../../io/formats/csv/csv-records.js";
 
 interface TagWriting extends TagReading {
   readonly folder: ExportFolder;

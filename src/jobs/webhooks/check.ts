@@ -1,9 +1,15 @@
 import type { JsonObject } from "../../core/finding.js";
-import { addressProblems } from "./address.js";
-import type { Webhook } from "./configuration.js";
-import { parsePql, formatPath, readField } from "./pql.js";
+import { addressProblems, type Webhook } from "./configuration.js";
+import {
+  parsePql,
+  formatPath,
+  readField,
+  malformedFields,
+  renderCollecting,
+  contextValues,
+  resolverDataPath,
+} from "./render.js";
 import { childPointer, type Problem, warningAt } from "./problem.js";
-import { malformedFields, renderCollecting, contextValues, resolverDataPath } from "./render.js";
 
 /**
  * Checks a webhook without sending it. Neither calls nor throws.

@@ -6,7 +6,7 @@ import { sendOnce } from "../../client/api/http/send-once.js";
 import { TransportError } from "../../client/api/http/transport-error.js";
 import { againAfter } from "../../client/api/status-fault.js";
 import type { Again } from "../../core/attempt.js";
-import { CredentialMask } from "../../core/redaction/credential-mask.js";
+import { CredentialMask } from "../../core/redaction.js";
 import { RetryPlan } from "../../client/lookup/attempt/retry.js";
 import type { Webhook } from "./configuration.js";
 import {

@@ -5,7 +5,7 @@ import {
   InterruptedError,
   UsageError,
 } from "../../../src/core/errors.js";
-import { exitCodeOfError, exitCodeOfRun } from "../../../src/cli/exit-code.js";
+import { exitCodeOfError, exitCodeOfRun } from "../../../src/jobs/enrich/ending.js";
 import { failOn } from "../../../src/jobs/enrich/failure-limits.js";
 import { OutputClosedError } from "../../../src/io/output/file-destination.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import fc from "fast-check";
-import { CredentialMask } from "../../../src/core/redaction/credential-mask.js";
+import { CredentialMask } from "../../../src/core/redaction.js";
 
 const key = 'k3y/8f7e+"d5\\c4b=';
 const mask = new CredentialMask(key);

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { blocklistStatuses, intents } from "../../../src/core/endpoints/vocabulary.js";
-import { mailBlocklist } from "../../../src/core/endpoints/endpoint.js";
+import { blocklistStatuses, intents, mailBlocklist } from "../../../src/core/endpoints/endpoint.js";
 import { hasOtherWord, verdictOf } from "../../../src/core/verdict.js";
 import { aFinding } from "../../helpers/enriched-rows.js";
 

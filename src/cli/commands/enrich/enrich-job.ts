@@ -1,10 +1,16 @@
-import { inGroups } from "../../../jobs/enrich/options.js";
-import { isRefusal, type Manifest } from "../../../core/manifest/manifest.js";
+import { inGroups, runOptions } from "../../../jobs/enrich/options.js";
+import { isRefusal, type Manifest } from "../../../core/manifest.js";
 import type { EnrichJob } from "../../../jobs/enrich/types.js";
-import type { CommandCall, SettingsOf } from "../../command.js";
-import { exitCodes } from "../../exit-code.js";
+import {
+  type CommandCall,
+  type SettingsOf,
+  defineCommand,
+  commonExitCodes,
+  interruptedExitCodes,
+} from "../../command.js";
+import { exitCodes } from "../../../jobs/enrich/ending.js";
 import type { Session } from "../../../client/session/session.js";
-import { withSession } from "../../services/services.js";
+import { withSession, withServices } from "../../services/services.js";
 import type { CliContext } from "../../terminal/cli-context.js";
 import { ProgressDisplay } from "../../terminal/progress-display.js";
 import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../../core/errors.js";
@@ -12,13 +18,50 @@ import type { FolderSettings } from "../../../io/input/listing/list-inputs.js";
 import type { RunInput } from "../../../io/input/types.js";
 import type { Output } from "../../../io/output/output.js";
 import { statePath } from "../../../jobs/enrich/state/state-files.js";
-import type { sourceOptions } from "../../../io/input/source-options.js";
-import type { runGroups } from "./job-options.js";
+import { sourceOptions } from "../../../io/input/source-options.js";
 import { exitCodeOfManifest } from "../results/failed-rows.js";
 import { printSummary } from "./summary.js";
 import type { ReadingSettings } from "../../../jobs/enrich/row-source.js";
 import type { ServiceAccess } from "../../../client/session/types.js";
-import { userStateFolder } from "../../../core/files/user-folders.js";
+import { userStateFolder } from "../../../core/files/folders.js";
+import { apiOptions } from "../../../client/api/options.js";
+import { lookupOptions } from "../../../client/lookup/options.js";
+import { sinkOptions } from "../../../io/output/options.js";
+import { cliOptions } from "../../options/option-spec.js";
+import { unattendedOptions } from "../../unattended/options.js";
+
+const { local, synthetic, report, against, json, quiet } = cliOptions.shape;
+const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
+const { mode, key, tagIps, ...files } = sinkOptions.shape;
+const { lookups, bogons, exclude, urlQuery, cache, cacheTtl, ...pace } = lookupOptions.shape;
+
+export const runGroups = {
+  Output: files,
+  Tables: { mode, key },
+  Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
+  Lookups: { lookups, bogons, exclude, urlQuery, cache, cacheTtl },
+  Pace: pace,
+  Run: { ...runOptions.shape },
+  "Reports and monitoring": {
+    report,
+    against,
+    tagIps,
+    json,
+    quiet,
+    ...unattendedOptions.shape,
+  },
+};
+
+export function jobExitCodes(rowsFailed = "done, but the output has rows that --fail-on counts") {
+  return [
+    commonExitCodes[0],
+    ["1", "the run could not continue, or more rows failed than --max-failed allows"],
+    commonExitCodes[2],
+    ["3", rowsFailed],
+    ["75", "stopped early by a budget, deadline or quota; resumable"],
+    ...interruptedExitCodes,
+  ] as const;
+}
 
 /** The settings of the main job, and those of the program that apply to it. */
 type EnrichJobSettings = SettingsOf<typeof runGroups & { Input: typeof sourceOptions.shape }>;
@@ -225,3 +268,43 @@ export function inputNames(
     hint: `name a file or pipe ${what} in; to type it, use -`,
   });
 }
+
+export const enrichCommand = defineCommand({
+  name: "enrich",
+  isJob: true,
+  usage: "[input...] [-o OUT] [flags]",
+  summary: "add the reputation of its item to every row of a file",
+  description: [
+    "Looks up the item in every row of a CSV, TSV, NDJSON or text file and writes the rows in input order, unchanged, with the answer in added columns. A failed lookup is a row with a status, never a missing row.",
+    "OUT appears once it is complete, with OUT.manifest.json beside it as the record of the run. To continue an interrupted run, repeat the command with --resume.",
+  ],
+  operands: [
+    [
+      "input",
+      "files and folders to read in order as one input, or - for stdin [default -]; gzip is detected. Also FILE.parquet, and duckdb:FILE or postgres://USER@HOST/DB with ?table=NAME or ?query=SELECT…",
+    ],
+  ],
+  groups: {
+    Input: sourceOptions.shape,
+    ...runGroups,
+  },
+  examples: {
+    "repute enrich dump.csv -o enriched.csv --local":
+      "try it with the embedded service: nothing leaves this machine",
+    "repute enrich dump.csv -o enriched.csv --intel-url https://intel.example/beta":
+      "query the service, with at most 100 requests per second",
+    "repute enrich reports/*.ndjson.gz more/ -o all.ndjson.gz --item-column source.ip":
+      "read several files and folders as one input, the item from a nested member; gzip on both sides",
+    "repute enrich 'duckdb:intel.duckdb?query=SELECT id, ioc FROM iocs' -o 'duckdb:intel.duckdb?table=nightly'":
+      "append the rows of a query to a table; also postgres://USER@HOST/DB?table=NAME, or FILE.parquet",
+    "zcat feed.tsv.gz | repute enrich --from tsv --no-header --comment '#' --lookups quick-check > feed.csv":
+      "read rows without a header from a pipe, do only the quick check, write to stdout",
+    "repute enrich dump.csv -o 'nights/{date}.csv' --report 'nights/{date}.html' --against previous --resume":
+      "in a crontab: continue an interrupted run, keep every night, show what changed since the last",
+  },
+  exitCodes: jobExitCodes("done, but the output has rows that --fail-on counts (default: failed)"),
+  run: async (call) => {
+    const input = await enrichInput(call.operands, call.context, call.settings);
+    return withServices(["intel"], call, ({ intel }) => runEnrichJob(call, intel, input));
+  },
+});

@@ -6,8 +6,7 @@ import { defaultPrefix, readPrefix, sinkOptions } from "../../../io/output/optio
 import { fileInput } from "../../../io/input/types.js";
 import { sourceOptions } from "../../../io/input/source-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
-import { runEnrichJob } from "./enrich-job.js";
-import { jobExitCodes, runGroups } from "./job-options.js";
+import { runEnrichJob, jobExitCodes, runGroups } from "./enrich-job.js";
 import { withServices } from "../../services/services.js";
 import {
   checkRunWords,

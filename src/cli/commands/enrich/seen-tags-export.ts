@@ -5,11 +5,11 @@ import type { Output } from "../../../io/output/output.js";
 import { manifestPath, startOf } from "../../../core/files/output-names.js";
 import { seenTags, type SeenTags, uncountedText } from "../../../jobs/enrich/seen-tags.js";
 import { otherNames } from "../../../jobs/enrich/counters.js";
-import type { Manifest, TagExportRecord } from "../../../core/manifest/manifest.js";
+import type { Manifest, TagExportRecord } from "../../../core/manifest.js";
 import type { ExportReport } from "../../../jobs/tags/types.js";
 import type { CommandCall } from "../../command.js";
 import type { Session } from "../../../client/session/session.js";
-import { exitCodes } from "../../exit-code.js";
+import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { exportSummary, exportTagLists } from "../tag/export.js";
 import { shellWord } from "../../../core/text/quantity.js";
 

@@ -2,20 +2,13 @@ import { relative } from "node:path";
 import { countedRows, retryFailedRows, rowsCounted } from "../results/failed-rows.js";
 import { defaultPrefix } from "../../../io/output/options.js";
 import type { FailOn } from "../../../jobs/enrich/failure-limits.js";
-import { exitCodes } from "../../exit-code.js";
+import { exitCodes } from "../../../jobs/enrich/ending.js";
 import type { CommandCall } from "../../command.js";
-import { oneLine } from "../../../core/text/printable.js";
-import { labelled } from "../../../core/text/wrap.js";
+import { oneLine, labelled } from "../../../core/text/printable.js";
 import { paintSummary, usesColor } from "../../terminal/colors.js";
-import { madeUpText } from "../../../core/finding-source.js";
-import { countedVerdicts, findingStatuses } from "../../../core/finding.js";
+import { madeUpText, countedVerdicts, findingStatuses } from "../../../core/finding.js";
 import { countedWarning } from "../../../jobs/enrich/counted-warning.js";
-import {
-  isRefusal,
-  madeUpOf,
-  type Manifest,
-  type RequestCounts,
-} from "../../../core/manifest/manifest.js";
+import { isRefusal, madeUpOf, type Manifest, type RequestCounts } from "../../../core/manifest.js";
 import type { Output } from "../../../io/output/output.js";
 import {
   counted,

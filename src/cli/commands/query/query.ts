@@ -2,8 +2,12 @@ import { apiOptions } from "../../../client/api/options.js";
 import { option } from "../../../core/options.js";
 import { lookupOptions } from "../../../client/lookup/options.js";
 import { runOptions } from "../../../jobs/enrich/options.js";
-import { defineCommand } from "../../command.js";
-import { commonExitCodes, interruptedExitCodes, quotaExitCodes } from "../../exit-code.js";
+import {
+  defineCommand,
+  commonExitCodes,
+  interruptedExitCodes,
+  quotaExitCodes,
+} from "../../command.js";
 import { cliOptions } from "../../options/option-spec.js";
 
 const { intelUrl, timeout, apiKeyFile } = apiOptions.shape;

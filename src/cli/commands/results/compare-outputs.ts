@@ -3,10 +3,9 @@ import { ReputeError } from "../../../core/errors.js";
 import { faultOf, previousOutputs } from "../../../jobs/enrich/finish/previous-outputs.js";
 import type { Output } from "../../../io/output/output.js";
 import { readOutput } from "../../../io/output/read.js";
-import { diffOutputs, type OutputDiff } from "../../../jobs/diff/diff-outputs.js";
-import { comparedColumns } from "../../../jobs/diff/observation.js";
+import { diffOutputs, type OutputDiff, comparedColumns } from "../../../jobs/diff/diff-outputs.js";
 import type { Changes } from "../../../jobs/report/types.js";
-import { redactAddress } from "../../../core/redaction/redact-address.js";
+import { redactAddress } from "../../../core/redaction.js";
 
 /** Changes that a report lists. */
 const mostListed = 25;

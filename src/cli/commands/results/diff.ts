@@ -6,13 +6,17 @@ import { formatCount } from "../../../core/text/quantity.js";
 import { readPrefix } from "../../../io/output/options.js";
 import { parseOutput } from "../../../io/output/registry.js";
 import { runOptions } from "../../../jobs/enrich/options.js";
-import { changeCounts, changePhrase, changeTotal } from "../../../jobs/report/change-phrase.js";
+import { changeCounts, changePhrase, changeTotal, defang } from "../../../jobs/report/phrases.js";
 import type { OutputDiff } from "../../../jobs/diff/diff-outputs.js";
-import { defang } from "../../../jobs/report/defang.js";
-import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
-import { commonExitCodes, exitCodes } from "../../exit-code.js";
+import {
+  type CommandCall,
+  defineCommand,
+  type SettingsOf,
+  commonExitCodes,
+} from "../../command.js";
+import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { cliOptions } from "../../options/option-spec.js";
-import { redactAddress } from "../../../core/redaction/redact-address.js";
+import { redactAddress } from "../../../core/redaction.js";
 import { paintFor } from "../../terminal/colors.js";
 import { writeProse, writeOut } from "../../terminal/data-output.js";
 import { printTable } from "../../terminal/terminal-table.js";

@@ -1,13 +1,13 @@
 import { rowCodes } from "../../../core/row-codes.js";
 import { FatalError } from "../../../core/errors.js";
 import { startOf } from "../../../core/files/output-names.js";
-import { isRefusal, type Manifest, type Refusal } from "../../../core/manifest/manifest.js";
+import { isRefusal, type Manifest, type Refusal } from "../../../core/manifest.js";
 import { counted, formatCount, formatCounts, shellWord } from "../../../core/text/quantity.js";
 import { readableFormats } from "../../../io/formats/registry.js";
 import type { Output } from "../../../io/output/output.js";
 import { brokenRows, type FailOn, lookedUp } from "../../../jobs/enrich/failure-limits.js";
 import type { FlatSettings } from "../../../jobs/enrich/options.js";
-import { exitCodeOfRun, exitCodes } from "../../exit-code.js";
+import { exitCodeOfRun, exitCodes } from "../../../jobs/enrich/ending.js";
 
 /** One line about the rows that `--fail-on` counts: how many, the commonest code, what to do. */
 export function countedRows(

@@ -5,9 +5,13 @@ import type { CountedOutput } from "../../../io/output/verify.js";
 import { parseOutput } from "../../../io/output/registry.js";
 import { runOptions } from "../../../jobs/enrich/options.js";
 import { cliOptions } from "../../options/option-spec.js";
-import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
-import { commonExitCodes } from "../../exit-code.js";
-import { redactAddress } from "../../../core/redaction/redact-address.js";
+import {
+  type CommandCall,
+  defineCommand,
+  type SettingsOf,
+  commonExitCodes,
+} from "../../command.js";
+import { redactAddress } from "../../../core/redaction.js";
 
 const { json, quiet } = cliOptions.shape;
 

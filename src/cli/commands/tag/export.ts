@@ -9,17 +9,18 @@ import { counted, formatCount } from "../../../core/text/quantity.js";
 import type { Session } from "../../../client/session/session.js";
 import { tagExportOptions } from "../../../jobs/tags/options.js";
 import type { ExportReport, ExportTagsOptions, TagProgress } from "../../../jobs/tags/types.js";
-import { intelCallGroups } from "../../services/call-options.js";
+import { intelCallGroups, withServices, withSession } from "../../services/services.js";
 import { cliOptions } from "../../options/option-spec.js";
-import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import {
+  type CommandCall,
+  defineCommand,
+  type SettingsOf,
   commonExitCodes,
-  exitCodes,
   interruptedExitCodes,
   quotaExitCodes,
-} from "../../exit-code.js";
+} from "../../command.js";
+import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { unattendedOptions } from "../../unattended/options.js";
-import { withServices, withSession } from "../../services/services.js";
 
 const { json } = intelCallGroups.Run;
 

@@ -1,17 +1,20 @@
 import { z } from "zod";
 import type { IntelClient } from "../../../client/api/intel-client.js";
-import type { TagIps, TagSummary } from "../../../client/api/schema/tag.js";
-import { snapshotLength, tagIpsLimit } from "../../../client/api/schema/vocabulary.js";
+import {
+  type TagIps,
+  type TagSummary,
+  snapshotLength,
+  tagIpsLimit,
+} from "../../../client/api/calls.js";
 import { ServiceError } from "../../../client/api/status-fault.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { option, wholeNumber } from "../../../core/options.js";
-import { intelCallGroups } from "../../services/call-options.js";
-import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
+import { intelCallGroups, askService } from "../../services/services.js";
+import { type CommandCall, defineCommand, type SettingsOf, callExitCodes } from "../../command.js";
 import { printRecords, showRecord, wantsLines, writeOut } from "../../terminal/data-output.js";
-import { callExitCodes, exitCodes } from "../../exit-code.js";
+import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { printable } from "../../../core/text/printable.js";
 import { formatCount } from "../../../core/text/quantity.js";
-import { askService } from "../../services/services.js";
 import { AddressPages, sizeOf, sortAddresses } from "../../../jobs/tags/address-list.js";
 import { TagExportError } from "../../../jobs/tags/faults.js";
 import { assertTag, checkedEntries } from "../../../jobs/tags/read-tag.js";

@@ -1,9 +1,15 @@
-import type { CaseContext } from "../../../client/api/schema/operations.js";
+import type { CaseContext } from "../../../client/api/calls.js";
 import type { Problem } from "../../../jobs/webhooks/problem.js";
-import { caseCallGroups } from "../../services/call-options.js";
-import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
+import { caseCallGroups } from "../../services/services.js";
+import {
+  type CommandCall,
+  defineCommand,
+  type SettingsOf,
+  interruptedExitCodes,
+  quotaExitCodes,
+} from "../../command.js";
 import { printRecords, wantsLines } from "../../terminal/data-output.js";
-import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../../exit-code.js";
+import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { counted } from "../../../core/text/quantity.js";
 import { chosenContext, chosenWebhooks, ofWebhooks, webhookOptions } from "./webhook-file.js";
 

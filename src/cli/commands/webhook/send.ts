@@ -5,10 +5,16 @@ import { option } from "../../../core/options.js";
 import { lookupOptions } from "../../../client/lookup/options.js";
 import type { ApiKey, PrepareRules, WebhookRequest } from "../../../jobs/webhooks/prepare.js";
 import type { Webhook } from "../../../jobs/webhooks/configuration.js";
-import { caseCallGroups } from "../../services/call-options.js";
-import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
+import { caseCallGroups } from "../../services/services.js";
+import {
+  type CommandCall,
+  defineCommand,
+  type SettingsOf,
+  interruptedExitCodes,
+  quotaExitCodes,
+} from "../../command.js";
 import { wantsLines, writeOut, showRecord } from "../../terminal/data-output.js";
-import { exitCodes, interruptedExitCodes, quotaExitCodes } from "../../exit-code.js";
+import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { printable } from "../../../core/text/printable.js";
 import { endpointKeysFile, readEndpointKeys, readSecret, secrets } from "../../options/secrets.js";
 import { chosenContext, chosenWebhook, ofWebhooks, webhookOptions } from "./webhook-file.js";

@@ -2,16 +2,15 @@ import { buffer } from "node:stream/consumers";
 import { z } from "zod";
 import { readPath } from "../../../core/files/read-path.js";
 import { readJson } from "../../../core/json-members.js";
-import type { CaseContext } from "../../../client/api/schema/operations.js";
+import type { CaseContext } from "../../../client/api/calls.js";
 import { UsageError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
 import { didYouMean } from "../../../core/text/did-you-mean.js";
 import type { Webhook } from "../../../jobs/webhooks/configuration.js";
-import type { caseCallGroups } from "../../services/call-options.js";
+import { type caseCallGroups, askService } from "../../services/services.js";
 import type { CommandCall, SettingsOf } from "../../command.js";
 import type { CliContext } from "../../terminal/cli-context.js";
 import { fileFault } from "../../terminal/reporter.js";
-import { askService } from "../../services/services.js";
 
 /** Options that select webhooks and the case to render them with. */
 export const webhookOptions = {
@@ -105,7 +104,7 @@ async function readContext(file: string, { stdin, signal }: CliContext): Promise
   );
   const { value, fault } = readJson(bytes);
   if (fault !== null) throw new UsageError("context_json", `the context ${name} ${fault}`);
-  const { caseContextSchema } = await import("../../../client/api/schema/operations.js");
+  const { caseContextSchema } = await import("../../../client/api/calls.js");
   const parsed = caseContextSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;

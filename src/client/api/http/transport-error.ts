@@ -1,4 +1,4 @@
-import { isCertificateFault } from "../../../core/certificate-fault.js";
+import { isCertificateFault } from "../../../core/files/system-fault.js";
 import { transportCodes } from "../../../core/row-codes.js";
 import { ServiceError, type ServiceErrorOptions } from "../status-fault.js";
 

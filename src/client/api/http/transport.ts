@@ -1,10 +1,10 @@
 import { AbortGroups, type Abortable, type Leave } from "../../../core/abort.js";
 import type { Dispatcher } from "undici";
-import { CredentialMask } from "../../../core/redaction/credential-mask.js";
+import { CredentialMask } from "../../../core/redaction.js";
 import { parseBase } from "../options.js";
 import { proxyOf } from "./proxy.js";
 import type { Receiver, Requests, Answer, ResponseHeaders } from "../types.js";
-import { decodeBody } from "./decode-body.js";
+import { decodeBody } from "./send-once.js";
 import { type Peer, TransportError, transportErrorOf } from "./transport-error.js";
 import { readIp } from "../../../core/item/ip.js";
 import { readSha1 } from "../../../core/item/detect.js";

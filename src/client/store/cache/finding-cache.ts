@@ -6,8 +6,14 @@ import { isBusy } from "../store-fault.js";
 import type { FindingStore } from "../store.js";
 import { WriteBatch } from "../write-batch.js";
 import { answerKind, encodeEntry, EntryReader } from "./cache-entry.js";
-import { cacheFault, hasSpace, openCacheFile, slotNames, warnDisabled } from "./cache-file.js";
-import { pruneCache } from "./prune-cache.js";
+import {
+  cacheFault,
+  hasSpace,
+  openCacheFile,
+  slotNames,
+  warnDisabled,
+  pruneCache,
+} from "./cache-file.js";
 import { keyHash, splitKey } from "../cache-key.js";
 
 interface CacheOptions {

@@ -1,15 +1,19 @@
 import { chmodSync } from "node:fs";
 import { FatalError } from "../../../core/errors.js";
 import type { LookupRecord } from "../../../core/attempt.js";
-import { makeFolder, syncFolder } from "../../../core/files/make-folder.js";
-import { decodeRecord, readHead, type ReadBackOptions, recordParts } from "../finding-record.js";
-import { journalFault } from "./journal-fault.js";
-import { OffsetIndex } from "./offset-index.js";
-import { intactRecords, type ReadJournalOptions } from "./read-journal.js";
-import { RecordLog } from "./record-log.js";
+import { makeFolder, syncFolder } from "../../../core/files/folders.js";
+import {
+  decodeRecord,
+  readHead,
+  type ReadBackOptions,
+  recordParts,
+  type Keyed,
+} from "../finding-record.js";
+import { journalFault, RecordLog, type LocatedRecord } from "./record-log.js";
 import { textHash } from "../cache-key.js";
 import type { RunJournal } from "../store.js";
 import { WriteBatch } from "../write-batch.js";
+import { join } from "node:path";
 
 export interface JournalOptions extends ReadJournalOptions {
   /** Called with each record of earlier sessions, in order. */
@@ -220,3 +224,110 @@ class Journal implements RunJournal {
 }
 
 function nothing(): void {}
+
+/** Default number of chains; 5 million records give chains of 1.2 on average. */
+const defaultChains = 2 ** 22;
+
+/**
+ * A page has `2 ** pageBits` chains and is allocated when its first record is added. Small, since the
+ * few records of a short run are spread over all pages.
+ */
+const pageBits = 10;
+const pageChains = 2 ** pageBits;
+
+/**
+ * Finds records by the hash of their key. Each hash maps to a chain; the index holds the offset of
+ * the newest record per chain, and each record holds the offset of the one before it. Memory use
+ * is at most 17 MiB.
+ */
+class OffsetIndex {
+  /** Offsets of the newest records, by chain. */
+  readonly #pages: (Uint32Array | undefined)[];
+  readonly #chains: number;
+  /** Record offset → previous offset, for records whose own link is broken. */
+  readonly #relinked = new Map<number, number>();
+
+  /** @param chains a power of two */
+  constructor(chains = defaultChains) {
+    this.#chains = chains;
+    this.#pages = Array.from({ length: Math.ceil(chains / pageChains) });
+  }
+
+  /** Offset of the newest record in the hash's chain; 0 for none. */
+  newest(hash: number): number {
+    const chain = hash & (this.#chains - 1);
+    return this.#pages[chain >>> pageBits]?.[chain & (pageChains - 1)] ?? 0;
+  }
+
+  /** Adds a new record, whose `previous` must be the chain's newest. */
+  add(hash: number, offset: number): void {
+    const chain = hash & (this.#chains - 1);
+    const page = (this.#pages[chain >>> pageBits] ??= new Uint32Array(pageChains));
+    page[chain & (pageChains - 1)] = offset;
+  }
+
+  /**
+   * Adds a record read from disk. If its predecessor is damaged, links it to the newest intact
+   * record.
+   */
+  replay(hash: number, offset: number, previous: number): void {
+    const newest = this.newest(hash);
+    if (newest !== previous) this.#relinked.set(offset, newest);
+    this.add(hash, offset);
+  }
+
+  /** Offset of the record before this one in its chain; 0 for none. */
+  before(offset: number, previous: number): number {
+    const earlier = this.#relinked.get(offset) ?? previous;
+    return earlier < offset ? earlier : 0;
+  }
+}
+
+interface ReadJournalOptions {
+  /** Folder of the journal. Created with owner-only permissions if missing. */
+  readonly folder: string;
+  /**
+   * Bytes that an earlier session made durable (its `durableBytes`); fewer is damage. @default 0
+   */
+  readonly durableBytes?: number;
+  /** Called when records of an earlier session are damaged or missing. */
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/**
+ * Reads a journal that no run writes any more: its records in order, with results as received.
+ *
+ * @throws FatalError `journal_*`
+ */
+export async function* readJournal(
+  options: ReadJournalOptions,
+): AsyncGenerator<readonly Keyed<LookupRecord>[]> {
+  let log: RecordLog | null = null;
+  try {
+    log = new RecordLog(options.folder);
+    for await (const records of intactRecords(log, options)) {
+      yield records.map(({ record }) => decodeRecord(record, { asReceived: true }));
+    }
+  } catch (error) {
+    throw journalFault(options.folder, "read", error);
+  } finally {
+    log?.close();
+  }
+}
+
+/** The intact records of earlier sessions, in order. Damaged ones are a warning. */
+async function* intactRecords(
+  log: RecordLog,
+  { folder, durableBytes = 0, onWarning }: ReadJournalOptions,
+): AsyncGenerator<readonly LocatedRecord[]> {
+  const gaps = { count: 0, from: 0, to: 0 };
+  const onGap = (from: number, to: number): void => {
+    if (gaps.count++ === 0) Object.assign(gaps, { from, to });
+  };
+  yield* log.replay(durableBytes, onGap);
+  if (gaps.count === 0) return;
+  const more = gaps.count === 1 ? "" : `, and in ${gaps.count - 1} more places`;
+  onWarning?.(
+    `${join(folder, "records")} is damaged between byte ${gaps.from} and byte ${gaps.to}${more}: lookups recorded there may be repeated`,
+  );
+}

@@ -12,18 +12,18 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { makeFolder } from "../../../core/files/make-folder.js";
-import type { RecordHead, RecordParts } from "../finding-record.js";
+import { makeFolder } from "../../../core/files/folders.js";
 import {
-  endOf,
-  frameRecord,
-  maxFramedBytes,
-  type LocatedRecord,
-  recordsIn,
-  offsetUnit,
-  readFramed,
-} from "./framed-record.js";
-import { journalDamaged, journalVersionMismatch } from "./journal-fault.js";
+  type RecordHead,
+  type RecordParts,
+  maxRecordBytes,
+  minRecordBytes,
+  writeRecord,
+} from "../finding-record.js";
+import { crc32 } from "node:zlib";
+import { FatalError, ReputeError } from "../../../core/errors.js";
+import { startOver } from "../../../core/remedies.js";
+import { faultReason, knownFault } from "../../../core/files/system-fault.js";
 
 const syncData = promisify(fdatasync);
 const readAt = promisify(read);
@@ -240,3 +240,144 @@ function writeWhole(file: number, bytes: Buffer, length: number, position: numbe
     done += written;
   }
 }
+
+/**
+ * Records start at multiples of this many bytes, so that a 32-bit offset can address a file of 128
+ * GiB.
+ */
+export const offsetUnit = 32;
+
+/**
+ * Size of a frame header: record length, its bitwise complement, and the CRC-32 of the record, each
+ * 32 bits little endian. The complement guards against trusting a damaged length.
+ */
+const headBytes = 12;
+
+/** A record and its offset in `offsetUnit`s. */
+export interface LocatedRecord {
+  readonly offset: number;
+  readonly record: Buffer;
+}
+
+/**
+ * The result of reading one framed record; `record` is undefined if it is incomplete or damaged.
+ */
+interface FramedRecord {
+  readonly record: Buffer | undefined;
+  /** Bytes needed to read it, as far as its header tells. */
+  readonly needed: number;
+}
+
+/** Upper bound of the framed length in bytes. */
+export function maxFramedBytes(parts: RecordParts): number {
+  return headBytes + maxRecordBytes(parts) + offsetUnit;
+}
+
+/** Writes a framed record into a buffer with enough room. Returns the position of the next one. */
+export function frameRecord(to: Buffer, at: number, head: RecordHead, parts: RecordParts): number {
+  const start = at + headBytes;
+  const end = writeRecord(to, start, head, parts);
+  to.writeUInt32LE(end - start, at);
+  to.writeUInt32LE(~(end - start) >>> 0, at + 4);
+  to.writeUInt32LE(crc32(to.subarray(start, end)), at + 8);
+  const next = nextStart(end);
+  to.fill(0, end, next);
+  return next;
+}
+
+function readFramed(bytes: Buffer, at: number): FramedRecord {
+  const start = at + headBytes;
+  if (start > bytes.length) return { record: undefined, needed: headBytes };
+  const length = bytes.readUInt32LE(at);
+  if (length < minRecordBytes || bytes.readUInt32LE(at + 4) !== ~length >>> 0) {
+    return { record: undefined, needed: 0 };
+  }
+  const needed = headBytes + length;
+  if (start + length > bytes.length) return { record: undefined, needed };
+  const record = bytes.subarray(start, start + length);
+  const isWhole = crc32(record) === bytes.readUInt32LE(at + 8);
+  return { record: isWhole ? record : undefined, needed };
+}
+
+/**
+ * Finds the intact records in a section of the file, skipping damaged parts. The section must start
+ * at a multiple of `offsetUnit`.
+ * @param base file position of the section
+ * @param size length of the file
+ */
+export function recordsIn(bytes: Buffer, base: number, size: number): FoundRecords {
+  const records: LocatedRecord[] = [];
+  let at = 0;
+  while (at < bytes.length) {
+    const { record, needed } = readFramed(bytes, at);
+    if (record === undefined) {
+      const recordEnd = at + needed;
+      if (recordEnd > bytes.length && base + recordEnd <= size) {
+        return { records, next: base + at, needed };
+      }
+      at += offsetUnit;
+    } else {
+      records.push({ offset: (base + at) / offsetUnit, record });
+      at = nextStart(at + needed);
+    }
+  }
+  return { records, next: base + at, needed: 0 };
+}
+
+interface FoundRecords {
+  readonly records: readonly LocatedRecord[];
+  /** File position to continue from. */
+  readonly next: number;
+  /** Bytes to read from `next` to make progress; 0 for any number. */
+  readonly needed: number;
+}
+
+/** File position of the next possible record. */
+function endOf({ offset, record }: LocatedRecord): number {
+  return nextStart(offset * offsetUnit + headBytes + record.length);
+}
+
+function nextStart(end: number): number {
+  return Math.ceil(end / offsetUnit) * offsetUnit;
+}
+
+export function journalFault(
+  folder: string,
+  doing: "open" | "read" | "write",
+  error: unknown,
+): ReputeError {
+  if (error instanceof ReputeError) return error;
+  const { code, hint } = knownFault(error, codes) ?? unknownFault;
+  const message = `cannot ${doing} the journal ${folder}: ${faultReason(error)}`;
+  return new FatalError(code, message, { cause: error, hint });
+}
+
+function journalVersionMismatch(folder: string): FatalError {
+  return new FatalError("journal_format", `another version of repute wrote the journal ${folder}`, {
+    hint: `continue with that version, or ${startOver}`,
+  });
+}
+
+function journalDamaged(folder: string, how: string): FatalError {
+  return new FatalError("journal_damaged", `the journal ${folder} is damaged: ${how}`, {
+    hint: startOver,
+  });
+}
+
+const unknownFault = {
+  code: "journal_unusable",
+  hint: `check the disk, or ${startOver}`,
+} as const;
+
+const codes = {
+  ENOSPC: "journal_disk_full",
+  EDQUOT: "journal_disk_full",
+  EMFILE: "journal_files",
+  ENFILE: "journal_files",
+  EFBIG: "journal_full",
+  EROFS: "journal_read_only",
+  EACCES: "journal_denied",
+  EPERM: "journal_denied",
+  ENOENT: "journal_folder_missing",
+  ENOTDIR: "journal_folder_missing",
+} as const;

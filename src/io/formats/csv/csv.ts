@@ -1,5 +1,5 @@
 import type { Row } from "../../../core/row.js";
-import { recognisedKind } from "../columns/choose-column.js";
+import { recognisedKind, type ColumnFlags, findColumns } from "../columns/find-columns.js";
 import {
   columnName,
   warnOfDuplicateName,
@@ -8,7 +8,7 @@ import {
   positionalName,
   unknownColumn,
 } from "../columns/name-columns.js";
-import { headLines, peek, Sample, isHeadComplete } from "../reading/sample.js";
+import { headLines, peek, Sample, isHeadComplete, type Delimiter } from "../reading/sample.js";
 import { flatMapLists, type LineEnd, mapLists, type TextBytes, limits } from "../reading/lines.js";
 import type {
   FormatReading,
@@ -19,16 +19,16 @@ import type {
   ReadOptions,
   WritableFormat,
 } from "../types.js";
-import { findPreamble } from "./find-preamble.js";
-import { type CommentNames, namesIn, isRuleRecord } from "./header-lines.js";
-import { csvOutput } from "./csv-writer.js";
-import { type CsvRecord, readRecords } from "./csv-records.js";
-import type { Delimiter } from "../reading/scan-cells.js";
-import { textOfLines } from "./skipped-lines.js";
+import {
+  findPreamble,
+  type CommentNames,
+  namesIn,
+  isRuleRecord,
+  textOfLines,
+} from "./find-preamble.js";
+import { csvOutput, type CsvRecord, readRecords } from "./csv-records.js";
 import { indicatorWeight } from "../../../core/item/recognise.js";
-import { type ColumnFlags, findColumns } from "../columns/find-columns.js";
-import { customaryItemColumns } from "../columns/column-words.js";
-import { columnShare } from "../columns/rate-columns.js";
+import { customaryItemColumns, columnShare } from "../columns/rate-columns.js";
 
 /** Comma-separated values (RFC 4180); also semicolons or tabs if the input uses them. */
 export const csv = delimited(",", ["csv"], ({ guessed }) =>

@@ -1,12 +1,10 @@
 import { indicatorWeight, isItemLine } from "../../../core/item/recognise.js";
-import { fieldsIn, isRule } from "./header-lines.js";
 import { strip } from "../../../core/item/refang.js";
-import type { HeadLines } from "../reading/sample.js";
-import { countDelimiters, type Delimiter, scanCells } from "../reading/scan-cells.js";
-import { isColumnName } from "../columns/column-words.js";
+import { type HeadLines, countDelimiters, type Delimiter, scanCells } from "../reading/sample.js";
+import { isColumnName, columnShare } from "../columns/rate-columns.js";
 import { matchColumn, minShare } from "../columns/name-columns.js";
-import type { ReadOptions } from "../types.js";
-import { columnShare } from "../columns/rate-columns.js";
+import type { ReadOptions, InputReading } from "../types.js";
+import { counted } from "../../../core/text/quantity.js";
 
 interface Preamble {
   /** Lines before the header or the first row that belong to neither. */
@@ -192,3 +190,92 @@ function hasIndicators(lines: readonly string[], delimiter: Delimiter): boolean 
   }
   return false;
 }
+
+/** Dashes, also in cells: `|---|:--:|`, `|:-|-:|`, `----+----`. */
+const ruleOfCells = /^(?=.*(?:-{3}|={3}|\|\s*(?::-|-+:)))[-=+:|,;\s]+$/;
+
+function isRule(line: string): boolean {
+  return ruleOfCells.test(line);
+}
+
+/** Whether a record is a rule as `isRule` knows it. */
+export function isRuleRecord(cells: readonly string[]): boolean {
+  return isRule(cells.join("|"));
+}
+
+/**
+ * The names in a line `#Fields: …` of a log in W3C's extended format or `#fields …` of Zeek, without
+ * its mark; undefined without such a line.
+ */
+function fieldsIn(comments: readonly string[]): readonly string[] | undefined {
+  return comments
+    .find((line) => fieldsLine.test(line))
+    ?.replace(fieldsLine, "")
+    .trim()
+    .split(/\s+/);
+}
+
+const fieldsLine = /^(?:fields\t|Fields:\s*)(?=.)/;
+
+export interface CommentNames {
+  readonly names: readonly string[];
+  /** The comment, without its mark. */
+  readonly comment: string;
+  /** Whether a `#Fields` line says so, so that the first record is no header. */
+  readonly isDeclared: boolean;
+}
+
+/**
+ * The names that comments give the columns of a table: those of a `#Fields` line, else those of the
+ * nearest comment with as many.
+ *
+ * @returns null if there are none for so many cells
+ */
+export function namesIn(
+  comments: readonly string[],
+  delimiter: Delimiter,
+  width: number,
+): CommentNames | null {
+  const fields = fieldsIn(comments);
+  if (fields?.length === width) {
+    const comment = comments.find((line) => fieldsLine.test(line))!;
+    return { names: fields, comment, isDeclared: true };
+  }
+  if (width < 2) return null;
+  for (const comment of comments.toReversed()) {
+    const { cells } = scanCells(comment, { delimiter, spaced: true });
+    const names = cells.map((name) => name.trim());
+    const isHeader = names.length === width && !names.some((name) => indicatorWeight(name) === 1);
+    if (isHeader) return { names, comment, isDeclared: false };
+  }
+  return null;
+}
+
+/** Tells which lines are not read; null for none. */
+export function skippedNotice(
+  reading: Pick<InputReading, "skippedLines" | "commentLines" | "skippedText" | "rule">,
+  input: string | null = null,
+): string | null {
+  const { skippedText = "" } = reading;
+  const skippedLines = linesSkipped(reading);
+  if (skippedLines === 0) return null;
+  const where = input === null ? "" : ` of ${input}`;
+  return `skipping ${counted(skippedLines, "line")} before the first record${where}: ${skippedText}`;
+}
+
+/** The lines before the first record that belong to no row, with the rule below the header. */
+export function linesSkipped({
+  skippedLines = 0,
+  commentLines = 0,
+  rule: below,
+}: Pick<InputReading, "skippedLines" | "commentLines" | "rule">): number {
+  return skippedLines + commentLines + (below === undefined ? 0 : 1);
+}
+
+/** The text of skipped lines, for a notice. */
+export function textOfLines(lines: readonly string[]): string {
+  const text = lines.map((line) => line.trim()).join(" / ");
+  return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
+}
+
+const longestText = 120;

@@ -9,8 +9,9 @@ import {
   reputeMember,
   inputMember,
   documentFormat,
-} from "./item-facts.js";
-import { stixIndicatorId, stixPattern } from "./stix.js";
+  stixIndicatorId,
+  stixPattern,
+} from "./stix.js";
 import { hash } from "node:crypto";
 import { FatalError } from "../../../core/errors.js";
 

@@ -1,16 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { v5 as nameUuid } from "uuid";
-import { systemClock, timestamp } from "../../../core/clock.js";
-import type { EnrichedRow } from "../../../core/row.js";
-import { type Accusation, type JsonObject } from "../../../core/finding.js";
+import { systemClock, timestamp, parseTimestamp } from "../../../core/clock.js";
+import { type EnrichedRow, type Row, nestedFacts, nestedText } from "../../../core/row.js";
+import type { Accusation, JsonObject, Verdict } from "../../../core/finding.js";
 import { accusationIn, verdictOf } from "../../../core/verdict.js";
 import { asObject, readJson } from "../../../core/json-members.js";
-import { linesEncoder } from "../lines-encoder.js";
-import { splitLines } from "../record-splitter.js";
+import { linesEncoder, jsonLinesEncoder } from "../lines-encoder.js";
+import { splitLines } from "../reading/lines.js";
 import type { Encoder, EncoderOptions, RecordCounter, WritableFormat } from "../types.js";
-import { epochMs, itemFacts } from "./item-facts.js";
 import { FatalError } from "../../../core/errors.js";
 import type { Item, ItemKind } from "../../../core/item/item.js";
+import type { ColumnValue } from "../../../core/column.js";
+import { columns } from "../../../core/columns.js";
+import { cellMembers, uniqueNames } from "../ndjson/ndjson.js";
+import { countJson } from "../ndjson/ndjson-output.js";
 
 /**
  * Namespace of the UUIDs below. STIX reserves its own namespace for cyber-observable objects (STIX
@@ -165,4 +168,97 @@ function isBundle(value: JsonObject): boolean {
 /** A line's object; an empty one if it isn't an object. */
 function parsed(line: string): JsonObject {
   return asObject(readJson(Buffer.from(line)).value) ?? {};
+}
+
+export interface ItemFacts {
+  /** RFC 3339 as received; null if missing or not a date-time. */
+  readonly firstSeen: string | null;
+  readonly lastSeen: string | null;
+  readonly tags: readonly string[];
+  readonly asNumber: number | null;
+  readonly asName: string | null;
+  /** Honeypot and spam trap observations together; null if the service sent neither. */
+  readonly observations: number | null;
+}
+
+const readers = new Map(columns.map(({ name, value }) => [name, value]));
+
+export function itemFacts(enriched: EnrichedRow): ItemFacts {
+  const read = (name: string): ColumnValue => readers.get(name)!(enriched);
+  const counts = [read("honeypot_observations"), read("spamtrap_observations")].filter(
+    (n) => typeof n === "number",
+  );
+  return {
+    firstSeen: dateTime(read("first_seen")),
+    lastSeen: dateTime(read("last_seen")),
+    tags: list(read("tags")),
+    asNumber: systemNumber(read("asn")),
+    asName: text(read("as_name")),
+    observations: counts.length === 0 ? null : counts.reduce((sum, n) => sum + n, 0),
+  };
+}
+
+function epochMs(dateTime: string): number {
+  return Number((parseTimestamp(dateTime) ?? 0n) / 1000n);
+}
+
+function text(value: ColumnValue): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+function dateTime(value: ColumnValue): string | null {
+  return typeof value === "string" && parseTimestamp(value) !== null ? value : null;
+}
+
+function list(value: ColumnValue): readonly string[] {
+  return typeof value === "object" && value !== null ? value : [];
+}
+
+/** `AS64496` as 64496. AS numbers have 32 bits (RFC 6793). */
+function systemNumber(value: ColumnValue): number | null {
+  if (typeof value !== "string" || !/^AS\d{1,10}$/.test(value)) return null;
+  const number = Number(value.slice(2));
+  return number < 2 ** 32 ? number : null;
+}
+
+/**
+ * Writes everything known about a row as one JSON object: the row number, the members of nested
+ * NDJSON, and the input's columns under `input`.
+ * @param inputColumns the input's column names, unchanged
+ */
+export function reputeMember(
+  inputColumns: readonly string[],
+): (enriched: EnrichedRow, verdict: Verdict | null) => string {
+  const input = inputMember(inputColumns);
+  return ({ row, item, finding }, verdict) => {
+    const facts = nestedText(nestedFacts(item, finding, verdict), finding);
+    // `extra` of a cell-based source is already JSON; an NDJSON record has all its members.
+    const extra = row.json === null && row.extra !== null ? `,"extra":${row.extra}` : "";
+    return `{"row":${row.number},${facts.slice(1, -1)},"input":${input(row)}${extra}}`;
+  };
+}
+
+/**
+ * Writes a row's own columns as a JSON object: an NDJSON record byte for byte, `null` for a line
+ * that is not a record.
+ */
+export function inputMember(inputColumns: readonly string[]): (row: Row) => string {
+  const keys = uniqueNames(inputColumns).map((name) => JSON.stringify(name) + ":");
+  return (row) => {
+    if (row.json !== null) return row.json;
+    return row.fault === null ? `{${cellMembers(row, keys)}}` : "null";
+  };
+}
+
+/** A format with one JSON document per row, which has the member `repute`. */
+export function documentFormat(
+  encoderOf: (options: EncoderOptions) => (enriched: EnrichedRow) => string,
+): WritableFormat {
+  return {
+    extensions: [],
+    write: (options) => jsonLinesEncoder(encoderOf(options)),
+    split: splitLines,
+    count: () => countJson(["repute"]),
+    keepsReceived: () => true,
+  };
 }

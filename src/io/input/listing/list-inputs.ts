@@ -1,5 +1,5 @@
 import { basename, join } from "node:path";
-import { isFolder } from "../../../core/files/make-folder.js";
+import { isFolder } from "../../../core/files/folders.js";
 import { isObjectPrefix } from "../../object/address.js";
 import { listFolder, placeOfFile } from "./list-folder.js";
 import {

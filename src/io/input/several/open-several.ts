@@ -5,7 +5,7 @@ import { verifyInput } from "../verify-input.js";
 import type { FileInput, FilePosition, OpenedSource, SourcePosition } from "../types.js";
 import { type KnownFile, SeveralSource, type SourceFile } from "./several-source.js";
 import { columnName, othersNotice, shownColumns } from "../../formats/columns/name-columns.js";
-import { skippedNotice } from "../../formats/csv/skipped-lines.js";
+import { skippedNotice } from "../../formats/csv/find-preamble.js";
 
 /**
  * Opens several inputs as one. The header of each is read first, because the columns of the first

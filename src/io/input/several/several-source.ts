@@ -3,7 +3,7 @@ import type { InputType } from "../../formats/typed-column.js";
 import type { InputReading } from "../../formats/types.js";
 import type { FileInput, FilePosition, OpenedSource, SourcePosition } from "../types.js";
 import { columnName } from "../../formats/columns/name-columns.js";
-import { flatten } from "../../formats/ndjson/ndjson-row.js";
+import { flatten } from "../../formats/ndjson/ndjson-output.js";
 
 export interface SourceFile {
   readonly name: string;

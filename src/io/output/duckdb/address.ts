@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { basename, dirname, join, resolve } from "node:path";
 import { UsageError } from "../../../core/errors.js";
 import { sharedPath } from "../../../core/files/output-names.js";
-import { realPath } from "../../../core/files/real-path.js";
+import { realPath } from "../../../core/files/folders.js";
 import { fileWord } from "../base-path.js";
 import { defaultTable, type TableName, tableText } from "../sql/dialect.js";
 import { duckdb } from "./dialect.js";

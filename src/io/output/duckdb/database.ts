@@ -23,7 +23,7 @@ import type {
 } from "../sql/table-database.js";
 import { duckdbFault } from "./fault.js";
 import { duckdb } from "./dialect.js";
-import { decimalDigits, isDecimal } from "../../formats/stored-types.js";
+import { decimalDigits, isDecimal } from "../../formats/column-types.js";
 import { FatalError } from "../../../core/errors.js";
 import type { ColumnBatch } from "../row-cells.js";
 

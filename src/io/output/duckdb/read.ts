@@ -2,11 +2,10 @@ import type { DuckDBResult, DuckDBType, DuckDBValue } from "@duckdb/node-api";
 import { existsSync } from "node:fs";
 import { timeText } from "../../../core/clock.js";
 import { UsageError } from "../../../core/errors.js";
-import { decimalType } from "../../formats/stored-types.js";
+import { decimalType } from "../../formats/column-types.js";
 import type { InputType, StoredType } from "../../formats/typed-column.js";
 import { loadDriver } from "../../../core/load-driver.js";
-import { queryRefused, severalStatements } from "../sql/table-database.js";
-import type { SelectionReading } from "../sql/table-database.js";
+import { queryRefused, severalStatements, type SelectionReading } from "../sql/table-database.js";
 import {
   floatText,
   type InputValue,

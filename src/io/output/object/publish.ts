@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { FatalError, UsageError } from "../../../core/errors.js";
-import { type FoundManifest, parseManifest } from "../../../core/manifest/found-manifest.js";
+import { type FoundManifest, parseManifest } from "../../../core/manifest.js";
 import { failedSuffix, manifestPath } from "../../../core/files/output-names.js";
 import { checkObjectWritable } from "../../object/put-object.js";
 import { etagAt, removeObject } from "../../object/stored-object.js";

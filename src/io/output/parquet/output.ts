@@ -1,6 +1,6 @@
 import { UsageError } from "../../../core/errors.js";
 import { fileParts, sharedPath, withoutFailed } from "../../../core/files/output-names.js";
-import { realPath } from "../../../core/files/real-path.js";
+import { realPath } from "../../../core/files/folders.js";
 import type { KindOutput } from "../output.js";
 import { parquetRules } from "./rules.js";
 

@@ -1,5 +1,5 @@
 import { open, stat, mkdtemp, rm } from "node:fs/promises";
-import type { ChecksumState } from "../../../core/files/running-checksum.js";
+import type { ChecksumState } from "../../../core/files/checksum.js";
 import type { CellValue, InputType } from "../../formats/typed-column.js";
 import { verifyInput } from "../../input/verify-input.js";
 import {

@@ -1,4 +1,4 @@
-import { parquetLacks } from "../../formats/stored-types.js";
+import { parquetLacks } from "../../formats/column-types.js";
 import { type ColumnRules, plainName } from "../column-rules.js";
 
 export const parquetRules: ColumnRules = {

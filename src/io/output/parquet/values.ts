@@ -9,7 +9,7 @@ import {
   numberValue,
   objectValue,
 } from "../../formats/input-values.js";
-import { decimalType } from "../../formats/stored-types.js";
+import { decimalType } from "../../formats/column-types.js";
 import type { InputType, StoredType } from "../../formats/typed-column.js";
 
 /** Returns a function that makes the values of a column independent of hyparquet. */

@@ -1,4 +1,4 @@
-import { decimalDigits, isDecimal } from "../../formats/stored-types.js";
+import { decimalDigits, isDecimal } from "../../formats/column-types.js";
 import type { CellValue, StoredType } from "../../formats/typed-column.js";
 import { decimalText, numberText } from "../../formats/input-values.js";
 import type { ColumnBatch } from "../row-cells.js";

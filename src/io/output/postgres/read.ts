@@ -10,7 +10,7 @@ import type { TableReceiver } from "../../input/table-input.js";
 import { quoteTable } from "../sql/dialect.js";
 import { postgres } from "./dialect.js";
 import { PostgresDatabase, type PostgresServer, type PostgresSession } from "./database.js";
-import { decimalType } from "../../formats/stored-types.js";
+import { decimalType } from "../../formats/column-types.js";
 import type { InputType, StoredType } from "../../formats/typed-column.js";
 import { type InputValue, JsonText, numberValue } from "../../formats/input-values.js";
 

@@ -1,4 +1,4 @@
-import { decimalDigits, isDecimal } from "../../formats/stored-types.js";
+import { decimalDigits, isDecimal } from "../../formats/column-types.js";
 import type { PlainType, StoredType, TypedColumn } from "../../formats/typed-column.js";
 import { UsageError } from "../../../core/errors.js";
 import type { ColumnRules } from "../column-rules.js";

@@ -4,7 +4,7 @@ import { columnTypes } from "../../formats/column-types.js";
 import { writePart } from "../file-destination.js";
 import { renamePart } from "../part-file.js";
 import type { Stage, StagedRow } from "../stage.js";
-import type { Manifest } from "../../../core/manifest/manifest.js";
+import type { Manifest } from "../../../core/manifest.js";
 import { type Dialect, quoteIdentifier, quoteTable, type TableName } from "./dialect.js";
 import { prepareTable } from "./prepare-table.js";
 import { type BatchBounds, cellsEncoder, ColumnBatch, loadedRows } from "../row-cells.js";

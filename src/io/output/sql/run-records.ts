@@ -1,6 +1,5 @@
-import type { TableData } from "../../../core/finding-source.js";
-import { countedVerdicts, findingStatuses } from "../../../core/finding.js";
-import { madeUpOf, type Manifest } from "../../../core/manifest/manifest.js";
+import { type TableData, countedVerdicts, findingStatuses } from "../../../core/finding.js";
+import { madeUpOf, type Manifest } from "../../../core/manifest.js";
 import type { TypedColumn } from "../../formats/typed-column.js";
 import {
   createTable,

@@ -1,10 +1,9 @@
 import type { TableInput } from "../../input/table-input.js";
-import type { Selection, SelectionReading } from "./table-database.js";
+import type { Selection, SelectionReading, Connect } from "./table-database.js";
 import { UsageError } from "../../../core/errors.js";
 import type { NameParts } from "../../../core/files/output-names.js";
 import type { KindOutput, ParseKind } from "../output.js";
 import { type Dialect, type TableName, tableText } from "./dialect.js";
-import type { Connect } from "./table-database.js";
 
 /** The address of a table, or of a database of which a query selects rows. */
 export interface TableAddress {

@@ -7,7 +7,7 @@ import {
 } from "./dialect.js";
 import type { TableSchema } from "../table-schema.js";
 import { verdicts } from "../../../core/finding.js";
-import { blocklistStatuses, intents } from "../../../core/endpoints/vocabulary.js";
+import { blocklistStatuses, intents } from "../../../core/endpoints/endpoint.js";
 
 interface TableView {
   readonly view: TableName;

@@ -1,6 +1,6 @@
 import { basename, extname } from "node:path";
 import { fileParts, sharedPath, withoutFailed } from "../../../core/files/output-names.js";
-import { realPath } from "../../../core/files/real-path.js";
+import { realPath } from "../../../core/files/folders.js";
 import { detectSinkFormat } from "../../formats/registry.js";
 import type { KindOutput } from "../output.js";
 

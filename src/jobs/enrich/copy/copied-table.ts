@@ -21,8 +21,8 @@ import { startOver } from "../../../core/remedies.js";
 import { openSealedJson, replaceFile, sealJson } from "../../../core/files/json-file.js";
 import { counted } from "../../../core/text/quantity.js";
 import { verifyInput } from "../../../io/input/verify-input.js";
-import { type ChecksumState, RunningChecksum } from "../../../core/files/running-checksum.js";
-import { uniqueNames } from "../../../io/formats/ndjson/ndjson-writer.js";
+import { type ChecksumState, RunningChecksum } from "../../../core/files/checksum.js";
+import { uniqueNames } from "../../../io/formats/ndjson/ndjson.js";
 import { cellOf, type InputValue, jsonOf } from "../../../io/formats/input-values.js";
 
 /** Options that apply only to text. */

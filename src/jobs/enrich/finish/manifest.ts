@@ -1,5 +1,11 @@
 import type { OpenRun } from "../open-run.js";
-import type { Manifest, RunEnding } from "../../../core/manifest/manifest.js";
+import type {
+  Manifest,
+  RunEnding,
+  InputRecord,
+  ReadingFacts,
+  SharedFacts,
+} from "../../../core/manifest.js";
 import { systemClock } from "../../../core/clock.js";
 import { schemaVersion } from "../../../core/columns.js";
 import { programInfo } from "../../../core/program.js";
@@ -9,12 +15,7 @@ import type { Checkpointer } from "../state/checkpointer.js";
 import type { OpenedSource, RunInput } from "../../../io/input/types.js";
 import { unknownEnding } from "../ending.js";
 import { type OutputTarget, resultOf } from "../destination/output-target.js";
-import type {
-  InputRecord,
-  ReadingFacts,
-  SharedFacts,
-} from "../../../core/manifest/reading-facts.js";
-import { linesSkipped } from "../../../io/formats/csv/skipped-lines.js";
+import { linesSkipped } from "../../../io/formats/csv/find-preamble.js";
 import { positionalName } from "../../../io/formats/columns/name-columns.js";
 
 /** What a manifest tells of. */

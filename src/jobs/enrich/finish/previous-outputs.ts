@@ -2,7 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../../../core/errors.js";
 import { hasRunWords, wordForms } from "../../../core/files/output-names.js";
-import type { FoundManifest } from "../../../core/manifest/found-manifest.js";
+import type { FoundManifest } from "../../../core/manifest.js";
 import { manifestOfOutput } from "../../../io/output/manifest-file.js";
 import type { Output } from "../../../io/output/output.js";
 import { parseOutput } from "../../../io/output/registry.js";

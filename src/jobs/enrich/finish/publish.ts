@@ -1,8 +1,8 @@
 import type { Job } from "../types.js";
 import { rm } from "node:fs/promises";
 import { readJsonFile } from "../../../core/files/json-file.js";
-import { realPath } from "../../../core/files/real-path.js";
-import { parseManifest } from "../../../core/manifest/found-manifest.js";
+import { realPath } from "../../../core/files/folders.js";
+import { parseManifest, type Manifest, type Refusal } from "../../../core/manifest.js";
 import { inputPaths } from "../../../io/input/types.js";
 import { type FailedPlace, removeFailed, writeManifest } from "../../../io/output/manifest-file.js";
 import { type OutputTarget, resultOf } from "../destination/output-target.js";
@@ -10,7 +10,6 @@ import { FatalError } from "../../../core/errors.js";
 import { startOver } from "../../../core/remedies.js";
 import { partPath, readWritten } from "../../../io/output/part-file.js";
 import type { Checkpointer } from "../state/checkpointer.js";
-import type { Manifest, Refusal } from "../../../core/manifest/manifest.js";
 import { endingOfRows, exitCodes } from "../ending.js";
 import { manifestOf, type RunEnd } from "./manifest.js";
 import type { Tally } from "../tally.js";

@@ -7,7 +7,7 @@ import { itemCodes } from "../../../core/row-codes.js";
 import { recogniseItem } from "../../../core/item/recognise.js";
 import type { Row } from "../../../core/row.js";
 import { othersNotice, shownColumns } from "../../../io/formats/columns/name-columns.js";
-import { skippedNotice } from "../../../io/formats/csv/skipped-lines.js";
+import { skippedNotice } from "../../../io/formats/csv/find-preamble.js";
 import { detectSourceFormat } from "../../../io/formats/registry.js";
 import { openSource } from "../../../io/input/open-input.js";
 import type { SourceFormat } from "../../../io/formats/types.js";

@@ -8,7 +8,7 @@ import {
   replaceFile,
   sealJson,
 } from "../../../core/files/json-file.js";
-import { type Manifest, manifestSchema } from "../../../core/manifest/manifest.js";
+import { type Manifest, manifestSchema } from "../../../core/manifest.js";
 import type { SourcePosition } from "../../../io/input/types.js";
 import { outputFault } from "../../../io/output/output-fault.js";
 import type { SinkPosition } from "../../../io/output/types.js";

@@ -4,7 +4,7 @@ import type { Sink } from "../../../io/output/types.js";
 import type { OpenedSource } from "../../../io/input/types.js";
 import type { Fingerprint } from "./fingerprint.js";
 import type { WindowPosition } from "../rows/row-window.js";
-import type { Manifest } from "../../../core/manifest/manifest.js";
+import type { Manifest } from "../../../core/manifest.js";
 import type { StateFolder } from "./state-folder.js";
 import type { Tally } from "../tally.js";
 import {

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { schemaVersion } from "../../../core/columns.js";
 import type { ExclusionList } from "../../../core/exclusions/exclusion-list.js";
 import type { RunInput, SourceInput } from "../../../io/input/types.js";
-import { realPath } from "../../../core/files/real-path.js";
+import { realPath } from "../../../core/files/folders.js";
 import type { Job } from "../types.js";
 
 /** Number of bytes hashed at each end of an input file to recognise it. */

@@ -3,7 +3,7 @@ import { lstat, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../../../core/errors.js";
 import { openSealedJson } from "../../../core/files/json-file.js";
-import { syncFolder } from "../../../core/files/make-folder.js";
+import { syncFolder } from "../../../core/files/folders.js";
 import { takeLock, type Unlock } from "../../../core/files/run-lock.js";
 import { removePart } from "../../../io/output/part-file.js";
 import { outputFault } from "../../../io/output/output-fault.js";

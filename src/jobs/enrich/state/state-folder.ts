@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import type { RunJournal } from "../../../client/store/store.js";
 import { startOver } from "../../../core/remedies.js";
-import type { Manifest } from "../../../core/manifest/manifest.js";
+import type { Manifest } from "../../../core/manifest.js";
 import { checkResume } from "../options.js";
 import {
   type AnyCheckpoint,

@@ -1,9 +1,9 @@
-import { recordWriter, withoutFormula } from "../../../io/formats/csv/csv-writer.js";
+import { recordWriter, withoutFormula } from "../../../io/formats/csv/csv-records.js";
 import { joinedEntries } from "../../../io/formats/column-types.js";
 import { counted, formatCount } from "../../../core/text/quantity.js";
-import { changePhrase, changeTotal, graveCounts, newTags } from "../change-phrase.js";
-import type { Observation } from "../../diff/observation.js";
+import { changePhrase, changeTotal, graveCounts, newTags } from "../phrases.js";
 import {
+  type Observation,
   type Change,
   changeKinds,
   type DiffCounts,

@@ -1,6 +1,5 @@
 import { counted, formatCount } from "../../../core/text/quantity.js";
-import { cutText } from "../cut-text.js";
-import { defang, defangLinks } from "../defang.js";
+import { cutText, defang, defangLinks } from "../phrases.js";
 import type { Offender, Report } from "../types.js";
 import { html, type Html, numberTitle, tableOf, title } from "./html.js";
 

@@ -1,9 +1,9 @@
-import { madeUpText } from "../../../core/finding-source.js";
+import { madeUpText } from "../../../core/finding.js";
 import { headline, headlineDetail, kindName, moreText, outcomeNames } from "../headline.js";
 import { formatCount, formatPercent } from "../../../core/text/quantity.js";
 import type { Report, TopCounts, OutcomeCounts } from "../types.js";
 import { html, pageOf, type Html, noTitle, numberTitle, tableOf, title } from "./html.js";
-import { changeCounts, changeTotal } from "../change-phrase.js";
+import { changeCounts, changeTotal } from "../phrases.js";
 import { outcomes, total } from "../report-tally.js";
 import { runFacts } from "../run-facts.js";
 import { bucketName, timelineOf, type Timeline } from "../timeline.js";

@@ -2,7 +2,7 @@ import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { readJsonFile, writeJsonFile } from "../../../core/files/json-file.js";
-import { makeFolder, syncFolder } from "../../../core/files/make-folder.js";
+import { makeFolder, syncFolder } from "../../../core/files/folders.js";
 import { isObjectAddress } from "../../../io/object/address.js";
 import { type AddressList, readAddresses } from "../address-list.js";
 import { exportFault } from "../faults.js";
@@ -13,8 +13,8 @@ import {
   exportIndexSchema,
   listsFolder,
   storedListName,
+  fileEndings,
 } from "./export-index.js";
-import { fileEndings } from "./file-stems.js";
 
 /**
  * A folder of tag lists.

@@ -1,5 +1,11 @@
 import { z } from "zod";
 import { tagFormats } from "../options.js";
+import { exportFault } from "../faults.js";
+import { mkdir, rm, rmdir } from "node:fs/promises";
+import { join } from "node:path";
+import { isFolder, makeFolder } from "../../../core/files/folders.js";
+import { takeLock, type Unlock } from "../../../core/files/run-lock.js";
+import { createHash } from "node:crypto";
 
 export const indexSchemaVersion = 1;
 
@@ -113,4 +119,145 @@ export const listsFolder = ".lists";
 /** Path of a tag's list in a generation, whatever the formats are. */
 export function storedListName(stem: string): string {
   return `${listsFolder}/${stem}.txt`;
+}
+
+/**
+ * Working files of an export before it is published, in `.export.state/` of its folder: the lock and
+ * the generation under construction. An interrupted export starts over.
+ */
+export class ExportState {
+  /** Folder of the generation under construction. Starts with an empty folder for stored lists. */
+  readonly nextFolder: string;
+  /** Folder for files that are about to be deleted or moved into place. */
+  readonly scratchFolder: string;
+  readonly #folder: string;
+  readonly #release: Unlock;
+
+  private constructor(folder: string, release: Unlock) {
+    this.#folder = folder;
+    this.#release = release;
+    this.nextFolder = join(folder, "next");
+    this.scratchFolder = join(folder, "scratch");
+  }
+
+  /**
+   * Locks the state of a folder's export.
+   *
+   * @throws UsageError `output_locked` while another export writes there; FatalError
+   */
+  static async open(exportFolder: string): Promise<ExportState> {
+    const folder = join(exportFolder, ".export.state");
+    let state: ExportState | null = null;
+    try {
+      state = new ExportState(folder, await lockFolder(folder));
+      await state.#remove();
+      for (const path of [join(state.nextFolder, listsFolder), state.scratchFolder]) {
+        await mkdir(path, { recursive: true });
+      }
+      return state;
+    } catch (error) {
+      await state?.release();
+      throw exportFault(folder, error);
+    }
+  }
+
+  async release(): Promise<void> {
+    await this.#remove().catch(() => undefined);
+    await this.#release();
+    // `rmdir` removes only empty folders.
+    await rmdir(this.#folder).catch(() => undefined);
+  }
+
+  async #remove(): Promise<void> {
+    for (const path of [this.nextFolder, this.scratchFolder]) {
+      await rm(path, { recursive: true, force: true });
+    }
+  }
+}
+
+/** Locks a folder, created if missing. An export that ends may remove it meanwhile. */
+async function lockFolder(folder: string): Promise<Unlock> {
+  for (;;) {
+    makeFolder(folder, 0o700);
+    try {
+      return await takeLock(join(folder, "lock"));
+    } catch (error) {
+      if (isFolder(folder)) throw error;
+    }
+  }
+}
+
+/** Maximum length of a stem: with any suffix it fits in the 255 bytes of a file name. */
+const maxStem = 180;
+
+/** Every file of a tag ends in one of these. */
+export const fileEndings = [...tagFormats, "added.txt", "removed.txt"] as const;
+
+/**
+ * Assigns each tag the stem of its file names: `<group>--<name>`, with everything outside
+ * `[A-Za-z0-9._-]` percent-encoded, so that no tag becomes a path.
+ *
+ * If another tag already has a file name (`a:b--c` and `a--b:c`, `a:b.added` and `a:b`, names that
+ * differ only in case, which some file systems ignore), or if it is too long, part of the tag's
+ * SHA-256 is appended. A tag keeps its stem as long as it is in the folder.
+ */
+export class FileStems {
+  readonly #stems = new Map<string, string>();
+  readonly #taken = new Set<string>();
+
+  constructor(tags: readonly Pick<ExportedTag, "name" | "stem">[]) {
+    for (const { name, stem } of tags) this.#take(name, stem);
+  }
+
+  of(tag: string): string {
+    const known = this.#stems.get(tag);
+    if (known !== undefined) return known;
+    const plain = stemOf(tag);
+    const digest = createHash("sha256").update(tag).digest("hex");
+    let stem = plain;
+    for (let digits = 8; !this.#isFree(stem); digits += 8) {
+      const short = truncateEncoded(plain, maxStem - digits - 1);
+      stem = `${short}.${digest.slice(0, digits)}`;
+    }
+    this.#take(tag, stem);
+    return stem;
+  }
+
+  #isFree(stem: string): boolean {
+    return (
+      stem.length <= maxStem &&
+      fileEndings.every((ending) => !this.#taken.has(folded(stem, ending)))
+    );
+  }
+
+  #take(tag: string, stem: string): void {
+    this.#stems.set(tag, stem);
+    for (const ending of fileEndings) this.#taken.add(folded(stem, ending));
+  }
+}
+
+function stemOf(tag: string): string {
+  const colon = tag.indexOf(":");
+  const joined =
+    colon < 0 ? encoded(tag) : `${encoded(tag.slice(0, colon))}--${encoded(tag.slice(colon + 1))}`;
+  // A leading dot would hide the file; a leading dash would make it an option on a command line.
+  return joined.replace(/^[.-]/, (first) => (first === "." ? "%2E" : "%2D"));
+}
+
+function encoded(text: string): string {
+  return Buffer.from(text)
+    .toString("latin1")
+    .replaceAll(
+      /[^A-Za-z0-9._-]/g,
+      (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
+    );
+}
+
+/** Cuts a text to `length` characters without splitting an encoded byte. */
+function truncateEncoded(text: string, length: number): string {
+  return text.slice(0, length).replace(/%[0-9A-F]?$/, "");
+}
+
+function folded(stem: string, ending: string): string {
+  return `${stem}.${ending}`.toLowerCase();
 }

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import {
   settingsFromEnvironment,
   unknownVariables,
-} from "../../../../src/cli/command-line/setting-levels.js";
+} from "../../../../src/cli/command-line/config-file.js";
 import { optionSpecs } from "../../../../src/cli/options/option-spec.js";
 import { enrichOptions } from "../../../../src/jobs/enrich/options.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { settingsFromFile } from "../../../../src/cli/options/config-file.js";
+import { settingsFromFile } from "../../../../src/cli/command-line/config-file.js";
 import { cliOptions, optionSpecs } from "../../../../src/cli/options/option-spec.js";
 import { enrichOptions } from "../../../../src/jobs/enrich/options.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";

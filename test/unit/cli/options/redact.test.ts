@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { passwordWarning, shownCommand } from "../../../../src/cli/options/redact.js";
 import { runInProcess } from "../run-in-process.js";
-import { redactAddress } from "../../../../src/core/redaction/redact-address.js";
+import { redactAddress } from "../../../../src/core/redaction.js";
 
 test.each([
   ["https://me:secret@intel.example/beta", "https://***@intel.example/beta"],

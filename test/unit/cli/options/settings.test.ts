@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../../src/core/errors.js";
-import { loadSettings } from "../../../../src/cli/options/settings.js";
-import type { GivenSettings, SettingLevel } from "../../../../src/cli/options/settings.js";
+import {
+  loadSettings,
+  type GivenSettings,
+  type SettingLevel,
+} from "../../../../src/cli/options/settings.js";
 import { enrichOptions } from "../../../../src/jobs/enrich/options.js";
 
 function given(level: SettingLevel, values: Record<string, unknown>): GivenSettings {

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { ProgressDisplay, progressLine } from "../../../../src/cli/terminal/progress-display.js";
-import type { Speed } from "../../../../src/cli/terminal/progress-display.js";
+import {
+  ProgressDisplay,
+  progressLine,
+  type Speed,
+} from "../../../../src/cli/terminal/progress-display.js";
 import { Reporter } from "../../../../src/cli/terminal/reporter.js";
 import { aProgress } from "../../../helpers/a-progress.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";

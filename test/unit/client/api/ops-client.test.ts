@@ -1,8 +1,7 @@
 import { Pool } from "undici";
 import { afterEach, describe, expect, test } from "vitest";
-import { CaseClient } from "../../../../src/client/api/case-client.js";
+import { CaseClient, OpsClient } from "../../../../src/client/api/ops-client.js";
 import type { ClientOptions } from "../../../../src/client/api/caller.js";
-import { OpsClient } from "../../../../src/client/api/ops-client.js";
 import { NotFoundError } from "../../../../src/client/api/status-fault.js";
 import { FatalError } from "../../../../src/core/errors.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";

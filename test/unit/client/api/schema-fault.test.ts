@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { results } from "../../../../src/core/endpoints/query.js";
-import { tagIpsSchema } from "../../../../src/client/api/schema/tag.js";
+import { tagIpsSchema } from "../../../../src/client/api/calls.js";
 import { schemaFault } from "../../../../src/client/api/schema-fault.js";
 import { ipResult } from "./answers.js";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Finding } from "../../../../src/core/finding.js";
 import { cached } from "../../../../src/client/lookup/cache.js";
-import { dedupe } from "../../../../src/client/lookup/dedupe.js";
+import { dedupe } from "../../../../src/client/lookup/compose.js";
 import { MemoryStore } from "../../../../src/client/store/store.js";
 import type { Lookup } from "../../../../src/client/lookup/types.js";
 import { complete, failed, invalid, item, partial, scripted, unaborted } from "./findings.js";

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { EarlyEndError, FatalError } from "../../../../src/core/errors.js";
-import type { FindingSource } from "../../../../src/core/finding-source.js";
-import type { Finding, FindingStatus } from "../../../../src/core/finding.js";
+import type { FindingSource, Finding, FindingStatus } from "../../../../src/core/finding.js";
 import { allLookups, combineFindings, triage } from "../../../../src/client/lookup/combine.js";
 import {
   complete,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { LookupEndpoint } from "../../../../src/core/finding.js";
 import type { Item } from "../../../../src/core/item/item.js";
-import { dedupe } from "../../../../src/client/lookup/dedupe.js";
+import { dedupe } from "../../../../src/client/lookup/compose.js";
 import { type LookupStore, MemoryStore } from "../../../../src/client/store/store.js";
 import { complete, failed, held, item, otherItem, scripted, unaborted } from "./findings.js";
 import { attempt } from "./attempts.js";

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { FairQueue } from "../../../../src/client/pace/fair-queue.js";
+import { FairQueue } from "../../../../src/client/pace/slots.js";
 import { unaborted } from "../lookup/findings.js";
 
 const { signal } = unaborted();

@@ -1,7 +1,7 @@
 import { stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { makeFolder } from "../../../../src/core/files/make-folder.js";
+import { makeFolder } from "../../../../src/core/files/folders.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 test("creates a folder and its parents, all with the given mode", async () => {

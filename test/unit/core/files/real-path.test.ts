@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { realPath } from "../../../../src/core/files/real-path.js";
+import { realPath } from "../../../../src/core/files/folders.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 test("follows links to files, and to files that do not exist yet", async () => {

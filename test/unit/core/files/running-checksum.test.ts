@@ -1,7 +1,6 @@
 import { crc32 } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { RunningChecksum } from "../../../../src/core/files/running-checksum.js";
-import type { Damage } from "../../../../src/core/files/running-checksum.js";
+import { RunningChecksum, type Damage } from "../../../../src/core/files/checksum.js";
 import { seeded } from "../../../helpers/seeded.js";
 
 describe("RunningChecksum", () => {

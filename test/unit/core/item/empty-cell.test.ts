@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isEmptyCell } from "../../../../src/core/item/empty-cell.js";
-import { recogniseItem } from "../../../../src/core/item/recognise.js";
+import { isEmptyCell, recogniseItem } from "../../../../src/core/item/recognise.js";
 
 describe("isEmptyCell", () => {
   it.each([

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { RecordSplitter } from "../../../../src/io/formats/record-splitter.js";
+import { RecordSplitter } from "../../../../src/io/formats/reading/lines.js";
 
 function recordsOf(text: string, size: number, quoting: boolean): string[] {
   const splitter = new RecordSplitter({ quoting });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import type { ChecksumState } from "../../../../src/core/files/running-checksum.js";
+import type { ChecksumState } from "../../../../src/core/files/checksum.js";
 import { openInput } from "../../../../src/io/input/open-input.js";
 import type { InputBytes, SourceInput } from "../../../../src/io/input/types.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";

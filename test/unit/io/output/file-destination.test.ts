@@ -3,8 +3,7 @@ import { readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openFileDestination } from "../../../../src/io/output/file-destination.js";
-import { partPath } from "../../../../src/io/output/part-file.js";
-import type { WrittenPosition } from "../../../../src/io/output/part-file.js";
+import { partPath, type WrittenPosition } from "../../../../src/io/output/part-file.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 async function target(): Promise<string> {

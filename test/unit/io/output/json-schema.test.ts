@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { ndjsonEncoder } from "../../../../src/io/formats/ndjson/ndjson-writer.js";
+import { ndjsonEncoder } from "../../../../src/io/formats/ndjson/ndjson.js";
 import { jsonSchema } from "../../../../src/io/output/json-schema.js";
 import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import type { OutputRecord } from "../../../../src/io/formats/types.js";
-import { changeCounts, changePhrase } from "../../../../src/jobs/report/change-phrase.js";
+import { changeCounts, changePhrase } from "../../../../src/jobs/report/phrases.js";
 import { type Change, diffOutputs } from "../../../../src/jobs/diff/diff-outputs.js";
 import { csvLines, ndjsonLines } from "../../../../src/jobs/report/page/diff-page.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { InputRecord } from "../../../../src/core/manifest/reading-facts.js";
+import type { InputRecord } from "../../../../src/core/manifest.js";
 import { sharedFacts } from "../../../../src/jobs/enrich/finish/manifest.js";
 
 const plain: InputRecord = {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { timeOf } from "../../../../src/jobs/plan/plan-time.js";
+import { timeOf } from "../../../../src/jobs/plan/plan.js";
 
 const perSecond = (count: number) => ({ count, perMs: 1000 });
 const perDay = (count: number) => ({ count, perMs: 86_400_000 });

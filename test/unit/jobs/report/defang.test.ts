@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { recogniseItem } from "../../../../src/core/item/recognise.js";
-import { defang, defangLinks } from "../../../../src/jobs/report/defang.js";
+import { defang, defangLinks } from "../../../../src/jobs/report/phrases.js";
 
 test.each([
   ["ip", "192.0.2.1", "192[.]0[.]2[.]1"],

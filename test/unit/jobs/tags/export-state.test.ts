@@ -2,7 +2,7 @@ import { rmdirSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { ExportState } from "../../../../src/jobs/tags/export-state.js";
+import { ExportState } from "../../../../src/jobs/tags/folder/export-index.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 test("starts with nothing of an interrupted export", async () => {

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { createDispatcher } from "../../../../src/client/api/http/dispatcher.js";
 import { IntelClient } from "../../../../src/client/api/intel-client.js";
-import type { TagIps } from "../../../../src/client/api/schema/tag.js";
+import type { TagIps } from "../../../../src/client/api/calls.js";
 import { systemClock } from "../../../../src/core/clock.js";
 import { reply, startScriptedServer, type Step } from "../../../helpers/scripted-server.js";
 

@@ -1,6 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { addressProblems, shownUrl, webhookUrl } from "../../../../src/jobs/webhooks/address.js";
+import {
+  addressProblems,
+  shownUrl,
+  webhookUrl,
+} from "../../../../src/jobs/webhooks/configuration.js";
 import { WebhookError } from "../../../../src/jobs/webhooks/problem.js";
 
 const name = "Notify";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatPath, parsePql, readField } from "../../../../src/jobs/webhooks/pql.js";
+import { formatPath, parsePql, readField } from "../../../../src/jobs/webhooks/render.js";
 import { anyText } from "../../../helpers/any-text.js";
 
 function paths(text: string) {

@@ -7,8 +7,11 @@ import { loadDataset } from "../../../../src/service/dataset/dataset.js";
 import { packagePath } from "../../../../src/core/program.js";
 import { quickCheckOf } from "../../../../src/core/endpoints/quick-check.js";
 import { syntheticShares } from "../../../../src/service/synthetic/draw.js";
-import { syntheticAnswers } from "../../../../src/service/synthetic/synthetic-answers.js";
-import { knownTo, swarmTag } from "../../../../src/service/synthetic/tags.js";
+import {
+  syntheticAnswers,
+  knownTo,
+  swarmTag,
+} from "../../../../src/service/synthetic/synthetic-answers.js";
 import { contradictoryTimes } from "../../../helpers/contradictory-times.js";
 import { ask, askJson, runningService } from "../running-service.js";
 

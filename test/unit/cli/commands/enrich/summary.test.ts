@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { formatSummary } from "../../../../../src/cli/commands/enrich/summary.js";
-import type { Manifest } from "../../../../../src/core/manifest/manifest.js";
+import type { Manifest } from "../../../../../src/core/manifest.js";
 
 const manifest: Manifest = {
   schema_version: 2,

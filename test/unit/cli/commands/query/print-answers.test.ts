@@ -3,7 +3,7 @@ import {
   type AnsweredItem,
   printAnswers,
 } from "../../../../../src/cli/commands/query/run-one-off.js";
-import { ndjsonEncoder } from "../../../../../src/io/formats/ndjson/ndjson-writer.js";
+import { ndjsonEncoder } from "../../../../../src/io/formats/ndjson/ndjson.js";
 import { aFinding, anItem, aRow, fullIpResult } from "../../../../helpers/enriched-rows.js";
 import { fakeContext } from "../../fake-context.js";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { countedRows } from "../../../../../src/cli/commands/results/failed-rows.js";
 import { failOn } from "../../../../../src/jobs/enrich/failure-limits.js";
-import type { Manifest } from "../../../../../src/core/manifest/manifest.js";
+import type { Manifest } from "../../../../../src/core/manifest.js";
 
 type Facts = Partial<Pick<Manifest, "errors" | "unsupported">> & {
   readonly format?: string;

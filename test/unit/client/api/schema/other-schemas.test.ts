@@ -3,18 +3,16 @@ import {
   caseContextSchema,
   customersPageSchema,
   repShareCaseSchema,
-} from "../../../../../src/client/api/schema/operations.js";
+  tagIpsSchema,
+  tagListSchema,
+  tagSchema,
+} from "../../../../../src/client/api/calls.js";
 import {
   failureEnvelopeSchema,
   partialSuccessEnvelope,
   successEnvelope,
-} from "../../../../../src/client/api/schema/vocabulary.js";
+} from "../../../../../src/client/api/read-answer.js";
 import { partialResultSchema } from "../../../../../src/core/endpoints/query.js";
-import {
-  tagIpsSchema,
-  tagListSchema,
-  tagSchema,
-} from "../../../../../src/client/api/schema/tag.js";
 import { failure, ipResult, partialSuccess, success, without } from "../answers.js";
 
 const tag = {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ServiceError } from "../../../../../src/client/api/status-fault.js";
-import { retryCalls } from "../../../../../src/client/lookup/attempt/call-policy.js";
+import { retryCalls } from "../../../../../src/client/lookup/attempt/retry.js";
 import { Pace } from "../../../../../src/client/pace/pace.js";
 import { ManualClock } from "../../../../helpers/manual-clock.js";
 import { unaborted } from "../findings.js";

@@ -6,7 +6,7 @@ import {
   maxFramedBytes,
   recordsIn,
   offsetUnit,
-} from "../../../../../src/client/store/journal/framed-record.js";
+} from "../../../../../src/client/store/journal/record-log.js";
 import { complete } from "../../lookup/attempts.js";
 
 /** Records of findings with texts of these lengths, and their offsets from `first` on. */

@@ -5,10 +5,12 @@ import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, test } from "vitest";
-import { Quota, quotaName } from "../../../../../src/client/store/quota/quota.js";
-import { quotaPath, readQuotas } from "../../../../../src/client/store/quota/quota-file.js";
-import { openQuotas } from "../../../../../src/client/store/quota/open-quotas.js";
-import type { QuotaStore } from "../../../../../src/client/store/quota/quota.js";
+import { Quota, quotaName, type QuotaStore } from "../../../../../src/client/store/quota/quota.js";
+import {
+  quotaPath,
+  readQuotas,
+  openQuotas,
+} from "../../../../../src/client/store/quota/quota-file.js";
 import { ManualClock } from "../../../../helpers/manual-clock.js";
 import { temporaryFolder } from "../../../../helpers/temporary-folder.js";
 
@@ -96,7 +98,7 @@ describe("a quota counted in a folder", () => {
     const { stateFolder } = await counted();
     const program = `
       import { Quota } from "./dist/client/store/quota/quota.js";
-      import { openQuotas } from "./dist/client/store/quota/open-quotas.js";
+      import { openQuotas } from "./dist/client/store/quota/quota-file.js";
       const start = ${Date.now()};
       // Time passes 20 times as fast, the same for all processes.
       const clock = {

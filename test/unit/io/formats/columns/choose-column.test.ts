@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   chooseItemColumn,
   chooseKindColumn,
-} from "../../../../../src/io/formats/columns/choose-column.js";
+} from "../../../../../src/io/formats/columns/find-columns.js";
 import {
   type IsHeld,
   rateColumns,

@@ -3,7 +3,7 @@ import { parse } from "csv-parse/sync";
 import { describe, expect, it, test } from "vitest";
 import { addedColumns, columns } from "../../../../../src/core/columns.js";
 import { UsageError } from "../../../../../src/core/errors.js";
-import { csvEncoder, csvRecords, countCsv } from "../../../../../src/io/formats/csv/csv-writer.js";
+import { csvEncoder, csvRecords, countCsv } from "../../../../../src/io/formats/csv/csv-records.js";
 import type { EncoderOptions } from "../../../../../src/io/formats/types.js";
 import { anEnrichedRow, fullIpResult } from "../../../../helpers/enriched-rows.js";
 import { anyText } from "../../../../helpers/any-text.js";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { linesSkipped } from "../../../../../src/io/formats/csv/skipped-lines.js";
+import { linesSkipped } from "../../../../../src/io/formats/csv/find-preamble.js";
 import { piped, plainRow, readSource } from "../../../../contract/sources-reading.js";
 import { sniffFormat } from "../../../../../src/io/input/sniff-format.js";
 import { Readable } from "node:stream";

@@ -1,8 +1,8 @@
 import { expect, it, test } from "vitest";
 import { columns } from "../../../../../src/core/columns.js";
-import { csvEncoder, csvRecords } from "../../../../../src/io/formats/csv/csv-writer.js";
+import { csvEncoder, csvRecords } from "../../../../../src/io/formats/csv/csv-records.js";
 import { ndjsonRecords } from "../../../../../src/io/formats/ndjson/ndjson-output.js";
-import { ndjsonEncoder } from "../../../../../src/io/formats/ndjson/ndjson-writer.js";
+import { ndjsonEncoder } from "../../../../../src/io/formats/ndjson/ndjson.js";
 import type { OutputRecord } from "../../../../../src/io/formats/types.js";
 import { anEnrichedRow, fullIpResult } from "../../../../helpers/enriched-rows.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../../src/core/finding.js";
-import { itemTextOf, valuesAt } from "../../../../../src/io/formats/ndjson/ndjson-row.js";
+import { itemTextOf, valuesAt } from "../../../../../src/io/formats/ndjson/ndjson-output.js";
 
 function valueAt(path: string, json: string): unknown {
   return valuesAt(path, JSON.parse(json) as JsonObject)[0];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { lookupEndpoints, memberOf } from "../../../../../src/core/finding.js";
-import { ndjsonEncoder, uniqueNames } from "../../../../../src/io/formats/ndjson/ndjson-writer.js";
+import { ndjsonEncoder, uniqueNames } from "../../../../../src/io/formats/ndjson/ndjson.js";
 import type { EncoderOptions } from "../../../../../src/io/formats/types.js";
 import { anEnrichedRow, fullIpResult } from "../../../../helpers/enriched-rows.js";
 

@@ -1,7 +1,6 @@
-import { rowWarnings } from "../../../../../src/core/row.js";
+import { rowWarnings, type Row } from "../../../../../src/core/row.js";
 import { describe, expect, it } from "vitest";
 import { encodeText } from "../../../../../src/core/bytes.js";
-import type { Row } from "../../../../../src/core/row.js";
 import type { SourceOptions } from "../../../../../src/io/input/types.js";
 import {
   limitRecords,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { scanCells } from "../../../../../src/io/formats/reading/scan-cells.js";
+import { scanCells } from "../../../../../src/io/formats/reading/sample.js";
 
 const comma = { delimiter: "," };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { fileEndings, FileStems } from "../../../../../src/jobs/tags/folder/file-stems.js";
+import { fileEndings, FileStems } from "../../../../../src/jobs/tags/folder/export-index.js";
 
 function stemOf(tag: string): string {
   return new FileStems([]).of(tag);

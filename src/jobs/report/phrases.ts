@@ -1,8 +1,11 @@
 import { joinedEntries } from "../../io/formats/column-types.js";
 import { formatCount } from "../../core/text/quantity.js";
-import { cutList, cutText, longestName } from "./cut-text.js";
-import { type Change, changeKinds, type DiffCounts } from "../diff/diff-outputs.js";
-import type { Observation } from "../diff/observation.js";
+import {
+  type Change,
+  changeKinds,
+  type DiffCounts,
+  type Observation,
+} from "../diff/diff-outputs.js";
 
 /**
  * What differs, in one phrase: `none → malicious; tags +scanner:ssh; network AS64496 → AS64500`; of a
@@ -77,4 +80,56 @@ export function graveCounts({ newVerdicts, worse }: DiffCounts): readonly string
 
 function nonZero(counts: readonly (readonly [count: number, name: string])[]): readonly string[] {
   return counts.flatMap(([count, name]) => (count === 0 ? [] : [`${formatCount(count)} ${name}`]));
+}
+
+/** Cuts a text that is too long to show, and says how long it was. */
+export function cutText(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const start = copied(text.slice(0, most).replace(/[\uD800-\uDBFF]$/, ""));
+  return `${start}… (${formatCount(text.length)} characters)`;
+}
+
+/** The same text in memory of its own: V8 keeps a text as long as a part of it. */
+function copied(text: string): string {
+  return Buffer.from(text, "utf16le").toString("utf16le");
+}
+
+/** The first names of a list and how many more there are, each short enough to show. */
+export function cutList(names: readonly string[], most: number): readonly string[] {
+  const shown = names.slice(0, most).map((name) => cutText(name, longestName));
+  const more = names.length - shown.length;
+  return more > 0 ? [...shown, `and ${formatCount(more)} more`] : shown;
+}
+
+export const longestName = 120;
+
+/**
+ * Makes an item unfit for clicking, as analysts write it: `192[.]0[.]2[.]1`,
+ * `hxxp://example[.]com/`, `user[@]example[.]net`. No program makes a bare IPv6 address clickable, so
+ * it stays as it is.
+ */
+export function defang(item: string, kind: string): string {
+  switch (kind) {
+    case "ip":
+      return item.includes(":") ? item : defangDots(item);
+    case "domain":
+      return defangDots(item);
+    case "email":
+      return defangDots(item.replaceAll("@", "[@]"));
+    case "url":
+      return defangLinks(item).replace(/(?<=^\w+:\/\/)[^/?#]+/, defangDots);
+    default:
+      return item;
+  }
+}
+
+/** Undoes the schemes of links within a text, so that no reader makes them clickable. */
+export function defangLinks(text: string): string {
+  return text
+    .replaceAll(/\bhttp(?=s?:)/gi, "hxxp")
+    .replaceAll(/\b(ftp|javascript|data|file|vbscript):/gi, "$1[:]");
+}
+
+function defangDots(text: string): string {
+  return text.replaceAll(".", "[.]");
 }

@@ -1,8 +1,59 @@
 import { z } from "zod";
-import type { MadeUp } from "../finding-source.js";
-import { countedVerdicts, findingStatuses } from "../finding.js";
-import { itemKinds } from "../item/item.js";
-import { inputRecord, inputFacts } from "./reading-facts.js";
+import { type MadeUp, countedVerdicts, findingStatuses } from "./finding.js";
+import { itemKinds } from "./item/item.js";
+import { UsageError } from "./errors.js";
+
+const count = z.int().nonnegative();
+
+const readingFacts = z.object({
+  format: z.string(),
+  delimiter: z
+    .string()
+    .nullable()
+    .describe("Cell separator in CSV and TSV; null for other formats"),
+  header: z
+    .enum(["record", "comment", "none"])
+    .describe("What names the columns: the first record, a comment line before it, or nothing"),
+  skipped_lines: count
+    .optional()
+    .describe(
+      "Lines before the first record that belong to no row, such as titles and comments; absent for none",
+    ),
+  item_column: z.string().describe("Several are joined with commas"),
+  item_column_by: z
+    .enum(["flag", "name", "share", "format"])
+    .describe("Chosen by a flag, a well-known name, the share of indicators, or as only column"),
+  item_column_share: z
+    .number()
+    .nullable()
+    .describe("Fraction of its sampled cells that are indicators; null if none were sampled"),
+  kind_column: z.string().nullable(),
+  kind_column_by: z.enum(["flag", "neighbour"]).nullable(),
+});
+
+/** How an input was read: as the flags say, otherwise as detected. */
+export type ReadingFacts = Readonly<z.infer<typeof readingFacts>>;
+
+export type SharedFacts = { readonly [Fact in keyof ReadingFacts]: ReadingFacts[Fact] | null };
+
+const { shape } = readingFacts;
+
+/** The facts of a single input or of several: null where those differ. */
+const inputFacts = {
+  ...shape,
+  format: shape.format.nullable(),
+  header: shape.header.nullable(),
+  skipped_lines: shape.skipped_lines.nullable(),
+  item_column: shape.item_column.nullable(),
+  item_column_by: shape.item_column_by.nullable(),
+};
+
+const inputRecord = readingFacts
+  .extend({ path: z.string(), bytes: count, rows: count })
+  .readonly()
+  .describe("One of several inputs");
+
+export type InputRecord = z.infer<typeof inputRecord>;
 
 export const exitReasons = [
   "done",
@@ -39,8 +90,6 @@ export function madeUpOf(
   if (manifest.synthetic === true) return "invented";
   return manifest.sample === true ? "sample" : undefined;
 }
-
-const count = z.int().nonnegative();
 
 const counts = z.record(z.string(), count).readonly();
 
@@ -117,7 +166,7 @@ const ending = {
 
 export type RunEnding = Readonly<z.infer<z.ZodObject<typeof ending>>>;
 
-export const outputSchema = z.object({
+const outputSchema = z.object({
   path: z.string().nullable().describe("As given, without a password; null for stdout"),
   format: z.string(),
   bytes: count.nullable().describe("Null for a database, which holds more than this run"),
@@ -222,3 +271,35 @@ export const manifestSchema = z.object({
 });
 
 export type Manifest = Readonly<z.infer<typeof manifestSchema>>;
+
+/** A manifest that may be another program's: any member may be missing. */
+export type FoundManifest = Partial<Omit<Manifest, "output">> & {
+  readonly output?: Partial<Manifest["output"]>;
+};
+
+/** Members that are not as in the schema count as missing. */
+function lenient(shape: Readonly<Record<string, z.ZodType>>) {
+  const maybe = (member: z.ZodType) => member.optional().catch(undefined);
+  const members = Object.entries(shape).map(([name, member]) => [name, maybe(member)]);
+  return z.object(Object.fromEntries(members) as Record<string, z.ZodType>);
+}
+
+const found = lenient({
+  ...manifestSchema.shape,
+  output: lenient({ ...outputSchema.shape, parts: z.array(z.looseObject({ name: z.string() })) }),
+});
+
+/**
+ * Reads a manifest.
+ *
+ * @param value parsed JSON; null for none
+ * @throws UsageError `manifest_unreadable` if it is no object
+ */
+export function parseManifest(value: unknown, path: string): FoundManifest | null {
+  if (value === null) return null;
+  const { data } = found.safeParse(value);
+  if (data !== undefined) return data;
+  throw new UsageError("manifest_unreadable", `${path} is not a manifest`, {
+    hint: "restore it from a copy",
+  });
+}
