@@ -67,6 +67,16 @@ export function isQuota({ perMs }: Rate): boolean {
   return perMs >= 3_600_000;
 }
 
+/** Of the rates with the same window, which share a count, the lowest. */
+export function tightest(rates: readonly Rate[]): readonly Rate[] {
+  const byWindow = new Map<number, Rate>();
+  for (const rate of rates) {
+    const known = byWindow.get(rate.perMs);
+    if (known === undefined || rate.count < known.count) byWindow.set(rate.perMs, rate);
+  }
+  return [...byWindow.values()];
+}
+
 /** No service answers more. */
 const mostInWindow = 999_999_999;
 

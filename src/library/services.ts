@@ -11,7 +11,7 @@ import { embeddedServiceName } from "../jobs/enrich/options.js";
 import type { Service as EmbeddedService } from "../service/service.js";
 import { OpenedOnce } from "../client/session/connections.js";
 import { Session } from "../client/session/session.js";
-import { countedWarning, otherWords } from "../jobs/enrich/counted-warning.js";
+import { countedWarning, otherWords } from "../jobs/enrich/counters.js";
 import { MemoryStore } from "../client/store/store.js";
 import type { ApiKey } from "../jobs/webhooks/prepare.js";
 import {

@@ -2,8 +2,7 @@ import { afterAll, beforeAll } from "vitest";
 import { IntelClient, type IntelClientOptions } from "../../src/client/api/intel-client.js";
 import type { AttemptReport } from "../../src/client/api/types.js";
 import { systemClock } from "../../src/core/clock.js";
-import type { Attempt } from "../../src/core/attempt.js";
-import type { Finding } from "../../src/core/finding.js";
+import type { Attempt, Finding } from "../../src/core/finding.js";
 import type { Connect } from "../helpers/connections.js";
 import {
   type RecordedRequest,

@@ -1,5 +1,4 @@
-import type { Attempt } from "../../src/core/attempt.js";
-import { lookupEndpoints } from "../../src/core/finding.js";
+import { type Attempt, lookupEndpoints } from "../../src/core/finding.js";
 import { composeLookup } from "../../src/client/lookup/compose.js";
 import { Outage } from "../../src/client/lookup/attempt/outage.js";
 import { Pace } from "../../src/client/pace/pace.js";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../src/core/clock.js";
-import type { Attempt } from "../../src/core/attempt.js";
+import type { Attempt } from "../../src/core/finding.js";
 import { Pace } from "../../src/client/pace/pace.js";
 import { paced } from "../../src/client/lookup/compose.js";
 import { Slots } from "../../src/client/pace/slots.js";

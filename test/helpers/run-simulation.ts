@@ -1,6 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
-import type { Attempt } from "../../src/core/attempt.js";
-import { lookupEndpoints } from "../../src/core/finding.js";
+import { type Attempt, lookupEndpoints } from "../../src/core/finding.js";
 import type { Row } from "../../src/core/row.js";
 import { ProgressMeter, type Speed } from "../../src/cli/terminal/progress-display.js";
 import { Withheld } from "../../src/client/lookup/withheld.js";

@@ -1,4 +1,4 @@
-import type { Attempt } from "../../src/core/attempt.js";
+import type { Attempt } from "../../src/core/finding.js";
 import { complete, failed, partial } from "../unit/client/lookup/attempts.js";
 import type { MeteredRun } from "./run-simulation.js";
 

@@ -2,7 +2,7 @@ import { wrapLines } from "../../core/text/printable.js";
 import { formatPath } from "../../jobs/webhooks/render.js";
 import { once } from "node:events";
 import type { CliContext } from "./cli-context.js";
-import { paintFor } from "./colors.js";
+import { paintFor } from "./terminal-output.js";
 import { type CardField, printCard, printTable } from "./terminal-table.js";
 
 type DataColumns<T> = readonly (readonly [title: string, cell: (record: T) => string])[];

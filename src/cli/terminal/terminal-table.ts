@@ -1,8 +1,7 @@
 import stringWidth from "string-width";
 import wrapAnsi from "wrap-ansi";
 import { printable } from "../../core/text/printable.js";
-import type { Paint } from "./colors.js";
-import { type TerminalStream, writePainted } from "./terminal-output.js";
+import { type Paint, type TerminalStream, writePainted } from "./terminal-output.js";
 
 const gap = "  ";
 /** Minimum width of a shortened column, and of the first one: an IPv4 address. */

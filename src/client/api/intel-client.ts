@@ -1,6 +1,5 @@
 import { UsageError } from "../../core/errors.js";
-import type { Attempt } from "../../core/attempt.js";
-import type { Finding, LookupEndpoint } from "../../core/finding.js";
+import type { Attempt, Finding, LookupEndpoint } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import { Caller, type ClientOptions, pathSegment } from "./caller.js";
 import { type JudgeContext, failedAttempt, judge } from "./judge.js";

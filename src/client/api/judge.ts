@@ -5,10 +5,11 @@ import {
   largeAnswer,
   type LookupAnswer,
   type LookupEndpoint,
+  type Again,
+  type Attempt,
 } from "../../core/finding.js";
 import { z } from "zod";
 import { type Clock, timestamp } from "../../core/clock.js";
-import type { Again, Attempt } from "../../core/attempt.js";
 import { mailBlocklist } from "../../core/endpoints/endpoint.js";
 import type { Item } from "../../core/item/item.js";
 import { driftFor, mismatch } from "./answer-match.js";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Again } from "../../core/attempt.js";
+import type { Again } from "../../core/finding.js";
 import type { Clock } from "../../core/clock.js";
 import { asObject, readJson } from "../../core/json-members.js";
 import { schemaFault } from "./schema-fault.js";

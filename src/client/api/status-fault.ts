@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { Clock } from "../../core/clock.js";
 import { FatalError, ReputeError, type ReputeErrorOptions } from "../../core/errors.js";
-import type { Again } from "../../core/attempt.js";
+import type { Again } from "../../core/finding.js";
 import { asObject, readJson } from "../../core/json-members.js";
 import { retryAfterMs } from "./rate-limit-headers.js";
 import type { ServiceDescription } from "./service-description.js";

@@ -1,6 +1,12 @@
-import { type Attempt, isOverQuota, type LookupRecord } from "../../core/attempt.js";
+import {
+  type Attempt,
+  isOverQuota,
+  type LookupRecord,
+  type LookupEndpoint,
+  lookupEndpoints,
+  type Finding,
+} from "../../core/finding.js";
 import { EarlyEndError } from "../../core/errors.js";
-import { type LookupEndpoint, lookupEndpoints, type Finding } from "../../core/finding.js";
 import { cached, type CachedOptions } from "./cache.js";
 import { allLookups, triage } from "./combine.js";
 import { journalled, recordOf, attemptKey, itemKey } from "./attempt/journalled.js";

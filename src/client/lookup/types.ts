@@ -1,5 +1,4 @@
-import type { Attempt } from "../../core/attempt.js";
-import type { Finding } from "../../core/finding.js";
+import type { Attempt, Finding } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 
 export interface LookupOptions {

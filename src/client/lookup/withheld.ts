@@ -1,5 +1,4 @@
 import { type ExclusionList, excludedMessage } from "../../core/exclusions/exclusion-list.js";
-import { readExclusions } from "../../core/exclusions/read-exclusions.js";
 import { type Finding, unasked } from "../../core/finding.js";
 import { isBogon } from "../../core/item/ip.js";
 import type { Item } from "../../core/item/item.js";
@@ -73,6 +72,8 @@ export async function openWithheld({
   exclude = [],
   urlQuery = "keep",
 }: WithheldChoice): Promise<Withheld> {
+  if (exclude.length === 0) return new Withheld({ bogons, urlQuery, lists: [] });
+  const { readExclusions } = await import("../../core/exclusions/read-exclusions.js");
   return new Withheld({ bogons, urlQuery, lists: await readExclusions(exclude) });
 }
 

@@ -1,5 +1,4 @@
-import { isQuota, type Rate } from "../../core/options.js";
-import { tightest } from "../store/quota/quota.js";
+import { isQuota, type Rate, tightest } from "../../core/options.js";
 import { AdaptiveRate } from "./adaptive-rate.js";
 import type { Throttling } from "./request-pace.js";
 

@@ -33,7 +33,7 @@ import type {
   SessionSettings,
   SessionListener,
 } from "./types.js";
-import { longestWaitMs } from "../../core/attempt.js";
+import { longestWaitMs } from "../../core/finding.js";
 import { Pace } from "../pace/pace.js";
 import type { QuotaStore } from "../store/quota/quota.js";
 import type { EarlyEndError } from "../../core/errors.js";

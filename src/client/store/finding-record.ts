@@ -5,8 +5,9 @@ import {
   readJson,
   resultText,
 } from "../../core/json-members.js";
-import type { Again, LookupRecord } from "../../core/attempt.js";
 import {
+  type Again,
+  type LookupRecord,
   type MadeUp,
   type Answers,
   type Finding,

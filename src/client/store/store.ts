@@ -1,5 +1,4 @@
-import type { LookupRecord } from "../../core/attempt.js";
-import type { Finding } from "../../core/finding.js";
+import type { LookupRecord, Finding } from "../../core/finding.js";
 
 /**
  * Keeps lookup results for the length of a run or longer. A key names one endpoint and one item;

@@ -6,7 +6,7 @@ import { TransportError } from "../api/http/transport-error.js";
 import { judge } from "../api/judge.js";
 import type { Answer, AttemptReport } from "../api/types.js";
 import { FatalError } from "../../core/errors.js";
-import { lookupEndpoints } from "../../core/finding.js";
+import { lookupEndpoints, isOverQuota } from "../../core/finding.js";
 import {
   keptSeconds,
   loadBullmq,
@@ -25,7 +25,6 @@ import {
 import { SharedLimits } from "./shared-limits.js";
 import { obeyHints } from "../pace/request-pace.js";
 import type { Rate } from "../../core/options.js";
-import { isOverQuota } from "../../core/attempt.js";
 import { faultText, isRedisRefusal, redisRefused } from "../../core/redis/connection.js";
 
 interface LookupWorkerOptions extends QueueAddress, ClientOptions {

@@ -1,8 +1,7 @@
 import { existsSync, type Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
-import { startAnew } from "../../core/remedies.js";
+import { FatalError, ReputeError, UsageError, startAnew } from "../../core/errors.js";
 import { isLocked } from "../../core/files/run-lock.js";
 import { type ChecksumState, type Damage, RunningChecksum } from "../../core/files/checksum.js";
 

@@ -53,3 +53,16 @@ export interface PublicationOptions extends TableSchemaOptions {
   /** Set if the answers of the run are known to be made up. */
   readonly madeUp?: MadeUp | undefined;
 }
+
+/**
+ * Explains why a table takes no rows of a run.
+ *
+ * @param holds whose answers it holds
+ */
+export function mixedData(name: string, holds: TableData): string {
+  return holds === "real"
+    ? `${name} holds rows of a real service, and takes no made-up ones`
+    : `${name} holds made-up rows (--local or repute serve), and takes none of a real service`;
+}
+
+export const otherTable = "write to another table";

@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { FatalError } from "../../core/errors.js";
-import type { MadeUp } from "../../core/finding.js";
-import { mixedData, otherTable } from "../../io/output/sql/run-records.js";
+import type { MadeUp, LookupRecord } from "../../core/finding.js";
+import { mixedData, otherTable } from "../../io/output/publication.js";
 import { madeUpIn } from "../../client/api/service-description.js";
-import type { LookupRecord } from "../../core/attempt.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import { openJournal } from "../../client/store/journal/journal.js";
 import type { LookupStore, RunJournal } from "../../client/store/store.js";

@@ -1,8 +1,7 @@
-import { isQuota } from "../../core/options.js";
+import { isQuota, tightest } from "../../core/options.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
-import { tightest } from "../../client/store/quota/quota.js";
 import type { RunLookup } from "./run-lookup.js";
-import { perSecond, quotaOfAll } from "../../client/session/connections.js";
+import { perSecond, quotaOfAll, usedQuotas } from "../../client/session/connections.js";
 import type { Session } from "../../client/session/session.js";
 import type { Job, RunProgress } from "./types.js";
 import type { OpenRun } from "./open-run.js";
@@ -13,8 +12,7 @@ import { itemKey } from "../../client/lookup/attempt/journalled.js";
 import type { LookupChoice } from "../../client/lookup/options.js";
 import type { Withheld } from "../../client/lookup/withheld.js";
 import type { LookupStore } from "../../client/store/store.js";
-import { isReadTwice } from "./rows/fewer-rows.js";
-import { startRow } from "./rows/reading.js";
+import { isReadTwice, startRow } from "./rows/reading.js";
 import { type CachedAnswers, type FindAnswer, findCached, PlannedItems } from "./planned-items.js";
 
 type ProgressParts = Pick<OpenRun, "job" | "source" | "tally" | "before" | "clock"> &
@@ -90,7 +88,6 @@ async function quotasLeft(
   if (service.embedded || stateFolder === null) {
     return quotas.map(({ count }) => count);
   }
-  const { usedQuotas } = await import("../../client/session/connections.js");
   const scoped = quotas.map((rate) => ({ scope: quotaOfAll, rate }));
   const counter = { service: service.url, stateFolder, onWarning: () => undefined };
   const used = await usedQuotas(counter, scoped, now);

@@ -1,7 +1,7 @@
 import { serviceAddress } from "../../client/store/cache-key.js";
 import { readJournal } from "../../client/store/journal/journal.js";
 import { itemOf } from "../../client/lookup/attempt/journalled.js";
-import type { LookupRecord } from "../../core/attempt.js";
+import type { LookupRecord } from "../../core/finding.js";
 import { madeUpOf } from "../../core/manifest.js";
 import { counted } from "../../core/text/quantity.js";
 import type { LookupStore } from "../../client/store/store.js";

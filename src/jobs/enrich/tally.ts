@@ -8,6 +8,7 @@ import {
   findingStatuses,
   firstAnswer,
   type VerdictCounts,
+  type LookupRecord,
 } from "../../core/finding.js";
 import { hasOtherWord, verdictOf } from "../../core/verdict.js";
 import { itemKinds } from "../../core/item/item.js";
@@ -19,8 +20,9 @@ import {
   rowWarnings,
   zeros,
 } from "../../core/row.js";
-import { otherTimes, otherWords } from "./counted-warning.js";
 import {
+  otherTimes,
+  otherWords,
   addCount,
   addCounts,
   type Counts,
@@ -30,7 +32,6 @@ import {
   sourceCounts,
 } from "./counters.js";
 import { Elsewhere } from "./elsewhere.js";
-import type { LookupRecord } from "../../core/attempt.js";
 
 interface RequestSnapshot extends Pick<Manifest, "requests" | "drift"> {
   /**

@@ -1,11 +1,10 @@
 import { authenticationSteps, saysAuthenticationFailed } from "../../client/api/options.js";
 import type { Answer } from "../../client/api/types.js";
 import type { Clock } from "../../core/clock.js";
-import type { JsonObject } from "../../core/finding.js";
+import type { JsonObject, Again } from "../../core/finding.js";
 import { sendOnce } from "../../client/api/http/send-once.js";
 import { TransportError } from "../../client/api/http/transport-error.js";
 import { againAfter } from "../../client/api/status-fault.js";
-import type { Again } from "../../core/attempt.js";
 import { CredentialMask } from "../../core/redaction.js";
 import { RetryPlan } from "../../client/lookup/attempt/retry.js";
 import type { Webhook } from "./configuration.js";

@@ -5,9 +5,9 @@ import type { FailOn } from "../../../jobs/enrich/failure-limits.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import type { CommandCall } from "../../command.js";
 import { oneLine, labelled } from "../../../core/text/printable.js";
-import { paintSummary, usesColor } from "../../terminal/colors.js";
+import { paintSummary, usesColor } from "../../terminal/terminal-output.js";
 import { madeUpText, countedVerdicts, findingStatuses } from "../../../core/finding.js";
-import { countedWarning } from "../../../jobs/enrich/counted-warning.js";
+import { countedWarning } from "../../../jobs/enrich/counters.js";
 import { isRefusal, madeUpOf, type Manifest, type RequestCounts } from "../../../core/manifest.js";
 import type { Output } from "../../../io/output/output.js";
 import {

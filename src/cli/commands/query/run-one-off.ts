@@ -10,7 +10,7 @@ import { recogniseItem } from "../../../core/item/recognise.js";
 import { inOrder } from "../../../client/lookup/in-order.js";
 import { openRequests } from "../../../client/lookup/options.js";
 import type { Lookup } from "../../../client/lookup/types.js";
-import { countedWarning, otherWords } from "../../../jobs/enrich/counted-warning.js";
+import { countedWarning, otherWords } from "../../../jobs/enrich/counters.js";
 import type { FailOn } from "../../../jobs/enrich/failure-limits.js";
 import { MemoryStore } from "../../../client/store/store.js";
 import type { CommandCall } from "../../command.js";
@@ -27,7 +27,7 @@ import { nestedFacts, nestedText, itemRow } from "../../../core/row.js";
 import type { Item } from "../../../core/item/item.js";
 import { printable } from "../../../core/text/printable.js";
 import { counted } from "../../../core/text/quantity.js";
-import { paintFor } from "../../terminal/colors.js";
+import { paintFor } from "../../terminal/terminal-output.js";
 import {
   type CardField,
   type CardSection,

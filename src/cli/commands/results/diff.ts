@@ -17,7 +17,7 @@ import {
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { cliOptions } from "../../options/option-spec.js";
 import { redactAddress } from "../../../core/redaction.js";
-import { paintFor } from "../../terminal/colors.js";
+import { paintFor } from "../../terminal/terminal-output.js";
 import { writeProse, writeOut } from "../../terminal/data-output.js";
 import { printTable } from "../../terminal/terminal-table.js";
 import { checkOutput, writeLines } from "./write-lines.js";

@@ -293,7 +293,7 @@ async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
   const made = await makeReport(parseOutput(operand, "read"), { ...settings, onNotice, signal });
   if (settings.output === undefined) {
     const { reportText } = await import("../../../jobs/report/text.js");
-    const { printReport } = await import("../../terminal/colors.js");
+    const { printReport } = await import("../../terminal/terminal-output.js");
     printReport(reportText(made, context.stdout.columns || 80), context);
     return 0;
   }

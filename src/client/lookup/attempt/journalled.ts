@@ -1,5 +1,10 @@
-import { type Attempt, isOverQuota, type LookupRecord } from "../../../core/attempt.js";
-import { type LookupEndpoint, lookupEndpoints } from "../../../core/finding.js";
+import {
+  type Attempt,
+  isOverQuota,
+  type LookupRecord,
+  type LookupEndpoint,
+  lookupEndpoints,
+} from "../../../core/finding.js";
 import type { Item, ItemKind } from "../../../core/item/item.js";
 import type { LookupStore } from "../../store/store.js";
 import type { AttemptWrapper, LookupOptions } from "../types.js";

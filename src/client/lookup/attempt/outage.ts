@@ -1,8 +1,7 @@
 import type { Clock } from "../../../core/clock.js";
 import { transportCodes } from "../../../core/row-codes.js";
 import { FatalError } from "../../../core/errors.js";
-import type { Attempt } from "../../../core/attempt.js";
-import type { FindingError } from "../../../core/finding.js";
+import type { Attempt, FindingError } from "../../../core/finding.js";
 import { FairQueue } from "../../pace/slots.js";
 import type { AttemptLookup, AttemptWrapper } from "../types.js";
 

@@ -1,5 +1,8 @@
-import { type Again, type Attempt, longestWaitMs, isOverQuota } from "../../../core/attempt.js";
 import {
+  type Again,
+  type Attempt,
+  longestWaitMs,
+  isOverQuota,
   type Finding,
   firstAnswer,
   type JsonObject,

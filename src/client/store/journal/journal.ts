@@ -1,6 +1,6 @@
 import { chmodSync } from "node:fs";
 import { FatalError } from "../../../core/errors.js";
-import type { LookupRecord } from "../../../core/attempt.js";
+import type { LookupRecord } from "../../../core/finding.js";
 import { makeFolder, syncFolder } from "../../../core/files/folders.js";
 import {
   decodeRecord,

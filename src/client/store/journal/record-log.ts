@@ -21,8 +21,7 @@ import {
   writeRecord,
 } from "../finding-record.js";
 import { crc32 } from "node:zlib";
-import { FatalError, ReputeError } from "../../../core/errors.js";
-import { startOver } from "../../../core/remedies.js";
+import { FatalError, ReputeError, startOver } from "../../../core/errors.js";
 import { faultReason, knownFault } from "../../../core/files/system-fault.js";
 
 const syncData = promisify(fdatasync);

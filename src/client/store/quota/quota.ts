@@ -143,13 +143,3 @@ export function quotaName(scope: string, { perMs }: Rate): string {
 export function windowOf(name: string): number {
   return Number(name.slice(name.lastIndexOf(" ") + 1));
 }
-
-/** Of the rates with the same window, which share a count, the lowest. */
-export function tightest(rates: readonly Rate[]): readonly Rate[] {
-  const byWindow = new Map<number, Rate>();
-  for (const rate of rates) {
-    const known = byWindow.get(rate.perMs);
-    if (known === undefined || rate.count < known.count) byWindow.set(rate.perMs, rate);
-  }
-  return [...byWindow.values()];
-}

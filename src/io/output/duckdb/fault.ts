@@ -1,5 +1,4 @@
-import { FatalError, ReputeError, UsageError } from "../../../core/errors.js";
-import { startOver } from "../../../core/remedies.js";
+import { FatalError, ReputeError, UsageError, startOver } from "../../../core/errors.js";
 
 const known: readonly (readonly [said: RegExp, code: string, reason: string, hint: string])[] = [
   // DuckDB processes 2,048 rows at a time, regardless of their size.

@@ -18,8 +18,7 @@ import {
   type OptionalColumns,
   optionalColumnsIn,
 } from "../../../core/columns.js";
-import { FatalError, UsageError } from "../../../core/errors.js";
-import { startOver } from "../../../core/remedies.js";
+import { FatalError, UsageError, startOver } from "../../../core/errors.js";
 import { columnTypes } from "../../formats/column-types.js";
 import type { StagedRow } from "../stage.js";
 import { cellOf as textOfValue, type InputValue } from "../../formats/input-values.js";

@@ -1,5 +1,4 @@
-import { FatalError, ReputeError, UsageError } from "../../../core/errors.js";
-import { startOver } from "../../../core/remedies.js";
+import { FatalError, ReputeError, UsageError, startOver } from "../../../core/errors.js";
 
 /** Transient SQLSTATEs: the server is stopping, starting or full, or aborted this transaction. */
 const transient: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../../../core/clock.js";
-import { FatalError, UsageError } from "../../../core/errors.js";
+import { FatalError, UsageError, startOver } from "../../../core/errors.js";
 import { columnTypes } from "../../formats/column-types.js";
 import { writePart } from "../file-destination.js";
 import { renamePart } from "../part-file.js";
@@ -8,15 +8,13 @@ import type { Manifest } from "../../../core/manifest.js";
 import { type Dialect, quoteIdentifier, quoteTable, type TableName } from "./dialect.js";
 import { prepareTable } from "./prepare-table.js";
 import { type BatchBounds, cellsEncoder, ColumnBatch, loadedRows } from "../row-cells.js";
+import { dataOf, lastRunRows, prepareRuns, recordRun, tableData } from "./run-records.js";
 import {
-  dataOf,
-  lastRunRows,
   mixedData,
   otherTable,
-  prepareRuns,
-  recordRun,
-  tableData,
-} from "./run-records.js";
+  type Publication,
+  type PublicationOptions,
+} from "../publication.js";
 import type { TableMode } from "../options.js";
 import { countAll, countRun } from "./read.js";
 import {
@@ -33,9 +31,7 @@ import {
   tableSchema,
   textWarnings,
 } from "../table-schema.js";
-import type { Publication, PublicationOptions } from "../publication.js";
 import type { WrittenOutput } from "../types.js";
-import { startOver } from "../../../core/remedies.js";
 
 /**
  * Prepares to publish rows in a table, all of them in one transaction. A missing table is created

@@ -119,19 +119,6 @@ export function dataOf(manifest: Partial<Manifest>): TableData | null {
   return live + cache + duplicate > 0 ? "real" : null;
 }
 
-/**
- * Explains why a table takes no rows of a run.
- *
- * @param holds whose answers it holds
- */
-export function mixedData(name: string, holds: TableData): string {
-  return holds === "real"
-    ? `${name} holds rows of a real service, and takes no made-up ones`
-    : `${name} holds made-up rows (--local or repute serve), and takes none of a real service`;
-}
-
-export const otherTable = "write to another table";
-
 function insertInto(dialect: Dialect, runs: TableName, rows: string): string {
   const [id = "", ...others] = names(dialect);
   const insert = `INSERT INTO ${quoteTable(dialect, runs)} (${names(dialect).join(", ")}) ${rows}`;

@@ -15,9 +15,8 @@ import type { TableInput, TableReceiver } from "../../../io/input/table-input.js
 import { readingOf } from "../rows/reading.js";
 import { openInputs, type SeveralReading } from "../rows/read-several.js";
 import { detectSourceFormat } from "../../../io/formats/registry.js";
-import { UsageError, FatalError } from "../../../core/errors.js";
+import { UsageError, FatalError, startOver } from "../../../core/errors.js";
 import type { ReadingSettings, RowSource, CopyPlace, CopyForm, CopyFormat } from "../row-source.js";
-import { startOver } from "../../../core/remedies.js";
 import { openSealedJson, replaceFile, sealJson } from "../../../core/files/json-file.js";
 import { counted } from "../../../core/text/quantity.js";
 import { verifyInput } from "../../../io/input/verify-input.js";

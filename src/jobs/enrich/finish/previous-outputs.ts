@@ -6,7 +6,6 @@ import type { FoundManifest } from "../../../core/manifest.js";
 import { manifestOfOutput } from "../../../io/output/manifest-file.js";
 import type { Output } from "../../../io/output/output.js";
 import { parseOutput } from "../../../io/output/registry.js";
-import { listObjects } from "../../../io/object/list-objects.js";
 
 /**
  * The outputs of one pattern that are earlier than one of them, the newest first: by their date, then by
@@ -81,6 +80,7 @@ async function namesLike(pattern: Output): Promise<readonly string[]> {
   const { folder, name } = placeOf(pattern);
   if (pattern.object !== null) {
     const [prefix = ""] = name.split("{", 1);
+    const { listObjects } = await import("../../../io/object/list-objects.js");
     return (await listObjects(pattern.parts.before + prefix)).map((key) => prefix + key);
   }
   const steps = name.split("/");

@@ -6,8 +6,7 @@ import { parseManifest, type Manifest, type Refusal } from "../../../core/manife
 import { inputPaths } from "../../../io/input/types.js";
 import { type FailedPlace, removeFailed, writeManifest } from "../../../io/output/manifest-file.js";
 import { type OutputTarget, resultOf } from "../destination/output-target.js";
-import { FatalError } from "../../../core/errors.js";
-import { startOver } from "../../../core/remedies.js";
+import { FatalError, startOver } from "../../../core/errors.js";
 import { partPath, readWritten } from "../../../io/output/part-file.js";
 import type { Checkpointer } from "../state/checkpointer.js";
 import { endingOfRows, exitCodes } from "../ending.js";
@@ -18,7 +17,7 @@ import type { SinkPosition, WrittenOutput } from "../../../io/output/types.js";
 import { findingStatuses } from "../../../core/finding.js";
 import { type FailOn, refusalOf } from "../failure-limits.js";
 import { failedSuffix } from "../../../core/files/output-names.js";
-import type { CountedWarning } from "../counted-warning.js";
+import type { CountedWarning } from "../counters.js";
 
 /** A run whose last row is written. */
 interface WrittenRun extends OpenRun {

@@ -1,7 +1,6 @@
 import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { FatalError, UsageError } from "../../../core/errors.js";
-import { startOver } from "../../../core/remedies.js";
+import { FatalError, UsageError, startOver } from "../../../core/errors.js";
 import {
   openSealedJson,
   readJsonFile,

@@ -1,9 +1,8 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { FatalError, UsageError } from "../../../core/errors.js";
+import { FatalError, UsageError, startOver } from "../../../core/errors.js";
 import type { RunJournal } from "../../../client/store/store.js";
-import { startOver } from "../../../core/remedies.js";
 import type { Manifest } from "../../../core/manifest.js";
 import { checkResume } from "../options.js";
 import {

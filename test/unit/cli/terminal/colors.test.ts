@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
-import { paintFor, paintSummary, usesColor } from "../../../../src/cli/terminal/colors.js";
-import { TerminalOutput } from "../../../../src/cli/terminal/terminal-output.js";
+import {
+  paintFor,
+  paintSummary,
+  usesColor,
+  TerminalOutput,
+} from "../../../../src/cli/terminal/terminal-output.js";
 import { printTable } from "../../../../src/cli/terminal/terminal-table.js";
 import { FakeStream } from "../fake-context.js";
 

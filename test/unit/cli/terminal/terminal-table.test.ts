@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { printTable } from "../../../../src/cli/terminal/terminal-table.js";
-import { paintFor } from "../../../../src/cli/terminal/colors.js";
+import { paintFor } from "../../../../src/cli/terminal/terminal-output.js";
 import { fakeContext, FakeStream } from "../fake-context.js";
 
 const plain = paintFor(fakeContext());

@@ -1,5 +1,4 @@
-import type { Again, Attempt } from "../../../../src/core/attempt.js";
-import type { Finding, JsonObject } from "../../../../src/core/finding.js";
+import type { Again, Attempt, Finding, JsonObject } from "../../../../src/core/finding.js";
 import * as findings from "./findings.js";
 
 export { item, otherItem, scripted, unaborted } from "./findings.js";

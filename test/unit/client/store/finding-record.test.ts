@@ -5,8 +5,7 @@ import {
   recordParts,
   writeRecord,
 } from "../../../../src/client/store/finding-record.js";
-import type { LookupRecord } from "../../../../src/core/attempt.js";
-import type { Finding, JsonObject } from "../../../../src/core/finding.js";
+import type { LookupRecord, Finding, JsonObject } from "../../../../src/core/finding.js";
 import { complete, failed, quick } from "../lookup/findings.js";
 
 /** Bytes of a record between other bytes. */

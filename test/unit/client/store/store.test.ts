@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { LookupRecord } from "../../../../src/core/attempt.js";
-import type { Finding } from "../../../../src/core/finding.js";
+import type { LookupRecord, Finding } from "../../../../src/core/finding.js";
 import { openCache } from "../../../../src/client/store/cache/finding-cache.js";
 import { openJournal } from "../../../../src/client/store/journal/journal.js";
 import { type Store, MemoryStore } from "../../../../src/client/store/store.js";

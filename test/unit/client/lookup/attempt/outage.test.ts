@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Attempt } from "../../../../../src/core/attempt.js";
-import type { Finding } from "../../../../../src/core/finding.js";
+import type { Attempt, Finding } from "../../../../../src/core/finding.js";
 import { failFast } from "../../../../../src/client/lookup/address-watch.js";
 import { Outage } from "../../../../../src/client/lookup/attempt/outage.js";
 import type { AttemptLookup } from "../../../../../src/client/lookup/types.js";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Attempt } from "../../../../../src/core/attempt.js";
-import type { Finding } from "../../../../../src/core/finding.js";
+import type { Attempt, Finding } from "../../../../../src/core/finding.js";
 import { retry, backoffMs } from "../../../../../src/client/lookup/attempt/retry.js";
 import { ManualClock } from "../../../../helpers/manual-clock.js";
 import { complete, failed, invalid, item, partial, scripted, unaborted } from "../attempts.js";

@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { LookupRecord } from "../../../../../src/core/attempt.js";
+import type { LookupRecord } from "../../../../../src/core/finding.js";
 import {
   type JournalOptions,
   openJournal,

@@ -4,7 +4,8 @@ import {
   MemoryQuotaStore,
   QuotaCounts,
 } from "../../../../../src/client/store/quota/quota-counts.js";
-import { Quota, type QuotaStore, tightest } from "../../../../../src/client/store/quota/quota.js";
+import { Quota, type QuotaStore } from "../../../../../src/client/store/quota/quota.js";
+import { tightest } from "../../../../../src/core/options.js";
 import type { Clock } from "../../../../../src/core/clock.js";
 import { ManualClock } from "../../../../helpers/manual-clock.js";
 
