@@ -3,7 +3,7 @@ import { UsageError } from "../../core/errors.js";
 import type { JsonObject } from "../../core/finding.js";
 import { readPath } from "../../core/files/read-path.js";
 import { asObject } from "../../core/json-members.js";
-import { parseYaml, type YamlText } from "../../core/text/yaml-text.js";
+import type { YamlText } from "../../core/text/yaml-text.js";
 import { fileFault } from "../terminal/reporter.js";
 import { type OptionSpec, optionSpecs } from "../options/option-spec.js";
 import { secretHint, secretNamed, secrets } from "../options/secrets.js";
@@ -40,7 +40,7 @@ export async function settingsFromFile(
   profile: GivenSetting | null,
   signal?: AbortSignal,
 ): Promise<FileSettings> {
-  const document = parseConfig(path, await readText(path, signal));
+  const document = await parseConfig(path, await readText(path, signal));
   const file: ConfigFile = { path, document, known };
   // An empty file sets nothing.
   const { profiles: section = {}, ...rest } = membersOf(file, document.value ?? {}, []);
@@ -79,7 +79,8 @@ async function readText(path: string, signal: AbortSignal | undefined): Promise<
   }
 }
 
-function parseConfig(path: string, text: string): YamlText {
+async function parseConfig(path: string, text: string): Promise<YamlText> {
+  const { parseYaml } = await import("../../core/text/yaml-text.js");
   const document = parseYaml(text);
   if (document.fault === null) return document;
   const { place, message } = document.fault;
@@ -184,7 +185,6 @@ export async function readSettings(
   for (const warning of unknownVariables(env, known)) reporter.warning(warning);
   const levels = [flags, settingsFromEnvironment(env, known)];
   if (path !== "") {
-    const { settingsFromFile } = await import("./config-file.js");
     const file = await settingsFromFile(path, known, profile ?? null, signal);
     levels.push(file.profile, file.general);
   } else if (readsFile && profile) {

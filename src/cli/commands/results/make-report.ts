@@ -284,7 +284,6 @@ export const reportCommand = defineCommand({
 
 async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
   const { context, settings, operand } = call;
-  const { checkReportName, makeReport, writeReportPage } = await import("./make-report.js");
   if (settings.output !== undefined) checkReportName(settings.output);
   const onNotice = (message: string): void => {
     if (!settings.quiet) context.reporter.print(`repute: ${message}`);
