@@ -86,7 +86,9 @@ test("a folder that becomes read-only during the run loses no answer", async () 
     if (total === 50) for (const place of places) chmodSync(place, 0o500);
     return true;
   };
-  const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "9000/s", "--quiet"];
+  // One at a time: each request shows that the answer to the one before it has arrived.
+  const pace = ["--rate", "9000/s", "--concurrency", "1"];
+  const service = ["--intel-url", server.url, "--lookups", "query", ...pace, "--quiet"];
   const args = ["enrich", "in.csv", "-o", "closed/out.csv", ...service, "--resume"];
   for (let night = 0; night < 2; night++) {
     const { code, stderr } = await repute(folder, args);
@@ -95,9 +97,12 @@ test("a folder that becomes read-only during the run loses no answer", async () 
       expect.stringMatching(/^repute: cannot write .*closed\/.*: permission denied\n/),
     ]);
   }
+  // The answer to this one may not have arrived when the run failed.
+  const open = [...server.asked.keys()].at(-1);
   for (const place of places) await chmod(place, 0o700);
   expect(await repute(folder, args)).toEqual({ code: 0, stderr: "" });
-  expect([server.total, server.asked.size]).toEqual([names.length, names.length]);
+  expect(server.asked.size).toBe(names.length);
+  expect([...server.asked].filter(([key, times]) => times > 1 && key !== open)).toEqual([]);
 });
 
 test.each([
