@@ -290,3 +290,18 @@ test.each([
   const { code, stderr } = await at(monday, ...args);
   expect([code, stderr, asked]).toEqual([2, expect.stringContaining(message), []]);
 });
+
+test("the tag lists of a dated run are in the manifest beside its rows", async () => {
+  const cwd = await temporaryFolder();
+  await mkdir(join(cwd, "nights"));
+  await writeFile(join(cwd, "in.txt"), "192.0.2.1\n");
+  const out = ["-o", "nights/{date}-{run_id}.csv", "--tag-ips", "tags"];
+  const run = await runRepute(["enrich", "in.txt", "--local", "-q", ...out], { cwd });
+  expect(run).toMatchObject({ code: 0, stderr: "" });
+  const manifests = (await readdir(join(cwd, "nights"))).filter((name) => name.endsWith(".json"));
+  expect(manifests).toEqual([
+    expect.stringMatching(/^\d{4}-\d\d-\d\d-[\da-f-]{36}\.csv\.manifest/),
+  ]);
+  const text = await readFile(join(cwd, "nights", manifests[0] ?? ""), "utf8");
+  expect(JSON.parse(text)).toHaveProperty("tag_exports");
+});
