@@ -71,7 +71,7 @@ async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
       hint: "repute worker redis://HOST[:PORT]/DB",
     });
   }
-  const { LookupWorker } = await import("../../client/workers/lookup-worker.js");
+  const { answerLookups } = await import("../../client/workers/lookup-worker.js");
   const { reporter, clock, signal, env: environment } = context;
   const { rate = defaultRate, timeout: timeoutMs, quiet } = settings;
   const concurrency = openRequests(settings);
@@ -84,7 +84,8 @@ async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
   await withServices(["intel"], services, async ({ intel: { url: serviceUrl, credential } }) => {
     const dispatcher = createDispatcher(serviceUrl, { connections: concurrency });
     const work = new WorkTally(clock);
-    const worker = await LookupWorker.open({
+    watch?.follow({ record: () => ({ requests: work.requests }) });
+    await answerLookups({
       address: operand,
       environment,
       baseUrl: serviceUrl,
@@ -105,8 +106,6 @@ async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
       onNotice,
       onWarning: (message) => reporter.warning(message),
     });
-    watch?.follow({ record: () => ({ requests: work.requests }) });
-    await worker.run();
     watch?.finish({ requests: work.requests });
     await dispatcher.destroy();
   });

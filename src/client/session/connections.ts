@@ -1,7 +1,8 @@
 import { availableParallelism } from "node:os";
 import type { Dispatcher } from "undici";
 import type { RequestMaker } from "../api/caller.js";
-import type { WorkerRequestsOptions } from "../workers/worker-requests.js";
+import type { QueueAddress } from "../workers/lookup-queue.js";
+import type { QueueWatchOptions } from "../workers/queue-watch.js";
 import { isQuota, type Rate } from "../../core/options.js";
 import type { Clock } from "../../core/clock.js";
 import { EarlyEndError } from "../../core/errors.js";
@@ -58,20 +59,23 @@ export async function openConnections(
   return { dispatcher: createDispatcher(url, { connections: concurrency }), queue: 0 };
 }
 
-/** Requests that workers make. */
+/**
+ * Requests that workers make.
+ *
+ * @throws UsageError `driver_missing`; FatalError `redis_refused`
+ */
 export async function openWorkers(
-  options: Omit<WorkerRequestsOptions, "environment" | "patienceMs"> & {
-    /** @default 10 minutes */
-    readonly patienceMs?: number | undefined;
-  },
+  options: Omit<QueueAddress, "environment"> &
+    Omit<QueueWatchOptions, "patienceMs"> & {
+      /** @default 10 minutes */
+      readonly patienceMs?: number | undefined;
+    },
 ): Promise<Connections> {
+  const { openQueue } = await import("../workers/lookup-queue.js");
   const { WorkerRequests } = await import("../workers/worker-requests.js");
-  const dispatcher = await WorkerRequests.open({
-    ...options,
-    patienceMs: options.patienceMs ?? 600_000,
-    environment: process.env,
-  });
-  return { dispatcher, queue: 0 };
+  const { patienceMs = 600_000 } = options;
+  const queue = await openQueue({ ...options, environment: process.env });
+  return { dispatcher: new WorkerRequests({ ...options, patienceMs }, queue), queue: 0 };
 }
 
 /** Quotas and budgets are charged when a request leaves, so they forbid a queue. */

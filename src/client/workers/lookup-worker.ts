@@ -1,31 +1,24 @@
-import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Job, Worker } from "bullmq";
+import type { Worker } from "bullmq";
 import { Caller, type ClientOptions } from "../api/caller.js";
 import { TransportError } from "../api/http/transport-error.js";
-import { judge } from "../api/judge.js";
-import type { Answer, AttemptReport } from "../api/types.js";
-import { FatalError } from "../../core/errors.js";
-import { lookupEndpoints, isOverQuota } from "../../core/finding.js";
+import { readAnswer, type ReadContext } from "../api/read-answer.js";
+import { ServiceError } from "../api/status-fault.js";
+import { rateLimitHintMs } from "../api/rate-limit-headers.js";
+import type { Answer } from "../api/types.js";
+import { type Again, isOverQuota, lookupEndpoints } from "../../core/finding.js";
 import {
-  keptSeconds,
-  loadBullmq,
-  type WorkerAnswer,
-  type LookupTask,
+  type LookUp,
   type OpenQueue,
   openQueue,
   pack,
+  pathOf,
   type QueueAddress,
-  queueOptions,
-  type RateWindow,
-  jobWindow,
-  formatRate,
-  windowText,
 } from "./lookup-queue.js";
-import { SharedLimits } from "./shared-limits.js";
-import { obeyHints } from "../pace/request-pace.js";
+import { rateText, SharedRate } from "./shared-rate.js";
+import { raceAbort } from "../../core/abort.js";
 import type { Rate } from "../../core/options.js";
-import { faultText, isRedisRefusal, redisRefused } from "../../core/redis/connection.js";
+import { faultText, redisRefusal } from "../../core/redis/connection.js";
 
 interface LookupWorkerOptions extends QueueAddress, ClientOptions {
   readonly apiKey: string | null;
@@ -43,180 +36,133 @@ interface LookupWorkerOptions extends QueueAddress, ClientOptions {
 
 /**
  * A worker that is silent for so long has lost its lookups, and how often workers look for such, in
- * milliseconds: another one has them within 30 s.
+ * milliseconds: another one has them within 30 s. How often a lookup may lose its worker before it fails,
+ * and the pause after a fault of the connection; BullMQ waits 15 s otherwise.
  */
-const silence = { lockDuration: 12_000, stalledInterval: 6_000 };
+const losses = {
+  lockDuration: 12_000,
+  stalledInterval: 6_000,
+  maxStalledCount: 20,
+  runRetryDelay: 1_000,
+};
 
-/** How often a lookup may lose its worker before it fails. */
-const maxStalledCount = 20;
-
-/** Pause after a fault of the connection, in milliseconds; BullMQ waits 15 s otherwise. */
-const runRetryDelay = 1_000;
+/** How long answers are kept for runs that ask again, in seconds. */
+const keptSeconds = 60;
 
 /** What a worker may take beyond the timeout of a request to stop, in milliseconds. */
 const partingMs = 3_000;
 
-/** Answers lookups of any run in the queue, at the rate of all workers of the service together. */
-export class LookupWorker {
-  readonly #options: LookupWorkerOptions;
-  readonly #connection: OpenQueue["connection"];
-  readonly #queue: OpenQueue["queue"];
-  readonly #caller: Caller;
+/**
+ * Answers lookups of any run in the queue, at the rate of all workers of the service together, until the
+ * signal aborts. What is open then is finished.
+ *
+ * @throws UsageError `driver_missing`, `invalid_credential`; FatalError `unauthorized`, `forbidden`,
+ *   `redis_refused`
+ */
+export async function answerLookups(options: LookupWorkerOptions): Promise<void> {
+  const { signal, timeoutMs, clock, onMinute } = options;
+  const open = await openQueue(options);
+  const { connection, queue } = open;
+  const rate = new SharedRate(open, options);
   /** Aborts when this worker's key is refused. */
-  readonly #refused = new AbortController();
-  readonly #limits: SharedLimits;
-  #worker: Worker | null = null;
-  /** The limit of jobs: holds even if Redis loses that of all. */
-  #window: RateWindow;
-
-  /** @throws UsageError `driver_missing`, `invalid_credential`; FatalError `redis_refused` */
-  static async open(options: LookupWorkerOptions): Promise<LookupWorker> {
-    return new LookupWorker(options, await openQueue(options));
-  }
-
-  private constructor(options: LookupWorkerOptions, open: OpenQueue) {
-    const { clock, rate, onNotice, onAttempt } = options;
-    this.#options = options;
-    this.#connection = open.connection;
-    this.#queue = open.queue;
-    this.#window = jobWindow(rate);
-    this.#limits = new SharedLimits(open, {
-      rate,
-      clock,
-      onWindow: (window) => {
-        this.#window = window;
-        if (this.#worker !== null) this.#worker.opts.limiter = window;
-      },
-      onRate: (now) => onNotice(`another worker has set the rate of all to ${formatRate(now)}`),
-    });
-    const heeding = { pace: this.#limits, slots: { answered: ignore, limited: ignore }, clock };
-    const reported = (attempt: AttemptReport): void => {
-      onAttempt?.(attempt);
-      obeyHints(attempt, heeding);
-    };
-    this.#caller = new Caller(
-      "intel",
-      { ...options, onAttempt: reported },
-      options.apiKey ?? undefined,
-    );
-  }
-
-  /**
-   * Works until the signal aborts, and finishes what is open then.
-   *
-   * @throws FatalError `unauthorized`, `forbidden`, `redis_refused`
-   */
-  async run(): Promise<void> {
-    const { signal, timeoutMs } = this.#options;
-    const stopped = AbortSignal.any([signal, this.#refused.signal]);
-    try {
-      await Promise.race([this.#setRate(), aborted(stopped)]);
-      if (stopped.aborted) return;
-      this.#worker = await this.#start();
-      for (const repeated of [this.#limits.keep(stopped), this.#tidy(stopped)])
-        repeated.catch(ignore);
-      await aborted(stopped);
-    } finally {
-      const late = delay(timeoutMs + partingMs, undefined, { ref: false });
-      await Promise.race([this.#worker?.close().catch(ignore), late]);
-      this.#connection.close();
+  const refused = new AbortController();
+  const stopped = AbortSignal.any([signal, refused.signal]);
+  let worker: Worker | null = null;
+  try {
+    const lookUp = lookUpWith(options, rate, refused);
+    await raceAbort(rate.begin(), stopped);
+    worker = startWorker(open, rate, lookUp, options);
+    for (let second = 1; ; second++) {
+      await clock.sleep(1_000, stopped);
+      // Nothing here waits for Redis, which may be away.
+      void rate.refresh().catch(ignore);
+      if (second % 60 !== 0) continue;
+      onMinute(rateText(rate.now));
+      void queue.clean(keptSeconds * 1000, 0, "completed").catch(ignore);
     }
-    if (this.#refused.signal.aborted) throw this.#refused.signal.reason;
+  } catch (error) {
+    if (!stopped.aborted) throw redisRefusal(connection.shown, error as Error) ?? error;
+  } finally {
+    const late = delay(timeoutMs + partingMs, undefined, { ref: false });
+    await Promise.race([worker?.close().catch(ignore), late]);
+    connection.close();
   }
+  refused.signal.throwIfAborted();
+}
 
-  async #start(): Promise<Worker> {
-    const { concurrency, onNotice, onWarning } = this.#options;
-    const { redis, shown } = this.#connection;
-    const { Worker } = await loadBullmq();
-    const worker = new Worker<LookupTask, WorkerAnswer>(
-      this.#queue.name,
-      (job) => this.#lookUp(job),
-      {
-        ...queueOptions(this.#connection),
-        ...silence,
-        concurrency,
-        limiter: this.#window,
-        maxStalledCount,
-        removeOnComplete: { age: keptSeconds },
-        removeOnFail: { count: 0 },
-        runRetryDelay,
-      },
-    );
-    worker.on("error", (error: Error) => {
-      const text = faultText(error);
-      // A lost lock is another worker's gain.
-      if (!/^(?:could not renew|Missing|Lock)/i.test(text)) {
-        onWarning(`${shown}: ${text}`);
-      }
-    });
-    redis.on("error", (error) =>
-      onWarning(`${shown} is away (${faultText(error)}); waiting for it`),
-    );
-    const at = `${windowText(this.#limits.window)}, ${concurrency} at once`;
-    worker.on("ready", () => onNotice(`answering lookups at ${at}; Ctrl-C to stop`));
-    return worker;
-  }
+function startWorker(
+  { connection, work }: OpenQueue,
+  rate: SharedRate,
+  lookUp: LookUp,
+  { concurrency, onNotice, onWarning }: LookupWorkerOptions,
+): Worker {
+  const { redis, shown } = connection;
+  const worker = work(lookUp, {
+    ...losses,
+    concurrency,
+    limiter: rate.window,
+    removeOnComplete: { age: keptSeconds },
+    removeOnFail: { count: 0 },
+  });
+  worker.on("error", (error: Error) => {
+    const text = faultText(error);
+    // A lost lock is another worker's gain.
+    if (!/^(?:could not renew|Missing|Lock)/i.test(text)) onWarning(`${shown}: ${text}`);
+  });
+  redis.on("error", (error) => onWarning(`${shown} is away (${faultText(error)}); waiting for it`));
+  worker.on("ready", () => {
+    onNotice(`answering lookups at ${rateText(rate.now)}, ${concurrency} at once; Ctrl-C to stop`);
+  });
+  return worker;
+}
 
-  /** Sets the rate of all workers, and says so if they had another one. */
-  async #setRate(): Promise<void> {
-    try {
-      const before = await this.#limits.begin();
-      const [was, is] = [before && formatRate(before), formatRate(this.#options.rate)];
-      if (was === null || was === is) return;
-      this.#options.onNotice(`the rate of all workers of this service is ${is} now, was ${was}`);
-    } catch (error) {
-      if (isRedisRefusal(error as Error))
-        throw redisRefused(this.#connection.shown, error as Error);
-      throw error;
-    }
-  }
-
-  async #lookUp(job: Job<LookupTask, WorkerAnswer>): Promise<WorkerAnswer> {
-    const { path } = job.data;
+/** Makes requests. @param refused aborts when the key is refused, which ends the run that asks, too */
+function lookUpWith(
+  options: LookupWorkerOptions,
+  rate: SharedRate,
+  refused: AbortController,
+): LookUp {
+  const caller = new Caller("intel", options, options.apiKey ?? undefined);
+  return async (job) => {
+    const path = pathOf(job.id!);
     const endpoint = lookupEndpoints.find((name) => path.startsWith(`/${name}/`)) ?? "query";
-    const { ticket } = this.#limits;
+    const sentAt = rate.now;
     // What is open is finished, whatever stops the worker.
     const { signal } = new AbortController();
-    const outcome = await this.#caller.send(endpoint, path, signal).catch((error: unknown) => {
+    const outcome = await caller.send(endpoint, path, signal).catch((error: unknown) => {
       if (error instanceof TransportError) return error;
       throw error;
     });
-    const again = this.#againAfter(endpoint, outcome);
+    const again = againAfter(outcome, caller.context, refused);
     // Another attempt must not find this answer.
-    if (again !== null) job.opts.removeOnComplete = true;
-    if (again === "refused") return pack(outcome);
-    if (again !== null && (again.policy === "throttled" || isOverQuota({ again }))) {
-      await this.#limits.throttled(again.afterMs, ticket).catch(ignore);
-    } else if (!(outcome instanceof TransportError)) this.#limits.succeeded(ticket);
+    if (again !== null || refused.signal.aborted) job.opts.removeOnComplete = true;
+    if (outcome instanceof TransportError) return pack(outcome);
+    const isThrottled = again?.policy === "throttled" || isOverQuota({ again });
+    const waitMs = isThrottled ? again!.afterMs : rateLimitHintMs(outcome.headers, options.clock);
+    rate.isAccepted ||= !isThrottled;
+    if (isThrottled || waitMs !== null) await rate.pause(waitMs).catch(ignore);
+    // Without a time to wait, 503 says little about the rate.
+    const isLimit = isThrottled && (outcome.status === 429 || waitMs !== null);
+    if (isLimit) await rate.lower(sentAt).catch(ignore);
     return pack(outcome);
-  }
+  };
+}
 
-  /** Why another attempt may help. A refused key ends this worker, and the run that gets the answer. */
-  #againAfter(endpoint: (typeof lookupEndpoints)[number], outcome: Answer | TransportError) {
-    if (outcome instanceof TransportError) return outcome.again;
-    if (outcome.status === 200) return null;
-    try {
-      return judge({ endpoint, item: null }, outcome, this.#caller.context).again;
-    } catch (error) {
-      if (!(error instanceof FatalError)) throw error;
-      this.#refused.abort(error);
-      return "refused";
-    }
-  }
-
-  /** Every minute: reports, and forgets old answers. */
-  async #tidy(signal: AbortSignal): Promise<void> {
-    const { clock, onMinute } = this.#options;
-    for (;;) {
-      await clock.sleep(60_000, signal);
-      onMinute(windowText(this.#limits.window));
-      void this.#queue.clean(keptSeconds * 1000, 0, "completed").catch(ignore);
-    }
+/** Why another attempt may help. */
+function againAfter(
+  outcome: Answer | TransportError,
+  context: ReadContext,
+  refused: AbortController,
+): Again | null {
+  if (outcome instanceof TransportError) return outcome.again;
+  if (outcome.status === 200) return null;
+  try {
+    return readAnswer(outcome, context).again;
+  } catch (error) {
+    if (error instanceof ServiceError) return error.again;
+    refused.abort(error);
+    return null;
   }
 }
 
 const ignore = (): void => undefined;
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await once(signal, "abort");
-}

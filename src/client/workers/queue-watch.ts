@@ -20,8 +20,7 @@ export class QueueWatch {
   /** Why Redis took no lookup last; null once it does. */
   fault: Error | null = null;
   readonly #options: QueueWatchOptions;
-  readonly #connection: OpenQueue["connection"];
-  readonly #queue: OpenQueue["queue"];
+  readonly #open: OpenQueue;
   /** Number of connected workers; null if Redis does not tell. */
   #workers: number | null = null;
   /** When Redis last answered, and when workers last took or answered a lookup. */
@@ -30,10 +29,9 @@ export class QueueWatch {
   /** Since when there has been trouble; null for none. */
   #since: number | null = null;
 
-  constructor(options: QueueWatchOptions, { connection, queue }: OpenQueue) {
+  constructor(options: QueueWatchOptions, open: OpenQueue) {
     this.#options = options;
-    this.#connection = connection;
-    this.#queue = queue;
+    this.#open = open;
     this.#redisAt = this.#workersAt = options.clock.monotonic();
   }
 
@@ -42,12 +40,10 @@ export class QueueWatch {
 
   /** Asks Redis for workers; it may be away for long. */
   async ask(): Promise<void> {
-    const [workers, pauseMs] = await Promise.all([
-      this.#queue.getWorkersCount().catch(() => null),
-      this.#queue.getRateLimitTtl(),
-    ]);
-    this.#workers = workers;
-    if (pauseMs > 0) this.isAlive();
+    const { queue } = this.#open;
+    const workers = queue.getWorkersCount().catch(() => null);
+    if ((await queue.getRateLimitTtl()) > 0) this.isAlive();
+    this.#workers = await workers;
     this.#redisAt = this.#options.clock.monotonic();
   }
 
@@ -68,18 +64,16 @@ export class QueueWatch {
       this.#since = null;
       return null;
     }
-    if (this.#since === null) {
+    if (this.#since === null)
       onWarning(`${trouble}; waiting for up to ${formatSeconds(patienceMs / 1000)}`);
-    }
-    this.#since ??= now;
-    if (now - this.#since < patienceMs) return null;
+    if (now - (this.#since ??= now) < patienceMs) return null;
     return new FatalError("workers_away", `${trouble}, for ${waited}`, {
       hint: "continue with --resume when Redis and a worker are there",
     });
   }
 
   #troubleAt(now: number): string | null {
-    const { shown, lastFault } = this.#connection;
+    const { shown, lastFault } = this.#open.connection;
     if (this.fault !== null) return `${shown} refuses: ${faultText(this.fault)}`;
     if (now - this.#redisAt > silenceMs.redis) return `${shown} is away (${lastFault()})`;
     if (this.#workers === 0) {

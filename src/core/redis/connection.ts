@@ -61,44 +61,46 @@ export async function connectRedis(
   const late = delay(times.connect, undefined, { ref: false });
   await Promise.race([redis.connect().catch(() => undefined), late]);
   // ioredis reports a refused login or database only here.
-  if (isRedisRefusal(fault)) {
+  const refusal = redisRefusal(shown, fault);
+  if (refusal !== null) {
     close();
-    throw redisRefused(shown, fault);
+    throw refusal;
   }
   return { redis, shown, lastFault: () => faultText(fault), close };
 }
 
-/** The error of a server that refuses what a run or worker needs. */
-export function redisRefused(shown: string, error: Error): FatalError {
-  return new FatalError("redis_refused", `${shown}: ${faultText(error)}`, {
-    cause: error,
-    hint: remedyOf(error),
-  });
-}
-
-/** Whether waiting can't help: login, database, permission, certificate, a replica, not a Redis. */
-export function isRedisRefusal({ message, name, code }: NodeJS.ErrnoException): boolean {
-  return (
-    isCertificateFault(code) ||
-    /^(?:WRONGPASS|NOAUTH|NOPERM|MOVED|CLUSTERDOWN|DENIED|READONLY)\b/.test(message) ||
+/**
+ * The error of a server that refuses what a run or worker needs: login, database, permission,
+ * certificate, a replica, not a Redis. Null if waiting may help.
+ */
+export function redisRefusal(shown: string, error: NodeJS.ErrnoException): FatalError | null {
+  const text = faultText(error);
+  const isRefusal =
+    isCertificateFault(error.code) ||
+    /^(?:WRONGPASS|NOAUTH|NOPERM|MOVED|CLUSTERDOWN|DENIED|READONLY)\b/.test(text) ||
     /invalid DB index|DB index is out of range|without any password|invalid (?:username-)?password|unknown command/i.test(
-      message,
+      text,
     ) ||
-    name === "ParserError"
-  );
+    error.name === "ParserError";
+  if (!isRefusal) return null;
+  const options = { cause: error, hint: remedyOf(text, error.code) };
+  return new FatalError("redis_refused", `${shown}: ${text}`, options);
 }
 
+/** What went wrong, without the script in which it did. */
 export function faultText({ code, message }: NodeJS.ErrnoException): string {
   return (code !== undefined && !message.includes(code) ? `${code} ${message}` : message)
     .replaceAll(/[\r\n]+/g, " ")
+    .replace(/^ERR Error running script .*@user_script: ?\d+: -?/, "")
+    .replace(/ script: \w+, on @?user_script:\d+\.?/, "")
     .trim();
 }
 
-function remedyOf({ code, message }: NodeJS.ErrnoException): string {
+function remedyOf(text: string, code: string | undefined): string {
   if (isCertificateFault(code)) {
     return "check host, clock and certificate; NODE_EXTRA_CA_CERTS names the file of a private authority";
   }
-  if (message.startsWith("READONLY")) return "this server is a replica: name the primary";
+  if (text.startsWith("READONLY")) return "this server is a replica: name the primary";
   return "check the address, the number of the database, and user name and password (or REDISCLI_AUTH); clusters are not supported";
 }
 

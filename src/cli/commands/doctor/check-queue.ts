@@ -1,14 +1,7 @@
 import { ReputeError } from "../../../core/errors.js";
-import type { Rate } from "../../../core/options.js";
 import { counted, formatCount } from "../../../core/text/quantity.js";
-import {
-  formatRate,
-  openQueue,
-  type QueueAddress,
-  type RateWindow,
-  windowText,
-} from "../../../client/workers/lookup-queue.js";
-import { givenRate } from "../../../client/workers/shared-limits.js";
+import { openQueue, type QueueAddress } from "../../../client/workers/lookup-queue.js";
+import { ratesText } from "../../../client/workers/shared-rate.js";
 import { faultText } from "../../../core/redis/connection.js";
 import { type Checks, failed } from "./check-machine.js";
 
@@ -44,21 +37,21 @@ interface QueueState {
 }
 
 async function lookAt(where: QueueAddress): Promise<QueueState> {
-  const { connection, queue } = await openQueue(where);
+  const shared = await openQueue(where);
+  const { connection, queue } = shared;
   const { shown, redis, lastFault } = connection;
   const late = new AbortController();
   try {
     return await Promise.race([
       (async () => {
-        const [open, workers, given, window, info] = await Promise.all([
+        const [open, workers, rate, info] = await Promise.all([
           queue.getJobCountByTypes("waiting", "active"),
           queue.getWorkersCount(),
-          givenRate(redis, queue),
-          queue.getGlobalRateLimit(),
+          ratesText(shared),
           redis.info("memory"),
         ]);
         const isKept = /^maxmemory(?:_policy:noeviction|:0)\r$/m.test(info);
-        return { shown, isKept, open, workers, rate: given && rateInWords(given, window) };
+        return { shown, isKept, open, workers, rate };
       })(),
       new Promise<never>((_, reject) => {
         const say = (): void => reject(new Error(`${shown} is away (${lastFault()})`));
@@ -70,12 +63,4 @@ async function lookAt(where: QueueAddress): Promise<QueueState> {
     late.abort();
     connection.close();
   }
-}
-
-/** The rate of workers, and the lower one that the service lets them keep for now. */
-function rateInWords(given: Rate, window: RateWindow | null): string {
-  const isLower = window && window.max / window.duration < (0.95 * given.count) / given.perMs;
-  return isLower
-    ? `${windowText(window)} of ${formatRate(given)}, which the service throttles`
-    : formatRate(given);
 }

@@ -1,5 +1,4 @@
 import { EventEmitter } from "node:events";
-import type { QueueEvents } from "bullmq";
 import { expect, onTestFinished, test, vi } from "vitest";
 import {
   jobIdOf,
@@ -46,15 +45,12 @@ function open() {
   const warnings: string[] = [];
   const requests = new WorkerRequests(
     {
-      address: "redis://redis.example/0",
-      environment: {},
       baseUrl: "https://intel.example/beta",
       patienceMs: 60_000,
       clock,
       onWarning: (warning) => warnings.push(warning),
     },
-    { queue, connection } as unknown as OpenQueue,
-    async () => events as unknown as QueueEvents,
+    { queue, connection, listen: async () => events } as unknown as OpenQueue,
   );
   onTestFinished(() => requests.destroy());
   const answered: unknown[] = [];

@@ -1,7 +1,7 @@
+import type { RateLimiterOptions } from "bullmq";
 import { describe, expect, test } from "vitest";
-import type { OpenQueue, RateWindow } from "../../../../src/client/workers/lookup-queue.js";
-import { SharedLimits } from "../../../../src/client/workers/shared-limits.js";
-import type { Clock } from "../../../../src/core/clock.js";
+import type { OpenQueue } from "../../../../src/client/workers/lookup-queue.js";
+import { ratesText, SharedRate } from "../../../../src/client/workers/shared-rate.js";
 import { tokenBucket, type ScriptedServer } from "../../../helpers/pace-simulation.js";
 import { seeded } from "../../../helpers/seeded.js";
 import { SimulatedTimers } from "../../../helpers/simulated-timers.js";
@@ -10,13 +10,11 @@ import { worstSecond } from "../../../helpers/timed-server.js";
 /** A reply takes this long, in milliseconds. */
 const replyMs = 1;
 
-/** What Redis and BullMQ keep for workers: a hash, and the limit of jobs. */
+/** What Redis and BullMQ keep for workers: keys, and the limit of jobs. */
 class SimulatedRedis {
   readonly #timers: SimulatedTimers;
-  readonly hash = new Map<string, string>();
-  #list: string[] = [];
-  #judge = { name: "", until: 0 };
-  window: RateWindow | null = null;
+  readonly #keys = new Map<string, { readonly value: string; readonly until: number }>();
+  window: RateLimiterOptions | null = null;
   /** Jobs taken in the window, and its end. */
   #taken = 0;
   #until = 0;
@@ -25,33 +23,32 @@ class SimulatedRedis {
     this.#timers = timers;
   }
 
-  /** A connection to it. Clocks of processes differ. */
+  /** A connection to it. */
   open(): OpenQueue {
     const reply = async <T>(read: () => T): Promise<T> => {
       await this.#timers.sleep(replyMs);
       return read();
     };
-    const { hash } = this;
+    const get = (name: string): string | null => {
+      const { value, until } = this.#keys.get(name) ?? { value: null, until: Infinity };
+      return until > this.#timers.now ? value : null;
+    };
     const redis = {
-      hget: (_: string, name: string) => reply(() => hash.get(name) ?? null),
-      hmget: (_: string, ...names: string[]) =>
-        reply(() => names.map((name) => hash.get(name) ?? null)),
-      hset: (_: string, name: string, value: string) => reply(() => hash.set(name, value)),
-      rpush: (_: string, ...values: string[]) => reply(() => this.#list.push(...values)),
-      lpop: () => reply(() => this.#list.splice(0)),
-      set: (_: string, value: string, __: string, ms: number) =>
+      get: (name: string) => reply(() => get(name)),
+      set: (name: string, value: string, _ = "", ms = Infinity, only = "") =>
         reply(() => {
-          if (this.#timers.now >= this.#judge.until)
-            this.#judge = { name: value, until: this.#timers.now + ms };
+          if (only === "NX" && get(name) !== null) return null;
+          this.#keys.set(name, { value, until: this.#timers.now + ms });
+          return "OK";
         }),
-      get: () => reply(() => this.#judge.name),
-      pexpire: (_: string, ms: number) => reply(() => (this.#judge.until = this.#timers.now + ms)),
     };
     const queue = {
       toKey: (name: string) => name,
       setGlobalRateLimit: (max: number, duration: number) =>
         reply(() => void (this.window = { max, duration })),
-      getRateLimitTtl: () => reply(() => this.#until - this.#timers.now),
+      getGlobalRateLimit: () => reply(() => this.window),
+      getRateLimitTtl: () =>
+        reply(() => (this.#taken < (this.window?.max ?? 0) ? 0 : this.#until - this.#timers.now)),
       rateLimit: (ms: number) =>
         reply(() => {
           this.#taken = Number.POSITIVE_INFINITY;
@@ -62,15 +59,13 @@ class SimulatedRedis {
   }
 
   empty(): void {
-    this.hash.clear();
+    this.#keys.clear();
     this.window = null;
-    this.#list = [];
-    this.#judge = { name: "", until: 0 };
     this.#until = 0;
   }
 
   /** Takes a job. @returns milliseconds until one may be taken; 0 if one was */
-  take(own: RateWindow): number {
+  take(own: RateLimiterOptions): number {
     const { now } = this.#timers;
     const { max } = this.window ?? own;
     if (now >= this.#until) this.#taken = 0;
@@ -111,37 +106,35 @@ async function simulate(options: SimulationOptions): Promise<Simulated> {
   const notices: string[] = [];
   const killed = new AbortController();
   const work = async (nth: number): Promise<void> => {
-    const clock: Clock = {
-      now: () => timers.now,
-      monotonic: () => timers.now + 5_000 * nth,
-      sleep: (ms, stop) => timers.sleep(ms, stop),
-    };
     const isLater = laterRate !== undefined && nth === workers - 1;
     const { signal } = nth === 0 ? killed : new AbortController();
-    let window: RateWindow = { max: 1, duration: 1000 };
-    const limits = new SharedLimits(redis.open(), {
+    const shared = new SharedRate(redis.open(), {
       rate: { count: isLater ? laterRate : rate, perMs: 1000 },
-      clock,
-      random,
-      onWindow: (now) => (window = now),
-      onRate: ({ count }) => notices.push(`${nth} ${count}`),
+      onNotice: (notice) => notices.push(`${nth}: ${notice}`),
     });
     await timers.sleep(37 * nth + (isLater ? 1_000 : 0));
-    await limits.begin();
-    void limits.keep(signal).catch(() => undefined);
+    await shared.begin();
+    const keep = async (): Promise<void> => {
+      for (;;) {
+        await timers.sleep(1_000, signal);
+        await shared.refresh();
+      }
+    };
+    keep().catch(() => undefined);
     const ask = async (): Promise<void> => {
-      const { ticket } = limits;
+      const sentAt = shared.now;
       const { afterMs, throttled } = server(timers.now, 0);
       arrivals.push({ at: timers.now, accepted: !throttled });
       await timers.sleep(afterMs);
-      if (throttled) await limits.throttled(retryAfterMs, ticket);
-      else limits.succeeded(ticket);
+      if (!throttled) return void (shared.isAccepted = true);
+      await shared.pause(retryAfterMs);
+      await shared.lower(sentAt);
     };
     while (!signal.aborted) {
       if (idle && timers.now >= idle[0] && timers.now < idle[1]) {
         await timers.sleep(idle[1] - timers.now);
       }
-      const wait = redis.take(window);
+      const wait = redis.take(shared.window);
       if (wait === 0) void ask();
       await timers.sleep(wait + random());
     }
@@ -190,8 +183,8 @@ describe.each([1, 2, 8])("%i workers", (workers) => {
     const options = { workers, rate: 2 * limit, seconds: 60, server };
     const found = await simulate({ ...options, ...(retryAfterMs && { retryAfterMs }) });
     const { perSecond, throttled } = later(found, 10_000, 60_000);
-    expect(perSecond).toBeGreaterThan(0.84 * limit);
-    expect(throttled).toBeLessThan(0.02);
+    expect(perSecond).toBeGreaterThan((retryAfterMs === undefined ? 0.92 : 0.86) * limit);
+    expect(throttled).toBeLessThan(0.005);
   });
 });
 
@@ -201,7 +194,11 @@ test("a rate that a later worker sets is that of all, and they hear of it", asyn
   const options = { workers: 3, rate: 100, seconds: 10, server: unlimited, laterRate: 300 };
   const found = await simulate(options);
   expect(later(found, 2_000, 10_000).perSecond).toBeGreaterThan(0.93 * 300);
-  expect(found.notices.toSorted()).toEqual(["0 300", "1 300"]);
+  expect(found.notices.toSorted()).toEqual([
+    "0: another worker has set the rate of all to 300/s",
+    "1: another worker has set the rate of all to 300/s",
+    "2: the rate of all workers of this service is 300/s now, was 100/s",
+  ]);
 });
 
 test.each([100, 300, 1_000])("a rate of %i a second holds when Redis is emptied", async (rate) => {
@@ -212,8 +209,8 @@ test.each([100, 300, 1_000])("a rate of %i a second holds when Redis is emptied"
 
 test.each([
   ["is killed", { killedAt: 30_000 }],
-  ["forgets what they learned", { emptiedAt: 30_000 }],
-])("workers follow a limit that halves when the one that judges or Redis %s", async (_, what) => {
+  ["loses what they have found", { emptiedAt: 30_000 }],
+])("workers follow a limit that halves when one of them or Redis %s", async (_, what) => {
   const server = tokenBucket((now) => (now < 30_000 ? 200 : 100));
   const found = await simulate({ workers: 3, rate: 400, seconds: 80, server, ...what });
   const { perSecond, throttled } = later(found, 45_000, 80_000);
@@ -229,3 +226,59 @@ test("an hour without requests proves nothing", async () => {
   expect(perSecond).toBeGreaterThan(85);
   expect(throttled).toBeLessThan(0.03);
 });
+
+/** What a worker of its own asks for, without the time that Redis takes. */
+async function alone(run: (shared: SharedRate, open: OpenQueue) => Promise<void>): Promise<void> {
+  const timers = new SimulatedTimers();
+  const open = new SimulatedRedis(timers).open();
+  const rate = { count: 100, perMs: 1000 };
+  const done = run(new SharedRate(open, { rate, onNotice: () => undefined }), open);
+  await timers.run(60_000, async () => {
+    for (let turn = 0; turn < 24; turn++) await Promise.resolve();
+  });
+  await done;
+}
+
+test("all requests of one rate lower it once, however late they are answered", () =>
+  alone(async (shared) => {
+    await shared.begin();
+    const sentAt = shared.now;
+    for (let n = 0; n < 5; n++) await shared.lower(sentAt);
+    expect(shared.now).toBeCloseTo(0.08, 3);
+    await shared.lower(shared.now);
+    expect(shared.now).toBeCloseTo(0.064, 3);
+    await shared.lower(sentAt);
+    expect(shared.now).toBeCloseTo(0.064, 3);
+  }));
+
+test("a restarted worker leaves the rate low; another rate sets it", () =>
+  alone(async (shared, open) => {
+    await shared.begin();
+    await shared.lower(shared.now);
+    const start = async (count: number): Promise<number> => {
+      const other = { rate: { count, perMs: 1000 }, onNotice: () => undefined };
+      const started = new SharedRate(open, other);
+      await started.begin();
+      return started.now;
+    };
+    expect(await start(100)).toBeCloseTo(0.08, 3);
+    expect(await start(60)).toBeCloseTo(0.06, 3);
+  }));
+
+test("a longer pause replaces a shorter one, and not the other way round", () =>
+  alone(async (shared, { queue }) => {
+    await shared.begin();
+    for (const ms of [2_000, 500, null]) await shared.pause(ms);
+    expect(await queue.getRateLimitTtl()).toBeGreaterThan(1_900);
+    await shared.pause(9_000);
+    expect(await queue.getRateLimitTtl()).toBeGreaterThan(8_900);
+  }));
+
+test("doctor names the given rate, and what is left of it", () =>
+  alone(async (shared, open) => {
+    expect(await ratesText(open)).toBeNull();
+    await shared.begin();
+    expect(await ratesText(open)).toBe("100/s");
+    await shared.lower(shared.now);
+    expect(await ratesText(open)).toBe("80/s of 100/s, which the service throttles");
+  }));
