@@ -1,6 +1,6 @@
 import { endpoints } from "../core/endpoints/endpoints.js";
 import type { QueryResult } from "../core/endpoints/query.js";
-import { type LookupEndpoint } from "../core/finding.js";
+import type { LookupEndpoint } from "../core/finding.js";
 import { intents } from "../core/endpoints/endpoint.js";
 import type { Item } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";

@@ -1,5 +1,5 @@
 import { domainToASCII } from "node:url";
-import { type JsonObject } from "../../core/finding.js";
+import type { JsonObject } from "../../core/finding.js";
 import {
   blocklistStatuses,
   intents,

@@ -97,3 +97,8 @@ export type ParseKind = (
   pattern: string,
   parse: (name: string) => KindOutput,
 ) => KindOutput | null;
+
+/** An output whose rows are in a file on this machine, with its manifest beside it. */
+export function inFile(output: Output, file: string): Output {
+  return { ...output, given: file, name: file, file, object: null, base: () => file };
+}

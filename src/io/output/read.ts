@@ -13,7 +13,7 @@ import type { OpenedSource, SourcePosition } from "../input/types.js";
 import { isMissing } from "../object/read-object.js";
 import { downloadObject } from "./download-object.js";
 import { manifestOfOutput, prefixOfOutput } from "./manifest-file.js";
-import type { Output } from "./output.js";
+import { inFile, type Output } from "./output.js";
 import { cellsReader, type OutputForm, type OutputRow } from "./output-row.js";
 import { stagedColumns, tableSchema } from "./table-schema.js";
 import { readStage } from "./stage.js";
@@ -143,11 +143,6 @@ export async function localOutput(output: Output): Promise<LocalOutput> {
     await remove();
     throw error;
   }
-}
-
-/** An output whose rows are in a file on this machine, with its manifest beside it. */
-export function inFile(output: Output, file: string): Output {
-  return { ...output, given: file, name: file, file, object: null, base: () => file };
 }
 
 /** @returns the version of the object */

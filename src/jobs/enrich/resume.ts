@@ -12,7 +12,7 @@ import type { Job } from "./types.js";
 import { openPublication } from "./destination/open-output.js";
 import { stageUpTo } from "../../io/output/staged-sink.js";
 import type { FinishedRun } from "./state/checkpoint.js";
-import { type OutputTarget } from "./destination/output-target.js";
+import type { OutputTarget } from "./destination/output-target.js";
 
 /**
  * Publishes a run that was killed after its last row was written, and returns its manifest. If the

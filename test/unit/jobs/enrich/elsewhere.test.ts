@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { recogniseItem } from "../../../../src/core/item/recognise.js";
-import { type IsHeld } from "../../../../src/io/formats/columns/rate-columns.js";
+import type { IsHeld } from "../../../../src/io/formats/columns/rate-columns.js";
 import { itemRow, type Row } from "../../../../src/core/row.js";
 import { Elsewhere, insideWarning } from "../../../../src/jobs/enrich/elsewhere.js";
 
