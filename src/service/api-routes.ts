@@ -12,7 +12,7 @@ import {
 import type { answersFrom } from "./item-answers.js";
 import type { Responder } from "./responder.js";
 import { bodiless, failure, plain, success, type ServedAnswer } from "./served-answer.js";
-import { type EndpointName, pathOf, type RequestStats } from "./stats.js";
+import { type EndpointName, callPath, type RequestStats } from "./stats.js";
 import type { TagLists } from "./snapshots.js";
 import { z } from "zod";
 
@@ -49,7 +49,7 @@ export function apiRoutes(app: FastifyInstance, responder: Responder, data: ApiD
 
 /** The path of an endpoint as fastify writes it: `/beta/tags/:name`. */
 function routeOf(endpoint: EndpointName): string {
-  return pathOf(endpoint).replaceAll(/\{(\w+)\}/g, ":$1");
+  return callPath(endpoint).replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
 function otherAnswers({ dataset, lists, cases, accessToken, caseApiKey }: ApiData) {

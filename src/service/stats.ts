@@ -5,7 +5,7 @@ import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 export type EndpointName = LookupEndpoint | CallName | "unknown";
 
 /** Path of an endpoint: `/beta/tags/{name}`. */
-export function pathOf(endpoint: EndpointName): string {
+export function callPath(endpoint: EndpointName): string {
   if (endpoint === "unknown") return "*";
   if (!(endpoint in calls)) return `/beta/${endpoint}/{item}`;
   const { service, path } = calls[endpoint as CallName];
@@ -69,7 +69,7 @@ export class RequestStats {
   snapshot(): StatsSnapshot {
     const requests: Partial<Record<EndpointName, EndpointCounts>> = {};
     for (const [name, { total, outcomes }] of this.#endpoints) {
-      requests[name] = { path: pathOf(name), total, outcomes: Object.fromEntries(outcomes) };
+      requests[name] = { path: callPath(name), total, outcomes: Object.fromEntries(outcomes) };
     }
     return { requests, faults: Object.fromEntries(this.#faults), in_flight: this.#inFlight };
   }

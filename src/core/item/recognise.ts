@@ -172,7 +172,7 @@ function readItem(plain: string, kind: ItemKind | null): Item | null {
 }
 
 export function indicatorWeight(text: string): number {
-  return rateText(text).weight;
+  return rateWords(text).weight;
 }
 
 /** Whether a line is an item, or a list with one, without a note beside it. */
@@ -196,7 +196,7 @@ export interface TextRating {
   readonly item: Item | null;
 }
 
-export function rateText(text: string): TextRating {
+export function rateWords(text: string): TextRating {
   // Several cells, which another delimiter divides.
   if (strip(text).includes("\t")) return { weight: 0, item: null };
   const { item, reason } = recogniseItem(text);

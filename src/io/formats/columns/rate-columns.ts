@@ -1,7 +1,7 @@
 import {
   isEmptyCell,
   fileWeight,
-  rateText,
+  rateWords,
   type TextRating,
 } from "../../../core/item/recognise.js";
 import { isBogon } from "../../../core/item/ip.js";
@@ -104,7 +104,7 @@ function asName(rating: TextRating): TextRating {
 const noIndicator: TextRating = { weight: 0, item: null };
 
 function ratingOf(cell: string): TextRating {
-  return cell.length > maxCellLength ? noIndicator : rateText(cell);
+  return cell.length > maxCellLength ? noIndicator : rateWords(cell);
 }
 
 /**
