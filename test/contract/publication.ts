@@ -4,18 +4,10 @@ import { describe, expect, it } from "vitest";
 import { columns as addedColumns } from "../../src/core/columns.js";
 import { stageUpTo } from "../../src/io/output/staged-sink.js";
 import type { PublicationOptions } from "../../src/io/output/publication.js";
-import { parseOutput } from "../../src/io/output/registry.js";
 import { leadingNames } from "../../src/io/output/table-schema.js";
 import { anEnrichedRow, fullIpResult } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import {
-  openRun,
-  publishedAt,
-  publishRows,
-  someCells,
-  someOptions,
-  someRows,
-} from "./publishing.js";
+import { openPlace, openRun, publishedAt, publishRows, someCells, someRows } from "./publishing.js";
 import type { ReadRow } from "./warehouse-readers.js";
 
 /** Where runs are published, and how a test reads it without repute. */
@@ -90,7 +82,7 @@ export function describePublication(place: PublicationPlace): void {
       expect(await read(folder)).toEqual(first);
 
       // A process that finds the run finished, and one that does not know it yet.
-      const again = await parseOutput(output(folder)).open!(await someOptions(folder));
+      const again = await openPlace(output(folder), folder);
       const stage = stageUpTo(publication, join(folder, "state"), staged);
       await again.commit(stage, "");
       expect(await read(folder)).toEqual(first);

@@ -31,6 +31,15 @@ export async function someOptions(
   };
 }
 
+/** Checks where a run's rows will be published. */
+export async function openPlace(
+  output: string,
+  folder: string,
+  members: Partial<PublicationOptions> = {},
+): Promise<Publication> {
+  return parseOutput(output).open!(await someOptions(folder, members));
+}
+
 /** Checks where a run's rows will be published, and opens their stage. */
 export async function openRun(
   output: string,
@@ -38,9 +47,8 @@ export async function openRun(
   members: Partial<PublicationOptions> = {},
   resume: SinkPosition | null = null,
 ): Promise<{ publication: Publication; sink: StagedSink }> {
-  const options = await someOptions(folder, members);
-  const publication = await parseOutput(output).open!(options);
-  return { publication, sink: await openStage(publication, options.stateFolder, resume) };
+  const publication = await openPlace(output, folder, members);
+  return { publication, sink: await openStage(publication, join(folder, "state"), resume) };
 }
 
 /** Publishes rows as a run does. */

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { anEnrichedRow, type FindingParts } from "../helpers/enriched-rows.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { queryDuckdb } from "./warehouse-readers.js";
-import { openRun } from "./publishing.js";
+import { openPlace, openRun } from "./publishing.js";
 
 /** A database with the table `enriched`, and how a test asks it without repute. */
 export interface TablePlace {
@@ -43,7 +43,7 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
     return {
       audit,
       async again() {
-        const { publication } = await openRun(output(folder), folder, options, staged);
+        const publication = await openPlace(output(folder), folder, options);
         const stage = stageUpTo(publication, join(folder, "state"), staged);
         await publication.commit(stage, "", manifest);
       },
@@ -280,9 +280,9 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
         await alter("ADD COLUMN team text")();
         await sql(folder, (table) => `UPDATE ${table.replace("enriched", named)} SET team = 'us'`);
         await alter("ALTER COLUMN owner SET NOT NULL")();
-        await openRun(output(folder), folder, { runId: "2" });
+        await openPlace(output(folder), folder, { runId: "2" });
         await alter("ALTER COLUMN team SET NOT NULL")();
-        await expect(openRun(output(folder), folder, { runId: "2" })).rejects.toMatchObject({
+        await expect(openPlace(output(folder), folder, { runId: "2" })).rejects.toMatchObject({
           code: "table_needs_column",
           message: expect.stringMatching(/needs a value for the column team, which the rows lack$/),
           hint: expect.stringMatching(/\nALTER TABLE .* ALTER COLUMN "team" DROP NOT NULL;$/),
