@@ -7,7 +7,7 @@ const inCi = process.env["CI"] === "true";
 
 /** Tests that replace a module for all who import it. */
 const replacing = readdirSync("test", { recursive: true, encoding: "utf8" })
-  .filter((name) => /^(?!long\b|servers\b).*\.test\.ts$/.test(name))
+  .filter((name) => /(?<!\.long|\.servers)\.test\.ts$/.test(name))
   .map((name) => `test/${name}`)
   .filter((path) => readFileSync(path, "utf8").includes("vi.mock("));
 
@@ -29,8 +29,8 @@ export default defineConfig({
           ...builtSources.test,
           setupFiles: [...builtSources.test.setupFiles, "test/helpers/property-seed.ts"],
           name: "tests",
-          include: ["test/{unit,contract,property,fault,cli,samples,docs}/**/*.test.ts"],
-          exclude: replacing,
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/**/*.{long,servers}.test.ts", ...replacing],
           // Modules are loaded once for each worker, which saves half of the processor's time.
           isolate: false,
         },

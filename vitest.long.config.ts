@@ -9,7 +9,7 @@ export default defineConfig({
   resolve: builtSources.resolve,
   test: {
     ...builtSources.test,
-    include: ["test/long/**/*.test.ts"],
+    include: ["test/**/*.long.test.ts"],
     sequence: { sequencer: CrashPointsFirst },
     globalSetup: ["test/helpers/own-state-folder.ts", "test/helpers/build-once.ts"],
     reporters: inCi ? ["default", ["json", { outputFile: ".out/reports/long.json" }]] : ["default"],

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { runningService } from "../unit/service/running-service.js";
+import { runningService } from "../service/running-service.js";
 
 const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 const bash = "/bin/bash";

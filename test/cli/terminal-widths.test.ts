@@ -8,7 +8,7 @@ import { runToEnd } from "../../src/cli/command-line/command-line.js";
 import { Reporter } from "../../src/cli/terminal/reporter.js";
 import { ManualClock } from "../helpers/manual-clock.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { fakeContext, FakeStream } from "../unit/cli/fake-context.js";
+import { fakeContext, FakeStream } from "./fake-context.js";
 
 const samples = fileURLToPath(new URL("../../samples", import.meta.url));
 const local = ["--local", "--synthetic", "7"];

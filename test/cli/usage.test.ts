@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { programInfo } from "../../src/core/program.js";
 import { runRepute } from "../helpers/run-repute.js";
-import { runInProcess } from "../unit/cli/run-in-process.js";
+import { runInProcess } from "./run-in-process.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 test("prints the version", async () => {

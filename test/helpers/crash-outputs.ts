@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { queryDuckdb, readParquet, type ReadRow } from "../contract/warehouse-readers.js";
+import { queryDuckdb, readParquet, type ReadRow } from "../io/output/tables/warehouse-readers.js";
 import { crashEverywhere, readText, type CrashCase } from "./crash-points.js";
 import { temporaryFolder } from "./temporary-folder.js";
 

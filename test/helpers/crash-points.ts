@@ -4,7 +4,7 @@ import { mkdir, readFile, readdir, readlink, rename, rm, writeFile } from "node:
 import { basename, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import { queryDuckdb } from "../contract/warehouse-readers.js";
+import { queryDuckdb } from "../io/output/tables/warehouse-readers.js";
 import { expect } from "vitest";
 import { startService, type Service } from "../../src/service/service.js";
 import type { StatsSnapshot } from "../../src/service/stats.js";

@@ -8,7 +8,7 @@ import type { Manifest } from "../../src/core/manifest.js";
 import type { AnsweringServer } from "./answering-server.js";
 import { comparableRows } from "./comparable-rows.js";
 import { startRepute } from "./run-repute.js";
-import { readParquet } from "../contract/warehouse-readers.js";
+import { readParquet } from "../io/output/tables/warehouse-readers.js";
 import { jobHere } from "./job-here.js";
 import type { Checkpoint } from "../../src/jobs/enrich/state/checkpoint.js";
 

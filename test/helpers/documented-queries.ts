@@ -5,7 +5,7 @@ import { systemClock } from "../../src/core/clock.js";
 import type { JsonObject } from "../../src/core/finding.js";
 import type { Item } from "../../src/core/item/item.js";
 import type { EnrichedRow } from "../../src/core/row.js";
-import { publishRows } from "../contract/publishing.js";
+import { publishRows } from "../io/output/publication/publishing.js";
 import { anEnrichedRow, type FindingParts } from "./enriched-rows.js";
 
 async function sqlBlock(name: string): Promise<string> {

@@ -5,7 +5,7 @@ import { Pace } from "../../src/client/pace/pace.js";
 import { Slots } from "../../src/client/pace/slots.js";
 import { readingOf, startRow } from "../../src/jobs/enrich/rows/reading.js";
 import { Tally, type TallySnapshot } from "../../src/jobs/enrich/tally.js";
-import { complete, failed, partial, quick } from "../unit/client/lookup/attempts.js";
+import { complete, failed, partial, quick } from "../client/lookup/attempts.js";
 import { ManualClock } from "./manual-clock.js";
 import { seeded } from "./seeded.js";
 import { allRows, countingStore, moveBatches } from "./simulated-rows.js";

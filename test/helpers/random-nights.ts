@@ -11,7 +11,7 @@ import {
   judgeContext,
   partialSuccess,
   success,
-} from "../unit/client/api/answers.js";
+} from "../client/api/answers.js";
 
 /** What the service says about an item that night; null for what it lacks. */
 export interface Said {

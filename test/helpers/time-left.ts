@@ -1,5 +1,5 @@
 import type { Attempt } from "../../src/core/finding.js";
-import { complete, failed, partial } from "../unit/client/lookup/attempts.js";
+import { complete, failed, partial } from "../client/lookup/attempts.js";
 import type { MeteredRun } from "./run-simulation.js";
 
 /** The last lookups wait for their retries, which no rate tells: 3 s are always within 15%. */

@@ -9,7 +9,7 @@ import { itemKinds } from "../../src/core/item/item.js";
 import type { FoundManifest } from "../../src/core/manifest.js";
 import { type Service, startService } from "../../src/service/service.js";
 import { leadingNames } from "../../src/io/output/table-schema.js";
-import { queryDuckdb } from "../contract/warehouse-readers.js";
+import { queryDuckdb } from "../io/output/tables/warehouse-readers.js";
 import { machineWithDump, readNights, runLine } from "./nights.js";
 
 let service: Service;

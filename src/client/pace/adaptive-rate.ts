@@ -40,7 +40,7 @@ const searchFrom = 10;
 const lowest = 1;
 
 /** What was learned, as JSON. Times are milliseconds of the time in which the rate was used up. */
-export interface LearnedRate {
+interface LearnedRate {
   /** Last good rate in requests per second; null while nothing is limited. */
   readonly known: number | null;
   readonly cutAt: number;
@@ -96,14 +96,10 @@ export class AdaptiveRate {
     return this.#learned;
   }
 
-  /** Replaces what was learned: only later answers count. */
+  /** Replaces what was learned. */
   set learned(learned: LearnedRate) {
     this.#learned = learned;
     this.#tried = { answers: 0, throttles: 0, inRow: true };
-    this.#answers = 0;
-    this.#throttles = 0;
-    this.#since = this.#halvedAt = learned.cutAt;
-    this.#sentBefore = this.#sent();
   }
 
   /** True once the search has met a limit, and a trial found that it is one. */
@@ -169,8 +165,7 @@ export class AdaptiveRate {
     const rate = isFirst ? Math.max(searchFrom, accepted) : this.rateAt(now);
     const isEarly = !searching && now - cutAt < climb.backMs;
     const part = waitMs === 0 ? 1 : isEarly ? cutTo.below : cutTo.beyond;
-    const least = searching ? rate / 1.25 : rate / 2;
-    const good = part * Math.max(least, Math.min(rate, accepted));
+    const good = part * Math.max(rate / 2, Math.min(rate, accepted));
     const tests = waitMs === 0 && now >= tryAt && share < 1;
     const to = Math.max(isFirst ? 2 * searchFrom : lowest, good);
     this.#begin(now, {
@@ -231,5 +226,10 @@ export class AdaptiveRate {
 
   #begin(now: number, learned: Partial<LearnedRate>): void {
     this.learned = { ...this.#learned, ...learned, cutAt: now };
+    this.#answers = 0;
+    this.#throttles = 0;
+    this.#since = now;
+    this.#sentBefore = this.#sent();
+    this.#halvedAt = now;
   }
 }

@@ -1,0 +1,102 @@
+import { execFile, spawn } from "node:child_process";
+import { readdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const program = fileURLToPath(new URL("./bench.mjs", import.meta.url));
+
+/** Runs the benchmarks at a size too small to measure anything, and checks their report. */
+async function bench(folder: string, ...args: readonly string[]): Promise<string> {
+  const env = { ...process.env, TMPDIR: folder };
+  const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], { env });
+  return stdout;
+}
+
+const small = ["--rows", "40", "--repeat", "1"];
+
+test("every measure runs, reports its ratios and leaves nothing behind", async () => {
+  const folder = await temporaryFolder();
+  const named = ["csv", "lookups", "cache", "latency", "start", "memory"];
+  const results = JSON.parse(await bench(folder, ...named, ...small, "--json")) as Record<
+    string,
+    { comparisons: { of: string; by: string; ratio: { median: number } | null }[] }
+  >;
+  const ratios = named.flatMap((name) =>
+    (results[name]?.comparisons ?? []).map(({ of, by, ratio }) => ({
+      pair: `${name}: ${of} ÷ ${by}`,
+      median: ratio?.median,
+    })),
+  );
+  expect(ratios.map(({ pair }) => pair)).toEqual([
+    "csv: repute ÷ bare",
+    "csv: repute ÷ script",
+    "lookups: repute ÷ bare",
+    "cache: repute ÷ bare",
+    "latency: repute ÷ 256 / 50 ms",
+    "latency: repute ÷ bare",
+    "start: --version ÷ node -e 0",
+    "memory: all rows ÷ a tenth",
+  ]);
+  const none = ratios.filter(({ median = 0 }) => !(median > 0)).map(({ pair }) => pair);
+  expect(none).toEqual([]);
+  expect(await readdir(folder)).toEqual([]);
+}, 180_000);
+
+test("stages are reported in microseconds per row", async () => {
+  const folder = await temporaryFolder();
+  const table = await bench(folder, "stages", ...small);
+  const stages = ["read", "recognise", "lookup", "pace", "request", "parse", "envelope", "judge"];
+  for (const name of [
+    ...stages,
+    "journal",
+    "asked",
+    "flatten",
+    "encode",
+    "write",
+    "count",
+    "moved",
+    "verify",
+  ]) {
+    expect(table).toMatch(new RegExp(`^\\| ${name} +\\| +\\d`, "m"));
+  }
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test("a profile names modules and functions", async () => {
+  const folder = await temporaryFolder();
+  const profiles = await temporaryFolder();
+  const report = await bench(folder, "profile", "csv", "--rows", "400", "--to", profiles);
+  expect(report).toMatch(/^csv, 400 rows: .+\.cpuprofile$/m);
+  expect(report).toMatch(/^\| zod +\| +\d+\.\d% \|/m);
+  expect(report).toMatch(/^\| function +\| +self \| /m);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test("refuses an unknown name and lists the known ones", async () => {
+  const folder = await temporaryFolder();
+  await expect(bench(folder, "speed")).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^there is no measure speed\n\n[^]*\n {2}csv +CSV → query/),
+  });
+});
+
+test("an interrupt ends the running program, reports what was measured, and leaves nothing behind", async () => {
+  const folder = await temporaryFolder();
+  const args = [program, "start", "latency", "--rows", "1000000", "--repeat", "1", "--json"];
+  const child = spawn(process.execPath, args, { env: { ...process.env, TMPDIR: folder } });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let stdout = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk));
+  const ended = new Promise((resolve) => child.on("close", resolve));
+  const underWay = async () =>
+    expect(await readdir(folder, { recursive: true })).toContainEqual(
+      expect.stringMatching(/repute\.csv\.part$/),
+    );
+  await vi.waitFor(underWay, { timeout: 50_000, interval: 50 });
+  child.kill("SIGTERM");
+  expect(await ended).toBe(1);
+  expect(Object.keys(JSON.parse(stdout) as object)).toEqual(["machine", "repeat", "start"]);
+  expect(await readdir(folder)).toEqual([]);
+}, 180_000);

@@ -1,0 +1,394 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import {
+  reply,
+  reset,
+  type ScriptedServer,
+  startScriptedServer,
+  type Step,
+  truncated,
+} from "../helpers/scripted-server.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { runInProcess } from "./run-in-process.js";
+
+/** A command that calls a service, and a valid answer for it. */
+interface Asking {
+  readonly args: readonly string[];
+  readonly honest: unknown;
+  /** The missing credential, as messages name it. */
+  readonly secret: string;
+}
+
+const env = {
+  REPUTE_API_KEY: "intel-secret-1",
+  REPUTE_ACCESS_TOKEN: "ops-secret-2",
+  REPUTE_CASE_API_KEY: "case-secret-3",
+};
+
+function envelope(result: unknown) {
+  return { status: "success", statusCode: 200, result };
+}
+
+const snapshot = "0123456789abcdef01234567";
+const tagIps = { tag: "a:b", entries: ["192.0.2.1"], lastUpdate: "now", total: 1, snapshot };
+const context = { s: { resolver_data: { CustomerEmail: "ada@example.com" } } };
+
+const askings: Readonly<Record<string, Asking>> = {
+  "tags list": {
+    args: ["tags", "list"],
+    honest: envelope([{ name: "a:b", intent: "none" }]),
+    secret: "REPUTE_API_KEY",
+  },
+  "tags show": {
+    args: ["tags", "show", "a:b"],
+    honest: envelope({ name: "a:b", references: [{ url: "x", description: "y" }] }),
+    secret: "REPUTE_API_KEY",
+  },
+  "tags ips": { args: ["tags", "ips", "a:b"], honest: envelope(tagIps), secret: "REPUTE_API_KEY" },
+  customers: {
+    args: ["customers"],
+    honest: { items: [{ customer_id: "c", tenant_id: "t" }], next_cursor: "" },
+    secret: "REPUTE_ACCESS_TOKEN",
+  },
+  "case show": {
+    args: ["case", "show", "c"],
+    honest: { id: "c", event_ips: ["192.0.2.1"] },
+    secret: "REPUTE_ACCESS_TOKEN",
+  },
+  "case enrich": {
+    args: ["case", "enrich", "c"],
+    honest: { id: "c", event_ips: [] },
+    secret: "REPUTE_ACCESS_TOKEN",
+  },
+  "case context": {
+    args: ["case", "context", "c"],
+    honest: context,
+    secret: "REPUTE_CASE_API_KEY",
+  },
+  "webhook check": {
+    args: ["webhook", "check", "samples/webhooks/notify-crm.json", "--case", "c"],
+    honest: {
+      s: { resolver_data: { CustomerEmail: "a@b.example", CustomerName: "Ada", ContractId: 1 } },
+    },
+    secret: "REPUTE_CASE_API_KEY",
+  },
+  "webhook send": {
+    args: ["webhook", "send", "samples/webhooks/chat-message.json", "--case", "c", "--dry-run"],
+    honest: { s: { resolver_data: { CustomerEmail: "a@b.example", CustomerName: "Ada" } } },
+    secret: "REPUTE_CASE_API_KEY",
+  },
+};
+
+/** Runs a command against a server that gives this answer, with all credentials configured. */
+async function against(asking: Asking, step: Step, columns?: number) {
+  const server = await startScriptedServer([step]);
+  onTestFinished(() => server.close());
+  const addresses = {
+    REPUTE_INTEL_URL: `${server.url}/beta`,
+    REPUTE_OPS_URL: server.url,
+    REPUTE_CASE_URL: server.url,
+  };
+  const options = columns === undefined ? {} : { columns };
+  const result = await runInProcess(asking.args, { env: { ...env, ...addresses }, ...options });
+  return { ...result, server };
+}
+
+/** Faults in how a command ended that should report an error; empty if none. */
+function amiss({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) {
+  return [
+    ...(code === 1 ? [] : [`exit code ${code}`]),
+    ...(stdout === "" ? [] : ["something was printed"]),
+    ...(/^repute: \S/.test(stderr) ? [] : [`no message: ${stderr}`]),
+    ...(stderr.includes("unexpected error") ? [stderr] : []),
+    ...(/secret-\d/.test(stderr) ? ["a secret was given away"] : []),
+  ];
+}
+
+const page = "<!doctype html><title>Sign in</title>";
+const deep = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
+
+function withMember(honest: unknown, member: string): string {
+  return `{${member},${JSON.stringify(honest).slice(1)}`;
+}
+
+const all = Object.entries(askings);
+
+/** One command of each client: the others read their answers in the same way. */
+const ofEachClient = all.filter(([name]) =>
+  ["tags show", "customers", "case context"].includes(name),
+);
+
+describe.each(all)("%s", (_, asking) => {
+  const { honest } = asking;
+
+  test("accepts a valid answer, whatever its content type", async () => {
+    for (const type of ["application/json", "text/html"]) {
+      const { code, stderr } = await against(asking, reply(200, honest, { "content-type": type }));
+      expect([code, stderr.includes("error")]).toEqual([0, false]);
+    }
+  });
+
+  test.each<[string, Step]>([
+    ["a page with status 200", reply(200, page, { "content-type": "text/html" })],
+    ["wrong types throughout", reply(200, wrongTypes(honest))],
+    ["404", reply(404)],
+  ])("ends with a clear error after %s", async (_, step) => {
+    expect(amiss(await against(asking, step))).toEqual([]);
+  });
+
+  test("names the refused credential", async () => {
+    const result = await against(asking, reply(401));
+    expect(amiss(result)).toEqual([]);
+    expect(result.stderr).toMatch(new RegExp(`was not accepted[^]*${asking.secret}`));
+    expect(result.server.requests).toHaveLength(1);
+  });
+
+  test("follows no redirect, so that its credential stays with its origin", async () => {
+    const elsewhere = await startScriptedServer([reply(200, honest)]);
+    onTestFinished(() => elsewhere.close());
+    const result = await against(asking, reply(302, "", { location: `${elsewhere.url}/` }));
+    expect(amiss(result)).toEqual([]);
+    expect(elsewhere.requests).toEqual([]);
+  });
+
+  test("prints 7 MB of text with control characters without harming the terminal", async () => {
+    const member = `"x":"${"x".repeat(7_000_000)}","y":"\\u001b[2J"`;
+    const { code, stdout } = await against(asking, reply(200, withMember(honest, member)), 80);
+    expect(code).toBe(0);
+    expect(stdout).not.toContain("\u001B");
+    expect(stdout.length).toBeLessThan(100_000);
+  });
+});
+
+describe.each(ofEachClient)("%s, as every command of its client,", (_, asking) => {
+  const { honest } = asking;
+
+  test.each<[string, Step]>([
+    ["nothing", reply(200)],
+    ["a text of 10 MB", reply(200, withMember(honest, `"x":"${"x".repeat(10_000_000)}"`))],
+    ["deep nesting", reply(200, withMember(honest, `"x":${deep}`))],
+    ["deep nesting and nothing else", reply(200, deep)],
+    ["a list", reply(200, "[]")],
+    ["a number", reply(200, "7")],
+    ["half of an answer", truncated(honest)],
+    ["a reset connection", reset()],
+    ["another success", reply(204)],
+    ["403", reply(403)],
+    ["500", reply(500, page)],
+    ["503 without an envelope", reply(503)],
+  ])("ends with a clear error after %s", async (_, step) => {
+    expect(amiss(await against(asking, step))).toEqual([]);
+  });
+
+  test("waits as long as asked when throttled, and fails in the end", async () => {
+    const result = await against(asking, reply(429, "", { "retry-after": "7" }));
+    expect(amiss(result)).toEqual([]);
+    expect(result.server.requests).toHaveLength(6);
+    expect(result.pauses.filter((ms) => ms >= 6900).length).toBeGreaterThanOrEqual(5);
+  });
+});
+
+describe("tags show, whose answers come in an envelope,", () => {
+  const asking = askings["tags show"] as Asking;
+
+  test("refuses a statusCode that contradicts the HTTP status", async () => {
+    const body = { ...(asking.honest as object), statusCode: 503 };
+    expect(amiss(await against(asking, reply(200, body)))).toEqual([]);
+  });
+
+  test("reports a refusal in the service's words", async () => {
+    const body = { status: "failure", statusCode: 400, errors: { $: "there is no tag" } };
+    const result = await against(asking, reply(400, body));
+    expect(amiss(result)).toEqual([]);
+    expect(result.stderr).toContain("there is no tag");
+  });
+
+  test("refuses the answer about another tag", async () => {
+    const answer = reply(200, envelope({ name: "c:d" }));
+    const { code, stdout, stderr } = await against(asking, answer);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain('the service answered for tag "c:d" when asked for "a:b"');
+  });
+});
+
+test.each(all.filter(([, { secret }]) => secret === "REPUTE_CASE_API_KEY"))(
+  "%s explains a refused key with two steps",
+  async (_, asking) => {
+    const result = await against(asking, reply(200, { message: "Authentication Failed" }));
+    expect(amiss(result)).toEqual([]);
+    expect(result.stderr).toMatch(
+      /Step 1: generate an API key in the Settings tab.*Step 2: use Bearer.*Authorization: Bearer <API_KEY>/,
+    );
+  },
+);
+
+/** The same shape with a wrong type in every place. Subscriber data may have any type. */
+function wrongTypes(value: unknown): string {
+  if ("s" in (value as object)) return '{"s":7}';
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === "string" ? 7 : typeof inner === "number" ? "seven" : inner,
+  );
+}
+
+describe("tags ips", () => {
+  const ips = askings["tags ips"] as Asking;
+
+  async function pages(...answers: readonly object[]) {
+    const server = await startScriptedServer(answers.map((answer) => reply(200, envelope(answer))));
+    onTestFinished(() => server.close());
+    return runInProcess([...ips.args, "--intel-url", server.url]);
+  }
+
+  const more = { ...tagIps, total: 3 };
+
+  test.each<[string, readonly object[], number, RegExp]>([
+    [
+      "changes while being read",
+      [more, { ...more, snapshot: "f".repeat(24) }],
+      1,
+      /changed while it was read[\s\S]*run the command again/,
+    ],
+    [
+      "has a page that repeats the one before it",
+      [{ ...more, total: 1_000_000 }],
+      1,
+      /page at offset 1 .* repeats the one before[^]*the printed list is incomplete/,
+    ],
+    [
+      "has fewer entries than its total",
+      [more, { ...more, entries: [] }],
+      1,
+      /has 1 entries, which differs from the reported total of 3/,
+    ],
+    [
+      "has an entry that is not an address",
+      [more, { ...more, entries: ["192.0.2.2", "example.com"] }],
+      1,
+      /entry 3 of .* is "example\.com", which is not an IP address[^]*the printed list is incomplete/,
+    ],
+    [
+      "has an address on two pages, in whatever form",
+      [
+        { ...more, entries: ["192.0.2.1", "2001:db8::1"] },
+        { ...more, entries: ["2001:DB8:0:0::1"] },
+      ],
+      3,
+      /the list of a:b repeats addresses: 2 of its 3 entries are distinct/,
+    ],
+  ])("reports a list that %s", async (_, answers, printed, message) => {
+    const { code, stdout, stderr } = await pages(...answers);
+    expect([code, stdout.trimEnd().split("\n").length]).toEqual([1, printed]);
+    expect(stderr).toMatch(message);
+  });
+
+  test.each([[], ["--limit", "1"]])("rejects the list of another tag %j", async (...more) => {
+    const server = await startScriptedServer([reply(200, envelope({ ...tagIps, tag: "c:d" }))]);
+    onTestFinished(() => server.close());
+    const args = [...ips.args, ...more, "--intel-url", server.url];
+    const { code, stdout, stderr } = await runInProcess(args);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain('the service answered for tag "c:d" when asked for "a:b"');
+  });
+
+  test.each([
+    [["192.0.2.1", "192.0.2.1"], "repeats addresses"],
+    [["192.0.2.0/24"], 'entry 8 of the list of tag a:b is "192.0.2.0/24"'],
+  ])("refuses a single page of %j", async (entries, message) => {
+    const server = await startScriptedServer([reply(200, envelope({ ...tagIps, entries }))]);
+    onTestFinished(() => server.close());
+    const args = [...ips.args, "--offset", "7", "--intel-url", server.url];
+    const { code, stdout, stderr } = await runInProcess(args);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain(message);
+  });
+});
+
+describe("customers", () => {
+  test("fails after the pages so far when a cursor repeats", async () => {
+    const pages = ["1", "2", "1"].map((next) =>
+      reply(200, { items: [{ customer_id: `c-${next}` }], next_cursor: next }),
+    );
+    const server = await startScriptedServer(pages);
+    onTestFinished(() => server.close());
+    const args = ["customers", "--ops-url", server.url];
+    const { code, stdout, stderr } = await runInProcess(args);
+    expect([code, stdout.split("\n").length, server.requests.length]).toEqual([1, 4, 3]);
+    expect(stderr).toMatch(
+      /repeated a cursor[^]*the printed list \(3 customers\) may be incomplete/,
+    );
+  });
+
+  test.each([undefined, 80])(
+    "prints the pages before a fault (terminal width %j)",
+    async (columns) => {
+      const first = { items: [{ customer_id: "c-1" }], next_cursor: "1" };
+      const server = await startScriptedServer([reply(200, first), reply(500)]);
+      onTestFinished(() => server.close());
+      const args = ["customers", "--ops-url", server.url, "--retries", "0"];
+      const { code, stdout, stderr } = await runInProcess(
+        args,
+        columns === undefined ? {} : { columns },
+      );
+      expect([code, stdout]).toEqual([1, expect.stringContaining("c-1")]);
+      expect(stderr).toContain("may be incomplete");
+    },
+  );
+});
+
+describe("webhook send", () => {
+  async function sent(
+    steps: readonly Step[],
+    keys: (receiver: ScriptedServer) => object = () => ({}),
+  ) {
+    const receiver = await startScriptedServer(steps);
+    const instance = await startScriptedServer([reply(200, context)]);
+    onTestFinished(async () => {
+      await receiver.close();
+      await instance.close();
+    });
+    const folder = await temporaryFolder();
+    const file = join(folder, "webhook.json");
+    const keysFile = join(folder, "keys.json");
+    const payload = "{{ s.resolver_data.CustomerEmail }}";
+    await writeFile(
+      file,
+      JSON.stringify({ name: "W", endpoint: receiver.url, method: "POST", payload }),
+    );
+    await writeFile(keysFile, JSON.stringify(keys(receiver)));
+    const args = ["webhook", "send", file, "--case", "c", "--case-url", instance.url];
+    const result = await runInProcess([...args, "--endpoint-keys-file", keysFile], { env });
+    return { ...result, receiver, instance };
+  }
+
+  test("sends the key of the case management instance to that instance only", async () => {
+    const { code, receiver, instance } = await sent([reply(200)]);
+    expect(code).toBe(0);
+    expect(instance.requests[0]?.headers["authorization"]).toBe("Bearer case-secret-3");
+    expect(receiver.requests[0]?.headers).not.toHaveProperty("authorization");
+  });
+
+  test("sends an endpoint's own key", async () => {
+    const { receiver } = await sent([reply(200)], ({ url }) => ({
+      [url]: "hook-secret-4",
+      "https://other.example": "hook-secret-5",
+    }));
+    expect(receiver.requests[0]?.headers["authorization"]).toBe("Bearer hook-secret-4");
+  });
+
+  test("explains an authentication failure with two steps, without a retry", async () => {
+    const { code, stdout, stderr, receiver } = await sent([reply(401)]);
+    expect([code, receiver.requests.length]).toEqual([1, 1]);
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: "refused", status: 401 });
+    expect(stderr).toMatch(
+      /Authentication Failed.*Step 1: generate an API key.*Step 2: use Bearer/,
+    );
+  });
+
+  test("retries with the same idempotency key", async () => {
+    const { code, stdout, receiver } = await sent([reply(502), reset(), reply(204)]);
+    const keys = receiver.requests.map(({ headers }) => headers["idempotency-key"]);
+    expect([code, keys.length, new Set(keys).size]).toEqual([0, 3, 1]);
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: "delivered", idempotency_key: keys[0] });
+  });
+});

@@ -1,0 +1,159 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { runToEnd } from "../../../../src/cli/command-line/command-line.js";
+import { InterruptedError } from "../../../../src/core/errors.js";
+import { packagePath } from "../../../../src/core/program.js";
+import { afterEach, describe, expect, test } from "vitest";
+import {
+  reply,
+  type ScriptedServer,
+  silence,
+  startScriptedServer,
+} from "../../../helpers/scripted-server.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { quickCheckResult, success } from "../../../client/api/answers.js";
+import { fakeContext } from "../../fake-context.js";
+import { runInProcess } from "../../run-in-process.js";
+
+interface Result {
+  readonly ok: boolean;
+  readonly checks: readonly {
+    readonly check: string;
+    readonly status: string;
+    readonly finding: string;
+    readonly remedy: string | null;
+  }[];
+}
+
+let server: ScriptedServer | null = null;
+
+afterEach(async () => {
+  await server?.close();
+  server = null;
+});
+
+const good = reply(200, success({ ...quickCheckResult(), item: "192.0.2.1" }));
+
+async function serving(script: Parameters<typeof startScriptedServer>[0]): Promise<string> {
+  server = await startScriptedServer(script);
+  return `${server.url}/beta`;
+}
+
+/** Runs doctor and returns its checks by name. */
+async function doctor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const home = { HOME: await temporaryFolder() };
+  const all = ["doctor", "--json", ...args];
+  const { code, stdout } = await runInProcess(all, { env: { ...home, ...env } });
+  const { ok, checks } = JSON.parse(stdout) as Result;
+  expect([ok, code]).toEqual(code === 0 ? [true, 0] : [false, 1]);
+  return { code, stdout, of: (name: string) => checks.find(({ check }) => check === name) };
+}
+
+test("says that all optional packages are there, and where", async () => {
+  const { of } = await doctor(["--local"]);
+  expect(of("packages")).toEqual({
+    check: "packages",
+    status: "ok",
+    finding: `all 10 optional ones in ${packagePath("node_modules")}`,
+    remedy: null,
+  });
+});
+
+test("prints a line for each check and for each setting", async () => {
+  const env = { HOME: await temporaryFolder() };
+  const { stdout } = await runInProcess(["doctor", "--local"], { env });
+  expect(stdout).toMatch(/^ok {4}node {11}Node\.js \d/);
+  expect(stdout).toMatch(/^ok {4}service {8}answered in \d+ ms$/m);
+  const [checks = "", settings = ""] = stdout.split("\n\n");
+  for (const line of checks.split("\n")) expect(line).toMatch(/^(?:ok {2}|warn|fail) {2}\S/);
+  for (const line of settings.trimEnd().split("\n").slice(0, -1))
+    expect(line).toMatch(/^[^\t]+\t[^\t]+\t|^(?:access token|case API key|API key)\tnot set\t$/);
+});
+
+describe("the service", () => {
+  test("gets one request with the key, which is never printed", async () => {
+    const url = await serving([good]);
+    const { code, of, stdout } = await doctor(["--intel-url", url], { REPUTE_API_KEY: "s3cret" });
+    expect(code).toBe(0);
+    expect(server?.requests.map(({ path, headers }) => [path, headers["x-api-key"]])).toEqual([
+      ["/beta/quick-check/192.0.2.1", "s3cret"],
+    ]);
+    expect(of("key")).toMatchObject({ status: "ok", finding: "accepted (from REPUTE_API_KEY)" });
+    expect(stdout).not.toContain("s3cret");
+  });
+
+  test.each([401, 403])("that refuses the key with %d fails the key check", async (status) => {
+    const url = await serving([reply(status)]);
+    const { code, of, stdout } = await doctor(["--intel-url", url], { REPUTE_API_KEY: "s3cret" });
+    expect([code, of("service")?.status, of("key")?.status]).toEqual([1, "ok", "fail"]);
+    expect(server?.requests).toHaveLength(1);
+    expect(stdout).not.toContain("s3cret");
+  });
+
+  test("that does not end in /beta has that address suggested", async () => {
+    const url = (await serving([reply(404)])).replace(/\/beta$/, "");
+    const { of } = await doctor(["--intel-url", url]);
+    expect(of("address")).toMatchObject({ status: "warn", remedy: `try ${url}/beta` });
+  });
+
+  test.each([
+    [404, "", "fail", "check the address"],
+    [429, "", "warn", "lower --rate"],
+    [503, "", "warn", "lower --rate"],
+    [500, "", "fail", "run again later"],
+    [200, "<html>", "fail", "proxies"],
+  ])("that answers %d %s is reported once", async (status, body, wanted, remedy) => {
+    const url = await serving([reply(status, body)]);
+    const { of } = await doctor(["--intel-url", url]);
+    expect(of("service")?.status).toBe(wanted);
+    expect(of("service")?.remedy).toContain(remedy);
+    expect(server?.requests).toHaveLength(1);
+  });
+
+  test("that does not answer fails after --timeout", async () => {
+    const url = await serving([silence()]);
+    const { code, of } = await doctor(["--intel-url", url, "--timeout", "50ms"]);
+    expect([code, of("connection")?.status]).toEqual([1, "fail"]);
+    expect(of("connection")?.remedy).toContain("--timeout");
+  });
+
+  test("without a listener fails the connection check and gets no request", async () => {
+    const url = await serving([good]);
+    await server?.close();
+    const { code, of } = await doctor(["--intel-url", url]);
+    expect([code, of("service")]).toEqual([1, undefined]);
+    expect(of("connection")).toMatchObject({ status: "fail" });
+    expect(of("connection")?.finding).toContain("ECONNREFUSED");
+  });
+});
+
+test("counts its request against a quota, and sends none once that is used up", async () => {
+  const url = await serving([good]);
+  const env = { XDG_STATE_HOME: await temporaryFolder() };
+  const args = ["--intel-url", url, "--rate", "1/d"];
+  await doctor(args, env);
+  const second = await doctor(args, env);
+  expect(second.of("service")?.finding).toContain("the quota of 1 requests in 24 h is used up");
+  expect([second.code, server?.requests.length]).toEqual([0, 1]);
+});
+
+describe("a cache", () => {
+  test("that is damaged fails with the folder to delete", async () => {
+    const cache = await temporaryFolder();
+    await mkdir(join(cache, "answers"));
+    await writeFile(join(cache, "answers", "answers.db"), "no database ".repeat(1000));
+    const { code, of } = await doctor(["--local", "--cache", cache]);
+    expect([code, of("cache")?.status]).toEqual([1, "fail"]);
+    expect(of("cache")?.remedy).toContain(`delete the folder ${join(cache, "answers")}`);
+  });
+});
+
+test("is interrupted by a signal", async () => {
+  const url = await serving([silence()]);
+  const env = { HOME: await temporaryFolder() };
+  const context = fakeContext({ env });
+  const running = runToEnd(["doctor", "--intel-url", url], context, { debug: false });
+  await expect.poll(() => server?.requests.length).toBe(1);
+  context.controller.abort(new InterruptedError("SIGTERM"));
+  expect(await running).toBe(143);
+});

@@ -1,0 +1,121 @@
+import { expect, test } from "vitest";
+import { formatSummary } from "../../../../src/cli/commands/enrich/summary.js";
+import type { Manifest } from "../../../../src/core/manifest.js";
+
+const manifest: Manifest = {
+  schema_version: 2,
+  program: { name: "repute", version: "9.9.9" },
+  run_id: "r",
+  command: ["repute", "enrich"],
+  input: {
+    path: "dump.csv",
+    format: "csv",
+    delimiter: ",",
+    header: "record",
+    item_column: "ioc",
+    item_column_by: "name",
+    item_column_share: 1,
+    kind_column: null,
+    kind_column_by: null,
+    bytes: 920_439,
+    rows: 10_430,
+    grew_while_interrupted: false,
+  },
+  output: { path: "out.csv", format: "csv", bytes: 2_400_000, rows: 10_430, sha256: "00" },
+  statuses: { complete: 9876, partial: 12, invalid: 0, unsupported: 540, failed: 2 },
+  verdicts: { malicious: 1_200, suspicious: 0, listed: 31, none: 8_659, unknown: 540 },
+  kinds: { ip: 5000, domain: 4000, url: 890, sha1: 0, crypto_wallet: 0, email: 0 },
+  requests: {
+    query: { total: 9000, outcomes: { "200": 8900, "503": 98, timeout: 2 } },
+    "quick-check": { total: 8800, outcomes: { "200": 8800 } },
+    tags: { total: 0, outcomes: {} },
+  },
+  sources: { live: 8700, cache: 0, duplicate: 1190, local: 0 },
+  unsupported: { sha256: 500, file_name: 30, empty: 10 },
+  errors: { timeout: 2 },
+  tags: { "a:1": 1, "a:2": 2, "a:3": 3, "a:4": 4, "a:5": 5, "a:6": 6, "a:7": 7 },
+  drift: { "intent=odd": 3 },
+  warnings: { "rows with surplus cells": 7, "the last line had no end": 1 },
+  warned_rows: { "rows with surplus cells": 1200 },
+  started_at: "2026-01-01T00:00:00.000Z",
+  ended_at: "2026-01-01T00:01:43.000Z",
+  seconds: 103,
+  resumed: 0,
+  exit_reason: "done",
+  exit_code: 0,
+  resumable: false,
+};
+
+test("lists counts, most frequent first", () => {
+  expect(formatSummary(manifest, 100)).toBe(
+    `repute: 10,430 rows in 1 min 43 s (101 rows/s)
+  verdict      malicious             1,200   11.5%
+               listed                   31    0.3%
+               none (nothing known)  8,659   83.0%
+               unknown                 540    5.2%
+  rows         10,430 read, 10,430 written
+  status       complete     9,876   94.7%
+               partial         12    0.1%
+               unsupported    540    5.2%
+               failed           2   <0.1%
+  kinds        ip 5,000, domain 4,000, url 890
+  requests     query 9,000 (200: 8,900, 503: 98, timeout: 2)
+               quick-check 8,800 (200: 8,800)
+  answers      live 8,700, duplicate 1,190
+  unsupported  sha256 500, file_name 30, empty 10
+  errors       timeout 2
+  tags         a:7 7, a:6 6, a:5 5, a:4 4, a:3 3, and 2 others
+  drift        intent=odd 3
+  warnings     rows with surplus cells (7 times, first in row 1,200)
+               the last line had no end
+  output       out.csv (2.4 MB)
+  manifest     out.csv.manifest.json`,
+  );
+});
+
+test("an output to stdout has no manifest", () => {
+  const text = formatSummary({ ...manifest, output: { ...manifest.output, path: null } }, 100);
+  expect(text).toMatch(/\n {2}output +stdout \(2\.4 MB\)$/);
+});
+
+test("a bundle has indicators instead of rows", () => {
+  const output = { ...manifest.output, format: "stix", indicators: 1_234 };
+  const text = formatSummary({ ...manifest, output }, 100);
+  expect(text).toMatch(/\n {2}rows +10,430 read, 1,234 indicators written\n/);
+});
+
+test("says what a retry improved", () => {
+  const retried = {
+    failed: { complete: 7, partial: 2, failed: 3, unsupported: 2 },
+    partial: { complete: 1, partial: 4 },
+  };
+  expect(formatSummary({ ...manifest, retried }, 120)).toContain(
+    "\n  retried      8 filled in, 2 now unsupported, 2 failed before and now partial, 4 still partial, 3 still failed\n",
+  );
+  expect(formatSummary({ ...manifest, retried: {} }, 100)).toContain(
+    "\n  retried      no row was failed or partial\n",
+  );
+});
+
+test.each([
+  ["out.csv", "rep_", "repute retry out.csv"],
+  ["set/", "rep_", "repute retry set/"],
+  ["s3://bucket/out.csv", "rep_", "repute retry s3://bucket/out.csv"],
+  ["my out.ndjson.gz", "x_", "repute retry 'my out.ndjson.gz' --prefix x_"],
+])("ends with the command that retries failed rows of %s", (path, prefix, command) => {
+  const failed = { ...manifest, output: { ...manifest.output, path }, exit_code: 3 };
+  const settings = { prefix, stateDir: "state" };
+  expect(formatSummary(failed, 60, settings).split("\n").at(-1)).toBe(
+    `  to retry the failed rows: ${command}`,
+  );
+});
+
+test.each([
+  ["rows failed but do not count", { path: "out.csv" }, 0],
+  ["the output is stdout", { path: null }, 3],
+  ["the output is a table", { path: "duckdb:x.duckdb?table=t", format: "duckdb" }, 3],
+  ["retry cannot read the format", { path: "out.ecs.ndjson", format: "ecs" }, 3],
+])("proposes no retry if %s", (_, output, exit_code) => {
+  const given = { ...manifest, output: { ...manifest.output, ...output }, exit_code };
+  expect(formatSummary(given, 100, { prefix: "rep_" })).not.toContain("repute retry");
+});

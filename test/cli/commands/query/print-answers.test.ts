@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { type AnsweredItem, printAnswers } from "../../../../src/cli/commands/query/run-one-off.js";
+import { ndjsonEncoder } from "../../../../src/io/formats/ndjson/ndjson.js";
+import { aFinding, anItem, aRow, fullIpResult } from "../../../helpers/enriched-rows.js";
+import { fakeContext } from "../../fake-context.js";
+
+const answer = { text: "192.0.2.1", item: anItem, finding: aFinding({ query: fullIpResult }) };
+
+/** What is printed for some answers. */
+async function printed(answers: readonly AnsweredItem[], columns?: number, json = false) {
+  const context = fakeContext(columns === undefined ? {} : { columns });
+  async function* each() {
+    yield* answers;
+  }
+  const own = [["blocklist", "mail_blocklist"]] as const;
+  await printAnswers({ settings: { json }, context }, each(), own);
+  return context.stdout.text;
+}
+
+test.each([
+  ["to a pipe", undefined, false],
+  ["with --json", 80, true],
+])("prints a line of JSON with the members of nested output %s", async (_, columns, json) => {
+  const shape = { prefix: "rep_", shape: "nested" } as const;
+  const line = ndjsonEncoder({ columns: [], ...shape }).encode([
+    { row: aRow({ cells: [] }), item: anItem, finding: answer.finding },
+  ]);
+  const { rep } = JSON.parse(line) as { rep: unknown };
+  expect(JSON.parse(await printed([answer], columns, json))).toEqual(rep);
+});
+
+test("keeps an unsupported argument as the item", async () => {
+  const finding = aFinding({ status: "unsupported", source: "local" });
+  const text = await printed([{ text: "setup.exe", item: null, finding }]);
+  expect(JSON.parse(text)).toMatchObject({ item: "setup.exe", kind: null, source: null });
+});
+
+test("prints one answer on a terminal as a card with every member of its JSON", async () => {
+  const text = await printed([answer], 80);
+  expect(text.split("\n")[0]).toBe("verdict                  malicious");
+  const shown = text.replaceAll(/\s+/g, " ");
+  for (const value of leaves(JSON.parse(await printed([answer])))) expect(shown).toContain(value);
+});
+
+test("prints several answers on a terminal as a table with errors below", async () => {
+  const error = { code: "http_404", message: "nothing at this address" } as const;
+  const failed = { ...answer, finding: aFinding({ status: "failed", error }) };
+  expect((await printed([answer, failed, failed], 80)).split("\n")).toEqual([
+    "item       kind  status    verdict    blocklist  error",
+    "192.0.2.1  ip    complete  malicious  ACTIVE",
+    "192.0.2.1  ip    failed                          http_404",
+    "192.0.2.1  ip    failed                          http_404",
+    "",
+    "http_404: nothing at this address (2 items)",
+    "",
+  ]);
+});
+
+/** Every text and number in a JSON value. */
+function leaves(value: unknown): readonly string[] {
+  if (typeof value === "string" || typeof value === "number") return [String(value)];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(leaves) : [];
+}

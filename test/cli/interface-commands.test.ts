@@ -1,0 +1,344 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { datasetOf } from "../helpers/dataset-of.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { runInProcess } from "./run-in-process.js";
+import { runningService } from "../service/running-service.js";
+
+const terminal = { columns: 100 };
+
+function records(stdout: string): unknown[] {
+  return stdout
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as unknown);
+}
+
+/** Runs a command that must succeed without output on stderr; returns its lines as JSON. */
+async function lines(...args: string[]): Promise<unknown[]> {
+  const { code, stdout, stderr } = await runInProcess(args);
+  expect([code, stderr]).toEqual([0, ""]);
+  return records(stdout);
+}
+
+describe("tags", () => {
+  test("list prints a line for each tag, with descriptions when told to", async () => {
+    const tag = { name: "credentials:brute-force", intent: "malicious", category: "activity" };
+    const tags = await lines("tags", "list", "--local");
+    expect([tags.length, tags[0]]).toEqual([7, tag]);
+    const [described] = await lines("tags", "list", "--descriptions", "--local");
+    expect(described).toEqual({ ...tag, description: expect.any(String) as string });
+  });
+
+  test("show gives one tag with references and timeline, field by field on a terminal", async () => {
+    const args = ["tags", "show", "credentials:brute-force", "--local"];
+    const [tag] = await lines(...args);
+    expect(tag).toMatchObject({
+      name: "credentials:brute-force",
+      references: [{}],
+      timeline: [{}, {}],
+    });
+    const { stdout } = await runInProcess(args, terminal);
+    expect(stdout).toMatch(/^references\[0\]\.url +https:\/\/www\.example\.org/m);
+  });
+
+  test("ips gives every address of the list from one snapshot", async () => {
+    const ips = await lines("tags", "ips", "credentials:brute-force", "--local");
+    const distinct = new Set(ips.map((line) => (line as { ip: string }).ip));
+    const snapshots = new Set(ips.map((line) => (line as { snapshot: string }).snapshot));
+    expect([ips.length, distinct.size, snapshots.size]).toEqual([272, 272, 1]);
+    expect(Object.keys(ips[0] as object)).toEqual(["tag", "ip", "snapshot"]);
+  });
+
+  test("ips reads a list of several pages whole, page by page", async () => {
+    const entries = Array.from({ length: 25_000 }, (_, at) => `2001:db8::${at.toString(16)}`);
+    const tags = [{ tag: { name: "a:b" }, lastUpdate: "2024-01-01T00:00:00Z", entries }];
+    const service = await runningService({ dataset: datasetOf({ tags }) });
+    const ips = await lines("tags", "ips", "a:b", "--intel-url", service.intelUrl);
+    expect([ips.length, service.stats().requests["tag-ips"]?.total]).toEqual([25_000, 3]);
+  });
+
+  test("ips gives one page when asked to", async () => {
+    const args = ["tags", "ips", "credentials:brute-force", "--local"];
+    const all = await lines(...args);
+    expect(await lines(...args, "--offset", "270")).toEqual(all.slice(270));
+    expect(await lines(...args, "--limit", "2", "--offset", "5")).toEqual(all.slice(5, 7));
+  });
+
+  test.each([
+    ["--limit", "0"],
+    ["--limit", "10001"],
+    ["--offset", "-1"],
+    ["--snapshot", "short"],
+  ])("ips refuses %s %s before anything is sent", async (flag, value) => {
+    const args = ["tags", "ips", "a:b", "--local", `${flag}=${value}`];
+    const { code, stderr } = await runInProcess(args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`repute: ${flag} must`);
+  });
+
+  test("an unknown tag is reported in the service's words", async () => {
+    const { code, stderr } = await runInProcess(["tags", "show", "no:such", "--local"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('refuses: tag "no:such" does not exist');
+  });
+
+  test.each([
+    [["show"], "tags show needs NAME: name of the tag, <group>:<name>"],
+    [["ips"], "tags ips needs NAME: name of the tag, <group>:<name>"],
+    [["show", "a:b", "c:d"], "tags show takes no argument but NAME; got a:b c:d"],
+    [["list", "a:b"], "tags list takes no arguments; got a:b"],
+  ])("%j is refused", async (args, message) => {
+    const { code, stderr } = await runInProcess(["tags", ...args, "--local"]);
+    expect([code, stderr.split("\n")[0]]).toEqual([2, `repute: ${message}`]);
+  });
+});
+
+describe("customers", () => {
+  test("prints all pages, a line for each customer", async () => {
+    const customers = await lines("customers", "--local");
+    expect([customers.length, customers[0]]).toEqual([
+      7,
+      { customer_id: "cust-1001", tenant_id: "tenant-a" },
+    ]);
+  });
+
+  test("says how to set a missing token", async () => {
+    const service = await runningService();
+    const { code, stderr } = await runInProcess(["customers", "--ops-url", service.opsUrl]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("Set REPUTE_ACCESS_TOKEN, or give a file");
+  });
+
+  test("obeys the rate", async () => {
+    const { pauses } = await runInProcess(["customers", "--local", "--rate", "1/s"]);
+    expect(pauses.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThanOrEqual(3000);
+  });
+});
+
+describe("case", () => {
+  const fields = [
+    "id",
+    "customer_id",
+    "tenant_id",
+    "event_count",
+    "event_types",
+    "event_ips",
+    "first_event_date",
+    "last_event_date",
+    "state",
+  ];
+
+  test("show prints the case", async () => {
+    const [found] = await lines("case", "show", "case-2001", "--local");
+    expect(Object.keys(found as object)).toEqual(fields);
+  });
+
+  test("context prints the context, and names each field on a terminal as a payload would", async () => {
+    const args = ["case", "context", "case-2001", "--local"];
+    const [found] = await lines(...args);
+    expect(found).toMatchObject({ s: { resolver_data: { CustomerEmail: "ada@example.com" } } });
+    const { stdout } = await runInProcess(args, terminal);
+    expect(stdout).toMatch(/^s\.resolver_data\.Contract\["Start date"\] +2021-04-01$/m);
+  });
+
+  test.each(["show", "context"])("%s reports an unknown case", async (name) => {
+    const { code, stderr } = await runInProcess(["case", name, "nope", "--local"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("case nope: the");
+    expect(stderr).toContain("answered 404 Not Found");
+  });
+
+  test("enrich prints a CSV row for each address, the fields of the case first", async () => {
+    const { code, stdout } = await runInProcess([
+      "case",
+      "enrich",
+      "case-2001",
+      "--local",
+      "--quiet",
+    ]);
+    const [header = "", ...rows] = stdout.trimEnd().split("\n");
+    expect([code, rows.length]).toEqual([0, 3]);
+    expect(header).toMatch(
+      /^ip,id,customer_id,tenant_id,event_count,event_types,first_event_date,last_event_date,state,rep_item,/,
+    );
+    expect(rows[0]).toMatch(
+      /^192\.0\.2\.1,case-2001,cust-1001,tenant-a,42,credentials:brute-force\|spam,2024-05-28T08:00:00Z,2024-05-30T21:40:08Z,NEW,192\.0\.2\.1,ip,complete,/,
+    );
+  });
+
+  test("enrich keeps lists and numbers in NDJSON", async () => {
+    const args = ["case", "enrich", "case-2001", "--local", "--quiet", "--to", "ndjson"];
+    const { stdout } = await runInProcess(args);
+    expect(records(stdout)[0]).toMatchObject({
+      ip: "192.0.2.1",
+      event_count: 42,
+      event_types: ["credentials:brute-force", "spam"],
+      rep: { status: "complete", query: { type: "IP" } },
+    });
+  });
+
+  test("enrich keeps the case as received in the shape ecs", async () => {
+    const args = ["case", "enrich", "case-2001", "--local", "--quiet", "--to", "ecs"];
+    const [row] = records((await runInProcess(args)).stdout);
+    const input = {
+      ip: "192.0.2.1",
+      event_count: 42,
+      event_types: ["credentials:brute-force", "spam"],
+    };
+    expect(row).toMatchObject({ repute: { row: 1, status: "complete", input } });
+  });
+
+  test("enrich of a case without addresses prints a header and no row", async () => {
+    const args = ["case", "enrich", "case-2004", "--local", "-q"];
+    const { code, stdout, stderr } = await runInProcess(args);
+    expect([code, stdout.split("\n").length]).toEqual([0, 2]);
+    expect(stderr).toMatch(/^repute: warning: case case-2004 has no addresses \(event_ips\)/);
+    expect(await runInProcess([...args, "--min-rows", "1"])).toMatchObject({ code: 1 });
+  });
+
+  test("enrich contacts two addresses, each with its own credential", async () => {
+    const [ops, intel] = [await runningService(), await runningService({ apiKey: "intel-key" })];
+    const env = { REPUTE_API_KEY: "intel-key", REPUTE_ACCESS_TOKEN: "any" };
+    const args = ["case", "enrich", "case-2001", "--quiet"];
+    const addresses = ["--ops-url", ops.opsUrl, "--intel-url", intel.intelUrl];
+    const { code } = await runInProcess([...args, ...addresses], { env });
+    expect([code, Object.keys(ops.stats().requests), Object.keys(intel.stats().requests)]).toEqual([
+      0,
+      ["rep-share-case"],
+      ["query", "quick-check"],
+    ]);
+  });
+});
+
+describe("webhook", () => {
+  const notify = "samples/webhooks/notify-crm.json";
+  const context = "samples/webhooks/case-context.json";
+  const hooks = "samples/dataset/webhooks.ndjson";
+
+  test("check without a case notes what it could not compare", async () => {
+    const { code, stdout, stderr } = await runInProcess(["webhook", "check", notify]);
+    expect([code, stdout]).toEqual([0, ""]);
+    expect(stderr).toMatch(
+      /^repute: note: without a case, fields and static subscriber data were not checked; add --case ID/,
+    );
+  });
+
+  test("check prints and notes nothing without problems, also with a context from a pipe", async () => {
+    const silent = { code: 0, stdout: "", stderr: "" };
+    const args = ["webhook", "check", notify, "--context"];
+    expect(await runInProcess([...args, context])).toMatchObject(silent);
+    const stdin = await readFile(context, "utf8");
+    expect(await runInProcess([...args, "-"], { stdin })).toMatchObject(silent);
+  });
+
+  test("check reports a field missing from the case, with existing ones", async () => {
+    const args = ["webhook", "check", notify, "--case", "case-2001", "--local"];
+    const { code, stdout } = await runInProcess(args);
+    expect([code, records(stdout)]).toMatchObject([
+      1,
+      [
+        {
+          webhook: "Notify CRM",
+          level: "error",
+          code: "unknown_field",
+          pointer: "/payload/note",
+          message: expect.stringContaining("s.resolver_data.CustomerEmail") as string,
+        },
+      ],
+    ]);
+  });
+
+  test("check warns about subscriber data as static text", async () => {
+    const file = "samples/webhooks/static-subscriber.json";
+    const problems = await lines("webhook", "check", file, "--context", context);
+    expect(problems).toMatchObject([
+      { level: "warning", code: "static_data" },
+      { level: "warning", code: "static_data" },
+      { level: "warning", code: "static_data" },
+    ]);
+  });
+
+  test("check is a table on a terminal, with counts on stderr", async () => {
+    const args = ["webhook", "check", hooks, "--local", "--case", "case-2001"];
+    const { stderr } = await runInProcess(args, terminal);
+    expect(stderr).toBe("3 webhooks, 0 errors, 0 warnings\n");
+  });
+
+  test.each([
+    ["no JSON", "the context stdin is not JSON"],
+    ["[]", "the context stdin must be a JSON object"],
+    ['{"s": 7}', "wrong at s"],
+  ])("check refuses the context %j", async (stdin, message) => {
+    const args = ["webhook", "check", notify, "--context", "-"];
+    const { code, stderr } = await runInProcess(args, { stdin });
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
+  test("a case and a context exclude each other", async () => {
+    const args = ["webhook", "check", notify, "--context", context, "--case", "c", "--local"];
+    const { code, stderr } = await runInProcess(args);
+    expect(code).toBe(2);
+    expect(stderr).toContain("--case and --context exclude each other");
+  });
+
+  test("send --dry-run shows the request and sends nothing", async () => {
+    const args = ["webhook", "send", notify, "--context", context, "--dry-run"];
+    const [request] = await lines(...args, "--idempotency-key", "k-1");
+    expect(request).toMatchObject({
+      webhook: "Notify CRM",
+      method: "POST",
+      url: "https://crm.example.com/api/abuse/notices",
+      headers: { "idempotency-key": "k-1", "content-type": "application/json" },
+      body: expect.stringContaining('"email":"ada@example.net"') as string,
+    });
+  });
+
+  test("send --dry-run shows that a key would be sent, but not the key", async () => {
+    const keys = join(await temporaryFolder(), "keys.json");
+    await writeFile(keys, '{"https://crm.example.com/api": "key-123"}');
+    const args = ["webhook", "send", notify, "--context", context, "--dry-run"];
+    const { stdout } = await runInProcess([...args, "--endpoint-keys-file", keys], terminal);
+    expect(stdout).toMatch(/^POST https:\/\/crm\.example\.com\/api\/abuse\/notices\n/);
+    expect(stdout).toContain("authorization: Bearer [hidden]");
+    expect(stdout).not.toContain("key-123");
+  });
+
+  test("send needs the name of one of several", async () => {
+    const args = ["webhook", "send", hooks, "--case", "case-2001", "--local"];
+    const { code, stderr } = await runInProcess(args);
+    expect(code).toBe(2);
+    expect(stderr).toContain('choose one with --name: "Notify subscriber", "Block line"');
+  });
+
+  test("send needs a case", async () => {
+    const { code, stderr } = await runInProcess(["webhook", "send", notify]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("--case ID");
+  });
+
+  test.each(["no JSON", '{"crm.example.com": "key-123"}', '{"https://crm.example.com": 7}'])(
+    "keys of endpoints written as %s are refused and not printed",
+    async (text) => {
+      const keys = join(await temporaryFolder(), "keys.json");
+      await writeFile(keys, text);
+      const args = ["webhook", "send", notify, "--context", context, "--endpoint-keys-file", keys];
+      const { code, stderr } = await runInProcess(args);
+      expect(code).toBe(2);
+      expect(stderr).toContain("must contain a JSON object of API keys");
+      expect(stderr).not.toContain("key-123");
+    },
+  );
+});
+
+describe("schema", () => {
+  test("lists the formats if none is given", async () => {
+    const { code, stderr } = await runInProcess(["schema"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      "--format with one of manifest, json-schema, postgres, duckdb, bigquery",
+    );
+  });
+});

@@ -1,0 +1,360 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { calls } from "../../src/client/api/calls.js";
+import { lookupEndpoints } from "../../src/core/finding.js";
+import { packagePath } from "../../src/core/program.js";
+import { loadDataset } from "../../src/service/dataset/dataset.js";
+import {
+  sampleAccessToken,
+  sampleCaseApiKey,
+  type Service,
+  startService,
+} from "../../src/service/service.js";
+import { ask, askJson, bearing } from "../service/running-service.js";
+
+/**
+ * The tables of the specification, written by hand and independent of the schemas: the answers of
+ * the embedded service are compared with them member by member.
+ */
+
+type Check = (value: unknown) => boolean;
+type Members = Readonly<Record<string, Check>>;
+
+const text: Check = (value) => typeof value === "string";
+const flag: Check = (value) => typeof value === "boolean";
+const count: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+const dateTime: Check = (value) =>
+  typeof value === "string" &&
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value);
+const orNull =
+  (check: Check): Check =>
+  (value) =>
+    value === null || check(value);
+const oneOf =
+  (...values: readonly unknown[]): Check =>
+  (value) =>
+    values.includes(value);
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+/** Has exactly these members. */
+const exactly =
+  (members: Members): Check =>
+  (value) =>
+    faultsOf(value, members).length === 0;
+
+/** Members that are wrong, missing or superfluous. */
+function faultsOf(value: unknown, members: Members): string[] {
+  if (typeof value !== "object" || value === null) return ["is no object"];
+  const found = value as Readonly<Record<string, unknown>>;
+  const extra = Object.keys(found).filter((name) => !(name in members));
+  const wrong = Object.entries(members)
+    .filter(([name, check]) => !(name in found) || !check(found[name]))
+    .map(([name]) => `${name}: ${JSON.stringify(found[name])}`);
+  return [...extra.map((name) => `${name} is not documented`), ...wrong];
+}
+
+const blocklist = oneOf("ACTIVE", "ALLOWLIST", "INFORMATIONAL", "NOT_LISTED", "PASSIVE");
+const intent = oneOf("malicious", "suspicious", "unknown", "none");
+const seen = { firstSeen: dateTime, lastSeen: dateTime };
+const observedActivity = exactly({
+  honeypotInteractions: exactly({
+    firstSeen: orNull(dateTime),
+    lastSeen: orNull(dateTime),
+    observations: listOf(exactly({ ...seen, service: text, type: text })),
+  }),
+  spamtrapInteractions: exactly({
+    firstSeen: orNull(dateTime),
+    lastSeen: orNull(dateTime),
+    observations: listOf(exactly({ ...seen, type: text })),
+  }),
+});
+
+function brief(type: string): Members {
+  return { item: text, serviceMailBlocklist: orNull(blocklist), type: oneOf(type) };
+}
+
+const common: Members = {
+  tags: listOf(text),
+  firstSeen: orNull(dateTime),
+  lastSeen: orNull(dateTime),
+  intent: orNull(intent),
+};
+
+const results: Readonly<Record<string, Members>> = {
+  IP: {
+    ...brief("IP"),
+    ...common,
+    bogon: oneOf(false),
+    reverseDns: exactly({ current: orNull(listOf(exactly({ entry: text }))) }),
+    abuseContact: exactly({
+      email: orNull((value) => text(value) && /^[^@\s]+@[^@\s]+$/.test(String(value))),
+      status: oneOf(
+        "UNKNOWN",
+        "INVALID",
+        "RESOLVE_FAILED",
+        "CONNECT_FAILED",
+        "RECIPIENT_FAILED",
+        "WORKING",
+      ),
+      lastVerification: orNull(dateTime),
+    }),
+    asn: exactly({
+      countryCode: orNull((value) => /^[A-Z]{2}$/.test(String(value))),
+      asn: orNull((value) => /^AS\d+$/.test(String(value))),
+      name: orNull(text),
+    }),
+    observedActivity,
+  },
+  IP_BOGON: { item: text, type: oneOf("IP_BOGON"), bogon: oneOf(true) },
+  DOMAIN: { ...brief("DOMAIN"), ...common, observedActivity: orNull(observedActivity) },
+  URL: brief("URL"),
+  SHA1: brief("SHA1"),
+  CRYPTO_WALLET: brief("CRYPTO_WALLET"),
+  EMAIL: brief("EMAIL"),
+};
+
+/** Members of a partial result that may not be null. */
+const never: ReadonlySet<string> = new Set(["item", "type"]);
+
+function partially(members: Members): Members {
+  return Object.fromEntries(
+    Object.entries(members).map(([name, check]) => [name, never.has(name) ? check : orNull(check)]),
+  );
+}
+
+const quickCheck: Members = {
+  item: text,
+  serviceMailBlocklist: blocklist,
+  type: oneOf(...Object.keys(results)),
+  bogon: flag,
+  intent,
+  activity: flag,
+};
+
+/** Members of what the other endpoints answer. */
+const others: Readonly<Record<string, Members>> = {
+  "/tags/{name}": {
+    name: (value) => /^[^:]+:.+$/.test(String(value)),
+    intent,
+    category: oneOf("activity", "tool", "actor", "none"),
+    description: text,
+    references: listOf(exactly({ url: text, description: text })),
+    timeline: listOf(exactly({ date: text, action: text, description: text })),
+  },
+  "/tags/{name}/ips": {
+    tag: text,
+    entries: listOf(text),
+    lastUpdate: text,
+    total: count,
+    snapshot: (value) => text(value) && String(value).length === 24,
+  },
+  "/beta/ops/customers": {
+    items: listOf(exactly({ customer_id: text, tenant_id: text })),
+    next_cursor: text,
+  },
+  "/beta/guardian-ops/rep-share/cases/{caseId}": {
+    id: text,
+    customer_id: text,
+    tenant_id: text,
+    event_count: count,
+    event_types: listOf(text),
+    event_ips: listOf(text),
+    first_event_date: dateTime,
+    last_event_date: dateTime,
+    state: oneOf("NEW", "IN_PROGRESS", "RESOLVED", "CLOSED"),
+  },
+};
+
+const dataset = await loadDataset(packagePath("samples/dataset"));
+const absent = [
+  "45.33.32.156",
+  "10.0.0.1",
+  "absent.example.com",
+  "http://absent.example.com/",
+  "0123456789abcdef0123456789abcdef01234567",
+  "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
+  "absent@example.com",
+].map(encodeURIComponent);
+const items = [...dataset.items.keys()].map(encodeURIComponent);
+const tags = [...dataset.tags.keys()].map(encodeURIComponent);
+
+/** Requests to each path of the interface: values of its parameters, and its query. */
+const requests: Readonly<Record<string, readonly (readonly [parameter: string, query: string])[]>> =
+  {
+    "/query/{item}": [...items, ...items, ...items, ...absent, "setup.exe", "%20"].map((item) => [
+      item,
+      "",
+    ]),
+    ...Object.fromEntries(
+      lookupEndpoints
+        .filter((endpoint) => endpoint !== "query")
+        .map((endpoint) => [
+          `/${endpoint}/{item}`,
+          [...items, ...absent, "setup.exe"].map((item) => [item, ""] as const),
+        ]),
+    ),
+    "/tags": [
+      ["", ""],
+      ["", "?includeDescriptions=true"],
+    ],
+    "/tags/{name}": [...tags, "no%3Asuch"].map((tag) => [tag, ""]),
+    "/tags/{name}/ips": [
+      ...tags.map((tag) => [tag, ""] as const),
+      [tags[0] ?? "", "?offset=5&limit=3"],
+      [tags[0] ?? "", "?offset=-1"],
+      [tags[0] ?? "", "?limit=10001"],
+      [tags[0] ?? "", "?snapshot=short"],
+      ["no%3Asuch", ""],
+    ],
+    "/beta/ops/customers": [
+      ["", ""],
+      ["", "?cursor=nonsense"],
+    ],
+    "/beta/guardian-ops/rep-share/cases/{caseId}": [...dataset.cases.keys(), "no"].map((id) => [
+      id,
+      "",
+    ]),
+    "/api/v1/cases/{caseId}/context": [...dataset.contexts.keys(), "no"].map((id) => [id, ""]),
+  };
+
+interface Answer {
+  readonly url: string;
+  readonly status: number;
+  readonly type: string | null;
+  readonly text: string;
+  /** Null without a body. */
+  readonly body: Enveloped | null;
+}
+
+interface Enveloped {
+  readonly status: string;
+  readonly statusCode: number;
+  readonly result: { readonly type: string; readonly item: string };
+}
+
+/** The service's answer to each of the requests to a path. */
+async function answersAt(path: string, service: Service): Promise<Answer[]> {
+  const token = path.startsWith("/api/") ? sampleCaseApiKey : sampleAccessToken;
+  const found: Answer[] = [];
+  for (const [parameter, query] of requests[path] ?? []) {
+    const url = baseOf(path) + path.replace(/\{\w+\}/, parameter) + query;
+    const { status, headers, body: text } = await ask(service, url, bearing(token));
+    const body = text === "" ? null : (JSON.parse(text) as Enveloped);
+    found.push({ url, status, type: headers.get("content-type"), text, body });
+  }
+  return found;
+}
+
+function baseOf(path: string): string {
+  return path.startsWith("/api/") || path.startsWith("/beta/") ? "" : "/beta";
+}
+
+const service = await startService({ dataset });
+const partialService = await startService({ dataset, partialRate: 1 });
+afterAll(() => Promise.all([service.close(), partialService.close()]));
+
+const answers: Record<string, readonly Answer[]> = {};
+for (const path of Object.keys(requests)) answers[path] = await answersAt(path, service);
+const queries = answers["/query/{item}"]!;
+const quickChecks = answers["/quick-check/{item}"]!;
+const partialQueries = await answersAt("/query/{item}", partialService);
+
+/** What the answers with a status say, without the envelope. */
+function resultsOf(found: readonly Answer[], status: number): Enveloped["result"][] {
+  return found.flatMap((answer) => (answer.status === status ? [answer.body!.result] : []));
+}
+
+test("every path of the interface is requested", () => {
+  expect(Object.keys(requests)).toEqual([
+    ...lookupEndpoints.map((endpoint) => `/${endpoint}/{item}`),
+    ...Object.values(calls).map(({ path }) => path),
+  ]);
+});
+
+describe("envelope", () => {
+  test("has the status for its HTTP status, and an equal statusCode", () => {
+    const kinds = [...queries, ...quickChecks].map(({ status, body }) =>
+      [status, body!.status, body!.statusCode].join(" "),
+    );
+    expect([...new Set(kinds)].sort()).toEqual([
+      "200 success 200",
+      "400 failure 400",
+      "503 partial_success 503",
+    ]);
+  });
+
+  test("has a result on success, errors on failure and both on partial success", () => {
+    const shapes: Readonly<Record<number, Members>> = {
+      200: { status: text, statusCode: count, result: Boolean },
+      400: { status: text, statusCode: count, errors: exactly({ $: text }) },
+      503: { status: text, statusCode: count, result: Boolean, errors: exactly({}) },
+    };
+    const faults = [...queries, ...quickChecks].flatMap(({ status, body }) =>
+      faultsOf(body, shapes[status] ?? {}),
+    );
+    expect(faults).toEqual([]);
+  });
+});
+
+describe("query result", () => {
+  test.each(Object.keys(results))("of type %s has exactly its members", (type) => {
+    const found = resultsOf(queries, 200).filter((result) => result.type === type);
+    const faults = found.flatMap((result) =>
+      faultsOf(result, results[type] ?? {}).map((fault) => `${result.item}: ${fault}`),
+    );
+    expect([found.length > 0, faults]).toEqual([true, []]);
+  });
+
+  test.each(["IP", "DOMAIN", "URL", "SHA1", "CRYPTO_WALLET", "EMAIL"])(
+    "of type %s may have null members when it is partial, but never item or type",
+    (type) => {
+      const found = resultsOf(partialQueries, 503).filter((result) => result.type === type);
+      const members = partially(results[type] ?? {});
+      const faults = found.flatMap((result) => faultsOf(result, members));
+      expect([found.length > 0, faults]).toEqual([true, []]);
+    },
+  );
+
+  test("of a bogon is never partial", () => {
+    const bogons = partialQueries.filter(({ body }) => body!.result?.type === "IP_BOGON");
+    expect([...new Set(bogons.map(({ status }) => status))]).toEqual([200]);
+  });
+});
+
+test("a quick check has exactly its members, none of them null", () => {
+  const found = resultsOf(quickChecks, 200);
+  const types = new Set(found.map(({ type }) => type));
+  expect([types.size, found.flatMap((result) => faultsOf(result, quickCheck))]).toEqual([
+    Object.keys(results).length,
+    [],
+  ]);
+});
+
+test.each(Object.keys(others))("what %s answers has exactly its members", (path) => {
+  const isEnveloped = baseOf(path) !== "";
+  const found = answers[path]!.filter(({ status }) => status === 200);
+  const faults = found.flatMap(({ body }) =>
+    faultsOf(isEnveloped ? body!.result : body, others[path]!),
+  );
+  expect([found.length > 0, faults]).toEqual([true, []]);
+});
+
+test("a case context has the subscriber's data at s.resolver_data", () => {
+  const found = answers["/api/v1/cases/{caseId}/context"]!.filter(({ status }) => status === 200);
+  expect(found).toHaveLength(dataset.contexts.size);
+  for (const { body } of found) expect(body).toHaveProperty("s.resolver_data");
+});
+
+test("a webhook has name, endpoint, method, path and payload", async () => {
+  const webhooks = await askJson<{ path?: string }[]>(service, "/_local/webhooks");
+  const members: Members = {
+    name: text,
+    endpoint: text,
+    method: oneOf("POST", "PUT", "PATCH"),
+    path: text,
+    payload: () => true,
+  };
+  const faults = webhooks.flatMap((webhook) => faultsOf({ path: "", ...webhook }, members));
+  expect([webhooks.length > 0, faults]).toEqual([true, []]);
+});

@@ -1,0 +1,186 @@
+import { execFileSync } from "node:child_process";
+import { chmod, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import {
+  readEndpointKeys,
+  readSecret,
+  secretNamed,
+  secrets,
+} from "../../../src/cli/options/secrets.js";
+import type { GivenSettings, SettingLevel } from "../../../src/cli/options/settings.js";
+import { InterruptedError } from "../../../src/core/errors.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { fakeContext } from "../fake-context.js";
+
+function fileGiven(path: string, level: SettingLevel): GivenSettings {
+  return new Map([["apiKeyFile", { value: path, level, name: "--api-key-file" }]]);
+}
+
+async function keyFile(text: string): Promise<string> {
+  const path = join(await temporaryFolder(), "key");
+  await writeFile(path, text, { mode: 0o600 });
+  return path;
+}
+
+/** Reads the key sent as x-api-key. */
+function readKey(given: GivenSettings, env: Readonly<Record<string, string>> = {}) {
+  return readSecret(secrets.intel, given, fakeContext({ env }));
+}
+
+const none: GivenSettings = new Map();
+
+test("has no key unless one is configured", async () => {
+  expect(await readKey(none)).toBeNull();
+});
+
+test("reads the key from its variable", async () => {
+  expect(await readKey(none, { REPUTE_API_KEY: " k-1 " })).toBe("k-1");
+});
+
+test("reads the key from a file, without its line end", async () => {
+  const given = fileGiven(await keyFile("k-2\r\n"), "flag");
+  expect(await readKey(given)).toBe("k-2");
+});
+
+test("a file named by a flag beats the variable", async () => {
+  const given = fileGiven(await keyFile("k-2"), "flag");
+  expect(await readKey(given, { REPUTE_API_KEY: "k-1" })).toBe("k-2");
+});
+
+test("the variable beats a file that the configuration names", async () => {
+  const given = fileGiven(await keyFile("k-2"), "file");
+  expect(await readKey(given, { REPUTE_API_KEY: "k-1" })).toBe("k-1");
+});
+
+test("names a missing file and its source", async () => {
+  await expect(readKey(fileGiven("no-such-key", "flag"))).rejects.toThrow(
+    "cannot read no-such-key, the API key file (--api-key-file): no such file",
+  );
+});
+
+const character = "it contains a space, a line break or another character that is not allowed";
+
+test.each([
+  ["an empty file", "\n", "it is empty"],
+  ["a line break inside", "first-line\nsecond-line", character],
+  ["a letter beyond ASCII", "secrét", character],
+  ["16 KiB and one character", "k".repeat(16_385), "it is longer than 16384 characters"],
+])("refuses %s, says why and does not show it", async (_, text, reason) => {
+  const path = await keyFile(text);
+  const error: unknown = await readKey(fileGiven(path, "flag")).catch((error: unknown) => error);
+  expect(error).toMatchObject({
+    code: "secret_malformed",
+    message: expect.stringContaining(`${path} contains no API key: ${reason}`) as unknown,
+  });
+  expect(String(error)).not.toMatch(/first-line|secr|kkk/);
+});
+
+test("reads a key of 16 KiB", async () => {
+  const key = "k".repeat(16_384);
+  expect(await readKey(fileGiven(await keyFile(`${key}\n`), "flag"))).toBe(key);
+});
+
+test("checks a variable like a file", async () => {
+  await expect(readKey(none, { REPUTE_API_KEY: "a\nb" })).rejects.toThrow(
+    "REPUTE_API_KEY contains no API key: it contains a space",
+  );
+});
+
+test.skipIf(process.platform === "win32")("refuses an endless device", async () => {
+  await expect(readKey(fileGiven("/dev/zero", "flag"))).rejects.toThrow(
+    "/dev/zero contains no API key: it is longer than",
+  );
+});
+
+describe.skipIf(process.platform === "win32")("a named pipe", () => {
+  async function namedPipe(): Promise<string> {
+    const path = join(await temporaryFolder(), "pipe");
+    execFileSync("mkfifo", [path]);
+    return path;
+  }
+
+  test("is read once it has a writer", async () => {
+    const path = await namedPipe();
+    const key = readKey(fileGiven(path, "flag"));
+    await writeFile(path, "k-3\n");
+    expect(await key).toBe("k-3");
+  });
+
+  test("that nobody writes to does not keep a signal waiting", async () => {
+    const stop = new AbortController();
+    const context = { ...fakeContext(), signal: stop.signal };
+    const key = readSecret(secrets.intel, fileGiven(await namedPipe(), "flag"), context);
+    setTimeout(() => stop.abort(new InterruptedError("SIGINT")), 50);
+    await expect(key).rejects.toThrow(InterruptedError);
+  });
+});
+
+describe.skipIf(process.platform === "win32")("a file that others can read", () => {
+  test.each([
+    [0o644, "read"],
+    [0o640, "read"],
+    [0o602, "change"],
+    [0o620, "change"],
+    [0o666, "read and change"],
+    [0o642, "read and change"],
+    [0o600, null],
+    [0o700, null],
+  ])("of mode %o is read, and others can %s it", async (mode, rights) => {
+    const path = await keyFile("k-5");
+    await chmod(path, mode);
+    const context = fakeContext();
+    expect(await readSecret(secrets.intel, fileGiven(path, "flag"), context)).toBe("k-5");
+    const shown = mode.toString(8);
+    expect(context.stderr.text).toBe(
+      rights !== null
+        ? `repute: warning: other users can ${rights} the secret in ${path} (mode ${shown}): run chmod 600 ${path}\n`
+        : "",
+    );
+  });
+
+  test.each([
+    [0o440, false],
+    [0o640, false],
+    [0o444, true],
+    [0o460, true],
+  ])("of mode %o that another user owns is warned about: %s", async (mode, warned) => {
+    const path = await keyFile("k-8");
+    await chmod(path, mode);
+    const { uid } = await stat(path);
+    vi.spyOn(process, "getuid").mockReturnValue(uid + 1);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const context = fakeContext();
+    await readSecret(secrets.intel, fileGiven(path, "flag"), context);
+    expect(context.stderr.text.includes("other users can ")).toBe(warned);
+  });
+});
+
+test.each([
+  ["api-key", "REPUTE_API_KEY"],
+  ["apiKey", "REPUTE_API_KEY"],
+  ["x-api-key", "REPUTE_API_KEY"],
+  ["token", "REPUTE_ACCESS_TOKEN"],
+  ["access_token", "REPUTE_ACCESS_TOKEN"],
+  ["case-api-key", "REPUTE_CASE_API_KEY"],
+])("%s is the name of a secret", (name, variable) => {
+  expect(secretNamed(name)?.variable).toBe(variable);
+});
+
+test("the flag of a secret file is not a secret", () => {
+  expect(secretNamed("api-key-file")).toBeNull();
+});
+
+test("reads endpoint keys without the space around them", async () => {
+  const path = await keyFile('{"https://crm.example": " k-1\\n"}');
+  expect(await readEndpointKeys(path, fakeContext())).toEqual([
+    { origin: "https://crm.example", key: "k-1" },
+  ]);
+});
+
+test("refuses an endpoint key with invalid characters and names its origin, not the key", async () => {
+  const path = await keyFile('{"https://crm.example": "first\\nsecond"}');
+  await expect(readEndpointKeys(path, fakeContext())).rejects.toThrow(
+    `${path} contains no valid API key for https://crm.example: it contains a space, a line break or another character that is not allowed in an HTTP header`,
+  );
+});

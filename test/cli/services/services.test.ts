@@ -1,0 +1,134 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { chooseAddress, withServices } from "../../../src/cli/services/services.js";
+import type {
+  GivenSetting,
+  GivenSettings,
+  SettingLevel,
+} from "../../../src/cli/options/settings.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { fakeContext } from "../fake-context.js";
+import { runInProcess } from "../run-in-process.js";
+
+async function keyFile(text = "named-key\n"): Promise<string> {
+  const path = join(await temporaryFolder(), "key");
+  await writeFile(path, text, { mode: 0o600 });
+  return path;
+}
+
+function local(given: Readonly<Record<string, GivenSetting>>) {
+  const places = new Map(Object.entries(given));
+  const settings = { local: true };
+  const context = fakeContext({ env: { REPUTE_API_KEY: "key of a real service" } });
+  return { settings, given: places, context };
+}
+
+describe("the embedded service", () => {
+  test("requires and receives the key from a file named by a flag", async () => {
+    const file = { value: await keyFile(), level: "flag", name: "--api-key-file" } as const;
+    await withServices(["intel"], local({ apiKeyFile: file }), async ({ intel }) => {
+      const headers = { "x-api-key": intel.credential ?? "" };
+      const statuses = [
+        (await fetch(`${intel.url}/query/192.0.2.1`)).status,
+        (await fetch(`${intel.url}/query/192.0.2.1`, { headers })).status,
+      ];
+      expect([intel.credential, statuses]).toEqual(["named-key", [403, 200]]);
+    });
+  });
+});
+
+describe("a missing secret file", () => {
+  test.each([
+    ["query", "192.0.2.1", "--local", "--api-key-file"],
+    ["customers", "--local", "--access-token-file"],
+  ])("is an error when a flag names it: %s %s", async (...args) => {
+    const { code, stdout, stderr } = await runInProcess([...args, "no-such-file"]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(
+      /^repute: cannot read no-such-file, the .* file \(.*-file\): no such file\n/,
+    );
+  });
+});
+
+test("--local works with a key file", async () => {
+  const args = ["query", "192.0.2.1", "--local", "--api-key-file", await keyFile()];
+  const { code, stdout, stderr } = await runInProcess(args);
+  expect([code, stderr, JSON.parse(stdout)]).toMatchObject([0, "", { status: "complete" }]);
+});
+
+test("plan refuses --local beside --intel-url, as enrich does", async () => {
+  const args = ["samples/indicators.csv", "--local", "--intel-url", "http://127.0.0.1:9/beta"];
+  const [planned, enriched] = [
+    await runInProcess(["plan", ...args]),
+    await runInProcess(["enrich", ...args]),
+  ];
+  expect([planned.code, enriched.code]).toEqual([2, 2]);
+  expect(planned.stderr).toContain("--local and --intel-url exclude each other");
+  expect(enriched.stderr).toContain("--local and --intel-url exclude each other");
+});
+
+const url = "https://intel.example/beta";
+
+function given(places: Record<string, SettingLevel>): GivenSettings {
+  return new Map(
+    Object.entries(places).map(([key, level]) => [
+      key,
+      { value: null, level, name: `${level} ${key}` },
+    ]),
+  );
+}
+
+test("neither is an error that names the ways to set one", () => {
+  expect(() => chooseAddress("intel", { local: false }, given({}))).toThrow(
+    expect.objectContaining({
+      code: "intel_url_missing",
+      hint: expect.stringMatching(/--intel-url.*REPUTE_INTEL_URL.*--config.*--local/) as string,
+    }),
+  );
+});
+
+test("both at one level are an error that names both", () => {
+  const places = given({ local: "flag", intelUrl: "flag" });
+  expect(() => chooseAddress("intel", { local: true, intelUrl: url }, places)).toThrow(
+    "flag local and flag intelUrl exclude each other",
+  );
+});
+
+test("--local on the command line overrides an address in the environment", () => {
+  const places = given({ local: "flag", intelUrl: "variable" });
+  expect(chooseAddress("intel", { local: true, intelUrl: url }, places)).toBeNull();
+});
+
+test("an address in the environment overrides local in the file", () => {
+  const places = given({ local: "file", intelUrl: "variable" });
+  expect(chooseAddress("intel", { local: true, intelUrl: url }, places)).toBe(url);
+});
+
+test.each([
+  ["--intel-url", "query", "https://me:s3cret@intel.example/beta", "a user name or password"],
+  ["--ops-url", "customers", "https://ops.example/?s3cret", "a query (?…)"],
+])("%s with more than an address is refused, and not shown", async (flag, command, url, what) => {
+  const { code, stderr } = await runInProcess([command, flag, url]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`${flag} must not have ${what}`)]);
+  expect(stderr).not.toContain("s3cret");
+});
+
+test.each([
+  ["ops", "--ops-url", "REPUTE_OPS_URL"],
+  ["case", "--case-url", "REPUTE_CASE_URL"],
+] as const)("the address of %s has its own flag and variable", (service, flag, variable) => {
+  const error = thrownBy(() => chooseAddress(service, { local: false, intelUrl: url }, given({})));
+  expect(error).toMatchObject({
+    code: `${service}_url_missing`,
+    hint: expect.stringMatching(`${flag} URL, ${variable}`) as string,
+  });
+});
+
+function thrownBy(act: () => unknown): unknown {
+  try {
+    return act();
+  } catch (error) {
+    return error;
+  }
+}

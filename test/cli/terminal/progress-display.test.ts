@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import {
+  ProgressDisplay,
+  progressLine,
+  type Speed,
+} from "../../../src/cli/terminal/progress-display.js";
+import { Reporter } from "../../../src/cli/terminal/reporter.js";
+import { aProgress } from "../../helpers/a-progress.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+import { FakeStream } from "../fake-context.js";
+
+const progress = aProgress({
+  rowsRead: 10,
+  rowsWritten: 10,
+  requests: 10,
+  statuses: { complete: 10, partial: 0, invalid: 0, unsupported: 0, failed: 0 },
+  bytesRead: 100,
+  bytesTotal: null,
+});
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function start(columns: number | null, shown = true, now = progress) {
+  const stream = new FakeStream(columns);
+  const reporter = new Reporter(stream);
+  const display = new ProgressDisplay(reporter, new ManualClock());
+  const controller = new AbortController();
+  display.start(() => now, controller.signal, { terminal: shown, log: shown });
+  return { stream, reporter, display, controller };
+}
+
+test("draws a line four times a second on a terminal", () => {
+  const { stream } = start(80);
+  vi.advanceTimersByTime(1000);
+  expect(stream.text.split("10 rows").length - 1).toBe(4);
+});
+
+test("prints a line once a minute without a terminal", () => {
+  const { stream } = start(null);
+  vi.advanceTimersByTime(59_999);
+  expect(stream.text).toBe("");
+  vi.advanceTimersByTime(60_001);
+  expect(stream.text).toBe("repute: 10 rows  0.0 requests/s  0.0 rows/s\n".repeat(2));
+});
+
+test("reports how far a run got, even after it has stopped", () => {
+  const { display } = start(null, true, { ...progress, bytesTotal: 1000 });
+  display.stop();
+  expect(display.reached()).toBe("10 rows written, 10% read");
+});
+
+test.each([80, null])(
+  "prints the full status even if no progress is drawn (width %s)",
+  (columns) => {
+    const { stream, reporter } = start(columns, false);
+    reporter.printStatus();
+    expect(stream.text).toBe("repute: 10 rows  0.0 requests/s  0.0 rows/s\n");
+  },
+);
+
+test("removes the line for good once stopped", () => {
+  const { stream, display } = start(80);
+  vi.advanceTimersByTime(250);
+  display.stop();
+  const before = stream.text;
+  vi.advanceTimersByTime(1000);
+  expect(before.endsWith("\r\u001B[K")).toBe(true);
+  expect(stream.text).toBe(before);
+});
+
+test("says how far a stopping run got and what it waits for", () => {
+  const { stream, controller } = start(80, true, { ...progress, bytesTotal: 1000 });
+  controller.abort(new Error("stopped"));
+  vi.advanceTimersByTime(250);
+  expect(stream.text).toContain("10 rows written, 10% read  stopping: waiting");
+});
+
+test("shows on the line what it reports last", () => {
+  const now = { ...progress };
+  const { stream, display, controller } = start(80, true, now);
+  controller.abort(new Error("stopped"));
+  vi.advanceTimersByTime(250);
+  Object.assign(now, { rowsWritten: 14 });
+  const reached = display.reached();
+  const before = stream.text.split("\r").at(-1);
+  expect([reached, before]).toEqual([
+    "14 rows written",
+    expect.stringMatching(/14 rows written {2}stopping/),
+  ]);
+});
+
+const speed: Speed = {
+  rowsPerSecond: 118,
+  requestsPerSecond: 231.4,
+  throttled: 0,
+  share: 0.479,
+  shareOf: "lookups",
+  secondsLeft: 80,
+  stop: null,
+};
+
+const now = aProgress({
+  rowsWritten: 12_345,
+  statuses: { complete: 12_000, partial: 3, invalid: 0, unsupported: 340, failed: 2 },
+  verdicts: { malicious: 310, suspicious: 44, listed: 120, none: 11_529, unknown: 342 },
+});
+
+describe("line", () => {
+  test.each([40, 80, 120])("has the most important parts at %i columns", (width) => {
+    expect(progressLine(now, speed, width)).toMatchSnapshot();
+  });
+
+  test.each([
+    [0, "░░░░░░░░░░  0% asked"],
+    [0.05, "░░░░░░░░░░  5% asked"],
+    [0.999, "█████████░  99% asked"],
+    [1, "██████████  100% asked"],
+  ])("has a bar as long as the share (%d)", (share, bar) => {
+    expect(progressLine(now, { ...speed, share }, 80)).toMatch(new RegExp(`^${bar}  `));
+  });
+
+  test("has every part and no bar without a width", () => {
+    expect(progressLine(now, speed, Number.POSITIVE_INFINITY)).toBe(
+      "47% asked  12,345 rows  1 min 20 s left  2 failed  310 malicious  44 suspicious  120 listed  3 partial  340 unsupported  231 requests/s  118 rows/s",
+    );
+  });
+
+  test.each([
+    [{ seconds: 90, at: null, share: 0.4 }, "stops in 1 min 30 s, at about 40%"],
+    [{ seconds: 90, at: "05:30", share: 0.4 }, "stops at 05:30, at about 40%"],
+    [{ seconds: 90, at: "05:30", share: null }, "stops at 05:30"],
+  ])("says when the run stops early", (stop, text) => {
+    const line = progressLine(now, { ...speed, stop }, 160);
+    expect(line).toContain(`  ${text}  `);
+    expect(line).not.toContain("left");
+  });
+
+  test.each([
+    [0.62, 49.2, "429: 62% of requests, next in 50 s"],
+    [0.002, 0.3, "429: 1% of requests"],
+    [0, 600, "next request in 10 min 0 s"],
+  ])("says how much is throttled and when the run asks again", (throttled, pausedSeconds, text) => {
+    const line = progressLine({ ...now, pausedSeconds }, { ...speed, throttled }, 160);
+    expect(line).toContain(`left  ${text}  2 failed`);
+  });
+
+  test("has neither bar nor share nor time left if they are unknown", () => {
+    const line = progressLine(now, { ...speed, share: null, secondsLeft: null }, 160);
+    expect(line).not.toMatch(/[%█░]|left/);
+  });
+});

@@ -1,0 +1,78 @@
+import { expect, test } from "vitest";
+import { FatalError, UsageError } from "../../../src/core/errors.js";
+import { errorText, Reporter } from "../../../src/cli/terminal/reporter.js";
+import { FakeStream } from "../fake-context.js";
+
+test("prints a warning once", () => {
+  const stream = new FakeStream();
+  const reporter = new Reporter(stream);
+  reporter.warning("the input is odd");
+  reporter.warning("the input is odd");
+  expect(stream.text).toBe("repute: warning: the input is odd\n");
+});
+
+test("keeps the progress line below a printed line", () => {
+  const stream = new FakeStream(80);
+  const reporter = new Reporter(stream);
+  reporter.draw("10 rows");
+  reporter.print("hello");
+  expect(stream.text).toBe("10 rows\r\u001B[Khello\n10 rows");
+});
+
+test("escapes control characters of messages", () => {
+  const stream = new FakeStream(80);
+  new Reporter(stream).warning("column \u001B[31mred\u009B2J\r\nnext");
+  expect(stream.text).toBe(
+    "repute: warning: column <U+001B>[31mred<U+009B>2J<U+000D><U+000A>next\n",
+  );
+});
+
+test("prints the latest status above the progress line", () => {
+  const stream = new FakeStream(80);
+  const reporter = new Reporter(stream);
+  reporter.describe(() => "10 rows \u001B[2J");
+  reporter.draw("10 rows");
+  reporter.printStatus();
+  reporter.clear();
+  reporter.describe(null);
+  reporter.printStatus();
+  expect(stream.text).toBe(
+    "10 rows\r\u001B[Krepute: 10 rows <U+001B>[2J\n10 rows\r\u001B[Krepute: running, no progress yet\n",
+  );
+});
+
+test("never prints the password of a URL", () => {
+  const stream = new FakeStream();
+  new Reporter(stream).print("no answer from https://me:pass-123@intel.example/beta");
+  expect(stream.text).toBe("no answer from https://***@intel.example/beta\n");
+});
+
+const plain = { command: "enrich", debug: false };
+
+test("a usage error says what is wrong, what to do and where to find help", () => {
+  const error = new UsageError("input_not_found", "there is no column ioc", {
+    hint: "did you mean ip?",
+  });
+  expect(errorText(error, plain)).toBe(
+    "repute: there is no column ioc\n  did you mean ip?\n  see: repute enrich --help",
+  );
+});
+
+test("reports an unexpected error as a bug, without a stack trace", () => {
+  const text = errorText(new TypeError("x is undefined"), plain);
+  expect(text).toMatch(/^repute: unexpected error: x is undefined\n {2}this is a bug in repute/);
+  expect(text).not.toContain("    at ");
+});
+
+test("prints the stacks of the error and its cause when debugging", () => {
+  const error = new FatalError("input_not_found", "outer", { cause: new Error("inner") });
+  const text = errorText(error, { command: null, debug: true });
+  expect(text).toMatch(/FatalError: outer\n {4}at [\s\S]*Error: inner\n {4}at /);
+});
+
+test("prints the code of a failed request, as in JSON", () => {
+  const error = new FatalError("connect_refused", "the service refused the connection");
+  expect(errorText(error, { command: null, debug: false })).toBe(
+    "repute: the service refused the connection (connect_refused)",
+  );
+});

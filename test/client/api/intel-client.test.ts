@@ -1,0 +1,249 @@
+import { Pool } from "undici";
+import { afterEach, describe, expect, test } from "vitest";
+import { IntelClient, type IntelClientOptions } from "../../../src/client/api/intel-client.js";
+import {
+  NotFoundError,
+  RejectedError,
+  ThrottledError,
+} from "../../../src/client/api/status-fault.js";
+import type { AttemptReport } from "../../../src/client/api/types.js";
+import type { ItemKind } from "../../../src/core/item/item.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+import {
+  reply,
+  type ScriptedServer,
+  startScriptedServer,
+  type Step,
+} from "../../helpers/scripted-server.js";
+import {
+  collected,
+  failure,
+  ipResult,
+  partialSuccess,
+  quickCheckResult,
+  success,
+} from "./answers.js";
+
+let server: ScriptedServer;
+let pool: Pool;
+const { signal } = new AbortController();
+const address = { kind: "ip", value: "192.0.2.7" } as const;
+
+afterEach(async () => {
+  await pool.destroy();
+  await server.close();
+});
+
+async function client(
+  script: Parameters<typeof startScriptedServer>[0],
+  options: Partial<IntelClientOptions> = {},
+): Promise<IntelClient> {
+  server = await startScriptedServer(script);
+  pool = new Pool(server.url);
+  return new IntelClient({
+    baseUrl: `${server.url}/beta`,
+    dispatcher: pool,
+    clock: new ManualClock(),
+    ...options,
+  });
+}
+
+function onePage(entries: string[], more: object = {}) {
+  const snapshot = "abcdefghijklmnopqrstuvwx";
+  return { tag: "a:b", entries, lastUpdate: "2023-01-02T03:04:05Z", total: 3, snapshot, ...more };
+}
+
+function page(entries: string[], more: object = {}): Step {
+  return reply(200, success(onePage(entries, more)));
+}
+
+describe("lookups", () => {
+  test("a query requests the item below the base address", async () => {
+    const intel = await client([reply(200, success(ipResult()))]);
+    const finding = await intel.query(address, { signal });
+    expect(finding).toMatchObject({
+      status: "complete",
+      answers: { query: { result: ipResult() } },
+      attempts: 1,
+    });
+    expect(server.requests).toMatchObject([{ method: "GET", path: "/beta/query/192.0.2.7" }]);
+  });
+
+  test.each([
+    ["url", "http://example.com/a?b", "/beta/query/http%3A%2F%2Fexample.com%2Fa%3Fb"],
+    ["ip", "2001:db8::1", "/beta/query/2001%3Adb8%3A%3A1"],
+    ["email", "a+b/c@example.com", "/beta/query/a%2Bb%2Fc%40example.com"],
+    ["email", "\u{D800}@example.com", "/beta/query/%EF%BF%BD%40example.com"],
+    ["url", "http://example.com/%2F", "/beta/query/http%3A%2F%2Fexample.com%2F%252F"],
+    ["domain", "..", "/beta/query/%2E%2E"],
+  ] as const)("the %s %j travels as one segment", async (kind: ItemKind, value, path) => {
+    const intel = await client([reply(400, failure("no"))]);
+    await intel.query({ kind, value }, { signal });
+    expect(server.requests[0]?.path).toBe(path);
+  });
+
+  test("sends no credential unless one is configured", async () => {
+    const intel = await client([reply(200, success(ipResult()))]);
+    await intel.query(address, { signal });
+    expect(Object.keys(server.requests[0]?.headers ?? {}).sort()).toEqual(
+      ["accept", "accept-encoding", "connection", "host", "user-agent"].sort(),
+    );
+  });
+
+  test("sends an API key as x-api-key", async () => {
+    const intel = await client([reply(200, success(ipResult()))], { apiKey: "k-1" });
+    await intel.query(address, { signal });
+    expect(server.requests[0]?.headers).toMatchObject({ "x-api-key": "k-1" });
+  });
+
+  test("reports each request once", async () => {
+    const attempts: AttemptReport[] = [];
+    const intel = await client(
+      [reply(503, partialSuccess(ipResult()), { "x-a": "b" }), reply(429)],
+      { onAttempt: (attempt) => attempts.push(attempt) },
+    );
+    await intel.query(address, { signal });
+    await intel.quickCheck(address, { signal });
+    expect(attempts).toMatchObject([
+      { endpoint: "query", httpStatus: 503, outcome: "503", ms: 0, headers: { "x-a": "b" } },
+      { endpoint: "quick-check", httpStatus: 429, outcome: "429" },
+    ]);
+  });
+
+  test("a quick check requests its own endpoint, below a base address that ends in a slash", async () => {
+    await client([reply(200, success(quickCheckResult()))]);
+    const baseUrl = `${server.url}/gateway/beta/`;
+    const intel = new IntelClient({ baseUrl, dispatcher: pool, clock: new ManualClock() });
+    const finding = await intel.quickCheck(address, { signal });
+    expect(finding.answers["quick-check"]?.result).toEqual(quickCheckResult());
+    expect(server.requests[0]?.path).toBe("/gateway/beta/quick-check/192.0.2.7");
+  });
+});
+
+describe("tags", () => {
+  const tag = { name: "a:b", intent: "malicious", extra: 1 };
+  const snapshot = "abcdefghijklmnopqrstuv+/";
+
+  test.each<[string, unknown, (intel: IntelClient) => Promise<unknown>]>([
+    ["/tags", [tag], (intel) => intel.tags()],
+    ["/tags?includeDescriptions=true", [tag], (intel) => intel.tags({ includeDescriptions: true })],
+    ["/tags/a%3Ab", tag, (intel) => intel.tag("a:b")],
+    ["/tags/%2E%2E", tag, (intel) => intel.tag("..")],
+    [
+      "/tags/a%3Ab/ips?offset=5&limit=7&snapshot=abcdefghijklmnopqrstuv%2B%2F",
+      onePage(["192.0.2.1"]),
+      (intel) => intel.tagIps("a:b", { offset: 5, limit: 7, snapshot }),
+    ],
+  ])("%s is read", async (path, result, read) => {
+    const intel = await client([reply(200, success(result))]);
+    expect(await read(intel)).toEqual(result);
+    expect(server.requests[0]?.path).toBe(`/beta${path}`);
+  });
+
+  test.each([
+    [{ offset: -1 }, "offset must be a whole number, at least 0"],
+    [{ offset: 0.5 }, "offset must be a whole number, at least 0"],
+    [{ limit: 0 }, "limit must be a whole number from 1 to 10000"],
+    [{ limit: 10_001 }, "limit must be a whole number from 1 to 10000"],
+    [{ snapshot: "short" }, "snapshot must have exactly 24 characters"],
+  ])("rejects the page %j before sending it", async (options, words) => {
+    const intel = await client([page([])]);
+    await expect(intel.tagIps("a:b", options)).rejects.toThrow(words);
+    expect(server.requests).toEqual([]);
+  });
+
+  test("reads the whole list under the snapshot of its first page", async () => {
+    const intel = await client([page(["192.0.2.1", "192.0.2.2"]), page(["192.0.2.3"])]);
+    const entries: string[] = [];
+    for await (const each of intel.iterateTagIps("a:b")) entries.push(...each.entries);
+    expect(entries).toEqual(["192.0.2.1", "192.0.2.2", "192.0.2.3"]);
+    expect(server.requests.map((request) => request.path)).toEqual([
+      "/beta/tags/a%3Ab/ips?limit=10000",
+      "/beta/tags/a%3Ab/ips?offset=2&limit=10000&snapshot=abcdefghijklmnopqrstuvwx",
+    ]);
+  });
+
+  test.each([
+    [{ snapshot: "xxxxxxxxxxxxxxxxxxxxxxxx" }, "snapshot"],
+    [{ lastUpdate: "2024-01-01T00:00:00Z" }, "lastUpdate"],
+    [{ total: 4 }, "total"],
+  ])("rejects a dataset that changes meanwhile: %j", async (change, member) => {
+    const intel = await client([page(["192.0.2.1"]), page(["192.0.2.2"], change)]);
+    await expect(collected(intel.iterateTagIps("a:b"))).rejects.toMatchObject({
+      code: "snapshot_changed",
+      message: expect.stringContaining(`while it was read: ${member} from `),
+    });
+  });
+});
+
+describe("failed calls", () => {
+  test("400 is a rejection with the service's words, and says where the names of tags are", async () => {
+    const refused = reply(400, failure("no such tag"));
+    const intel = await client([refused, refused]);
+    const hint = expect.stringContaining("repute tags list");
+    const error = await intel.tag("a:b").catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(RejectedError);
+    expect(error).toMatchObject({
+      code: "rejected",
+      message: "tag a:b: the intelligence interface refuses: no such tag",
+      httpStatus: 400,
+      again: null,
+      hint,
+    });
+    await expect(intel.tagIps("a:b")).rejects.toMatchObject({ code: "rejected", hint });
+  });
+
+  test.each([
+    [400, RejectedError],
+    [404, NotFoundError],
+  ])("%i without an envelope has its error class", async (status, type) => {
+    const intel = await client([reply(status, "nope")]);
+    await expect(intel.tag("a:b")).rejects.toBeInstanceOf(type);
+  });
+
+  test("429 is throttling and says for how long", async () => {
+    const intel = await client([reply(429, "", { "retry-after": "2" })]);
+    const error = await intel.tags().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ThrottledError);
+    expect(error).toMatchObject({ again: { policy: "throttled", afterMs: 2000 } });
+  });
+
+  test("makes attempts through the given policy", async () => {
+    let attempts = 0;
+    const intel = await client([reply(500), reply(200, success({ name: "a:b" }))], {
+      send: (attempt) => attempt().catch(() => ((attempts += 1), attempt())),
+    });
+    expect(await intel.tag("a:b")).toEqual({ name: "a:b" });
+    expect(attempts).toBe(1);
+  });
+});
+
+describe("configuration", () => {
+  const options = { dispatcher: new Pool("http://127.0.0.1:9"), clock: new ManualClock() };
+
+  test.each(["", "intel.example.com", "ftp://intel.example.com/"])(
+    "rejects %j as a base address",
+    (baseUrl) => {
+      expect(() => new IntelClient({ ...options, baseUrl })).toThrow("is not an http(s) address");
+    },
+  );
+
+  test.each([
+    ["http://127.0.0.1:9/beta?key=s3cret", "must not have a query"],
+    ["http://127.0.0.1:9/beta#s3cret", "must not have a fragment"],
+  ])("rejects %s as a base address", (baseUrl, message) => {
+    const make = () => new IntelClient({ ...options, baseUrl });
+    expect(make).toThrow(message);
+    expect(make).not.toThrow("s3cret");
+  });
+
+  test.each(["", "two words", "key\n", "schl\u00fcssel"])(
+    "rejects the API key %j without showing it",
+    (apiKey) => {
+      const make = () => new IntelClient({ ...options, baseUrl: "http://127.0.0.1:9", apiKey });
+      expect(make).toThrow(
+        "the API key in REPUTE_API_KEY is empty or contains spaces or other characters that a header cannot carry",
+      );
+    },
+  );
+});

@@ -1,0 +1,349 @@
+import { describe, expect, test } from "vitest";
+import { judge, failedAttempt } from "../../../src/client/api/judge.js";
+import { TransportError } from "../../../src/client/api/http/transport-error.js";
+import type { LookupEndpoint } from "../../../src/core/finding.js";
+import type { Item } from "../../../src/core/item/item.js";
+import {
+  answer,
+  judgeContext,
+  bogonResult,
+  domainResult,
+  failure,
+  ipResult,
+  partialSuccess,
+  plainResult,
+  quickCheckResult,
+  success,
+  without,
+} from "./answers.js";
+
+function judged(
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+  endpoint: LookupEndpoint = "query",
+  item: Item | null = null,
+) {
+  const asked = { endpoint, item };
+  const {
+    finding,
+    again,
+    body: kept,
+  } = judge(asked, answer(status, body, headers), judgeContext());
+  return { ...finding, again, body: kept };
+}
+
+describe("200", () => {
+  test.each([
+    ipResult(),
+    bogonResult(),
+    domainResult(),
+    plainResult("URL"),
+    plainResult("SHA1"),
+    plainResult("CRYPTO_WALLET"),
+    plainResult("EMAIL"),
+  ])("a success envelope around type $type is complete", (result) => {
+    const { body, again, ...finding } = judged(200, success(result));
+    expect(again).toBeNull();
+    expect(JSON.parse(String(body))).toEqual(success(result));
+    expect(finding).toEqual({
+      status: "complete",
+      answers: { query: { result } },
+      missing: [],
+      source: "live",
+      httpStatus: 200,
+      attempts: 1,
+      lookedUpAt: "2024-01-01T00:00:00.000Z",
+      error: null,
+    });
+  });
+
+  test("keeps members as received: unknown ones, and abusixMailBlocklist in place of serviceMailBlocklist", () => {
+    const result = {
+      ...without(ipResult(), "serviceMailBlocklist"),
+      abusixMailBlocklist: "ACTIVE",
+      confidence: { score: 7 },
+    };
+    expect(judged(200, success(result))).toMatchObject({
+      status: "complete",
+      answers: { query: { result } },
+    });
+  });
+
+  test("keeps an unknown type, and validates the members that it shares with known ones", () => {
+    const result = { item: "+49", type: "PHONE", carrier: "Example" };
+    expect(judged(200, success(result))).toMatchObject({
+      status: "complete",
+      answers: { query: { result } },
+    });
+    expect(judged(200, success({ ...result, tags: "spam" })).error?.message).toContain(
+      "result.tags must be of type array",
+    );
+  });
+
+  test.each([
+    ["a missing member", success(without(ipResult(), "tags")), "result.tags is missing"],
+    [
+      "a missing member deep down",
+      success(without(ipResult(), "observedActivity.spamtrapInteractions.observations.0.type")),
+      "result.observedActivity.spamtrapInteractions.observations[0].type is missing",
+    ],
+    ["a missing type", success(without(ipResult(), "type")), "result.type is missing"],
+    [
+      "a member of another type",
+      success({ ...ipResult(), asn: "AS64496" }),
+      "result.asn must be of type object",
+    ],
+    [
+      "a literal of another value",
+      success({ ...ipResult(), bogon: true }),
+      "result.bogon must be false",
+    ],
+    [
+      "more than one fault",
+      success({ ...ipResult(), tags: null, asn: null }),
+      "result.tags must be of type array (and 1 more)",
+    ],
+    [
+      "the deployed name of a member with another type",
+      success({ ...without(ipResult(), "serviceMailBlocklist"), abusixMailBlocklist: 7 }),
+      "result.serviceMailBlocklist must be of type string",
+    ],
+    ["an absent result", { status: "success", statusCode: 200 }, "envelope.result is missing"],
+    ["a list as result", success([ipResult()]), "result must be an object"],
+    ["an absent statusCode", { status: "success", result: ipResult() }, "statusCode is missing"],
+    [
+      "a statusCode that contradicts the HTTP status",
+      { ...success(ipResult()), statusCode: 503 },
+      "statusCode is 503 but the HTTP status is 200",
+    ],
+    ["a failure envelope", failure("no"), 'status must be "success"'],
+    ["a partial envelope", partialSuccess(ipResult()), 'status must be "success"'],
+    ["a list", [], "the body is not a JSON object"],
+    ["null", "null", "the body is not a JSON object"],
+    ["nothing", "", "the body is empty"],
+    ["broken JSON", '{"status":', "the body is not JSON"],
+    ["NaN", '{"status":"success","statusCode":NaN}', "the body is not JSON"],
+  ])("%s is response_schema and retried once", (_, body, words) => {
+    const finding = judged(200, body);
+    expect(finding).toMatchObject({
+      status: "failed",
+      httpStatus: 200,
+      answers: {},
+      error: { code: "response_schema", message: expect.stringContaining(words) },
+      again: { policy: "once", afterMs: null },
+    });
+  });
+
+  test("names the content type of a page in place of JSON", () => {
+    const finding = judged(200, "<html></html>", { "content-type": "text/html; charset=utf-8" });
+    expect(finding.error?.message).toContain("the body is not JSON (content-type text/html)");
+  });
+});
+
+describe("400", () => {
+  test("the failure envelope makes the item invalid, without a retry", () => {
+    const finding = judged(400, failure("Invalid IP address"));
+    expect(finding).toEqual({
+      again: null,
+      status: "invalid",
+      answers: {},
+      missing: [],
+      source: "live",
+      httpStatus: 400,
+      attempts: 1,
+      lookedUpAt: "2024-01-01T00:00:00.000Z",
+      error: { code: "invalid_item", message: "Invalid IP address" },
+    });
+    expect(judged(400, failure("no"), {}, "quick-check").status).toBe("invalid");
+  });
+
+  test("anything else is http_400, without a retry", () => {
+    const finding = judged(400, "Bad Request");
+    expect(finding).toMatchObject({ status: "failed", error: { code: "http_400" } });
+    expect(finding.again).toBeNull();
+  });
+
+  test("an envelope that contradicts the HTTP status says nothing about the item", () => {
+    const finding = judged(400, { ...failure("no"), statusCode: 503 });
+    expect(finding).toMatchObject({ status: "failed", error: { code: "response_schema" } });
+    expect(finding.again).toBeNull();
+  });
+});
+
+describe("503", () => {
+  test("the partial-success envelope is data", () => {
+    const result = { ...without(ipResult(), "lastSeen"), asn: null };
+    expect(judged(503, partialSuccess(result))).toEqual({
+      status: "partial",
+      answers: { query: { result } },
+      missing: ["lastSeen", "asn"],
+      source: "live",
+      httpStatus: 503,
+      attempts: 1,
+      lookedUpAt: "2024-01-01T00:00:00.000Z",
+      error: null,
+      again: { policy: "partial", afterMs: null },
+    });
+  });
+
+  test("is not throttling with a Retry-After, nor without errors in its envelope", () => {
+    const body = without(partialSuccess(ipResult()), "errors");
+    const finding = judged(503, body, { "retry-after": "7" });
+    expect([finding.status, finding.again]).toEqual([
+      "partial",
+      { policy: "partial", afterMs: null },
+    ]);
+  });
+
+  test.each([
+    ["a result of a wrong shape", partialSuccess({ ...ipResult(), tags: "spam" })],
+    ["the kind that has no partial form", partialSuccess(bogonResult())],
+    ["no result", without(partialSuccess(null), "result")],
+    ["a contradictory statusCode", { ...partialSuccess(ipResult()), statusCode: 200 }],
+  ])("the envelope around %s is response_schema and retried", (_, body) => {
+    expect(judged(503, body)).toMatchObject({
+      status: "failed",
+      error: { code: "response_schema" },
+      again: { policy: "transient", afterMs: null },
+    });
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["a page", "<html>Service Unavailable</html>"],
+    ["another envelope", { ...failure("busy"), statusCode: 503 }],
+    ["other JSON", { message: "busy" }],
+  ])("%s in place of the envelope is throttling", (_, body) => {
+    expect(judged(503, body, { "retry-after": "7" })).toMatchObject({
+      status: "failed",
+      httpStatus: 503,
+      error: { code: "http_503" },
+      again: { policy: "throttled", afterMs: 7000 },
+    });
+  });
+});
+
+describe("other statuses", () => {
+  test.each([
+    [401, "unauthorized"],
+    [403, "forbidden"],
+  ])("%i stops the run", (status, code) => {
+    expect(() => judged(status, "{}")).toThrow(expect.objectContaining({ code }));
+  });
+
+  test("without an API key, 403 says where to set one", () => {
+    expect(() => judged(403, "")).toThrow(
+      expect.objectContaining({
+        message:
+          "403 from the intelligence interface: it requires an API key, and none is configured",
+        hint: expect.stringContaining("REPUTE_API_KEY"),
+      }),
+    );
+  });
+
+  test.each([404, 405, 410, 418])("%i is final", (status) => {
+    const finding = judged(status, "");
+    expect(finding).toMatchObject({ status: "failed", error: { code: `http_${status}` } });
+    expect(finding.again).toBeNull();
+  });
+
+  test.each([301, 302, 303, 307, 308])("%i is final: redirects are not followed", (status) => {
+    const finding = judged(status, "", { location: "https://example.com/" });
+    expect(finding.error?.message).toContain("redirects are not followed");
+    expect(finding.again).toBeNull();
+  });
+
+  test.each([408, 425, 500, 502, 504, 599])("%i is retried", (status) => {
+    expect(judged(status, "")).toMatchObject({
+      status: "failed",
+      error: { code: `http_${status}` },
+      again: { policy: "transient", afterMs: null },
+    });
+  });
+
+  test("429 is throttling", () => {
+    expect(judged(429, "").again).toEqual({ policy: "throttled", afterMs: null });
+  });
+
+  test("the message includes the service's own words", () => {
+    expect(judged(500, failure("database is down")).error?.message).toBe(
+      "the intelligence interface answered 500 Internal Server Error: database is down",
+    );
+  });
+});
+
+test("a connection error is retried", () => {
+  const fault = new TransportError("connection_reset", "https://example.com closed");
+  expect(failedAttempt(fault, judgeContext().clock)).toMatchObject({
+    finding: {
+      status: "failed",
+      httpStatus: null,
+      attempts: 1,
+      error: { code: "connection_reset", message: "https://example.com closed" },
+    },
+    outcome: "connection_reset",
+    again: { policy: "transient", afterMs: null },
+  });
+});
+
+test.each(["body_too_large", "certificate_rejected"] as const)("%s is final", (code) => {
+  expect(failedAttempt(new TransportError(code, "x"), judgeContext().clock).again).toBeNull();
+});
+
+describe("an answer about another item", () => {
+  const asked: Item = { kind: "ip", value: "192.0.2.8" };
+
+  test.each([
+    ["query", 200, success(ipResult())],
+    ["query", 503, partialSuccess(ipResult())],
+    ["quick-check", 200, success(quickCheckResult())],
+  ] as const)("a %s with status %i fails and is asked for once more", (endpoint, status, body) => {
+    expect(judged(status, body, {}, endpoint, asked)).toMatchObject({
+      status: "failed",
+      answers: {},
+      httpStatus: status,
+      error: {
+        code: "response_mismatch",
+        message:
+          'the answer of the intelligence interface is not about this item: it names "192.0.2.7"',
+      },
+      again: { policy: "once" },
+    });
+  });
+});
+
+test("keeps the text of a result on request", () => {
+  const result =
+    '{"item":"192.0.2.1", "type":"URL","serviceMailBlocklist":null,"n":[1.0,-0,1e400]}';
+  const body = `{"status":"success","statusCode":200,\n"result":${result}}`;
+  const asReceived = { ...judgeContext(), asReceived: true };
+  const query = judge({ endpoint: "query", item: null }, answer(200, body), asReceived);
+  expect(query.finding.answers.query?.text).toBe(result);
+  const quick = judge({ endpoint: "quick-check", item: null }, answer(200, body), asReceived);
+  expect(quick.finding.answers["quick-check"]?.text).toBe(result);
+});
+
+const withoutBlocklist = without(plainResult("URL"), "serviceMailBlocklist");
+
+test.each<[object, string[]]>([
+  [ipResult(), []],
+  [domainResult(), []],
+  [plainResult("URL"), []],
+  [{ ...ipResult(), bogon: false, tags: [] }, []],
+  [
+    { ...without(ipResult(), "tags"), observedActivity: null, bogon: null },
+    ["bogon", "tags", "observedActivity"],
+  ],
+  [{ item: "a", type: "IP" }, Object.keys(without(without(ipResult(), "item"), "type"))],
+  [{ item: "a", type: "DOMAIN" }, Object.keys(without(without(domainResult(), "item"), "type"))],
+  [{ ...withoutBlocklist, abusixMailBlocklist: "X" }, []],
+  [{ ...withoutBlocklist, abusixMailBlocklist: null }, ["serviceMailBlocklist"]],
+])("the missing members of %j, in the order of the interface: %j", (result, missing) => {
+  expect(judged(503, partialSuccess(result)).missing).toEqual(missing);
+});
+
+test("knows the members of a quick check", () => {
+  const result = { ...quickCheckResult(), activity: null };
+  expect(judged(503, partialSuccess(result), {}, "quick-check").missing).toEqual(["activity"]);
+});

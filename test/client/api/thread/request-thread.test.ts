@@ -1,0 +1,167 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setImmediate as turn } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import { afterEach, expect, test, vi } from "vitest";
+import { RequestThread } from "../../../../src/client/api/thread/request-thread.js";
+import { ThreadService } from "../../../../src/client/api/thread/service.js";
+import { TransportError } from "../../../../src/client/api/http/transport-error.js";
+import type { Answer, Receiver, Requests } from "../../../../src/client/api/types.js";
+
+const entry = new URL("../../../../dist/client/api/thread/entry.js", import.meta.url);
+
+/** Starting a thread takes a while on a busy machine. */
+const patient = { timeout: 30_000 };
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const close of closing.splice(0)) await close();
+});
+
+async function serve(
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<string> {
+  const server = createServer(handle);
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  closing.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      }),
+  );
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function open(baseUrl: string, module = entry, connections = 4): Requests {
+  const thread = new RequestThread(connections, { entry: module });
+  closing.push(() => thread.destroy());
+  return thread.open({ baseUrl, headers: [["x-api-key", "secret"]] });
+}
+
+function get(
+  requests: Requests,
+  path: string,
+  signal = new AbortController().signal,
+): Promise<Answer> {
+  return new Promise((answered, failed) => {
+    requests.get(path, signal, { answered, failed });
+  });
+}
+
+const echo = (request: IncomingMessage, response: ServerResponse): void => {
+  response.end(`${request.url} ${String(request.headers["x-api-key"])}`);
+};
+
+test("gives each of many requests its own answer", async () => {
+  const requests = open(`${await serve(echo)}/base/`);
+  for (let round = 0; round < 3; round++) {
+    const paths = Array.from({ length: 200 }, (_, n) => `/query/${round}-${n}`);
+    const answers = await Promise.all(paths.map((path) => get(requests, path)));
+    expect(answers.map(({ body }) => body.toString())).toEqual(
+      paths.map((path) => `/base${path} secret`),
+    );
+  }
+});
+
+test("sends the first of many requests before the turn ends", async () => {
+  const requests = open(await serve(echo));
+  await get(requests, "/first");
+  const post = vi.spyOn(Worker.prototype, "postMessage");
+  const controller = new AbortController();
+  const aborted = get(requests, "/aborted", controller.signal);
+  const paths = Array.from({ length: 39 }, (_, n) => `/${n}`);
+  const answers = Promise.all(paths.map((path) => get(requests, path)));
+  expect(post).toHaveBeenCalledTimes(2);
+  controller.abort(new Error("enough"));
+  await expect(aborted).rejects.toThrow("enough");
+  expect((await answers).map(({ body }) => body.toString())).toEqual(
+    paths.map((path) => `${path} secret`),
+  );
+  expect(post).toHaveBeenCalledTimes(3);
+});
+
+test("the thread does not begin what is dropped while it queues", async () => {
+  const begun: [path: string, receiver: Receiver][] = [];
+  const requests: Requests = {
+    get: (path, _signal, receiver) => void begun.push([path, receiver]),
+  };
+  const service = new ThreadService({ requests, connections: 1, post: () => undefined });
+  service.take([
+    [1, "/first"],
+    [2, "/second"],
+    [3, "/third"],
+  ]);
+  service.take([2]);
+  begun[0]?.[1].answered({ status: 200, headers: {}, body: Buffer.alloc(0) });
+  await turn();
+  expect(begun.map(([path]) => path)).toEqual(["/first", "/third"]);
+});
+
+test("opens no more requests than connections; others queue on the thread", async () => {
+  const [asked, held]: [string[], ServerResponse[]] = [[], []];
+  const url = await serve((request, response) => {
+    asked.push(request.url ?? "");
+    held.push(response);
+  });
+  const requests = open(url, entry, 1);
+  const [first, second] = [get(requests, "/first"), get(requests, "/second")];
+  await expect.poll(() => asked, patient).toEqual(["/first"]);
+  held[0]?.writeHead(429).end();
+  expect((await first).status).toBe(429);
+  await expect.poll(() => asked, patient).toEqual(["/first", "/second"]);
+  held[1]?.end("{}");
+  expect((await second).body.toString()).toBe("{}");
+});
+
+test("fails open and later requests when destroyed", async () => {
+  const thread = new RequestThread(1, { entry });
+  const requests = thread.open({ baseUrl: await serve(() => undefined) });
+  const pending = get(requests, "/a");
+  const [, failed] = await Promise.all([
+    thread.destroy(),
+    pending.catch((error: unknown) => error),
+  ]);
+  expect(failed).toMatchObject({ code: "connection_reset" });
+  await expect(get(requests, "/b")).rejects.toBeInstanceOf(TransportError);
+  await thread.destroy();
+});
+
+test("gives two clients a thread each, and ends both, or none that started", async () => {
+  const thread = new RequestThread(1, { entry });
+  const one = thread.open({ baseUrl: await serve(echo) });
+  const other = thread.open({ baseUrl: `${await serve(echo)}/other` });
+  const [here, there] = await Promise.all([get(one, "/a"), get(other, "/a")]);
+  expect([here.body.toString(), there.body.toString()]).toEqual([
+    "/a undefined",
+    "/other/a undefined",
+  ]);
+  await thread.destroy();
+  for (const closed of [one, other]) {
+    await expect(get(closed, "/b")).rejects.toMatchObject({ code: "connection_reset" });
+  }
+  await expect(new RequestThread(1, { entry }).destroy()).resolves.toBeUndefined();
+});
+
+test.each([
+  ["ends by itself", "data:text/javascript,process.exit(0)"],
+  ["breaks down", "data:text/javascript,throw new Error('no')"],
+  ["cannot be started", "ftp://192.0.2.1/entry.js"],
+])("fails the requests of a thread that %s", async (_, module) => {
+  const requests = open(await serve(echo), new URL(module));
+  for (const path of ["/a", "/b"]) {
+    await expect(get(requests, path)).rejects.toMatchObject({ code: "connection_reset" });
+  }
+});
+
+test.each(["ftp://192.0.2.1/", "https://intel.example/beta?key=s3cret"])(
+  "rejects the address %s at once, without showing its query",
+  (baseUrl) => {
+    const open = () => new RequestThread(1, { entry }).open({ baseUrl });
+    expect(open).toThrow(expect.objectContaining({ code: "invalid_address" }));
+    expect(open).not.toThrow("s3cret");
+  },
+);

@@ -1,0 +1,117 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { enrich } from "../../../src/jobs/enrich/execute.js";
+import { reply, startScriptedServer, type Step } from "../../helpers/scripted-server.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { failure, ipResult, partialSuccess, success } from "../api/answers.js";
+import { runInProcess } from "../../cli/run-in-process.js";
+import { HurriedClock } from "../../helpers/hurried-clock.js";
+import { jobHere } from "../../helpers/job-here.js";
+
+const key = "k3y-9f8e7d6c/5b4a+3210";
+const base64 = Buffer.from(key).toString("base64");
+const hex = Buffer.from(key).toString("hex");
+const spellings = [
+  key,
+  encodeURIComponent(key),
+  encodeURIComponent(encodeURIComponent(key)),
+  base64,
+  base64.replaceAll("=", ""),
+  Buffer.from(key).toString("base64url"),
+  hex,
+  hex.toUpperCase(),
+  Array.from(key, (one) => `&#${one.charCodeAt(0)};`).join(""),
+  Array.from(key, (one) => `&#x${one.charCodeAt(0).toString(16)};`).join(""),
+  key.replaceAll("/", "&sol;").replaceAll("+", "&plus;"),
+];
+
+/** Enriches one address with a key; returns everything that the run left in its folders. */
+async function leftBy(step: Step, settings: Record<string, unknown> = {}): Promise<string> {
+  const server = await startScriptedServer([step]);
+  onTestFinished(() => server.close());
+  const folder = await temporaryFolder();
+  const { writeFile } = await import("node:fs/promises");
+  await writeFile(join(folder, "in.csv"), "ip\n192.0.2.7\n");
+  const output = join(folder, "out.ndjson");
+  const job = {
+    settings: {
+      intelUrl: server.url,
+      output,
+      lookups: "query",
+      rate: "100000/s",
+      partialRetries: 0,
+      cache: join(folder, "cache"),
+      ...settings,
+    },
+    input: { path: join(folder, "in.csv") },
+    apiKey: key,
+    clock: new HurriedClock(),
+  };
+  await enrich(jobHere(job));
+  expect(server.requests[0]?.headers["x-api-key"]).toBe(key);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const texts = files.map(({ parentPath, name }) => readFile(join(parentPath, name), "latin1"));
+  return (await Promise.all(texts)).join("\n");
+}
+
+describe("a key echoed by the service is stored nowhere", () => {
+  test.each<[string, Step]>([
+    ["400", reply(400, failure(`no good: ${spellings.join(" ")}`))],
+    ["404", reply(404, { message: `x-api-key: ${key} is unknown` })],
+    ["418", reply(418, { error: `you sent ${spellings.join(", ")}` })],
+    [
+      "200 within its data",
+      reply(200, success({ ...ipResult(), tags: [`key:${key}`, ...spellings] })),
+    ],
+    ["200 with drift", reply(200, success({ ...ipResult(), intent: key }))],
+    [
+      "503 within its data",
+      reply(503, partialSuccess({ ...ipResult(), tags: spellings, asn: null })),
+    ],
+    ["200 that is no JSON", reply(200, key, { "content-type": key })],
+    ["200 in a strange encoding", reply(200, "x", { "content-encoding": key })],
+  ])("%s", async (_status, step) => {
+    const left = await leftBy(step);
+    for (const spelling of spellings) expect(left).not.toContain(spelling);
+    expect(left).toContain("192.0.2.7");
+  });
+});
+
+test("keeps the rest of the service's message", async () => {
+  const left = await leftBy(reply(400, failure(`the key ${key} has expired`)));
+  expect(left).toContain("the key [hidden] has expired");
+});
+
+test.each([
+  [["tags", "list"], reply(200, success([{ name: "a:b", description: key }]))],
+  [["tags", "show", "a:b"], reply(400, failure(`x-api-key: ${key} is not known`))],
+  [["query", "192.0.2.7"], reply(200, success({ ...ipResult(), note: key }))],
+  [["query", "192.0.2.7"], reply(404, { message: key })],
+])("%j prints no key echoed by the service", async (args, step) => {
+  const server = await startScriptedServer([step]);
+  onTestFinished(() => server.close());
+  const { stdout, stderr } = await runInProcess([...args, "--intel-url", server.url], {
+    env: { REPUTE_API_KEY: key },
+  });
+  expect(stdout + stderr).not.toContain(key);
+  expect(stdout + stderr).toContain("[hidden]");
+});
+
+test("customers and cases print no token echoed by the service", async () => {
+  const server = await startScriptedServer([
+    reply(200, { items: [{ customer_id: key, tenant_id: "t" }], next_cursor: "" }),
+    reply(404, { message: `Authorization: Bearer ${key.slice(0, 9)}` }),
+  ]);
+  onTestFinished(() => server.close());
+  const env = { REPUTE_ACCESS_TOKEN: key };
+  const shown = [];
+  for (const args of [["customers"], ["case", "show", "7"]]) {
+    const { stdout, stderr } = await runInProcess([...args, "--ops-url", server.url], { env });
+    shown.push(stdout + stderr);
+  }
+  expect(shown.join()).not.toContain(key.slice(0, 9));
+  expect(shown[0]).toContain("[hidden]");
+  expect(shown[1]).toContain("Authorization: Bearer [hidden]");
+});

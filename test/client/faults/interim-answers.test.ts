@@ -1,0 +1,65 @@
+import fc from "fast-check";
+import type { Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { createDispatcher } from "../../../src/client/api/http/dispatcher.js";
+import { type Connect, ways } from "../../helpers/connections.js";
+import { ipResult, success } from "../api/answers.js";
+import { queriesOf, tryQuery } from "./lookup.js";
+
+const note = "HTTP/1.1 100 Continue\r\n\r\n";
+const body = JSON.stringify(success({ ...ipResult(), note }));
+const answer = `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+
+/** Writes pieces apart from each other. */
+async function writeApart(socket: Socket, pieces: readonly string[]): Promise<void> {
+  for (const piece of pieces) {
+    socket.write(piece);
+    await nextTurn();
+  }
+}
+
+const throughProxy = (proxy: string) =>
+  createDispatcher("http://intel.example", { connections: 1, env: { http_proxy: proxy } });
+
+describe.each<readonly [string, Connect]>([...ways, ["through a proxy", throughProxy]])(
+  "%s",
+  (way, connect) => {
+    const query = queriesOf(connect);
+
+    test.each([
+      ["100 Continue", ["HTTP/1.1 100 Continue\r\n\r\n", answer]],
+      ["100 without a phrase, in one piece with the answer", [`HTTP/1.1 100\r\n\r\n${answer}`]],
+      [
+        "100 with headers, twice",
+        [`${"HTTP/1.1 100 Continue\r\nx: y\r\n\r\n".repeat(2)}${answer}`],
+      ],
+      ["103 and 100", [`HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${note}`, answer]],
+      ["100, byte by byte", Array.from(`${note}${answer}`)],
+    ])("%s before the answer is skipped", async (_, pieces) => {
+      const { finding, requests } = await query((socket) => void writeApart(socket, pieces));
+      expect(requests[0]?.path.startsWith("http:")).toBe(way === "through a proxy");
+      expect(finding).toMatchObject({ status: "complete" });
+      expect(finding.answers.query?.result).toMatchObject({ note });
+    });
+  },
+);
+
+test("interim answers are skipped however they are cut", async () => {
+  const interim = fc.constantFrom("100 Continue", "100", "102 Processing", "103 Early Hints");
+  const heads = fc.array(
+    fc.tuple(interim, fc.constantFrom("", "x: y\r\n")).map((parts) => parts.join("\r\n")),
+    { maxLength: 3 },
+  );
+  const cuts = fc.array(fc.nat(400), { maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(heads, cuts, async (before, places) => {
+      const text = before.map((head) => `HTTP/1.1 ${head}\r\n`).join("") + answer;
+      const ends = [0, ...places.toSorted((a, b) => a - b), text.length];
+      const pieces = ends.slice(1).map((end, at) => text.slice(ends[at], end));
+      const { finding } = await tryQuery(ways[0][1], (socket) => void writeApart(socket, pieces));
+      expect(finding.answers.query?.result).toMatchObject({ note });
+    }),
+    { numRuns: 40 },
+  );
+});

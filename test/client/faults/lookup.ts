@@ -1,0 +1,82 @@
+import { afterAll, beforeAll } from "vitest";
+import { IntelClient, type IntelClientOptions } from "../../../src/client/api/intel-client.js";
+import type { AttemptReport } from "../../../src/client/api/types.js";
+import { systemClock } from "../../../src/core/clock.js";
+import type { Attempt, Finding } from "../../../src/core/finding.js";
+import type { Connect } from "../../helpers/connections.js";
+import {
+  type RecordedRequest,
+  silence,
+  startScriptedServer,
+  type Step,
+} from "../../helpers/scripted-server.js";
+
+/** The result of one query, and what was observed on the way. */
+export interface Tried {
+  readonly finding: Finding & Pick<Attempt, "again">;
+  readonly attempts: readonly AttemptReport[];
+  /** What the server received. */
+  readonly requests: readonly RecordedRequest[];
+}
+
+/** Queries one address from a scripted server. */
+export async function tryQuery(
+  connect: Connect,
+  step: Step,
+  options: Partial<IntelClientOptions> = {},
+): Promise<Tried> {
+  const bench = await openBench(connect, options);
+  try {
+    return await bench.query(step);
+  } finally {
+    await bench.close();
+  }
+}
+
+/**
+ * Queries one address from a scripted server, with one client for all tests of a block: a thread takes
+ * a tenth of a second to start.
+ */
+export function queriesOf(connect: Connect): (step: Step) => Promise<Tried> {
+  let bench: Bench;
+  beforeAll(async () => {
+    bench = await openBench(connect, {});
+  });
+  afterAll(() => bench.close());
+  return (step) => bench.query(step);
+}
+
+interface Bench {
+  readonly query: (step: Step) => Promise<Tried>;
+  readonly close: () => Promise<void>;
+}
+
+async function openBench(connect: Connect, options: Partial<IntelClientOptions>): Promise<Bench> {
+  let next = silence();
+  let attempts: AttemptReport[] = [];
+  const server = await startScriptedServer(() => next);
+  const dispatcher = connect(options.baseUrl ?? server.url);
+  const intel = new IntelClient({
+    baseUrl: server.url,
+    dispatcher,
+    clock: systemClock,
+    onAttempt: (attempt) => attempts.push(attempt),
+    ...options,
+  });
+  return {
+    async query(step) {
+      next = step;
+      attempts = [];
+      const before = server.requests.length;
+      const { signal } = new AbortController();
+      const item = { kind: "ip", value: "192.0.2.7" } as const;
+      const { finding, again } = await intel.attempt("query", item, { signal });
+      const requests = server.requests.slice(before);
+      return { finding: { ...finding, again }, attempts, requests };
+    },
+    async close() {
+      await dispatcher.destroy();
+      await server.close();
+    },
+  };
+}

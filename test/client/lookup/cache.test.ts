@@ -1,0 +1,103 @@
+import { expect, test } from "vitest";
+import type { Finding } from "../../../src/core/finding.js";
+import { cached } from "../../../src/client/lookup/cache.js";
+import { dedupe } from "../../../src/client/lookup/compose.js";
+import { MemoryStore } from "../../../src/client/store/store.js";
+import type { Lookup } from "../../../src/client/lookup/types.js";
+import { complete, failed, invalid, item, partial, scripted, unaborted } from "./findings.js";
+import { itemKey } from "../../../src/client/lookup/attempt/journalled.js";
+
+const lacking = partial({ asn: null }, ["asn"]);
+
+function wrap(
+  next: Lookup,
+  options: { store?: MemoryStore<Finding>; address?: string; partials?: boolean } = {},
+): Lookup {
+  const {
+    store = new MemoryStore<Finding>(),
+    address = "https://intel.example/beta",
+    partials,
+  } = options;
+  return cached({ endpoint: "query", address, store, partials })(next);
+}
+
+test("answers from the cache, and says so", async () => {
+  const next = scripted({ ...complete(), attempts: 3 });
+  const lookup = wrap(next);
+  await lookup(item, unaborted());
+  const finding = await lookup(item, unaborted());
+  expect(finding).toEqual({ ...complete(), attempts: 3, source: "cache" });
+  expect(next.asked).toHaveLength(1);
+});
+
+test("does not store a cached finding in the run's own store", async () => {
+  const caches = new MemoryStore<Finding>();
+  await wrap(scripted(complete()), { store: caches })(item, unaborted());
+  const store = new MemoryStore();
+  const next = wrap(scripted(complete()), { store: caches });
+  await dedupe({ endpoint: "query", store })(next)(item, unaborted());
+  expect(store.get(itemKey("query", item))).toBeNull();
+});
+
+test.each([
+  ["a partial answer", lacking],
+  ["an invalid item", invalid()],
+])("stores %s", async (_name, finding) => {
+  const next = scripted(finding);
+  const lookup = wrap(next);
+  await lookup(item, unaborted());
+  expect((await lookup(item, unaborted())).source).toBe("cache");
+});
+
+test("does not store a failure", async () => {
+  const next = scripted(failed("timeout"), complete());
+  const lookup = wrap(next);
+  await lookup(item, unaborted());
+  expect((await lookup(item, unaborted())).source).toBe("live");
+});
+
+test("looks partial answers up again on request", async () => {
+  const store = new MemoryStore<Finding>();
+  await wrap(scripted(lacking), { store })(item, unaborted());
+  const next = scripted(complete());
+  const finding = await wrap(next, { store, partials: false })(item, unaborted());
+  expect([finding.status, next.asked.length]).toEqual(["complete", 1]);
+});
+
+test("does not wait for writes, unless too many are pending", async () => {
+  const store = new MemoryStore<Finding>();
+  store.put = () => new Promise(() => undefined);
+  const lookup = wrap(scripted(complete()), { store });
+  const finding = await lookup(item, unaborted());
+  expect(finding.status).toBe("complete");
+  for (let n = 1; n < 16_384; n++) await lookup(item, unaborted());
+  const last = lookup(item, unaborted()).then(() => "answered");
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(await Promise.race([last, Promise.resolve("waits")])).toBe("waits");
+});
+
+test("marks every repetition of a cached answer as cached, however close", async () => {
+  const caches = new MemoryStore<Finding>();
+  await wrap(scripted(complete()), { store: caches })(item, unaborted());
+  const next = scripted(complete());
+  const lookup = dedupe({ endpoint: "query", store: new MemoryStore() })(
+    wrap(next, { store: caches }),
+  );
+  const options = unaborted();
+  const close = await Promise.all([lookup(item, options), lookup(item, options)]);
+  const sources = [...close, await lookup(item, options)].map(({ source }) => source);
+  expect([sources, next.asked.length]).toEqual([["cache", "cache", "cache"], 0]);
+});
+
+test("replaces an answer stored for another item", async () => {
+  const store = new MemoryStore<Finding>();
+  const foreign = complete({ item: "192.0.2.99", type: "IP" });
+  await wrap(scripted(foreign), { store })(item, unaborted());
+  const right = complete({ item: item.value, type: "IP" });
+  const lookup = wrap(scripted(right), { store });
+  expect(await lookup(item, unaborted())).toEqual(right);
+  expect(await lookup(item, unaborted())).toMatchObject({
+    answers: right.answers,
+    source: "cache",
+  });
+});

@@ -1,0 +1,121 @@
+import { expect, test } from "vitest";
+import type { LookupEndpoint } from "../../../src/core/finding.js";
+import { composeLookup, budget } from "../../../src/client/lookup/compose.js";
+import { MemoryStore } from "../../../src/client/store/store.js";
+import { Pace } from "../../../src/client/pace/pace.js";
+import type { AttemptLookup, Lookup } from "../../../src/client/lookup/types.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+import { complete, failed, held, item, otherItem, quick, scripted, unaborted } from "./attempts.js";
+import type { EarlyEndError } from "../../../src/core/errors.js";
+
+const reset = failed("connection_reset", "transient");
+
+function compose(
+  client: { query: AttemptLookup; quickCheck: AttemptLookup },
+  options: {
+    lookups?: readonly LookupEndpoint[];
+    concurrency?: number;
+    rate?: number;
+    store?: MemoryStore;
+  } = {},
+): { clock: ManualClock; lookup: Lookup } {
+  const clock = new ManualClock();
+  const rates = options.rate === undefined ? [] : [{ count: options.rate, perMs: 1000 }];
+  const lookup = composeLookup({
+    client: {
+      attempt: (endpoint, ...args) =>
+        endpoint === "query" ? client.query(...args) : client.quickCheck(...args),
+    },
+    lookups: options.lookups ?? ["query", "quick-check"],
+    concurrency: options.concurrency ?? 8,
+    pace: new Pace({ rates, clock, random: () => 0 }),
+    retries: 5,
+    partialRetries: 2,
+    store: options.store ?? new MemoryStore(),
+    clock,
+    random: () => 0.5,
+  });
+  return { clock, lookup };
+}
+
+test("looks an item up at both endpoints", async () => {
+  const client = { query: scripted(complete()), quickCheck: scripted(quick()) };
+  const { clock, lookup } = compose(client);
+  const finding = await clock.run(lookup(item, unaborted()));
+  expect(finding.answers).toEqual({
+    ...complete().finding.answers,
+    ...quick().finding.answers,
+  });
+});
+
+test("an item that waits for its next attempt holds no slot", async () => {
+  const query: AttemptLookup = (each) => Promise.resolve(each === item ? reset : complete());
+  const { clock, lookup } = compose(
+    { query, quickCheck: scripted(quick()) },
+    { concurrency: 1, lookups: ["query"] },
+  );
+  void lookup(item, unaborted());
+  const other = lookup(otherItem, unaborted());
+  await clock.advance(0);
+  await expect(other).resolves.toMatchObject({ status: "complete" });
+});
+
+test("every attempt spends from the rate", async () => {
+  const client = { query: scripted(reset, complete()), quickCheck: scripted(quick()) };
+  const { clock, lookup } = compose(client, { rate: 1 });
+  await clock.run(lookup(item, unaborted()));
+  expect(clock.monotonic()).toBe(2000);
+});
+
+test("an endpoint that answered before an interruption is not asked again", async () => {
+  const store = new MemoryStore();
+  const before = { query: scripted(complete()), quickCheck: held() };
+  const first = compose(before, { store });
+  void first.lookup(item, unaborted());
+  await first.clock.advance(0);
+  const after = { query: scripted(complete()), quickCheck: scripted(quick()) };
+  const second = compose(after, { store });
+  await second.clock.run(second.lookup(item, unaborted()));
+  expect([after.query.asked.length, after.quickCheck.asked.length]).toEqual([0, 1]);
+});
+
+test("a throttle answer of one endpoint also holds back the other", async () => {
+  const client = {
+    query: scripted(failed("http_429", "throttled", 5000, 429), complete()),
+    quickCheck: scripted(quick()),
+  };
+  const { clock, lookup } = compose(client, { concurrency: 1 });
+  void lookup(item, unaborted());
+  await clock.advance(4999);
+  expect(client.quickCheck.asked).toHaveLength(0);
+});
+
+test("aborting ends an item wherever it waits", async () => {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const client = { query: held(), quickCheck: scripted(reset) };
+  const { clock, lookup } = compose(client, { concurrency: 1 });
+  const waiting = [otherItem, item].map((each) => lookup(each, { signal }));
+  await clock.advance(0);
+  controller.abort(new Error("enough"));
+  client.query.open[0]?.fail(new Error("enough"));
+  for (const each of waiting) await expect(each).rejects.toThrow("enough");
+  expect(client.query.open).toHaveLength(1);
+});
+
+test("all endpoints together stay within the budget", async () => {
+  const ends: EarlyEndError[] = [];
+  const query = scripted(complete());
+  const quickCheck = scripted(complete());
+  const counted = budget({ maxRequests: 3, onSpent: (error) => ends.push(error) });
+  const lookups = [counted(query), counted(quickCheck), counted(query), counted(quickCheck)];
+  const settled = await Promise.allSettled(lookups.map((each) => each(item, unaborted())));
+  expect(query.asked.length + quickCheck.asked.length).toBe(3);
+  expect(settled.map(({ status }) => status)).toEqual([
+    "fulfilled",
+    "fulfilled",
+    "fulfilled",
+    "rejected",
+  ]);
+  expect(ends).toHaveLength(1);
+});

@@ -1,0 +1,148 @@
+import { describe, expect, test } from "vitest";
+import type { LookupEndpoint } from "../../../src/core/finding.js";
+import type { Item } from "../../../src/core/item/item.js";
+import { dedupe } from "../../../src/client/lookup/compose.js";
+import { type LookupStore, MemoryStore } from "../../../src/client/store/store.js";
+import { complete, failed, held, item, otherItem, scripted, unaborted } from "./findings.js";
+import { attempt } from "./attempts.js";
+import { attemptKey } from "../../../src/client/lookup/attempt/journalled.js";
+
+function wrap(endpoint: LookupEndpoint = "query", store: LookupStore = new MemoryStore()) {
+  return dedupe({ endpoint, store });
+}
+
+describe("while a lookup is in flight", () => {
+  test("makes one request; the first caller gets the live answer and later ones a duplicate", async () => {
+    const next = held();
+    const lookup = wrap()(next);
+    const { signal } = unaborted();
+    const both = [lookup(item, { signal }), lookup(item, { signal })];
+    next.open[0]?.answer(complete());
+    expect((await Promise.all(both)).map(({ source }) => source)).toEqual(["live", "duplicate"]);
+    expect(next.open).toHaveLength(1);
+  });
+
+  test("an aborted caller leaves the others alone", async () => {
+    const next = held();
+    const lookup = wrap()(next);
+    const controller = new AbortController();
+    const first = lookup(item, unaborted());
+    const second = lookup(item, { signal: controller.signal });
+    controller.abort(new Error("enough"));
+    await expect(second).rejects.toThrow("enough");
+    next.open[0]?.answer(complete());
+    await expect(first).resolves.toMatchObject({ source: "live" });
+  });
+
+  test("asks again for a caller that shared an aborted lookup", async () => {
+    const next = held();
+    const lookup = wrap()(next);
+    const controller = new AbortController();
+    const first = lookup(item, { signal: controller.signal });
+    const second = lookup(item, unaborted());
+    controller.abort(new Error("enough"));
+    next.open[0]?.fail(controller.signal.reason);
+    await expect(first).rejects.toThrow("enough");
+    next.open[1]?.answer(complete());
+    await expect(second).resolves.toMatchObject({ source: "live" });
+  });
+});
+
+describe("after a lookup", () => {
+  test.each([complete(), failed("timeout")])(
+    "that is $status, does not ask again, and gives duplicates its attempts",
+    async (finding) => {
+      const next = scripted({ ...finding, attempts: 4 });
+      const lookup = wrap()(next);
+      await lookup(item, unaborted());
+      const again = await lookup(item, unaborted());
+      expect(again).toEqual({ ...finding, source: "duplicate", attempts: 4 });
+      expect(next.asked).toHaveLength(1);
+    },
+  );
+});
+
+describe("after an interruption", () => {
+  test("gives the row that asked first the original, and later rows a duplicate", async () => {
+    const store = new MemoryStore();
+    const first = { ...unaborted(), row: 7 };
+    await wrap("query", store)(scripted(complete()))(item, first);
+    const resumed = wrap("query", store)(scripted());
+    const sources = [
+      (await resumed(item, first)).source,
+      (await resumed(item, { ...first, row: 8 })).source,
+    ];
+    expect(sources).toEqual(["live", "duplicate"]);
+  });
+});
+
+test("looks up items of another kind or value separately", async () => {
+  const next = scripted(complete());
+  const lookup = wrap()(next);
+  await lookup(item, unaborted());
+  await lookup(otherItem, unaborted());
+  await lookup({ kind: "url", value: item.value }, unaborted());
+  expect(next.asked).toHaveLength(3);
+});
+
+test("stores a finding before any caller sees it", async () => {
+  let kept = (): void => undefined;
+  const store = slowStore({ put: () => new Promise((resolve) => (kept = resolve)) });
+  let had = false;
+  const finding = wrap("query", store)(scripted(complete()))(item, unaborted());
+  void finding.then(() => (had = true));
+  await turn();
+  const before = had;
+  kept();
+  await finding;
+  expect([before, had]).toEqual([false, true]);
+});
+
+test("reads from a busy store when it is ready", async () => {
+  const origin = { row: 1, outcomes: [] };
+  const store = slowStore({ get: () => Promise.resolve({ ...attempt(complete()), origin }) });
+  const next = scripted(complete());
+  const finding = await wrap("query", store)(next)(item, unaborted());
+  expect([finding.source, next.asked.length]).toEqual(["duplicate", 0]);
+});
+
+test("marks an answer that no row of the run asked for as cached", async () => {
+  const store = slowStore({ get: () => Promise.resolve(attempt(complete())) });
+  const lookup = wrap("query", store)(scripted());
+  const findings = [await lookup(item, unaborted()), await lookup(item, unaborted())];
+  expect(findings.map(({ source }) => source)).toEqual(["cache", "cache"]);
+});
+
+function slowStore(parts: Partial<LookupStore>): LookupStore {
+  return {
+    get: () => null,
+    put: () => Promise.resolve(),
+    sync: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+    ...parts,
+  };
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+describe("in a resumed run", () => {
+  test("a lookup starts with the attempts from before the interruption", async () => {
+    const store = new MemoryStore();
+    const reset = attempt(failed("connection_reset"), { policy: "transient", afterMs: null });
+    await store.put(attemptKey("query", item, 1), reset);
+    await store.put(attemptKey("query", item, 2), reset);
+    const begunWith = async (isResumed: boolean, asked: Item): Promise<number | undefined> => {
+      let attempts: number | undefined;
+      const lookup = dedupe({ endpoint: "query", store, isResumed })((_, options) => {
+        attempts = options.history?.attempts.length;
+        return Promise.resolve(complete());
+      });
+      await lookup(asked, unaborted());
+      return attempts;
+    };
+    expect(await begunWith(true, otherItem)).toBe(0);
+    expect(await begunWith(true, item)).toBe(2);
+  });
+});

@@ -1,0 +1,65 @@
+import { setImmediate } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { inOrder } from "../../../src/client/lookup/in-order.js";
+
+/** Work that ends when the test says so. */
+function controlled() {
+  const ends = new Map<number, (result: string) => void>();
+  const work = (input: number) => new Promise<string>((end) => void ends.set(input, end));
+  return { ends, work };
+}
+
+async function all<T>(results: AsyncIterable<T>): Promise<T[]> {
+  const taken: T[] = [];
+  for await (const result of results) taken.push(result);
+  return taken;
+}
+
+it("yields in input order, whatever finishes first", async () => {
+  const { ends, work } = controlled();
+  const results = all(inOrder([1, 2, 3], work, 3));
+  await setImmediate();
+  for (const input of [3, 1, 2]) ends.get(input)?.(`r${input}`);
+  expect(await results).toEqual(["r1", "r2", "r3"]);
+});
+
+it("stops reading at its bound while nobody takes results", async () => {
+  let read = 0;
+  function* inputs() {
+    for (;;) yield ++read;
+  }
+  const results = inOrder(inputs(), (input) => Promise.resolve(input), 4);
+  expect((await results.next()).value).toBe(1);
+  await setImmediate();
+  expect(read).toBeLessThanOrEqual(5);
+  await results.return();
+});
+
+it("yields a result before the next input arrives", async () => {
+  let send: (input: number) => void = () => undefined;
+  const second = new Promise<number>((resolve) => (send = resolve));
+  async function* inputs() {
+    yield 1;
+    yield await second;
+  }
+  const results = inOrder(inputs(), (input) => Promise.resolve(input), 4);
+  expect((await results.next()).value).toBe(1);
+  send(2);
+  expect((await results.next()).value).toBe(2);
+  expect((await results.next()).done).toBe(true);
+});
+
+it("closes the input when the consumer leaves its loop", async () => {
+  let closed = false;
+  function* inputs() {
+    try {
+      for (let input = 1; ; input++) yield input;
+    } finally {
+      closed = true;
+    }
+  }
+  for await (const result of inOrder(inputs(), (input) => Promise.resolve(input), 2)) {
+    if (result === 3) break;
+  }
+  expect(closed).toBe(true);
+});

@@ -1,0 +1,87 @@
+import { expect, test } from "vitest";
+import {
+  askingToWait,
+  fixedWindow,
+  simulatePace,
+  slidingWindow,
+  slowingDown,
+  sum,
+  throttledShare,
+  tokenBucket,
+  used,
+} from "../../helpers/pace-simulation.js";
+
+const servers = {
+  "a token bucket": () => tokenBucket(() => 150),
+  "a very small token bucket": () => tokenBucket(() => 150, 5),
+  "a fixed window": () => fixedWindow(150),
+  "a sliding window": () => slidingWindow(150),
+};
+
+test.each(Object.entries(servers))(
+  "%s of 150/s is found and used, and throttles few requests",
+  async (_, server) => {
+    const seconds = await simulatePace(server(), 60);
+    expect(used(seconds, 150, 10, 60)).toBeGreaterThanOrEqual(0.85);
+    expect(throttledShare(seconds)).toBeLessThanOrEqual(0.04);
+    expect(throttledShare(seconds.slice(20))).toBeLessThanOrEqual(0.02);
+  },
+);
+
+test.each(Object.entries(servers))(
+  "%s of 150/s that asks for a wait of a second is found and used",
+  async (_, server) => {
+    const seconds = await simulatePace(askingToWait(server(), 1_000), 60);
+    expect(used(seconds, 150, 15, 60)).toBeGreaterThanOrEqual(0.85);
+    expect(throttledShare(seconds)).toBeLessThanOrEqual(0.02);
+  },
+);
+
+test("finds a limit whose throttle answers ask for a wait of a minute", async () => {
+  const seconds = await simulatePace(askingToWait(fixedWindow(20), 60_000), 1_800);
+  expect(used(seconds, 20, 600, 1_800)).toBeGreaterThanOrEqual(0.7);
+  expect(throttledShare(seconds)).toBeLessThanOrEqual(0.02);
+});
+
+test.each([
+  ["halves", 75],
+  ["doubles", 300],
+])("finds a limit again within 15 seconds that %s midway", async (_, later) => {
+  const seconds = await simulatePace(
+    tokenBucket((now) => (now < 40_000 ? 150 : later)),
+    80,
+  );
+  expect(used(seconds, later, 55, 80)).toBeGreaterThanOrEqual(0.9);
+  expect(throttledShare(seconds)).toBeLessThanOrEqual(0.05);
+});
+
+test.each([60, 30, 10])(
+  "does not mistake a limit that falls from 150/s to %i/s for noise",
+  async (later) => {
+    const seconds = await simulatePace(
+      tokenBucket((now) => (now < 40_000 ? 150 : later)),
+      80,
+    );
+    expect(used(seconds, later, 50, 80)).toBeGreaterThanOrEqual(0.75);
+    expect(throttledShare(seconds.slice(50))).toBeLessThanOrEqual(0.25);
+  },
+);
+
+test("starts no trial because of a time in which everything is throttled", async () => {
+  const outage = await simulatePace(
+    (now) => ({ afterMs: 40, throttled: now > 20_000 && now < 50_000 }),
+    100,
+  );
+  expect(sum(outage.slice(70, 80), "accepted")).toBeGreaterThan(10_000);
+});
+
+test("does not slow down for a few throttle answers that no rate would avoid", async () => {
+  let count = 0;
+  const seconds = await simulatePace(() => ({ afterMs: 40, throttled: ++count % 50 === 0 }), 30);
+  expect(sum(seconds.slice(10), "accepted")).toBeGreaterThan(0.5 * 20 * 64 * 25);
+});
+
+test("uses a server that slows down to its full capacity", async () => {
+  const seconds = await simulatePace(slowingDown(150), 30);
+  expect(used(seconds, 150, 10, 30)).toBeGreaterThanOrEqual(0.98);
+});

@@ -1,0 +1,206 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Clock } from "../../../src/core/clock.js";
+import type { Rate } from "../../../src/core/options.js";
+import { MemoryQuotaStore } from "../../../src/client/store/quota/quota-counts.js";
+import { Pace } from "../../../src/client/pace/pace.js";
+
+/**
+ * Simulated time: `run` jumps from one timer to the next. Cheaper than the manual clock, which
+ * spends a long simulation in turns of the event loop.
+ */
+class SimulatedClock implements Clock {
+  #now = 0;
+  #sorted = true;
+  readonly #lateness: () => number;
+  readonly #timers: { due: number; end: () => void }[] = [];
+
+  constructor(lateness: () => number) {
+    this.#lateness = lateness;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  monotonic(): number {
+    return this.#now;
+  }
+
+  /** Timers have a resolution of one millisecond, and fire late. */
+  sleep(ms: number): Promise<void> {
+    return this.at(this.#now + Math.max(1, Math.floor(ms)) + this.#lateness());
+  }
+
+  at(due: number): Promise<void> {
+    return new Promise((end) => {
+      this.#timers.push({ due, end });
+      this.#sorted = false;
+    });
+  }
+
+  async run(until: number): Promise<void> {
+    await settle();
+    for (let next = this.#next(); next && next.due <= until; next = this.#next()) {
+      this.#now = Math.max(this.#now, next.due);
+      next.end();
+      await settle();
+    }
+    this.#now = until;
+  }
+
+  #next(): { due: number; end: () => void } | undefined {
+    if (!this.#sorted) this.#timers.sort((a, b) => b.due - a.due);
+    this.#sorted = true;
+    return this.#timers.pop();
+  }
+}
+
+async function settle(): Promise<void> {
+  for (let i = 0; i < 8; i++) await Promise.resolve();
+}
+
+const rates = fc.record({
+  count: fc.integer({ min: 1, max: 2000 }),
+  perMs: fc.constantFrom(1000, 60_000, 3_600_000),
+});
+
+/** Times within `span` at which requests want to leave: bursts with pauses between. */
+function crowds(span: number, most: number): fc.Arbitrary<number[]> {
+  const crowd = fc.record({ at: fc.nat(span), size: fc.integer({ min: 1, max: most }) });
+  return fc
+    .array(crowd, { minLength: 1, maxLength: 6 })
+    .map((all) => all.flatMap(({ at, size }) => Array.from({ length: size }, () => at)));
+}
+
+/** Lateness of successive timers in milliseconds. */
+function latenesses(max: number): fc.Arbitrary<readonly number[]> {
+  return fc.array(fc.double({ min: 0, max, noNaN: true }), { minLength: 1, maxLength: 20 });
+}
+
+function inTurn(values: readonly number[]): () => number {
+  let at = 0;
+  return () => values[at++ % values.length] as number;
+}
+
+/** When the requests left that wanted to leave at `arrivals`. */
+async function simulate(
+  given: readonly Rate[],
+  arrivals: readonly number[],
+  lateness: () => number,
+  until: number,
+): Promise<number[]> {
+  const clock = new SimulatedClock(lateness);
+  const quotas = { store: new MemoryQuotaStore(), name: "all" };
+  const pace = new Pace({ rates: given, clock, quotas });
+  const { signal } = new AbortController();
+  const left: number[] = [];
+  for (const arrival of arrivals) {
+    void clock.at(arrival).then(async () => {
+      await pace.take(signal);
+      left.push(clock.monotonic());
+    });
+  }
+  await clock.run(until);
+  return left;
+}
+
+/** The most requests within any half-open window of this length. */
+function mostWithin(left: readonly number[], windowMs: number): number {
+  let most = 0;
+  let from = 0;
+  for (let to = 0; to < left.length; to++) {
+    // The tolerance covers sums of fractions of milliseconds.
+    while ((left[to] as number) - (left[from] as number) >= windowMs - 1e-6) from++;
+    most = Math.max(most, to - from + 1);
+  }
+  return most;
+}
+
+test("no second exceeds the rate by more than 5%, whenever requests arrive", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({ count: fc.integer({ min: 1, max: 2000 }), perMs: fc.constant(1000) }),
+      crowds(4000, 2000),
+      latenesses(60),
+      async (rate, arrivals, late) => {
+        const left = await simulate([rate], arrivals, inTurn(late), 10_000);
+        expect(mostWithin(left, 1000)).toBeLessThanOrEqual(Math.max(1.05 * rate.count, 1));
+      },
+    ),
+    { numRuns: 25 },
+  );
+});
+
+test("windows of a minute and more are exact", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 1500 }),
+      crowds(120_000, 1000),
+      latenesses(60),
+      async (count, arrivals, late) => {
+        const rate = { count, perMs: 60_000 };
+        const left = await simulate([rate], arrivals, inTurn(late), 200_000);
+        expect(mostWithin(left, 60_000)).toBeLessThanOrEqual(count);
+      },
+    ),
+    { numRuns: 15 },
+  );
+});
+
+test("obeys every one of several rates", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(rates, { minLength: 2, maxLength: 3 }),
+      crowds(5000, 1000),
+      latenesses(60),
+      async (given, arrivals, late) => {
+        const left = await simulate(given, arrivals, inTurn(late), 20_000);
+        for (const { count, perMs } of given) {
+          expect(mostWithin(left, perMs)).toBeLessThanOrEqual(Math.max(1.05 * count, 1));
+        }
+      },
+    ),
+    { numRuns: 20 },
+  );
+});
+
+test("uses 98% of a rate when there is always something to send and timers are late", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 20, max: 5000 }), latenesses(15), async (count, late) => {
+      const seconds = 5;
+      const arrivals = Array.from({ length: count * seconds }, () => 0);
+      const left = await simulate([{ count, perMs: 1000 }], arrivals, inTurn(late), seconds * 1000);
+      expect(left.length).toBeGreaterThanOrEqual(0.98 * count * seconds - 1);
+    }),
+    { numRuns: 15 },
+  );
+});
+
+test("does so too for rates of which 5% are few requests", async () => {
+  for (let count = 20; count <= 80; count++) {
+    for (const late of [[15], [0, 15], [15, 15, 0, 3]]) {
+      const arrivals = Array.from({ length: 5 * count }, () => 0);
+      const left = await simulate([{ count, perMs: 1000 }], arrivals, inTurn(late), 5000);
+      expect(left.length, `${count}/s, late by ${late.join(", ")}`).toBeGreaterThanOrEqual(
+        0.98 * 5 * count - 1,
+      );
+      expect(mostWithin(left, 1000)).toBeLessThanOrEqual(1.05 * count);
+    }
+  }
+});
+
+test("requests leave in order of arrival", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 500 }), latenesses(40), async (count, late) => {
+      const clock = new SimulatedClock(inTurn(late));
+      const pace = new Pace({ rates: [{ count, perMs: 1000 }], clock });
+      const { signal } = new AbortController();
+      const order: number[] = [];
+      for (let i = 0; i < 50; i++) void pace.take(signal).then(() => order.push(i));
+      await clock.run(60_000);
+      expect(order).toEqual(Array.from({ length: 50 }, (_, i) => i));
+    }),
+    { numRuns: 15 },
+  );
+});

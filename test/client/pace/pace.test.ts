@@ -1,0 +1,143 @@
+import { expect, test } from "vitest";
+import type { Rate } from "../../../src/core/options.js";
+import { Pace } from "../../../src/client/pace/pace.js";
+import { MemoryQuotaStore } from "../../../src/client/store/quota/quota-counts.js";
+import type { QuotaStore } from "../../../src/client/store/quota/quota.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+import { unaborted } from "../lookup/findings.js";
+
+const { signal } = unaborted();
+
+function paceOf(...rates: readonly Rate[]): { clock: ManualClock; pace: Pace } {
+  const clock = new ManualClock();
+  return { clock, pace: new Pace({ rates, clock, random: () => 0 }) };
+}
+
+/** Records when each of `count` requests may start. */
+function leaves(run: Pace, clock: ManualClock, count: number): number[] {
+  const times: number[] = [];
+  for (let i = 0; i < count; i++) void run.take(signal).then(() => times.push(clock.monotonic()));
+  return times;
+}
+
+test("never waits without a rate", async () => {
+  const { clock, pace: run } = paceOf();
+  const times = leaves(run, clock, 1000);
+  await clock.advance(0);
+  expect(times).toHaveLength(1000);
+});
+
+test("spaces requests evenly", async () => {
+  const { clock, pace: run } = paceOf({ count: 10, perMs: 1000 });
+  const times = leaves(run, clock, 5);
+  await clock.advance(1000);
+  expect(times).toEqual([0, 100, 200, 300, 400]);
+});
+
+test("keeps every one of several rates", async () => {
+  const { clock, pace: run } = paceOf({ count: 100, perMs: 1000 }, { count: 120, perMs: 60_000 });
+  const times = leaves(run, clock, 200);
+  await clock.advance(9_999);
+  expect(times).toHaveLength(20);
+});
+
+test("spends nothing for aborted callers, and leaves no timer for them", async () => {
+  const { clock, pace: run } = paceOf({ count: 1, perMs: 1000 });
+  const controller = new AbortController();
+  await run.take(signal);
+  run.take(controller.signal).catch(() => undefined);
+  controller.abort();
+  await clock.advance(0);
+  expect(clock.pending).toBe(0);
+  const times = leaves(run, clock, 2);
+  await clock.advance(2000);
+  expect(times).toEqual([1000, 2000]);
+});
+
+test("pauses after a throttle answer for as long as the service asks", async () => {
+  const { clock, pace: run } = paceOf();
+  run.throttled(7000);
+  const times = leaves(run, clock, 1);
+  await clock.advance(10_000);
+  expect(times).toEqual([7000]);
+});
+
+test("a throttle answer also holds back callers already waiting", async () => {
+  const { clock, pace: run } = paceOf({ count: 10, perMs: 1000 });
+  const times = leaves(run, clock, 3);
+  await clock.advance(50);
+  run.throttled(2000);
+  await clock.advance(3000);
+  expect(times).toEqual([0, 2050, 2150]);
+});
+
+test("without Retry-After, pauses double up to a minute", async () => {
+  const { clock, pace: run } = paceOf();
+  const pauses: number[] = [];
+  for (let i = 0; i < 13; i++) {
+    const start = clock.monotonic();
+    run.throttled(null);
+    await clock.run(run.take(signal));
+    pauses.push(clock.monotonic() - start);
+  }
+  expect(pauses.slice(0, 4)).toEqual([40, 80, 160, 320]);
+  expect(pauses.slice(10)).toEqual([40_960, 60_000, 60_000]);
+});
+
+test("any other answer ends the doubling", async () => {
+  const { clock, pace: run } = paceOf();
+  run.throttled(null);
+  await clock.run(run.take(signal));
+  run.succeeded();
+  run.throttled(null);
+  const start = clock.monotonic();
+  await clock.run(run.take(signal));
+  expect(clock.monotonic() - start).toBe(40);
+});
+
+test("throttle answers to requests sent before the pause do not prolong it", async () => {
+  const { clock, pace: run } = paceOf();
+  const tickets = await Promise.all([run.take(signal), run.take(signal), run.take(signal)]);
+  for (const ticket of tickets) run.throttled(null, ticket);
+  const times = leaves(run, clock, 1);
+  await clock.advance(5000);
+  expect(times).toEqual([40]);
+});
+
+test("keeps the rate after a pause, without catching up", async () => {
+  const { clock, pace: run } = paceOf({ count: 10, perMs: 1000 });
+  run.throttled(5000);
+  const times = leaves(run, clock, 3);
+  await clock.advance(6000);
+  expect(times).toEqual([5000, 5100, 5200]);
+});
+
+test("leaves no timer when a used-up quota ends the waiting requests", async () => {
+  const clock = new ManualClock();
+  const memory = new MemoryQuotaStore();
+  const store: QuotaStore = {
+    reserve: async (name, options) => memory.reserve(name, options),
+    settle: (name, id, used, nowMs) => memory.settle(name, id, used, nowMs),
+  };
+  const stop = new AbortController();
+  const pace = new Pace({
+    rates: [{ count: 1, perMs: 86_400_000 }],
+    clock,
+    quotas: { store, name: "all" },
+    onUsedUp: () => stop.abort(new Error("used up")),
+  });
+  const taken = [pace.take(stop.signal), pace.take(stop.signal)];
+  const ends = Promise.allSettled(taken);
+  await clock.run(ends);
+  expect((await ends).map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+  expect(clock.asked.filter((ms) => ms > 60_000)).toEqual([]);
+});
+
+test("keeps the strictest rate that the service declares", async () => {
+  const { clock, pace: run } = paceOf();
+  run.advise("query", { count: 10, perMs: 1000 });
+  run.advise("quick-check", { count: 2, perMs: 1000 });
+  const times = leaves(run, clock, 4);
+  await clock.advance(1000);
+  expect(times).toEqual([0, 500, 1000]);
+});

@@ -1,0 +1,95 @@
+import { expect, test, vi } from "vitest";
+import { Slots } from "../../../src/client/pace/slots.js";
+import { complete, held, item, unaborted } from "../lookup/attempts.js";
+
+test("opens no more attempts than allowed", async () => {
+  const next = held();
+  const lookup = limit({ concurrency: 2 })(next);
+  for (let i = 0; i < 5; i++) void lookup(item, unaborted());
+  await settle();
+  expect(next.open).toHaveLength(2);
+});
+
+test("lets more attempts queue from the first good answer until a sign of a limit", async () => {
+  const next = held();
+  const slots = new Slots({ concurrency: 2, ahead: 3 });
+  const lookup = slots.limit(next);
+  for (let i = 0; i < 9; i++) void lookup(item, unaborted());
+  await settle();
+  expect(next.open).toHaveLength(2);
+  slots.answered();
+  next.open[0]?.answer(complete());
+  await settle();
+  expect(next.open).toHaveLength(1 + 5);
+  slots.limited();
+  for (const open of next.open.slice(1, 4)) open.answer(complete());
+  await settle();
+  expect(next.open).toHaveLength(6);
+  next.open[4]?.answer(complete());
+  await settle();
+  expect(next.open).toHaveLength(7);
+  slots.answered();
+  next.open[5]?.answer(complete());
+  await settle();
+  expect(next.open).toHaveLength(8);
+});
+
+test("frees the slot of an attempt that rejects", async () => {
+  const next = held();
+  const lookup = limit({ concurrency: 1 })(next);
+  const first = lookup(item, unaborted());
+  const second = lookup(item, unaborted());
+  await settle();
+  next.open[0]?.fail(new Error("refused"));
+  await expect(first).rejects.toThrow("refused");
+  await settle();
+  next.open[1]?.answer(complete());
+  await expect(second).resolves.toMatchObject({ outcome: "200" });
+});
+
+test("never starts an aborted attempt", async () => {
+  const next = held();
+  const lookup = limit({ concurrency: 1 })(next);
+  const controller = new AbortController();
+  const first = lookup(item, unaborted());
+  lookup(item, { signal: controller.signal }).catch(() => undefined);
+  await settle();
+  controller.abort();
+  next.open[0]?.answer(complete());
+  await first;
+  await settle();
+  expect(next.open).toHaveLength(1);
+});
+
+test("is crowded from enough waiting attempts until half of them wait", async () => {
+  const next = held();
+  const slots = new Slots({ concurrency: 1 });
+  const onRoom = vi.fn<() => void>();
+  slots.onRoom(onRoom);
+  const lookup = slots.limit(next);
+  const crowded: boolean[] = [];
+  for (let i = 0; i < 18; i++) {
+    void lookup(item, unaborted());
+    // The first one gets its slot.
+    if (i === 0) await settle();
+    crowded.push(slots.crowded);
+  }
+  expect(crowded.indexOf(true)).toBe(16);
+  await settle();
+  for (let n = 0; n < 10; n++) {
+    next.open[n]?.answer(complete());
+    await settle();
+    crowded.push(slots.crowded);
+  }
+  expect(crowded.lastIndexOf(true)).toBe(18 + 7);
+  expect(onRoom).toHaveBeenCalledOnce();
+});
+
+function limit(options: ConstructorParameters<typeof Slots>[0]) {
+  return new Slots(options).limit;
+}
+
+/** Runs everything that isn't waiting for anything. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

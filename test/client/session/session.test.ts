@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from "vitest";
+import { systemClock } from "../../../src/core/clock.js";
+import type { RequestPace } from "../../../src/client/pace/request-pace.js";
+import { Pace } from "../../../src/client/pace/pace.js";
+import { enrichOptions } from "../../../src/jobs/enrich/options.js";
+import type { Session } from "../../../src/client/session/session.js";
+import { type AnsweringServer, startAnsweringServer } from "../../helpers/answering-server.js";
+import { enrichHere, type EnrichedHere } from "../../helpers/enrich-here.js";
+import { sessionHere } from "../../helpers/job-here.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import type { SessionOptions } from "../../../src/client/session/types.js";
+
+let server: AnsweringServer;
+beforeAll(async () => {
+  server = await startAnsweringServer();
+});
+afterAll(() => server.close());
+
+let before: number;
+beforeEach(() => {
+  before = server.total;
+});
+
+/** A session that outlives the runs of a test. */
+function opened(
+  settings: Readonly<Record<string, unknown>> = {},
+  options: Partial<Omit<SessionOptions, "service">> = {},
+): Session {
+  const parsed = enrichOptions.parse({
+    bogons: "ask",
+    intelUrl: server.url,
+    lookups: "query",
+    ...settings,
+  });
+  const session = sessionHere(parsed, { isShared: true, ...options });
+  onTestFinished(() => session.close());
+  return session;
+}
+
+function run(
+  items: readonly string[],
+  session?: Session,
+  { answered = false, ...settings }: { answered?: boolean; [key: string]: unknown } = {},
+): Promise<EnrichedHere> {
+  return enrichHere({
+    input: ["in.csv", ["ip", ...items, ""].join("\n")],
+    intelUrl: server.url,
+    settings: { lookups: "query", ...settings },
+    answered,
+    ...(session && { session }),
+  });
+}
+
+it("two concurrent runs share one pace, which may answer late", async () => {
+  const pace = new Pace({ rates: [{ count: 1_000, perMs: 1_000 }], clock: systemClock });
+  const tickets: number[] = [];
+  const remote: RequestPace = {
+    async take(signal) {
+      await systemClock.sleep(1, signal);
+      const ticket = await pace.take(signal);
+      tickets.push(ticket);
+      return ticket;
+    },
+    throttled: (afterMs, ticket) => pace.throttled(afterMs, ticket),
+    succeeded: (ticket) => pace.succeeded(ticket),
+    hold: (ms) => pace.hold(ms),
+    advise: (by, rate) => pace.advise(by, rate),
+  };
+  const session = opened({}, { pace: remote });
+  await Promise.all([run(["192.0.2.1", "192.0.2.2"], session), run(["192.0.2.3"], session)]);
+  expect(tickets).toHaveLength(3);
+  expect(server.total - before).toBe(3);
+});
+
+it("a run uses the answers that another run of the session left in the cache", async () => {
+  const session = opened({ cache: await temporaryFolder() });
+  await run(["192.0.2.1"], session);
+  const { manifest } = await run(["192.0.2.1"], session);
+  expect(server.total - before).toBe(1);
+  expect(manifest.sources).toMatchObject({ cache: 1, live: 0 });
+});
+
+it("a quota used up by one run ends another, which can be resumed", async () => {
+  const session = opened({ rate: "2/h" }, { stateFolder: null });
+  await run(["192.0.2.1", "192.0.2.2"], session);
+  await expect(run(["192.0.2.3"], session)).rejects.toMatchObject({ code: "quota_used_up" });
+  expect(server.total - before).toBe(2);
+});
+
+it("connections outlive the runs that use them", async () => {
+  const session = opened({ concurrency: 1 });
+  await run(["192.0.2.1"], session);
+  const { manifest } = await run(["192.0.2.2"], session);
+  expect(manifest.statuses.complete).toBe(1);
+});

@@ -1,0 +1,48 @@
+// Uses caches one after the other, as a run does: gets every key, puts some answers, gets again,
+// closes. Prints the result for each cache as a line of JSON.
+//
+//   node cache-user.mjs '{"folders", "keys", "from", "put", "syncEvery"}'
+//
+// Keys are "query 0" … below `keys`. Each answer contains its number and has a length that depends
+// on it. Puts `put` answers starting at `from`, with a sync every `syncEvery` answers.
+import { openCache } from "../../../dist/client/store/cache/finding-cache.js";
+import { completeFinding } from "../../helpers/complete-finding.mjs";
+
+const { folders, keys, from, put, syncEvery } = JSON.parse(process.argv[2]);
+
+for (const folder of folders) {
+  const warnings = [];
+  const cache = await openCache({
+    folder,
+    ttlMs: 86_400_000,
+    clock: { now: () => Date.now() },
+    onWarning: (message) => warnings.push(message),
+  });
+  const before = await look(cache);
+  for (let n = from; n < from + put; n++) {
+    void cache.put(`query ${n}`, answer(n));
+    if (n % syncEvery === 0) await cache.sync();
+  }
+  await cache.sync();
+  const after = await look(cache);
+  await cache.close();
+  process.stdout.write(`${JSON.stringify({ folder, before, after, warnings })}\n`);
+}
+
+async function look(cache) {
+  const counts = { found: 0, wrong: 0 };
+  for (let n = 0; n < keys; n++) {
+    const finding = await cache.get(`query ${n}`);
+    if (finding === null) continue;
+    counts.found++;
+    const members = (name, value) => (name === "bytes" ? undefined : value);
+    if (JSON.stringify(finding, members) !== JSON.stringify(answer(n))) counts.wrong++;
+  }
+  return counts;
+}
+
+function answer(n) {
+  // Long answers take several pages.
+  const text = "x".repeat(n % 7 === 0 ? 40_000 : 300);
+  return { ...completeFinding, answers: { query: { result: { n, text } } } };
+}

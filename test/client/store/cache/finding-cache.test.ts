@@ -1,0 +1,327 @@
+import { chmod, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { openCache } from "../../../../src/client/store/cache/finding-cache.js";
+import type { Finding } from "../../../../src/core/finding.js";
+import type { FindingStore } from "../../../../src/client/store/store.js";
+import { ManualClock } from "../../../helpers/manual-clock.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { complete, invalid, partial, quick } from "../../lookup/findings.js";
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const lacking = partial({ asn: null }, ["asn"]);
+const bogon = complete({ type: "IP_BOGON", bogon: true });
+
+interface Opened {
+  readonly cache: FindingStore;
+  readonly warnings: string[];
+}
+
+async function openIn(
+  folder: string,
+  { clock = new ManualClock(), ttlMs = day }: Partial<OpenOptions> = {},
+): Promise<Opened> {
+  const warnings: string[] = [];
+  const onWarning = (message: string): void => void warnings.push(message);
+  const cache = await openCache({ folder, ttlMs, clock, onWarning });
+  onTestFinished(() => cache.close());
+  return { cache, warnings };
+}
+
+interface OpenOptions {
+  readonly clock: ManualClock;
+  readonly ttlMs: number;
+}
+
+/** Stores findings, waits for the writes and closes. */
+async function filled(folder: string, clock = new ManualClock(), entries = 1): Promise<void> {
+  const { cache } = await openIn(folder, { clock });
+  const put = Array.from({ length: entries }, (_, n) =>
+    cache.put(`query key ${n}`, complete({ n })),
+  );
+  await cache.sync();
+  await Promise.all(put);
+  await cache.close();
+}
+
+async function newFolder(): Promise<string> {
+  return join(await temporaryFolder(), "cache");
+}
+
+const dataFile = (folder: string): string => join(folder, "answers", "answers.db");
+
+test("an answer expires with the lifetime of its kind", async () => {
+  const clock = new ManualClock();
+  const { cache } = await openIn(await newFolder(), { clock });
+  void cache.put("query part", lacking);
+  void cache.put("query bogon", bogon);
+  await cache.sync();
+  clock.jump(hour - 1);
+  expect(await cache.get("query part")).toEqual(lacking);
+  clock.jump(1);
+  expect([await cache.get("query part"), await cache.get("query bogon")]).toEqual([null, bogon]);
+});
+
+test("the reader's TTL counts", async () => {
+  const folder = await newFolder();
+  const clock = new ManualClock();
+  await filled(folder, clock);
+  clock.jump(2 * hour);
+  const [short, long] = [
+    await openIn(folder, { clock, ttlMs: hour }),
+    await openIn(folder, { clock, ttlMs: 3 * hour }),
+  ];
+  expect([await short.cache.get("query key 0"), await long.cache.get("query key 0")]).toEqual([
+    null,
+    complete({ n: 0 }),
+  ]);
+});
+
+describe("expired answers are deleted when a run opens the cache", () => {
+  const start = async () => ({ folder: await newFolder(), clock: new ManualClock() });
+
+  async function store(folder: string, clock: ManualClock, ...findings: readonly Finding[]) {
+    const { cache } = await openIn(folder, { clock });
+    for (const [n, finding] of findings.entries()) void cache.put(`query key ${n}`, finding);
+    await cache.close();
+  }
+
+  /** Opens the cache as a run does. */
+  const open = async (folder: string, clock: ManualClock, ttlMs = day) =>
+    (await openIn(folder, { clock, ttlMs })).cache.close();
+
+  /** The numbers of the answers in the file, fresh or not. */
+  async function kept(folder: string, clock: ManualClock): Promise<readonly number[]> {
+    const onWarning = (message: string) => expect(message).toBe("none");
+    const ttlMs = 10_000 * day;
+    const cache = await openCache({ folder, ttlMs, clock, onWarning, readOnly: true });
+    const found = [0, 1, 2, 3].filter((n) => cache.get(`query key ${n}`) !== null);
+    await cache.close();
+    return found;
+  }
+
+  test("at most once a day, by the lifetime of their kind", async () => {
+    const { folder, clock } = await start();
+    await store(folder, clock, complete(), lacking, bogon, invalid());
+    clock.jump(day - 1);
+    await open(folder, clock);
+    expect(await kept(folder, clock)).toEqual([0, 1, 2, 3]);
+    clock.jump(1);
+    await open(folder, clock);
+    expect(await kept(folder, clock)).toEqual([2]);
+    clock.jump(29 * day);
+    await open(folder, clock);
+    expect(await kept(folder, clock)).toEqual([]);
+  });
+
+  test.each([
+    ["not those that are fresh", day - 1, [0, 2, 3]],
+    ["partial ones first", hour, [0, 2, 3]],
+    ["none before its time", hour - 1, [0, 1, 2, 3]],
+    ["those from a clock that was far ahead, too", -day, [2]],
+  ])("%s", async (_, age, left) => {
+    const { folder, clock } = await start();
+    await store(folder, clock, complete(), lacking, bogon, invalid());
+    clock.jump(age);
+    const database = new DatabaseSync(dataFile(folder));
+    database.exec("UPDATE upkeep SET pruned_at = 0, longest_ttl = 0");
+    database.close();
+    await open(folder, clock);
+    expect(await kept(folder, clock)).toEqual(left);
+  });
+
+  test("not what a run with a longer lifetime would use that day", async () => {
+    const { folder, clock } = await start();
+    await store(folder, clock, complete());
+    await open(folder, clock, 7 * day);
+    clock.jump(2 * day);
+    await open(folder, clock, hour);
+    expect(await kept(folder, clock)).toEqual([0]);
+    clock.jump(day);
+    await open(folder, clock, hour);
+    expect(await kept(folder, clock)).toEqual([]);
+  });
+
+  test("not while another endpoint's answer about the item is fresh", async () => {
+    const { folder, clock } = await start();
+    await store(folder, clock, complete());
+    clock.jump(day - 1);
+    const { cache } = await openIn(folder, { clock });
+    void cache.put("quick-check key 0", quick());
+    await cache.close();
+    clock.jump(1);
+    await open(folder, clock);
+    expect(await kept(folder, clock)).toEqual([0]);
+  });
+
+  test("of any number, in several transactions", async () => {
+    const { folder, clock } = await start();
+    await filled(folder, clock, 12_000);
+    clock.jump(day);
+    await open(folder, clock);
+    const database = new DatabaseSync(dataFile(folder), { readOnly: true });
+    expect(database.prepare("SELECT count(*) rows FROM answers").get()).toEqual({ rows: 0 });
+    database.close();
+  });
+});
+
+test("folder and files are private to the owner; an existing folder keeps its mode", async () => {
+  const folder = await newFolder();
+  await filled(folder);
+  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  const modes = names.map(async (entry) => {
+    const { mode } = await stat(join(entry.parentPath, entry.name));
+    return (mode & 0o777) === (entry.isDirectory() ? 0o700 : 0o600);
+  });
+  expect(await Promise.all(modes)).toEqual([true, true, true, true]);
+  expect((await stat(folder)).mode & 0o777).toBe(0o700);
+  await chmod(folder, 0o755);
+  await filled(folder);
+  expect((await stat(folder)).mode & 0o777).toBe(0o755);
+});
+
+describe("an unusable cache warns once and acts as an empty one", () => {
+  test.each<[how: string, ruin: (folder: string) => Promise<unknown>, reason: RegExp]>([
+    [
+      "truncated",
+      async (folder) => truncate(dataFile(folder), (await stat(dataFile(folder))).size / 2),
+      /is damaged: .*; delete the folder/,
+    ],
+    [
+      "replaced by another file",
+      (folder) => writeFile(dataFile(folder), "nothing of the kind\n".repeat(1000)),
+      /is damaged: file is not a database/,
+    ],
+    [
+      "with a file in place of its folder",
+      async (folder) => {
+        await rm(folder, { recursive: true });
+        await writeFile(folder, "");
+      },
+      /^cannot open the cache .*: part of the path is not a folder/,
+    ],
+  ])("%s", async (_how, ruin, reason) => {
+    const folder = await newFolder();
+    await filled(folder, new ManualClock(), 500);
+    await ruin(folder);
+    expect(await unused(folder)).toMatch(reason);
+  });
+
+  /** The only warning. */
+  async function unused(folder: string): Promise<string | undefined> {
+    const { cache, warnings } = await openIn(folder);
+    await cache.put("query key", complete());
+    await cache.sync();
+    expect([await cache.get("query key"), await cache.get("query key 0"), warnings.length]).toEqual(
+      [null, null, 1],
+    );
+    expect(warnings[0]).toMatch(/; the run continues without the cache$/);
+    return warnings[0];
+  }
+});
+
+test("a damaged entry is looked up again, with one warning", async () => {
+  const folder = await newFolder();
+  await filled(folder, new ManualClock(), 20);
+  const bytes = await readFile(dataFile(folder));
+  for (const n of [3, 4]) {
+    // An entry that was stored once has one copy in the file.
+    const at = bytes.indexOf(`["query key ${n}"`);
+    bytes[at + 20]! ^= 0x01;
+  }
+  await writeFile(dataFile(folder), bytes);
+  const { cache, warnings } = await openIn(folder);
+  const found = await Promise.all([2, 3, 4, 5].map(async (n) => cache.get(`query key ${n}`)));
+  expect(found.map((finding) => finding !== null)).toEqual([true, false, false, true]);
+  expect(warnings).toEqual([expect.stringMatching(/entries of the cache .* are damaged/)]);
+});
+
+test.each([false, true])(
+  "a cache of another version stays unused (read-only: %s)",
+  async (readOnly) => {
+    const folder = await newFolder();
+    await filled(folder);
+    writtenByAnother(folder);
+    const before = await readFile(dataFile(folder));
+    const warnings: string[] = [];
+    const onWarning = (message: string): void => void warnings.push(message);
+    const options = { folder, ttlMs: day, clock: new ManualClock(), onWarning, readOnly };
+    const cache = await openCache(options);
+    await cache.put("query new", complete());
+    await cache.close();
+    expect(await cache.get("query key 0")).toBeNull();
+    expect(warnings).toEqual([
+      `another version of repute wrote the cache ${folder}; delete the folder ${folder}/answers; the run continues without the cache`,
+    ]);
+    expect(await readFile(dataFile(folder))).toEqual(before);
+  },
+);
+
+test("answers of both endpoints about an item are stored in any order", async () => {
+  const folder = await newFolder();
+  const quickCheck = quick();
+  for (const put of [
+    ["query a", "quick-check b"],
+    ["quick-check a", "query b"],
+  ]) {
+    const { cache } = await openIn(folder);
+    for (const key of put) void cache.put(key, key.startsWith("query") ? complete() : quickCheck);
+    await cache.close();
+  }
+  const { cache } = await openIn(folder);
+  const found = [];
+  for (const key of ["query a", "quick-check a", "query b", "quick-check b"]) {
+    found.push(await cache.get(key));
+  }
+  expect(found).toEqual([complete(), quickCheck, complete(), quickCheck]);
+});
+
+test("writes wait until another process has finished", async () => {
+  const folder = await newFolder();
+  await filled(folder);
+  const other = new DatabaseSync(dataFile(folder));
+  other.exec("BEGIN IMMEDIATE");
+  const { cache, warnings } = await openIn(folder);
+  const put = cache.put("query new", complete());
+  const synced = cache.sync();
+  expect(await cache.get("query key 0")).toEqual(complete({ n: 0 }));
+  other.exec("COMMIT");
+  other.close();
+  await Promise.all([put, synced]);
+  expect([await cache.get("query new"), warnings]).toEqual([complete(), []]);
+});
+
+describe("when read-only", () => {
+  const lookAt = async (folder: string) => {
+    const warnings: string[] = [];
+    const onWarning = (message: string): void => void warnings.push(message);
+    const options = { folder, ttlMs: day, clock: new ManualClock(), onWarning, readOnly: true };
+    const cache = await openCache(options);
+    onTestFinished(() => cache.close());
+    return { cache, warnings };
+  };
+
+  test("it answers but stores nothing, and isn't created", async () => {
+    const folder = await newFolder();
+    const none = await lookAt(folder);
+    expect([await none.cache.get("query key"), none.warnings]).toEqual([null, []]);
+    await expect(stat(folder)).rejects.toThrow("ENOENT");
+    await filled(folder);
+    const { cache, warnings } = await lookAt(folder);
+    await cache.put("query new", complete());
+    await cache.sync();
+    expect([await cache.get("query key 0"), await cache.get("query new"), warnings]).toEqual([
+      complete({ n: 0 }),
+      null,
+      [],
+    ]);
+  });
+});
+
+function writtenByAnother(folder: string): void {
+  const database = new DatabaseSync(dataFile(folder));
+  database.exec("PRAGMA user_version = 99");
+  database.close();
+}

@@ -1,0 +1,229 @@
+import { execFile } from "node:child_process";
+import { mkdir, readFile, readdir, rmdir, stat, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { promisify } from "node:util";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { describe, expect, test } from "vitest";
+import { Quota, quotaName, type QuotaStore } from "../../../../src/client/store/quota/quota.js";
+import {
+  quotaPath,
+  readQuotas,
+  openQuotas,
+} from "../../../../src/client/store/quota/quota-file.js";
+import { ManualClock } from "../../../helpers/manual-clock.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+const day = 86_400_000;
+/** Value of `wait` while a reservation is being stored. */
+const onItsWay = 2;
+
+const service = "https://intel.example/beta";
+
+/** A folder of counts and the warnings of its stores. */
+async function counted() {
+  const stateFolder = await temporaryFolder();
+  const warnings: string[] = [];
+  const clock = new ManualClock();
+  const store = (address = service) =>
+    openQuotas({
+      stateFolder,
+      service: address,
+      onWarning: (text) => warnings.push(text),
+    });
+  const path = quotaPath({ stateFolder, service });
+  return { stateFolder, folder: dirname(path), path, warnings, clock, store };
+}
+
+/** Spends up to `most` requests of a daily quota and releases the rest. */
+async function spend(
+  store: QuotaStore,
+  clock: ManualClock,
+  count: number,
+  most = count,
+): Promise<number> {
+  const rate = { count, perMs: day };
+  const quota = new Quota({ rate, store, name: quotaName("all", rate), clock });
+  let spent = 0;
+  for (; spent < most && (await settledWait(quota)) === 0; spent++) quota.spend();
+  await quota.giveBack();
+  return spent;
+}
+
+/** What `wait` returns once the reservation is stored. */
+async function settledWait(quota: Quota): Promise<number> {
+  for (;;) {
+    const wait = quota.wait();
+    if (wait !== onItsWay) return wait;
+    await setImmediate();
+  }
+}
+
+describe("a quota counted in a folder", () => {
+  test("is shared by all spellings of an address but not by other paths", async () => {
+    const { clock, store } = await counted();
+    await spend(store("https://INTEL.example:443/beta/"), clock, 10, 3);
+    await spend(store("https://user:word@intel.example/beta?key=word#top"), clock, 10, 3);
+    expect(await spend(store(), clock, 10)).toBe(4);
+    expect(await spend(store("https://intel.example/"), clock, 10)).toBe(10);
+    expect(await spend(store("http://intel.example/beta"), clock, 10)).toBe(10);
+  });
+
+  test("hides secrets of the address and is private to the owner", async () => {
+    const { clock, store, folder } = await counted();
+    await spend(store("https://user:s3cret@intel.example/s3cret/beta?key=s3cret"), clock, 10);
+    const [name = ""] = await readdir(folder);
+    expect(name + (await readFile(join(folder, name), "utf8"))).not.toMatch(/s3cret|user/);
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
+  });
+
+  test("survives a half-finished change of a killed process", async () => {
+    const { clock, store, path, warnings } = await counted();
+    await spend(store(), clock, 10, 3);
+    // A tiny page cache makes SQLite write to the file before it commits.
+    const killed = `
+      import { DatabaseSync } from "@photostructure/sqlite";
+      const database = new DatabaseSync(${JSON.stringify(path)});
+      database.exec("PRAGMA cache_size = 1; BEGIN IMMEDIATE; UPDATE counts SET text = hex(zeroblob(1e5))");
+      process.kill(process.pid, "SIGKILL");`;
+    const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", killed]);
+    await expect(run).rejects.toMatchObject({ signal: "SIGKILL" });
+    expect((await stat(`${path}-journal`)).size).toBeGreaterThan(0);
+    expect(await spend(store(), clock, 10)).toBe(7);
+    expect(warnings).toEqual([]);
+  });
+
+  test("is exact when four processes share it", async () => {
+    const { stateFolder } = await counted();
+    const program = `
+      import { Quota } from "./dist/client/store/quota/quota.js";
+      import { openQuotas } from "./dist/client/store/quota/quota-file.js";
+      const start = ${Date.now()};
+      // Time passes 20 times as fast, the same for all processes.
+      const clock = {
+        now: () => start + 20 * (Date.now() - start),
+        monotonic: () => 20 * performance.now(),
+      };
+      const store = openQuotas({
+        stateFolder: ${JSON.stringify(stateFolder)}, service: ${JSON.stringify(service)}, onWarning: console.error,
+      });
+      const rate = { count: 40, perMs: ${day} };
+      const quota = new Quota({ rate, store, name: "all ${day}", clock });
+      let spent = 0;
+      for (let wait; (wait = quota.wait()) < 20_000;) {
+        if (wait > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(wait / 20, 50)));
+        else { quota.spend(); spent++; }
+        if (spent % 7 === 0) await new Promise(setImmediate);
+      }
+      await quota.giveBack();
+      console.log(spent);`;
+    const run = () =>
+      promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], {
+        cwd: new URL("../../../..", import.meta.url),
+      });
+    const outputs = await Promise.all(Array.from({ length: 4 }, run));
+    expect(outputs.map(({ stderr }) => stderr).join("")).toBe("");
+    const spent = outputs.map(({ stdout }) => Number(stdout));
+    expect(spent.reduce((a, b) => a + b)).toBe(40);
+  });
+
+  test("waits for a process that holds the lock, with a warning", async () => {
+    const { clock, store, path, warnings } = await counted();
+    await spend(store(), clock, 10, 3);
+    const other = new DatabaseSync(path);
+    other.exec("BEGIN IMMEDIATE");
+    const rate = { count: 10, perMs: day };
+    const quota = new Quota({ rate, store: store(), name: quotaName("all", rate), clock });
+    for (let tries = 0; tries < 20; tries++) {
+      expect(await settledWait(quota)).toBe(250);
+      await clock.advance(250);
+    }
+    expect(warnings).toEqual([
+      expect.stringContaining(`quota count ${path}: another process has locked it for too long;`),
+    ]);
+    other.close();
+    expect(await settledWait(quota)).toBe(0);
+  });
+});
+
+describe("a damaged count", () => {
+  test.each([
+    ["cut off", (bytes: Buffer) => bytes.subarray(0, 50)],
+    ["empty", () => Buffer.alloc(0)],
+    ["another name in it", (bytes: Buffer) => replaced(bytes, /all (?=864)/g, "alm ")],
+    ["of another version", (bytes: Buffer) => bytes.fill(9, 60, 64)],
+  ])("(%s) is a warning, and counts as used up until its window is over", async (_, damage) => {
+    const { clock, store, path, warnings } = await counted();
+    expect(await spend(store(), clock, 10, 3)).toBe(3);
+    await writeFile(path, damage(await readFile(path)));
+    const at = clock.now() / 1000;
+    await utimes(path, at, at);
+    expect(await spend(store(), clock, 10)).toBe(0);
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /is damaged or of another version of repute: .*; delete the file to count/,
+      ),
+    ]);
+    expect(warnings[0]).toContain(path);
+    // The next run needs no warning, and quotas of other lengths are used up too.
+    expect(await spend(store(), clock, 10)).toBe(0);
+    const rate = { count: 5, perMs: day / 2 };
+    const nowMs = clock.now();
+    const other = await store().reserve(`query ${day / 2}`, {
+      rate,
+      want: 1,
+      nowMs,
+      untilMs: nowMs,
+    });
+    expect(other.permits).toBe(0);
+    expect(warnings).toHaveLength(1);
+    await clock.advance(day + 60_000);
+    expect(await spend(store(), clock, 10)).toBe(10);
+  });
+});
+
+function replaced(bytes: Buffer, before: RegExp, after: string): Buffer {
+  return Buffer.from(bytes.toString("latin1").replace(before, after), "latin1");
+}
+
+describe("quota counts", () => {
+  async function place() {
+    const root = await temporaryFolder();
+    const warnings: string[] = [];
+    const onWarning = (text: string): void => void warnings.push(text);
+    const stateFolder = join(root, "state");
+    return { warnings, onWarning, service, stateFolder, clock: new ManualClock() };
+  }
+
+  test("are in the user's state folder", async () => {
+    const { clock, warnings, ...where } = await place();
+    await spend(openQuotas(where), clock, 10, 3);
+    expect(await spend(openQuotas(where), clock, 10)).toBe(7);
+    const quotas = [{ scope: "all", rate: { count: 10, perMs: day } }];
+    expect(readQuotas(where, quotas, clock.now())).toMatchObject([{ spent: 10 }]);
+    expect(warnings).toEqual([]);
+  });
+
+  test("need a state folder that can be written", async () => {
+    const where = await place();
+    await writeFile(where.stateFolder, "a file");
+    expect(() => openQuotas(where)).toThrow(
+      `cannot count quotas in ${join(where.stateFolder, "quota")}: part of the path is not a folder`,
+    );
+  });
+
+  test("permit nothing while they cannot be written, and go on afterwards", async () => {
+    const { clock, warnings, ...where } = await place();
+    const quotas = openQuotas(where);
+    // A file in place of a folder stops privileged users, too.
+    const journal = `${quotaPath(where)}-journal`;
+    await mkdir(journal);
+    const untilMs = clock.now() + 1_000;
+    const options = { rate: { count: 10, perMs: day }, want: 1, nowMs: clock.now(), untilMs };
+    expect(await quotas.reserve(`all ${day}`, options)).toMatchObject({ permits: 0, busy: true });
+    expect(warnings).toEqual([expect.stringMatching(/; sending nothing until it can be written$/)]);
+    await rmdir(journal);
+    expect(await spend(quotas, clock, 10)).toBe(10);
+  });
+});

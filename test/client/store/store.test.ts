@@ -1,0 +1,99 @@
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { LookupRecord, Finding } from "../../../src/core/finding.js";
+import { openCache } from "../../../src/client/store/cache/finding-cache.js";
+import { openJournal } from "../../../src/client/store/journal/journal.js";
+import { type Store, MemoryStore } from "../../../src/client/store/store.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { complete, failed, invalid, partial, quick } from "../lookup/findings.js";
+
+interface Opened<Value> {
+  readonly store: Store<Value>;
+  /** Makes the value to store for a finding. */
+  readonly kept: (finding: Finding) => Value;
+}
+
+const stores: Readonly<Record<string, () => Promise<Opened<unknown>>>> = {
+  "a store in memory": () => Promise.resolve({ store: new MemoryStore<unknown>(), kept: asIs }),
+  "a cache": async () => {
+    const cache = await openCache({
+      folder: join(await temporaryFolder(), "cache"),
+      ttlMs: 60_000,
+      clock: new ManualClock(),
+      onWarning: (message) => expect.unreachable(message),
+    });
+    onTestFinished(() => cache.close());
+    return { store: cache, kept: asIs };
+  },
+  "a journal": async () => {
+    const folder = join(await temporaryFolder(), "journal");
+    const journal = await openJournal({ folder });
+    onTestFinished(() => journal.close());
+    return { store: journal, kept: asRecord };
+  },
+};
+
+function asIs(finding: Finding): Finding {
+  return finding;
+}
+
+function asRecord(finding: Finding): LookupRecord {
+  return { finding, again: null, drift: [] };
+}
+
+/** The contract of every store. */
+describe.each(Object.keys(stores))("%s", (name) => {
+  const open = (): Promise<Opened<unknown>> => (stores[name] as () => Promise<Opened<unknown>>)();
+
+  test("stores findings of every status completely", async () => {
+    const { store, kept } = await open();
+    const findings = {
+      complete: { ...complete({ new_member: { deep: [1, "two", null] } }), attempts: 3 },
+      partial: partial({ asn: null, tags: ["é:ü"] }, ["asn"]),
+      invalid: invalid(),
+      quickCheck: quick(),
+    };
+    await Promise.all(
+      Object.entries(findings).map(([key, each]) => store.put(`query ${key}`, kept(each))),
+    );
+    for (const [key, each] of Object.entries(findings))
+      expect(await store.get(`query ${key}`)).toEqual(kept(each));
+  });
+
+  test.skipIf(name === "a cache")("stores failures", async () => {
+    const { store, kept } = await open();
+    await store.put("query key", kept(failed("timeout")));
+    expect(await store.get("query key")).toEqual(kept(failed("timeout")));
+  });
+
+  test("distinguishes findings by key", async () => {
+    const { store, kept } = await open();
+    await Promise.all([
+      store.put("query a", kept(complete({ n: 1 }))),
+      store.put("query b", kept(complete({ n: 2 }))),
+    ]);
+    const [a, b, none] = [
+      await store.get("query a"),
+      await store.get("query b"),
+      await store.get("query A"),
+    ];
+    expect([a, b, none]).toEqual([kept(complete({ n: 1 })), kept(complete({ n: 2 })), null]);
+  });
+
+  test("returns the later of two findings under one key", async () => {
+    const { store, kept } = await open();
+    await store.put("query key", kept(complete({ n: 1 })));
+    await store.get("query key");
+    await store.put("query key", kept(complete({ n: 2 })));
+    expect(await store.get("query key")).toEqual(kept(complete({ n: 2 })));
+  });
+
+  test("accepts keys of any length and any characters", async () => {
+    const { store, kept } = await open();
+    const long = `query url http://example.com/${"a".repeat(5000)}`;
+    const keys = [`${long}1`, `${long}22`, 'query quoted "\\ \u0000 \ud83d\ude00', "query "];
+    await Promise.all(keys.map((key) => store.put(key, kept(complete({ n: key.length })))));
+    for (const key of keys) expect(await store.get(key)).toEqual(kept(complete({ n: key.length })));
+  });
+});

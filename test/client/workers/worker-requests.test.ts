@@ -1,0 +1,120 @@
+import { EventEmitter } from "node:events";
+import { expect, onTestFinished, test, vi } from "vitest";
+import {
+  jobIdOf,
+  type OpenQueue,
+  type WorkerAnswer,
+} from "../../../src/client/workers/lookup-queue.js";
+import { WorkerRequests } from "../../../src/client/workers/worker-requests.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+
+const answer: WorkerAnswer = { status: 503, headers: {}, body: "{}" };
+
+interface FakeJob {
+  readonly finishedOn?: number;
+  readonly returnvalue: WorkerAnswer | null;
+}
+
+/** Requests through a queue that a test plays. */
+function open() {
+  const clock = new ManualClock();
+  const events = Object.assign(new EventEmitter(), { close: () => Promise.resolve() });
+  const added: string[] = [];
+  const jobs = new Map<string, FakeJob>();
+  const looks: string[] = [];
+  const queue = {
+    addBulk: async (some: readonly { opts: { jobId: string } }[]) => {
+      for (const { opts } of some) {
+        added.push(opts.jobId);
+        jobs.set(opts.jobId, { returnvalue: null });
+      }
+    },
+    getJob: async (id: string) => {
+      looks.push(id);
+      return jobs.get(id);
+    },
+    remove: async (id: string) => Number(jobs.delete(id)),
+    getWorkersCount: async () => 1,
+    getRateLimitTtl: async () => 0,
+  };
+  const connection = {
+    shown: "redis://redis.example/0",
+    lastFault: () => "",
+    close: () => undefined,
+  };
+  const warnings: string[] = [];
+  const requests = new WorkerRequests(
+    {
+      baseUrl: "https://intel.example/beta",
+      patienceMs: 60_000,
+      clock,
+      onWarning: (warning) => warnings.push(warning),
+    },
+    { queue, connection, listen: async () => events } as unknown as OpenQueue,
+  );
+  onTestFinished(() => requests.destroy());
+  const answered: unknown[] = [];
+  const get = (path: string): string => {
+    const receiver = { answered: (one: unknown) => answered.push(one), failed: () => undefined };
+    requests.get(path, new AbortController().signal, receiver);
+    return jobIdOf(path, 1);
+  };
+  /** Sends another request, and with it what is to be queued again. */
+  const flush = async (): Promise<void> => {
+    const id = get(`/query/flush-${added.length}`);
+    await vi.waitFor(() => expect(added).toContain(id));
+  };
+  /** Lets seconds pass, one after the other. */
+  const seconds = async (count: number): Promise<void> => {
+    for (let n = 0; n < count; n++) await clock.advance(1_000);
+  };
+  return { events, added, jobs, looks, answered, get, flush, seconds };
+}
+
+test("an answer that is not kept is not asked for again while its event is on the way", async () => {
+  const { events, jobs, looks, answered, get, added, flush, seconds } = open();
+  const id = get("/query/example.com");
+  await vi.waitFor(() => expect(added).toEqual([id]));
+  jobs.delete(id);
+  await seconds(6);
+  await vi.waitFor(() => expect(looks).toEqual([id]));
+  await flush();
+  events.emit("completed", { jobId: id, returnvalue: answer });
+  await seconds(10);
+  await flush();
+  expect(answered).toHaveLength(1);
+  expect(added.filter((one) => one === id)).toHaveLength(1);
+});
+
+test("a request that Redis has lost is queued again at the second look", async () => {
+  const { jobs, looks, get, added, seconds } = open();
+  const id = get("/query/example.com");
+  await vi.waitFor(() => expect(added).toEqual([id]));
+  jobs.delete(id);
+  await seconds(7);
+  await vi.waitFor(() => expect(added).toEqual([id, id]));
+  expect(looks).toEqual([id, id]);
+});
+
+test.each([
+  ["completed before it was added again", "duplicated"],
+  ["completed without an event", null],
+])("takes the answer of a request that was %s", async (_, event) => {
+  const { events, jobs, answered, get, added, seconds } = open();
+  const id = get("/query/example.com");
+  await vi.waitFor(() => expect(added).toEqual([id]));
+  jobs.set(id, { finishedOn: 1, returnvalue: answer });
+  if (event === null) await seconds(6);
+  else events.emit(event, { jobId: id });
+  await vi.waitFor(() => expect(answered).toHaveLength(1));
+  expect(added).toEqual([id]);
+});
+
+test("equal requests are one, and each gets the answer", async () => {
+  const { events, answered, get, added } = open();
+  const id = get("/query/example.com");
+  get("/query/example.com");
+  await vi.waitFor(() => expect(added).toEqual([id]));
+  events.emit("completed", { jobId: id, returnvalue: answer });
+  expect(answered).toHaveLength(2);
+});

@@ -1,0 +1,311 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { type AnsweringServer, startAnsweringServer } from "../../helpers/answering-server.js";
+import { comparableRows } from "../../helpers/comparable-rows.js";
+import { RedisServer } from "../../helpers/redis-server.js";
+import { type RunningRepute, runRepute, startRepute } from "../../helpers/run-repute.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { startTimedServer, worstSecond } from "../../helpers/timed-server.js";
+
+let redis: RedisServer;
+let service: AnsweringServer;
+let cwd: string;
+
+beforeAll(async () => {
+  redis = await RedisServer.start();
+});
+afterAll(() => redis?.stop());
+
+beforeEach(async () => {
+  await redis.command("FLUSHALL");
+  [service, cwd] = await Promise.all([startAnsweringServer(), temporaryFolder()]);
+  onTestFinished(() => service.close());
+});
+
+async function dump(rows: number, name = "in.csv"): Promise<void> {
+  const lines = Array.from({ length: rows }, (_, n) => `${n},h${n}.example.com\n`);
+  await writeFile(join(cwd, name), `n,domain\n${lines.join("")}`);
+}
+
+async function worker(...flags: readonly string[]): Promise<RunningRepute> {
+  const url = flags.includes("--intel-url") ? [] : ["--intel-url", service.url];
+  const working = startRepute(["worker", redis.url(), ...url, ...flags]);
+  await working.waitFor("stderr", /answering lookups/);
+  return working;
+}
+
+function args(output: string, ...flags: readonly string[]): string[] {
+  const asked = ["--intel-url", service.url, "--workers", redis.url()];
+  return ["enrich", "in.csv", "-o", output, ...asked, "--lookups", "query", ...flags];
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await delay(5);
+}
+
+/** The rows of an output without their times. */
+async function rowsOf(name: string): Promise<readonly string[]> {
+  const rows = comparableRows(await readFile(join(cwd, name)), name);
+  return rows.map((row) => row.replaceAll(/,202\d-[^,]*Z,/g, ","));
+}
+
+const fast = ["--rate", "5000/s"];
+
+test("the rows and counts of a run with three workers are those of one without", async () => {
+  await dump(600);
+  await writeFile(join(cwd, "corp.txt"), "h17.example.com\n");
+  for (let n = 0; n < 600; n += 7) service.partial.add(`h${n}.example.com`);
+  for (let n = 3; n < 600; n += 50) service.absent.add(`h${n}.example.com`);
+  for (let n = 5; n < 600; n += 60) service.malicious.add(`h${n}.example.com`);
+  const how = ["--lookups", "triage", "--partial-retries", "1", "--exclude", "corp.txt", "--quiet"];
+  const flags = [...how, "--fail-on", "never"];
+  const alone = ["enrich", "in.csv", "-o", "alone.csv", "--intel-url", service.url, ...flags];
+  expect(await runRepute([...alone, "--rate", "5000/s"], { cwd })).toMatchObject({ code: 0 });
+  const requests = service.total;
+  for (let n = 0; n < 3; n++) await worker(...fast);
+  const spread = args("spread.csv", ...flags).filter((word) => word !== "query");
+  spread.splice(spread.indexOf("--lookups"), 1);
+  const run = await runRepute(spread, { cwd });
+  expect([run.code, run.stderr]).toEqual([0, ""]);
+  expect(await rowsOf("spread.csv")).toEqual(await rowsOf("alone.csv"));
+  expect(service.total).toBe(2 * requests);
+  const manifest = async (name: string) =>
+    JSON.parse(await readFile(join(cwd, `${name}.manifest.json`), "utf8")) as Record<
+      string,
+      unknown
+    >;
+  const [spreadOut, aloneOut] = [await manifest("spread.csv"), await manifest("alone.csv")];
+  for (const what of ["statuses", "verdicts", "requests", "unsupported", "exclusions"]) {
+    expect(spreadOut[what], what).toEqual(aloneOut[what]);
+  }
+});
+
+test("two runs with the same 10,000 items ask for each once", async () => {
+  const items = 10_000;
+  await dump(items);
+  for (let n = 0; n < 2; n++) await worker(...fast, "--concurrency", "128");
+  const runs = ["a.csv", "b.csv"].map((name) => startRepute(args(name, "--quiet"), { cwd }));
+  for (const { result } of runs) expect(await result).toMatchObject({ code: 0, stderr: "" });
+  expect(await rowsOf("a.csv")).toEqual(await rowsOf("b.csv"));
+  expect([...service.asked.values()].filter((times) => times !== 1)).toEqual([]);
+  expect(service.total).toBe(items);
+});
+
+test("query, quick-check, case enrich and doctor ask through workers, which have the key", async () => {
+  const key = { REPUTE_API_KEY: "key-of-the-worker" };
+  const working = startRepute(["worker", redis.url(), "--intel-url", service.url], { env: key });
+  await working.waitFor("stderr", /answering lookups at 100\/s, 32 at once/);
+  const through = ["--intel-url", service.url, "--workers", redis.url()];
+  for (const command of ["query", "quick-check"]) {
+    const { code, stdout } = await runRepute([command, "example.com", ...through]);
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { item: "example.com" }]);
+  }
+  const { code, stdout } = await runRepute(["doctor", "--json", ...through]);
+  const { checks } = JSON.parse(stdout) as { checks: { check: string; finding: string }[] };
+  const found = (name: string) => checks.find(({ check }) => check === name)?.finding;
+  expect([code, found("workers"), found("rate"), found("key")]).toEqual([
+    0,
+    "1 connected for this service",
+    "100/s, all workers together",
+    "accepted (of a worker)",
+  ]);
+  expect(found("queue")).toMatch(/^redis:\/\/127\.0\.0\.1:\d+\/0, 0 lookups waiting or open$/);
+});
+
+test("a rate is refused where it would not be heeded, and so is the embedded service", async () => {
+  await dump(3);
+  const rate = await runRepute(args("out.csv", "--rate", "5/s"), { cwd });
+  expect([rate.code, rate.stderr]).toEqual([
+    2,
+    expect.stringContaining("give it to them: repute worker redis://HOST/DB --rate"),
+  ]);
+  const local = ["enrich", "in.csv", "-o", "out.csv", "--local", "--workers", redis.url()];
+  expect(await runRepute(local, { cwd })).toMatchObject({ code: 2 });
+  const quota = await runRepute(["worker", redis.url(), "--rate", "50/d"]);
+  expect([quota.code, quota.stderr]).toEqual([2, expect.stringContaining("belongs to the runs")]);
+});
+
+test("a quota is counted by the run, and ends it as ever", async () => {
+  await dump(30);
+  await worker(...fast);
+  const flags = ["--rate", "10/d", "--quiet", "--json"];
+  const env = { XDG_STATE_HOME: join(cwd, "state") };
+  const { code, stdout } = await runRepute(args("out.csv", ...flags), { cwd, env });
+  expect([code, JSON.parse(stdout)]).toMatchObject([75, { exit_reason: "quota", resumable: true }]);
+  expect(service.total).toBe(10);
+});
+
+test("without workers, a run says so, ends after its patience, and is resumed", async () => {
+  await dump(20);
+  const flags = ["--outage-patience", "2s", "--json"];
+  const { code, stdout, stderr } = await runRepute(args("out.csv", ...flags), { cwd });
+  expect(stderr).toMatch(
+    /no worker is connected to redis:\/\/\S+ for this service \(repute worker/,
+  );
+  expect([code, JSON.parse(stdout)]).toMatchObject([
+    1,
+    { exit_reason: "unreachable", resumable: true, error: { code: "workers_away" } },
+  ]);
+  const resumed = startRepute(args("out.csv", "--resume"), { cwd });
+  await resumed.waitFor("stderr", /no worker is connected/);
+  await worker(...fast);
+  expect(await resumed.result).toMatchObject({ code: 0 });
+  // The first run has taken its lookups back.
+  expect(service.total).toBe(20);
+});
+
+test("a refused key ends its worker, and the run, resumable", async () => {
+  await dump(20);
+  service.refusing = true;
+  const working = await worker(...fast);
+  const { code, stderr } = await runRepute(args("out.csv"), { cwd });
+  expect([code, stderr]).toEqual([1, expect.stringContaining("The key is that of the workers.")]);
+  expect(await working.result).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("401 from the intelligence interface") as string,
+  });
+  service.refusing = false;
+  await worker(...fast);
+  expect(await runRepute(args("out.csv", "--resume"), { cwd })).toMatchObject({ code: 0 });
+});
+
+test("SIGTERM lets a worker finish what is open, and another one goes on", async () => {
+  await dump(400);
+  const first = await worker("--rate", "200/s");
+  const run = startRepute(args("out.csv", "--quiet"), { cwd });
+  await until(() => service.total > 50);
+  first.child.kill("SIGTERM");
+  expect(await first.result).toMatchObject({ code: 0 });
+  await worker(...fast);
+  expect(await run.result).toMatchObject({ code: 0 });
+  expect(service.total).toBe(400);
+});
+
+test("a killed run is resumed while its lookups are answered: none is asked again", async () => {
+  await dump(400);
+  await worker("--rate", "200/s");
+  const run = startRepute(args("out.csv"), { cwd });
+  await until(() => service.total > 80);
+  run.child.kill("SIGKILL");
+  await run.result;
+  await until(() => service.total > 160);
+  expect(await runRepute(args("out.csv", "--resume"), { cwd })).toMatchObject({ code: 0 });
+  expect((await rowsOf("out.csv")).length).toBe(401);
+  expect(service.total).toBe(400);
+});
+
+test("a run that is stopped takes back what no worker has", async () => {
+  await dump(400);
+  await worker("--rate", "50/s");
+  const { code } = await runRepute(args("out.csv", "--deadline", "2s"), { cwd });
+  expect(code).toBe(75);
+  const asked = service.total;
+  await delay(1_000);
+  expect(service.total).toBe(asked);
+});
+
+test("the lookups of a worker that is killed or hangs go to another one", async () => {
+  await dump(300);
+  service.onRequest = () => false;
+  const [killed, hanging] = [await worker(...fast), await worker(...fast)];
+  const run = startRepute(args("out.csv", "--quiet"), { cwd });
+  await until(() => service.total === 64);
+  killed.child.kill("SIGKILL");
+  hanging.child.kill("SIGSTOP");
+  service.onRequest = () => true;
+  await worker(...fast);
+  const start = performance.now();
+  expect(await run.result).toMatchObject({ code: 0, stderr: "" });
+  expect(performance.now() - start).toBeLessThan(30_000);
+  expect(service.total).toBe(364);
+});
+
+test("a Redis that is emptied or restarted loses nothing", async () => {
+  await dump(600);
+  await worker("--rate", "200/s");
+  const run = startRepute(args("out.csv", "--quiet"), { cwd });
+  await until(() => service.total > 100);
+  await redis.command("FLUSHALL");
+  await until(() => service.total > 250);
+  await redis.kill();
+  await delay(500);
+  await redis.startServer();
+  expect(await run.result).toMatchObject({ code: 0 });
+  expect((await rowsOf("out.csv")).map((line) => line.split(",", 1)[0])).toEqual([
+    "n",
+    ...Array.from({ length: 600 }, (_, n) => String(n)),
+  ]);
+  // What was open when Redis lost it may be asked again: by the worker that had it, and another time.
+  expect(service.total).toBeLessThanOrEqual(600 + 2 * 32);
+});
+
+/** When workers were given lookups, by the clock of Redis, which no load of this machine delays. */
+async function takenAt(): Promise<readonly number[]> {
+  const client = redis.client();
+  const [stream = ""] = await client.keys("*:events");
+  const events = await client.xrange(stream, "-", "+");
+  client.disconnect();
+  return events.flatMap(([id, [, event]]) => (event === "active" ? Number.parseInt(id, 10) : []));
+}
+
+test("the rate of all workers holds, and is that of the latest", async () => {
+  await dump(600);
+  await worker("--rate", "50/s");
+  const second = await worker("--rate", "100/s");
+  await second.waitFor("stderr", /of all workers of this service is 100\/s now, was 50\/s/);
+  expect(await runRepute(args("out.csv"), { cwd })).toMatchObject({ code: 0 });
+  const times = await takenAt();
+  expect(times).toHaveLength(600);
+  expect(worstSecond(times)).toBeLessThanOrEqual(110);
+  expect(worstSecond(times)).toBeGreaterThan(50);
+});
+
+test("Retry-After pauses all workers", async () => {
+  const timed = await startTimedServer({ perSecond: 40, kind: "window", retryAfter: 2 });
+  onTestFinished(() => timed.close());
+  await dump(100);
+  for (let n = 0; n < 2; n++) await worker("--intel-url", timed.url, "--rate", "200/s");
+  const flags = ["--intel-url", timed.url, "--workers", redis.url(), "--lookups", "quick-check"];
+  const run = await runRepute(["enrich", "in.csv", "-o", "out.csv", ...flags], { cwd });
+  expect(run).toMatchObject({ code: 0 });
+  const { arrivals } = timed;
+  const refused = arrivals.findIndex(({ accepted }) => !accepted);
+  // Requests of both workers were open then.
+  const during = arrivals.filter(({ at }) => {
+    const since = at - arrivals[refused]!.at;
+    return since > 700 && since < 1_900;
+  });
+  expect(during).toEqual([]);
+});
+
+test.each([
+  ["a wrong password", { password: "right" }, "", /WRONGPASS|NOAUTH/],
+  ["a replica", { settings: { replicaof: "127.0.0.1 1" } }, "", /is a replica: name the primary/],
+  ["a cluster", { settings: { "cluster-enabled": "yes" } }, "", /clusters are not supported/],
+])("%s is an error of the run and of the worker", async (_, options, __, said) => {
+  const other = await RedisServer.start(options);
+  onTestFinished(() => other.stop());
+  await dump(3);
+  const run = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", service.url];
+  for (const command of [
+    [...run, "--workers", other.url()],
+    ["worker", other.url(), "--intel-url", service.url],
+  ]) {
+    const { code, stderr } = await runRepute(command, { cwd });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(said)]);
+    expect(stderr).not.toMatch(/bug|script/);
+  }
+});
+
+test("a run waits for a Redis that is away, and ends after its patience", async () => {
+  await dump(20);
+  await redis.kill();
+  const flags = ["--outage-patience", "2s"];
+  const { code, stderr } = await runRepute(args("out.csv", ...flags), { cwd });
+  await redis.startServer();
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/is away \(.*ECONNREFUSED/)]);
+  await worker(...fast);
+  expect(await runRepute(args("out.csv", "--resume"), { cwd })).toMatchObject({ code: 0 });
+});

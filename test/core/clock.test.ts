@@ -1,0 +1,44 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { parseTimestamp } from "../../src/core/clock.js";
+
+const isoMicros = (text: string): bigint => BigInt(Date.parse(text)) * 1000n;
+
+it.each([
+  ["1970-01-01T00:00:00Z", 0n],
+  ["2026-01-02T03:04:05Z", isoMicros("2026-01-02T03:04:05Z")],
+  ["2026-01-02 03:04:05Z", isoMicros("2026-01-02T03:04:05Z")],
+  ["2026-01-02T03:04:05.123456Z", isoMicros("2026-01-02T03:04:05.123Z") + 456n],
+  ["2026-01-02T03:04:05.123456789Z", isoMicros("2026-01-02T03:04:05.123Z") + 456n],
+  ["2026-01-02T03:04:05+05:30", isoMicros("2026-01-01T21:34:05Z")],
+  ["2026-01-02T03:04:05-08:00", isoMicros("2026-01-02T11:04:05Z")],
+  ["2016-12-31T23:59:60Z", isoMicros("2017-01-01T00:00:00Z")],
+  ["0001-01-01T00:00:00Z", isoMicros("0001-01-01T00:00:00Z")],
+  ["9999-12-31T23:59:59.999999Z", isoMicros("9999-12-31T23:59:59.999Z") + 999n],
+])("reads %s", (text, micros) => {
+  expect(parseTimestamp(text)).toBe(micros);
+});
+
+it.each([
+  "",
+  "2026-01-02",
+  "2026-01-02T03:04:05",
+  "2026-04-31T03:04:05Z",
+  "2026-02-29T00:00:00Z",
+  "2026-01-02T03:04:61Z",
+  "2026-01-02T03:04:05+5:30",
+  "2026-01-02T03:04:05Z ",
+  "0000-01-01T00:00:00Z",
+])("rejects %j", (text) => {
+  expect(parseTimestamp(text)).toBeNull();
+});
+
+it("reads every time that a Date can be written as", () => {
+  const min = new Date("0001-01-01T00:00:00Z");
+  const max = new Date("9999-12-31T23:59:59.999Z");
+  fc.assert(
+    fc.property(fc.date({ min, max, noInvalidDate: true }), (date) => {
+      expect(parseTimestamp(date.toISOString())).toBe(BigInt(date.getTime()) * 1000n);
+    }),
+  );
+});

@@ -1,0 +1,198 @@
+import { mkdir, open, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { ExclusionList } from "../../../src/core/exclusions/exclusion-list.js";
+import { readExclusions } from "../../../src/core/exclusions/read-exclusions.js";
+import { recogniseItem } from "../../../src/core/item/recognise.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+
+async function listOf(content: string | Buffer | object): Promise<ExclusionList> {
+  const path = join(await temporaryFolder(), "list");
+  const isText = typeof content === "string" || Buffer.isBuffer(content);
+  await writeFile(path, isText ? content : JSON.stringify(content));
+  return (await readExclusions([path]))[0]!;
+}
+
+function has(list: ExclusionList, text: string): boolean {
+  const { item } = recogniseItem(text);
+  if (item === null) throw new Error(`${text} is no item`);
+  return list.has(item);
+}
+
+describe("a list of lines", () => {
+  test.each<[entry: string, held: readonly string[], free: readonly string[]]>([
+    ["8.8.8.8", ["8.8.8.8", "http://8.8.8.8:8080/a", "::ffff:8.8.8.8"], ["8.8.8.9"]],
+    [
+      "8.8.0.0/16",
+      ["64:ff9b::808:101", "2002:808:101::1", "2001:0:808:101::f6f6:f6f6", "1.8.8.in-addr.arpa"],
+      ["64:ff9b::909:101", "2002:909:101::1", "2001:0:909:101::f6f6:f6f6", "1.9.9.in-addr.arpa"],
+    ],
+    ["64:ff9b::8.8.1.1", ["8.8.1.1", "http://134742273/", "2002:808:101::1"], ["8.8.1.2"]],
+    ["64:ff9b::8.8.1.0/120", ["8.8.1.255", "7.1.8.8.in-addr.arpa"], ["8.8.2.0", "8.8.0.255"]],
+    ["2002:808:101::", ["http://8.8.1.1/", "64:ff9b::808:101"], ["8.8.1.2"]],
+    ["2002:808::/32", ["8.8.0.0", "8.8.255.255", "2002:808:101::1"], ["8.9.0.0", "8.7.255.255"]],
+    ["2001:0:909:909::f7f7:fefe", ["8.8.1.1"], ["8.8.1.2"]],
+    ["2606:4700::200:5efe:8.8.1.1", ["8.8.1.1"], ["8.8.1.2", "2606:4700::1"]],
+    ["64:ff9b::/96", ["64:ff9b::808:101"], ["8.8.1.1", "2002:808:101::1"]],
+    ["2002::/16", ["2002:808:101::1"], ["8.8.1.1", "64:ff9b::808:101"]],
+    ["::/0", ["2606:4700::1"], ["8.8.1.1"]],
+    ["8.8.0.0/16", ["8.8.255.255", "https://8.8.1.1/"], ["8.9.0.0", "8.7.255.255"]],
+    ["8.8.0.0/255.255.0.0", ["8.8.1.1"], ["8.9.1.1"]],
+    ["0.0.0.0/0", ["1.2.3.4", "255.255.255.255"], ["2606:4700::1"]],
+    ["2606:4700::/32", ["2606:4700::1", "http://[2606:4700:1::2]/"], ["2606:4701::1"]],
+    [
+      "corp.example.com",
+      [
+        "corp.example.com",
+        "A.B.Corp.Example.COM.",
+        "https://wiki.corp.example.com:8443/a?b",
+        "me@corp.example.com",
+        "me@mail.corp.example.com",
+      ],
+      ["notcorp.example.com", "example.com", "corp.example.com.example.net", "me@example.com"],
+    ],
+    ["*.corp.example.com", ["a.corp.example.com"], ["corp2.example.com"]],
+    ["CORP[.]example[.]com.", ["a.corp.example.com"], ["corp2.example.com"]],
+    ["bücher.example.com", ["xn--bcher-kva.example.com"], ["bucher.example.com"]],
+    ["corp.example", ["http://a.corp.example/"], ["http://corp.example.com/"]],
+    ["example.com#ours", ["a.example.com", "http://example.com/a"], ["example.net"]],
+    ["example.com/", ["http://www.example.com/x"], ["example.net"]],
+    ["example.com/a", ["http://example.com/a", "https://example.com/a"], ["example.com"]],
+    ["http://10.0.0.1/", [], ["8.8.8.8"]],
+    ["@example.com", ["me@example.com"], ["example.com", "me@mail.example.com"]],
+    ["Me@example.com", ["me@example.com", "ME@example.com"], ["you@example.com"]],
+    [
+      "hxxp://example.com/a?b#c",
+      ["http://example.com/a?b#c"],
+      ["http://example.com/a", "https://example.com/a?b#c", "example.com"],
+    ],
+    [
+      "3395856CE81F2B7382DEE72602F798B642F14140",
+      ["3395856ce81f2b7382dee72602f798b642f14140"],
+      ["4395856ce81f2b7382dee72602f798b642f14140"],
+    ],
+    [
+      "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
+      ["bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"],
+      ["0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"],
+    ],
+  ])("%s", async (entry, held, free) => {
+    const list = await listOf(`${entry}\n`);
+    expect(held.filter((text) => !has(list, text))).toEqual([]);
+    expect(free.filter((text) => has(list, text))).toEqual([]);
+    expect(list.entries).toBe(1);
+  });
+
+  test("has comments, blank lines, quotes, a byte order mark and any line end", async () => {
+    const list = await listOf(
+      '\uFEFF# ours\r\n\r\n  example.com # all of it\r\n"8.8.8.8",\r\nhttp://example.net/#a',
+    );
+    expect(list).toMatchObject({ entries: 3, sample: "example.com" });
+    expect(has(list, "http://example.net/#a")).toBe(true);
+    expect(has(list, "8.8.8.8")).toBe(true);
+  });
+
+  test.each([
+    "8.8.8.256",
+    "8.8.8.0/33",
+    "8.8.8.0-8.8.8.9",
+    "a/b",
+    "@",
+    "d41d8cd98f00b204e9800998ecf8427e",
+  ])("%s is an error with its line", async (entry) => {
+    await expect(listOf(`example.com\n\n${entry}\n`)).rejects.toMatchObject({
+      code: "exclusion_invalid",
+      message: expect.stringMatching(/list, line 3: ".+" is not an address/) as string,
+    });
+  });
+});
+
+describe("a warning list of MISP", () => {
+  const of = (type: string, ...list: string[]) => ({ name: "Ours", type, version: 1, list });
+
+  test("of type cidr", async () => {
+    const list = await listOf(of("cidr", "8.8.0.0/16", "2606:4700::1"));
+    expect(["8.8.1.1", "2606:4700::1"].every((text) => has(list, text))).toBe(true);
+    expect(has(list, "8.9.1.1")).toBe(false);
+  });
+
+  test("of type hostname, with all below", async () => {
+    const list = await listOf(of("hostname", "Example.com", ".example.net"));
+    expect(
+      ["example.com", "a.example.com", "http://b.example.net/"].every((t) => has(list, t)),
+    ).toBe(true);
+  });
+
+  test("of type string, exactly", async () => {
+    const list = await listOf(of("string", "Example.com", "8.8.8.8"));
+    expect(["example.com", "http://example.com/a", "8.8.8.8"].every((t) => has(list, t))).toBe(
+      true,
+    );
+    expect(has(list, "::ffff:8.8.8.8")).toBe(true);
+    expect(has(list, "a.example.com")).toBe(false);
+  });
+
+  test("of type substring", async () => {
+    const idn = await listOf(of("substring", "bücher"));
+    expect(has(idn, "www.bücher.example.com")).toBe(true);
+    const list = await listOf(of("substring", "Corp"));
+    expect(["http://a.example.com/CORP/", "mycorp.example.com"].every((t) => has(list, t))).toBe(
+      true,
+    );
+  });
+
+  test("of type regex is refused by its name", async () => {
+    await expect(listOf(of("regex", "/a/"))).rejects.toMatchObject({
+      code: "exclusions_unreadable",
+      message: expect.stringContaining('the type of the warning list "Ours" is regex') as string,
+    });
+  });
+
+  test.each([
+    ["{", /it is not JSON/],
+    [{ name: "a" }, /it is no warning list of MISP/],
+    [of("cidr", "8.8.8.8", "nonsense"), /entry 2 of "Ours": "nonsense"/],
+  ])("%j is an error", async (content, message) => {
+    await expect(listOf(content)).rejects.toThrow(message);
+  });
+});
+
+describe("a list that cannot be read", () => {
+  test("is missing, a folder, a device, too large, not text, or without entries", async () => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, "folder"));
+    await writeFile(join(folder, "latin"), Buffer.from([0xff, 0xfe, 0x41]));
+    const sparse = await open(join(folder, "large"), "w");
+    await sparse.truncate(256 * 1024 * 1024 + 1);
+    await sparse.close();
+    await symlink("/dev/zero", join(folder, "zero"));
+    const empty = "it has no entries; did its download fail?";
+    const contents = { nothing: "", blank: "\n \r\n", comments: "# ours\n# none yet\n" };
+    for (const [name, text] of Object.entries(contents)) await writeFile(join(folder, name), text);
+    await writeFile(join(folder, "misp"), JSON.stringify({ name: "a", type: "cidr", list: [""] }));
+    for (const [name, fault] of [
+      ["nothing", empty],
+      ["blank", empty],
+      ["comments", empty],
+      ["misp", empty],
+      ["zero", "it is not a regular file"],
+      ["large", "it is larger than 256 MiB"],
+      ["none", "there is no such file"],
+      ["folder", "it is a folder"],
+      ["latin", "it is not UTF-8 text"],
+    ] as const) {
+      await expect(readExclusions([join(folder, name)])).rejects.toMatchObject({
+        code: "exclusions_unreadable",
+        message: `cannot read the exclusion list ${join(folder, name)}: ${fault}`,
+      });
+    }
+  });
+});
+
+test("a file that is named twice is one list, however it is spelled", async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, "list");
+  await writeFile(path, "8.8.8.8\n");
+  const lists = await readExclusions([path, `${folder}/./list`, path]);
+  expect(lists.map((list) => list.path)).toEqual([path]);
+});

@@ -1,0 +1,106 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { isLocked, takeLock } from "../../../src/core/files/run-lock.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+
+const root = new URL("../../..", import.meta.url);
+const importLock = 'import { takeLock } from "./dist/core/files/run-lock.js";';
+
+describe("takeLock", () => {
+  it("keeps a second run out and names the process that holds the lock", async () => {
+    const path = join(await temporaryFolder(), "lock");
+    expect(await isLocked(path)).toBe(false);
+    const release = await takeLock(path);
+    expect(await isLocked(path)).toBe(true);
+    const message = `another run (process ${process.pid}) is writing this output`;
+    await expect(takeLock(path)).rejects.toMatchObject({ code: "output_locked", message });
+    await release();
+    expect(await isLocked(path)).toBe(false);
+    await expect(takeLock(path).then((again) => again())).resolves.toBeUndefined();
+  });
+
+  it("names the machine of the process if it is another one", async () => {
+    const path = join(await temporaryFolder(), "lock");
+    const release = await takeLock(path);
+    await writeFile(`${path}.holder`, '{"pid":7,"host":"elsewhere.example"}');
+    await expect(takeLock(path)).rejects.toThrow("(process 7 on elsewhere.example)");
+    await writeFile(`${path}.holder`, '{"pid":');
+    await expect(takeLock(path)).rejects.toThrow("another run is writing this output");
+    await release();
+  });
+
+  it("is given up in a folder that cannot be written any more", async () => {
+    const path = join(await temporaryFolder(), "lock");
+    const release = await takeLock(path);
+    await rm(`${path}.holder`);
+    // A folder in place of a file stops privileged users, too.
+    await mkdir(`${path}.holder`);
+    await release();
+    await expect(takeLock(path).then((again) => again())).resolves.toBeUndefined();
+  });
+
+  it("takes over the lock of a killed process that its parent has not reaped", async () => {
+    const path = join(await temporaryFolder(), "lock");
+    const program = `${importLock}
+      await takeLock(${JSON.stringify(path)});
+      console.log(process.pid);
+      setInterval(() => {}, 1_000);`;
+    // exec replaces the shell with a program that never reaps the child.
+    const parent = spawn(
+      "sh",
+      ["-c", '"$0" --input-type=module -e "$1" & exec sleep 600', process.execPath, program],
+      { cwd: root, stdio: ["ignore", "pipe", "inherit"] },
+    );
+    onTestFinished(() => void parent.kill("SIGKILL"));
+    const [said] = (await once(parent.stdout, "data")) as [Buffer];
+    await expect(takeLock(path)).rejects.toThrow(`process ${Number(said.toString())}`);
+    process.kill(Number(said.toString()), "SIGKILL");
+    await expect.poll(() => isLocked(path)).toBe(false);
+    await expect(takeLock(path).then((release) => release())).resolves.toBeUndefined();
+  });
+
+  it("leaves the lock of a run that started after its own was removed", async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, "lock");
+    const release = await takeLock(path);
+    await rm(path);
+    const next = await takeLock(path);
+    await release();
+    await expect(takeLock(path)).rejects.toMatchObject({ code: "output_locked" });
+    await next();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it("belongs to exactly one of many contenders", async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, "lock");
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => takeLock(path)));
+    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect(await readdir(folder)).toEqual(["lock", "lock.holder"]);
+  });
+
+  it("is never held twice while processes take and remove it", async () => {
+    const folder = await temporaryFolder();
+    const program = `${importLock}
+      import { closeSync, openSync, rmSync } from "node:fs";
+      const path = ${JSON.stringify(join(folder, "lock"))};
+      for (let taken = 0; taken < 50;) {
+        const release = await takeLock(path).catch((error) => {
+          if (error.code !== "output_locked") throw error;
+        });
+        if (release === undefined) continue;
+        closeSync(openSync(path + ".inside", "wx"));
+        taken++;
+        rmSync(path + ".inside");
+        await release();
+      }`;
+    const run = () =>
+      promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], { cwd: root });
+    await expect(Promise.all(Array.from({ length: 4 }, run))).resolves.toHaveLength(4);
+    expect(await readdir(folder)).toEqual([]);
+  });
+});

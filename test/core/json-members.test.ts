@@ -1,0 +1,114 @@
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import {
+  cellText,
+  elementTexts,
+  memberTexts,
+  wellFormedJson,
+  readJson,
+} from "../../src/core/json-members.js";
+import { anyText } from "../helpers/any-text.js";
+
+describe("memberTexts", () => {
+  it("keeps each value as written", () => {
+    const text = '{ "a" : 1.0 , "b":1e400,"c": 12345678901234567890 ,"d":[ 1,{"e":"]}"}] }';
+    expect([...memberTexts(text)]).toEqual([
+      ["a", "1.0"],
+      ["b", "1e400"],
+      ["c", "12345678901234567890"],
+      ["d", '[ 1,{"e":"]}"}]'],
+    ]);
+  });
+
+  it("decodes escapes in names", () => {
+    expect([...memberTexts('{"a\\"\\\\\\u00fc":1}').keys()]).toEqual(['a"\\ü']);
+  });
+
+  it("agrees with JSON.parse on any object", () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(anyText(), fc.jsonValue()),
+        fc.constantFrom(0, 2, "\t"),
+        (object, indent) => {
+          const members = memberTexts(JSON.stringify(object, null, indent));
+          const values = Array.from(members, ([name, text]) => [name, JSON.parse(text)]);
+          expect(Object.fromEntries(values)).toEqual(JSON.parse(JSON.stringify(object)));
+        },
+      ),
+    );
+  });
+});
+
+describe("elementTexts", () => {
+  it("keeps each element as written", () => {
+    expect(elementTexts('[ 1.0,"a,b" ,[2, 3],{"c":[]} , null]')).toEqual([
+      "1.0",
+      '"a,b"',
+      "[2, 3]",
+      '{"c":[]}',
+      "null",
+    ]);
+  });
+});
+
+describe("cellText", () => {
+  it.each([
+    ['"text"', "text"],
+    ['"a\\n\\u00fc"', "a\nü"],
+    ['""', ""],
+    ["null", ""],
+    ["true", "true"],
+    ["1.0", "1.0"],
+    ['[1, "a"]', '[1, "a"]'],
+  ])("turns %s into the text %j", (value, text) => {
+    expect(cellText(value)).toBe(text);
+  });
+});
+
+test.each([
+  ["raw", '["B\udcfcro"]', '["B\uFFFDro"]'],
+  ["escaped", '["B\\udcfcro\\uD800"]', '["B\uFFFDro\uFFFD"]'],
+  ["in a pair", '["\\ud83d\\ude00\u{1F600}"]', '["\\ud83d\\ude00\u{1F600}"]'],
+  ["behind an escaped backslash", '["\\\\udcfc\\\\\\udcfc"]', '["\\\\udcfc\\\\\uFFFD"]'],
+])("wellFormedJson replaces lone surrogates: %s", (_, text, expected) => {
+  expect(wellFormedJson(text)).toBe(expected);
+});
+
+function read(text: string | Buffer) {
+  return readJson(Buffer.from(text));
+}
+
+test("skips a byte order mark", () => {
+  expect(read('\uFEFF{"a":1}').value).toEqual({ a: 1 });
+});
+
+test("decodes invalid UTF-8 as U+FFFD", () => {
+  const bytes = Buffer.from('{"name":"Telef\u00f3nica"}', "latin1");
+  expect(read(bytes).value).toEqual({ name: "Telef\u{FFFD}nica" });
+});
+
+test.each(["__proto__", "\\u005f_proto__", "_\\u005F\\u0070roto__", "__\\u0070\\u0072oto__"])(
+  "drops a member named %s",
+  (name) => {
+    const { value } = read(`{"a":{"${name}":{"polluted":true},"b":1}}`);
+    expect(JSON.stringify(value)).toBe('{"a":{"b":1}}');
+  },
+);
+
+test("accepts a thousand levels of nesting", () => {
+  expect(read("[".repeat(1000) + "]".repeat(1000)).fault).toBeNull();
+});
+
+test.each([["arrays", "[".repeat(100_000) + "]".repeat(100_000)]])(
+  "rejects deeper nesting: %s",
+  (_, text) => {
+    expect(read(text).fault).toContain("nested deeper than 1000 levels");
+  },
+);
+
+test.each([
+  ["", "is empty"],
+  ["NaN", "is not JSON"],
+])("rejects %j", (text, fault) => {
+  expect(read(text)).toEqual({ value: null, fault });
+});

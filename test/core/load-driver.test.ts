@@ -1,0 +1,89 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { expect, it } from "vitest";
+import { installCommand, loadDriver, optionalPackages } from "../../src/core/load-driver.js";
+import { packagePath } from "../../src/core/program.js";
+import manifest from "../../package.json" with { type: "json" };
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+
+const fault = (message: string, code?: string): Error =>
+  Object.assign(new Error(message), { code });
+
+it.each(["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"])(
+  "says how to install a missing package (%s)",
+  async (code) => {
+    const loading = loadDriver("a-driver", () => Promise.reject(fault("Cannot find", code)));
+    await expect(loading).rejects.toMatchObject({
+      code: "driver_missing",
+      message: "this needs the package a-driver",
+      hint: `install it with: ${installCommand("a-driver")}`,
+    });
+  },
+);
+
+it("says why a package cannot be loaded", async () => {
+  const loading = loadDriver("a-driver", () => Promise.reject(fault("GLIBC_2.99 not found")));
+  await expect(loading).rejects.toMatchObject({
+    code: "driver_unusable",
+    message: expect.stringContaining("GLIBC_2.99 not found"),
+    hint: `reinstall it with: ${installCommand("a-driver")}`,
+  });
+});
+
+const ownPrefix = dirname(dirname(process.execPath));
+
+it.each([
+  ["a checkout", "/src/repute", "npm install pg --include=dev --prefix /src/repute"],
+  ["a project", "/cwd/node_modules/repute", "npm install pg"],
+  ["another project", "/my app/node_modules/repute", "npm install pg --prefix '/my app'"],
+  ["a dependency's dependency", "/cwd/node_modules/tool/node_modules/repute", "npm install pg"],
+  [
+    "npx",
+    "/home/me/.npm/_npx/1f/node_modules/repute",
+    "npm install pg --prefix /home/me/.npm/_npx/1f",
+  ],
+  [
+    "the global folder of this Node.js",
+    join(ownPrefix, "lib/node_modules/repute"),
+    "npm install -g pg",
+  ],
+  [
+    "another global folder",
+    "/home/me/.npm-global/lib/node_modules/repute",
+    "npm install -g pg --prefix /home/me/.npm-global",
+  ],
+  ["pnpm", "/cwd/node_modules/.pnpm/repute@0.1.0/node_modules/repute", "pnpm add pg"],
+  [
+    "pnpm, globally",
+    "/home/me/.local/share/pnpm/global/5/.pnpm/repute@0.1.0/node_modules/repute",
+    "pnpm add -g pg",
+  ],
+  ["pnpm's store", "/store/v10/links/@/repute/0.1.0/1f/node_modules/repute", "pnpm add pg"],
+])("shows the command for %s", (_, root, command) => {
+  expect(installCommand("pg", "/cwd", root)).toBe(command);
+});
+
+it("shows how to unpack the archive of drivers into an unpacked archive", async () => {
+  const root = join(await temporaryFolder(), "my repute");
+  await mkdir(root);
+  const driversArchive = "repute-drivers-1.2.3-linux-x64.tar.gz";
+  await writeFile(join(root, "package.json"), JSON.stringify({ driversArchive }));
+  expect(installCommand("pg", "/cwd", root)).toBe(
+    `tar -xzf ${driversArchive} --strip-components=1 -C '${root}'`,
+  );
+});
+
+it("finds the optional packages without loading them, in the folder of the checkout", () => {
+  const { folder, found, missing } = optionalPackages();
+  expect(folder).toBe(packagePath("node_modules"));
+  expect([...found].toSorted()).toEqual(Object.keys(manifest.peerDependencies).toSorted());
+  expect(missing).toEqual([]);
+});
+
+it("takes a folder named lib with a package.json for a project", async () => {
+  const lib = join(await temporaryFolder(), "lib");
+  await mkdir(lib);
+  await writeFile(join(lib, "package.json"), "{}");
+  const root = join(lib, "node_modules", "repute");
+  expect(installCommand("pg", lib, root)).toBe("npm install pg");
+});

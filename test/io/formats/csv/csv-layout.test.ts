@@ -1,0 +1,227 @@
+import { describe, expect, it } from "vitest";
+import type { SourceOptions } from "../../../../src/io/input/types.js";
+import {
+  piped,
+  readSource,
+  openSource,
+  plainRow,
+  positionAfter,
+} from "../../input/sources/sources-reading.js";
+import { Readable } from "node:stream";
+import { ManualClock } from "../../../helpers/manual-clock.js";
+
+/** Options without any flag, for an input whose name tells the format. */
+const noFlags = { guessed: true, header: null, itemColumn: null } as const;
+
+async function read(content: string, options: Partial<SourceOptions> = {}) {
+  const { source, rows } = await readSource("csv", piped(content), { ...noFlags, ...options });
+  const { columns, reading } = source;
+  return { columns, reading, items: rows.map((row) => row.itemText), rows };
+}
+
+async function errorOf(content: string, options: Partial<SourceOptions> = {}): Promise<unknown> {
+  return read(content, options).then(
+    () => null,
+    (error: unknown) => error,
+  );
+}
+
+function lines(count: number, line: (n: number) => string): string {
+  return Array.from({ length: count }, (_, n) => `${line(n)}\n`).join("");
+}
+
+const hash = (n: number): string => n.toString(16).padStart(64, "0");
+const sha1 = "a".repeat(40);
+const page = "https://reports.example.org/a";
+
+describe("a CSV input without flags", () => {
+  it("samples only the first 200 records", async () => {
+    const content = `data,peer\n${lines(200, () => "192.0.2.1,x")}${lines(900, () => "x,192.0.2.1")}`;
+    const { reading, items } = await read(content);
+    expect(reading.items[0].sample).toMatchObject({ cells: 200, indicators: 200, share: 1 });
+    expect(items).toHaveLength(1100);
+  });
+
+  it.each([
+    ["csv", "sha256,c2", (n: number, c2: string) => `${hash(n)},${c2}`],
+    ["ndjson", "", (n: number, c2: string) => JSON.stringify({ file: { sha256: hash(n) }, c2 })],
+  ] as const)("samples %s on while no column can be looked up", async (format, header, line) => {
+    const content = lines(3000, (n) => line(n, n === 2500 ? "login.example.com" : "N/A"));
+    const input = piped(header === "" ? content : `${header}\n${content}`);
+    const { source } = await readSource(format, input, noFlags);
+    expect(source.reading.items[0]).toMatchObject({ name: "c2", sample: { cells: 1 } });
+  });
+
+  it("names other columns with items", async () => {
+    const content = `ioc,SHA1,link\n${lines(300, (n) => `192.0.2.1,${n < 61 ? sha1 : ""},${page}`)}`;
+    const { reading } = await read(content);
+    expect(reading.others).toEqual({
+      sampled: 200,
+      columns: [{ name: "SHA1", index: 1, rows: 61 }],
+    });
+  });
+
+  it("lists all shares if two columns qualify", async () => {
+    expect(await errorOf("src_ip,dst_ip,n\n192.0.2.1,192.0.2.2,1\n")).toMatchObject({
+      name: "UsageError",
+      code: "column_ambiguous",
+      message: expect.stringMatching(/"src_ip" {2}100%.*\n {2}"dst_ip" {2}100%.*\n {2}"n" {2}0%/),
+    });
+  });
+
+  it.each([
+    ["semicolons", ";", "ip;score\n192.0.2.1;0,5\n192.0.2.2;0,7\n"],
+    ["tabs", "\t", "ip\tnote\n192.0.2.1\ta, b\n192.0.2.2\tc\n"],
+    ["commas, a semicolon in each record", ",", "192.0.2.1,a;b\n192.0.2.2,c;d\n"],
+  ])("is separated by %s", async (_, delimiter, content) => {
+    const { reading, items } = await read(content);
+    expect([reading.delimiter, items]).toEqual([delimiter, ["192.0.2.1", "192.0.2.2"]]);
+  });
+
+  it("only tries commas and semicolons with --from csv", async () => {
+    const semicolons = await read("ip;n\n192.0.2.1;1\n", { guessed: false });
+    expect(semicolons.items).toEqual(["192.0.2.1"]);
+    expect(await errorOf("ip\tn\n192.0.2.1\t1\n", { guessed: false })).toMatchObject({
+      hint: expect.stringContaining("--from tsv") as string,
+    });
+  });
+
+  it("treats a first record with an item as a row", async () => {
+    const { columns, reading, items } = await read("192.0.2.1,7\n192.0.2.2,8\n");
+    expect(columns).toEqual(["column_1", "column_2"]);
+    expect(reading.header).toBe("none");
+    expect(items).toEqual(["192.0.2.1", "192.0.2.2"]);
+  });
+
+  it("treats field names that look like domains as a header", async () => {
+    const { columns, items } = await read("source.ip,host.name\n192.0.2.1,x\n192.0.2.2,y\n");
+    expect([columns, items]).toEqual([
+      ["source.ip", "host.name"],
+      ["192.0.2.1", "192.0.2.2"],
+    ]);
+    expect((await read("host.name\nexample.com\n")).items).toEqual(["example.com"]);
+  });
+
+  it("takes its header from the comment before the first record", async () => {
+    const content =
+      '# feed\n#\n# "seen","ioc_value","tags"\n"2026", "192.0.2.1", "a, b"\n"2026", "192.0.2.2", ""\n# 2 entries\n';
+    const { columns, reading, rows } = await read(content);
+    expect(columns).toEqual(["seen", "ioc_value", "tags"]);
+    expect(reading).toMatchObject({ header: "comment", comment: "#", spaced: true });
+    expect(rows.map((row) => [row.line, row.cells])).toEqual([
+      [4, ["2026", "192.0.2.1", "a, b"]],
+      [5, ["2026", "192.0.2.2", ""]],
+    ]);
+  });
+
+  it.each(["#,ip", "#id,ip"])("keeps a first line %j as its header", async (header) => {
+    const { columns, rows } = await read(`${header}\n1,192.0.2.1\n#2,192.0.2.2\n`);
+    expect(columns).toEqual(header.split(","));
+    expect(rows.map((row) => row.cells)).toEqual([
+      ["1", "192.0.2.1"],
+      ["#2", "192.0.2.2"],
+    ]);
+  });
+
+  it("names an unnamed column by position", async () => {
+    const { reading } = await read("note,\na,192.0.2.1\n");
+    expect(reading.items[0]).toMatchObject({ name: "", index: 1 });
+    expect((await read("note,\na,192.0.2.1\n", { itemColumn: "column_2" })).items).toEqual([
+      "192.0.2.1",
+    ]);
+  });
+});
+
+describe("flags", () => {
+  it.each([
+    ["--item-column", { itemColumn: "note" }, ["example.net", "x"]],
+    ["--no-header", { header: false }, ["data", "192.0.2.1", "192.0.2.2"]],
+    ["--comment", { comment: "192.0.2.1" }, ["192.0.2.2"]],
+  ])("win over what the records say: %s", async (_, options, items) => {
+    const content = "data,note\n192.0.2.1,example.net\n192.0.2.2,x\n";
+    expect((await read(content, options)).items).toEqual(items);
+  });
+
+  it("make the first record a header if they name one of its columns", async () => {
+    expect((await read("a,example.com\n192.0.2.1,x\n", { itemColumn: "a" })).items).toEqual([
+      "192.0.2.1",
+    ]);
+  });
+});
+
+describe("a column of kind names", () => {
+  it.each([null, "data"])("next to the item is used, with --item-column %s", async (itemColumn) => {
+    const content = "indicator_type,data\nDomain,setup.sh\nsha256,x\nurl,example.com\n";
+    const { reading, rows } = await read(content, { itemColumn });
+    expect(reading.kind).toEqual({ name: "indicator_type", index: 0, by: "neighbour" });
+    expect(rows.map((row) => row.kindText)).toEqual(["Domain", "", "url"]);
+  });
+});
+
+describe("a resumed run", () => {
+  const content = `# feed\n# "id","peer","kind"\n${lines(300, (n) => `"${n}", "192.0.2.${n % 250}", "ip"`)}`;
+
+  it("keeps its layout, whatever a new sample would show", async () => {
+    const { source, rows } = await readSource("csv", piped(content), noFlags);
+    const resume = positionAfter(rows[9]!, source);
+    const later = content.replace(/"192\.0\.2\.\d+"/g, (cell) => cell.replace("192", "xyz"));
+    const rest = await readSource("csv", piped(later), { ...noFlags, resume });
+    expect(rest.source.reading).toEqual(source.reading);
+    expect(rest.rows.slice(0, 2).map((row) => row.itemText)).toEqual(["xyz.0.2.10", "xyz.0.2.11"]);
+  });
+
+  it.each([
+    ["record", "note,peer\nx,192.0.2.1\n"],
+    ["comment", "# note,peer\nx,192.0.2.1\n"],
+    ["none", "x,192.0.2.1\n"],
+  ])("before its first row knows its header all the same: %s", async (header, text) => {
+    const { source, rows } = await readSource("csv", piped(text), noFlags);
+    const { columns, reading } = source;
+    const resume = { offset: 0, row: 0, line: 0, columns, reading };
+    const again = await readSource("csv", piped(text), { ...noFlags, resume });
+    expect(reading.header).toBe(header);
+    expect(again.rows.map(plainRow)).toEqual(rows.map(plainRow));
+  });
+});
+
+describe("a live stream", () => {
+  function live(text: string) {
+    const stream = new Readable({ read: () => undefined });
+    stream.push(text);
+    return stream;
+  }
+
+  it.each([
+    ["csv", "time,peer\n1,192.0.2.1\n2,192.0.2.2\n", "3,192.0.2.3\n"],
+    ["ndjson", '{"peer":"192.0.2.1"}\n{"peer":"192.0.2.2"}\n', '{"peer":"192.0.2.3"}\n'],
+  ] as const)("of %s continues once a pause leaves a clear choice", async (format, first, more) => {
+    const clock = new ManualClock();
+    const stream = live(first);
+    const opening = openSource(format, { stream, name: "stdin" }, { ...noFlags, clock });
+    const source = await clock.run(opening);
+    expect(source.reading.items[0].name).toBe("peer");
+    stream.push(more);
+    stream.push(null);
+    const items: string[] = [];
+    for await (const rows of source.rows) items.push(...rows.map((row) => row.itemText));
+    expect(items).toEqual(["192.0.2.1", "192.0.2.2", "192.0.2.3"]);
+  });
+
+  it.each([
+    ["leave the choice open", "a,b\n192.0.2.1,192.0.2.2\n"],
+    ["have nothing to look up", "b,a\n10.0.0.5,-\n"],
+  ])("is sampled further while its records %s", async (_, first) => {
+    const clock = new ManualClock();
+    const stream = live(first);
+    const opening = openSource("csv", { stream, name: "stdin" }, { ...noFlags, clock });
+    // One pause for the first lines and one for the records.
+    while (clock.asked.length < 2) await clock.advance(1000);
+    await clock.advance(10_000);
+    const [x, y] = first.startsWith("a") ? ["192.0.2.3", "x"] : ["x", "192.0.2.3"];
+    stream.push(`${x},${y}\n`.repeat(3));
+    stream.push(null);
+    const source = await clock.run(opening);
+    await source.close();
+    expect(source.reading.items[0]).toMatchObject({ name: "a", sample: { share: 1 } });
+  });
+});

@@ -1,0 +1,121 @@
+import fc from "fast-check";
+import { parse } from "csv-parse/sync";
+import { describe, expect, it, test } from "vitest";
+import { addedColumns, columns } from "../../../../src/core/columns.js";
+import { UsageError } from "../../../../src/core/errors.js";
+import { csvEncoder, csvRecords, countCsv } from "../../../../src/io/formats/csv/csv-records.js";
+import type { EncoderOptions } from "../../../../src/io/formats/types.js";
+import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
+import { anyText } from "../../../helpers/any-text.js";
+
+const base: EncoderOptions = {
+  columns: ["ip", "note"],
+  prefix: "rep_",
+  shape: "flat",
+};
+
+describe("csvEncoder", () => {
+  it("writes the input's columns first, then the added ones with the prefix", () => {
+    const { header } = csvEncoder(",", { ...base, prefix: "x_" });
+    expect(header.startsWith("ip,note,x_item,x_kind,x_status,")).toBe(true);
+    expect(header.trim().split(",")).toHaveLength(2 + columns.length);
+  });
+
+  it.each([",", "\t"] as const)(
+    "preserves cells and order of all kinds of rows for an RFC 4180 reader, separated by %j",
+    (delimiter) => {
+      const cell = fc.oneof(
+        fc.string(),
+        anyText(),
+        fc.constantFrom('"', "a,b\tc", "x\r\ny", "", "é", "y".repeat(5000), '"'.repeat(3000)),
+      );
+      fc.assert(
+        fc.property(fc.array(fc.tuple(cell, cell), { maxLength: 60 }), (cells) => {
+          const encoder = csvEncoder(delimiter, base);
+          const rows = cells.map((each) => anEnrichedRow({ cells: each }));
+          const half = Math.floor(rows.length / 2);
+          const text = encoder.encode(rows.slice(0, half)) + encoder.encode(rows.slice(half));
+          const read: string[][] = parse(text, { delimiter });
+          expect(read.map((record) => record.slice(0, 2))).toEqual(cells);
+        }),
+      );
+    },
+  );
+
+  it("joins lists with a bar and leaves null empty", () => {
+    const record = cellsOf(anEnrichedRow({}, { query: fullIpResult }));
+    expect(record["rep_tags"]).toBe("credentials:brute-force|scanner:web");
+    expect(record["rep_bogon"]).toBe("false");
+    expect(record["rep_honeypot_observations"]).toBe("1");
+    expect(record["rep_quick_activity"]).toBe("");
+  });
+
+  it.each(["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])(
+    "neutralises an added cell that starts like %j",
+    (name) => {
+      const row = anEnrichedRow({}, { query: { asn: { name } } });
+      expect(cellsOf(row)["rep_as_name"]).toBe(`'${name}`);
+    },
+  );
+
+  it.each([",", "\t"])(
+    "reads back every value that it neutralised, separated by %j",
+    (delimiter) => {
+      const start = fc.constantFrom("", "'", "''", "=", "'=", "''@", "'-", "'a", "'\t", "+");
+      const value = fc.tuple(start, anyText()).map((parts) => parts.join(""));
+      fc.assert(
+        fc.property(value, fc.array(value.filter((tag) => !tag.includes("|"))), (name, tags) => {
+          const encoder = csvEncoder(delimiter, base);
+          const line = encoder.encode([anEnrichedRow({}, { query: { asn: { name }, tags } })]);
+          const record = csvRecords(delimiter).layout(encoder.header, "rep_")?.read(line);
+          expect(record?.text("as_name")).toBe(name);
+          expect(record?.list("tags").join("|")).toBe(tags.join("|"));
+        }),
+      );
+    },
+  );
+
+  it("rejects a prefix that clashes with an input column and names the flag", () => {
+    const clash = (): unknown => csvEncoder(",", { ...base, columns: ["ip", " rep_status "] });
+    expect(clash).toThrow(UsageError);
+    expect(clash).toThrow(/rep_status/);
+    expect(hintOf(clash)).toContain("--prefix");
+    const omitted = {
+      ...base,
+      columns: ["ip", "rep_asn"],
+      added: addedColumns({ only: ["tags"] }),
+    };
+    expect(() => csvEncoder(",", omitted)).toThrow(/rep_asn/);
+  });
+});
+
+function cellsOf(
+  row: Parameters<ReturnType<typeof csvEncoder>["encode"]>[0][number],
+  options: Partial<EncoderOptions> = {},
+): Record<string, string> {
+  const encoder = csvEncoder(",", { ...base, ...options });
+  const [record]: Record<string, string>[] = parse(encoder.header + encoder.encode([row]), {
+    columns: true,
+  });
+  return record ?? {};
+}
+
+function hintOf(act: () => unknown): string | null {
+  try {
+    act();
+  } catch (error) {
+    return error instanceof UsageError ? error.hint : null;
+  }
+  return null;
+}
+
+test("counts statuses and verdicts wherever these columns are", () => {
+  const count = (text: string) => {
+    const counter = countCsv(",", { inputColumns: 1, prefix: "rep_", shape: "flat" });
+    for (const line of text.split(/(?<=\n)/)) counter.add(Buffer.from(line));
+    return counter.counted();
+  };
+  const last = count("ip,rep_tags,rep_verdict,rep_status\n192.0.2.1,,malicious,complete\n");
+  expect(last).toMatchObject({ rows: 1, verdicts: { malicious: 1 }, statuses: { complete: 1 } });
+  expect(count("ip,rep_status\n192.0.2.1,failed\n")).toMatchObject({ rows: 1, verdicts: null });
+});

@@ -1,0 +1,209 @@
+import { rowWarnings } from "../../../../src/core/row.js";
+import { describe, expect, it } from "vitest";
+import { encodeText } from "../../../../src/core/bytes.js";
+import type { SourceOptions } from "../../../../src/io/input/types.js";
+import { limitRecords, piped, readingOf, readSource } from "../../input/sources/sources-reading.js";
+
+async function cellsOf(
+  content: string | Buffer,
+  options: Partial<SourceOptions> = {},
+): Promise<(readonly string[])[]> {
+  const { rows } = await readSource("csv", piped(content), options);
+  return rows.map((row) => row.cells);
+}
+
+async function errorOf(
+  content: string | Buffer,
+  options: Partial<SourceOptions> = {},
+): Promise<unknown> {
+  return readSource("csv", piped(content), options).then(
+    () => null,
+    (error: unknown) => error,
+  );
+}
+
+describe("csv header", () => {
+  it.each([
+    ["surrounding spaces", " Item ,note \n", [" Item ", "note "]],
+    ["empty and repeated names", "item,,note,note,\n", ["item", "", "note", "note", ""]],
+    ["no byte order mark, but the quotes after it", '\ufeff"item","no""te"\n', ["item", 'no"te']],
+    ["no names in an empty input", "", []],
+  ])("has %s, and no row", async (_, content, columns) => {
+    const { source, rows } = await readSource("csv", piped(content), { comment: "#" });
+    expect([source.columns, rows]).toEqual([columns, []]);
+  });
+});
+
+describe("csv cells", () => {
+  it.each([
+    [
+      "may contain doubled quotes and line ends inside quotes",
+      '"a ""b"", c\r\nd"',
+      'a "b", c\r\nd',
+    ],
+    ["keep a stray quote", '5" disk', '5" disk'],
+    ["keep text after a closing quote", '"a" b', '"a" b'],
+    ["keep surrounding spaces", " a ", " a "],
+    ["keep a CR that doesn't end a line", "a\rb", "a\rb"],
+  ])("%s", async (_, written, cell) => {
+    expect(await cellsOf(`item,note\n 192.0.2.1 ,${written}\n`)).toEqual([[" 192.0.2.1 ", cell]]);
+  });
+
+  it("are padded in a short row", async () => {
+    expect(await cellsOf("item,note,more\n192.0.2.1\n")).toEqual([["192.0.2.1", "", ""]]);
+  });
+
+  it("preserve invalid UTF-8", async () => {
+    const content = Buffer.from("item,note\n192.0.2.1,\xdcbel \xff\n", "latin1");
+    const [cells] = await cellsOf(content);
+    expect(encodeText(cells![1]!)).toEqual(Buffer.from("\xdcbel \xff", "latin1"));
+  });
+
+  it("with invalid UTF-8 are counted as a warning", async () => {
+    const content = Buffer.from("item,note\n192.0.2.1,\xdc\n192.0.2.2,\xe9\n", "latin1");
+    const { rows } = await readSource("csv", piped(content));
+    const message =
+      "row with invalid UTF-8: CSV and TSV keep its bytes, other outputs have U+FFFD instead; if it is Windows-1252, use --encoding windows-1252";
+    expect(rows.map((row) => rowWarnings(row, null))).toEqual([[message], [message]]);
+  });
+
+  it("are decoded when a character spans chunks", async () => {
+    const { rows } = await readSource("csv", piped("item,note\n192.0.2.1,ü😀\n", 1));
+    expect(rows[0]?.cells[1]).toBe("ü😀");
+  });
+});
+
+describe("csv surplus cells", () => {
+  it.each([
+    ["go to extra as a JSON array", '192.0.2.1,a,b,"c ""d"""', '["b","c \\"d\\""]'],
+    ["leave out empty ones", "192.0.2.1,a,,b,,c,", '["b","c"]'],
+    ["are dropped if all are empty", "192.0.2.1,a,,,", null],
+  ])("%s", async (_, record, extra) => {
+    const { rows } = await readSource("csv", piped(`item,note\n${record}\n`));
+    expect(rows[0]?.extra).toBe(extra);
+  });
+
+  it("are counted as a warning", async () => {
+    const { rows } = await readSource("csv", piped("item\na,b\nc,d\ne,\n"));
+    const message = "row with more cells than there are columns";
+    expect(rows.map((row) => rowWarnings(row, null))).toEqual([[message], [message], []]);
+  });
+});
+
+describe("csv lines", () => {
+  it.each([
+    ["end with CRLF", "item\r\na\r\nb\r\n", ["a", "b"]],
+    ["end with CR", "item\ra\rb\r", ["a", "b"]],
+    ["end with LF and CRLF mixed", "item\r\na\nb\r\n", ["a", "b"]],
+    ["end with LF without the last one", "item\na\nb", ["a", "b"]],
+    ["are skipped if blank", "\n\nitem\n\na\n\r\n\nb\n\n", ["a", "b"]],
+    ["with only an empty quoted cell are rows", 'item\n""\n', [""]],
+    ["that start with # are rows without a comment marker", "item\n#a\n", ["#a"]],
+  ])("%s", async (_, content, cells) => {
+    expect(await cellsOf(content)).toEqual(cells.map((cell) => [cell]));
+  });
+
+  it("that start with the comment marker are skipped, also before the header", async () => {
+    const content = '# one "quote\nitem,note\n# two\na,#b\n"#c",d\n';
+    expect(await cellsOf(content, { comment: "#" })).toEqual([
+      ["a", "#b"],
+      ["#c", "d"],
+    ]);
+  });
+
+  it("may start with a comment marker of several characters, across chunks", async () => {
+    const input = piped("item\n//x\n/y\n", 1);
+    const { rows } = await readSource("csv", input, { comment: "//" });
+    expect(rows.map((row) => row.itemText)).toEqual(["/y"]);
+  });
+
+  it("are numbered by first and last line of a row", async () => {
+    const content = 'item,note\n\na,"1\r\n2\n3"\n# x\ry\nb,c\n';
+    const { rows } = await readSource("csv", piped(content), { comment: "#" });
+    expect(rows.map((row) => [row.line, row.endLine])).toEqual([
+      [3, 5],
+      [7, 7],
+    ]);
+  });
+
+  it("are counted in a classic Mac OS file", async () => {
+    const { rows } = await readSource("csv", piped('item,note\r\ra,"1\r2"\rb,c\r'));
+    expect(rows.map((row) => [row.line, row.endLine])).toEqual([
+      [3, 4],
+      [5, 5],
+    ]);
+  });
+
+  it("may be blank for longer than a record", async () => {
+    const blank = limitRecords();
+    const { rows } = await readSource("csv", piped(`item\na\n${"\n".repeat(blank)}b\n`));
+    expect(rows.map((row) => row.line)).toEqual([2, 3 + blank]);
+  });
+});
+
+describe("csv without header", () => {
+  const options = { header: false, itemColumn: "column_1" };
+
+  it("names columns by number, as many as the first row has cells", async () => {
+    const { source } = await readSource("csv", piped("a,b\nc,d,e\n"), options);
+    expect(source.columns).toEqual(["column_1", "column_2"]);
+  });
+});
+
+describe("csv item and kind column", () => {
+  it("are the first of several with the same name, with a warning", async () => {
+    const { rows, source } = await readSource("csv", piped("item,item\na,b\n"));
+    expect(rows[0]?.itemText).toBe("a");
+    expect(source.warnings.size).toBe(1);
+  });
+
+  it.each(["itemColumn", "kindColumn"] as const)(
+    "give an error with a suggestion if %s is misspelt",
+    async (option) => {
+      const error = await errorOf("item,Data\na,b\n", { [option]: "Dta" });
+      expect(error).toMatchObject({ code: "column_not_found", hint: 'Did you mean "Data"?' });
+    },
+  );
+});
+
+describe("csv quote that is never closed", () => {
+  it.each([
+    ["the header", 'item,"note\na,b\n', 1],
+    ["a row", 'item,note\na,b\nc,"d\ne,f\ng,h\n', 3],
+    ["a later line of a record", 'item,note\na,b\n"c\nd","e\n', 4],
+    ["a row behind blank and comment lines", 'item\n\n# "x\n\n"a\n', 5],
+  ])("is told with its line: in %s", async (_, content, line) => {
+    expect(await errorOf(content, { comment: "#" })).toMatchObject({
+      name: "FatalError",
+      code: "input_quote",
+      message: `line ${line} of stdin: the quote opened here is never closed`,
+    });
+  });
+
+  it("is reported with its line in a resumed run", async () => {
+    const content = 'item\na\nb\n"c\n';
+    const resume = { offset: 7, row: 1, line: 2, columns: ["item"], reading: readingOf("csv") };
+    expect(await errorOf(content, { resume })).toMatchObject({
+      message: "line 4 of stdin: the quote opened here is never closed",
+    });
+  });
+});
+
+describe("csv record over 16 MiB", () => {
+  it("ends the run with its line", async () => {
+    const long = "x".repeat(limitRecords());
+    expect(await errorOf(`item\na\n\n${long}\n`)).toMatchObject({
+      name: "FatalError",
+      code: "input_record_too_long",
+      message: "the record on line 4 of stdin is longer than the limit of 16 MiB",
+    });
+  });
+
+  it("reports the line of an unclosed quote", async () => {
+    const long = "x".repeat(limitRecords());
+    expect(await errorOf(`item,note\na,b\n\nc\n"d\ne","${long}`)).toMatchObject({
+      code: "input_record_too_long",
+      message: "line 6 of stdin: the quote opened here isn't closed within 16 MiB",
+    });
+  });
+});

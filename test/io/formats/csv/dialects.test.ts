@@ -1,0 +1,143 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { linesSkipped } from "../../../../src/io/formats/csv/find-preamble.js";
+import { piped, plainRow, readSource } from "../../input/sources/sources-reading.js";
+import { sniffFormat } from "../../../../src/io/input/sniff-format.js";
+import { Readable } from "node:stream";
+
+const noFlags = { guessed: true, header: null, itemColumn: null } as const;
+
+async function read(content: string, options: object = {}) {
+  const { source, rows } = await readSource("csv", piped(content), { ...noFlags, ...options });
+  return { ...source, rows, items: rows.map((row) => row.itemText.trim()) };
+}
+
+const two = ["192.0.2.1", "192.0.2.2"];
+
+/** Content, names of the columns, lines that are skipped. All have the items `two`. */
+const dialects: readonly (readonly [string, string, string, number])[] = [
+  ["|", "ip|note\n192.0.2.1|x\n192.0.2.2|y\n", "ip,note", 0],
+  ["| and names in a comment", "# a\n# n | ip\n1 | 192.0.2.1\n2 | 192.0.2.2\n", "n,ip", 1],
+  ["names above other comments", "# n,ip\n#\n# end\n1,192.0.2.1\n2,192.0.2.2\n", "n,ip", 2],
+  [
+    "Zeek",
+    "#path\tx\n#fields\tn\tip\n#types\tint\taddr\n1\t192.0.2.1\n2\t192.0.2.2\n#close\tx\n",
+    "n,ip",
+    2,
+  ],
+  [
+    "Zeek without an item in the first row",
+    "#fields\tn\tip\n-\t-\n1\t192.0.2.1\n2\t192.0.2.2\n",
+    "n,ip",
+    0,
+  ],
+  ["W3C with tabs", "#Version: 1.0\n#Fields: n c-ip\n1\t192.0.2.1\n2\t192.0.2.2\n", "n,c-ip", 1],
+  [
+    "W3C with blanks",
+    "#Fields: n c-ip ua\n1 192.0.2.1 a;+b,+c\n2 192.0.2.2 a;+b,+c\n",
+    "n,c-ip,ua",
+    0,
+  ],
+  ["; comments", "; list\n;\n;; 2024\n192.0.2.1,x\n192.0.2.2,y\n", "column_1,column_2", 3],
+  ["; and # comments", "; list\n# n,ip\n1,192.0.2.1\n2,192.0.2.2\n", "n,ip", 2],
+  ["; in both, as separator", "; list\n192.0.2.1 ; a\n192.0.2.2 ; b\n", "column_1,column_2", 1],
+  ["a header with an empty name before ;", ";ip;n\n0;192.0.2.1;a\n1;192.0.2.2;b\n", ",ip,n", 0],
+  ["rows that start with ;", ";192.0.2.1;a\n;192.0.2.2;b\n", "column_1,column_2,column_3", 0],
+  ["a rule below the header", "ip,n\n-----\n192.0.2.1,1\n192.0.2.2,2\n", "ip,n", 1],
+  ["a rule with cells", "ip\tn\n-----\t---\n192.0.2.1\t1\n192.0.2.2\t2\n", "ip,n", 1],
+  ["Markdown", "| ip | n |\n|----|:-:|\n| 192.0.2.1 | 1 |\n| 192.0.2.2 | 2 |\n", ",ip,n,", 1],
+  ["short rules", "| ip | n |\n|:-|--:|\n| 192.0.2.1 | 1 |\n| 192.0.2.2 | 2 |\n", ",ip,n,", 1],
+  ["no rule of empty cells", "ip|n\n-|-\n192.0.2.1|1\n192.0.2.2|2\n", "ip,n", 0],
+  ["psql", " ip | n\n----+---\n 192.0.2.1 | 1\n 192.0.2.2 | 2\n", "ip,n", 1],
+  ["comments above a header", "# feed\n#\nip,n\n192.0.2.1,1\n192.0.2.2,2\n", "ip,n", 2],
+  ["all at once", "; x\nReport\n======\n\nip;n\n=====\n192.0.2.1;1\n192.0.2.2;2\n", "ip,n", 5],
+];
+
+describe("a table", () => {
+  it.each(dialects)("is read with %s", async (_, content, columns, skipped) => {
+    const { items, reading, ...source } = await read(content);
+    expect(source.columns.map((name) => name.trim()).join(",")).toBe(columns);
+    expect(items.filter((item) => item !== "-")).toEqual(two);
+    expect(linesSkipped(reading)).toBe(skipped);
+  });
+
+  it.each(dialects)("is found behind any name with %s", async (_, content, columns) => {
+    const input = { stream: Readable.from([Buffer.from(content)]), name: "stdin" };
+    const found = await sniffFormat(input, { gzip: false, comment: null });
+    expect(found.format).toMatch(/^[ct]sv$/);
+    expect(columns).toContain(",");
+  });
+
+  it.each(dialects)("is read on from its settled layout with %s", async (_, content) => {
+    const { columns, reading, rows } = await read(content);
+    const resume = { offset: 0, row: 0, line: 0, columns, reading };
+    const again = await read(content, { resume });
+    expect(again.rows.map(plainRow)).toEqual(rows.map(plainRow));
+  });
+});
+
+describe("a table with lines below it", () => {
+  it.each([
+    ["psql", " ip | n\n----+---\n 192.0.2.1 | 1\n(1 row)\n"],
+    ["mysql", "+----+\n| ip | n |\n+----+\n| 192.0.2.1 | 1 |\n+----+\n1 row in set (0.00 sec)\n"],
+  ])("is still one: %s", async (_, content) => {
+    const { items, reading, columns } = await read(content);
+    expect(reading.delimiter).toBe("|");
+    expect(columns.map((name) => name.trim())).toContain("ip");
+    expect(items[0]).toBe("192.0.2.1");
+  });
+});
+
+describe("a line with an item", () => {
+  it.each([
+    ["an address", "192.0.2.1,first\nsetup.exe,x\nreadme,y\n"],
+    ["a domain above names of files", "login.example.com,seen\nsetup.exe,x\nrun.bat,y\n"],
+    ["a defanged URL", "hxxp://example[.]com/a,x\nfoo,y\nbar,z\n"],
+    ["a hash of another kind", `${"a".repeat(64)},n\nfoo,y\nbar,z\n`],
+    ["a mail address with a name", "Ann <ann@example.com>,x\nfoo,y\nbar,z\n"],
+  ])("is a row, with %s", async (_, content) => {
+    const { source } = await readSource("csv", piped(content), {
+      ...noFlags,
+      itemColumn: "column_1",
+    });
+    expect(source.reading.header).toBe("none");
+  });
+
+  it.each(["source.ip,host.name", "event.id,user.email", "rule.id,n"])(
+    "is none if it has names of fields: %s",
+    async (header) => {
+      expect((await read(`${header}\n192.0.2.1,x\n192.0.2.2,y\n`)).reading.header).toBe("record");
+    },
+  );
+
+  it("is not skipped as a title", async () => {
+    const { rows } = await read("x,192.0.2.9\n\nip,n,m\n192.0.2.1,1,a\n192.0.2.2,2,b\n", {
+      itemColumn: "column_2",
+    });
+    expect(rows[0]!.cells).toContain("192.0.2.9");
+  });
+});
+
+describe("--delimiter", () => {
+  const delimiter = fc
+    .oneof(
+      fc.constantFrom("~", "^", "\t", "\u0001", "¦", " ", "/"),
+      fc.string({ unit: "grapheme" }),
+    )
+    .filter((text) => /^[^\p{L}\p{N}_"\r\n]$/u.test(text) && text !== "#" && text !== ";");
+
+  it("separates cells by any character", async () => {
+    await fc.assert(
+      fc.asyncProperty(delimiter, fc.integer({ min: 1, max: 5 }), async (char, count) => {
+        const lines = Array.from({ length: count }, (_, n) => `192.0.2.${n}${char}"é${char}${n}"`);
+        const content = `ip${char}note\n${lines.join("\n")}\n`;
+        const { rows, reading } = await read(content, { delimiter: char });
+        expect(reading.delimiter).toBe(char);
+        expect(rows.map(({ cells }) => cells)).toEqual(
+          lines.map((_, n) => [`192.0.2.${n}`, `é${char}${n}`]),
+        );
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

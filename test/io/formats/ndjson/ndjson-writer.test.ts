@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import { lookupEndpoints, memberOf } from "../../../../src/core/finding.js";
+import { ndjsonEncoder, uniqueNames } from "../../../../src/io/formats/ndjson/ndjson.js";
+import type { EncoderOptions } from "../../../../src/io/formats/types.js";
+import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
+
+const base: EncoderOptions = {
+  columns: ["ip"],
+  prefix: "rep_",
+  shape: "nested",
+};
+
+describe("ndjsonEncoder", () => {
+  it("adds one member with everything as received", () => {
+    const query = { ...fullIpResult, unknownMember: { a: [1] } };
+    const row = anEnrichedRow({}, { query, quickCheck: { item: "192.0.2.1", activity: true } });
+    expect(JSON.parse(lineOf(row))).toEqual({
+      ip: "192.0.2.1",
+      rep: {
+        item: "192.0.2.1",
+        kind: "ip",
+        status: "complete",
+        verdict: "malicious",
+        missing: [],
+        ...Object.fromEntries(lookupEndpoints.map((endpoint) => [memberOf(endpoint), null])),
+        query,
+        quick_check: { item: "192.0.2.1", activity: true },
+        source: "live",
+        http_status: 200,
+        attempts: 1,
+        looked_up_at: "2026-01-02T03:04:05.000Z",
+        error: null,
+      },
+    });
+  });
+
+  it("copies the text of a record", () => {
+    const json = '{ "ip":"192.0.2.1", "n":12345678901234567890, "f":1.0, "ip":"twice" }';
+    const line = lineOf(anEnrichedRow({ json }));
+    expect(line.startsWith(`{${json.slice(1, -1).trim()},"rep":{`)).toBe(true);
+  });
+
+  it("extends a record without members", () => {
+    expect(lineOf(anEnrichedRow({ json: "{}" })).startsWith('{"rep":{')).toBe(true);
+  });
+
+  it("moves a later record's clashing member to extra", () => {
+    const record = JSON.parse(
+      lineOf(anEnrichedRow({ json: '{"ip":"192.0.2.1","rep":{"mine":1}}' })),
+    ) as { ip: string; rep: Record<string, unknown> };
+    expect(record.ip).toBe("192.0.2.1");
+    expect(record.rep["status"]).toBe("complete");
+    expect(record.rep["extra"]).toEqual({ rep: { mine: 1 } });
+  });
+
+  it("rejects an input with a column of the added name", () => {
+    expect(() => ndjsonEncoder({ ...base, columns: ["ip", "rep"] })).toThrow(/rep/);
+  });
+
+  it("keeps an invalid line in extra", () => {
+    const fault = { code: "input_row", message: "line 3 is not a JSON object" } as const;
+    const row = anEnrichedRow(
+      { fault, extra: '"{broken"', cells: [""] },
+      { status: "failed", error: fault, httpStatus: null, attempts: 0, lookedUpAt: null },
+      null,
+    );
+    expect(JSON.parse(lineOf(row))).toMatchObject({
+      rep: { status: "failed", error: fault, extra: "{broken", source: null },
+    });
+  });
+
+  it("writes columns as members and lists as arrays when flat", () => {
+    const row = anEnrichedRow({}, { query: fullIpResult });
+    const record = JSON.parse(lineOf(row, { shape: "flat" })) as Record<string, unknown>;
+    expect(record["ip"]).toBe("192.0.2.1");
+    expect(record["rep_tags"]).toEqual(["credentials:brute-force", "scanner:web"]);
+    expect(record["rep_bogon"]).toBe(false);
+    expect(record["rep_honeypot_observations"]).toBe(1);
+    expect(record["rep_error"]).toBeNull();
+  });
+
+  it("keeps the surplus cells of a CSV row", () => {
+    const record = JSON.parse(lineOf(anEnrichedRow({ extra: '["x"]' }))) as {
+      rep: { extra: unknown };
+    };
+    expect(record.rep.extra).toEqual(["x"]);
+  });
+});
+
+describe("uniqueNames", () => {
+  it("names empty columns by position and numbers repeated ones", () => {
+    expect(uniqueNames(["a", "", "a", "", "column_2"])).toEqual([
+      "a",
+      "column_2_2",
+      "a_2",
+      "column_4",
+      "column_2",
+    ]);
+  });
+});
+
+function lineOf(
+  row: Parameters<ReturnType<typeof ndjsonEncoder>["encode"]>[0][number],
+  options: Partial<EncoderOptions> = {},
+): string {
+  return ndjsonEncoder({ ...base, ...options }).encode([row]);
+}

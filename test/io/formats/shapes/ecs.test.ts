@@ -1,0 +1,137 @@
+import { expect, it } from "vitest";
+import { ecs } from "../../../../src/io/formats/shapes/ecs.js";
+import type { EnrichedRow } from "../../../../src/core/row.js";
+import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
+import {
+  accused,
+  items,
+  maliciousRow,
+  options,
+  unansweredRows,
+  unknownRow,
+} from "./shaped-rows.js";
+
+it("writes an indicator for an accused item", () => {
+  const { repute, ...document } = documentOf(maliciousRow);
+  expect(document).toEqual({
+    "@timestamp": "2026-01-02T03:04:05.000Z",
+    ecs: { version: "9.4.0" },
+    event: {
+      kind: "enrichment",
+      category: ["threat"],
+      type: ["indicator"],
+      module: "repute",
+      dataset: "repute.lookup",
+      outcome: "success",
+    },
+    tags: ["credentials:brute-force", "scanner:web"],
+    related: { ip: ["192.0.2.1"] },
+    threat: {
+      indicator: {
+        type: "ipv4-addr",
+        ip: "192.0.2.1",
+        id: ["indicator--76827d50-5782-5117-baa6-c025e1e8c44d"],
+        name: "192.0.2.1",
+        confidence: "Not Specified",
+        first_seen: "2025-01-01T00:00:00Z",
+        last_seen: "2026-01-01T00:00:00Z",
+        sightings: 1,
+        as: { number: 64496, organization: { name: "Example Networks" } },
+      },
+    },
+  });
+  expect(repute).toMatchObject({ verdict: "malicious", status: "complete", query: fullIpResult });
+});
+
+it("writes no indicator, and no clearance, for an unknown item", () => {
+  const document = documentOf(unknownRow);
+  expect(document).not.toHaveProperty("threat");
+  expect(document["event"]).not.toHaveProperty("type");
+  expect(document["repute"]).toMatchObject({ verdict: "none", status: "complete" });
+});
+
+it.each([
+  [items.ipv6, { type: "ipv6-addr", ip: "2001:db8::1" }, { ip: ["2001:db8::1"] }],
+  [
+    items.domain,
+    { type: "domain-name", url: { domain: "example.com" } },
+    { hosts: ["example.com"] },
+  ],
+  [
+    items.url,
+    {
+      type: "url",
+      url: {
+        full: "https://example.com:8443/a?b=1#c",
+        scheme: "https",
+        domain: "example.com",
+        port: 8443,
+        path: "/a",
+        query: "b=1",
+        fragment: "c",
+      },
+    },
+    { hosts: ["example.com"] },
+  ],
+  [
+    items.sha1,
+    { type: "file", file: { hash: { sha1: items.sha1.value } } },
+    { hash: [items.sha1.value] },
+  ],
+  [items.email, { type: "email-addr", email: { address: items.email.value } }, undefined],
+  [items.wallet, { type: "cryptocurrency-wallet" }, undefined],
+])("has a field for %j", (item, indicator, related) => {
+  const document = documentOf(accused(item));
+  expect(document["threat"]).toMatchObject({ indicator: { ...indicator, name: item.value } });
+  expect(document["related"]).toEqual(related);
+});
+
+it("writes every row with its status and error", () => {
+  const lines = ecs.write(options).encode(unansweredRows).trimEnd().split("\n");
+  const documents = lines.map((line) => JSON.parse(line) as Document);
+  expect(documents.map(({ repute }) => repute.status)).toEqual([
+    "unsupported",
+    "invalid",
+    "failed",
+  ]);
+  expect(documents.map(({ event }) => event.outcome)).toEqual([undefined, "failure", "failure"]);
+  expect(documents.map(({ error }) => error?.code)).toEqual([
+    "file_name",
+    "invalid_item",
+    "http_404",
+  ]);
+});
+
+it("keeps the input's columns, whatever their names", () => {
+  const encoder = ecs.write({ ...options, columns: ["ip", "ip", "", "repute"] });
+  const line = encoder.encode([
+    anEnrichedRow({ number: 7, cells: ["a", 'b"', "c"], extra: '["d"]' }),
+  ]);
+  expect((JSON.parse(line) as Document).repute).toMatchObject({
+    row: 7,
+    input: { ip: "a", ip_2: 'b"', column_3: "c", repute: "" },
+    extra: ["d"],
+  });
+});
+
+it("copies an NDJSON record", () => {
+  const row = anEnrichedRow({ json: '{"ip":"192.0.2.1","n":1.10}', extra: '{"n":1.10}' });
+  expect(ecs.write(options).encode([row])).toContain('"input":{"ip":"192.0.2.1","n":1.10}}');
+});
+
+it("keeps a line that isn't a record", () => {
+  const fault = { code: "input_row", message: "not JSON" } as const;
+  const row = anEnrichedRow({ fault, extra: '"{oops"' }, { status: "failed", error: fault }, null);
+  expect(documentOf(row)["repute"]).toMatchObject({ input: null, extra: "{oops" });
+});
+
+interface Document extends Record<string, unknown> {
+  readonly event: { readonly outcome?: string };
+  readonly error?: { readonly code: string };
+  readonly threat?: { readonly indicator: object };
+  readonly repute: { readonly status: string };
+}
+
+function documentOf(row: EnrichedRow): Document {
+  return JSON.parse(ecs.write(options).encode([row])) as Document;
+}

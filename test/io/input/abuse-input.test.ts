@@ -1,0 +1,126 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, open, readdir, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { runRepute } from "../../helpers/run-repute.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+
+/** Random-looking bytes, the same every time. */
+function junk(length: number): Buffer {
+  const blocks: Buffer[] = [];
+  for (let n = 0; n * 64 < length; n++) blocks.push(createHash("sha512").update(`${n}`).digest());
+  return Buffer.concat(blocks).subarray(0, length);
+}
+
+/** Runs `enrich` on an unusable input and returns its error messages. */
+async function refused(name: string, cwd: string, args: readonly string[] = []) {
+  const result = await runRepute(["enrich", name, "-o", "out.csv", "--local", ...args], { cwd });
+  expect(result.stdout).toBe("");
+  expect(result.stderr).toMatch(/^repute: /);
+  expect(result.stderr).not.toMatch(/^ +at /m);
+  expect(existsSync(join(cwd, "out.csv"))).toBe(false);
+  return result;
+}
+
+describe("reports an unusable input in one line with advice", () => {
+  test("a missing column", async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, "in.csv"), "id,source_ip\n1,192.0.2.1\n");
+    const { code, stderr } = await refused("in.csv", cwd, ["--item-column", "sourceip"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('Did you mean "source_ip"?');
+  });
+
+  test.each([
+    ["no column with indicators", "id,name\n1,alpha\n", /"id" {2}0%[^]*"name" {2}0%/],
+    ["two columns with indicators", "src_ip,dst_ip\n192.0.2.1,192.0.2.2\n", /"src_ip" {2}100%/],
+  ])("%s", async (_, text, shares) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, "in.csv"), text);
+    const { code, stderr } = await refused("in.csv", cwd);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(shares);
+    expect(stderr).toContain("--item-column");
+  });
+
+  test.each([
+    ["an absent file", "nothing.csv", /^repute: there is no file nothing\.csv\n/],
+    ["a file in an absent folder", "none/in.csv", /^repute: there is no file none\/in\.csv\n/],
+    ["a folder without inputs", "folder", /^repute: folder has no file of a known format\n/],
+  ])("%s", async (_, name, message) => {
+    const cwd = await temporaryFolder();
+    await mkdir(join(cwd, "folder"));
+    const { code, stderr } = await refused(name, cwd);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+    expect((await readdir(cwd)).filter((file) => file.startsWith("out"))).toEqual([]);
+  });
+
+  test.each([
+    ["in.ndjson", '{"item":"192.0.2.1"}\n', [], "read as JSON"],
+    ["in.json", '[{"item":"192.0.2.1"}]', [], "read as JSON"],
+    ["in.txt", "192.0.2.1\n", ["--from", "text"], "read as text, one item a line"],
+  ])("a delimiter for an input without cells: %s", async (name, text, flags, message) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, name), text);
+    const { code, stderr } = await refused(name, cwd, ["--delimiter", "|", ...flags]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
+  test("truncated gzip", async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, "in.csv.gz"), "\x1f\x8b\x08\0\0\0\0\0", "latin1");
+    const { code, stderr } = await refused("in.csv.gz", cwd);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^repute: in\.csv\.gz is truncated/);
+  });
+
+  test.each([
+    [
+      "CSV",
+      "in.csv",
+      "id,ip\n1,192.0.2.1\n2,",
+      /^repute: the record on line 3 of in\.csv is longer/,
+    ],
+    [
+      "CSV, behind a quote",
+      "in.csv",
+      'id,ip\n1,192.0.2.1\n2,"',
+      /^repute: line 3 of in\.csv: the quote opened here isn't closed within 16 MiB/,
+    ],
+    [
+      "text",
+      "in.txt",
+      "192.0.2.1\n",
+      /^repute: line 2 of in\.txt is longer than the limit of 16 MiB/,
+    ],
+    [
+      "NDJSON",
+      "in.ndjson",
+      '{"ip":"192.0.2.1"}\n{"ip":"',
+      /^repute: line 2 of in\.ndjson is longer/,
+    ],
+  ])("a line of 100 MB: %s", async (_, name, beginning, message) => {
+    const cwd = await temporaryFolder();
+    const path = join(cwd, name);
+    await writeFile(path, beginning);
+    // A hole in the file: zeros that take no space.
+    await truncate(path, 100_000_000);
+    const end = await open(path, "a");
+    await end.write("\n192.0.2.3\n");
+    await end.close();
+    const { code, stderr } = await refused(name, cwd);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(message);
+  });
+
+  test.each(["in.csv", "in.txt", "in.ndjson"])("binary junk: %s", async (name) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, name), junk(300_000));
+    const { code, stderr } = await refused(name, cwd);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^repute: in\.\w+ is binary data; repute reads CSV.*\n {2}convert it/);
+  });
+});

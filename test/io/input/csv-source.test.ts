@@ -1,0 +1,114 @@
+import { stringify } from "csv-stringify/sync";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { SourceFormat } from "../../../src/io/formats/types.js";
+import { piped, plainRow, positionAfter, readSource } from "./sources/sources-reading.js";
+import { anyText } from "../../helpers/any-text.js";
+
+/** Cells with everything that makes CSV hard. A lone `\r` occurs only in quoted cells. */
+const cell = fc.oneof(
+  // A byte order mark at the very start would be consumed.
+  anyText({ maxLength: 12 }).filter((text) => !text.startsWith("\ufeff")),
+  fc.string({
+    unit: fc.constantFrom(",", "\t", '"', "\n", "\r\n", "\r", "#", " ", "a", "é", "😀"),
+    maxLength: 12,
+  }),
+);
+
+const table = fc.integer({ min: 1, max: 5 }).chain((width) =>
+  fc.array(fc.array(cell, { minLength: width, maxLength: width }), {
+    minLength: 1,
+    maxLength: 12,
+  }),
+);
+
+const chunkSize = fc.integer({ min: 1, max: 40 });
+const noHeader = { header: false, itemColumn: "column_1" };
+const behind = fc.constantFrom("\n", "\r\n");
+
+describe.each([
+  ["csv", ","],
+  ["tsv", "\t"],
+] as const)("%s source", (format: SourceFormat, delimiter) => {
+  it("returns the cells that csv-stringify wrote, however the bytes arrive", async () => {
+    await fc.assert(
+      fc.asyncProperty(table, chunkSize, behind, async (cells, size, record_delimiter) => {
+        const content = stringify(cells, {
+          delimiter,
+          record_delimiter,
+          quoted: true,
+          quoted_empty: true,
+        });
+        const { rows } = await readSource(format, piped(content, size), noHeader);
+        expect(rows.map((row) => row.cells)).toEqual(cells);
+      }),
+    );
+  });
+
+  it("returns cells that are quoted only where necessary", async () => {
+    await fc.assert(
+      fc.asyncProperty(table, chunkSize, async (cells, size) => {
+        // A record of one empty cell would be a blank line; csv-stringify does not quote for CR.
+        const content = stringify(cells, { delimiter, quoted_match: /\r|^$/ });
+        const { rows } = await readSource(format, piped(content, size), noHeader);
+        expect(rows.map((row) => row.cells)).toEqual(cells);
+      }),
+    );
+  });
+
+  it("resumes after any row with the remaining rows, in text of any kind", async () => {
+    const messy = fc.string({
+      unit: fc.constantFrom(delimiter, "\n", "\r\n", "\r", "#", " ", "a", "é", 'b"', '"c"'),
+      maxLength: 60,
+    });
+    await fc.assert(
+      fc.asyncProperty(messy, chunkSize, fc.nat(), async (text, size, pick) => {
+        // The leading line feed decides that a lone CR ends no line.
+        const content = `\n${text}`;
+        const options = { ...noHeader, comment: "#" };
+        const read = await readSource(format, piped(content, size), options).catch(() => null);
+        if (read === null || read.rows.length === 0) return;
+        const { rows, source } = read;
+        const index = pick % rows.length;
+        const resume = positionAfter(rows[index]!, source);
+        const rest = await readSource(format, piped(content, size), { ...options, resume });
+        expect(rest.rows.map(plainRow)).toEqual(rows.slice(index + 1).map(plainRow));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("counts the lines up to each row as an editor does", async () => {
+    const messy = fc.string({
+      unit: fc.constantFrom(delimiter, "\n", "\r\n", "\r", "#", "a", '"c\n"', '"\r\n\r"'),
+      maxLength: 40,
+    });
+    await fc.assert(
+      fc.asyncProperty(messy, chunkSize, async (text, size) => {
+        const content = `\n${text}\n`;
+        const read = await readSource(format, piped(content, size), {
+          header: false,
+          comment: "#",
+        }).catch(() => null);
+        for (const row of read?.rows ?? []) {
+          expect(row.endLine).toBe(content.slice(0, row.end).split("\n").length - 1);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("keeps invalid UTF-8 sequences distinct", async () => {
+    const bytes = fc.uint8Array({ maxLength: 20 }).map((array) => Buffer.from(array));
+    await fc.assert(
+      fc.asyncProperty(bytes, bytes, chunkSize, async (one, other, size) => {
+        const quoted = (content: Buffer): string =>
+          `"${content.toString("latin1").replaceAll('"', '""')}"`;
+        const text = `item\n${quoted(one)}\n${quoted(other)}\n`;
+        const { rows } = await readSource(format, piped(Buffer.from(text, "latin1"), size));
+        const [first, second] = rows.map((row) => row.itemText);
+        expect(first === second).toBe(one.equals(other));
+      }),
+    );
+  });
+});

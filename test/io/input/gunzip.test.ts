@@ -1,0 +1,96 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { gunzip } from "../../../src/io/input/gunzip.js";
+import { openInput } from "../../../src/io/input/open-input.js";
+import { piped } from "./sources/sources-reading.js";
+
+const member = gzipSync("hello\n");
+
+async function* chunksOf(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function unzipped(bytes: Buffer, size: number): Promise<string> {
+  const { text, error } = await unzippedUntil(bytes, size);
+  if (error !== null) throw error;
+  return text;
+}
+
+/** What is read before an error, and that error. */
+async function unzippedUntil(bytes: Buffer, size: number) {
+  let text = "";
+  try {
+    const chunks = gunzip(chunksOf(bytes, size), "dump.csv.gz");
+    for await (const chunk of chunks) text += chunk.toString();
+    return { text, error: null };
+  } catch (error) {
+    return { text, error: error as Error };
+  }
+}
+
+describe.each([1, 7, 65_536])("gunzip in chunks of %d", (size) => {
+  it("reads all members", async () => {
+    expect(await unzipped(Buffer.concat([member, member]), size)).toBe("hello\nhello\n");
+  });
+
+  it("ignores zero padding after the last member", async () => {
+    const padded = Buffer.concat([member, Buffer.alloc(100)]);
+    expect(await unzipped(padded, size)).toBe("hello\n");
+  });
+
+  it.each([
+    ["text", Buffer.from("more")],
+    ["a member behind zeros", Buffer.concat([Buffer.alloc(9), member])],
+    ["a member with a damaged beginning", Buffer.concat([Buffer.alloc(1), member.subarray(1)])],
+  ])("refuses %s after the last member", async (_, rest) => {
+    await expect(unzipped(Buffer.concat([member, rest]), size)).rejects.toMatchObject({
+      code: "input_gzip",
+      message: expect.stringMatching(
+        /^dump\.csv\.gz has trailing garbage: its gzip data ends (?:at byte 26|before byte \d+)$/,
+      ) as string,
+    });
+  });
+
+  it("reports the offset where the data is truncated", async () => {
+    await expect(unzipped(member.subarray(0, 20), size)).rejects.toMatchObject({
+      code: "input_gzip",
+      message:
+        "dump.csv.gz is truncated or has trailing garbage: it ends at byte 20, within gzip data",
+    });
+  });
+
+  it("reports the input and an offset after the damage", async () => {
+    const damaged = Buffer.from(member);
+    damaged[damaged.length - 6]! ^= 1;
+    await expect(unzipped(damaged, size)).rejects.toMatchObject({
+      code: "input_gzip",
+      message: expect.stringMatching(
+        /^dump\.csv\.gz is damaged: invalid gzip data before byte \d+ /,
+      ) as string,
+    });
+  });
+});
+
+describe("gunzip of a member larger than one chunk of output", () => {
+  const lines = Array.from({ length: 20_000 }, (_, n) => `${n},${(n * 7919) % 10_007}\n`).join("");
+  const large = gzipSync(lines);
+
+  it.each([0.01, 0.05, 0.5])("reports damage after %d of it", async (share) => {
+    const damaged = Buffer.from(large);
+    damaged.write("XXXX", Math.floor(large.length * share));
+    const { text, error } = await unzippedUntil(damaged, 65_536);
+    expect(error).toMatchObject({ code: "input_gzip" });
+    // zlib fills 64 KiB before it returns any.
+    expect(text.length).toBeGreaterThan(lines.length * share * 0.9 - 65_536);
+  });
+});
+
+describe("an input declared as gzip", () => {
+  it.each(["", "item\n"])("is rejected if it is %j", async (content) => {
+    await expect(openInput(piped(content), { gzip: true, offset: 0 })).rejects.toMatchObject({
+      name: "FatalError",
+      code: "input_gzip",
+      message: expect.stringContaining("byte 0") as string,
+    });
+  });
+});

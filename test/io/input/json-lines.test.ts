@@ -1,0 +1,113 @@
+import { describe, expect, it } from "vitest";
+import { jsonLines } from "../../../src/io/input/json-lines.js";
+import { startsDocument } from "../../../src/io/input/decode.js";
+import { limitRecords } from "./sources/sources-reading.js";
+
+async function converted(json: string, pieceBytes = json.length): Promise<string> {
+  const bytes = Buffer.from(json);
+  async function* pieces(): AsyncGenerator<Buffer> {
+    for (let at = 0; at < bytes.length; at += pieceBytes) {
+      yield bytes.subarray(at, at + pieceBytes);
+    }
+  }
+  const chunks: Buffer[] = [];
+  for await (const chunk of jsonLines(pieces(), "in.json")) chunks.push(chunk);
+  expect(Math.max(0, ...chunks.map(({ length }) => length))).toBeLessThanOrEqual(64 * 1024);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+const document = String.raw`{
+  "status": "ok", "list": [1, "x]"],
+  "data": [
+    {"id": 12345678901234567890, "n": 1.10,
+     "t": "a \"}],\\", "u": {"x": [true, null]}}, {"id": 2},
+
+    {"id": 3, "ü": "😀"}
+  ], "more": {"data": []}
+}`;
+
+describe("jsonLines", () => {
+  it.each([1, 2, 7, 1000])("keeps text and line of each row, in pieces of %i", async (size) => {
+    const lines = (await converted(document, size)).split("\n");
+    expect(lines[3]).toBe(
+      String.raw`{"id":12345678901234567890,"n":1.10,"t":"a \"}],\\","u":{"x":[true,null]}}`,
+    );
+    expect(lines.filter((line) => line !== "").slice(1)).toEqual(['{"id":2}', '{"id":3,"ü":"😀"}']);
+    expect(lines[6]).toBe('{"id":3,"ü":"😀"}');
+  });
+
+  it("gives each text of a list a row", async () => {
+    expect(await converted('["192.0.2.1", "a\\"b",null]')).toBe(
+      '{"item":"192.0.2.1"}\n{"item":"a\\"b"}\nnull\n',
+    );
+  });
+
+  it("keeps the rows after one that has many lines", async () => {
+    const lines = await converted(`[{"a":"b"${"\n".repeat(200_000)}},{"a":"c"},\n["d"]]`, 1000);
+    expect(lines.split(/\n+/)).toEqual(['{"a":"b"}', '{"a":"c"}', '["d"]', ""]);
+    expect(lines.split("\n")[200_001]).toBe('["d"]');
+  });
+
+  it.each([
+    ['[{"a":1 2}]', '{"a":1 2}\n'],
+    ['[{"a":NaN},{"a":2}]', '{"a":NaN}\n{"a":2}\n'],
+    ['[{"a":"b\tc"},"\0"]', '{"a":"b\tc"}\n{"item":"\0"}\n'],
+    [String.raw`[{"a":"C:\Users"},{'a':2}]`, `{"a":"C:\\Users"}\n{'a':2}\n`],
+    ["[]", ""],
+    ['{"data":[]}', ""],
+  ])("converts %s without mending it", async (json, lines) => {
+    expect(await converted(json)).toBe(lines);
+  });
+
+  it.each([
+    ['[{"a":1}\n {"a":2}]', "line 2, column 2 of in.json: a comma is missing"],
+    ['[{"a":1},]', "line 1, column 10 of in.json: a value is missing"],
+    ['[{"a":[1}]', "line 1, column 9 of in.json: } stands where ] belongs"],
+    ['[{"a":"b\n"}]', "line 1, column 9 of in.json: a text is not closed on its line"],
+    ['[\n{"a":1', "it ends inside the value that begins on line 2, column 1"],
+    ['[{"a":1}] x', "line 1, column 11 of in.json: the document has ended here"],
+  ])("names the place of a fault: %j", async (json, message) => {
+    await expect(converted(json)).rejects.toMatchObject({
+      code: "input_json",
+      message: expect.stringContaining(message) as string,
+    });
+  });
+
+  it("refuses a row with more lines than bytes allowed", async () => {
+    const lines = limitRecords();
+    const json = `[{"a":1${"\n".repeat(lines)}}]`;
+    await expect(converted(json)).rejects.toMatchObject({
+      code: "input_json",
+      message:
+        "line 262145, column 1 of in.json: the value that begins on line 1, column 2 has too many lines",
+    });
+  });
+
+  it.each([
+    ['{"a":[{}],"b":[{}]}', 'several lists of objects ("a" and "b")'],
+    ['{"type":"bundle","objects":[{}]}', "a STIX bundle"],
+    ['{"a":1}', "without a list of objects"],
+    ["[[1]]", "a list of lists"],
+  ])("refuses %s", async (json, message) => {
+    await expect(converted(json)).rejects.toMatchObject({
+      code: "input_json_rows",
+      message: expect.stringContaining(message) as string,
+    });
+  });
+});
+
+describe("startsDocument", () => {
+  it.each([
+    ['[{"a":1}]', true, true],
+    ["[\n", true, true],
+    ['{\n"a"', true, true],
+    ['{"a":1}\n{"a":2}\n', false, false],
+    ['{"a":1}\n', false, false],
+    ['{"s":"ok","data":[{"a":1}]}', false, true],
+    ["[2001:db8::1]:443\n", false, true],
+    ["192.0.2.1\n", false, false],
+  ])("%j is one: %s; if it is named so: %s", (head, possibly, named) => {
+    expect(startsDocument(Buffer.from(head), false)).toBe(possibly);
+    expect(startsDocument(Buffer.from(head), true)).toBe(named);
+  });
+});

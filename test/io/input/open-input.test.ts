@@ -1,0 +1,84 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { type InputOptions, openInput } from "../../../src/io/input/open-input.js";
+import type { SourceInput } from "../../../src/io/input/types.js";
+import { piped, streamOf } from "./sources/sources-reading.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+
+const fromStart: InputOptions = { gzip: false, offset: 0 };
+
+async function fileOf(content: string | Buffer): Promise<{ readonly path: string }> {
+  const path = join(await temporaryFolder(), "input");
+  await writeFile(path, content);
+  return { path };
+}
+
+async function contentOf(input: SourceInput, options: Partial<InputOptions> = {}): Promise<string> {
+  const bytes = await openInput(input, { ...fromStart, ...options });
+  const chunks: Buffer[] = [];
+  for await (const chunk of bytes.chunks) chunks.push(chunk);
+  await bytes.close();
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+describe("openInput", () => {
+  it("reads a stream of strings", async () => {
+    const stream = Readable.from(["ü\n", "", "b\n"]);
+    expect(await contentOf({ stream, name: "stdin" })).toBe("ü\nb\n");
+  });
+
+  it("skips a byte order mark and counts its bytes", async () => {
+    const bytes = await openInput(piped("\ufeffa\n", 1), fromStart);
+    expect(bytes.start).toBe(3);
+    await bytes.close();
+  });
+
+  it("reads UTF-16 with a surrogate pair split between chunks", async () => {
+    expect(await contentOf(piped(Buffer.from("\ufeffa😀\n", "utf16le"), 1))).toBe("a😀\n");
+  });
+
+  it("counts stored bytes, including those before the offset of a file", async () => {
+    const bytes = await openInput(await fileOf("0123456789"), { gzip: false, offset: 4 });
+    for await (const chunk of bytes.chunks) expect(chunk.length).toBe(6);
+    expect([bytes.bytesRead(), bytes.bytesTotal]).toEqual([10, 10]);
+    await bytes.close();
+  });
+
+  it("reports a missing file", async () => {
+    const path = join(await temporaryFolder(), "absent.csv");
+    await expect(openInput({ path }, fromStart)).rejects.toMatchObject({
+      name: "UsageError",
+      code: "input_not_found",
+      message: `there is no file ${path}`,
+    });
+  });
+
+  it("points to --resume if the run of a missing output was interrupted", async () => {
+    const path = join(await temporaryFolder(), "absent.csv");
+    await mkdir(`${path}.state`);
+    await expect(openInput({ path }, fromStart)).rejects.toMatchObject({
+      message: `there is no file ${path}`,
+      hint: expect.stringContaining("--resume") as string,
+    });
+  });
+
+  it("reports a stream that fails, with the offset", async () => {
+    const stream = new Readable({ read() {} });
+    stream.push("abc\n");
+    const reading = contentOf({ stream, name: "stdin" });
+    setImmediate(() => stream.destroy(new Error("the pipe burst")));
+    await expect(reading).rejects.toMatchObject({
+      name: "FatalError",
+      code: "input_unreadable",
+      message: "cannot read stdin after byte 4: the pipe burst",
+    });
+  });
+
+  it("closes the stream if its start cannot be read", async () => {
+    const stream = streamOf("abc");
+    await openInput({ stream, name: "stdin" }, { gzip: true, offset: 0 }).catch(() => null);
+    expect(stream.destroyed).toBe(true);
+  });
+});

@@ -1,0 +1,68 @@
+import { Readable } from "node:stream";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { openSource } from "../../../src/io/input/open-input.js";
+import { sniffFormat } from "../../../src/io/input/sniff-format.js";
+import { piped } from "./sources/sources-reading.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+
+const options = { gzip: false, comment: null };
+
+async function formatOf(content: string | Buffer): Promise<string> {
+  return (await sniffFormat(piped(content), options)).format;
+}
+
+describe("sniffFormat", () => {
+  it.each([
+    ["ndjson", '{"ip":"192.0.2.1"}\n{"ip":"192.0.2.2"}\n'],
+    ["ndjson", '# export\n\n  {"ip":"192.0.2.1"}\n'],
+    ["ndjson", '[{"ip":"192.0.2.1"}]'],
+    ["tsv", "ip\tcount\n192.0.2.1\t4\n"],
+    ["csv", "ip,count\n192.0.2.1,4\n"],
+    ["csv", "ip,note\n192.0.2.1,\n192.0.2.2,\n192.0.2.3,\n"],
+    ["csv", '192.0.2.1,"scan; login"\n192.0.2.2,"scan; mail"\n'],
+    ["csv", 'ip,note\n192.0.2.1,"one\ntwo\nthree\nfour"\n192.0.2.2,x\n'],
+    ["csv", "Indicator\n192.0.2.1\n192.0.2.2\n"],
+    ["text", "# list\nexample.com\n"],
+    ["text", "http://example.com/a,b\n"],
+    ["text", "http://example.com/a,b\nhttp://example.com/c,d,e\nhttp://example.com/\n"],
+    ["text", "192.0.2.1,\n192.0.2.2,\n"],
+    ["text", "[2001:db8::1]:443\n192.0.2.1\n"],
+    ["text", "a line\nanother, with a comma\n"],
+    ["text", ""],
+  ])("detects %s in %j", async (format, content) => {
+    expect(await formatOf(content)).toBe(format);
+  });
+
+  it("detects formats in gzip data and UTF-16", async () => {
+    expect(await formatOf(gzipSync("ip\tn\n192.0.2.1\t1\n"))).toBe("tsv");
+    expect(await formatOf(Buffer.from("\ufeffip;n\n192.0.2.1;1\n", "utf16le"))).toBe("csv");
+  });
+
+  it("keeps all bytes of a stream", async () => {
+    const content = "# list\n192.0.2.1\n192.0.2.2\n";
+    const { input, format, comment } = await sniffFormat(piped(content, 3), options);
+    const source = await openSource(input, {
+      format,
+      comment,
+      gzip: false,
+      guessed: true,
+      header: null,
+      itemColumn: null,
+      kindColumn: null,
+      resume: null,
+    });
+    const items: string[] = [];
+    for await (const rows of source.rows) items.push(...rows.map((row) => row.itemText));
+    expect(items).toEqual(["192.0.2.1", "192.0.2.2"]);
+  });
+
+  it("judges a live stream by its first lines once it pauses", async () => {
+    const clock = new ManualClock();
+    const stream = new Readable({ read: () => undefined });
+    stream.push("192.0.2.1\t4\n");
+    const sniffing = sniffFormat({ stream, name: "stdin" }, { ...options, clock });
+    expect((await clock.run(sniffing)).format).toBe("tsv");
+    stream.destroy();
+  });
+});

@@ -1,0 +1,188 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { SourceInput } from "../../../../src/io/input/types.js";
+import {
+  delimiterOf,
+  openSource,
+  piped,
+  plainRow,
+  readingOf,
+  positionAfter,
+  readSource,
+  streamOf,
+} from "./sources-reading.js";
+import { sourceSamples } from "./sources-samples.js";
+
+/** Ways in which the same bytes arrive. */
+const arrivals = ["file", "chunks of 1", "chunks of 7", "chunks of 65536"] as const;
+const storages = ["plain", "gzip"] as const;
+
+/** JSON documents are converted into NDJSON before they are read. */
+const textFormats = Object.keys(sourceSamples) as (keyof typeof sourceSamples)[];
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "repute-sources-"));
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe.each(textFormats)("%s source", (format) => {
+  const sample = sourceSamples[format];
+  const options = { comment: "#" };
+
+  describe.each(storages)("stored %s", (storage) => {
+    const bytes = (content: string): Buffer =>
+      storage === "gzip" ? inMembers(content) : Buffer.from(content);
+
+    describe.each(arrivals)("read from a %s", (arrival) => {
+      const input = async (content = sample.content): Promise<SourceInput> => {
+        const stored = bytes(content);
+        if (arrival !== "file") return piped(stored, Number(arrival.replace("chunks of ", "")));
+        const path = join(folder, `${format}-${storage}-${stored.length}`);
+        await writeFile(path, stored);
+        return { path };
+      };
+
+      it("returns one row per record, in order, with its line and a cell per column", async () => {
+        const { source, rows } = await readSource(format, await input(), options);
+        expect([source.columns, source.reading.items[0].name.trim()]).toEqual([
+          sample.columns,
+          "item",
+        ]);
+        expect(rows.map(({ number, line, itemText }) => [number, line, itemText])).toEqual(
+          sample.items.map((item, index) => [index + 1, sample.lines[index], item]),
+        );
+        expect(new Set(rows.map(({ cells }) => cells.length))).toEqual(
+          new Set([sample.columns.length]),
+        );
+        // Offsets count decompressed bytes, progress stored ones.
+        expect(rows.at(-1)?.end).toBe(Buffer.byteLength(sample.content));
+        expect(source.bytesRead()).toBe(bytes(sample.content).length);
+      });
+
+      it("continues after any row with exactly the remaining rows, in the same layout", async () => {
+        const { rows, source } = await readSource(format, await input(), options);
+        for (const [index, row] of rows.entries()) {
+          const resume = positionAfter(row, source);
+          const rest = await readSource(format, await input(), { ...options, resume });
+          expect(rest.rows.map(plainRow)).toEqual(rows.slice(index + 1).map(plainRow));
+          expect([rest.source.columns, rest.source.reading]).toEqual([
+            source.columns,
+            source.reading,
+          ]);
+        }
+      });
+
+      it("refuses to continue after the end of a truncated input", async () => {
+        const { columns } = sample;
+        const resume = { offset: 100_000, row: 9, line: 9, columns, reading: readingOf(format) };
+        const reading = input().then(async (bytes) =>
+          readSource(format, bytes, { ...options, resume }),
+        );
+        await expect(reading).rejects.toMatchObject({ code: "input_changed" });
+      });
+    });
+  });
+
+  it("returns batches of 1 to 512 rows", async () => {
+    const head = delimiterOf(format) !== null ? "item\n" : "";
+    const record = format === "ndjson" ? '{"item":"192.0.2.1"}\n' : "192.0.2.1\n";
+    const source = await openSource(format, piped(head + record.repeat(1300)));
+    const sizes: number[] = [];
+    for await (const batch of source.rows) sizes.push(batch.length);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(1300);
+    expect(sizes.every((size) => size > 0 && size <= 512)).toBe(true);
+  });
+
+  it("knows the size of a file but not of a stream", async () => {
+    const path = join(folder, `${format}-size`);
+    await writeFile(path, sample.content);
+    const file = await openSource(format, { path }, options);
+    const stream = await openSource(format, piped(sample.content), options);
+    await Promise.all([file.close(), stream.close()]);
+    expect([file.bytesTotal, stream.bytesTotal]).toEqual([Buffer.byteLength(sample.content), null]);
+  });
+
+  it("closes its input when the loop is left early", async () => {
+    const stream = streamOf(sample.content.repeat(3), 7);
+    const source = await openSource(format, { stream, name: "stdin" }, options);
+    for await (const batch of source.rows) if (batch.length > 0) break;
+    expect(stream.destroyed).toBe(true);
+  });
+
+  it("reads at most a few chunks ahead", async () => {
+    const record = format === "ndjson" ? '{"item":"192.0.2.1"}\n' : "item\n";
+    let given = 0;
+    async function* endless(): AsyncGenerator<Buffer> {
+      for (;;) {
+        given += 1;
+        yield Buffer.from(record.repeat(1000));
+      }
+    }
+    const stream = Readable.from(endless(), { objectMode: false });
+    const source = await openSource(format, { stream, name: "stdin" });
+    for await (const batch of source.rows) if (batch.length > 0) break;
+    expect(given).toBeLessThan(20);
+  });
+
+  describe.each(["UTF-16LE", "UTF-16BE"])("in %s with a byte order mark", (encoding) => {
+    const content = Buffer.from(sample.content, "utf16le");
+    if (encoding === "UTF-16BE") content.swap16();
+
+    it("has the same rows as in UTF-8, with a warning", async () => {
+      const { source, rows } = await readSource(format, piped(content, 7), options);
+      expect(rows.map((row) => row.itemText)).toEqual(sample.items);
+      const warning = `the input is ${encoding}; converted to UTF-8`;
+      expect(source.warnings.get(warning)).toBe(1);
+    });
+
+    it("continues in a file after any row", async () => {
+      const path = join(folder, `${format}-${encoding}`);
+      await writeFile(path, content);
+      const { rows, source } = await readSource(format, { path }, options);
+      for (const [index, row] of rows.entries()) {
+        const resume = positionAfter(row, source);
+        const rest = await readSource(format, { path }, { ...options, resume });
+        expect(rest.rows.map(plainRow)).toEqual(rows.slice(index + 1).map(plainRow));
+      }
+    });
+  });
+
+  it("survives random bytes", async () => {
+    const junk = Buffer.from(Array.from({ length: 4096 }, (_, index) => (index * 89) % 256));
+    const content = Buffer.concat([Buffer.from(sample.content + "\n"), junk.filter(notQuote)]);
+    const { rows } = await readSource(format, piped(content, 1000), options);
+    expect(rows.length).toBeGreaterThan(sample.items.length);
+  });
+
+  it("ends with an error at damaged gzip data", async () => {
+    const stored = gzipSync(sample.content);
+    stored[stored.length - 6]! ^= 1;
+    const reading = readSource(format, piped(stored), options);
+    await expect(reading).rejects.toMatchObject({ code: "input_gzip" });
+  });
+});
+
+/** Gzip data of three members, split in the middle of lines. */
+function inMembers(content: string): Buffer {
+  const bytes = Buffer.from(content);
+  const third = Math.floor(bytes.length / 3);
+  const parts = [
+    bytes.subarray(0, third),
+    bytes.subarray(third, 2 * third),
+    bytes.subarray(2 * third),
+  ];
+  return Buffer.concat(parts.map((part) => gzipSync(part)));
+}
+
+function notQuote(byte: number): boolean {
+  return byte !== 0x22;
+}

@@ -1,0 +1,167 @@
+import { appendFile, open, readFile, truncate, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import type { ChecksumState } from "../../../src/core/files/checksum.js";
+import { openInput } from "../../../src/io/input/open-input.js";
+import type { InputBytes, SourceInput } from "../../../src/io/input/types.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+
+const text = Buffer.from(Array.from({ length: 40_000 }, (_, n) => `192.0.2.${n}\n`).join(""));
+
+describe("an input that earlier sessions read", () => {
+  it.each([
+    ["a plain file, gone on with behind its beginning", (path: string) => ({ path }), 123_456],
+    ["a plain file, read anew", (path: string) => ({ path }), 0],
+    ["a stream", piped, 123_456],
+  ])("is read if unchanged: %s", async (_, inputOf, offset) => {
+    const path = await fileOf(text);
+    const before = await readBefore(path, 200_000);
+    const bytes = await openInput(await inputOf(path), { gzip: false, offset, before });
+    expect(text.subarray(offset).equals(await rest(bytes))).toBe(true);
+    expect(bytes.checksum()).toMatchObject({ bytes: text.length });
+  });
+
+  it("is read if unchanged: gzip", async () => {
+    const path = await fileOf(gzipSync(text));
+    const before = await readBefore(path, 5_000);
+    const bytes = await openInput({ path }, { gzip: true, offset: 123_456, before });
+    expect(text.subarray(123_456).equals(await rest(bytes))).toBe(true);
+  });
+
+  it("may have grown", async () => {
+    const path = await fileOf(text);
+    const before = await readBefore(path, text.length);
+    await appendFile(path, "192.0.2.1\n");
+    const bytes = await openInput({ path }, { gzip: false, offset: text.length, before });
+    expect(String(await rest(bytes))).toBe("192.0.2.1\n");
+  });
+
+  it.each([
+    ["a plain file", (path: string) => ({ path }), false],
+    ["a stream", piped, false],
+    ["gzip", (path: string) => ({ path }), true],
+  ])("is rejected with the byte range if its middle was edited: %s", async (_, inputOf, gzip) => {
+    const path = await fileOf(gzip ? gzipSync(text, { level: 0 }) : text);
+    const before = await readBefore(path, 300_000);
+    const at = 200_000;
+    const bytes = await readFile(path);
+    bytes[at] = bytes[at] === 0x31 ? 0x32 : 0x31;
+    await writeFile(path, bytes);
+    const reading = openInput(await inputOf(path), { gzip, offset: 150_000, before }).then(rest);
+    const error = await reading.catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      code: "input_changed",
+      hint: expect.stringContaining("a new run starts with the answers so far") as string,
+    });
+    const [, from, to] =
+      /in\.csv has changed since it was read, between byte (\d+) and byte (\d+)/.exec(
+        String(error),
+      ) ?? [];
+    expect([Number(from) <= at, Number(to) > at]).toEqual([true, true]);
+  });
+
+  it("is rejected if it ends before the offset already read", async () => {
+    const path = await fileOf(text);
+    const before = await readBefore(path, 300_000);
+    await truncate(path, 200_000);
+    const reading = openInput({ path }, { gzip: false, offset: 100_000, before }).then(rest);
+    await expect(reading).rejects.toMatchObject({ code: "input_changed" });
+  });
+
+  it("keeps its checksum when a session ends early", async () => {
+    const path = await fileOf(text);
+    const before = await readBefore(path, 300_000);
+    const bytes = await openInput({ path }, { gzip: false, offset: 100_000, before });
+    await bytes.chunks.next();
+    expect(bytes.checksum()).toEqual(before);
+    await bytes.close();
+  });
+});
+
+describe("a file changed during reading", () => {
+  it("may grow", async () => {
+    const path = await fileOf(text);
+    const read = await readWhile(path, () => appendFile(path, "192.0.2.1\n"));
+    expect(read.length).toBe(text.length + 10);
+  });
+
+  it("may get a new modification time", async () => {
+    const path = await fileOf(text);
+    expect(text.equals(await readWhile(path, () => utimes(path, 1, 1)))).toBe(true);
+  });
+
+  it("is rejected if it is truncated", async () => {
+    const path = await fileOf(text);
+    await expect(readWhile(path, () => truncate(path, 200_000))).rejects.toMatchObject({
+      code: "input_changed",
+      message: `${path} was truncated while it was read, from ${text.length} to 200000 bytes`,
+    });
+  });
+
+  it("is rejected if bytes already read are overwritten", async () => {
+    const path = await fileOf(text);
+    const change = async (): Promise<void> => {
+      const handle = await open(path, "r+");
+      await handle.write("x", 3);
+      await handle.close();
+      // Independent of the file system's time resolution.
+      await utimes(path, 1, 1);
+    };
+    await expect(readWhile(path, change)).rejects.toMatchObject({
+      code: "input_changed",
+      message: expect.stringMatching(
+        /in\.csv has changed since it was read, between byte 0 and byte \d+/,
+      ) as string,
+    });
+  });
+});
+
+async function fileOf(bytes: Buffer): Promise<string> {
+  const path = join(await temporaryFolder(), "in.csv");
+  await writeFile(path, bytes);
+  return path;
+}
+
+async function piped(path: string): Promise<SourceInput> {
+  const bytes = await readFile(path);
+  const pieces = Array.from({ length: 50 }, (_, n) =>
+    bytes.subarray(Math.floor((n * bytes.length) / 50), Math.floor(((n + 1) * bytes.length) / 50)),
+  );
+  return { stream: Readable.from(pieces, { objectMode: false }), name: path };
+}
+
+/** Checksum of an input of which at least `least` bytes were read. */
+async function readBefore(path: string, least: number): Promise<ChecksumState> {
+  const bytes = await openInput({ path }, { gzip: false, offset: 0 });
+  while (bytes.bytesRead() < least && !(await bytes.chunks.next()).done);
+  const checksum = bytes.checksum();
+  await bytes.close();
+  return checksum;
+}
+
+async function rest(bytes: InputBytes): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of bytes.chunks) chunks.push(chunk);
+  } finally {
+    await bytes.close();
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Reads a file and changes it after the first chunks. */
+async function readWhile(path: string, change: () => Promise<void>): Promise<Buffer> {
+  const bytes = await openInput({ path }, { gzip: false, offset: 0 });
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of bytes.chunks) {
+      chunks.push(chunk);
+      if (chunks.length === 2) await change();
+    }
+  } finally {
+    await bytes.close();
+  }
+  return Buffer.concat(chunks);
+}

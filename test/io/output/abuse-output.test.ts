@@ -1,0 +1,178 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { runRepute } from "../../helpers/run-repute.js";
+import { copiedFolder } from "../../helpers/temporary-folder.js";
+
+const program = fileURLToPath(new URL("../../../dist/program/repute.js", import.meta.url));
+const input = "ip\n192.0.2.1\n192.0.2.2\n";
+
+const folderWithInput = copiedFolder(async (cwd) => {
+  await writeFile(join(cwd, "in.csv"), input);
+  await mkdir(join(cwd, "folder"));
+});
+
+const withOutput = copiedFolder((cwd) => {
+  return runRepute(["enrich", "--local", "-o", "out.csv"], { cwd, stdin: input });
+});
+
+/** Runs a line of shell in a folder, with `repute` on the path. */
+function shell(line: string, cwd: string): Promise<{ stdout: string; stderr: string }> {
+  const child = spawn(
+    "bash",
+    ["-c", `repute() { "${process.execPath}" "${program}" "$@"; }; ${line}`],
+    {
+      cwd,
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  let [stdout, stderr] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", () => resolve({ stdout, stderr }));
+  });
+}
+
+describe("reports an impossible output before it requests or overwrites anything", () => {
+  test.each([
+    [
+      "a folder that is not there",
+      ["-o", "none/out.csv"],
+      2,
+      /^repute: the folder .*none does not exist\n/,
+    ],
+    ["a directory", ["-o", "folder"], 2, /^repute: the output folder is a directory\n/],
+    [
+      "the input",
+      ["-o", "in.csv"],
+      2,
+      /^repute: the output in\.csv would overwrite the input in\.csv\n/,
+    ],
+    [
+      "a link to the input",
+      ["-o", "link.csv"],
+      2,
+      /^repute: .* would overwrite the input in\.csv\n/,
+    ],
+    [
+      "a format that is none",
+      ["-o", "out.xlsx"],
+      2,
+      /^repute: cannot write out\.xlsx: \.xlsx is not an output format\n {2}name it \.csv, .* or keep the name and set the format with --to\n/,
+    ],
+    ["an address that is none", ["-o", "sqlite:out.db"], 2, /cannot write to sqlite:/],
+    [
+      "an unknown parameter of an address",
+      ["-o", "duckdb:w.db?tabel=night"],
+      2,
+      /unknown parameter "tabel"\n {2}write duckdb:FILE\?table=NAME/,
+    ],
+  ])("%s", async (_, args, code, message) => {
+    const cwd = await folderWithInput();
+    await symlink("in.csv", join(cwd, "link.csv"));
+    const before = await readdir(cwd);
+    const result = await runRepute(["enrich", "in.csv", "--local", ...args], { cwd });
+    expect(result).toMatchObject({ code, stdout: "" });
+    expect(result.stderr).toMatch(message);
+    expect(result.stderr).not.toMatch(/^ +at /m);
+    expect(await readFile(join(cwd, "in.csv"), "utf8")).toBe(input);
+    expect(await readdir(cwd)).toEqual(before);
+  });
+});
+
+describe("every command that writes rows refuses an unknown format", () => {
+  test.each([
+    [["retry", "out.csv", "-o", "again.xlsx"]],
+    [["case", "enrich", "case-2001", "-o", "case.xlsx"]],
+    [["tags", "export", "credentials:brute-force", "-o", "lists", "--formats", "xlsx"]],
+  ])("%j", async (args) => {
+    const cwd = await withOutput();
+    const before = await readdir(cwd);
+    const { code, stderr } = await runRepute([...args, "--local"], { cwd });
+    expect([code, stderr]).toEqual([2, expect.stringContaining("xls")]);
+    expect(await readdir(cwd)).toEqual(before);
+  });
+
+  test("accepts /dev/null", async () => {
+    const cwd = await folderWithInput();
+    const args = ["enrich", "in.csv", "--local", "-q", "-o", "/dev/null"];
+    expect(await runRepute(args, { cwd })).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    expect(await readdir(cwd)).toEqual(["folder", "in.csv"]);
+  });
+
+  test.each(["/dev/stdout", "/dev/fd/3"])("accepts %s", async (output) => {
+    const cwd = await folderWithInput();
+    const { stderr } = await shell(
+      `{ repute enrich in.csv --local -q -o ${output} 3>&1; } | cat`,
+      cwd,
+    );
+    expect(stderr).toBe("");
+    expect(await readdir(cwd)).toEqual(["folder", "in.csv"]);
+  });
+});
+
+describe("a full device", () => {
+  test.each([
+    ["as OUT", ["-o", "/dev/full"]],
+    ["behind stdout", ["-o", "-"]],
+  ])("%s ends the run with a one-line error", async (_, args) => {
+    const cwd = await folderWithInput();
+    const line = `repute enrich in.csv --local ${args.join(" ")} > /dev/full; echo $? >&2`;
+    const { stderr } = await shell(line, cwd);
+    expect(stderr).toMatch(
+      /^repute: using column "ip" .*\nrepute: cannot write (\/dev\/full|stdout): the disk is full\n {2}free some space, then run again\n1\n$/,
+    );
+  });
+});
+
+test.each([
+  "enrich in.csv -o out.csv --local --json",
+  "plan in.csv --json",
+  "query 192.0.2.1 --local",
+  "tags export --all -o lists --local --json",
+  "enrich --help",
+  "--version",
+])("repute %s to a full device fails", async (command) => {
+  const cwd = await folderWithInput();
+  const { stdout, stderr } = await shell(`{ repute ${command} > /dev/full; }; echo $?`, cwd);
+  expect(stdout).toBe("1\n");
+  expect(stderr).toMatch(/^repute: cannot write stdout: /m);
+  expect(stderr).not.toContain("    at ");
+});
+
+test.each([21, 25, 30])(
+  "with %i open files, a run is done or says what to raise",
+  async (files) => {
+    const cwd = await folderWithInput();
+    const { stdout, stderr } = await shell(
+      `ulimit -n ${files}; repute enrich in.csv -o out.csv --local -q; echo $?`,
+      cwd,
+    );
+    expect(stderr).not.toMatch(/bug in repute|^ {4}at |node:/m);
+    expect(stdout + stderr).toMatch(/^0\n$|^1\nrepute: .+\n {2}raise .*ulimit -n 1024/);
+  },
+);
+
+describe("a reader that disconnects", () => {
+  test("ends the run quietly and leaves no temporary files", async () => {
+    const cwd = await folderWithInput();
+    const line =
+      "seq 200000 | TMPDIR=folder repute enrich --from text --local | head -1; echo ${PIPESTATUS[1]}";
+    const { stdout, stderr } = await shell(line, cwd);
+    expect(stdout).toMatch(/^item,rep_item,.*\n0\n$/);
+    expect(stderr).toBe("");
+    expect(await readdir(join(cwd, "folder"))).toEqual([]);
+  });
+});
+
+test.each(["2>&-", "2>/dev/full"])("a run continues with %s", async (redirection) => {
+  const cwd = await folderWithInput();
+  const line = `repute enrich in.csv -o out.csv --local ${redirection}; echo $?`;
+  expect((await shell(line, cwd)).stdout).toBe("0\n");
+  expect(existsSync(join(cwd, "out.csv"))).toBe(true);
+});

@@ -1,0 +1,249 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { type Clock, systemClock } from "../../../../src/core/clock.js";
+import { maxAttempts } from "../../../../src/io/output/postgres/database.js";
+import type { EnrichedRow } from "../../../../src/core/row.js";
+import type { StagedSink } from "../../../../src/io/output/staged-sink.js";
+import type { PublicationOptions } from "../../../../src/io/output/publication.js";
+import { openRun, publishRows } from "../publication/publishing.js";
+import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
+import { PostgresCluster } from "../../../helpers/postgres-cluster.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { PostgresProxy } from "./postgres-proxy.js";
+
+let cluster: PostgresCluster;
+
+beforeAll(async () => {
+  cluster = await PostgresCluster.start();
+});
+
+afterAll(() => cluster.stop());
+
+describe("a lost connection", () => {
+  it("is replaced before the rows are committed", async () => {
+    const { sink } = await open("before", { clock: hurried() });
+    await sink.write(rows(1, 200));
+    await terminate("application_name = 'repute'");
+    await sink.finish();
+    expect(await countsOf("before")).toEqual({ rows: "200", keys: "200", last: "200" });
+  });
+
+  it("is replaced during a copy", async () => {
+    const { sink, proxy } = await openBehindProxy("copied");
+    await sink.write(rows(1, 500));
+    proxy.fate = "cut copy";
+    await sink.finish();
+    expect(proxy.fate).toBe("pass");
+    expect(await countsOf("copied")).toEqual({ rows: "500", keys: "500", last: "500" });
+  });
+
+  it("is replaced during an insert", async () => {
+    await publish("inserted", []);
+    const clock = hurried();
+    const { sink } = await open("inserted", { clock });
+    await sink.write(rows(1, 500));
+    const release = await holdTable("inserted");
+    const finishing = sink.finish();
+    await until(waiting("INSERT%"));
+    await terminate("query LIKE 'INSERT%'");
+    await release();
+    await finishing;
+    expect(clock.sleeps).toBe(1);
+    expect(await countsOf("inserted")).toEqual({ rows: "500", keys: "500", last: "500" });
+  });
+
+  it("is replaced after the server was killed and restarted", async () => {
+    const { sink } = await open("killed", { clock: hurried(() => cluster.startServer()) });
+    await sink.write(rows(1, 600));
+    await cluster.kill();
+    await sink.finish();
+    expect(await countsOf("killed")).toEqual({ rows: "600", keys: "600", last: "600" });
+  });
+
+  it("doesn't double rows whose commit succeeded but wasn't confirmed", async () => {
+    const { sink, proxy } = await openBehindProxy("answered");
+    await sink.write(rows(1, 400));
+    proxy.fate = "lose answer";
+    await sink.finish();
+    expect(proxy.fate).toBe("pass");
+    expect(await countsOf("answered")).toEqual({ rows: "400", keys: "400", last: "400" });
+  });
+
+  it("waits for a commit still in progress", async () => {
+    const { sink, proxy } = await openBehindProxy("late");
+    await sink.write(rows(1, 400));
+    proxy.fate = "arrive late";
+    const finishing = sink.finish();
+    await until("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted");
+    proxy.deliver();
+    await finishing;
+    expect(await countsOf("late")).toEqual({ rows: "400", keys: "400", last: "400" });
+  });
+
+  it("leaves the staged rows for a resume if it cannot be replaced", async () => {
+    const clock = hurried();
+    const { sink, folder, url } = await open("gone", { clock });
+    await sink.write(rows(1, 20));
+    const position = await sink.checkpoint();
+    await cluster.kill();
+    await expect(sink.finish()).rejects.toMatchObject({ code: "database_lost" });
+    expect(clock.sleeps).toBe(maxAttempts - 1);
+    await sink.abandon();
+
+    await cluster.startServer();
+    const again = await openRun(url, folder, { runId: "run of gone" }, position);
+    await again.sink.finish();
+    expect(await countsOf("gone")).toEqual({ rows: "20", keys: "20", last: "20" });
+  });
+
+  it("is not waited for when the run is told to stop", async () => {
+    const stop = new AbortController();
+    const { sink } = await open("stopped", { signal: stop.signal, clock: hurried() });
+    await sink.write(rows(1, 10));
+    await cluster.kill();
+    stop.abort(new Error("stopped by SIGINT"));
+    await expect(sink.finish()).rejects.toThrow("stopped by SIGINT");
+    await sink.abandon();
+    await cluster.startServer();
+  });
+});
+
+describe("a server that does not store all rows", () => {
+  it("is reported with its reason, and nothing is stored", async () => {
+    await publish("refusing", []);
+    await cluster.query("ALTER TABLE refusing ADD CONSTRAINT small CHECK (rep_row < 20000)");
+    const { sink } = await open("refusing");
+    await sink.write(rows(1, 21_000));
+    await expect(sink.finish()).rejects.toMatchObject({
+      code: "database_error",
+      message: expect.stringContaining("small"),
+    });
+    await sink.abandon();
+    expect(await countsOf("refusing")).toMatchObject({ rows: "0" });
+  });
+
+  it("is reported if a trigger drops rows, and stores all of them once it is gone", async () => {
+    await publish("dropping", []);
+    await cluster.query(`CREATE FUNCTION drop_some() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      RETURN CASE WHEN NEW.rep_row % 10 <> 0 THEN NEW END; END $$;
+      CREATE TRIGGER drops BEFORE INSERT ON dropping FOR EACH ROW EXECUTE FUNCTION drop_some()`);
+    const { sink } = await open("dropping");
+    await sink.write(rows(1, 100));
+    await expect(sink.publishSoFar()).rejects.toMatchObject({
+      code: "rows_lost",
+      message: expect.stringContaining("stored 90 of 100 rows"),
+    });
+    expect(await countsOf("dropping")).toMatchObject({ rows: "0" });
+    await cluster.query("DROP TRIGGER drops ON dropping");
+    await sink.finish();
+    expect(await countsOf("dropping")).toMatchObject({ rows: "100" });
+  });
+
+  it("is reported if it already has other rows of the run", async () => {
+    await publish("twice", []);
+    await cluster.query("INSERT INTO twice (rep_run_id, rep_row) VALUES ('run of twice', 70)");
+    const { sink } = await open("twice");
+    await sink.write(rows(1, 10));
+    await expect(sink.finish()).rejects.toMatchObject({ code: "output_table_differs" });
+    await sink.abandon();
+    expect(await countsOf("twice")).toMatchObject({ rows: "1" });
+  });
+
+  it.each([
+    ["a deadlock", "40P01"],
+    ["a lock that is not available", "55P03"],
+  ])("is asked again after %s", async (_, code) => {
+    const table = `code_${code.toLowerCase()}`;
+    await publish(table, []);
+    // A sequence keeps its value when the transaction is rolled back.
+    await cluster.query(`CREATE SEQUENCE ${table}_times;
+      CREATE FUNCTION ${table}_once() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('${table}_times') = 50 THEN RAISE EXCEPTION 'once' USING ERRCODE = '${code}'; END IF;
+        RETURN NEW; END $$;
+      CREATE TRIGGER once BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION ${table}_once()`);
+    const clock = hurried();
+    const { sink } = await open(table, { clock });
+    await sink.write(rows(1, 100));
+    await sink.finish();
+    expect(clock.sleeps).toBe(1);
+    expect(await countsOf(table)).toMatchObject({ rows: "100" });
+  });
+});
+
+/** A run into a table that was checked, with its stage open. */
+async function open(
+  table: string,
+  patience: Pick<PublicationOptions, "clock" | "signal"> = {},
+  url = cluster.url({ parameters: { table } }),
+): Promise<{ sink: StagedSink; folder: string; url: string }> {
+  const folder = await temporaryFolder();
+  const { sink } = await openRun(url, folder, { runId: `run of ${table}`, ...patience });
+  return { sink, folder, url };
+}
+
+/** Publishes rows of the run of a table, which is made by it. */
+async function publish(table: string, written: readonly EnrichedRow[]): Promise<void> {
+  const url = cluster.url({ parameters: { table } });
+  await publishRows(url, await temporaryFolder(), written, { runId: `run of ${table}` });
+}
+
+async function openBehindProxy(table: string): Promise<{ sink: StagedSink; proxy: PostgresProxy }> {
+  const proxy = await PostgresProxy.start(cluster.port);
+  onTestFinished(() => proxy.stop());
+  const url = cluster
+    .url({ parameters: { table } })
+    .replace(`:${cluster.port}/`, `:${proxy.port}/`);
+  return { ...(await open(table, { clock: hurried() }, url)), proxy };
+}
+
+/** A clock whose sleeps take as long as `asleep`. */
+function hurried(
+  asleep: () => Promise<void> = () => Promise.resolve(),
+): Clock & { sleeps: number } {
+  return {
+    ...systemClock,
+    sleeps: 0,
+    sleep(): Promise<void> {
+      this.sleeps++;
+      return asleep();
+    },
+  };
+}
+
+function rows(from: number, to: number): ReturnType<typeof anEnrichedRow>[] {
+  return Array.from({ length: to - from + 1 }, (_, index) =>
+    anEnrichedRow({ number: from + index, cells: [`cell ${from + index}`] }),
+  );
+}
+
+async function countsOf(table: string): Promise<unknown> {
+  const [counts] = await cluster.query(
+    `SELECT count(*) AS rows, count(DISTINCT (rep_run_id, rep_row)) AS keys, max(rep_row) AS last FROM ${table}`,
+  );
+  return counts;
+}
+
+/** Closes the server's side of connections. */
+async function terminate(which: string): Promise<void> {
+  await cluster.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND ${which}`,
+  );
+}
+
+/** Locks a table against writes until the returned function is called. */
+async function holdTable(table: string): Promise<() => Promise<void>> {
+  const client = cluster.client();
+  await client.connect();
+  await client.query(`BEGIN; LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`);
+  return () => client.end();
+}
+
+/** Finds a statement that waits for a lock. */
+function waiting(like: string): string {
+  return `SELECT 1 FROM pg_stat_activity WHERE query LIKE '${like}' AND wait_event_type = 'Lock'`;
+}
+
+/** Waits until a query returns a row. */
+async function until(query: string): Promise<void> {
+  while ((await cluster.query(query)).length === 0) await delay(20);
+}

@@ -1,0 +1,289 @@
+import { inspect } from "node:util";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { parseOutput } from "../../../../src/io/output/registry.js";
+import type { Publication, PublicationOptions } from "../../../../src/io/output/publication.js";
+import { schemaText } from "../../../../src/io/output/schema-text.js";
+import {
+  describePublication,
+  describeTypedColumns,
+  type PublicationPlace,
+} from "../publication/publication.js";
+import { describeExistingTables } from "../tables/existing-tables.js";
+import { describeTableModes, type TablePlace } from "../tables/table-modes.js";
+import { describeTableViews } from "../tables/table-views.js";
+import { publishRows, someOptions } from "../publication/publishing.js";
+import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
+import { PostgresCluster, type UrlOptions } from "../../../helpers/postgres-cluster.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+let cluster: PostgresCluster;
+
+/** Existing schemas for tests that need their own. */
+const schemas = 100;
+
+beforeAll(async () => {
+  cluster = await PostgresCluster.start();
+  const names = Array.from({ length: schemas }, (_, index) => `place_${index}`);
+  await cluster.query(names.map((name) => `CREATE SCHEMA ${name};`).join(" "));
+  await cluster.query(`CREATE ROLE reader LOGIN PASSWORD 'only reads'`);
+});
+
+afterAll(() => cluster.stop());
+
+const places = new Map<string, string>();
+
+/** One schema per folder. */
+function placeOf(folder: string): string {
+  const known = places.get(folder);
+  if (known !== undefined) return known;
+  const place = `place_${places.size}`;
+  places.set(folder, place);
+  return place;
+}
+
+const contract: PublicationPlace = {
+  name: "postgres",
+  maxNameLength: 63,
+  output: (folder) => cluster.url({ parameters: { table: `${placeOf(folder)}.enriched` } }),
+  read: async (folder) => {
+    const table = `${placeOf(folder)}.enriched`;
+    const [found] = await cluster.query("SELECT to_regclass($1) AS table", [table]);
+    if (found?.["table"] === null) return [];
+    const rows = await cluster.query(`SELECT * FROM ${table} ORDER BY rep_run_id, rep_row`);
+    return rows.map((row) =>
+      Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plain(name, value)])),
+    );
+  },
+  appends: true,
+};
+
+describePublication(contract);
+describeTypedColumns(contract);
+const place: TablePlace = {
+  name: "postgres",
+  output: contract.output,
+  sql: (folder, text) => cluster.query(text(`${placeOf(folder)}.enriched`)),
+};
+
+describeTableModes(place);
+describeExistingTables(place);
+describeTableViews({
+  name: "postgres",
+  open: async (statements) => {
+    await cluster.query(statements);
+    return (sql) => cluster.query(sql);
+  },
+});
+
+/** Counts are returned as text, times as dates. */
+function plain(name: string, value: unknown): unknown {
+  if (value instanceof Date) return BigInt(value.getTime()) * 1000n;
+  const counts = /^rep_(?:row|attempts|http_status|\w+_observations)$/;
+  return counts.test(name) && typeof value === "string" ? BigInt(value) : value;
+}
+
+it("rejects an input column whose name the server would truncate", async () => {
+  await expect(open("cut", { columns: ["ip", "n".repeat(64)] })).rejects.toMatchObject({
+    code: "name_too_long",
+  });
+  expect(await cluster.query("SELECT to_regclass('cut') AS found")).toEqual([{ found: null }]);
+});
+
+describe("the table", () => {
+  it("has the views that repute schema prints", async () => {
+    const viewsOf = (name: string) =>
+      cluster.query(
+        `SELECT replace(viewname, $1, '') AS name, replace(definition, $1, '') AS definition
+         FROM pg_views WHERE viewname LIKE $1 || '%' ORDER BY viewname`,
+        [name],
+      );
+    await publish("made", [anEnrichedRow()]);
+    const options = { columns: ["ip"], prefix: "rep_", table: "printed" };
+    await cluster.query(schemaText("postgres", options));
+    const views = await viewsOf("made");
+    expect(views.map(({ name }) => String(name))).toEqual(["_changes", "_history", "_newest"]);
+    expect(await viewsOf("printed")).toEqual(views);
+  });
+
+  it("is found in the search path", async () => {
+    await cluster.query("CREATE SCHEMA far");
+    await publish("far.found");
+    const url = cluster.url({ parameters: { table: "found", options: "-c search_path=far" } });
+    await publishRows(url, await temporaryFolder(), [anEnrichedRow()], { runId: "second" });
+    expect(await cluster.query("SELECT rep_run_id FROM far.found")).toEqual([
+      { rep_run_id: "second" },
+    ]);
+  });
+
+  it("is not created without permission", async () => {
+    const url = cluster.url({
+      user: "reader",
+      password: "only reads",
+      parameters: { table: "forbidden" },
+    });
+    expect(await faultOf(openAt(url))).toMatchObject({ code: "database_denied" });
+  });
+
+  it("is filled by several runs at once, also if all of them create it", async () => {
+    const runs = ["a", "b", "c", "d"];
+    await Promise.all(runs.map((runId) => publish("shared", rows(1, 500), { runId })));
+    const counts = await cluster.query(
+      "SELECT rep_run_id AS run, count(*) AS n FROM shared GROUP BY 1 ORDER BY 1",
+    );
+    expect(counts).toEqual(runs.map((run) => ({ run, n: "500" })));
+  });
+});
+
+describe("the check before the first row", () => {
+  it("leaves no table behind", async () => {
+    await open("untouched");
+    const found = "SELECT to_regclass('untouched') AS t, to_regclass('untouched_newest') AS v";
+    expect(await cluster.query(found)).toEqual([{ t: null, v: null }]);
+  });
+
+  it.each([
+    ["INSERT", "REVOKE INSERT ON asked FROM loader"],
+    ["SELECT", "REVOKE SELECT ON asked FROM loader"],
+    ["UPDATE of the runs", "REVOKE UPDATE ON asked_runs FROM loader"],
+    ["TEMPORARY", "REVOKE TEMPORARY ON DATABASE postgres FROM PUBLIC"],
+  ])("finds that the right to %s is missing", async (_, revoke) => {
+    await publish("asked");
+    await cluster.query(`DO $$ BEGIN CREATE ROLE loader LOGIN PASSWORD 'only loads';
+      EXCEPTION WHEN duplicate_object THEN NULL; END $$`);
+    await cluster.query(`GRANT SELECT, INSERT ON asked TO loader;
+      GRANT SELECT, INSERT, UPDATE ON asked_runs TO loader`);
+    const login = { user: "loader", password: "only loads", parameters: { table: "asked" } };
+    await openAt(cluster.url(login));
+    await cluster.query(revoke);
+    expect(await faultOf(openAt(cluster.url(login)))).toMatchObject({ code: "database_denied" });
+    await cluster.query("GRANT TEMPORARY ON DATABASE postgres TO PUBLIC");
+  });
+
+  it.each([
+    ["merge", "UPDATE"],
+    ["replace", "DELETE"],
+  ] as const)("finds that --mode %s lacks the right to %s", async (mode, right) => {
+    const [table, user] = [`asked_to_${mode}`, `${mode}r`];
+    await publish(table, [], { mode });
+    await cluster.query(`CREATE ROLE ${user} LOGIN PASSWORD 'only adds';
+      GRANT SELECT, INSERT ON ${table} TO ${user};
+      GRANT SELECT, INSERT, UPDATE ON ${table}_runs TO ${user}`);
+    const url = cluster.url({ user, password: "only adds", parameters: { table } });
+    expect(await faultOf(openAt(url, { mode }))).toMatchObject({ code: "database_denied" });
+    await cluster.query(`GRANT ${right} ON ${table} TO ${user}`);
+    await openAt(url, { mode });
+  });
+
+  it("does not wait for a run that is being published to another table", async () => {
+    await publish("idle");
+    const client = cluster.client();
+    await client.connect();
+    await client.query("BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('repute tables', 0))");
+    expect(await open("idle")).toMatchObject({ takesParts: true });
+    await client.end();
+  });
+});
+
+describe("the login", () => {
+  it("uses the application name repute", async () => {
+    await cluster.query("CREATE TABLE names (name text)");
+    await publish("named");
+    await cluster.query(`CREATE FUNCTION tell_name() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      INSERT INTO names VALUES (current_setting('application_name')); RETURN NEW; END $$;
+      CREATE TRIGGER tell BEFORE INSERT ON named FOR EACH ROW EXECUTE FUNCTION tell_name()`);
+    await publish("named", [anEnrichedRow()]);
+    expect(await cluster.query("SELECT name FROM names")).toEqual([{ name: "repute" }]);
+  });
+
+  it("reads the password from PGPASSWORD", async () => {
+    vi.stubEnv("PGPASSWORD", cluster.password);
+    const done = login({ password: null }).finally(() => vi.unstubAllEnvs());
+    await expect(done).resolves.toBeUndefined();
+  });
+
+  it("reads the password from ~/.pgpass", async () => {
+    const home = await temporaryFolder();
+    const escaped = cluster.password.replaceAll(/[\\:]/g, "\\$&");
+    await writeFile(
+      join(home, ".pgpass"),
+      `# passwords\nelsewhere:*:*:*:wrong\n127.0.0.1:${cluster.port}:*:postgres:${escaped}\n`,
+      { mode: 0o600 },
+    );
+    vi.stubEnv("HOME", home);
+    const done = login({ password: null }).finally(() => vi.unstubAllEnvs());
+    await expect(done).resolves.toBeUndefined();
+  });
+
+  it("reports that a password is required", async () => {
+    vi.stubEnv("PGPASSFILE", "/nonexistent");
+    const refusal = await faultOf(login({ password: null })).finally(() => vi.unstubAllEnvs());
+    expect(refusal).toMatchObject({ code: "database_login" });
+  });
+
+  it("never shows a rejected password", async () => {
+    const refusal = await faultOf(login({ password: "s3cret-and-wrong" }));
+    expect(refusal).toMatchObject({ code: "database_login" });
+    expect(inspect(refusal, { depth: 20, showHidden: true })).not.toContain("s3cret-and-wrong");
+  });
+
+  it("reports a missing database", async () => {
+    expect(await faultOf(login({ database: "absent" }))).toMatchObject({
+      code: "database_missing",
+    });
+  });
+
+  it("reports a missing server", async () => {
+    const closed = "postgres://postgres:s3cret@127.0.0.1:1/postgres?table=enriched";
+    const refusal = await faultOf(openAt(closed));
+    expect(refusal).toMatchObject({ code: "database_unreachable" });
+    expect(inspect(refusal, { depth: 20 })).not.toContain("s3cret");
+  });
+
+  it("reports a server without TLS", async () => {
+    expect(await faultOf(login({ parameters: { sslmode: "require" } }))).toMatchObject({
+      code: "database_tls",
+    });
+  });
+
+  async function login(options: UrlOptions): Promise<void> {
+    const parameters = { table: "logins", ...options.parameters };
+    await openAt(cluster.url({ ...options, parameters }));
+  }
+});
+
+function open(table: string, options: Partial<PublicationOptions> = {}): Promise<Publication> {
+  return openAt(cluster.url({ parameters: { table } }), options);
+}
+
+async function openAt(
+  url: string,
+  options: Partial<PublicationOptions> = {},
+): Promise<Publication> {
+  return parseOutput(url).open!(await someOptions(await temporaryFolder(), options));
+}
+
+async function publish(
+  table: string,
+  written: Parameters<typeof publishRows>[2] = [],
+  options: Partial<PublicationOptions> = {},
+): ReturnType<typeof publishRows> {
+  const url = cluster.url({ parameters: { table } });
+  return publishRows(url, await temporaryFolder(), written, options);
+}
+
+function rows(from: number, to: number): ReturnType<typeof anEnrichedRow>[] {
+  return Array.from({ length: to - from + 1 }, (_, index) =>
+    anEnrichedRow({ number: from + index }, { query: fullIpResult }),
+  );
+}
+
+async function faultOf(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error("nothing was refused");
+}

@@ -1,0 +1,131 @@
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Publication, PublicationOptions } from "../../../../src/io/output/publication.js";
+import { parseOutput } from "../../../../src/io/output/registry.js";
+import { holdDuckdb } from "../../../helpers/held-duckdb.js";
+import { HurriedClock } from "../../../helpers/hurried-clock.js";
+import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { describeExistingTables } from "../tables/existing-tables.js";
+import { openRun, publishRows, someOptions, someRows } from "./publishing.js";
+import { duckdbPlace } from "../tables/table-modes.js";
+import { queryDuckdb, type ReadRow } from "../tables/warehouse-readers.js";
+
+describeExistingTables(duckdbPlace);
+
+describe("large rows", () => {
+  const large = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, index) =>
+      anEnrichedRow({ number: from + index, cells: ["x".repeat(1024 * 1024)] }),
+    );
+
+  it("are refused if DuckDB could not hold them in memory, and nothing is stored", async () => {
+    const place = await aPlace();
+    await load(place, { runId: "night 1" }, 3);
+    const { sink } = await openRun(place.output, place.folder, { runId: "large" });
+    for (let number = 1; number <= 150; number++) await sink.write(large(number, number));
+    await expect(sink.finish()).rejects.toMatchObject({
+      code: "output_memory",
+      message: expect.stringMatching(/its rows have 10\d\d KB on average, and DuckDB holds 2048/),
+    });
+    await sink.abandon();
+    expect(await query(place, "SELECT count(*) AS n FROM enriched")).toEqual([{ n: 3n }]);
+  });
+});
+
+it("commits the rows of a run again without changing those that are there", async () => {
+  const place = await aPlace();
+  const { sink } = await openRun(place.output, place.folder);
+  await sink.write(someRows(1, 3));
+  await sink.publishSoFar();
+  await query(place, "UPDATE enriched SET ip = 'mine' WHERE rep_row = 2");
+  await query(place, "DELETE FROM enriched WHERE rep_row = 3");
+  await sink.finish();
+  const stored = await query(place, "SELECT ip FROM enriched ORDER BY rep_row");
+  expect(stored.map((row) => row["ip"])).toEqual(["cell 1", "mine", "cell 3"]);
+});
+
+describe("the check before the first row", () => {
+  it("leaves neither a file nor a table behind", async () => {
+    const place = await aPlace();
+    await open(place);
+    expect(await readdir(place.folder)).toEqual(["state"]);
+    await query(place, "CREATE TABLE other (mine INTEGER)");
+    await open(place);
+    expect(await readdir(place.folder)).toEqual(["out.duckdb", "state"]);
+    expect(await query(place, "SELECT table_name AS name FROM information_schema.tables")).toEqual([
+      { name: "other" },
+    ]);
+  });
+});
+
+describe("an unusable file", () => {
+  it("is open in another program", async () => {
+    const place = await aPlace();
+    await load(place, {}, 1);
+    const release = await holdDuckdb(place.file);
+    const clock = new HurriedClock();
+    await expect(open(place, { clock })).rejects.toMatchObject({
+      code: "output_locked",
+      message: expect.stringContaining("another program has it open"),
+    });
+    expect(clock.asked).toHaveLength(9);
+    // It may be another run that publishes.
+    await open(place, { clock: Object.assign(clock, { sleep: release }) });
+  });
+
+  it("is not a database", async () => {
+    const place = await aPlace();
+    // DuckDB would read a file of this name as CSV, and write the rows nowhere.
+    const csv = { ...place, output: `duckdb:${join(place.folder, "in.csv")}?table=t` };
+    for (const [each, file] of [
+      [place, place.file],
+      [csv, join(place.folder, "in.csv")],
+    ] as const) {
+      await writeFile(file, "ip,note\n192.0.2.1,\n".repeat(1_000));
+      await expect(open(each)).rejects.toMatchObject({ code: "output_not_duckdb" });
+      const find = parseOutput(each.output).records!({ prefix: "rep_", runId: null });
+      await expect(find).rejects.toMatchObject({ code: "output_not_duckdb" });
+    }
+  });
+
+  it("is in a missing folder", async () => {
+    const place = await aPlace();
+    const output = place.output.replace("out.duckdb", "absent/out.duckdb");
+    await expect(open({ ...place, output })).rejects.toMatchObject({
+      code: "output_folder_missing",
+    });
+  });
+});
+
+interface Place {
+  readonly folder: string;
+  readonly file: string;
+  readonly output: string;
+}
+
+async function aPlace(parameters = "table=enriched"): Promise<Place> {
+  const folder = await temporaryFolder();
+  const file = join(folder, "out.duckdb");
+  return { folder, file, output: `duckdb:${file}?${parameters}` };
+}
+
+async function open(
+  { output, folder }: Place,
+  members: Partial<PublicationOptions> = {},
+): Promise<Publication> {
+  return parseOutput(output).open!(await someOptions(folder, members));
+}
+
+async function load(
+  { output, folder }: Place,
+  members: Partial<PublicationOptions>,
+  rows: number,
+): Promise<void> {
+  await publishRows(output, folder, someRows(1, rows), members);
+}
+
+function query({ file }: Place, sql: string): Promise<readonly ReadRow[]> {
+  return queryDuckdb(sql, file);
+}

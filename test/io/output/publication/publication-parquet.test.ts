@@ -1,0 +1,84 @@
+import { countOutput } from "../../../../src/io/output/verify.js";
+import { existsSync } from "node:fs";
+import { readdir, truncate } from "node:fs/promises";
+import { join } from "node:path";
+import { asyncBufferFromFile, parquetMetadataAsync } from "hyparquet";
+import { expect, it } from "vitest";
+import { schemaVersion } from "../../../../src/core/columns.js";
+import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { openRun, publishRows, someRows } from "./publishing.js";
+import { queryDuckdb } from "../tables/warehouse-readers.js";
+
+it("appears by rename, with a suffix if the run has too many failures", async () => {
+  const { folder, file } = await aPlace();
+  const { sink } = await openRun(file, folder);
+  await sink.write(someRows(1, 25));
+  await sink.prepare(".failed");
+  expect(await readdir(folder)).toEqual(["out.parquet.part", "state"]);
+  await sink.finish(".failed");
+  expect(await readdir(folder)).toEqual(["out.parquet.failed", "state"]);
+});
+
+it("leaves nothing behind before its first row", async () => {
+  const { folder, file } = await aPlace();
+  const { sink } = await openRun(file, folder);
+  await sink.abandon();
+  expect([await readdir(folder), await readdir(join(folder, "state"))]).toEqual([["state"], []]);
+});
+
+it("ends a row group after 10,000 rows, and early if its cells are large", async () => {
+  const { folder, file } = await aPlace();
+  await publishRows(file, folder, someRows(1, 10_001));
+  expect(await groupSizes(file)).toEqual([10_000, 1]);
+  const large = "x".repeat(4 * 1024 * 1024);
+  const rows = [1, 2, 3, 4, 5].map((number) => anEnrichedRow({ number, cells: [large] }));
+  await publishRows(file, folder, rows);
+  expect(await groupSizes(file)).toEqual([2, 2, 1]);
+});
+
+it("preserves microseconds", async () => {
+  const { folder, file } = await aPlace();
+  const firstSeen = "2025-01-01T00:00:00.123456Z";
+  await publishRows(file, folder, [anEnrichedRow({}, { query: { firstSeen } })]);
+  const [row] = await queryDuckdb(`SELECT rep_first_seen AS t FROM read_parquet('${file}')`);
+  expect(row?.["t"]).toBe(BigInt(Date.parse("2025-01-01T00:00:00.123Z")) * 1000n + 456n);
+});
+
+it("records its writer, run and schema version", async () => {
+  const { folder, file } = await aPlace();
+  await publishRows(file, folder, []);
+  const metadata = await parquetMetadataAsync(await asyncBufferFromFile(file));
+  expect(metadata.created_by).toMatch(/^repute version \d/);
+  expect(metadata.key_value_metadata).toEqual([
+    { key: "repute.schema_version", value: String(schemaVersion) },
+    { key: "repute.run_id", value: "00000000-0000-4000-8000-000000000001" },
+  ]);
+});
+
+it("is not read back if it was damaged", async () => {
+  const { folder, file } = await aPlace();
+  await publishRows(file, folder, someRows(1, 25));
+  await truncate(file, 3_000);
+  const layout = { gzip: false, prefix: "rep_", shape: "flat", inputColumns: 1 } as const;
+  const recount = countOutput(file, { format: "parquet", ...layout });
+  await expect(recount).rejects.toMatchObject({ code: "output_corrupt" });
+});
+
+it("is gone if neither it nor its part is there", async () => {
+  const { folder, file } = await aPlace();
+  const { sink } = await openRun(file, folder);
+  await expect(sink.finish()).rejects.toMatchObject({ code: "output_gone" });
+  await sink.abandon();
+  expect(existsSync(file)).toBe(false);
+});
+
+async function aPlace(): Promise<{ folder: string; file: string }> {
+  const folder = await temporaryFolder();
+  return { folder, file: join(folder, "out.parquet") };
+}
+
+async function groupSizes(file: string): Promise<readonly number[]> {
+  const metadata = await parquetMetadataAsync(await asyncBufferFromFile(file));
+  return metadata.row_groups.map((group) => Number(group.num_rows));
+}

@@ -1,0 +1,136 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { gunzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import type { EnrichedRow } from "../../../../src/core/row.js";
+import { streamDestination } from "../../../../src/io/output/file-destination.js";
+import { openStage, type StagedSink } from "../../../../src/io/output/staged-sink.js";
+import { type BundleTarget, publishStix } from "../../../../src/io/output/stix/publish.js";
+import type { Publication } from "../../../../src/io/output/publication.js";
+import type { SinkPosition } from "../../../../src/io/output/types.js";
+import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+const options = { columns: ["ip"], prefix: "rep_", shape: "flat" } as const;
+
+describe("a bundle", () => {
+  it.each([false, true])("appears with each indicator once, compressed: %s", async (gzip) => {
+    const { folder, file } = await aPlace();
+    const { sink } = await open(folder, { gzip });
+    await sink.write([...accused(1, 3), harmless(4)]);
+    await sink.write([...accused(2, 5), ...accused(1, 1)]);
+    await sink.checkpoint();
+    expect(await readdir(folder)).toEqual(["state"]);
+    const audit = await sink.prepare("");
+    expect(audit).toMatchObject({ rows: null, indicators: 5 });
+    expect(existsSync(file)).toBe(false);
+    await sink.finish();
+    expect(await namesIn(file, gzip)).toEqual(names(1, 5));
+    expect((await readFile(file)).length).toBe(audit?.bytes);
+  });
+
+  it("has an item once that occurs before and after an interruption", async () => {
+    const { folder, file } = await aPlace();
+    const first = await open(folder);
+    await first.sink.write(accused(1, 700));
+    const position = await first.sink.checkpoint();
+    await first.sink.write(accused(701, 900));
+    await first.sink.publishSoFar();
+    await first.sink.abandon();
+    expect(await readdir(folder)).toEqual(["state"]);
+    const second = await open(folder, {}, position);
+    await second.sink.write(accused(650, 720));
+    expect(await second.sink.prepare("")).toMatchObject({ indicators: 720 });
+    await second.sink.finish();
+    expect(await namesIn(file)).toEqual(names(1, 720));
+  });
+});
+
+it("has another name if too many rows failed", async () => {
+  const { folder, file } = await aPlace();
+  await writeFile(file, "before");
+  const { sink } = await open(folder);
+  await sink.write(accused(1, 2));
+  await sink.prepare(".failed");
+  await sink.finish(".failed");
+  expect(await namesIn(`${file}.failed`)).toEqual(names(1, 2));
+  expect(await readFile(file, "utf8")).toBe("before");
+});
+
+describe("a bundle on a stream", () => {
+  it("is written when the run ends, and as a whole", async () => {
+    const { folder } = await aPlace();
+    const stdout = new PassThrough();
+    const { sink } = await open(folder, { stream: streamDestination(stdout, "stdout") });
+    await sink.write([...accused(1, 3), ...accused(1, 1)]);
+    const audit = await sink.prepare("");
+    expect(audit).toMatchObject({ indicators: 3 });
+    expect(stdout.read()).toBeNull();
+    await sink.finish();
+    const bytes = stdout.read() as Buffer;
+    expect(namesOf(bytes)).toEqual(names(1, 3));
+    expect(bytes.length).toBe(audit?.bytes);
+  });
+
+  it("ends if the reader has closed it", async () => {
+    const { folder } = await aPlace();
+    const stdout = new PassThrough();
+    const { sink } = await open(folder, { stream: streamDestination(stdout, "stdout") });
+    await sink.write(accused(1, 3));
+    await sink.prepare("");
+    stdout.destroy();
+    await expect(sink.finish()).rejects.toMatchObject({ code: "output_closed" });
+    await sink.abandon();
+  });
+});
+
+async function aPlace(): Promise<{ folder: string; file: string }> {
+  const folder = await temporaryFolder();
+  await mkdir(join(folder, "state"));
+  return { folder, file: join(folder, "out.json") };
+}
+
+async function open(
+  folder: string,
+  members: Partial<BundleTarget> = {},
+  resume: SinkPosition | null = null,
+): Promise<{ publication: Publication; sink: StagedSink }> {
+  const target = { file: join(folder, "out.json"), gzip: false, stream: null, ...members };
+  const publication = await publishStix(target, options);
+  return { publication, sink: await openStage(publication, join(folder, "state"), resume) };
+}
+
+/** Rows whose items become indicators. */
+function accused(from: number, to: number): readonly EnrichedRow[] {
+  return names(from, to).map((value, index) =>
+    anEnrichedRow(
+      { number: from + index },
+      { query: { intent: "malicious" } },
+      { kind: "ip", value },
+    ),
+  );
+}
+
+function harmless(number: number): EnrichedRow {
+  return anEnrichedRow({ number }, { query: { intent: "none" } });
+}
+
+function names(from: number, to: number): readonly string[] {
+  return Array.from(
+    { length: to - from + 1 },
+    (_, index) => `192.0.${2 + Math.floor((from + index) / 250)}.${(from + index) % 250}`,
+  );
+}
+
+async function namesIn(file: string, gzip = false): Promise<readonly string[]> {
+  const bytes = await readFile(file);
+  return namesOf(gzip ? gunzipSync(bytes) : bytes);
+}
+
+/** Names of the indicators. */
+function namesOf(bytes: Buffer): readonly string[] {
+  const { objects } = JSON.parse(bytes.toString()) as { objects: { type: string; name: string }[] };
+  return objects.filter(({ type }) => type === "indicator").map(({ name }) => name);
+}

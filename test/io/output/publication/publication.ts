@@ -1,0 +1,293 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { columns as addedColumns } from "../../../../src/core/columns.js";
+import { stageUpTo } from "../../../../src/io/output/staged-sink.js";
+import type { PublicationOptions } from "../../../../src/io/output/publication.js";
+import { leadingNames } from "../../../../src/io/output/table-schema.js";
+import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { openPlace, openRun, publishedAt, publishRows, someCells, someRows } from "./publishing.js";
+import type { ReadRow } from "../tables/warehouse-readers.js";
+
+/** Where runs are published, and how a test reads it without repute. */
+export interface PublicationPlace {
+  readonly name: string;
+  /** Value of `-o` for a new output in this folder. */
+  readonly output: (folder: string) => string;
+  /** All rows of all runs, ordered by run and `rep_row`; none if there is nothing to read. */
+  readonly read: (folder: string) => Promise<readonly ReadRow[]>;
+  /** Whether a run is added to earlier ones. */
+  readonly appends: boolean;
+  /** Longest name of an input column in bytes; longer ones are rejected. @default no limit */
+  readonly maxNameLength?: number;
+}
+
+/** The contract of every publication. */
+export function describePublication(place: PublicationPlace): void {
+  const { name, output, read, appends } = place;
+  const publish = (folder: string, rows: Parameters<typeof publishRows>[2], runId = "run 1") =>
+    publishRows(output(folder), folder, rows, { runId });
+  const cellsIn = async (folder: string) => (await read(folder)).map((row) => row["ip"]);
+
+  describe(`every publication keeps the contract: ${name}`, () => {
+    it("shows nothing before it is committed, and then all rows in their order", async () => {
+      const folder = await temporaryFolder();
+      const { sink } = await openRun(output(folder), folder);
+      expect(await read(folder)).toEqual([]);
+      for (let first = 1; first <= 2_500; first += 500) {
+        await sink.write(someRows(first, first + 499));
+      }
+      await sink.checkpoint();
+      expect(await read(folder)).toEqual([]);
+      const audit = await sink.prepare("");
+      expect(audit).toMatchObject({ rows: 2_500 });
+      expect(await read(folder)).toEqual([]);
+      await sink.finish();
+      expect(await cellsIn(folder)).toEqual(someCells(1, 2_500));
+    });
+
+    it("is readable without rows", async () => {
+      const folder = await temporaryFolder();
+      expect(await publish(folder, [])).toMatchObject({ rows: 0 });
+      expect(await read(folder)).toEqual([]);
+    });
+
+    it("counts its rows", async () => {
+      const folder = await temporaryFolder();
+      const audit = await publish(folder, [
+        anEnrichedRow({ number: 1 }, { query: { intent: "malicious" } }),
+        anEnrichedRow({ number: 2 }, { query: { intent: "none" } }),
+        anEnrichedRow({ number: 3 }, { query: {}, quickCheck: { intent: "malicious" } }),
+        anEnrichedRow({ number: 4 }, { status: "failed", query: null }),
+      ]);
+      const counts = {
+        rows: 4,
+      };
+      expect(audit).toMatchObject(counts);
+      expect(await read(folder)).toHaveLength(4);
+    });
+
+    it("is the same whichever step is repeated", async () => {
+      const folder = await temporaryFolder();
+      const { publication, sink } = await openRun(output(folder), folder);
+      await sink.write(someRows(1, 1_500));
+      const staged = await sink.checkpoint();
+      const audit = await sink.prepare("");
+      expect(await sink.prepare("")).toEqual(audit);
+      await sink.finish();
+      const first = await read(folder);
+      expect(first).toHaveLength(1_500);
+      await publication.commit(stageUpTo(publication, join(folder, "state"), staged), "");
+      expect(await read(folder)).toEqual(first);
+
+      // A process that finds the run finished, and one that does not know it yet.
+      const again = await openPlace(output(folder), folder);
+      const stage = stageUpTo(publication, join(folder, "state"), staged);
+      await again.commit(stage, "");
+      expect(await read(folder)).toEqual(first);
+      const repeated = await again.prepare(stage, "");
+      await again.commit(stage, "");
+      expect([repeated?.rows, await cellsIn(folder)]).toEqual([1_500, someCells(1, 1_500)]);
+    });
+
+    it(`${appends ? "adds a run to" : "replaces"} an earlier one`, async () => {
+      const folder = await temporaryFolder();
+      await publish(folder, someRows(1, 30));
+      await publish(folder, someRows(31, 50), "run 2");
+      expect(await cellsIn(folder)).toEqual(someCells(appends ? 1 : 31, 50));
+    });
+
+    it("continues after its checkpoint without losing or doubling a row", async () => {
+      const folder = await temporaryFolder();
+      const first = await openRun(output(folder), folder);
+      await first.sink.write(someRows(1, 7));
+      const position = await first.sink.checkpoint();
+      await first.sink.publishSoFar();
+      expect(await cellsIn(folder)).toEqual(appends ? someCells(1, 7) : []);
+      await first.sink.write(someRows(8, 9));
+      await first.sink.abandon();
+      const second = await openRun(output(folder), folder, {}, position);
+      await second.sink.write(someRows(8, 20));
+      const audit = await second.sink.prepare("");
+      expect(audit).toMatchObject({ rows: 20 });
+      await second.sink.finish();
+      expect(await cellsIn(folder)).toEqual(someCells(1, 20));
+    });
+
+    it("publishes no row if one of them was changed meanwhile", async () => {
+      const folder = await temporaryFolder();
+      await publish(folder, someRows(1, 3));
+      const { sink } = await openRun(output(folder), folder, { runId: "run 2" });
+      await sink.write(someRows(4, 1_500));
+      await sink.prepare("");
+      const staged = join(folder, "state", "rows.part");
+      const bytes = await readFile(staged);
+      bytes[bytes.indexOf("cell 1499")] = 0x43;
+      await writeFile(staged, bytes);
+      await expect(sink.prepare("")).rejects.toMatchObject({ code: "output_part_damaged" });
+      // A file is not committed unless it was prepared.
+      const again = appends ? sink.finish() : sink.prepare("");
+      await expect(again).rejects.toMatchObject({ code: "output_part_damaged" });
+      await sink.abandon();
+      expect(await cellsIn(folder)).toEqual(someCells(1, 3));
+    });
+
+    it("stores cells of one megabyte", async () => {
+      const folder = await temporaryFolder();
+      const large = "ä".repeat(512 * 1024);
+      const cells = Array.from({ length: 4 }, (_, index) => large + (index + 1));
+      await publish(
+        folder,
+        cells.map((cell, index) => anEnrichedRow({ number: index + 1, cells: [cell] })),
+      );
+      expect(await cellsIn(folder)).toEqual(cells);
+    });
+  });
+}
+
+/** The contract of every publication with typed columns. */
+export function describeTypedColumns(place: PublicationPlace): void {
+  const { name, output, read, maxNameLength = Number.POSITIVE_INFINITY } = place;
+
+  describe(`typed columns: ${name}`, () => {
+    it("stores every column with its type", async () => {
+      const row = anEnrichedRow({ cells: ["192.0.2.1", ""] }, { query: fullIpResult, quickCheck });
+      const { rows } = await publish([row], { columns: ["ip", "note"] });
+      expect(rows).toEqual([fullRow]);
+    });
+
+    it("stores null for unknown values, and an empty list for no values", async () => {
+      const { rows } = await publish([
+        anEnrichedRow({ number: 1 }, { lookedUpAt: null }, null),
+        anEnrichedRow({ number: 2 }, { query: { tags: [] } }),
+      ]);
+      expect(rows[0]).toMatchObject({ rep_item: null, rep_tags: null, rep_looked_up_at: null });
+      expect(rows[1]).toMatchObject({ rep_tags: [] });
+    });
+
+    it("stores columns under unique names", async () => {
+      const columns = hostileNames.filter((column) => Buffer.byteLength(column) <= maxNameLength);
+      const cells = columns.map((_, n) => `cell ${n}`);
+      const { rows } = await publish([anEnrichedRow({ cells })], { columns });
+      const values = Object.values(rows[0] ?? {});
+      const first = leadingNames.length;
+      expect(values.slice(first, first + columns.length)).toEqual(cells);
+      expect(values).toHaveLength(first + columns.length + addedColumns.length);
+    });
+
+    it("stores hostile values as far as possible and counts the changed ones", async () => {
+      const { rows, warnings } = await publish(
+        hostileValues.map(([value], index) => anEnrichedRow({ number: index + 1, cells: [value] })),
+      );
+      expect(rows.map((row) => row["ip"])).toEqual(hostileValues.map(([, expected]) => expected));
+      expect(warnings).toHaveLength(3);
+    });
+
+    it("stores null for an invalid time, and leaves the warning to the run", async () => {
+      const { rows, warnings } = await publish([
+        anEnrichedRow({}, { query: { firstSeen: "yesterday" } }),
+      ]);
+      expect(rows[0]).toMatchObject({ rep_first_seen: null });
+      expect(warnings).toEqual([]);
+    });
+  });
+
+  async function publish(
+    written: Parameters<typeof publishRows>[2],
+    members: Partial<PublicationOptions> = {},
+  ): Promise<{ rows: readonly ReadRow[]; warnings: readonly string[] }> {
+    const folder = await temporaryFolder();
+    const warnings: string[] = [];
+    const onWarning = (text: string) => void warnings.push(text);
+    await publishRows(output(folder), folder, written, { ...members, onWarning });
+    return { rows: await read(folder), warnings };
+  }
+}
+
+const quickCheck = {
+  item: "192.0.2.1",
+  serviceMailBlocklist: "ACTIVE",
+  type: "IP",
+  bogon: false,
+  intent: "malicious",
+  activity: true,
+};
+
+const hostileNames: readonly string[] = [
+  'with "quotes"',
+  "same",
+  "same",
+  "select",
+  "xmin",
+  "",
+  "Case",
+  "case",
+  "n".repeat(70),
+  `${"n".repeat(70)}m`,
+  "ä".repeat(40),
+  " padded ",
+  "back\\slash; drop table x; --",
+  "new\nline",
+  "column_6",
+  "rowid",
+];
+
+const hostileValues: readonly (readonly [value: string, stored: string])[] = [
+  ["a\0b", "a\uFFFDb"],
+  ["\uD800", "\uFFFD"],
+  ["x\uDC00y", "x\uFFFDy"],
+  ["pair \u{1F600}", "pair \u{1F600}"],
+  ["", ""],
+  ["NULL", "NULL"],
+  ["\\N", "\\N"],
+  ["tab\tline\nreturn\r", "tab\tline\nreturn\r"],
+  ["'; drop table enriched; --", "'; drop table enriched; --"],
+];
+
+const micros = (text: string): bigint => BigInt(Date.parse(text)) * 1000n;
+
+const fullRow: ReadRow = {
+  ...Object.fromEntries(addedColumns.map(({ name }) => [`rep_${name}`, null])),
+  rep_run_id: "00000000-0000-4000-8000-000000000001",
+  rep_row: 1n,
+  rep_loaded_at: micros(publishedAt),
+  ip: "192.0.2.1",
+  note: "",
+  rep_item: "192.0.2.1",
+  rep_kind: "ip",
+  rep_status: "complete",
+  rep_verdict: "malicious",
+  rep_missing: [],
+  rep_type: "IP",
+  rep_mail_blocklist: "ACTIVE",
+  rep_bogon: false,
+  rep_intent: "malicious",
+  rep_tags: ["credentials:brute-force", "scanner:web"],
+  rep_first_seen: micros("2025-01-01T00:00:00Z"),
+  rep_last_seen: micros("2026-01-01T00:00:00Z"),
+  rep_reverse_dns: ["a.example.com", "b.example.com"],
+  rep_abuse_email: "abuse@example.net",
+  rep_abuse_status: "WORKING",
+  rep_abuse_verified_at: micros("2025-12-01T00:00:00Z"),
+  rep_asn: "AS64496",
+  rep_as_name: "Example Networks",
+  rep_as_country: "DE",
+  rep_honeypot_first_seen: micros("2025-02-01T00:00:00Z"),
+  rep_honeypot_last_seen: micros("2025-03-01T00:00:00Z"),
+  rep_honeypot_observations: 1n,
+  rep_spamtrap_first_seen: null,
+  rep_spamtrap_last_seen: null,
+  rep_spamtrap_observations: 0n,
+  rep_quick_mail_blocklist: "ACTIVE",
+  rep_quick_intent: "malicious",
+  rep_quick_bogon: false,
+  rep_quick_activity: true,
+  rep_source: "live",
+  rep_http_status: 200n,
+  rep_attempts: 1n,
+  rep_looked_up_at: micros("2026-01-02T03:04:05.000Z"),
+  rep_error_code: null,
+  rep_error: null,
+  rep_extra: null,
+};

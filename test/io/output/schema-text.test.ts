@@ -1,0 +1,121 @@
+import { DuckDBInstance } from "@duckdb/node-api";
+import { describe, expect, it } from "vitest";
+import { dialects } from "../../../src/io/output/registry.js";
+import { schemaText } from "../../../src/io/output/schema-text.js";
+
+const options = { columns: ['a "b"', "note"], prefix: "rep_", table: "intel.hits" };
+
+const dialectNames = dialects.map(({ name }) => name);
+
+describe.each(["json-schema", ...dialectNames])("the schema as %s", (format) => {
+  it("uses the prefix", () => {
+    const text = schemaText(format, { ...options, prefix: "x_" });
+    expect(text).toContain("x_looked_up_at");
+    expect(text).not.toContain("rep_");
+  });
+});
+
+it("has PostgreSQL's types and quotes", () => {
+  const text = schemaText("postgres", options);
+  expect(text).toContain('CREATE TABLE IF NOT EXISTS "intel"."hits" (');
+  expect(text).toContain('"rep_run_id" text NOT NULL');
+  expect(text).toContain('"rep_row" bigint NOT NULL');
+  expect(text).toContain('"a ""b""" text');
+  expect(text).toContain('"rep_first_seen" timestamptz');
+  expect(text).toContain('"rep_tags" text[]');
+  expect(text).toContain('PRIMARY KEY ("rep_run_id", "rep_row")');
+  expect(text).toContain('SELECT DISTINCT ON ("rep_kind", "rep_item") *');
+});
+
+it("has BigQuery's types and quotes", () => {
+  const text = schemaText("bigquery", { ...options, table: "project.intel.hits" });
+  expect(text).toContain("CREATE TABLE IF NOT EXISTS `project.intel`.`hits` (");
+  expect(text).toContain("`a_b_` STRING");
+  expect(text).toContain("`rep_tags` ARRAY<STRING>");
+  expect(text).toContain("PRIMARY KEY (`rep_run_id`, `rep_row`) NOT ENFORCED");
+  expect(text).toContain("'tags' IN UNNEST(`rep_missing`)");
+  expect(text).toContain("TO_JSON_STRING(`rep_tags`) IS DISTINCT FROM TO_JSON_STRING(");
+  expect(text).not.toContain("ANY(");
+});
+
+it("rejects a table whose view would have too long a name for PostgreSQL", () => {
+  const longest = "t".repeat(55);
+  const text = schemaText("postgres", { ...options, table: longest });
+  expect(text).toContain(`CREATE VIEW "${longest}_history"`);
+  expect(() => schemaText("postgres", { ...options, table: `${longest}t` })).toThrow(
+    expect.objectContaining({
+      code: "name_too_long",
+      hint: "choose a name of at most 55 bytes",
+    }),
+  );
+  expect(schemaText("duckdb", { ...options, table: `${longest}t` })).toContain("t_history");
+});
+
+it.each([
+  ["append", undefined, ["_newest", "_changes", "_history"]],
+  ["replace", undefined, ["_newest"]],
+  ["merge", undefined, []],
+  ["merge", ["note", "rep_kind", "rep_item"], ["_newest"]],
+] as const)("prints the views that mean something with --mode %s", (mode, key, suffixes) => {
+  for (const format of dialectNames) {
+    const text = schemaText(format, { ...options, mode, key });
+    const views = [...text.matchAll(/^(?:-- .+\n)+CREATE VIEW \S+hits(\w+)\W AS$/gm)];
+    expect(views.map(([, suffix]) => suffix)).toEqual(suffixes);
+  }
+});
+
+it("prints the views that the columns suffice for", () => {
+  const text = (...only: string[]): string =>
+    schemaText("postgres", { ...options, optional: { only } });
+  const seen = ["kind", "item", "looked_up_at"];
+  expect(text("verdict", "item")).not.toContain("CREATE VIEW");
+  expect(text(...seen)).toContain("_newest");
+  expect(text(...seen)).not.toContain("_history");
+  expect(text(...seen, "verdict")).toContain("_history");
+  expect(text(...seen, "verdict")).not.toContain("_changes");
+});
+
+it("rejects more columns than the database allows", () => {
+  const columns = Array.from({ length: 1_600 }, (_, index) => `c${index}`);
+  expect(() => schemaText("postgres", { ...options, columns })).toThrow(
+    expect.objectContaining({ code: "too_many_columns" }),
+  );
+  expect(() => schemaText("duckdb", { ...options, columns })).not.toThrow();
+});
+
+/** Gives rows the members that their verdicts are from. */
+const setDecisive = `UPDATE hits SET
+  rep_intent = CASE WHEN rep_status = 'complete' THEN replace(rep_verdict, 'listed', 'none') END,
+  rep_mail_blocklist = CASE rep_verdict WHEN 'listed' THEN 'ACTIVE' ELSE 'NOT_LISTED' END`;
+
+describe("the view of changes", () => {
+  it("compares only what both runs know", async () => {
+    const instance = await DuckDBInstance.create(":memory:");
+    const connection = await instance.connect();
+    await connection.run(schemaText("duckdb", { columns: [], prefix: "rep_", table: "hits" }));
+    await connection.run(`INSERT INTO hits
+        (rep_run_id, rep_row, rep_kind, rep_item, rep_verdict, rep_tags, rep_asn, rep_looked_up_at,
+         rep_status, rep_type, rep_missing)
+      VALUES
+        ('1', 1, 'ip', '192.0.2.1', 'malicious', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z', 'complete', 'IP', []),
+        ('1', 2, 'ip', '192.0.2.2', 'malicious', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z', 'complete', 'IP', []),
+        ('1', 3, 'ip', '192.0.2.3', 'malicious', ['a:b'], 'AS64496', '2026-01-01T00:00:00Z', 'complete', 'IP', []),
+        ('1', 4, 'ip', '192.0.2.4', 'malicious', [], 'AS64496', '2026-01-01T00:00:00Z', 'complete', 'IP', []),
+        ('2', 1, 'ip', '192.0.2.1', 'listed', NULL, 'AS64496', '2026-01-02T00:00:00Z', 'partial', 'IP', ['tags', 'intent']),
+        ('2', 4, 'ip', '192.0.2.4', 'none', [], 'AS64496', '2026-01-02T00:00:00Z', 'partial', 'IP', ['intent']),
+        ('3', 4, 'ip', '192.0.2.4', 'malicious', [], 'AS64496', '2026-01-03T00:00:00Z', 'complete', 'IP', []),
+        ('2', 2, 'ip', '192.0.2.2', 'malicious', NULL, NULL, '2026-01-02T00:00:00Z', 'failed', NULL, NULL),
+        ('2', 3, 'ip', '192.0.2.3', 'malicious', NULL, 'AS64500', '2026-01-02T00:00:00Z', 'partial', 'IP', ['tags']),
+        ('3', 1, 'ip', '192.0.2.1', 'suspicious', ['c:d'], 'AS64496', '2026-01-03T00:00:00Z', 'complete', 'IP', [])`);
+    await connection.run(setDecisive);
+    await connection.run(
+      "UPDATE hits SET rep_quick_intent = 'none', rep_quick_mail_blocklist = 'NOT_LISTED' WHERE rep_item = '192.0.2.4'",
+    );
+    const found = await connection.runAndReadAll(
+      "SELECT rep_change, rep_item, rep_run_id FROM hits_changes ORDER BY rep_item",
+    );
+    expect(found.getRows()).toEqual([["changed", "192.0.2.3", "2"]]);
+    connection.closeSync();
+    instance.closeSync();
+  });
+});

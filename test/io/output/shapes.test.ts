@@ -1,0 +1,198 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { runRepute } from "../../helpers/run-repute.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+
+const samples = fileURLToPath(new URL("../../../samples/", import.meta.url));
+const indicators = join(samples, "indicators.csv");
+const rows = 24;
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Partial answers are asked for again after a while, which takes real time. */
+const local = ["--local", "--quiet", "--fail-on", "never", "--partial-retries", "0"];
+
+interface Shaped {
+  /** Path of the output. */
+  readonly out: string;
+  readonly text: string;
+  readonly manifest: { readonly output: Json; readonly statuses: Readonly<Record<string, number>> };
+}
+
+/** Enriches the sample indicators, or others, with the embedded service. */
+async function shaped(
+  to: string,
+  { name = "out.json", input = indicators, flags = [] as readonly string[] } = {},
+): Promise<Shaped> {
+  const out = join(await temporaryFolder(), name);
+  const args = ["enrich", input, "-o", out, "--to", to, ...local];
+  const { code, stderr } = await runRepute([...args, ...flags]);
+  expect([code, stderr]).toEqual([0, ""]);
+  const bytes = await readFile(out);
+  return {
+    out,
+    text: (name.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString(),
+    manifest: JSON.parse(await readFile(`${out}.manifest.json`, "utf8")) as Shaped["manifest"],
+  };
+}
+
+/** Writes an input for the embedded service's dataset to a folder of its own. */
+async function inputOf(text: string): Promise<string> {
+  const path = join(await temporaryFolder(), "in.csv");
+  await writeFile(path, text);
+  return path;
+}
+
+const linesOf = (text: string): readonly Json[] =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Json);
+
+/** The part of a line that holds the full result. */
+function reputeOf(line: Json): Json {
+  return line["repute"] as Json;
+}
+
+function bundleOf(text: string): readonly Json[] {
+  return (JSON.parse(text) as { readonly objects: readonly Json[] }).objects;
+}
+
+describe("enrich --to ecs", () => {
+  test("writes one line per row, in input order, which verify checks", async () => {
+    const { out, text, manifest } = await shaped("ecs");
+    const lines = linesOf(text);
+    expect(lines.map((line) => reputeOf(line)["row"])).toEqual(
+      Array.from({ length: rows }, (_, n) => n + 1),
+    );
+    expect(manifest.output).toMatchObject({ format: "ecs", rows, bytes: Buffer.byteLength(text) });
+    for (const [status, count] of Object.entries(manifest.statuses)) {
+      expect(lines.filter((line) => reputeOf(line)["status"] === status)).toHaveLength(count);
+    }
+    const { code, stdout } = await runRepute(["verify", out]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`${rows} rows`)]);
+
+    await writeFile(out, text.replace('"status":"complete"', '"status":"partial_"'));
+    expect(await runRepute(["verify", out])).toMatchObject({ code: 1 });
+    await writeFile(out, text.replace('"status":"invalid"', '"status":"failed"'));
+    const changed = await runRepute(["verify", out]);
+    expect(changed.code).toBe(1);
+    expect(changed.stderr).toContain("rows invalid: the manifest says 1, the file has 0");
+  });
+
+  test("omits what is unknown", async () => {
+    const input = await inputOf("domain\nnever-heard-of.example.org\n");
+    const { text } = await shaped("ecs", { input });
+    const [line = {}] = linesOf(text);
+    expect(reputeOf(line)).toMatchObject({ status: "complete", verdict: "none" });
+    expect(reputeOf(line)["query"]).toMatchObject({ intent: "none" });
+    const { repute: _, ...mapped } = line;
+    expect(JSON.stringify(mapped)).not.toMatch(/benign|safe|reputation|threat"|score/i);
+  });
+});
+
+describe("enrich --to es-bulk", () => {
+  test("writes pairs, which verify counts and retry and report refuse", async () => {
+    const { out, text } = await shaped("es-bulk");
+    const lines = linesOf(text);
+    expect(lines).toHaveLength(2 * rows);
+    const ids = lines.filter((_, n) => n % 2 === 0).map((line) => (line["index"] as Json)["_id"]);
+    expect(new Set(ids).size).toBe(rows);
+    const again = linesOf((await shaped("es-bulk")).text);
+    expect(again.filter((_, n) => n % 2 === 0)).toEqual(lines.filter((_, n) => n % 2 === 0));
+    const { code, stdout } = await runRepute(["verify", out]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`${rows} rows`)]);
+    const retried = await runRepute([
+      "retry",
+      out,
+      "-o",
+      `${out}.2`,
+      "--from",
+      "ndjson",
+      "--local",
+    ]);
+    expect(retried.code).toBe(2);
+    expect(await runRepute(["report", out])).toMatchObject({ code: 2 });
+  });
+});
+
+test("--es-action and --es-id choose the action and what has a document of its own", async () => {
+  const input = await inputOf("ip\n192.0.2.1\n192.0.2.1\n192.0.2.15\n");
+  const flags = ["--es-action", "create", "--es-id", "item"];
+  const lines = linesOf((await shaped("es-bulk", { input, flags })).text);
+  const ids = lines.flatMap(({ create }) => (create === undefined ? [] : (create as Json)["_id"]));
+  expect([ids.length, new Set(ids).size]).toEqual([3, 2]);
+});
+
+describe("enrich --to stix", () => {
+  test("writes one bundle of the items with evidence against them", async () => {
+    const { out, text, manifest } = await shaped("stix");
+    const [identity, ...found] = bundleOf(text);
+    expect(identity).toMatchObject({ type: "identity" });
+    expect(found.length).toBeGreaterThan(5);
+    for (const indicator of found) {
+      expect(indicator).toMatchObject({
+        type: "indicator",
+        spec_version: "2.1",
+        created_by_ref: identity?.["id"],
+        pattern_type: "stix",
+        id: expect.stringMatching(/^indicator--[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f-]{21}$/),
+        pattern: expect.stringMatching(/^\[[a-z0-9-]+:[^ ]+ = '.+'\]$/),
+        valid_from: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      });
+      expect(JSON.stringify(indicator)).not.toContain("benign");
+    }
+    expect(new Set(found.map(({ id }) => id)).size).toBe(found.length);
+    expect(manifest.output).toMatchObject({ format: "stix", rows, indicators: found.length });
+    const { code, stdout } = await runRepute(["verify", out]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`${found.length} indicators`)]);
+
+    await writeFile(out, text.split("\n").toSpliced(2, 1).join("\n"));
+    const changed = await runRepute(["verify", out]);
+    expect([changed.code, changed.stdout]).toEqual([1, ""]);
+    expect(changed.stderr).toContain(
+      `indicators: the manifest says ${found.length}, the file has ${found.length - 1}`,
+    );
+    const again = await shaped("stix");
+    expect(bundleOf(again.text).map(({ id }) => id)).toEqual(bundleOf(text).map(({ id }) => id));
+    expect(again.text).not.toBe(text);
+  });
+
+  test("is a complete bundle if nothing is known about any item", async () => {
+    const input = await inputOf("domain\nnever-heard-of.example.org\nsetup.exe\n");
+    const { out, text, manifest } = await shaped("stix", { input });
+    expect(bundleOf(text)).toHaveLength(1);
+    expect(manifest.output).toMatchObject({ rows: 2, indicators: 0 });
+    expect(await runRepute(["verify", out])).toMatchObject({ code: 0 });
+  });
+
+  test("is a complete bundle when compressed, on stdout, and for an input without rows", async () => {
+    const { out, text } = await shaped("stix", { name: "out.json.gz" });
+    expect(bundleOf(text).length).toBeGreaterThan(5);
+    expect(await runRepute(["verify", out])).toMatchObject({ code: 0 });
+    const args = ["enrich", "--to", "stix", ...local];
+    const { stdout } = await runRepute(args, { stdin: await readFile(indicators) });
+    expect(bundleOf(stdout).map(({ id }) => id)).toEqual(bundleOf(text).map(({ id }) => id));
+    const empty = await runRepute(args, { stdin: "ip\n" });
+    expect(bundleOf(empty.stdout)).toHaveLength(1);
+  });
+});
+
+test.each([
+  ["ecs", "out.csv", []],
+  ["ecs", "out.json.gz", []],
+  ["stix", "out.json", []],
+  ["stix", "out.csv", ["--to", "stix"]],
+])("recognises %s in %s under any name, and retry refuses it", async (...given) => {
+  const [to, name, flags] = given;
+  const { out, manifest } = await shaped(to, { name });
+  expect(manifest.output["format"]).toBe(to);
+  const args = ["retry", out, "-o", join(out, "..", `again.${name}`), "--local", ...flags];
+  const { code, stderr } = await runRepute(args);
+  expect(code).toBe(2);
+  expect(stderr).toContain("has the shape of a security platform");
+  expect(stderr).toContain("--cache");
+});

@@ -1,0 +1,223 @@
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, readdir, rmdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { installCommand } from "../../../../src/core/load-driver.js";
+import { queryDuckdb, type ReadRow } from "./warehouse-readers.js";
+import { enrichKilled } from "../../../helpers/enrich-killed.js";
+import { runRepute, startRepute } from "../../../helpers/run-repute.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { countOf, manifestOf, places, prepared } from "../../../helpers/warehouse-run.js";
+
+describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
+  const query = (cwd: string, sql: (from: string) => string): Promise<readonly ReadRow[]> =>
+    queryDuckdb(
+      sql(from.replace("FOLDER", cwd)),
+      database === undefined ? undefined : join(cwd, database),
+    );
+
+  it("accepts the rows, leaves only the manifest beside it, and lets verify detect a missing row", async () => {
+    const { cwd, enrich } = await prepared(10);
+    const { code, stderr } = await enrich(["in.csv", "-o", output]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(await query(cwd, countOf)).toEqual([{ n: 10n, keys: 10n, last: 10n }]);
+    const file = database ?? base;
+    expect((await readdir(cwd)).sort()).toEqual(["in.csv", file, `${base}.manifest.json`].sort());
+    const manifest = await manifestOf(cwd, base);
+    expect(manifest.output).toMatchObject({ path: output, format: kind, rows: 10 });
+    expect(manifest.output.sha256 === null).toBe(kind !== "parquet");
+    const [row] = await query(
+      cwd,
+      (rows) => `SELECT n, domain, rep_run_id, rep_tags, rep_first_seen FROM ${rows} LIMIT 1`,
+    );
+    expect(row).toMatchObject({
+      n: "0",
+      domain: "host-0.example.com",
+      rep_run_id: manifest.run_id,
+      rep_first_seen: BigInt(Date.parse("2025-01-01T00:00:00Z")) * 1000n,
+    });
+    expect(Array.isArray(row?.["rep_tags"])).toBe(true);
+
+    const fine = await runRepute(["verify", output], { cwd });
+    expect(fine).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/10 rows.*, matches its manifest\n$/),
+    });
+    const service = ["--intel-url", "http://127.0.0.1:1/beta"];
+    const retry = await runRepute(["retry", output, "-o", "again.csv", ...service], { cwd });
+    expect(retry.code).toBe(2);
+    expect(retry.stderr).toMatch(
+      /is parquet, and so is its retry[^]*leave out -o|repeat the run with --mode merge/,
+    );
+    if (database === undefined) {
+      const path = join(cwd, base);
+      const bytes = await readFile(path);
+      bytes[200] = (bytes[200] ?? 0) ^ 1;
+      await writeFile(path, bytes);
+    } else await query(cwd, (rows) => `DELETE FROM ${rows} WHERE rep_row = 3`);
+    const damaged = await runRepute(["verify", output], { cwd });
+    expect(damaged.code).toBe(1);
+    expect(damaged.stderr).toMatch(
+      database === undefined ? /sha256|not as it was written/ : /table has 9/,
+    );
+  });
+
+  it("replaces and counts NDJSON values that a database cannot store", async () => {
+    const { cwd, enrich } = await prepared(0);
+    const values = ["a\0b", "\uD800x", "y\uDC00", "plain \u{1F600}"];
+    const lines = values.map((v) => JSON.stringify({ domain: "a.example.com", v }));
+    await writeFile(join(cwd, "in.ndjson"), lines.join("\n"));
+    const { code, stderr } = await enrich(["in.ndjson", "-o", output]);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/warning: replaced U\+0000 with U\+FFFD in values/);
+    const stored = await query(cwd, (rows) => `SELECT v FROM ${rows} ORDER BY rep_row`);
+    const replaced = ["a\uFFFDb", "\uFFFDx", "y\uFFFD", "plain \u{1F600}"];
+    expect(stored.map(({ v }) => v)).toEqual(replaced);
+    const { warnings } = await manifestOf(cwd, base);
+    expect(Object.values(warnings)).toEqual([2, 1]);
+  });
+
+  it("refuses an input column named like an added one, before any request", async () => {
+    const { cwd, server, enrich } = await prepared(0);
+    await writeFile(join(cwd, "in.csv"), "domain,Rep_Status\na.example.com,x\n");
+    const { code, stderr } = await enrich(["in.csv", "-o", output]);
+    expect({ code, asked: server.total }).toEqual({ code: 2, asked: 0 });
+    expect(stderr).toMatch(/Rep_Status[^]*--prefix/);
+    expect(existsSync(join(cwd, `${base}.state`))).toBe(false);
+  });
+});
+
+describe("a table of a DuckDB file", () => {
+  const output = "duckdb:out.duckdb?table=nightly";
+  const base = "out.duckdb.nightly";
+  const query = (cwd: string, sql: string): Promise<readonly ReadRow[]> =>
+    queryDuckdb(sql, join(cwd, "out.duckdb"));
+
+  it("stores each row once after a kill, and starts over only with --restart", async () => {
+    const { cwd, server, enrich } = await prepared(300);
+    const args = ["in.csv", "-o", output, "--resume"];
+    const first = await enrichKilled({ server, cwd, args, kill: { requests: 150, ms: 0 } });
+    expect(first.signal).toBe("SIGKILL");
+    const refused = await enrich(["in.csv", "-o", output]);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain(`an interrupted run of ${output} exists`);
+    expect(refused.stderr).toMatch(/--resume[^]*--restart/);
+    expect(await enrich(args)).toMatchObject({ code: 0, stderr: "" });
+    expect(await query(cwd, countOf("nightly"))).toEqual([{ n: 300n, keys: 300n, last: 300n }]);
+  });
+
+  it.each([
+    ["--resume", 10n, 1],
+    ["--restart", 20n, 0],
+  ])("after a run that ended between its rows and its manifest, %s leaves %i", async (...given) => {
+    const [how, n, resumed] = given;
+    const { cwd, enrich } = await prepared(10);
+    await mkdir(join(cwd, `${base}.manifest.json`));
+    expect((await enrich(["in.csv", "-o", output])).code).toBe(1);
+    await rmdir(join(cwd, `${base}.manifest.json`));
+    expect(await enrich(["in.csv", "-o", output, how])).toMatchObject({ code: 0 });
+    expect(await query(cwd, countOf("nightly"))).toEqual([{ n, keys: n, last: 10n }]);
+    expect(await manifestOf(cwd, base)).toMatchObject({ output: { rows: 10 }, resumed });
+  });
+
+  it("gets the lists of the addresses behind the tags of its rows, also afterwards", async () => {
+    const cwd = await temporaryFolder();
+    const { code } = await runRepute(
+      ["enrich", "--local", "-o", output, "--tag-ips", "lists", "--quiet"],
+      { cwd, stdin: "ip\n192.0.2.1\n" },
+    );
+    expect(code).toBe(0);
+    const tags = Object.keys((await manifestOf(cwd, base)).tags);
+    const lists = await runRepute(
+      ["tags", "export", "--local", "--seen-in", output, "-o", "same", "--quiet"],
+      { cwd },
+    );
+    expect(lists.code).toBe(0);
+    expect(tags.length).toBeGreaterThan(0);
+    expect(await exportedTags(cwd, "lists")).toEqual(tags.sort());
+    expect(await exportedTags(cwd, "same")).toEqual(tags.sort());
+  });
+});
+
+it("names the missing package that an output needs", async () => {
+  const { cwd, enrich } = await prepared(1);
+  const { code, stderr } = await enrich(
+    ["in.csv", "-o", "out.parquet"],
+    await without(cwd, "hyparquet-writer"),
+  );
+  const command = installCommand("hyparquet-writer hyparquet", cwd);
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: `repute: this needs the package hyparquet-writer\n  install it with: ${command}\n  see: repute enrich --help\n`,
+  });
+  expect(await readdir(cwd)).not.toContain("out.parquet.state");
+});
+
+it("stops on SIGINT while a database does not answer", async () => {
+  const { cwd, server } = await prepared(3);
+  const silent = createServer();
+  const reached = once(silent, "connection");
+  silent.listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  onTestFinished(() => void silent.close());
+  const { port } = silent.address() as AddressInfo;
+  const { child, result } = startRepute(
+    [
+      "enrich",
+      "in.csv",
+      "-o",
+      `postgres://me@127.0.0.1:${port}/x?table=enriched`,
+      "--intel-url",
+      server.url,
+    ],
+    { cwd },
+  );
+  await Promise.race([reached, result]);
+  child.kill("SIGINT");
+  expect(await result).toMatchObject({
+    code: 130,
+    stderr: expect.stringContaining(
+      "repute: stopped by SIGINT\n  nothing was saved; run the command again\n",
+    ) as string,
+  });
+  expect(await readdir(cwd)).toEqual(["in.csv"]);
+});
+
+/** An environment without a package. */
+async function without(folder: string, name: string): Promise<Record<string, string>> {
+  const hooks = `export async function resolve(specifier, context, next) {
+    if (specifier !== ${JSON.stringify(name)}) return next(specifier, context);
+    throw Object.assign(new Error("not found"), { code: "ERR_MODULE_NOT_FOUND" });
+  }`;
+  const path = join(folder, "without.mjs");
+  await writeFile(
+    path,
+    `import { register } from "node:module";\nregister("data:text/javascript," + ${JSON.stringify(encodeURIComponent(hooks))});\n`,
+  );
+  return { NODE_OPTIONS: `--import=${path}` };
+}
+
+async function exportedTags(cwd: string, folder: string): Promise<readonly string[]> {
+  const index = JSON.parse(await readFile(join(cwd, folder, "index.json"), "utf8")) as {
+    tags: readonly { name: string }[];
+  };
+  return index.tags.map(({ name }) => name).sort();
+}
+
+it("verifies a DuckDB file that another program reads, without writing to it", async () => {
+  const { cwd, enrich } = await prepared(10);
+  const output = "duckdb:out.duckdb?table=nightly";
+  expect(await enrich(["in.csv", "-o", output])).toMatchObject({ code: 0 });
+  const file = join(cwd, "out.duckdb");
+  const before = await readFile(file);
+  // DuckDB allows many readers of a file, or one writer.
+  const reader = await DuckDBInstance.create(file, { access_mode: "READ_ONLY" });
+  onTestFinished(() => reader.closeSync());
+  const { code, stdout } = await runRepute(["verify", output], { cwd });
+  expect([code, stdout]).toEqual([0, `${output}: 10 rows, matches its manifest\n`]);
+  expect((await readFile(file)).equals(before)).toBe(true);
+});

@@ -1,0 +1,177 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { chooseOutput } from "../../../../src/jobs/enrich/destination/choose-output.js";
+import { sinkOptions } from "../../../../src/io/output/options.js";
+import { parseOutput } from "../../../../src/io/output/registry.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+const csv = (): Promise<"csv"> => Promise.resolve("csv");
+
+describe("chooseOutput", () => {
+  it.each([
+    ["the input", "in.csv", "output_is_input"],
+    ["a link to the input", "link.csv", "output_is_input"],
+    ["an output that grows under the input's name", "grows.csv", "output_is_input"],
+    ["a directory", "folder", "output_is_directory"],
+    ["a directory that is not there", "new/", "output_is_directory"],
+    ["a folder of objects", "s3://lake/new/", "output_is_directory"],
+    ["a folder that is not there", "none/out.csv", "output_folder_missing"],
+  ])("refuses %s", async (_, output, code) => {
+    const folder = await prepared();
+    const input = output === "grows.csv" ? "grows.csv.part" : "in.csv";
+    await writeFile(join(folder, "grows.csv.part"), "ip\n");
+    await expect(chosen(folder, input, output)).rejects.toMatchObject({ code });
+  });
+
+  it("refuses an output whose manifest would overwrite the input", async () => {
+    const folder = await prepared();
+    await writeFile(join(folder, "out.csv.manifest.json"), "{}");
+    await expect(chosen(folder, "out.csv.manifest.json", "out.csv")).rejects.toMatchObject({
+      code: "output_is_input",
+    });
+  });
+});
+
+describe("the name of an output", () => {
+  it.each(["out.xlsx", "OUT.XLSX", "out.csv.zst", "out.csv?x=1", "out.csv.failed"])(
+    "%s is refused, because nothing would read it",
+    async (output) => {
+      const folder = await prepared();
+      await expect(chosen(folder, "in.csv", output)).rejects.toMatchObject({
+        code: "unknown_output",
+        hint: expect.stringMatching(/^name it |^choose a name/),
+      });
+    },
+  );
+
+  it("gets a suggestion if it is misspelt", async () => {
+    const folder = await prepared();
+    await expect(chosen(folder, "in.csv", "out.ndjsn")).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /\.ndjsn is not an output format \(did you mean \.ndjson\?\)$/,
+      ),
+    });
+  });
+
+  it.each(["out", "out.gz", ".out", "out.", "OUT.CSV", "out.json", "out.tab.gz", "pipe"])(
+    "%s is accepted",
+    async (output) => {
+      const folder = await prepared();
+      expect(await chosen(folder, "in.csv", output)).toMatchObject({ output: { isTyped: false } });
+    },
+  );
+
+  it("may be anything for a device or a named pipe", async () => {
+    const folder = await prepared();
+    execFileSync("mkfifo", [join(folder, "pipe.out")]);
+    expect(await chosen(folder, "in.csv", "pipe.out")).toMatchObject({ file: null, base: null });
+  });
+
+  it("may be anything if --to sets the format", async () => {
+    const folder = await prepared();
+    expect(await chosenIn(folder, "in.csv", "out.xlsx", { to: "tsv" })).toMatchObject({
+      file: join(folder, "out.xlsx"),
+      format: "tsv",
+    });
+  });
+});
+
+describe("chooseOutput of a warehouse", () => {
+  it.each([
+    ["--to", "out.parquet", { to: "csv" }, "text_option"],
+    ["--shape nested", "duckdb:out.duckdb?table=t", { shape: "nested" }, "text_option"],
+    ["the input", "in.parquet", {}, "output_is_input"],
+    ["the input as manifest", "duckdb:out.duckdb?table=t", {}, "output_is_input"],
+    ["a directory", "duckdb:folder?table=t", {}, "output_is_directory"],
+    ["a named pipe", "pipe.parquet", {}, "output_no_file"],
+    ["a folder that is not there", "none/out.parquet", {}, "output_folder_missing"],
+    ["a database without a table's address", "out.duckdb", {}, "bad_output"],
+    ["a database without a table", "duckdb:out.duckdb", {}, "bad_output"],
+    ["a server without a table", "postgres://me:secret@db.example/x", {}, "bad_output"],
+    ["an address of no known kind", "mysql://me:secret@db.example/x", {}, "unknown_output"],
+  ])("refuses %s", async (what, output, settings, code) => {
+    const folder = await prepared();
+    execFileSync("mkfifo", [join(folder, "pipe.parquet")]);
+    await writeFile(join(folder, "in.parquet"), "");
+    const input = what === "the input as manifest" ? "out.duckdb.t.manifest.json" : "in.parquet";
+    await writeFile(join(folder, input), "");
+    await expect(chosenIn(folder, input, output, settings)).rejects.toMatchObject({
+      code,
+      message: expect.not.stringContaining("secret"),
+    });
+  });
+
+  it.each([
+    ["out.parquet", "parquet", "out.parquet", "out.parquet"],
+    ["duckdb:out.duckdb?table=night.rows", "duckdb", null, "out.duckdb.night.rows"],
+    ["duckdb:link.duckdb?table=enriched", "duckdb", null, "real.duckdb.enriched"],
+    ["duckdb:later.duckdb?table=enriched", "duckdb", null, "folder/new.duckdb.enriched"],
+    ["later.parquet", "parquet", "folder/new.parquet", "folder/new.parquet"],
+    ["later.csv", "csv", "folder/new.csv", "folder/new.csv"],
+  ])(
+    "tells what of %s appears by rename, and where the run's own files are",
+    async (output, format, file, base) => {
+      const folder = await prepared();
+      await writeFile(join(folder, "real.duckdb"), "");
+      await symlink("real.duckdb", join(folder, "link.duckdb"));
+      for (const extension of ["duckdb", "parquet", "csv"]) {
+        await symlink(`folder/new.${extension}`, join(folder, `later.${extension}`));
+      }
+      expect(await chosenIn(folder, "in.csv", output, {})).toMatchObject({
+        format,
+        file: file === null ? null : join(folder, file),
+        base: join(folder, base),
+      });
+    },
+  );
+
+  it("keeps the files of a run into a server in the working folder, and no password in names", async () => {
+    const settings = sinkOptions.parse({});
+    const output = "postgres://me:secret@db.example:5433/intel?table=a.b&password=other";
+    const target = await chooseOutput({ ...settings, output: parseOutput(output) }, csv, []);
+    expect(target).toMatchObject({
+      file: null,
+      format: "postgres",
+      name: "postgres://me@db.example:5433/intel?table=a.b",
+      base: expect.stringMatching(/\/repute-db\.example_5433-intel-a\.b-[0-9a-f]{8}$/),
+    });
+  });
+});
+
+async function prepared(): Promise<string> {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "in.csv"), "ip\n");
+  await symlink("in.csv", join(folder, "link.csv"));
+  await mkdir(join(folder, "folder"));
+  execFileSync("mkfifo", [join(folder, "pipe")]);
+  return folder;
+}
+
+async function chosen(folder: string, input: string, output: string) {
+  const settings = sinkOptions.parse({});
+  return chooseOutput({ ...settings, output: parseOutput(join(folder, output)) }, csv, [
+    join(folder, input),
+  ]);
+}
+
+/** The same with the paths of an address relative to the folder. */
+async function chosenIn(
+  folder: string,
+  input: string,
+  output: string,
+  settings: Readonly<Record<string, string>>,
+) {
+  const [, scheme = "", path = ""] = /^(duckdb:)?(.*)$/.exec(output) ?? [];
+  const rejects = settings["rejects"];
+  const all = { ...settings, ...(rejects === undefined ? {} : { rejects: join(folder, rejects) }) };
+  return chooseOutput(
+    {
+      ...sinkOptions.parse(all),
+      output: parseOutput(output.includes("://") ? output : `${scheme}${join(folder, path)}`),
+    },
+    csv,
+    [join(folder, input)],
+  );
+}

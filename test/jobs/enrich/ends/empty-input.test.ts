@@ -1,0 +1,148 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { queryDuckdb } from "../../../io/output/tables/warehouse-readers.js";
+import { runRepute } from "../../../helpers/run-repute.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+const filled = "ip\n198.51.100.1\n198.51.100.2\n";
+
+async function prepared(output: string, more: readonly string[] = []) {
+  const cwd = await temporaryFolder();
+  const enrich = async (text: string, flags: readonly string[] = []) => {
+    await writeFile(join(cwd, "in.csv"), text);
+    const args = ["enrich", "in.csv", "-o", output, "--local", "--quiet", ...more, ...flags];
+    return runRepute(args, { cwd });
+  };
+  return { cwd, enrich };
+}
+
+/** Every file under a folder with its content, except the input and refused rows. */
+async function contentOf(folder: string): Promise<Readonly<Record<string, string>>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && entry.name !== "in.csv");
+  const kept = files.filter(({ parentPath, name }) => !join(parentPath, name).includes(".failed"));
+  const texts = kept.map(async ({ parentPath, name }) => {
+    const path = join(parentPath, name);
+    return [path, await readFile(path, "latin1")] as const;
+  });
+  return Object.fromEntries(await Promise.all(texts));
+}
+
+const table = "duckdb:out.duckdb?table=t";
+
+test.each([
+  ["a file", "out.csv", []],
+  ["a compressed file", "out.ndjson.gz", []],
+  ["a bundle", "out.json", ["--to", "stix"]],
+  ["Parquet", "out.parquet", []],
+  ["a table", table, []],
+  ["a merged table", table, ["--mode", "merge"]],
+  ["a replaced table", table, ["--mode", "replace"]],
+] as const)("an input without rows does not replace the rows of %s", async (_, output, more) => {
+  const { cwd, enrich } = await prepared(output, more);
+  expect(await enrich(filled)).toMatchObject({ code: 0, stderr: "" });
+  const before = await contentOf(cwd);
+  for (const flags of [["--resume"], ["--restart"]]) {
+    const { code, stderr } = await enrich("ip\n", flags);
+    expect(stderr).toContain(
+      "repute: the input has no rows, the run before had 2 (--min-rows 50%)",
+    );
+    expect(stderr).toContain(`, not in ${output}`);
+    expect(stderr).toContain("--min-rows 0");
+    expect(code).toBe(1);
+    expect(await contentOf(cwd)).toEqual(before);
+  }
+  expect(await enrich("ip\n", ["--min-rows", "0"])).toMatchObject({ code: 0 });
+  expect(await enrich(filled)).toMatchObject({ code: 0, stderr: "" });
+  expect(Object.keys(await contentOf(cwd))).toEqual(Object.keys(before));
+});
+
+test("a list of what is malicious may be empty", async () => {
+  const { cwd, enrich } = await prepared(table, ["--mode", "replace"]);
+  expect(await enrich(filled)).toMatchObject({ code: 0, stderr: "" });
+  expect(await enrich(filled, ["--only", "malicious"])).toMatchObject({ code: 0, stderr: "" });
+  const rows = await queryDuckdb("SELECT count(*)::int AS n FROM t", join(cwd, "out.duckdb"));
+  expect(rows).toEqual([{ n: 0 }]);
+});
+
+test("a table that another program filled is not emptied", async () => {
+  const { cwd, enrich } = await prepared(table, ["--mode", "replace"]);
+  expect(await enrich(filled)).toMatchObject({ code: 0, stderr: "" });
+  await queryDuckdb("DELETE FROM t_runs", join(cwd, "out.duckdb"));
+  expect(await enrich("ip\n")).toMatchObject({ code: 1 });
+});
+
+test("an input whose rows cannot be counted first is refused once it is read", async () => {
+  const { cwd, enrich } = await prepared("out.csv");
+  const many = Array.from({ length: 100 }, (_, n) => `198.51.100.${n}\n`);
+  expect(await enrich(`ip\n${many.join("")}`)).toMatchObject({ code: 0 });
+  const before = await contentOf(cwd);
+  const stdin = `ip\n${many.slice(51).join("")}`;
+  const args = ["enrich", "-", "-o", "out.csv", "--local", "--quiet", "--json"];
+  const { code, stdout } = await runRepute(args, { cwd, stdin });
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({
+    exit_reason: "too_few_rows",
+    earlier_rows: 100,
+    statuses: { complete: 49 },
+    output: { path: "out.csv.failed" },
+    error: { code: "too_few_rows" },
+  });
+  expect(await contentOf(cwd)).toEqual(before);
+});
+
+test("rows that were counted first are not asked for until they are accepted", async () => {
+  const { cwd, enrich } = await prepared("out.csv");
+  const rows = (count: number): string =>
+    `ip\n${Array.from({ length: count }, (_, n) => `198.51.100.${n}\n`).join("")}`;
+  expect(await enrich(rows(100))).toMatchObject({ code: 0 });
+  const { code, stdout } = await enrich(rows(49), ["--json"]);
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({
+    exit_reason: "too_few_rows",
+    errors: { not_asked: 49 },
+    requests: {},
+  });
+  const retry = ["retry", "out.csv.failed", "-o", "out.csv", "--local", "--quiet"];
+  expect(await runRepute(retry, { cwd })).toMatchObject({ code: 1 });
+  expect(await runRepute([...retry, "--min-rows", "0"], { cwd })).toMatchObject({ code: 0 });
+});
+
+test.each([
+  ["a file", "out.csv", []],
+  ["a bundle", "out.json", ["--to", "stix"]],
+  ["Parquet", "out.parquet", []],
+  ["a table", table, []],
+  ["a night", "{date}.csv", []],
+] as const)("nor is it a first night of %s, unless it is accepted", async (_, output, more) => {
+  const { enrich } = await prepared(output, more);
+  for (const text of ["ip\n", ""]) {
+    const { code, stderr } = await enrich(text, ["--restart", "--item-column", "ip"]);
+    expect(stderr).toContain("repute: the input has no rows (--min-rows 50%)");
+    expect(code).toBe(1);
+  }
+  const accepted = await enrich("ip\n", ["--restart", "--min-rows", "0"]);
+  expect(accepted).toMatchObject({ code: 0, stderr: "repute: warning: the input has no rows\n" });
+  // Its output has no rows either.
+  expect(await enrich("ip\n")).toMatchObject({ code: 1 });
+});
+
+test("an input without rows to stdout is refused below its header", async () => {
+  const args = ["enrich", "--local", "--quiet", "--from", "csv", "--columns", "status"];
+  const stdin = "ip\n";
+  const refused = await runRepute(args, { stdin });
+  expect(refused).toMatchObject({ code: 1, stdout: "ip,rep_status\n" });
+  expect(refused.stderr).toContain("repute: the input has no rows (--min-rows 50%)\n");
+  const accepted = await runRepute([...args, "--min-rows", "0"], { stdin });
+  expect(accepted).toMatchObject({ code: 0, stdout: "ip,rep_status\n" });
+});
+
+test("a table without rows of its run matches its manifest", async () => {
+  const { cwd, enrich } = await prepared(table);
+  expect(await enrich("ip\n", ["--min-rows", "0"])).toMatchObject({ code: 0 });
+  expect(await runRepute(["verify", table], { cwd })).toMatchObject({
+    code: 0,
+    stdout: `${table}: 0 rows, matches its manifest\n`,
+  });
+});

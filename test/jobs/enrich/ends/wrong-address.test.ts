@@ -1,0 +1,118 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { runRepute } from "../../../helpers/run-repute.js";
+import {
+  reply,
+  startScriptedServer,
+  type ScriptedServer,
+} from "../../../helpers/scripted-server.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+const concurrency = 8;
+const pace = ["--concurrency", String(concurrency), "--rate", "100000/s"];
+
+/** A service that answers 404 to every path for which `isThere` is false. */
+async function serving(isThere: (path: string) => boolean): Promise<ScriptedServer> {
+  const server = await startScriptedServer(({ path }) => {
+    if (!isThere(path)) return reply(404);
+    const quick = path.includes("/quick-check/");
+    return reply(200, {
+      status: "success",
+      statusCode: 200,
+      result: {
+        item: "a.example.com",
+        serviceMailBlocklist: "NOT_LISTED",
+        type: "DOMAIN",
+        intent: "none",
+        ...(quick
+          ? { bogon: false, activity: false }
+          : { tags: [], firstSeen: null, lastSeen: null, observedActivity: null }),
+      },
+    });
+  });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+async function folderWith(rows: number): Promise<string> {
+  const folder = await temporaryFolder();
+  const lines = Array.from({ length: rows }, (_, n) => `h${n}.example.com\n`);
+  await writeFile(join(folder, "in.csv"), `domain\n${lines.join("")}`);
+  return folder;
+}
+
+const onlyBelowBeta = (path: string): boolean => path.startsWith("/beta/");
+
+test("stops the run on an address without /beta, keeps the output and leaves no other file", async () => {
+  const server = await serving(onlyBelowBeta);
+  const cwd = await folderWith(300);
+  await writeFile(join(cwd, "out.csv"), "of last night\n");
+  const args = ["enrich", "in.csv", "-o", "out.csv", ...pace];
+  const wrong = await runRepute([...args, "--intel-url", server.url], { cwd });
+  expect(wrong.code).toBe(1);
+  expect(wrong.stderr).toMatch(/first 20 answers of (query|quick-check) at .* were all 404/);
+  expect(wrong.stderr).toContain("does the address end in /beta?");
+  expect(wrong.stderr).not.toContain("--resume");
+  // Each endpoint gets 19 answers before its 20th; open requests are then cancelled.
+  expect(server.requests.length).toBeLessThan(2 * 20 + concurrency);
+  expect((await readdir(cwd)).sort()).toEqual(["in.csv", "out.csv"]);
+  expect(await readFile(join(cwd, "out.csv"), "utf8")).toBe("of last night\n");
+
+  const right = await runRepute([...args, "--intel-url", `${server.url}/beta`], { cwd });
+  expect([right.code, right.stderr]).toEqual([0, expect.stringContaining("complete  300")]);
+});
+
+test("completes a shorter run and warns about the address", async () => {
+  const server = await serving(onlyBelowBeta);
+  const cwd = await folderWith(12);
+  const args = ["enrich", "in.csv", "-o", "out.csv", "--lookups", "query", "--quiet"];
+  const { code, stderr } = await runRepute([...args, "--intel-url", server.url], { cwd });
+  expect(code).toBe(3);
+  const [warning = "", advice] = stderr.split("\n");
+  expect(warning).toBe(
+    `repute: warning: all 12 answers of query at ${server.url} were 404 Not Found: does the address end in /beta?`,
+  );
+  expect(advice).toMatch(/^repute: warning: 12 failed of 12 rows, most often http_404 \(12\); /);
+  const manifest = await readFile(join(cwd, "out.csv.manifest.json"), "utf8");
+  expect(JSON.parse(manifest)).toMatchObject({
+    warnings: { [warning.slice("repute: warning: ".length)]: 1 },
+  });
+});
+
+test("retry also stops and keeps the earlier output", async () => {
+  const server = await serving(onlyBelowBeta);
+  const cwd = await folderWith(50);
+  const enrich = ["enrich", "in.csv", "-o", "out.csv", "--local", "--fail-on", "never", "--quiet"];
+  expect(await runRepute(enrich, { cwd })).toMatchObject({ code: 0 });
+  const written = await readFile(join(cwd, "out.csv"), "utf8");
+  await writeFile(join(cwd, "out.csv"), written.replaceAll(",complete,", ",failed,"));
+  const retry = ["retry", "out.csv", "-o", "out2.csv", "--intel-url", server.url];
+  const { code, stderr } = await runRepute(retry, { cwd });
+  expect([code, stderr]).toEqual([1, expect.stringContaining("does the address end in /beta?")]);
+  expect((await readdir(cwd)).sort()).toEqual(["in.csv", "out.csv", "out.csv.manifest.json"]);
+});
+
+test("single lookups also stop", async () => {
+  const server = await serving(onlyBelowBeta);
+  const items = Array.from({ length: 40 }, (_, n) => `h${n}.example.com`);
+  const args = ["--intel-url", server.url, ...pace];
+  const many = await runRepute(["query", ...items, ...args]);
+  expect(many.code).toBe(1);
+  expect(many.stderr).toContain("does the address end in /beta?");
+  expect(server.requests.length).toBeLessThan(20 + concurrency);
+
+  const twenty = await runRepute(["query", ...items.slice(0, 20), ...args]);
+  expect(twenty.code).toBe(1);
+  const few = await runRepute(["quick-check", ...items.slice(0, 2), ...args]);
+  expect(few.code).toBe(3);
+  expect(few.stderr).toContain("all 2 answers of quick-check");
+});
+
+test("writes normal rows for unknown items if the service knows others", async () => {
+  const server = await serving((path) => path.endsWith("h3.example.com"));
+  const cwd = await folderWith(60);
+  const args = ["enrich", "in.csv", "-o", "out.csv", "--lookups", "query", "--concurrency", "4"];
+  const { code, stderr } = await runRepute([...args, "--intel-url", server.url], { cwd });
+  expect([code, stderr]).toEqual([3, expect.stringMatching(/failed +59/)]);
+});

@@ -1,0 +1,158 @@
+import { execFile } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { runEnds } from "../../../helpers/run-ends.js";
+import { reply, startScriptedServer } from "../../../helpers/scripted-server.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+const program = fileURLToPath(new URL("../../../../dist/program/repute.js", import.meta.url));
+const rows = 30_000;
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * Runs shell lines with a disk of a given size at `disk`: a tmpfs in its own mount namespace, which
+ * needs no rights outside. `repute` is the built program.
+ */
+function onDisk(folder: string, size: string, lines: string): Promise<Ended> {
+  const script = `
+    mount -t tmpfs -o size=${size} tmpfs disk || exit 99
+    repute() { "${process.execPath}" "${program}" "$@"; }
+    ${lines}`;
+  const args = ["--user", "--map-root-user", "--mount", "bash", "-c", script];
+  return new Promise((resolve) => {
+    execFile("unshare", args, { cwd: folder }, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr });
+    });
+  });
+}
+
+async function prepared(): Promise<string> {
+  const folder = await temporaryFolder();
+  const lines = Array.from({ length: rows }, (_, n) => `${n},198.51.${n % 100}.${n % 250}\n`);
+  await writeFile(join(folder, "in.csv"), `id,ip\n${lines.join("")}`);
+  await mkdir(join(folder, "disk"));
+  return folder;
+}
+
+const run = "repute enrich in.csv -o disk/out.csv --local --quiet";
+
+test.each(["64k", "4m"])(
+  "a full disk of %s ends the run with one error, nothing under the final name",
+  async (size) => {
+    const folder = await prepared();
+    const { code, stdout, stderr } = await onDisk(
+      folder,
+      size,
+      `${run}; code=$?; ls disk; exit $code`,
+    );
+    expect(stderr).toMatch(/^repute: cannot write .*: the disk is full\n {2}free some space/);
+    expect(stderr).not.toMatch(/^ +at /m);
+    expect(stdout.split("\n")).not.toContain("out.csv");
+    expect(code).toBe(1);
+  },
+);
+
+test("a full folder for temporary files ends a run to stdout with one error", async () => {
+  const folder = await prepared();
+  const lines = "TMPDIR=disk repute enrich in.csv --local --quiet > /dev/null";
+  const { code, stderr } = await onDisk(folder, "64k", lines);
+  expect(stderr).toMatch(/^repute: cannot write .*: the disk is full\n/);
+  expect(code).toBe(1);
+});
+
+test("a run whose rows are staged on a full disk resumes once there is space", async () => {
+  const folder = await prepared();
+  const lines = `
+      head -c 2000000 /dev/zero > disk/ballast
+      repute enrich in.csv -o disk/out.parquet --local --quiet && exit 98
+      rm disk/ballast; mount -o remount,size=200m disk
+      repute enrich in.csv -o disk/out.parquet --local --quiet --resume || exit 97
+      repute verify disk/out.parquet`;
+  const { code, stdout, stderr } = await onDisk(folder, "3m", lines);
+  expect(stderr).toMatch(/^repute: cannot write .*: the disk is full\n {2}free some space/);
+  expect(stderr).not.toMatch(/^ +at /m);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/: 30,000 rows.*, matches its manifest\n$/);
+});
+
+test("when the disk is full, every machine learns of it", async () => {
+  const folder = await prepared();
+  const monitor = await startScriptedServer([reply(200, "OK")]);
+  onTestFinished(() => monitor.close());
+  const end = runEnds["the disk is full"];
+  // The metrics are on another disk.
+  const watched = `${run} --json --metrics night.prom --ping ${monitor.url}/night`;
+  const lines = `
+    head -c 2000000 /dev/zero > disk/ballast
+    ${watched} > night.json 2> night.log; echo $? > code; cp night.prom full.prom
+    rm disk/ballast; mount -o remount,size=60m disk
+    ${watched} --resume > morning.json; code=$?
+    cut -d, -f1,2 disk/out.csv > back.csv
+    exit $code`;
+  const { code, stderr } = await onDisk(folder, "3m", lines);
+  const read = (name: string): Promise<string> => readFile(join(folder, name), "utf8");
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(Number(await read("code"))).toBe(end.code);
+  const night = await read("night.json");
+  expect(JSON.parse(night)).toMatchObject({
+    exit_reason: end.reason,
+    exit_code: end.code,
+    resumable: end.resumable,
+    error: { message: expect.stringMatching(/^cannot write .*: the disk is full$/) },
+  });
+  expect(await read("night.log")).toMatch(/^repute: cannot write .*: the disk is full\n {2}free/);
+  const metrics = await read("full.prom");
+  expect(metrics).toMatch(/^repute_exit_code\{.*\} 1$/m);
+  expect(metrics).toMatch(/^repute_exit_reason\{.*="io"\} 1$/m);
+  const paths = [...end.pings, "/start", ""].map((path) => `/night${path}`);
+  expect(monitor.requests.map(({ path }) => path)).toEqual(paths);
+  expect(monitor.requests[1]?.body).toBe(night.trimEnd());
+  expect(JSON.parse(await read("morning.json"))).toMatchObject({
+    exit_reason: "done",
+    exit_code: 0,
+    resumed: 1,
+    output: { rows },
+  });
+  expect(await read("back.csv")).toBe(await read("in.csv"));
+});
+
+test("a full temporary folder ends a comparison with one error and is left empty", async () => {
+  const folder = await prepared();
+  const { code, stdout, stderr } = await onDisk(
+    folder,
+    "64k",
+    "repute enrich in.csv -o out.csv --local --quiet; TMPDIR=$PWD/disk repute diff out.csv out.csv; code=$?; ls disk; exit $code",
+  );
+  expect(stderr).toBe(
+    `repute: cannot compare with a temporary file in ${join(folder, "disk")}: the disk is full\n  free space there, or set TMPDIR to another folder\n`,
+  );
+  expect([code, stdout]).toEqual([1, ""]);
+});
+
+test.each([
+  [
+    "a file",
+    "-o disk/found.csv",
+    /^repute: cannot write .*found\.csv.*: the disk is full\n {2}free some space/,
+  ],
+  ["stdout", "> disk/found.csv", /^repute: cannot write .*: the disk is full\n/],
+])("a full disk ends repute extract to %s with one error", async (_, target, message) => {
+  const folder = await prepared();
+  const items = Array.from({ length: 4000 }, (_, n) => `h-${n}.example.com\n`);
+  await writeFile(join(folder, "report.txt"), items.join(""));
+  const lines = `repute extract report.txt --quiet ${target}; code=$?; ls disk; exit $code`;
+  const { code, stdout, stderr } = await onDisk(folder, "64k", lines);
+  expect(stderr).toMatch(message);
+  expect(stderr).not.toMatch(/^ +at /m);
+  expect(stdout.split("\n").filter((name) => name !== "")).toEqual(
+    target.startsWith("-o") ? [] : ["found.csv"],
+  );
+  expect(code).toBe(1);
+});

@@ -1,0 +1,123 @@
+import { execFile } from "node:child_process";
+import { chmodSync } from "node:fs";
+import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { startAnsweringServer } from "../../../helpers/answering-server.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+const program = fileURLToPath(new URL("../../../../dist/program/repute.js", import.meta.url));
+
+interface Ended {
+  readonly code: number;
+  readonly stderr: string;
+}
+
+/** Runs the built program in a user namespace, without root's right to ignore file modes. */
+function repute(folder: string, args: readonly string[]): Promise<Ended> {
+  const command = ["--user", process.execPath, program, ...args];
+  return new Promise((resolve) => {
+    execFile("unshare", command, { cwd: folder }, (error, _, stderr) => {
+      resolve({ code: typeof error?.code === "number" ? error.code : 0, stderr });
+    });
+  });
+}
+
+async function prepared(): Promise<string> {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "in.csv"), "ip\n192.0.2.1\n");
+  await mkdir(join(folder, "closed"));
+  await chmod(join(folder, "closed"), 0o500);
+  return folder;
+}
+
+test.each([
+  ["in.csv", "in.csv", "no permission to read in.csv"],
+  ["t.parquet", "t.parquet", "cannot read t.parquet: permission denied"],
+  ["closed", "closed/in.csv", "no permission to read closed/in.csv"],
+])("an unreadable input (%s)", async (closed, input, message) => {
+  const folder = await prepared();
+  await writeFile(join(folder, "t.parquet"), "PAR1");
+  await chmod(join(folder, closed), 0);
+  const args = ["enrich", input, "-o", "out.csv", "--local"];
+  expect(await repute(folder, args)).toEqual({
+    code: 1,
+    stderr: `repute: ${message}\n  check the permissions of the file and its parent folders\n`,
+  });
+});
+
+test("an unreadable subfolder under --recursive ends the run before the first request", async () => {
+  const folder = await prepared();
+  await writeFile(join(folder, "out.csv"), "of last night\n");
+  await chmod(join(folder, "closed"), 0);
+  const args = ["enrich", ".", "--recursive", "-o", "out.csv", "--local"];
+  expect(await repute(folder, args)).toEqual({
+    code: 1,
+    stderr:
+      "repute: no permission to list the folder ./closed\n" +
+      "  give the user of this run read and execute permission on it, or name only the other files and folders\n",
+  });
+  expect((await readdir(folder)).toSorted()).toEqual(["closed", "in.csv", "out.csv"]);
+  await chmod(join(folder, "closed"), 0o700);
+});
+
+test.each([["an output", ["-o", "closed/out.csv"]]])(
+  "%s in a read-only folder",
+  async (_, args) => {
+    const folder = await prepared();
+    const { code, stderr } = await repute(folder, ["enrich", "in.csv", "--local", ...args]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^(repute: using column "ip" .*\n)?repute: cannot write .*closed\/.*: permission denied\n {2}check the owner and mode of the folder\n$/,
+    );
+  },
+);
+
+test("a folder that becomes read-only during the run loses no answer", async () => {
+  const folder = await prepared();
+  const names = Array.from({ length: 120 }, (_, n) => `h${n}.example.com`);
+  await writeFile(join(folder, "in.csv"), `domain\n${names.join("\n")}\n`);
+  await chmod(join(folder, "closed"), 0o700);
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  const places = ["closed", "closed/out.csv.state"].map((name) => join(folder, name));
+  server.onRequest = (total) => {
+    if (total === 50) for (const place of places) chmodSync(place, 0o500);
+    return true;
+  };
+  // One at a time: each request shows that the answer to the one before it has arrived.
+  const pace = ["--rate", "9000/s", "--concurrency", "1"];
+  const service = ["--intel-url", server.url, "--lookups", "query", ...pace, "--quiet"];
+  const args = ["enrich", "in.csv", "-o", "closed/out.csv", ...service, "--resume"];
+  for (let night = 0; night < 2; night++) {
+    const { code, stderr } = await repute(folder, args);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^repute: cannot write .*closed\/.*: permission denied\n/),
+    ]);
+  }
+  // The answer to this one may not have arrived when the run failed.
+  const open = [...server.asked.keys()].at(-1);
+  for (const place of places) await chmod(place, 0o700);
+  expect(await repute(folder, args)).toEqual({ code: 0, stderr: "" });
+  expect(server.asked.size).toBe(names.length);
+  expect([...server.asked].filter(([key, times]) => times > 1 && key !== open)).toEqual([]);
+});
+
+test.each([
+  ["Parquet", "closed/out.parquet"],
+  ["a new DuckDB file", "duckdb:closed/out.duckdb?table=t"],
+  ["a DuckDB file", "duckdb:t.duckdb?table=t"],
+])("%s that cannot be written is refused before the first row", async (_, output) => {
+  const folder = await prepared();
+  const enrich = ["enrich", "in.csv", "--local", "-q", "--state-dir", "state"];
+  const isThere = output.startsWith("duckdb:t.");
+  const first = isThere ? await repute(folder, [...enrich, "-o", output]) : null;
+  expect(first?.code ?? 0).toBe(0);
+  if (isThere) await chmod(join(folder, "t.duckdb"), 0o400);
+  const { code, stderr } = await repute(folder, [...enrich, "-o", output]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("permission denied")]);
+  const left = await readdir(folder, { recursive: true });
+  expect(left.filter((name) => name.endsWith("rows.part"))).toEqual([]);
+});

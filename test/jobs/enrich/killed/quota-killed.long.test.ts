@@ -1,0 +1,33 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { startService } from "../../../../src/service/service.js";
+import { runRepute, startRepute } from "../../../helpers/run-repute.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+test("permits held by a killed process stay counted, so the quota is not exceeded", async () => {
+  let requests = 0;
+  let reached: () => void = () => undefined;
+  const some = new Promise<void>((resolve) => (reached = resolve));
+  const service = await startService({
+    latency: "20ms",
+    onRequest: () => {
+      if (++requests === 10) reached();
+    },
+  });
+  onTestFinished(() => service.close());
+  const cwd = await temporaryFolder();
+  const env = { XDG_STATE_HOME: join(cwd, "state") };
+  const rows = Array.from({ length: 200 }, (_, i) => `198.51.100.${i}`);
+  await writeFile(join(cwd, "in.csv"), `ip\n${rows.join("\n")}\n`);
+  const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", service.intelUrl];
+  const limits = ["--rate", "50/s", "--rate", "100/d", "--lookups", "query", "--quiet"];
+  const first = startRepute([...args, ...limits], { cwd, env });
+  await some;
+  first.child.kill("SIGKILL");
+  await first.result;
+  const second = await runRepute([...args, ...limits, "--resume"], { cwd, env });
+  expect(second.code).toBe(75);
+  expect(requests).toBeLessThanOrEqual(100);
+  expect(requests).toBeGreaterThanOrEqual(99);
+});

@@ -1,0 +1,85 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { open, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startAnsweringServer } from "../../../helpers/answering-server.js";
+import { startRepute } from "../../../helpers/run-repute.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+const many = `ip\n${Array.from({ length: 5_000 }, (_, n) => `198.51.${n % 200}.${n % 250}\n`).join("")}`;
+
+/** A service that stops answering after some requests; `silent` resolves then. */
+async function service(answers: number): Promise<{ url: string; silent: Promise<void> }> {
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  const silent = new Promise<void>((resolve) => {
+    server.onRequest = (total) => {
+      if (total > answers) resolve();
+      return total <= answers;
+    };
+  });
+  return { url: server.url, silent };
+}
+
+describe("SIGKILL during a run", () => {
+  test("leaves no file under the final name and keeps what --resume needs", async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, "in.csv"), many);
+    const { url, silent } = await service(400);
+    const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", url, "--rate", "100000/s"];
+    const { child, result } = startRepute(args, { cwd });
+    await Promise.race([silent, result]);
+    child.kill("SIGKILL");
+    expect(await result).toMatchObject({ code: null, signal: "SIGKILL" });
+    expect((await readdir(cwd)).sort()).toEqual(["in.csv", "out.csv.part", "out.csv.state"]);
+  });
+});
+
+test("SIGTERM ends a run that waits for stdin, and leaves no files", async () => {
+  const cwd = await temporaryFolder();
+  const { child, result } = startRepute(["enrich", "-o", "out.csv", "--local"], { cwd });
+  await stateOf(cwd);
+  child.kill("SIGTERM");
+  expect(await result).toMatchObject({
+    code: 143,
+    stderr: "repute: stopped by SIGTERM\n  nothing was saved; run the command again\n",
+  });
+  expect(await readdir(cwd)).toEqual([]);
+});
+
+test("SIGINT ends a run that waits for a silent named pipe", async () => {
+  const cwd = await temporaryFolder();
+  execFileSync("mkfifo", [join(cwd, "in.csv")]);
+  const { child, result } = startRepute(["enrich", "in.csv", "-o", "out.csv", "--local"], { cwd });
+  const writer = await open(join(cwd, "in.csv"), "w");
+  onTestFinished(() => writer.close());
+  // The parser holds back the last record until something follows it.
+  await writer.write("ip\n192.0.2.1\n192.0.2.2\n");
+  await stateOf(cwd, "checkpoint.json");
+  child.kill("SIGINT");
+  expect((await result).code).toBe(130);
+  expect(existsSync(join(cwd, "out.csv"))).toBe(false);
+});
+
+test("SIGINT ends a run whose reader has stopped reading", async () => {
+  const { child, result } = startRepute(["enrich", "--from", "text", "--local"]);
+  child.stdout?.pause();
+  child.stdin?.end("192.0.2.1\n".repeat(20_000));
+  await new Promise((resolve) => child.stdout?.once("readable", resolve));
+  child.kill("SIGINT");
+  expect(await exitOf(child)).toBe(130);
+  child.stdout?.resume();
+  expect((await result).stderr).toMatch(/^repute: stopped by SIGINT\n/);
+});
+
+/** Waits until a run has its state folder, and a file in it. */
+async function stateOf(cwd: string, file = ""): Promise<void> {
+  while (!existsSync(join(cwd, "out.csv.state", file))) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+function exitOf(child: { once(event: "exit", listener: (code: number | null) => void): unknown }) {
+  return new Promise((resolve) => child.once("exit", resolve));
+}

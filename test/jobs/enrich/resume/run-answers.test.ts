@@ -1,0 +1,125 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { enrichHere, type EnrichedHere } from "../../../helpers/enrich-here.js";
+import { HurriedClock } from "../../../helpers/hurried-clock.js";
+import {
+  drip,
+  endless,
+  reply,
+  reset,
+  silence,
+  startScriptedServer,
+  type ScriptedServer,
+  type Step,
+} from "../../../helpers/scripted-server.js";
+import { ipResult, partialSuccess, replyFor, success } from "../../../client/api/answers.js";
+
+const whole = reply(200, success(ipResult()));
+const page = reply(200, "<!doctype html><title>Sign in</title>", { "content-type": "text/html" });
+
+function partial(members: Readonly<Record<string, unknown>>): Step {
+  return reply(503, partialSuccess({ ...ipResult(), ...members }));
+}
+
+interface Tried {
+  readonly run: EnrichedHere;
+  readonly row: Readonly<Record<string, string>>;
+  readonly server: ScriptedServer;
+  readonly clock: HurriedClock;
+}
+
+/** Enriches one address by query against a scripted server. */
+async function tried(script: readonly Step[], settings: object = {}): Promise<Tried> {
+  const server = await startScriptedServer(script);
+  onTestFinished(() => server.close());
+  const clock = new HurriedClock();
+  const run = await enrichHere({
+    input: ["in.csv", "ip\n192.0.2.7\n"],
+    intelUrl: server.url,
+    settings: { lookups: "query", rate: "1000000/s", ...settings },
+    clock,
+  });
+  return { run, row: run.records()[0] ?? {}, server, clock };
+}
+
+describe("a partial answer", () => {
+  test("followed by a full one is complete", async () => {
+    const { row, run } = await tried([partial({ asn: null }), whole]);
+    expect(row).toMatchObject({
+      rep_status: "complete",
+      rep_missing: "",
+      rep_asn: "AS64496",
+      rep_http_status: "200",
+      rep_attempts: "2",
+    });
+    expect(run.manifest.requests).toEqual({
+      query: { total: 2, outcomes: { "200": 1, "503": 1 } },
+    });
+  });
+
+  test("is filled from others with other gaps, and stays partial", async () => {
+    const { row, server } = await tried([
+      partial({ asn: null, tags: null }),
+      partial({ asn: null, firstSeen: null, lastSeen: null }),
+      partial({ asn: null, intent: null }),
+    ]);
+    expect(row).toMatchObject({
+      rep_status: "partial",
+      rep_missing: "asn",
+      rep_intent: "malicious",
+      rep_tags: "credentials:brute-force",
+      rep_first_seen: "2023-01-02T03:04:05Z",
+      rep_http_status: "503",
+      rep_attempts: "3",
+    });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test("does not throttle: nothing is paused", async () => {
+    const { clock } = await tried([partial({ asn: null }), whole], { concurrency: 1 });
+    expect(Math.max(...clock.asked)).toBeLessThan(500);
+  });
+});
+
+describe("a throttle answer", () => {
+  test("is waited out as its Retry-After says", async () => {
+    const { row, clock } = await tried([reply(429, "", { "retry-after": "7" }), whole]);
+    expect(row).toMatchObject({ rep_status: "complete", rep_attempts: "2" });
+    expect(Math.max(...clock.asked)).toBeGreaterThanOrEqual(6_900);
+  });
+});
+
+test("a malformed answer is requested a second time, not a third", async () => {
+  const { row, server } = await tried([page]);
+  expect(row).toMatchObject({ rep_status: "failed", rep_error_code: "response_schema" });
+  expect(server.requests).toHaveLength(2);
+});
+
+describe("a transport fault", () => {
+  test.each([
+    ["a connection that is reset", reset()],
+    ["no answer", silence()],
+  ])("is retried: %s", async (_, fault) => {
+    const { row } = await tried([fault, whole], { timeout: "500ms" });
+    expect(row["rep_status"]).toBe("complete");
+    expect(Number(row["rep_attempts"])).toBeGreaterThan(1);
+  });
+
+  test.each([
+    ["a body that drips", drip(), 3],
+    ["a body without end", endless(), 1],
+  ])("fails its row if it persists: %s", async (_, fault, requests) => {
+    // The service answers another item; otherwise the run would report a wrong address.
+    const first = await startScriptedServer((request) =>
+      request.path.endsWith("192.0.2.1") ? replyFor(request) : fault,
+    );
+    onTestFinished(() => first.close());
+    const { manifest, records } = await enrichHere({
+      input: ["in.csv", "ip\n192.0.2.1\n192.0.2.7\n"],
+      intelUrl: first.url,
+      settings: { lookups: "query", retries: 2, timeout: "500ms", concurrency: 1 },
+      clock: new HurriedClock(),
+    });
+    expect(records().map((row) => row["rep_status"])).toEqual(["complete", "failed"]);
+    expect(manifest.requests["query"]?.total).toBe(1 + requests);
+  });
+});

@@ -1,0 +1,109 @@
+import { readdirSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { expect, it } from "vitest";
+import { queryDuckdb } from "../../../io/output/tables/warehouse-readers.js";
+import { HurriedClock } from "../../../helpers/hurried-clock.js";
+import { holdDuckdb } from "../../../helpers/held-duckdb.js";
+import { runRepute, startRepute } from "../../../helpers/run-repute.js";
+import { type Prepared, prepared } from "../../../helpers/warehouse-run.js";
+
+const enrich = ({ server }: Prepared, ...args: readonly string[]): string[] => {
+  const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "1000000/s"];
+  return ["enrich", "in.csv", ...args, ...service];
+};
+
+it.each(["out.csv", "duckdb:out.duckdb?table=t"])(
+  "a second run into %s is refused, and the first one says how to continue when interrupted",
+  async (output) => {
+    const run = await prepared(2_000);
+    const { cwd, server } = run;
+    const args = enrich(run, "-o", output);
+    const asked = new Promise<void>((resolve) => {
+      server.onRequest = (total) => {
+        if (total === 20) resolve();
+        return true;
+      };
+    });
+    const { child, result } = startRepute([...args, "--rate", "100/s"], { cwd });
+    await Promise.race([asked, result]);
+    const { code, stderr } = await runRepute([...args, "--resume"], { cwd });
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining(`another run (process ${child.pid}) is writing this output`),
+    ]);
+    child.kill("SIGINT");
+    expect(await result).toMatchObject({
+      code: 130,
+      stderr: expect.stringMatching(
+        /repute: stopped by SIGINT\n {2}.*progress is saved; to continue, repeat the command with --resume\n/,
+      ) as string,
+    });
+  },
+);
+
+it("two runs at once into a table of a DuckDB file wait for each other", async () => {
+  const places = [await prepared(100), await prepared(100)];
+  const file = join(places[0]!.cwd, "out.duckdb");
+  const runs = [];
+  for (const place of places) {
+    const { cwd, server } = place;
+    const args = enrich(place, "-o", `duckdb:${file}?table=t`, "--state-dir", ".", "--quiet");
+    const run = startRepute(args, { cwd });
+    // Its check is over, and it publishes nothing before the other one has begun.
+    const begun = new Promise<void>((resolve) => {
+      server.onRequest = () => {
+        run.child.kill("SIGSTOP");
+        resolve();
+        return true;
+      };
+    });
+    await Promise.race([begun, run.result]);
+    runs.push(run);
+  }
+  const other = await DuckDBInstance.create(file);
+  for (const { server } of places) server.onRequest = () => true;
+  for (const { child } of runs) child.kill("SIGCONT");
+  const isFinished = ({ cwd }: Prepared): boolean =>
+    readdirSync(cwd, { recursive: true }).some((name) => String(name).endsWith("finished.json"));
+  // One that has ended has failed, which the next lines show.
+  const ended = Promise.race(runs.map(({ result }) => result));
+  while (!places.every(isFinished)) {
+    if ((await Promise.race([ended, delay(5)])) !== undefined) break;
+  }
+  other.closeSync();
+  for (const { result } of runs) {
+    expect(await result).toMatchObject({ code: 0, stderr: "" });
+  }
+  const counts = `SELECT count(*) AS n, count(DISTINCT rep_row) AS keys FROM t GROUP BY rep_run_id`;
+  const each = { n: 100n, keys: 100n };
+  expect(await queryDuckdb(counts, file)).toEqual([each, each]);
+});
+
+it("a run whose DuckDB file another program keeps open is published by a resume without a request", async () => {
+  const run = await prepared(50);
+  const { cwd, server } = run;
+  const release = await holdDuckdb(join(cwd, "held.duckdb"));
+  server.onRequest = (total) => {
+    if (total === 1) renameSync(join(cwd, "held.duckdb"), join(cwd, "out.duckdb"));
+    return true;
+  };
+  const output = "duckdb:out.duckdb?table=t";
+  const clock = new HurriedClock();
+  const first = await runRepute(enrich(run, "-o", output), { cwd, clock });
+  expect([first.code, first.stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      /\?table=t: another program has it open\n {2}close the other program.*\n? .*--resume\n/,
+    ),
+  ]);
+  expect(clock.asked.filter((ms) => ms === 1_000)).toHaveLength(59);
+  const { total } = server;
+  expect(await runRepute(enrich(run, "-o", output), { cwd, clock })).toMatchObject({ code: 2 });
+  await release();
+  const resumed = await runRepute(enrich(run, "-o", output, "--resume"), { cwd, clock });
+  expect([resumed.code, server.total]).toEqual([0, total]);
+  const counts = "SELECT count(*) AS n, count(DISTINCT rep_row) AS keys FROM t";
+  expect(await queryDuckdb(counts, join(cwd, "out.duckdb"))).toEqual([{ n: 50n, keys: 50n }]);
+});

@@ -1,0 +1,42 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { runRepute } from "../../../helpers/run-repute.js";
+import { reply, startScriptedServer } from "../../../helpers/scripted-server.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { domainResult, failure, success } from "../../../client/api/answers.js";
+
+const forged = "x:y\nrepute: forged\r\n  forged\u2028forged\u001B[2K";
+
+/** What a command prints on stderr if the service has such a text wherever it can have one. */
+async function stderrOf(args: readonly string[]): Promise<string> {
+  const server = await startScriptedServer(({ path }) => {
+    if (path.includes("bad.example")) return reply(400, failure(forged));
+    if (path.includes("/tags/")) return reply(404, { message: forged });
+    if (path.includes("/tags")) return reply(200, success([{ name: forged, description: forged }]));
+    const facts = { intent: forged, serviceMailBlocklist: forged, lastSeen: forged };
+    const result = { ...domainResult(), item: "a.example.com", tags: [forged], ...facts };
+    return path.includes("/query/") ? reply(200, success(result)) : reply(404, { message: forged });
+  });
+  onTestFinished(() => server.close());
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), "item\na.example.com\nbad.example.com\n");
+  const services = ["--intel-url", server.url, "--retries", "0"];
+  const { stderr } = await runRepute([...args, ...services], {
+    cwd,
+    env: { REPUTE_OPS_URL: server.url, REPUTE_ACCESS_TOKEN: "a-token-of-tests" },
+  });
+  return stderr;
+}
+
+test.each([
+  ["enrich", "in.csv", "-o", "out.csv", "--lookups", "query", "--tag-ips", "lists"],
+  ["tags", "export", "--all", "-o", "lists"],
+  ["tags", "show", "x:y"],
+  ["tags", "ips", "x:y"],
+])("no text of the service forges a line of %s %s", async (...args) => {
+  const stderr = await stderrOf(args);
+  expect(stderr).toContain("forged");
+  expect(stderr).not.toMatch(/^repute: forged/m);
+  expect(["\r", "\u2028", "\u001B"].filter((one) => stderr.includes(one))).toEqual([]);
+});

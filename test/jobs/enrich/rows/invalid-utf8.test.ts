@@ -1,0 +1,69 @@
+import { isUtf8 } from "node:buffer";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Manifest } from "../../../../src/core/manifest.js";
+import { runRepute } from "../../../helpers/run-repute.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+/** Latin-1 in a name, a cell and a surplus cell, and an escape that is text. */
+const csv = Buffer.from("ip,B\xfc\n192.0.2.1,B\xfcro \\udcfc,\xfc\n", "latin1");
+
+/** The same in a record and in a line that is none. */
+const ndjson = Buffer.from('{"ip":"B\xfcro"}\nB\xfcro\n', "latin1");
+
+interface Written {
+  readonly bytes: Buffer;
+  readonly manifest: Manifest;
+}
+
+async function enriched(name: string, bytes: Buffer, args: readonly string[]): Promise<Written> {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, name), bytes);
+  const accepting = ["--fail-on", "never", "--max-failed", "100%"];
+  const own = ["-o", "out", "--local", "--quiet", ...accepting];
+  const { code, stderr } = await runRepute(["enrich", name, ...own, ...args], { cwd });
+  expect(code, stderr).toBe(0);
+  return {
+    bytes: await readFile(join(cwd, "out")),
+    manifest: JSON.parse(await readFile(join(cwd, "out.manifest.json"), "utf8")) as Manifest,
+  };
+}
+
+const message =
+  "row with invalid UTF-8: CSV and TSV keep its bytes, other outputs have U+FFFD instead; if it is Windows-1252, use --encoding windows-1252";
+
+test.each([
+  ["nested", ["--to", "ndjson"]],
+  ["flat", ["--to", "ndjson", "--shape", "flat"]],
+  ["ECS", ["--to", "ecs"]],
+  ["Elasticsearch", ["--to", "es-bulk"]],
+])("JSON has U+FFFD for what is not UTF-8: %s", async (_, args) => {
+  const { bytes, manifest } = await enriched("in.csv", csv, args);
+  expect(isUtf8(bytes)).toBe(true);
+  const text = bytes.toString().trimEnd().split("\n").at(-1)!;
+  expect(text).toContain('"B\uFFFD":"B\uFFFDro \\\\udcfc"');
+  // `JSON.stringify` escapes lone surrogates, and so does JSON within JSON.
+  expect(JSON.stringify(JSON.parse(text)).replace("\\\\udcfc", "")).not.toMatch(/\\ud/);
+  expect(text).toMatch(/"(?:rep_)?extra":"?\[\\?"\uFFFD/);
+  expect(manifest).toMatchObject({ warnings: { [message]: 1 }, warned_rows: { [message]: 1 } });
+});
+
+test("records and lines that are none have U+FFFD", async () => {
+  const { bytes } = await enriched("in.ndjson", ndjson, ["--to", "ndjson", "--item-column", "ip"]);
+  expect(isUtf8(bytes)).toBe(true);
+  expect(bytes.toString()).not.toMatch(/\\ud/);
+  const [record, line] = bytes
+    .toString()
+    .trimEnd()
+    .split("\n")
+    .map((text) => JSON.parse(text) as Record<string, unknown>);
+  expect(record).toMatchObject({ ip: "B\uFFFDro" });
+  expect(line).toMatchObject({ rep: { status: "failed", extra: "B\uFFFDro" } });
+});
+
+test("CSV keeps the bytes", async () => {
+  const kept = await enriched("in.csv", csv, ["--to", "csv"]);
+  expect(kept.bytes.toString("latin1")).toContain("\n192.0.2.1,B\xfcro \\udcfc,192.0.2.1,ip,");
+  expect(kept.manifest.warnings).toMatchObject({ [message]: 1 });
+});

@@ -1,0 +1,106 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parse } from "csv-parse/sync";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Manifest } from "../../../../src/core/manifest.js";
+import { startService } from "../../../../src/service/service.js";
+import { queryDuckdb } from "../../../io/output/tables/warehouse-readers.js";
+import { startAnsweringServer } from "../../../helpers/answering-server.js";
+import { runRepute } from "../../../helpers/run-repute.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+const items = ["d1.example.com", "d2.example.com", "d1.example.com", "d3.example.com"];
+
+/** How each service is named, and the source of its answers. */
+const services = {
+  "a real one": ["live", () => realService()],
+  "--local": ["sample", async () => ["--local"]],
+  "repute serve": ["sample", () => served()],
+  "--synthetic": ["invented", async () => ["--local", "--synthetic", "1"]],
+  "repute serve --synthetic": ["invented", () => served(1)],
+} as const satisfies Record<string, readonly [string, () => Promise<readonly string[]>]>;
+
+type ServiceName = keyof typeof services;
+
+async function realService(): Promise<readonly string[]> {
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  return ["--intel-url", server.url];
+}
+
+async function served(synthetic?: number): Promise<readonly string[]> {
+  const service = await startService(synthetic === undefined ? {} : { synthetic });
+  onTestFinished(() => service.close());
+  return ["--intel-url", service.intelUrl];
+}
+
+async function prepared() {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), `domain\n${items.join("\n")}\n`);
+  const run = async (name: ServiceName, ...args: readonly string[]) =>
+    runRepute(["enrich", "in.csv", ...args, ...(await services[name][1]())], { cwd });
+  return { cwd, run };
+}
+
+test.each(Object.entries(services))(
+  "rows say whose answers they hold: %s",
+  async (name, [source]) => {
+    const { cwd, run } = await prepared();
+    const { code, stderr } = await run(name as ServiceName, "-o", "out.csv");
+    expect(code, stderr).toBe(0);
+    const rows = parse(await readFile(join(cwd, "out.csv"), "utf8"), { columns: true }) as Record<
+      string,
+      string
+    >[];
+    const sources = rows.map((row) => row["rep_source"]);
+    expect(sources).toEqual([source, source, "duplicate", source]);
+    const manifest = JSON.parse(
+      await readFile(join(cwd, "out.csv.manifest.json"), "utf8"),
+    ) as Manifest;
+    expect(manifest.sources[source]).toBe(3);
+    expect([manifest.sample, manifest.synthetic]).toEqual([
+      source === "sample" ? true : undefined,
+      source === "invented" ? true : undefined,
+    ]);
+    expect(
+      /^ +made up +(\w+) data: [^]*?say\s+nothing\s+about\s+real\s+hosts$/m.exec(stderr)?.[1],
+    ).toBe({ live: undefined, sample: "Sample", invented: "Invented" }[source]);
+  },
+);
+
+describe("a table never mixes made-up rows with those of a real service", () => {
+  const real = "a real one";
+  test.each<[ServiceName, ServiceName, number, mode?: string]>([
+    [real, "--local", 2],
+    [real, "--local", 2, "merge"],
+    [real, "--local", 2, "replace"],
+    [real, "--synthetic", 2],
+    [real, "repute serve", 1],
+    [real, "repute serve --synthetic", 1],
+    ["--local", real, 1],
+    ["--local", real, 1, "merge"],
+    ["--local", real, 1, "replace"],
+    ["--synthetic", real, 1],
+    ["repute serve", real, 1],
+    ["repute serve --synthetic", real, 1],
+  ])("%s, then %s", async (first, second, code, mode = "append") => {
+    const { cwd, run } = await prepared();
+    const out = ["-o", "duckdb:t.duckdb?table=t", "--mode", mode, "--resume", "-q"];
+    expect(await run(first, ...out)).toMatchObject({ code: 0 });
+    const content = () => queryDuckdb("SELECT * FROM t ORDER BY ALL", join(cwd, "t.duckdb"));
+    const before = await content();
+    const refused = await run(second, ...out);
+    expect([refused.code, refused.stderr]).toEqual([code, expect.stringContaining("made-up")]);
+    expect(refused.stderr).toContain("write to another table");
+    expect(await content()).toEqual(before);
+    expect(await run(first, ...out)).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("samples and inventions may stand together", async () => {
+    const { run } = await prepared();
+    const out = ["-o", "duckdb:t.duckdb?table=t"];
+    for (const name of ["--local", "repute serve --synthetic", "repute serve"] as const) {
+      expect(await run(name, ...out)).toMatchObject({ code: 0 });
+    }
+  });
+});

@@ -1,0 +1,240 @@
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { repute } from "../../../../src/index.js";
+import { sampleAccessToken, startService } from "../../../../src/service/service.js";
+import { runRepute } from "../../../helpers/run-repute.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+/** A service, and the paths of all requests that reach it. */
+async function watchedService() {
+  const service = await startService();
+  const seen: string[] = [];
+  const own = new URL(service.intelUrl);
+  const server = createServer((request, response) => {
+    seen.push(decodeURIComponent(request.url ?? ""));
+    void forward(request, own.origin).then(async (answer) => {
+      response.writeHead(answer.status, { "content-type": "application/json" });
+      response.end(await answer.text());
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(async () => {
+    server.close();
+    server.closeAllConnections();
+    await service.close();
+  });
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { seen, origin, intelUrl: `${origin}/beta` };
+}
+
+function forward({ url = "", headers }: IncomingMessage, origin: string): Promise<Response> {
+  const { authorization } = headers;
+  return fetch(`${origin}${url}`, {
+    headers: authorization === undefined ? {} : { authorization },
+  });
+}
+
+/** What the lists name, in all of their forms. */
+const held = [
+  "8.8.8.8",
+  "::ffff:8.8.4.4",
+  "http://8.8.1.1:8080/a",
+  "2606:4700::1111",
+  "corp.example.com",
+  "HOST.Corp.Example[.]com.",
+  "hxxps://wiki.corp.example.com/login?token=secret",
+  "me@corp.example.com",
+  "me@staff.example.org",
+  "bücher.example.com",
+  "http://user:secret@mycompany.example.net/",
+  "3395856CE81F2B7382DEE72602F798B642F14140",
+  "192.0.2.15",
+];
+
+/** What is near to it. */
+const asked = [
+  "9.8.8.8",
+  "2606:4701::1111",
+  "notcorp.example.com",
+  "corp.example.com.example.net",
+  "example.com",
+  "me@mail.staff.example.org",
+  "staff.example.org",
+  "https://example.net/?q=corp.example.com",
+  "192.0.2.1",
+];
+
+/** Never sent, list or not. */
+const internal = ["http://10.1.2.3/login?token=secret", "http://intranet/", "http://nas.local/a"];
+
+const secrets =
+  /8\.8\.8\.8|8\.8\.4\.4|8\.8\.1\.1|4700::1111|\/(?:host\.)?corp\.example\.com$|wiki\.corp|me@corp|me@staff|xn--bcher|b.cher|mycompany|3395856c|192\.0\.2\.15|secret|user:|10\.1\.2\.3|intranet|nas\.local/i;
+
+let folder: string;
+let lists: readonly string[];
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  const misp = (type: string, ...list: string[]) =>
+    JSON.stringify({ name: type, type, version: 1, list });
+  const contents: Record<string, string> = {
+    "lines.txt":
+      "# ours\n8.8.0.0/16\nCORP.example.com # and below\n@staff.example.org\nbücher.example.com\n",
+    "singles.txt": "3395856ce81f2b7382dee72602f798b642f14140\n192.0.2.15\n",
+    "cidr.json": misp("cidr", "2606:4700::/32"),
+    "substring.json": misp("substring", "MyCompany"),
+  };
+  for (const [name, text] of Object.entries(contents)) await writeFile(join(folder, name), text);
+  lists = Object.keys(contents).map((name) => join(folder, name));
+  await writeFile(join(folder, "in.csv"), `item\n${[...held, ...asked, ...internal].join("\n")}\n`);
+});
+
+const excluding = (): string[] => lists.flatMap((path) => ["--exclude", path]);
+
+/** What was asked for, as last part of the path. */
+function itemsIn(seen: readonly string[]): string[] {
+  return seen.flatMap((path) => /^\/beta\/(?:query|quick-check)\/(.*)$/s.exec(path)?.[1] ?? []);
+}
+
+function expectNeighboursOnly(seen: readonly string[], of = asked): void {
+  expect(seen.filter((path) => secrets.test(path))).toEqual([]);
+  expect([...new Set(itemsIn(seen))].sort()).toEqual([...of].sort());
+}
+
+describe("what a list names doesn't arrive, its neighbours do", () => {
+  const input = () => join(folder, "in.csv");
+
+  test("enrich, and retry of what failed", async () => {
+    const { seen, intelUrl } = await watchedService();
+    const output = join(folder, "out.csv");
+    const flags = ["--intel-url", intelUrl, ...excluding(), "--quiet"];
+    const run = await runRepute(["enrich", input(), "-o", output, ...flags]);
+    expect([run.code, run.stderr]).toEqual([0, ""]);
+    expectNeighboursOnly(seen);
+    const text = await readFile(output, "utf8");
+    expect(text.match(/,excluded,/g)).toHaveLength(held.length);
+    expect(text.match(/,internal_host,/g)).toHaveLength(internal.length);
+    const manifest = JSON.parse(await readFile(`${output}.manifest.json`, "utf8"));
+    expect(manifest.exclusions).toMatchObject(
+      [9, 2, 1, 1].map((rows, at) => ({ path: lists[at], rows })),
+    );
+    expect(manifest.exclusions[0]).toMatchObject({
+      entries: 4,
+      sha256: expect.stringMatching(/^[\da-f]{64}$/),
+    });
+    seen.length = 0;
+    const failing = join(folder, "failed.csv");
+    const unsafe = ",http://user:secret@intranet/,url,";
+    const failed = text.replaceAll(",complete,", ",failed,").replace(",9.8.8.8,ip,", unsafe);
+    await writeFile(failing, failed);
+    const retried = await runRepute(["retry", failing, "-o", join(folder, "again.csv"), ...flags]);
+    expect([retried.code, retried.stderr]).toEqual([0, ""]);
+    expect(seen.length).toBeGreaterThan(0);
+    const others = asked.filter((item) => item !== "9.8.8.8");
+    expectNeighboursOnly(seen, others);
+    const again = JSON.parse(await readFile(join(folder, "again.csv.manifest.json"), "utf8"));
+    expect(again.exclusions.map(({ rows }: { rows: number }) => rows)).toEqual([9, 2, 1, 1]);
+    expect(await readFile(join(folder, "again.csv"), "utf8")).not.toContain("secret@intranet");
+  });
+
+  test.each(["query", "quick-check"])("%s", async (command) => {
+    const { seen, intelUrl } = await watchedService();
+    const items = [...held, ...asked, ...internal];
+    const { code } = await runRepute([command, ...items, "--intel-url", intelUrl, ...excluding()]);
+    expect(code).toBe(0);
+    expectNeighboursOnly(seen);
+  });
+
+  test("case enrich", async () => {
+    const { seen, intelUrl, origin } = await watchedService();
+    const { code, stderr } = await runRepute(
+      ["case", "enrich", "case-2001", "--ops-url", origin, "--intel-url", intelUrl, ...excluding()],
+      { env: { REPUTE_ACCESS_TOKEN: sampleAccessToken } },
+    );
+    expect(code, stderr).toBe(0);
+    expectNeighboursOnly(seen, ["192.0.2.1", "2001:db8::bad:1"]);
+  });
+
+  test("the library", async () => {
+    const { seen, intelUrl } = await watchedService();
+    const client = repute({ url: intelUrl, exclude: lists, bogons: "ask" });
+    try {
+      for (const item of [...held, ...asked, ...internal]) await client.lookup(item);
+      expect(await client.lookup("8.8.8.8")).toMatchObject({
+        status: "unsupported",
+        error: { code: "excluded" },
+      });
+      expectNeighboursOnly(seen);
+      seen.length = 0;
+      const manifest = await client.enrichFile(input(), join(folder, "library.csv"));
+      expect(manifest.unsupported).toMatchObject({ excluded: held.length });
+      expectNeighboursOnly(seen);
+    } finally {
+      await client.close();
+    }
+  });
+});
+
+test("a webhook's payload", async () => {
+  const { seen, origin } = await watchedService();
+  const hook = join(folder, "hook.json");
+  const payload = { ip: "{{ ip }}", note: "about {{ ip }}" };
+  await writeFile(hook, JSON.stringify({ name: "n", endpoint: origin, method: "POST", payload }));
+  const send = async (ip: string) => {
+    await writeFile(join(folder, "context.json"), JSON.stringify({ ip }));
+    const context = ["--context", join(folder, "context.json")];
+    return runRepute(["webhook", "send", hook, ...context, "--retries", "0", ...excluding()]);
+  };
+  const { code, stderr } = await send("8.8.8.8");
+  expect([code, seen]).toEqual([2, []]);
+  for (const member of ["ip", "note"]) {
+    expect(stderr).toContain(
+      `/payload/${member}: something in it is on the exclusion list ${lists[0]}`,
+    );
+  }
+  await send("9.9.9.9");
+  expect(seen).toHaveLength(1);
+});
+
+test("by default, addresses in reserved ranges don't arrive", async () => {
+  const { seen, intelUrl } = await watchedService();
+  // Other tests set it.
+  const env = { REPUTE_BOGONS: "" };
+  const items = ["10.0.0.1", "192.0.2.1", "::ffff:192.168.1.1", "fd00::1", "9.9.9.9"];
+  const { stdout } = await runRepute(["query", ...items, "--intel-url", intelUrl], { env });
+  expectNeighboursOnly(seen, ["9.9.9.9"]);
+  expect(stdout.match(/"type":"IP_BOGON"/g)).toHaveLength(4);
+});
+
+test("URLs can be sent without their queries", async () => {
+  const { seen, intelUrl } = await watchedService();
+  const items = ["https://example.com/a?token=secret", "https://example.com/b#secret"];
+  await runRepute(["query", ...items, "--intel-url", intelUrl, "--url-query", "strip"]);
+  expect([...new Set(itemsIn(seen))]).toEqual(["https://example.com/a", "https://example.com/b"]);
+});
+
+test("a list that cannot be read stops everything before the first request", async () => {
+  const { seen, intelUrl } = await watchedService();
+  const flags = ["--intel-url", intelUrl, "--exclude", join(folder, "none.txt")];
+  for (const args of [
+    ["enrich", join(folder, "in.csv"), "-o", join(folder, "stopped.csv")],
+    ["query", "9.9.9.9"],
+    ["plan", join(folder, "in.csv")],
+  ]) {
+    const { code, stderr } = await runRepute([...args, ...flags]);
+    expect([args[0], code]).toEqual([args[0], 2]);
+    expect(stderr).toContain("none.txt: there is no such file");
+  }
+  expect(seen).toEqual([]);
+});
+
+test("plan counts what lists hold back", async () => {
+  const { stdout } = await runRepute(["plan", join(folder, "in.csv"), "--json", ...excluding()]);
+  const plan = JSON.parse(stdout);
+  expect(Object.values(plan.excluded)).toEqual([9, 2, 1, 1]);
+  expect(plan.unsupported).toMatchObject({ excluded: held.length, internal_host: 3 });
+  expect(plan.requests.query).toMatchObject({ query: asked.length });
+});

@@ -1,0 +1,78 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Manifest } from "../../../../src/core/manifest.js";
+import { runRepute } from "../../../helpers/run-repute.js";
+import {
+  reply,
+  type ScriptedServer,
+  startScriptedServer,
+} from "../../../helpers/scripted-server.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { ipResult, success } from "../../../client/api/answers.js";
+
+let server: ScriptedServer;
+
+/** Answers for addresses that end in 2 have a time that is not RFC 3339. */
+beforeAll(async () => {
+  server = await startScriptedServer(({ path }) => {
+    const item = path.slice(path.lastIndexOf("/") + 1);
+    const seen = item.endsWith(".2") ? { firstSeen: "yesterday" } : {};
+    return reply(200, success({ ...ipResult(), item, ...seen }));
+  });
+});
+
+afterAll(() => server.close());
+
+async function enriched(cwd: string, args: readonly string[]): Promise<string> {
+  const { code, stderr } = await runRepute(["enrich", "--quiet", ...args], { cwd });
+  expect(code, stderr).toBe(0);
+  return stderr;
+}
+
+async function manifestIn(cwd: string, output: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(cwd, `${output}.manifest.json`), "utf8")) as Manifest;
+}
+
+const message =
+  "row with a time that is not RFC 3339: CSV, TSV and NDJSON keep it, other outputs leave it out";
+
+test.each(["out.csv", "out.parquet"])(
+  "one warning names the first row with a time that is not RFC 3339: %s",
+  async (output) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, "in.csv"), "ip\n203.0.114.1\n203.0.114.2\n203.0.114.2\n");
+    const args = ["--lookups", "query", "--intel-url", server.url];
+    const stderr = await enriched(cwd, ["in.csv", "-o", output, ...args]);
+    expect(stderr).toBe(`repute: warning: ${message} (2 times, first in row 2)\n`);
+    expect(await manifestIn(cwd, output)).toMatchObject({
+      warnings: { [message]: 2 },
+      warned_rows: { [message]: 2 },
+      drift: { "firstSeen=not a date-time": 1 },
+    });
+  },
+);
+
+test("warns that surplus cells are lost where --columns omits extra", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), "item,note\n192.0.2.1,a,surplus\n");
+  const args = ["in.csv", "-o", "out.csv", "--local", "--columns"];
+  expect(await enriched(cwd, [...args, "tags"])).toContain("add extra to --columns to keep them");
+  expect(await enriched(cwd, [...args, "tags,extra"])).not.toContain("add extra");
+  expect(await readFile(join(cwd, "out.csv"), "utf8")).toContain('"[""surplus""]"');
+});
+
+test("counts values of the kind column that the item contradicts", async () => {
+  const cwd = await temporaryFolder();
+  const rows = "example.com/a,domain\n192.0.2.1,ip\nexample.com,what\nexample.org,domain\n";
+  await writeFile(join(cwd, "in.csv"), `item,is\n${rows}`);
+  await enriched(cwd, ["in.csv", "-o", "out.csv", "--kind-column", "is", "--local"]);
+  const ignored = "values in the kind column were ignored: unrecognised, or not the item's kind";
+  expect(await manifestIn(cwd, "out.csv")).toMatchObject({
+    kinds: { url: 1, ip: 1, domain: 2 },
+    warnings: { [ignored]: 2 },
+    warned_rows: { [ignored]: 1 },
+  });
+  const { stdout } = await runRepute(["plan", "in.csv", "--kind-column", "is", "--json"], { cwd });
+  expect(JSON.parse(stdout)).toMatchObject({ warnings: { [ignored]: 2 } });
+});

@@ -1,0 +1,130 @@
+import { describe, expect, it } from "vitest";
+import { ExclusionList, excludedMessage } from "../../../src/core/exclusions/exclusion-list.js";
+import { seenTags } from "../../../src/jobs/enrich/seen-tags.js";
+import { Tally } from "../../../src/jobs/enrich/tally.js";
+import { anEnrichedRow } from "../../helpers/enriched-rows.js";
+import { complete } from "../../client/lookup/attempts.js";
+
+describe("Tally", () => {
+  it("counts rows by status, kind and source, and tags by row", () => {
+    const tally = new Tally();
+    tally.row(anEnrichedRow({}, { query: { tags: ["a:b", "c:d"] } }));
+    tally.row(anEnrichedRow({}, { query: { tags: ["a:b"] }, source: "duplicate" }));
+    const counts = tally.snapshot();
+    expect(counts.statuses.complete).toBe(2);
+    expect(counts.kinds.ip).toBe(2);
+    expect(counts.sources).toEqual({ live: 1, cache: 0, duplicate: 1, local: 0 });
+    expect(counts.tags).toEqual({ "a:b": 2, "c:d": 1 });
+  });
+
+  it("counts rows by verdict, those without one as unknown", () => {
+    const tally = new Tally();
+    const findings = [
+      { query: { intent: "malicious" } },
+      { quickCheck: { intent: "malicious" }, status: "failed" },
+      { query: { intent: "suspicious" } },
+      { query: { abusixMailBlocklist: "ACTIVE" } },
+      { query: { intent: "unknown" }, status: "partial" },
+      { status: "failed" },
+    ] as const;
+    for (const finding of findings) tally.row(anEnrichedRow({}, finding));
+    tally.row(anEnrichedRow({}, { status: "unsupported" }, null));
+    const verdicts = { malicious: 2, suspicious: 1, listed: 1, none: 1, unknown: 2 };
+    expect(tally.snapshot()).toMatchObject({ rows: 7, verdicts });
+  });
+
+  it("keeps the reasons of unsupported rows apart from errors", () => {
+    const tally = new Tally();
+    const error = { code: "sha256", message: "" } as const;
+    tally.row(anEnrichedRow({}, { status: "unsupported", error }, null));
+    tally.row(anEnrichedRow({}, { status: "failed", error: { code: "timeout", message: "" } }));
+    expect(tally.snapshot()).toMatchObject({
+      unsupported: { sha256: 1 },
+      errors: { timeout: 1 },
+      kinds: { ip: 1 },
+    });
+  });
+
+  it("counts requests by endpoint and outcome, and knows whether the service answered", () => {
+    const tally = new Tally();
+    tally.request("query", "connect_refused");
+    expect(tally.answered).toBe(false);
+    tally.request("query", "200");
+    tally.request("quick-check", "503");
+    expect(tally.answered).toBe(true);
+    expect(tally.requestTotal).toBe(3);
+    expect(tally.snapshot().requests).toEqual({
+      query: { total: 2, outcomes: { "200": 1, connect_refused: 1 } },
+      "quick-check": { total: 1, outcomes: { "503": 1 } },
+    });
+  });
+
+  it("counts the lookups that have a final record, and all their requests", () => {
+    const tally = new Tally();
+    const { finding } = complete();
+    const record = { finding: { ...finding, attempts: 3 }, drift: [] };
+    tally.journalled("query", { ...record, again: { policy: "partial", afterMs: null } });
+    expect(tally.settled.get("query")).toBeUndefined();
+    tally.journalled("query", { ...record, again: null });
+    expect(tally.settled.get("query")).toBe(1);
+    expect(tally.settledRequests).toBe(3);
+  });
+
+  it("continues from a snapshot", () => {
+    const first = new Tally();
+    first.row(anEnrichedRow({}, { query: { tags: ["a:b"], intent: "malicious" } }));
+    first.warning("w", 2);
+    const again = new Tally(JSON.parse(JSON.stringify(first.snapshot())) as never);
+    expect(again.snapshot()).toEqual(first.snapshot());
+    expect(again.verdicts.malicious).toBe(1);
+  });
+
+  it("takes requests and drift of a resumed run from the journal, not from the snapshot", () => {
+    const first = new Tally();
+    for (const outcome of ["429", "200", "200"]) first.request("query", outcome);
+    const record = { ...complete(), drift: ["intent=odd"] };
+    first.journalled("query", { ...record, origin: { row: 1, outcomes: ["429", "200"] } });
+    first.journalled("query", { ...record, origin: { row: 2, outcomes: ["200"] } });
+    const again = new Tally(first.snapshot());
+    expect(again.snapshot()).toMatchObject({ requests: {}, drift: {} });
+  });
+
+  it("keeps requests without a journalled finding once every lookup has ended", () => {
+    const first = new Tally();
+    for (const outcome of ["200", "401", "aborted"]) first.request("query", outcome);
+    first.journalled("query", { ...complete(), origin: { row: 1, outcomes: ["200"] } });
+    first.settle();
+    const again = new Tally(first.snapshot());
+    again.request("query", "200");
+    expect(again.snapshot().requests).toEqual({
+      query: { total: 3, outcomes: { "200": 1, "401": 1, aborted: 1 } },
+    });
+  });
+
+  it("keeps the count of an exclusion list, however a command spells it", () => {
+    const tally = new Tally();
+    tally.exclusions.add([
+      { path: "ours.txt", entries: 1, sha256: "aa", rows: 3 },
+      { path: "theirs.txt", entries: 2, sha256: "bb", rows: 5 },
+    ]);
+    tally.exclusions.name([new ExclusionList("./ours.txt", "aa")]);
+    tally.exclusions.row(excludedMessage("./ours.txt"));
+    expect(tally.snapshot().exclusions).toMatchObject([
+      { path: "theirs.txt", rows: 5 },
+      { path: "./ours.txt", rows: 4 },
+    ]);
+  });
+
+  it("limits the number of names, and accepts any name", () => {
+    const tally = new Tally();
+    const drift = Array.from({ length: 10_500 }, (_, n) => `intent=${n}`);
+    tally.journalled("query", { ...complete(), drift });
+    tally.row(anEnrichedRow({}, { query: { tags: ["__proto__", "constructor"] } }));
+    const counted = tally.snapshot();
+    expect(Object.keys(counted.drift)).toHaveLength(10_001);
+    expect(counted.drift["(others)"]).toBe(500);
+    expect(Object.keys(counted.tags)).toEqual(["__proto__", "constructor"]);
+    const tags = { "a:b": 2, "(others)": 7 };
+    expect(seenTags({ tags })).toEqual({ names: ["a:b"], uncounted: 7 });
+  });
+});

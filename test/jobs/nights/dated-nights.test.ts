@@ -1,0 +1,307 @@
+import {
+  copyFile,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { enrich } from "../../../src/jobs/enrich/execute.js";
+import { jobHere } from "../../helpers/job-here.js";
+import { startService } from "../../../src/service/service.js";
+import { queryDuckdb } from "../../io/output/tables/warehouse-readers.js";
+import { HurriedClock } from "../../helpers/hurried-clock.js";
+import { runRepute, type RunReputeResult } from "../../helpers/run-repute.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+
+/** A clock that begins at a time. */
+function clockAt(time: string): HurriedClock {
+  const offset = Date.parse(time) - Date.now();
+  return Object.assign(new HurriedClock(), { now: () => Date.now() + offset });
+}
+
+const [monday, tuesday, thursday] = [
+  "2026-11-23T23:00:00Z",
+  "2026-11-24T22:00:00Z",
+  "2026-11-26T02:00:00Z",
+];
+
+/** The dump of a night: a tenth of the rows differs from that of the night before. */
+const dumpOf = (night: number): string[] =>
+  Array.from({ length: 40 }, (_, n) => `198.51.100.${n + 4 * night}`);
+
+const line = ["-o", "nights/{date}.csv", "--resume"];
+
+interface Nights {
+  readonly cwd: string;
+  /** Address of the service. */
+  readonly url: string;
+  /** Lookups that the service was asked for. */
+  readonly asked: readonly string[];
+  /** Runs the nightly command at a time. */
+  readonly at: (time: string, ...args: readonly string[]) => Promise<RunReputeResult>;
+  readonly dump: (night: number) => Promise<void>;
+  /** Names in the folder of the nights. */
+  readonly names: () => Promise<readonly string[]>;
+  readonly items: (name: string) => Promise<readonly string[]>;
+  readonly manifest: (name: string) => Promise<Record<string, unknown>>;
+}
+
+async function nights(): Promise<Nights> {
+  const asked: string[] = [];
+  const service = await startService({
+    latency: "1ms",
+    onRequest: (endpoint, subject) => void asked.push(`${endpoint} ${subject}`),
+  });
+  onTestFinished(() => service.close());
+  const cwd = await temporaryFolder();
+  await mkdir(join(cwd, "nights"));
+  const dump = (night: number) =>
+    writeFile(join(cwd, "dump.csv"), `ip\n${dumpOf(night).join("\n")}\n`);
+  await dump(0);
+  const read = (name: string) => readFile(join(cwd, "nights", name), "utf8");
+  return {
+    cwd,
+    url: service.intelUrl,
+    asked,
+    dump,
+    at: (time, ...args) =>
+      runRepute(["enrich", "dump.csv", "--intel-url", service.intelUrl, ...args], {
+        cwd,
+        clock: clockAt(time),
+      }),
+    names: async () => (await readdir(join(cwd, "nights"))).toSorted(),
+    items: async (name) => {
+      const rows = (await read(name)).trimEnd().split("\n").slice(1);
+      return rows.map((row) => row.split(",", 1)[0]!);
+    },
+    manifest: async (name) =>
+      JSON.parse(await read(`${name}.manifest.json`)) as Record<string, unknown>,
+  };
+}
+
+/** Nights after one that stopped early on Monday. */
+async function stopped(...args: readonly string[]): Promise<Nights> {
+  const begun = await nights();
+  const all = args.length === 0 ? line : args;
+  expect(await begun.at(monday, ...all, "--max-requests", "25")).toMatchObject({ code: 75 });
+  return begun;
+}
+
+test("output and report are named after the day and the run", async () => {
+  const { at, names, manifest } = await nights();
+  const files = ["--report", "nights/{date}.html"];
+  const { code, stdout } = await at(monday, ...line, ...files, "--json");
+  const { run_id, started_at } = JSON.parse(stdout) as { run_id: string; started_at: string };
+  expect([code, started_at.slice(0, 10)]).toEqual([0, "2026-11-23"]);
+  expect(await names()).toEqual(
+    ["2026-11-23.csv", "2026-11-23.csv.manifest.json", "2026-11-23.html"].toSorted(),
+  );
+  expect(await manifest("2026-11-23.csv")).toMatchObject({
+    run_id,
+    output: { path: "nights/2026-11-23.csv", rows: 40 },
+  });
+});
+
+test("a run that goes on the next day keeps its day, and its rows", async () => {
+  const files = ["--report", "nights/{date}.html"];
+  const { at, asked, names, items, manifest } = await stopped(...line, ...files);
+  expect(await names()).toEqual(["2026-11-23.csv.part", "{date}.csv.state"]);
+  expect(await at(tuesday, ...line, ...files, "-q")).toMatchObject({ code: 0, stderr: "" });
+  expect(await names()).toEqual([
+    "2026-11-23.csv",
+    "2026-11-23.csv.manifest.json",
+    "2026-11-23.html",
+  ]);
+  expect(await items("2026-11-23.csv")).toEqual(dumpOf(0));
+  expect(await manifest("2026-11-23.csv")).toMatchObject({
+    resumed: 1,
+    started_at: expect.stringContaining("2026-11-23T23:00") as string,
+  });
+  expect(asked).toHaveLength(new Set(asked).size);
+});
+
+test("a night killed after its last row is completed under its day, and the next dump starts its own", async () => {
+  const { at, cwd, url, dump, names, items } = await nights();
+  const job = jobHere({
+    settings: { output: join(cwd, "nights/{date}.csv"), intelUrl: url, resume: true },
+    input: { path: join(cwd, "dump.csv") },
+    clock: clockAt(monday),
+    onPublished: () => Promise.reject(new Error("killed")),
+  });
+  await expect(enrich(job)).rejects.toThrow("killed");
+  await rename(join(cwd, "nights/2026-11-23.csv"), join(cwd, "nights/2026-11-23.csv.part"));
+  await rm(join(cwd, "nights/2026-11-23.csv.manifest.json"));
+  await dump(1);
+  expect(await at(tuesday, ...line)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("completed the interrupted run of") as string,
+  });
+  expect(await names()).toEqual([
+    "2026-11-23.csv",
+    "2026-11-23.csv.manifest.json",
+    "2026-11-24.csv",
+    "2026-11-24.csv.manifest.json",
+  ]);
+  expect([await items("2026-11-23.csv"), await items("2026-11-24.csv")]).toEqual([
+    dumpOf(0),
+    dumpOf(1),
+  ]);
+});
+
+test("a DuckDB file keeps its day, too", async () => {
+  const output = ["-o", "duckdb:nights/{date}.duckdb?table=t"];
+  const name = "2026-11-23.duckdb";
+  const { at, cwd, names } = await stopped(...output, "--resume");
+  expect(await at(tuesday, ...output, "--resume", "-q")).toMatchObject({ code: 0, stderr: "" });
+  const found = await names();
+  expect(found).toContain(name);
+  expect(found.filter((each) => !each.includes("2026-11-23"))).toEqual([]);
+  expect(await queryDuckdb("FROM t", join(cwd, "nights", name))).toHaveLength(40);
+});
+
+test("retry names its files after the run that it completes", async () => {
+  const { at, cwd, names } = await nights();
+  await at(monday, "-o", "monday.csv", "-q");
+  const later = { cwd, clock: clockAt(tuesday) };
+  const retry = ["retry", "monday.csv", "--local", "-q"];
+  const files = ["-o", "nights/{date}.csv", "--report", "nights/{date}.html"];
+  expect(await runRepute([...retry, ...files], later)).toMatchObject({ code: 0 });
+  expect(await names()).toEqual([
+    "2026-11-23.csv",
+    "2026-11-23.csv.manifest.json",
+    "2026-11-23.html",
+  ]);
+  const unknown = await runRepute(["retry", "dump.csv", "-o", "{date}.csv", "--local"], later);
+  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("has no manifest") });
+});
+
+describe("--against previous", () => {
+  const compared = ["--report", "nights/{date}.html", "--against", "previous"];
+  const page = (cwd: string, day: string) => readFile(join(cwd, `nights/${day}.html`), "utf8");
+
+  test("compares with the night before, missed nights or not, and never with itself", async () => {
+    const { at, cwd, dump } = await nights();
+    await at(monday, ...line, "-q");
+    await dump(1);
+    for (const time of [thursday, thursday]) {
+      expect(await at(time, ...line, ...compared, "-q")).toMatchObject({ code: 0, stderr: "" });
+      const text = await page(cwd, "2026-11-26");
+      expect(text).toMatch(/4 new.*4 gone.*since <[^>]*>nights\/2026-11-23\.csv/s);
+    }
+  });
+
+  test("passes over files that are no whole output of the pattern", async () => {
+    const { at, cwd, dump } = await nights();
+    const at23 = join(cwd, "nights/2026-11-23.csv");
+    await at(monday, ...line, "-q");
+    const copy = async (name: string) => {
+      await copyFile(at23, join(cwd, "nights", name));
+      await copyFile(`${at23}.manifest.json`, join(cwd, "nights", `${name}.manifest.json`));
+    };
+    // Later than this night, of other patterns, unfinished, refused, cut off, without a manifest.
+    for (const name of ["2026-12-01.csv", "x-2026-11-25.csv", "2026-11-25.ndjson"])
+      await copy(name);
+    for (const name of ["2026-11-25.csv.part", "2026-11-25.csv.failed"]) await copy(name);
+    await copy("2026-11-24.csv");
+    await truncate(join(cwd, "nights/2026-11-24.csv"), 900);
+    await copyFile(at23, join(cwd, "nights/2026-11-25.csv"));
+    await dump(1);
+    const { code, stderr } = await at(thursday, ...line, ...compared);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /not compared with nights\/2026-11-25\.csv: it has no manifest.*\n.*not compared with nights\/2026-11-24\.csv: .* has 900 bytes instead of \d+\n/,
+    );
+    expect(await page(cwd, "2026-11-26")).toContain("nights/2026-11-23.csv");
+    const report = ["report", "nights/2026-11-26.csv", "--against", "previous", "-q"];
+    const { stdout } = await runRepute(report, { cwd });
+    expect(stdout.replaceAll(/\s+/g, " ")).toContain(
+      "4 new with nothing known, 4 gone; 36 the same since nights/2026-11-23.csv",
+    );
+  });
+});
+
+describe("folders named after the day or the run", () => {
+  const dated = ["-o", "nights/dt={date}/{run_id}.csv", "--resume", "-q"];
+
+  test("are created, also for the report, and lead to earlier nights", async () => {
+    const { at, cwd, dump, names } = await nights();
+    const report = ["--report", "nights/pages/{date}/r.html", "--against", "previous"];
+    await mkdir(join(cwd, "nights/pages"));
+    for (const [night, time] of [monday, thursday].entries()) {
+      await dump(night);
+      const { code, stderr } = await at(time, ...dated, ...(night === 0 ? [] : report));
+      expect([code, stderr]).toEqual([0, ""]);
+    }
+    expect(await names()).toEqual(["dt=2026-11-23", "dt=2026-11-26", "pages"]);
+    const [out = ""] = await readdir(join(cwd, "nights/dt=2026-11-23"));
+    const made = await readFile(join(cwd, "nights/pages/2026-11-26/r.html"), "utf8");
+    expect(made).toContain(`nights/dt=2026-11-23/${out}`);
+  });
+
+  test("keep the state of an interrupted run beside them, and its day", async () => {
+    const { at, names, cwd } = await stopped(...dated);
+    expect(await names()).toEqual(["dt=2026-11-23", "dt={date}%2F{run_id}.csv.state"]);
+    expect(await at(thursday, ...dated)).toMatchObject({ code: 0 });
+    expect(await names()).toEqual(["dt=2026-11-23"]);
+    expect(await readdir(join(cwd, "nights/dt=2026-11-23"))).toHaveLength(2);
+  });
+
+  test("do not stay if the run is refused", async () => {
+    const { at, names } = await nights();
+    const args = ["-o", "nights/{date}/{run_id}/out.csv", "--item-column", "none"];
+    expect(await at(monday, ...args)).toMatchObject({ code: 2 });
+    expect(await names()).toEqual([]);
+  });
+
+  test.each([
+    ["Parquet", "nights/{date}/out.parquet", "out.parquet"],
+    ["DuckDB", "duckdb:nights/{date}/out.duckdb?table=t", "out.duckdb"],
+  ])("hold %s", async (_, output, file) => {
+    const { at, cwd } = await nights();
+    expect(await at(monday, "-o", output, "-q")).toMatchObject({ code: 0 });
+    expect(await readdir(join(cwd, "nights/2026-11-23"))).toContain(file);
+  });
+});
+
+test.each([
+  [
+    ["-o", "nights/out.csv", "--report", "r.html", "--against", "previous"],
+    "does not tell it from earlier outputs",
+  ],
+  [["-o", "nights/out.csv", "--against", "dump.csv"], "--against compares the page of --report"],
+  [
+    ["-o", "out.csv", "--report", "r.html", "--against", "./out.csv"],
+    "is the output itself, which the run replaces",
+  ],
+  [["-o", "out.csv", "--report", "r.html", "--against", "gone.csv"], "there is no file gone.csv"],
+  [["-o", "nights/{day}.csv"], "{day} stands for nothing"],
+  [["-o", "nights/{DATE}.csv"], "{DATE} stands for nothing"],
+  [["-o", "gone/{date}/out.csv"], "gone does not exist"],
+  [["-o", "out.csv", "--report", "{today}.html"], "{today} stands for nothing"],
+  [["-o", "duckdb:out.duckdb?table=t_{date}"], "in the name of a table"],
+  [["-o", "postgres://u@h/d?table=t_{date}"], "in the name of a table"],
+])("refuses %j before the run", async (args, message) => {
+  const { at, asked } = await nights();
+  const { code, stderr } = await at(monday, ...args);
+  expect([code, stderr, asked]).toEqual([2, expect.stringContaining(message), []]);
+});
+
+test("the tag lists of a dated run are in the manifest beside its rows", async () => {
+  const cwd = await temporaryFolder();
+  await mkdir(join(cwd, "nights"));
+  await writeFile(join(cwd, "in.txt"), "192.0.2.1\n");
+  const out = ["-o", "nights/{date}-{run_id}.csv", "--tag-ips", "tags"];
+  const run = await runRepute(["enrich", "in.txt", "--local", "-q", ...out], { cwd });
+  expect(run).toMatchObject({ code: 0, stderr: "" });
+  const manifests = (await readdir(join(cwd, "nights"))).filter((name) => name.endsWith(".json"));
+  expect(manifests).toEqual([
+    expect.stringMatching(/^\d{4}-\d\d-\d\d-[\da-f-]{36}\.csv\.manifest/),
+  ]);
+  const text = await readFile(join(cwd, "nights", manifests[0] ?? ""), "utf8");
+  expect(JSON.parse(text)).toHaveProperty("tag_exports");
+});

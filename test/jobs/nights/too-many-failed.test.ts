@@ -1,0 +1,167 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Manifest } from "../../../src/core/manifest.js";
+import { queryDuckdb } from "../../io/output/tables/warehouse-readers.js";
+import { startAnsweringServer, type AnsweringServer } from "../../helpers/answering-server.js";
+import { runRepute, type RunReputeResult } from "../../helpers/run-repute.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+
+const rows = 120;
+const names = Array.from({ length: rows }, (_, n) => `h${n}.example.com`);
+
+interface Place {
+  readonly cwd: string;
+  readonly server: AnsweringServer;
+  /** Makes the service refuse the last `count` items. */
+  readonly failing: (count: number) => void;
+  readonly run: (...args: string[]) => Promise<RunReputeResult>;
+  readonly read: (name: string) => Promise<string>;
+  readonly manifest: (name: string) => Promise<Manifest>;
+}
+
+async function prepared(): Promise<Place> {
+  const cwd = await temporaryFolder();
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  await writeFile(join(cwd, "in.csv"), `domain\n${names.join("\n")}\n`);
+  const read = (name: string): Promise<string> => readFile(join(cwd, name), "utf8");
+  return {
+    cwd,
+    server,
+    failing(count) {
+      server.absent.clear();
+      for (const name of names.slice(rows - count)) server.absent.add(name);
+    },
+    run: (...args) => {
+      const service = ["--intel-url", server.url, "--lookups", "query", "--concurrency", "4"];
+      return runRepute([...args, ...service, "--rate", "100000/s"], { cwd });
+    },
+    read,
+    manifest: async (name) => JSON.parse(await read(`${name}.manifest.json`)) as Manifest,
+  };
+}
+
+describe("a run with too many failed rows", () => {
+  test.each(["out.csv", "out.ndjson.gz", "out.parquet"])(
+    "leaves %s as it was and keeps its rows beside it, complete with their manifest",
+    async (out) => {
+      const { run, failing, read, manifest, cwd } = await prepared();
+      expect(await run("enrich", "in.csv", "-o", out)).toMatchObject({ code: 0 });
+      const before = [await read(out), await read(`${out}.manifest.json`)];
+
+      failing(61);
+      const { code, stderr } = await run("enrich", "in.csv", "-o", out, "--tag-ips", "lists");
+      expect(code).toBe(1);
+      expect(existsSync(join(cwd, "lists"))).toBe(false);
+      expect(stderr).toContain(
+        `too many rows failed: 61 of the 120 that were looked up (--max-failed allows 50%), most often http_404; the rows are in ${out}.failed, not in ${out}`,
+      );
+      expect([await read(out), await read(`${out}.manifest.json`)]).toEqual(before);
+      expect(await manifest(`${out}.failed`)).toMatchObject({
+        output: { path: `${out}.failed`, rows },
+        statuses: { complete: 59, failed: 61 },
+        exit_reason: "too_many_failed",
+      });
+      for (const name of [out, `${out}.failed`]) {
+        expect(await runRepute(["verify", name], { cwd })).toMatchObject({ code: 0 });
+      }
+      expect(existsSync(join(cwd, `${out}.state`))).toBe(false);
+      expect(existsSync(join(cwd, `${out}.part`))).toBe(false);
+    },
+  );
+
+  test("with fewer of them, --quiet leaves one line that says so", async () => {
+    const { run, failing } = await prepared();
+    failing(7);
+    const line =
+      "repute: warning: 7 failed of 120 rows, most often http_404 (7); to retry the failed rows: repute retry out.csv\n";
+    const quiet = ["enrich", "in.csv", "-o", "out.csv", "--quiet"];
+    expect(await run(...quiet)).toMatchObject({ code: 3, stdout: "", stderr: line });
+    expect(await run(...quiet, "--json")).toMatchObject({ code: 3, stderr: line });
+    expect(await run(...quiet, "--fail-on", "never")).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("must exceed the share or number, not merely reach it", async () => {
+    const { run, failing } = await prepared();
+    for (const [limit, failed, exit] of [
+      ["50%", 60, 3],
+      ["10%", 13, 1],
+      ["5", 6, 1],
+      ["5", 5, 3],
+      ["100%", 100, 3],
+    ] as const) {
+      failing(failed);
+      const args = ["enrich", "in.csv", "-o", "out.csv", "--max-failed", limit, "-q"];
+      expect([limit, failed, (await run(...args)).code]).toEqual([limit, failed, exit]);
+    }
+  });
+
+  test("can be completed by retry, as its message says", async () => {
+    const { run, failing, cwd, manifest } = await prepared();
+    failing(100);
+    const { stderr } = await run("enrich", "in.csv", "-o", "out.csv.gz");
+    expect(stderr).toMatch(/repute retry out\.csv\.gz\.failed -o out\.csv\.gz\n$/);
+    failing(0);
+    expect(await run("retry", "out.csv.gz.failed", "-o", "out.csv.gz")).toMatchObject({ code: 0 });
+    expect((await manifest("out.csv.gz")).statuses.complete).toBe(rows);
+    expect(await runRepute(["verify", "out.csv.gz"], { cwd })).toMatchObject({ code: 0 });
+  });
+});
+
+test("a run interrupted between publishing its rows and their manifest keeps the output", async () => {
+  const { run, failing, cwd, read } = await prepared();
+  await run("enrich", "in.csv", "-o", "out.csv");
+  const before = await read("out.csv");
+  failing(100);
+  // What a kill at that moment would leave.
+  await mkdir(join(cwd, "out.csv.failed.manifest.json"));
+  expect(await run("enrich", "in.csv", "-o", "out.csv")).toMatchObject({ code: 1 });
+  expect(existsSync(join(cwd, "out.csv.state"))).toBe(true);
+  await rmdir(join(cwd, "out.csv.failed.manifest.json"));
+  const asked = "too many rows failed: 100 of the 120";
+  const resumed = await run("enrich", "in.csv", "-o", "out.csv", "--resume");
+  expect(resumed).toMatchObject({ code: 1, stderr: expect.stringContaining(asked) });
+  expect(await read("out.csv")).toBe(before);
+  expect(await runRepute(["verify", "out.csv.failed"], { cwd })).toMatchObject({ code: 0 });
+
+  failing(0);
+  expect(await run("enrich", "in.csv", "-o", "out.csv")).toMatchObject({ code: 0 });
+});
+
+test("a table stays as it was, and the rows are in a file that retry reads", async () => {
+  const { run, failing, cwd, manifest } = await prepared();
+  const output = "duckdb:w.db?table=t";
+  expect(await run("enrich", "in.csv", "-o", output)).toMatchObject({ code: 0 });
+  failing(100);
+  const beside = ["--report", "night.html"];
+  const { code, stderr } = await run("enrich", "in.csv", "-o", output, ...beside);
+  const failed = "w.db.t.failed.ndjson";
+  expect(code).toBe(1);
+  expect(stderr).toContain(`the rows are in ${join(cwd, failed)}, not in ${output}`);
+  const advised = `repute retry ${join(cwd, failed)}`;
+  expect(stderr).toContain(advised);
+  expect(await manifest(failed)).toMatchObject({
+    output: { path: join(cwd, failed), format: "ndjson", rows },
+    exit_reason: "too_many_failed",
+  });
+  expect(stderr).toContain("; no report was made");
+  expect(existsSync(join(cwd, "night.html"))).toBe(false);
+  for (const name of [output, failed]) {
+    expect(await runRepute(["verify", name], { cwd })).toMatchObject({ code: 0 });
+  }
+  expect(existsSync(join(cwd, "w.db.t.state"))).toBe(false);
+  expect(await queryDuckdb("SELECT count(*) AS n FROM t", join(cwd, "w.db"))).toEqual([
+    { n: BigInt(rows) },
+  ]);
+
+  failing(0);
+  expect(await run("retry", failed, "-o", "again.ndjson")).toMatchObject({ code: 0 });
+  expect(await manifest("again.ndjson")).toMatchObject({
+    statuses: { complete: rows },
+    retried: { failed: { complete: 100 } },
+  });
+  expect(await run("enrich", "in.csv", "-o", output)).toMatchObject({ code: 0 });
+  expect((await readdir(cwd)).filter((name) => name.includes("failed"))).toEqual([]);
+});

@@ -1,0 +1,158 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { startAnsweringServer } from "../../helpers/answering-server.js";
+import { runRepute, type RunReputeOptions } from "../../helpers/run-repute.js";
+import {
+  reply,
+  reset,
+  silence,
+  startScriptedServer,
+  type Step,
+} from "../../helpers/scripted-server.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+
+const names = Array.from({ length: 20 }, (_, n) => `h${n}.example.com`);
+
+async function prepared() {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), `domain\n${names.join("\n")}\n`);
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  const env = { XDG_STATE_HOME: join(cwd, "home") };
+  const service = ["--lookups", "query", "--intel-url", server.url];
+  return {
+    cwd,
+    server,
+    run: (flags: readonly string[], options: RunReputeOptions = {}) =>
+      runRepute(["enrich", "in.csv", ...service, ...flags], { cwd, env, ...options }),
+    read: (name: string) => readFile(join(cwd, name), "utf8"),
+  };
+}
+
+async function monitored(step: Step): Promise<string> {
+  const monitor = await startScriptedServer([step]);
+  onTestFinished(() => monitor.close());
+  return monitor.url;
+}
+
+const warning = "repute: warning: the ping to ";
+
+test.each([
+  ["answers with an error", reply(500), /it answered 500/],
+  ["resets the connection", reset(), /reset|closed|hang up/i],
+])("a monitor that %s is a warning", async (_, step, reason) => {
+  const { run } = await prepared();
+  const url = await monitored(step);
+  const flags = ["-o", "out.csv", "--quiet", "--ping", `${url}/secret-id`];
+  const { code, stderr } = await run(flags);
+  expect(code).toBe(0);
+  const lines = stderr.trimEnd().split("\n");
+  for (const line of lines) expect(line.startsWith(warning + new URL(url).host)).toBe(true);
+  expect(stderr).toMatch(reason);
+  expect(stderr).not.toContain("secret-id");
+});
+
+test("a monitor that never answers is a warning and holds nothing up for long", async () => {
+  const { run, read } = await prepared();
+  const url = await monitored(silence());
+  const { code, stderr } = await run(["-o", "out.csv", "--quiet", "--ping", url]);
+  expect(code).toBe(0);
+  expect(stderr).toContain(warning + new URL(url).host);
+  expect((await read("out.csv")).trimEnd().split("\n")).toHaveLength(names.length + 1);
+});
+
+test("warnings of metrics and pings, one each, come before the JSON object on stderr", async () => {
+  const { run } = await prepared();
+  const url = await monitored(reply(500));
+  const { code, stderr } = await run(["--json", "--ping", url, "--metrics", "none/m.prom"]);
+  expect(code).toBe(0);
+  const [last = "", ...warnings] = stderr.trimEnd().split("\n").toReversed();
+  expect(JSON.parse(last)).toMatchObject({ exit_reason: "done", exit_code: 0 });
+  expect(warnings.toSorted()).toEqual([
+    expect.stringMatching(/^repute: warning: cannot write the metrics to none\/m\.prom: /),
+    expect.stringContaining(warning),
+  ]);
+});
+
+interface LogLine {
+  readonly time: string;
+  readonly level: string;
+  readonly run_id: string | null;
+  readonly message: string;
+}
+
+function logOf(stderr: string): readonly LogLine[] {
+  const lines = stderr.trimEnd().split("\n");
+  return lines.map((line) => JSON.parse(line) as LogLine);
+}
+
+test.each([
+  ["done", [], 0],
+  ["rows failed", ["--fail-on", "unsupported"], 3],
+  ["budget", ["--max-requests", "5"], 75],
+  ["refused", [], 1],
+  ["usage", ["--rat", "1/s"], 2],
+] as const)("every line of a JSON log is an object: %s", async (end, flags, expected) => {
+  const { cwd, server, run } = await prepared();
+  await writeFile(join(cwd, "in.csv"), `domain\n${names.join("\n")}\n\x1b[31msetup.exe\n`);
+  server.refusing = end === "refused";
+  const log = ["-o", "out.csv", "--log-format", "json"];
+  const { code, stderr } = await run([...log, "--metrics", "none/m.prom", ...flags]);
+  expect(code).toBe(expected);
+  const lines = logOf(stderr);
+  for (const line of lines) {
+    expect(new Date(line.time).toISOString()).toBe(line.time);
+    expect(["info", "warning", "error"]).toContain(line.level);
+    expect(typeof line.message).toBe("string");
+    expect(line.run_id === null || /^[0-9a-f-]{36}$/.test(line.run_id)).toBe(true);
+  }
+  expect(lines.at(-1)).toMatchObject({ message: `ended: ${end}`, exit_code: expected });
+  const ofRun = lines.map(({ run_id }) => run_id !== null);
+  expect(ofRun.slice(-2)).toEqual(end === "usage" ? [false, false] : [true, true]);
+  const errors = lines.filter(({ level }) => level === "error");
+  expect(errors.length > 0).toBe([1, 2, 75].includes(expected));
+});
+
+test("the manifest of a run to stdout is in the state folder, or in --state-dir", async () => {
+  const { cwd, run, read } = await prepared();
+  expect(await run(["--quiet"])).toMatchObject({ code: 0 });
+  expect(JSON.parse(await read("home/repute/stdout.manifest.json"))).toMatchObject({
+    exit_reason: "done",
+    input: { rows: 20 },
+  });
+  expect(await run(["--quiet", "--state-dir", "kept/here", "--max-requests", "5"])).toMatchObject({
+    code: 75,
+  });
+  expect(JSON.parse(await read("kept/here/stdout.manifest.json"))).toMatchObject({
+    exit_reason: "budget",
+    resumable: false,
+  });
+  expect((await readdir(cwd)).toSorted()).toEqual(["home", "in.csv", "kept"]);
+});
+
+test("state and manifest of a table are in --state-dir, where verify, report and diff find them", async () => {
+  const { cwd, run } = await prepared();
+  const table = "duckdb:all.duckdb?table=nightly";
+  expect(await run(["-o", "first.csv", "--quiet"])).toMatchObject({ code: 0 });
+  const flags = ["-o", table, "--quiet", "--state-dir"];
+  expect(await run([...flags, "monday", "--max-requests", "5"])).toMatchObject({ code: 75 });
+  const [state] = await readdir(join(cwd, "monday"));
+  expect(state).toMatch(/nightly.*\.state$/);
+  expect(await run([...flags, "monday", "--resume"])).toMatchObject({ code: 0 });
+  const manifest = state?.replace(/\.state$/, ".manifest.json");
+  expect(await readdir(join(cwd, "monday"))).toEqual([manifest]);
+  await writeFile(join(cwd, "in.csv"), `domain\n${names.slice(1).join("\n")}\n`);
+  expect(await run([...flags, "tuesday"])).toMatchObject({ code: 0 });
+  const verified = await runRepute(["verify", table, "--state-dir", "monday"], { cwd });
+  expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining("20 rows") });
+  const said = async (...call: readonly string[]) => (await runRepute(call, { cwd })).stdout;
+  for (const [state, gone, rows] of [
+    ["monday", 0, 20],
+    ["tuesday", 1, 19],
+  ] as const) {
+    const diff = await said("diff", "first.csv", table, "--state-dir", state, "--json");
+    expect(diff.split("\n").filter((line) => line.includes('"gone"'))).toHaveLength(gone);
+    expect(await said("report", table, "--state-dir", state)).toContain(`against ${rows} (100%)`);
+  }
+});

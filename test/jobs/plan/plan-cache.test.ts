@@ -1,0 +1,90 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { type Clock, systemClock } from "../../../src/core/clock.js";
+import type { Plan } from "../../../src/jobs/plan/plan.js";
+import { startAnsweringServer } from "../../helpers/answering-server.js";
+import { runRepute } from "../../helpers/run-repute.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+
+const hourMs = 3_600_000;
+
+/** The time now, plus so many hours. */
+function later(hours: number): Clock {
+  return {
+    now: () => systemClock.now() + hours * hourMs,
+    monotonic: () => systemClock.monotonic(),
+    sleep: (ms, signal) => systemClock.sleep(ms, signal),
+  };
+}
+
+/** A folder with inputs, a service and a cache, and the program that uses them at any hour. */
+async function machine() {
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  const cwd = await temporaryFolder();
+  const common = ["--intel-url", server.url, "--cache", "cache"];
+  const write = (name: string, rows: readonly string[]): Promise<void> =>
+    writeFile(join(cwd, name), `item\n${rows.join("\n")}\n`);
+  const plan = async (flags: readonly string[], hours = 0): Promise<Plan> => {
+    const call = ["plan", "in.csv", "--json", ...common, ...flags];
+    const { code, stdout, stderr } = await runRepute(call, { cwd, clock: later(hours) });
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    return JSON.parse(stdout) as Plan;
+  };
+  /** Makes a run, and returns its requests. */
+  const asked = async (flags: readonly string[], hours = 0): Promise<readonly string[]> => {
+    const before = new Map(server.asked);
+    const call = ["enrich", "in.csv", "-o", "out.csv", "--quiet", "--resume", "--rate", "9999/s"];
+    const { code } = await runRepute([...call, ...common, ...flags], { cwd, clock: later(hours) });
+    expect([0, 3, 75]).toContain(code);
+    return [...server.asked].flatMap(([key, n]) =>
+      Array.from({ length: n - (before.get(key) ?? 0) }, () => key),
+    );
+  };
+  return { server, cwd, write, plan, asked };
+}
+
+const names = (from: number, to: number): readonly string[] =>
+  Array.from({ length: to - from }, (_, n) => `n${from + n}.example.com`);
+
+test.each([{ lookups: "query,quick-check" }, { lookups: "quick-check", bogons: "local" }])(
+  "night after night, %j asks as often as its plan says",
+  async ({ lookups, bogons = "ask" }) => {
+    const { server, write, plan, asked } = await machine();
+    const flags = ["--lookups", lookups, "--bogons", bogons];
+    server.partial.add("n3.example.com");
+    server.absent.add("n4.example.com");
+    const nights: readonly (readonly [hours: number, rows: readonly string[]])[] = [
+      [0, [...names(0, 20), "192.0.2.1", "10.0.0.1", "n3.example.com", "setup.exe"]],
+      // Only what is new, partial or failed; partial answers expire after an hour.
+      [2, [...names(10, 25), ...names(0, 10), "192.0.2.1"]],
+      // Everything has expired but reserved ranges and what the night before had asked for.
+      [25, [...names(0, 30), "192.0.2.1", "10.0.0.1"]],
+      [25, [...names(0, 30), "192.0.2.1", "10.0.0.1"]],
+    ];
+    const counts: number[] = [];
+    for (const [hours, rows] of nights) {
+      await write("in.csv", rows);
+      const { chosen } = await plan(flags, hours);
+      const requests = await asked([...flags, "--partial-retries", "0"], hours);
+      expect(requests).toHaveLength(chosen.requests);
+      counts.push(chosen.requests);
+    }
+    expect(counts[0]).toBeGreaterThan(counts[1]!);
+    expect(counts[2]).toBeGreaterThan(counts[3]!);
+  },
+);
+
+test("counts the items with a fresh answer, and asks for the others", async () => {
+  const { write, plan, asked } = await machine();
+  const flags = ["--lookups", "query"];
+  await write("in.csv", names(0, 4));
+  await asked(flags);
+  await write("in.csv", names(4, 6));
+  await asked(flags, 20);
+  await write("in.csv", names(0, 10));
+  expect(await plan(flags, 23)).toMatchObject({ cached: { query: 6 }, chosen: { requests: 4 } });
+  const late = await plan([...flags, "--rate", "1/m"], 25);
+  expect(late).toMatchObject({ cached: { query: 2 }, chosen: { requests: 8, seconds: 420 } });
+});

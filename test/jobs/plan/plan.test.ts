@@ -1,0 +1,182 @@
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { openCache } from "../../../src/client/store/cache/finding-cache.js";
+import { lookupEndpoints, memberOf } from "../../../src/core/finding.js";
+import { enrich } from "../../../src/jobs/enrich/execute.js";
+import { enrichOptions } from "../../../src/jobs/enrich/options.js";
+import { openWithheld } from "../../../src/client/lookup/withheld.js";
+import { plan } from "../../../src/jobs/plan/plan.js";
+import type { CachedAnswers } from "../../../src/jobs/enrich/planned-items.js";
+import { startService } from "../../../src/service/service.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { jobHere } from "../../helpers/job-here.js";
+
+const rows = [
+  "item,kind",
+  "192.0.2.1,ip",
+  "192[.]0.2.1,",
+  "example.com,domain",
+  "https://example.com/a,",
+  "8.8.8.8,",
+  "setup.exe,",
+  "198.51.100.0/24,",
+  ",",
+  ",",
+  "EXAMPLE.com.,nonsense",
+];
+
+const { signal } = new AbortController();
+
+function input() {
+  return { stream: Readable.from([Buffer.from(`${rows.join("\n")}\n`)]), name: "test" };
+}
+
+async function planned(flags: Readonly<Record<string, unknown>> = {}, cache?: CachedAnswers) {
+  const settings = enrichOptions.parse({ bogons: "ask", kindColumn: "kind", ...flags });
+  const withheld = await openWithheld(settings);
+  const pace = { rates: settings.rate ?? [] };
+  return plan({ input: input(), settings, withheld, pace, signal, ...(cache ? { cache } : {}) });
+}
+
+/** No request for any endpoint. */
+const none = Object.fromEntries(lookupEndpoints.map((endpoint) => [memberOf(endpoint), 0]));
+
+test("counts an input as a run would read it", async () => {
+  expect(await planned()).toMatchObject({
+    rows: 10,
+    kinds: { ip: 3, domain: 2, url: 1 },
+    unsupported: { empty: 2 },
+    distinct_items: 4,
+    duplicate_rows: 2,
+    bogons: 1,
+  });
+});
+
+test("an address that a list holds back is no bogon", async () => {
+  const list = join(await temporaryFolder(), "corp.txt");
+  await writeFile(list, "0.0.0.0/0\n::/0\n");
+  expect(await planned({ exclude: [list] })).toMatchObject({ bogons: 0, excluded: { [list]: 3 } });
+});
+
+test("under triage the number of queries is a range", async () => {
+  const { requests } = await planned({ bogons: "local" });
+  expect(requests["triage"]).toEqual({ ...none, query: { least: 0, most: 3 }, quick_check: 3 });
+});
+
+test("the most frequent reason comes first", async () => {
+  expect(Object.keys((await planned()).unsupported)[0]).toBe("empty");
+});
+
+test("time follows from the slowest rate", async () => {
+  const { chosen } = await planned({ rate: "2/s,60/m" });
+  expect(chosen).toMatchObject({ requests: 8, seconds: 7, quota_ends: [] });
+});
+
+test("reports a quota that will not suffice", async () => {
+  const { chosen } = await planned({ rate: "1/s,5/d" });
+  expect(chosen).toMatchObject({
+    seconds: 86_402,
+    quota_ends: [{ count: 5, per_seconds: 86_400, used_up_after_seconds: 4, left: 3 }],
+  });
+});
+
+const everyLookups = ["query,quick-check", "query", "quick-check", "triage"];
+
+/** Runs over the same input; returns the number of requests per endpoint. */
+async function made(flags: Readonly<Record<string, unknown>>): Promise<Record<string, number>> {
+  const manifest = await enrich(
+    jobHere({
+      input: input(),
+      settings: { kindColumn: "kind", ...flags },
+      stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
+      signal,
+    }),
+  );
+  return Object.fromEntries(
+    Object.entries(manifest.requests).map(([endpoint, { total }]) => [endpoint, total]),
+  );
+}
+
+function sumOf(requests: Readonly<Record<string, number>>): number {
+  return Object.values(requests).reduce((sum, total) => sum + total, 0);
+}
+
+async function serving(): Promise<string> {
+  const service = await startService();
+  onTestFinished(() => service.close());
+  return service.intelUrl;
+}
+
+test.each([
+  { lookups: "query,quick-check" },
+  { lookups: "query" },
+  { lookups: "quick-check", bogons: "local" },
+])("with %j a faultless run makes as many requests as planned", async (flags) => {
+  const intelUrl = await serving();
+  const { chosen } = await planned(flags);
+  expect(sumOf(await made({ intelUrl, ...flags }))).toBe(chosen.requests);
+});
+
+describe("with a cache", () => {
+  /** A cache filled by an earlier run over the same input. */
+  async function filled(flags: Readonly<Record<string, unknown>>) {
+    const [folder, intelUrl] = [await temporaryFolder(), await serving()];
+    await made({ intelUrl, cache: folder, ...flags });
+    const opened = async (): Promise<CachedAnswers> => {
+      const clock = new ManualClock({ startMs: Date.now() });
+      const options = { folder, ttlMs: 86_400_000, clock, readOnly: true };
+      const store = await openCache({ ...options, onWarning: (text) => expect.unreachable(text) });
+      onTestFinished(() => store.close());
+      return { address: intelUrl, store };
+    };
+    return { folder, intelUrl, opened };
+  }
+
+  test.each(
+    ["query", "quick-check", "query,quick-check", "triage"].flatMap((before) =>
+      everyLookups.map((lookups) => ({ before, lookups })),
+    ),
+  )("filled by %j a run makes as many requests as planned", async ({ before, lookups }) => {
+    const { folder, intelUrl, opened } = await filled({ lookups: before });
+    const { chosen, requests } = await planned({ lookups }, await opened());
+    const run = await made({ lookups, intelUrl, cache: folder });
+    const { query = 0, quick_check } = requests[lookups]!;
+    const quickCheck = quick_check as number;
+    expect(run["quick-check"] ?? 0).toBe(quickCheck);
+    const { least, most } = typeof query === "number" ? { least: query, most: query } : query;
+    expect(run["query"] ?? 0).toBeGreaterThanOrEqual(least);
+    expect(run["query"] ?? 0).toBeLessThanOrEqual(most);
+    // If every quick check is cached, the number of queries is certain.
+    const certain = lookups !== "triage" || quickCheck === 0;
+    expect({ certain: least === most, most: chosen.requests }).toEqual({
+      certain: certain || least === most,
+      most: certain ? sumOf(run) : most + quickCheck,
+    });
+  });
+
+  test("reports what it skips, and ignores answers of another service", async () => {
+    const { opened } = await filled({ lookups: "query" });
+    const cache = await opened();
+    expect((await planned({}, cache)).cached).toEqual({ ...none, query: 4 });
+    const other = { ...cache, address: "https://other.example/beta" };
+    expect((await planned({}, other)).cached).toEqual(none);
+  });
+
+  test("a plan creates no cache", async () => {
+    const folder = join(await temporaryFolder(), "none");
+    const cache = await openCache({
+      folder,
+      ttlMs: 1000,
+      clock: new ManualClock(),
+      readOnly: true,
+      onWarning: (text) => expect.unreachable(text),
+    });
+    await planned({}, { address: "https://intel.example/beta", store: cache });
+    await cache.close();
+    expect(existsSync(folder)).toBe(false);
+  });
+});

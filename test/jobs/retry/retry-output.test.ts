@@ -1,0 +1,276 @@
+import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
+import { gunzipSync } from "node:zlib";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { takeLock } from "../../../src/core/files/run-lock.js";
+import { enrich } from "../../../src/jobs/enrich/execute.js";
+import { retryOutput } from "../../../src/jobs/retry/retry-output.js";
+import type { Manifest } from "../../../src/core/manifest.js";
+import type { EnrichJob } from "../../../src/jobs/enrich/types.js";
+import { parseOutput } from "../../../src/io/output/registry.js";
+import { verifyOutput } from "../../../src/io/output/verify.js";
+import { type AnsweringServer, startAnsweringServer } from "../../helpers/answering-server.js";
+import { HurriedClock } from "../../helpers/hurried-clock.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { jobHere } from "../../helpers/job-here.js";
+
+const csvInput =
+  'n,domain,note\n1,a.example.com,"x, ""y""\nz"\n2,gone.example.com,=1\n3,setup.exe,\n4,part.example.com,é\n5,a.example.com,surplus,more\n6,bad.example.com,\n';
+const ndjsonInput =
+  '{"n":12345678901234567890, "domain":"a.example.com"}\n{"domain":"gone.example.com","f":1.0}\n{broken\n{"domain":"part.example.com"}\n{"domain":"bad.example.com"}\n';
+
+const csv = { output: "out.csv", input: csvInput, from: "csv", flags: {} } as const;
+const ndjson = { output: "out.ndjson", input: ndjsonInput, from: "ndjson", flags: {} } as const;
+
+const forms = [
+  csv,
+  ndjson,
+  { output: "out.tsv.gz", input: csvInput, from: "csv", flags: {} },
+  { output: "out.flat.ndjson", input: ndjsonInput, from: "ndjson", flags: { shape: "flat" } },
+  { output: "out.from-csv.ndjson.gz", input: csvInput, from: "csv", flags: {} },
+  { output: "out.prefixed.csv", input: csvInput, from: "csv", flags: { prefix: "x_" } },
+] as const;
+
+describe("a retry", () => {
+  it.each(forms)(
+    "of $output fills failed and partial rows in place and copies every other row verbatim",
+    async (form) => {
+      const { output, from, flags } = form;
+      const { server, folder, job, first } = await enriched(form, ["gone.example.com"]);
+
+      server.absent.clear();
+      server.partial.clear();
+      const second = join(folder, `again.${output}`);
+      const manifest = await retryOutput(job({ path: first }, second, flags));
+
+      expect(manifest.statuses.partial + manifest.statuses.failed).toBe(from === "ndjson" ? 1 : 0);
+      expect(manifest.requests["query"]?.total).toBe(2);
+      expect(manifest.retried).toEqual({
+        failed: from === "ndjson" ? { complete: 1, failed: 1 } : { complete: 1 },
+        partial: { complete: 1 },
+      });
+      const prefix = "prefix" in flags ? flags.prefix : "rep_";
+      expect((await verifyOutput(parseOutput(second), prefix)).differences).toEqual([]);
+      expect(manifest.verdicts).toMatchObject({ malicious: 1, none: from === "ndjson" ? 3 : 4 });
+      const [before, after] = [await linesOf(first), await linesOf(second)];
+      const changed = after.filter((line, n) => line !== before[n]);
+      expect(after).toHaveLength(before.length);
+      expect(changed.every((line) => /gone|part/.test(line))).toBe(true);
+      expect(changed).toHaveLength(2);
+    },
+  );
+
+  it.each([csv, ndjson])(
+    "replaces $output, which keeps its run and the order of its rows",
+    async (form) => {
+      const { server, job, first } = await enriched(form, ["gone.example.com"]);
+      const before = await linesOf(first);
+      const earlier = JSON.parse(await readFile(`${first}.manifest.json`, "utf8")) as Manifest;
+
+      server.absent.clear();
+      server.partial.clear();
+      const manifest = await retryOutput(job({ path: first }, first, {}));
+
+      const { path, rows } = earlier.output;
+      expect(manifest).toMatchObject({ run_id: earlier.run_id, output: { path, rows } });
+      const changed = (await linesOf(first)).filter((line, n) => line !== before[n]);
+      expect([changed.length, changed.every((line) => /gone|part/.test(line))]).toEqual([2, true]);
+      expect((await verifyOutput(parseOutput(first), undefined)).differences).toEqual([]);
+    },
+  );
+
+  it("plans lookups only for the rows it asks about again", async () => {
+    const { folder, job, first } = await enriched(csv, ["gone.example.com"]);
+
+    const clock = new HurriedClock();
+    const again = job({ path: first }, join(folder, "again.csv"), { rate: "1/s" });
+    let planned = (): number | null => null;
+    // The second request waits until the lookups are counted.
+    const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+      while (planned() === null) await turn();
+      await clock.sleep(ms, signal);
+    };
+    await retryOutput({
+      ...again,
+      clock: { now: () => clock.now(), monotonic: () => clock.monotonic(), sleep },
+      onStart: (progress) => (planned = () => progress().lookups.planned),
+    });
+    expect(planned()).toBe(2);
+  });
+
+  it.each([csv, ndjson])("keeps a row of $output that does not improve", async (form) => {
+    const { server, folder, job, first } = await enriched(form, []);
+
+    server.absent.add("part.example.com");
+    const second = join(folder, `again.${form.output}`);
+    await retryOutput(job({ path: first }, second, {}));
+    expect(await linesOf(second)).toEqual(await linesOf(first));
+  });
+});
+
+it("keeps the query's answer of a failed row if only the quick check answers again", async () => {
+  const { server, folder, job } = await prepared();
+  const path = join(folder, "in.csv");
+  await writeFile(path, "domain\na.example.com\n");
+  server.silent.add("quick-check");
+  const first = join(folder, "out.csv");
+  const both = { itemColumn: "domain", lookups: "query,quick-check" };
+  const before = await enrich(job({ path }, first, both));
+  expect(before).toMatchObject({ statuses: { failed: 1 }, verdicts: { unknown: 1 } });
+  server.silent.clear();
+  server.silent.add("query");
+  const second = join(folder, "again.csv");
+  const after = await retryOutput(job({ path: first }, second, both));
+  expect(after).toMatchObject({ statuses: { failed: 1 }, verdicts: { unknown: 1 } });
+  expect(await linesOf(second)).toEqual(await linesOf(first));
+});
+
+it.each([
+  ["query", "quick-check", "out.csv"],
+  ["quick-check", "query", "out.csv"],
+  ["quick-check", "query", "out.ndjson"],
+])("retries the %s and keeps the answer of the %s in %s", async (failed, _, name) => {
+  const { server, folder, job } = await prepared();
+  const path = join(folder, "in.csv");
+  await writeFile(path, "domain\nbad.example.com\n");
+  const both = { itemColumn: "domain", lookups: "query,quick-check" };
+  const whole = join(folder, `whole.${name}`);
+  await enrich(job({ path }, whole, both));
+  server.silent.add(failed);
+  const first = join(folder, name);
+  expect(await enrich(job({ path }, first, both))).toMatchObject({ statuses: { failed: 1 } });
+  server.silent.clear();
+  const second = join(folder, `again.${name}`);
+  const after = await retryOutput(job({ path: first }, second, { lookups: failed }));
+  expect(after).toMatchObject({ statuses: { complete: 1 }, verdicts: { malicious: 1 } });
+  const untimed = (lines: string[]): string[] =>
+    lines.map((line) => line.replace(/200,(?:"\w+":)?\d+,(?:"\w+":)?"?20[^,}]*/, ""));
+  expect(untimed(await linesOf(second))).toEqual(untimed(await linesOf(whole)));
+});
+
+it("keeps the quick check's answer beside a query that is answered in part", async () => {
+  const { server, folder, job } = await prepared();
+  const path = join(folder, "in.csv");
+  await writeFile(path, "domain\nbad.example.com\n");
+  server.silent.add("query");
+  const both = { itemColumn: "domain", lookups: "query,quick-check" };
+  const first = join(folder, "out.csv");
+  await enrich(job({ path }, first, both));
+  server.silent.clear();
+  server.partial.add("bad.example.com");
+  const settings = { lookups: "query", partialRetries: 0 };
+  const after = await retryOutput(job({ path: first }, join(folder, "again.csv"), settings));
+  expect(after).toMatchObject({ statuses: { partial: 1 } });
+});
+
+it("refuses a row with an unknown verdict", async () => {
+  const { folder, job } = await prepared();
+  const path = join(folder, "in.csv");
+  await writeFile(path, "domain\nbad.example.com\n");
+  const first = join(folder, "out.csv");
+  await enrich(job({ path }, first, { itemColumn: "domain" }));
+  const text = await readFile(first, "utf8");
+  await writeFile(first, text.replace("complete,malicious", "complete,benign"));
+  await expect(
+    retryOutput(job({ path: first }, join(folder, "again.csv"), {})),
+  ).rejects.toMatchObject({ code: "output_corrupt", message: expect.stringContaining("line 2") });
+});
+
+it("refuses a file that is not an output", async () => {
+  const { folder, job } = await prepared();
+  const path = join(folder, "other.csv");
+  await writeFile(path, "a,b\n1,2\n");
+  await expect(retryOutput(job({ path }, join(folder, "x.csv"), {}))).rejects.toMatchObject({
+    code: "not_an_output",
+  });
+});
+
+describe("verifyOutput", () => {
+  it("verifies an unchanged output, and names what was changed", async () => {
+    const { folder, job } = await prepared();
+    const path = join(folder, "in.csv");
+    await writeFile(path, csvInput);
+    const output = join(folder, "out.csv");
+    await enrich(job({ path }, output, { itemColumn: "domain" }));
+    expect((await verifyOutput(parseOutput(output), "rep_")).differences).toEqual([]);
+    const text = await readFile(output, "utf8");
+    await appendFile(output, `${text.trimEnd().split("\n").at(-1)}\n`);
+    const { differences } = await verifyOutput(parseOutput(output), "rep_");
+    expect(differences.map((line) => line.split(":")[0])).toEqual([
+      "bytes",
+      "sha256",
+      "rows",
+      "rows complete",
+      "verdict malicious",
+    ]);
+  });
+
+  it("reports a missing manifest", async () => {
+    const output = join(await temporaryFolder(), "out.csv");
+    await writeFile(output, "");
+    await expect(verifyOutput(parseOutput(output), "rep_")).rejects.toMatchObject({
+      code: "manifest_missing",
+    });
+  });
+
+  it("tells a run in progress from an interrupted one", async () => {
+    const output = join(await temporaryFolder(), "out.csv");
+    await mkdir(`${output}.state`);
+    const unlock = await takeLock(join(`${output}.state`, "lock"));
+    const verifying = () => verifyOutput(parseOutput(output), "rep_");
+    await expect(verifying()).rejects.toMatchObject({
+      hint: expect.stringContaining("in progress"),
+    });
+    await unlock();
+    await expect(verifying()).rejects.toMatchObject({ hint: expect.stringContaining("--resume") });
+  });
+});
+
+interface Prepared {
+  readonly server: AnsweringServer;
+  readonly folder: string;
+  readonly job: (input: { path: string }, output: string, settings: object) => EnrichJob;
+}
+
+async function prepared(): Promise<Prepared> {
+  const server = await startAnsweringServer();
+  onTestFinished(() => server.close());
+  return {
+    server,
+    folder: await temporaryFolder(),
+    job: (input, output, settings) =>
+      jobHere({
+        settings: {
+          intelUrl: server.url,
+          output,
+          lookups: "query",
+          retries: 0,
+          partialRetries: 0,
+          ...settings,
+        },
+        input,
+      }),
+  };
+}
+
+/** A first output, in which one row is partial and those of `absent` items failed. */
+async function enriched(
+  { output, input, from, flags }: (typeof forms)[number],
+  absent: readonly string[],
+): Promise<Prepared & { readonly first: string }> {
+  const { server, folder, job } = await prepared();
+  const path = join(folder, `in.${from}`);
+  await writeFile(path, input);
+  for (const item of absent) server.absent.add(item);
+  server.partial.add("part.example.com");
+  const first = join(folder, output);
+  await enrich(job({ path }, first, { from, itemColumn: "domain", ...flags }));
+  return { server, folder, job, first };
+}
+
+async function linesOf(path: string): Promise<string[]> {
+  const bytes = await readFile(path);
+  const text = (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
+  return text.trimEnd().split("\n");
+}

@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  type ExportedTag,
+  type ExportIndex,
+  exportedTags,
+  exportIndexSchema,
+} from "../../../src/jobs/tags/folder/export-index.js";
+import { exportTags } from "../../../src/jobs/tags/export-tags.js";
+import type { ExportReport, ExportTagsOptions } from "../../../src/jobs/tags/types.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+import { nothingWithheld } from "../../helpers/nothing-withheld.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import type { TagServer } from "./tag-server.js";
+
+/** Exports to one folder, with a clock that stands still unless a test moves it. */
+export interface Exporter {
+  readonly folder: string;
+  readonly clock: ManualClock;
+  readonly warnings: string[];
+  readonly run: (options?: Partial<ExportTagsOptions>) => Promise<ExportReport>;
+}
+
+export async function exporterOf(server: TagServer): Promise<Exporter> {
+  const folder = join(await temporaryFolder(), "lists");
+  const clock = new ManualClock();
+  const warnings: string[] = [];
+  return {
+    folder,
+    clock,
+    warnings,
+    run: (options = {}) =>
+      exportTags({
+        client: server.client,
+        names: Object.keys(server.lists),
+        folder,
+        withheld: nothingWithheld,
+        clock,
+        onWarning: (warning) => warnings.push(warning),
+        ...options,
+      }),
+  };
+}
+
+/** The folder's index as a reader finds it, after checking every file that it names. */
+export async function readExport(folder: string): Promise<ExportIndex> {
+  const text = await readFile(join(folder, "index.json"), "utf8");
+  const index = exportIndexSchema.parse(JSON.parse(text));
+  for (const { files } of exportedTags(index)) {
+    for (const { file, bytes, sha256 } of files) {
+      const content = await readFile(join(folder, index.generation, file));
+      const found = createHash("sha256").update(content).digest("hex");
+      if (content.length !== bytes || found !== sha256) throw new Error(`${file} is another one`);
+    }
+  }
+  return index;
+}
+
+/** The index entry of a tag with a list in the folder. */
+export async function exportedTag(folder: string, name: string): Promise<ExportedTag> {
+  const tag = exportedTags(await readExport(folder)).find((tag) => tag.name === name);
+  if (!tag) throw new Error(`there is no ${name} in ${folder}`);
+  return tag;
+}
+
+/** The lines of a file in the folder. */
+export async function linesOf(folder: string, file: string): Promise<string[]> {
+  const text = await readFile(join(folder, file), "utf8");
+  return text.split("\n").slice(0, -1);
+}

@@ -1,0 +1,191 @@
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it, onTestFinished, test } from "vitest";
+import { createDispatcher } from "../../../src/client/api/http/dispatcher.js";
+import { IntelClient } from "../../../src/client/api/intel-client.js";
+import { systemClock } from "../../../src/core/clock.js";
+import { startService, type Service } from "../../../src/service/service.js";
+import { exportTags } from "../../../src/jobs/tags/export-tags.js";
+import type { ExportReport } from "../../../src/jobs/tags/types.js";
+import { openWithheld } from "../../../src/client/lookup/withheld.js";
+import { nothingWithheld } from "../../helpers/nothing-withheld.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { exportedTag, linesOf, readExport } from "./exporting.js";
+import { addresses } from "./tag-server.js";
+
+const run = promisify(execFile);
+
+/** As many as in a large daily feed: most of 198.18.0.0/15 (RFC 2544), and IPv6 (RFC 3849). */
+const size = 120_430;
+const onePercent = 1_204;
+const v6 = Array.from({ length: 5_000 }, (_, at) => `2001:db8::${(at * 3).toString(16)}`);
+
+interface Exported {
+  readonly service: Service;
+  readonly folder: string;
+  readonly again: () => Promise<ExportReport>;
+}
+
+/** Exports one tag from the embedded service with a dataset folder. */
+async function exported(
+  tag: string,
+  entries: readonly string[],
+  withheld = nothingWithheld,
+): Promise<Exported> {
+  const place = await temporaryFolder();
+  const dataset = join(place, "dataset");
+  await mkdir(join(dataset, "tag-ips"), { recursive: true });
+  const record = { tag: { name: tag }, lastUpdate: "2024-01-01T00:00:00Z" };
+  await writeFile(join(dataset, "tags.ndjson"), JSON.stringify(record));
+  const file = `${tag.split(":").map(encodeURIComponent).join("--")}.txt`;
+  await writeFile(join(dataset, "tag-ips", file), entries.join("\n"));
+  const service = await startService({ dataset });
+  const dispatcher = createDispatcher(service.intelUrl, { connections: 4 });
+  onTestFinished(async () => {
+    await dispatcher.close();
+    await service.close();
+  });
+  const client = new IntelClient({ baseUrl: service.intelUrl, dispatcher, clock: systemClock });
+  const folder = join(place, "lists");
+  const again = () =>
+    exportTags({
+      client,
+      names: [tag],
+      folder,
+      formats: ["txt", "cidr", "nft", "ipset"],
+      withheld,
+      clock: systemClock,
+    });
+  await again();
+  return { service, folder, again };
+}
+
+/** Runs a command line in its own network namespace, isolated from the machine's firewall. */
+async function inOwnNetwork(script: string, ...paths: readonly string[]): Promise<string> {
+  const args = ["--net", "sh", "-euc", script, "sh", ...paths];
+  const { stdout } = await run("unshare", args, { maxBuffer: 256 * 1024 * 1024 });
+  return stdout;
+}
+
+/** The addresses in an nftables set. */
+async function nftSet(set: string, ...files: readonly string[]): Promise<string[]> {
+  const loads = files.map((_, at) => `nft -c -f "$${at + 1}"; nft -f "$${at + 1}"`).join("; ");
+  const text = await inOwnNetwork(`${loads}; nft -j list set inet repute ${set}`, ...files);
+  const answer = JSON.parse(text) as { nftables: { set?: { elem?: string[] } }[] };
+  return answer.nftables.flatMap((entry) => entry.set?.elem ?? []);
+}
+
+/** The addresses in an ipset. */
+async function ipSet(set: string, ...files: readonly string[]): Promise<string[]> {
+  const loads = files.map((_, at) => `ipset restore < "$${at + 1}"`).join("; ");
+  const text = await inOwnNetwork(`${loads}; ipset save ${set}`, ...files);
+  return text
+    .split("\n")
+    .filter((line) => line.startsWith("add "))
+    .map((line) => line.split(" ")[2] ?? "");
+}
+
+function sorted(entries: Iterable<string>): string[] {
+  return [...entries].sort();
+}
+
+describe("a list of 120,430 IPv4 and 5,000 IPv6 addresses", () => {
+  const v4 = addresses(size);
+
+  it("is aggregated to CIDR blocks of exactly these addresses", async () => {
+    const { folder } = await exported("feed:daily", [...v4, ...v6]);
+    const blocks = await linesOf(folder, "feed--daily.cidr");
+    expect(blocks.length).toBeLessThan(size / 2);
+    expect(sorted(blocks.filter((block) => !block.includes(":")).flatMap(expandV4))).toEqual(
+      sorted(v4),
+    );
+  });
+
+  it("equals the nftables set after checking and loading the file twice", async () => {
+    const { folder } = await exported("feed:daily", [...v4, ...v6]);
+    const file = join(folder, "feed--daily.nft");
+    expect(sorted(await nftSet("feed--daily_v4", file, file))).toEqual(sorted(v4));
+    expect(sorted(await nftSet("feed--daily_v6", file))).toEqual(sorted(normal(v6)));
+  });
+
+  it("equals the ipset after restoring the file twice", async () => {
+    const { folder } = await exported("feed:daily", [...v4, ...v6]);
+    const file = join(folder, "feed--daily.ipset");
+    expect(sorted(await ipSet("feed--daily_v4", file, file))).toEqual(sorted(v4));
+    expect(sorted(await ipSet("feed--daily_v6", file))).toEqual(sorted(normal(v6)));
+  });
+
+  it("is replaced in both by a second snapshot with 1% changed", async () => {
+    const { service, folder, again } = await exported("feed:daily", v4);
+    const before = join(folder, (await readExport(folder)).generation);
+    const changed = addresses(size, onePercent);
+    await fetch(`${service.opsUrl}/_local/tags/feed%3Adaily/ips`, {
+      method: "PUT",
+      headers: { "content-type": "text/plain" },
+      body: changed.join("\n"),
+    });
+    const report = await again();
+    expect(report.tags[0]).toMatchObject({ total: size, added: onePercent, removed: onePercent });
+    expect(sorted(await linesOf(folder, "feed--daily.removed.txt"))).toEqual(
+      sorted(v4.slice(0, onePercent)),
+    );
+    expect(sorted(await linesOf(folder, "feed--daily.added.txt"))).toEqual(
+      sorted(changed.slice(-onePercent)),
+    );
+    const [nft, ipset] = ["nft", "ipset"].map((format) =>
+      [before, folder].map((from) => join(from, `feed--daily.${format}`)),
+    );
+    expect(sorted(await nftSet("feed--daily_v4", ...nft!))).toEqual(sorted(changed));
+    expect(sorted(await ipSet("feed--daily_v4", ...ipset!))).toEqual(sorted(changed));
+  });
+});
+
+test.each([
+  "0day:x",
+  "a:flush ruleset",
+  'quote:"; } #',
+  `long:${"x".repeat(60)}`,
+  "ip:set",
+  "größe:ä",
+])("both firewalls accept the sets of the tag %j", async (tag) => {
+  const odd = ["0.0.0.0", "192.0.2.1", "255.255.255.255", "::", "::1", "::ffff:192.0.2.1"];
+  const { folder } = await exported(tag, odd);
+  const { sets, stem } = await exportedTag(folder, tag);
+  const [nft, ipset] = ["nft", "ipset"].map((format) => join(folder, `${stem}.${format}`));
+  expect(await nftSet(sets.ipv4, nft!)).toHaveLength(3);
+  expect(await nftSet(sets.ipv6, nft!)).toHaveLength(3);
+  expect(sorted(await ipSet(sets.ipv4, ipset!))).toEqual(["192.0.2.1", "255.255.255.255"]);
+  expect(sorted(await ipSet(sets.ipv6, ipset!))).toEqual(["::1", "::ffff:192.0.2.1"]);
+});
+
+test("both firewalls accept the empty sets of an empty list", async () => {
+  const { folder } = await exported("a:b", []);
+  expect(await nftSet("a--b_v4", join(folder, "a--b.nft"))).toEqual([]);
+  expect(await ipSet("a--b_v6", join(folder, "a--b.ipset"))).toEqual([]);
+});
+
+function expandV4(block: string): string[] {
+  const [address = "", prefix = ""] = block.split("/");
+  const first = address.split(".").reduce((number, octet) => number * 256 + Number(octet), 0);
+  return Array.from({ length: 2 ** (32 - Number(prefix)) }, (_, at) => {
+    const number = first + at;
+    return [24, 16, 8, 0].map((shift) => (number >>> shift) & 255).join(".");
+  });
+}
+
+function normal(entries: readonly string[]): string[] {
+  return entries.map((entry) => (entry === "2001:db8::0" ? "2001:db8::" : entry));
+}
+
+it("a set has neither reserved addresses nor those of an exclusion list", async () => {
+  const list = join(await temporaryFolder(), "corp.txt");
+  await writeFile(list, "9.9.9.0/24\n2620:fe::/48\n");
+  const withheld = await openWithheld({ exclude: [list] });
+  const entries = ["8.8.8.8", "9.9.9.9", "10.0.0.1", "2606:4700::1111", "2620:fe::fe", "fd00::1"];
+  const { folder } = await exported("feed:daily", entries, withheld);
+  const file = join(folder, "feed--daily.nft");
+  expect(await nftSet("feed--daily_v4", file)).toEqual(["8.8.8.8"]);
+  expect(await nftSet("feed--daily_v6", file)).toEqual(["2606:4700::1111"]);
+});

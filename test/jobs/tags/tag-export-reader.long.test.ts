@@ -1,0 +1,135 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import {
+  type ExportedTag,
+  exportedTags,
+  type ExportIndex,
+  exportIndexSchema,
+} from "../../../src/jobs/tags/folder/export-index.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { startExporter } from "./exporter-process.js";
+import { addresses, served, startTagServer } from "./tag-server.js";
+
+const letters = "abcdefghijklmnop";
+const names = ["a:one", "b:two"];
+
+/**
+ * Exports other lists to one folder again and again while `look` reads it. Null from `look` means
+ * that it was so slow that the generation it read is gone.
+ */
+async function whileExporting(
+  look: (folder: string) => Promise<string | null>,
+): Promise<Set<string>> {
+  let round = -1;
+  const server = await startTagServer({}, (page, { tag }) => {
+    if (tag === names[0] && round < letters.length - 1) setLists(++round);
+    return { ...page, ...pageOf(server.lists[tag]!) };
+  });
+  const setLists = (at: number): void => {
+    for (const [shift, name] of names.entries()) {
+      const entries = addresses(4000 + at, at * 10 + shift);
+      server.lists[name] = served(entries, letters.charAt(at));
+    }
+  };
+  setLists(0);
+  const folder = await temporaryFolder();
+  const rounds = letters.length;
+  const exporter = startExporter({ url: server.url, folder, names, rounds });
+  const seen = new Set<string>();
+  let last = "";
+  while (exporter.child.exitCode === null) {
+    const letter = await look(folder);
+    if (letter === null) continue;
+    expect(letter >= last).toBe(true);
+    last = letter;
+    if (letter !== "") seen.add(letter);
+  }
+  await exporter.ended;
+  return seen;
+}
+
+test("a reader that follows the index reads all of one export", async () => {
+  const seen = await whileExporting(async (folder) => {
+    const index = await readIndex(join(folder, "index.json"));
+    return index === null ? "" : oneExport(join(folder, index.generation), index);
+  });
+  expect(seen.size).toBeGreaterThan(1);
+});
+
+test("a reader that resolves `current` once reads all of one export", async () => {
+  const seen = await whileExporting(async (folder) => {
+    const generation = await realpath(join(folder, "current")).catch(() => null);
+    if (generation === null) return "";
+    const index = await readIndex(join(generation, "index.json"));
+    return index === null ? null : oneExport(generation, index);
+  });
+  expect(seen.size).toBeGreaterThan(1);
+});
+
+test("a reader of plain names between two looks at the same index reads all of one export", async () => {
+  const seen = await whileExporting(async (folder) => {
+    for (;;) {
+      const before = await readIndex(join(folder, "index.json"));
+      if (before === null) return "";
+      const files = new Map<string, Buffer>();
+      for (const { files: named } of exportedTags(before)) {
+        for (const { file } of named) files.set(file, await readFile(join(folder, file)));
+      }
+      const after = await readIndex(join(folder, "index.json"));
+      if (after?.generation !== before.generation) continue;
+      return check(before, (file) => Promise.resolve(files.get(file)!));
+    }
+  });
+  expect(seen.size).toBeGreaterThan(1);
+});
+
+test("a single file is complete at any time", async () => {
+  const seen = await whileExporting(async (folder) => {
+    const text = await readFile(join(folder, "a--one.txt"), "utf8").catch(() => null);
+    if (text === null) return "";
+    // The list of round n has 4000 + n entries.
+    return letters.charAt(text.split("\n").length - 1 - 4000);
+  });
+  expect(seen.size).toBeGreaterThan(1);
+});
+
+/** The entries of a complete list, all shorter than a page. */
+function pageOf(list: ReturnType<typeof served>): object {
+  const { entries, snapshot, lastUpdate } = list;
+  return { entries, snapshot, lastUpdate, total: entries.length };
+}
+
+/** Null before the first export. */
+async function readIndex(path: string): Promise<ExportIndex | null> {
+  const text = await readFile(path, "utf8").catch(() => null);
+  return text === null ? null : exportIndexSchema.parse(JSON.parse(text));
+}
+
+async function oneExport(generation: string, index: ExportIndex): Promise<string | null> {
+  try {
+    return await check(index, (file) => readFile(join(generation, file)));
+  } catch (error) {
+    if (!existsSync(generation)) return null;
+    throw error;
+  }
+}
+
+/** The letter of the export that these files belong to, all as in the index. */
+async function check(index: ExportIndex, read: (file: string) => Promise<Buffer>): Promise<string> {
+  const tags = exportedTags(index);
+  expect(tags.map(({ name }) => name)).toEqual(names);
+  for (const { files } of tags) {
+    for (const { file, sha256 } of files) {
+      const digest = createHash("sha256")
+        .update(await read(file))
+        .digest("hex");
+      expect([file, digest]).toEqual([file, sha256]);
+    }
+  }
+  const [one, two] = tags.map(({ snapshot }: ExportedTag) => snapshot.charAt(0));
+  expect(one).toBe(two);
+  return one ?? "";
+}

@@ -1,0 +1,93 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { runRepute } from "../../helpers/run-repute.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+
+describe("tags ips", () => {
+  it("--plain prints one address a line in a pipe, too, which --json does not", async () => {
+    const args = ["tags", "ips", "spam:snowshoe", "--local"];
+    const lines = async (...flags: readonly string[]) => {
+      const { code, stdout } = await runRepute([...args, ...flags]);
+      expect(code).toBe(0);
+      return stdout.trimEnd().split("\n");
+    };
+    const objects = (await lines()).map((line) => JSON.parse(line) as { readonly ip: string });
+    expect(objects.length).toBeGreaterThan(1);
+    const addresses = objects.map(({ ip }) => ip);
+    expect(await lines("--plain")).toEqual(addresses);
+    expect(await lines("--plain", "--limit", "2")).toEqual(addresses.slice(0, 2));
+    expect(await runRepute([...args, "--plain", "--json"])).toMatchObject({ code: 2 });
+  });
+});
+
+describe("tags export", () => {
+  it("writes the lists of the named tags in the requested formats", async () => {
+    const folder = join(await temporaryFolder(), "lists");
+    const args = ["tags", "export", "spam:snowshoe", "credentials:brute-force", "-o", folder];
+    const { code, stderr } = await runRepute([...args, "--formats", "txt,csv", "--local"]);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/2 of 2 lists exported/);
+    const list = (await readFile(join(folder, "spam--snowshoe.txt"), "utf8")).trimEnd().split("\n");
+    const index = JSON.parse(await readFile(join(folder, "index.json"), "utf8")) as {
+      tags: { name: string; total: number }[];
+    };
+    expect(index.tags.find(({ name }) => name === "spam:snowshoe")?.total).toBe(list.length);
+    expect(await readFile(join(folder, "spam--snowshoe.csv"), "utf8")).toMatch(/^ip,family,tag\n/);
+  });
+
+  it("says in its summary and its record where the lists are together", async () => {
+    const cwd = await temporaryFolder();
+    const args = ["tags", "export", "--all", "-o", "lists", "--local", "--combine", "all"];
+    const run = (...flags: readonly string[]) => runRepute([...args, ...flags], { cwd });
+    const { code, stderr } = await run("--formats", "txt,nft");
+    expect(code).toBe(0);
+    const list = await readFile(join(cwd, "lists/all.txt"), "utf8");
+    const total = list.trimEnd().split("\n").length;
+    expect(stderr.replaceAll(",", "")).toContain(
+      `  ${total} addresses together in all.txt all.nft\n`,
+    );
+    const { combined } = JSON.parse((await run("--json")).stdout) as { combined: unknown };
+    expect(combined).toEqual({ name: "all", total, files: ["all.txt"] });
+  });
+
+  it("fails for a list that shrank by more than --max-change, which may allow it", async () => {
+    const folder = join(await temporaryFolder(), "lists");
+    const run = (...flags: readonly string[]) =>
+      runRepute(["tags", "export", "credentials:brute-force", "-o", folder, "--local", ...flags]);
+    expect(await run()).toMatchObject({ code: 0 });
+    // All of them are reserved.
+    expect(await run("--bogons", "local")).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("had 272 addresses and now has 0"),
+    });
+    const list = () => readFile(join(folder, "credentials--brute-force.txt"), "utf8");
+    expect((await list()).split("\n")).toHaveLength(272 + 1);
+    expect(await run("--bogons", "local", "--max-change", "100%")).toMatchObject({ code: 0 });
+    expect(await list()).toBe("");
+  });
+
+  it.each([
+    ["tags export", ["tags", "export", "--all", "-o", "s3://lake/lists"]],
+    ["enrich", ["enrich", "-", "-o", "out.csv", "--tag-ips", "s3://lake/lists"]],
+  ])("refuses object storage before the first request: %s", async (_, args) => {
+    const cwd = await temporaryFolder();
+    const intelUrl = ["--intel-url", "http://127.0.0.1:9/beta"];
+    const { code, stderr } = await runRepute([...args, ...intelUrl], { cwd, stdin: "192.0.2.1\n" });
+    expect(code).toBe(2);
+    expect(stderr).toContain("tag lists go to a folder, not to s3://lake/lists");
+    expect(stderr).toContain("aws s3 sync DIR s3://lake/lists");
+    expect(await readdir(cwd)).toEqual([]);
+  });
+
+  it.each([
+    ["no tags", ["-o", "x"]],
+    ["two ways of naming them", ["a:b", "--all", "-o", "x"]],
+    ["no folder", ["a:b"]],
+    ["a manifest that is not there", ["--seen-in", "absent.csv", "-o", "x"]],
+  ])("refuses %s", async (_, args) => {
+    const cwd = await temporaryFolder();
+    const { code } = await runRepute(["tags", "export", "--local", ...args], { cwd });
+    expect(code).toBe(2);
+  });
+});

@@ -1,0 +1,87 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { formatPath, parsePql, readField } from "../../../src/jobs/webhooks/render.js";
+import { anyText } from "../../helpers/any-text.js";
+
+function paths(text: string) {
+  return parsePql(text).parts.filter((part) => typeof part !== "string");
+}
+
+describe("parsePql", () => {
+  it("finds every field of a text, in order, with the text between", () => {
+    expect(parsePql("a {{ s.x }} b {{ s.y }}").parts).toEqual([
+      "a ",
+      { path: ["s", "x"] },
+      " b ",
+      { path: ["s", "y"] },
+    ]);
+  });
+
+  it.each(["{{s.x}}", "{{   s.x   }}", "{{\n\ts.x\n}}"])("allows white space: %j", (text) => {
+    expect(parsePql(text).parts).toEqual([{ path: ["s", "x"] }]);
+  });
+
+  it("reads indexes, quoted names and hyphens", () => {
+    expect(paths('{{ s.a-b[0]["two words"]["}}"].ö }}')).toEqual([
+      { path: ["s", "a-b", 0, "two words", "}}", "ö"] },
+    ]);
+  });
+
+  it("writes two braces as text from a quoted text", () => {
+    expect(parsePql('{{ "{{" }} s.x }}')).toEqual({ parts: ["{{", " s.x }}"], faults: [] });
+  });
+
+  it.each([
+    ["{{ s.x", "no closing"],
+    ["{{ }}", "no field"],
+    ["{{ s..x }}", "character 5"],
+    ["{{ s.x() }}", "not evaluated"],
+    ["{{ s.x + 1 }}", "not evaluated"],
+    ["{{{ s.x }}}", "name of a field"],
+  ])("explains the fault in %j", (text, message) => {
+    expect(parsePql(text).faults).toEqual([{ at: 0, message: expect.stringContaining(message) }]);
+  });
+
+  it("continues after an invalid field", () => {
+    const { parts, faults } = parsePql("a {{ ! }} b {{ s.x }} {{ ? }}");
+    expect(parts).toEqual(["a ", " b ", { path: ["s", "x"] }, " "]);
+    expect(faults.map((fault) => fault.at)).toEqual([2, 22]);
+  });
+
+  it("parses every path it formats", () => {
+    const step = fc.oneof(fc.string(), anyText(), fc.nat(999_999_999));
+    fc.assert(
+      fc.property(fc.array(step), (steps) => {
+        const path = ["s", ...steps];
+        expect(parsePql(`{{ ${formatPath(path)} }}`)).toEqual({ parts: [{ path }], faults: [] });
+      }),
+    );
+  });
+});
+
+describe("readField", () => {
+  it.each([
+    ["a member of a text", ["text", "length"]],
+    ["a member of an array", ["list", "length"]],
+    ["an index of an object", ["s", 0]],
+    ["an index beyond the end", ["list", 9]],
+    ["an inherited member", ["constructor"]],
+    ["the prototype", ["__proto__"]],
+    ["a member of __proto__ that the JSON has", ["__proto__", "admin"]],
+  ])("does not reach %s", (_, path) => {
+    const context: unknown = JSON.parse(
+      '{"s":{"0":1},"text":"abc","list":[1],"nothing":null,"__proto__":{"admin":true}}',
+    );
+    expect(readField(context, path)).toBeNull();
+  });
+
+  it("never reaches anything outside the JSON text", () => {
+    const names = Object.getOwnPropertyNames(Object.prototype);
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(...names), (context, name) => {
+        fc.pre(!JSON.stringify(context).includes(JSON.stringify(name)));
+        expect(readField(context, [name])).toBeNull();
+      }),
+    );
+  });
+});

@@ -1,0 +1,145 @@
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import type { JsonObject } from "../../../src/core/finding.js";
+import { throwErrors, WebhookError } from "../../../src/jobs/webhooks/problem.js";
+import { renderCollecting } from "../../../src/jobs/webhooks/render.js";
+
+const resolverData = {
+  CustomerEmail: "ada@example.net",
+  ContractId: 48213,
+  Suspended: false,
+  Phone: null,
+  Addresses: ["192.0.2.17", "2001:db8::17"],
+  Site: { City: "Exampleton", "Postal code": "12345" },
+};
+const context = { case_id: "case-0001", s: { resolver_data: resolverData } };
+
+function renderPayload(payload: unknown, against: JsonObject): unknown {
+  const { value, problems } = renderCollecting(payload, against);
+  throwErrors(problems);
+  return value;
+}
+
+function errorOf(payload: unknown, against: JsonObject = context): WebhookError {
+  try {
+    renderPayload(payload, against);
+  } catch (error) {
+    if (error instanceof WebhookError) return error;
+    throw error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+describe("a field on its own", () => {
+  it.each([
+    ["{{ s.resolver_data.CustomerEmail }}", "ada@example.net"],
+    ["{{ s.resolver_data.ContractId }}", 48213],
+    ["{{ s.resolver_data.Phone }}", null],
+    ["{{ s.resolver_data.Addresses }}", ["192.0.2.17", "2001:db8::17"]],
+    ["{{ s.resolver_data.Addresses[1] }}", "2001:db8::17"],
+    ['{{ s.resolver_data.Site["Postal code"] }}', "12345"],
+    ["{{ s.resolver_data }}", resolverData],
+  ])("%s keeps its JSON type", (text, value) => {
+    expect(renderPayload({ member: text }, context)).toEqual({ member: value });
+  });
+});
+
+describe("a field within a string", () => {
+  it.each([
+    ["<{{ s.resolver_data.CustomerEmail }}>", "<ada@example.net>"],
+    ["no. {{ s.resolver_data.ContractId }}", "no. 48213"],
+    ["at {{ s.resolver_data.Addresses }}", 'at ["192.0.2.17","2001:db8::17"]'],
+    ["in {{ s.resolver_data.Site }}", 'in {"City":"Exampleton","Postal code":"12345"}'],
+    ["call {{ s.resolver_data.Phone }}!", "call !"],
+    ["{{ s.resolver_data.ContractId }}{{ s.resolver_data.ContractId }}", "4821348213"],
+  ])("%s is written out", (text, written) => {
+    expect(renderPayload([text], context)).toEqual([written]);
+  });
+
+  it("is not expanded again if its value looks like a field", () => {
+    const sly = { s: { resolver_data: { a: "{{ s.secret }}" }, secret: "hidden" } };
+    expect(renderPayload("a {{ s.resolver_data.a }}", sly)).toBe("a {{ s.secret }}");
+  });
+});
+
+describe("a payload", () => {
+  it("is rendered at every depth", () => {
+    const payload = { a: [{ b: "{{ s.resolver_data.ContractId }}" }], c: 1, d: null };
+    expect(renderPayload(payload, context)).toEqual({ a: [{ b: 48213 }], c: 1, d: null });
+  });
+
+  it("that nests without end is an error", () => {
+    const payload: unknown = JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`);
+    expect(errorOf(payload).code).toBe("too_large");
+  });
+});
+
+describe("an unknown field", () => {
+  it("is named with its place and the existing fields, the nearest first", () => {
+    const error = errorOf({ "a/b": ["{{ s.resolver_data.Fax }}"] });
+    expect(error.code).toBe("unknown_field");
+    expect(error.message).toContain("/payload/a~1b/0: ");
+    expect(error.message).toContain("no field s.resolver_data.Fax");
+    expect(error.message).toContain("Existing fields: s.resolver_data, s.resolver_data.Site, ");
+    expect(errorOf("{{ CustomerEmail }}").message).toContain(", s.resolver_data.CustomerEmail, ");
+  });
+
+  it("does not hide another one", () => {
+    const error = errorOf(["{{ s.a }}", "x {{ s.b }} {{ s.c }}"]);
+    expect(error.problems.map((problem) => problem.pointer)).toEqual([
+      "/payload/0",
+      "/payload/1",
+      "/payload/1",
+    ]);
+    expect(error.message.match(/Existing fields/g)).toHaveLength(1);
+  });
+
+  it("reports that there is no subscriber at all", () => {
+    const { message } = errorOf("{{ s.resolver_data.CustomerEmail }}", { s: {} });
+    expect(message).toContain("No subscriber was resolved");
+  });
+});
+
+test("a malformed field is named with its place and its character", () => {
+  const error = errorOf({ note: "Dear {{ s.x" });
+  expect(error.code).toBe("malformed_field");
+  expect(error.message).toContain("/payload/note: in the field at character 6");
+});
+
+describe("a hostile context", () => {
+  it("cannot pollute prototypes through a whole object", () => {
+    const hostile = JSON.parse(
+      '{"s":{"resolver_data":{"__proto__":{"admin":true}}}}',
+    ) as JsonObject;
+    const rendered = renderPayload({ all: "{{ s.resolver_data }}" }, hostile);
+    expect(JSON.stringify(rendered)).toBe('{"all":{"__proto__":{"admin":true}}}');
+    expect(({} as Record<string, unknown>)["admin"]).toBeUndefined();
+  });
+
+  it("that nests without end is an error when written into text", () => {
+    const deep = { s: JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`) as unknown };
+    expect(errorOf("x {{ s }}", deep).code).toBe("too_large");
+  });
+
+  it("never makes rendering reach an inherited member", () => {
+    const names = Object.getOwnPropertyNames(Object.prototype);
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...names),
+        fc.constantFrom("", "s.", "s.resolver_data."),
+        (name, at) => {
+          expect(errorOf(`{{ ${at}${name} }}`).code).toBe("unknown_field");
+        },
+      ),
+    );
+  });
+
+  it("never makes rendering evaluate anything", () => {
+    fc.assert(
+      fc.property(fc.string(), (inner) => {
+        fc.pre(!/^\s*("|s(\s|\.|\[|$)|case_id)/.test(inner) && !inner.includes("}}"));
+        expect(() => renderPayload(`{{${inner}}}`, context)).toThrow(WebhookError);
+      }),
+    );
+  });
+});

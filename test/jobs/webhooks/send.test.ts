@@ -1,0 +1,206 @@
+import { gzipSync } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Webhook } from "../../../src/jobs/webhooks/configuration.js";
+import { sendWebhook } from "../../../src/jobs/webhooks/send.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+import {
+  raw,
+  reply,
+  reset,
+  type ScriptedServer,
+  startScriptedServer,
+  type Step,
+} from "../../helpers/scripted-server.js";
+
+const context = { s: { resolver_data: { CustomerEmail: "ada@example.net" } } };
+
+describe("sendWebhook", () => {
+  let clock: ManualClock;
+  let receiver: ScriptedServer;
+  /** The answer to the request of this number, from 1. */
+  let answer: (count: number) => Step;
+
+  beforeEach(async () => {
+    clock = new ManualClock();
+    answer = () => reply(200, "thanks");
+    receiver = await startScriptedServer((_, at) => answer(at + 1));
+  });
+
+  afterEach(async () => {
+    await receiver.close();
+  });
+
+  function webhook(changes: Partial<Webhook> = {}): Webhook {
+    return {
+      name: "Notify",
+      endpoint: `${receiver.url}/api`,
+      method: "POST",
+      path: "/notices",
+      payload: { email: "{{ s.resolver_data.CustomerEmail }}" },
+      ...changes,
+    };
+  }
+
+  function send(
+    options: Partial<Parameters<typeof sendWebhook>[2]> = {},
+    changes: Partial<Webhook> = {},
+  ) {
+    const sent = sendWebhook(webhook(changes), context, {
+      clock,
+      random: () => 1,
+      ...options,
+    });
+    return clock.run(sent);
+  }
+
+  function answerWith(status: number, body = "", headers: Record<string, string> = {}) {
+    answer = () => reply(status, body, headers);
+  }
+
+  it("calls method, path and endpoint with the rendered payload, and reports what was answered", async () => {
+    const delivery = await send({ idempotencyKey: "key-1" }, { method: "PATCH" });
+    expect(receiver.requests).toMatchObject([
+      {
+        method: "PATCH",
+        path: "/api/notices",
+        headers: { "content-type": "application/json" },
+        body: '{"email":"ada@example.net"}',
+      },
+    ]);
+    expect(delivery).toMatchObject({
+      outcome: "delivered",
+      status: 200,
+      attempts: 1,
+      idempotencyKey: "key-1",
+      request: { method: "PATCH", url: `${receiver.url}/api/notices` },
+      response: { body: "thanks", truncated: false },
+      error: null,
+    });
+  });
+
+  it.each([500, 503])("retries after %i, with the same idempotency key", async (status) => {
+    answer = (count) => reply(count < 3 ? status : 204);
+    const delivery = await send();
+    expect(delivery).toMatchObject({ outcome: "delivered", status: 204, attempts: 3 });
+    const keys = receiver.requests.map(({ headers }) => headers["idempotency-key"]);
+    expect(keys).toEqual(Array(3).fill(delivery.idempotencyKey));
+  });
+
+  it("backs off between attempts and fails after the last", async () => {
+    answerWith(500, "broken");
+    const delivery = await send({ retries: 3 });
+    expect(clock.asked).toEqual([500, 1000, 2000]);
+    expect(delivery).toMatchObject({ outcome: "failed", status: 500, attempts: 4 });
+    expect(delivery.error).toMatchObject({
+      code: "http_500",
+      message: expect.stringContaining("(tried 4 times)"),
+    });
+  });
+
+  it("obeys Retry-After", async () => {
+    answer = (count) => reply(count < 2 ? 503 : 200, "", { "retry-after": "17" });
+    await send();
+    // Jitter is added on top.
+    expect(clock.asked).toEqual([17_500]);
+  });
+
+  it("fails if Retry-After asks for too long", async () => {
+    answerWith(503, "", { "retry-after": "3600" });
+    const delivery = await send();
+    expect(delivery).toMatchObject({ outcome: "failed", status: 503, attempts: 1 });
+    expect(delivery.error?.message).toContain("asks to wait 60 minutes");
+  });
+
+  it("retries after a reset connection", async () => {
+    answer = (count) => (count < 2 ? reset() : reply(200));
+    await expect(send()).resolves.toMatchObject({ outcome: "delivered", attempts: 2 });
+  });
+
+  it("reports a connection that is refused every time", async () => {
+    const { url: endpoint } = receiver;
+    await receiver.close();
+    const delivery = await send({ retries: 1 }, { endpoint });
+    expect(delivery).toMatchObject({
+      outcome: "failed",
+      status: null,
+      attempts: 2,
+      response: null,
+    });
+    expect(delivery.error).toMatchObject({
+      code: "connect_refused",
+      message: expect.stringContaining("refused the connection (ECONNREFUSED) (tried 2 times)"),
+    });
+  });
+
+  it("relies on the status if the body never ends", async () => {
+    answer = () => raw("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nbegin", false);
+    await expect(send({ timeoutMs: 200 })).resolves.toMatchObject({
+      outcome: "delivered",
+      response: { body: "begin", truncated: true },
+    });
+  });
+
+  it.each([
+    ["short", gzipSync("thanks"), { body: "thanks", truncated: false }],
+    ["long", gzipSync(Buffer.alloc(100_000)), { body: "", truncated: true }],
+    ["broken", Buffer.from("thanks"), { body: "", truncated: true }],
+  ])("relies on the status whatever the body's encoding: %s", async (_, body, response) => {
+    answer = () => reply(200, body, { "content-encoding": "gzip" });
+    expect(await send()).toMatchObject({ outcome: "delivered", attempts: 1, response });
+  });
+
+  it.each([400, 408, 422, 429])("does not retry after %i", async (status) => {
+    answerWith(status, "no\u001b[31m way");
+    const delivery = await send();
+    expect(delivery).toMatchObject({ outcome: "refused", status, attempts: 1 });
+    expect(delivery.error?.code).toBe(`http_${status}`);
+    expect(delivery.error?.message).toContain(`was answered with ${status}: `);
+    expect(delivery.error?.message).toContain(String.raw`The answer says: "no\u001b[31m way"`);
+  });
+
+  it.each([
+    [401, ""],
+    [403, ""],
+    [200, '{"error":"Authentication Failed"}'],
+    [302, "<html><body>Authentication <em>Failed</em></body></html>"],
+    [500, "Authentication Failed", "failed"],
+  ])("explains an authentication failure (%i %s) with both steps", async (...given) => {
+    const [status, body, end] = given;
+    answerWith(status, body);
+    const { error, attempts, outcome } = await send({ retries: 0 });
+    expect([attempts, outcome]).toEqual([1, end ?? "refused"]);
+    expect(error?.code).toBe("authentication_failed");
+    expect(error?.message).toMatch(/no API key is configured for http:\/\/127\.0\.0\.1:/);
+    expect(error?.message).toMatch(/Step 1: generate an API key in the Settings tab/);
+    expect(error?.message).toMatch(
+      /Step 2: use Bearer authentication.*Authorization: Bearer <API_KEY>/,
+    );
+  });
+
+  it("accepts a success that echoes the phrase from the payload", async () => {
+    answerWith(200, '{"created":"authentication failed on host 7"}');
+    const delivery = await send({}, { payload: { title: "Authentication failed on host 7" } });
+    expect(delivery).toMatchObject({ outcome: "delivered", error: null });
+  });
+
+  it("never prints the API key, even if the receiver echoes it", async () => {
+    answerWith(401, "the key hunter2 is unknown");
+    const delivery = await send({ apiKeys: [{ origin: receiver.url, key: "hunter2" }] });
+    expect(delivery.error?.message).toContain("was sent as Bearer and refused");
+    expect(JSON.stringify(delivery)).not.toContain("hunter2");
+  });
+
+  it("does not follow a redirect", async () => {
+    answerWith(307, "", { location: "https://other.example.org/hook?token=abc" });
+    const delivery = await send();
+    expect(receiver.requests).toHaveLength(1);
+    expect(delivery).toMatchObject({ outcome: "refused", error: { code: "redirect" } });
+    expect(delivery.error?.message).toContain('a redirect to "https://other.example.org/hook"');
+  });
+
+  it("stops during an attempt when its signal aborts", async () => {
+    const stop = new AbortController();
+    answer = () => () => stop.abort(new Error("stopped"));
+    await expect(send({ signal: stop.signal })).rejects.toThrow("stopped");
+  });
+});

@@ -1,0 +1,49 @@
+import { onTestFinished } from "vitest";
+import { startService, type Service, type ServiceOptions } from "../../src/service/service.js";
+
+/** Starts the embedded service on a free port for the duration of the test. */
+export async function runningService(options: ServiceOptions = {}): Promise<Service> {
+  const service = await startService(options);
+  onTestFinished(() => service.close());
+  return service;
+}
+
+/** An answer as received. */
+export interface Seen {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/** Sends one request; `path` is relative to the service's origin. */
+export async function ask(service: Service, path: string, init: RequestInit = {}): Promise<Seen> {
+  const response = await fetch(service.opsUrl + path, init);
+  return { status: response.status, headers: response.headers, body: await response.text() };
+}
+
+/** Requests JSON and returns it without validation. */
+export async function askJson<T = unknown>(
+  service: Service,
+  path: string,
+  init: RequestInit = {},
+): Promise<T> {
+  return JSON.parse((await ask(service, path, init)).body) as T;
+}
+
+/** Like `ask`, but a broken connection counts as an answer. */
+export async function askBravely(service: Service, path: string): Promise<Seen | "reset"> {
+  try {
+    return await ask(service, path);
+  } catch {
+    return "reset";
+  }
+}
+
+export function sending(method: string, value: unknown): RequestInit {
+  const headers = { "content-type": "application/json" };
+  return { method, headers, body: JSON.stringify(value) };
+}
+
+export function bearing(token: string): RequestInit {
+  return { headers: { authorization: `Bearer ${token}` } };
+}

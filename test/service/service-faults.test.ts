@@ -1,0 +1,177 @@
+import { connect } from "node:net";
+import { expect, test } from "vitest";
+import { partialSuccessEnvelope } from "../../src/client/api/read-answer.js";
+import { partialResultSchema } from "../../src/core/endpoints/query.js";
+import { startService } from "../../src/service/service.js";
+import { ManualClock } from "../helpers/manual-clock.js";
+import { ask, askBravely, runningService } from "./running-service.js";
+
+const partialEnvelope = partialSuccessEnvelope(partialResultSchema);
+const items = Array.from({ length: 60 }, (_, index) => `host-${index}.example.com`);
+const everything = {
+  partialRate: 0.2,
+  unavailableRate: 0.2,
+  resetRate: 0.2,
+  malformedRate: 0.2,
+  seed: 42,
+};
+
+function query(item: string): string {
+  return `/beta/query/${encodeURIComponent(item)}`;
+}
+
+test("a second run against the same service gets the same faults once everything was answered", async () => {
+  const service = await runningService({ unavailableRate: 0.3, seed: 4 });
+  const statuses = async (item: string) => {
+    const seen: number[] = [];
+    do seen.push((await ask(service, query(item))).status);
+    while (seen.at(-1) !== 200);
+    return seen;
+  };
+  const first = await Promise.all(items.map(statuses));
+  expect(await Promise.all(items.map(statuses))).toEqual(first);
+});
+
+test.each(["192.0.2.1", "login.example.com", "http://example.com/"])(
+  "a partial answer for %s lacks at least one member and matches the API",
+  async (item) => {
+    const service = await runningService({ partialRate: 1 });
+    const { status, body } = await ask(service, query(item));
+    const { result } = partialEnvelope.parse(JSON.parse(body));
+    expect(status).toBe(503);
+    expect(Object.values(result)).toContain(null);
+  },
+);
+
+test("there is no partial answer for a bogon, an invalid item or a quick check", async () => {
+  const service = await runningService({ partialRate: 1 });
+  const paths = [query("10.0.0.1"), query("setup.exe"), "/beta/quick-check/192.0.2.1"];
+  const answers = await Promise.all(paths.map((path) => ask(service, path)));
+  expect(answers.map(({ status }) => status)).toEqual([200, 400, 200]);
+});
+
+test("a second service with the same seed has the same faults in any order of requests, another seed others", async () => {
+  const outcomes = async (seed: number, order: readonly string[]) => {
+    const service = await runningService({ ...everything, seed });
+    const seen: (readonly [string, unknown])[] = [];
+    for (const item of order) {
+      const answer = await askBravely(service, query(item));
+      seen.push([item, answer === "reset" ? answer : [answer.status, answer.body]]);
+    }
+    return Object.fromEntries(seen);
+  };
+  const forwards = await outcomes(7, items);
+  expect(await outcomes(7, items.toReversed())).toEqual(forwards);
+  expect(await outcomes(8, items)).not.toEqual(forwards);
+});
+
+test("a rate of 1 makes every first answer malformed, with status 200, in one of five ways", async () => {
+  const service = await runningService({ malformedRate: 1 });
+  const answers = await Promise.all(items.map((item) => ask(service, query(item))));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  const broken = answers.map(({ body }) => body.replaceAll(/host-\d+/g, "host"));
+  expect(broken.filter((body) => /^\{.*"item":.*\}\}$/.test(body))).toEqual([]);
+  expect(new Set(broken.map((body) => body.slice(0, 60))).size).toBe(5);
+});
+
+test("a reset breaks the connection before any answer", async () => {
+  const service = await runningService({ resetRate: 1 });
+  expect(await askBravely(service, query("192.0.2.1"))).toBe("reset");
+});
+
+test("faults affect every endpoint except those below /_local/", async () => {
+  const service = await runningService({ unavailableRate: 1 });
+  const paths = [
+    "/beta/tags",
+    "/beta/ops/customers",
+    "/api/v1/cases/case-2001/context",
+    "/_local/stats",
+  ];
+  const answers = await Promise.all(paths.map((path) => ask(service, path)));
+  expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 200]);
+});
+
+test("requests over the rate get 429 and the seconds to wait", async () => {
+  const clock = new ManualClock();
+  const service = await runningService({ rateLimit: "2/m", clock });
+  const statuses: number[] = [];
+  for (let count = 0; count < 2; count += 1)
+    statuses.push((await ask(service, query("192.0.2.1"))).status);
+  const { status, headers } = await ask(service, query("192.0.2.1"));
+  expect([...statuses, status]).toEqual([200, 200, 429]);
+  expect(headers.get("retry-after")).toBe("30");
+});
+
+test("delays an answer by its latency", async () => {
+  const clock = new ManualClock();
+  const service = await runningService({ latency: "50ms", clock });
+  await clock.run(ask(service, query("192.0.2.1")));
+  expect(clock.asked).toEqual([50]);
+});
+
+test("every request is counted once, by endpoint and outcome", async () => {
+  const service = await runningService(everything);
+  const seen: Record<string, number> = {};
+  for (const item of [...items, "10.0.0.0/8"]) {
+    const answer = await askBravely(service, query(item));
+    const outcome = answer === "reset" ? "reset" : String(answer.status);
+    seen[outcome] = (seen[outcome] ?? 0) + 1;
+  }
+  const { requests, in_flight } = service.stats();
+  expect(requests.query).toEqual({
+    path: "/beta/query/{item}",
+    total: items.length + 1,
+    outcomes: seen,
+  });
+  expect(in_flight).toBe(0);
+});
+
+test("a path without an endpoint is counted as unknown", async () => {
+  const service = await runningService();
+  await ask(service, "/beta/nothing");
+  await ask(service, "/_local/nothing");
+  expect(service.stats().requests).toEqual({
+    unknown: { path: "*", total: 1, outcomes: { "404": 1 } },
+  });
+});
+
+test("a client that disconnects before its answer is counted as aborted", async () => {
+  const clock = new ManualClock();
+  const service = await runningService({ latency: "1h", clock });
+  const socket = connect(service.port, "127.0.0.1");
+  socket.write("GET /beta/query/192.0.2.1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  await expect.poll(() => service.stats().in_flight).toBe(1);
+  socket.destroy();
+  await expect
+    .poll(() => service.stats().requests.query)
+    .toEqual({ path: "/beta/query/{item}", total: 1, outcomes: { aborted: 1 } });
+});
+
+test("close sends delayed answers", async () => {
+  const service = await startService({ latency: "1h" });
+  const asking = ask(service, query("192.0.2.1"));
+  await expect.poll(() => service.stats().in_flight).toBe(1);
+  await service.close();
+  expect((await asking).status).toBe(200);
+});
+
+test("names a port that is taken", async () => {
+  const { port } = await runningService();
+  await expect(startService({ port })).rejects.toMatchObject({
+    code: "listen_failed",
+    message: expect.stringMatching(new RegExp(`port ${port}: another program`)) as string,
+  });
+});
+
+test("refuses rates that add up to more than 1", async () => {
+  await expect(startService({ partialRate: 0.6, resetRate: 0.5 })).rejects.toThrow(
+    /add up to 1\.1; lower them to a sum of at most 1/,
+  );
+});
+
+test("names an option out of range", async () => {
+  await expect(startService({ partialRate: 2 })).rejects.toMatchObject({
+    code: "service_options_invalid",
+    message: expect.stringContaining("partialRate") as string,
+  });
+});

@@ -1,0 +1,150 @@
+import { expect, test } from "vitest";
+import { failureEnvelopeSchema, successEnvelope } from "../../src/client/api/read-answer.js";
+import { type TagIps, tagIpsSchema, tagListSchema } from "../../src/client/api/calls.js";
+import { datasetOf } from "../helpers/dataset-of.js";
+import type { Service } from "../../src/service/service.js";
+import { ask, askJson, runningService, sending } from "./running-service.js";
+
+const listEnvelope = successEnvelope(tagListSchema);
+const ipsEnvelope = successEnvelope(tagIpsSchema);
+
+const bruteForce = "/beta/tags/credentials%3Abrute-force";
+
+async function page(service: Service, query: string, tag = bruteForce): Promise<TagIps> {
+  return ipsEnvelope.parse(await askJson(service, `${tag}/ips?${query}`)).result;
+}
+
+async function refusal(service: Service, path: string): Promise<string> {
+  const { status, body } = await ask(service, path);
+  expect(status).toBe(400);
+  const answer = failureEnvelopeSchema.parse(JSON.parse(body));
+  expect(answer.statusCode).toBe(400);
+  return answer.errors.$;
+}
+
+function change(service: Service, entries: readonly string[]): Promise<unknown> {
+  const path = "/_local/tags/credentials%3Abrute-force/ips";
+  return askJson(service, path, sending("PUT", { entries }));
+}
+
+test("the list of tags has no descriptions unless requested", async () => {
+  const service = await runningService();
+  const { result: short } = listEnvelope.parse(await askJson(service, "/beta/tags"));
+  const path = "/beta/tags?includeDescriptions=true";
+  const { result: long } = listEnvelope.parse(await askJson(service, path));
+  expect(short[0]).toEqual({
+    name: "credentials:brute-force",
+    intent: "malicious",
+    category: "activity",
+  });
+  expect(long[0]).toHaveProperty("description");
+});
+
+test("pages of a snapshot make up the whole list", async () => {
+  const service = await runningService();
+  const first = await page(service, "limit=100");
+  const entries = [...first.entries];
+  for (let offset = 100; offset < first.total; offset += 100) {
+    const next = await page(service, `limit=100&offset=${offset}&snapshot=${first.snapshot}`);
+    expect(next).toMatchObject({ snapshot: first.snapshot, total: first.total });
+    entries.push(...next.entries);
+  }
+  expect(new Set(entries).size).toBe(first.total);
+});
+
+test("returns 1000 entries without a limit", async () => {
+  const entries = Array.from({ length: 1200 }, (_, i) => `192.0.${2 + (i >> 8)}.${i & 255}`);
+  const tags = [{ tag: { name: "a:b" }, lastUpdate: "2024-01-01T00:00:00Z", entries }];
+  const service = await runningService({ dataset: datasetOf({ tags }) });
+  const result = await page(service, "", "/beta/tags/a%3Ab");
+  expect([result.entries.length, result.total]).toEqual([1000, 1200]);
+});
+
+test("a snapshot keeps its entries while the list changes", async () => {
+  const service = await runningService();
+  const before = await page(service, "limit=10000");
+  await change(service, ["192.0.2.200"]);
+  const pinned = await page(service, `limit=10000&snapshot=${before.snapshot}`);
+  expect(pinned).toEqual(before);
+});
+
+test("without a snapshot, a change of the list is visible", async () => {
+  const service = await runningService();
+  const before = await page(service, "limit=1");
+  await change(service, ["192.0.2.200", "2001:db8::200"]);
+  const after = await page(service, "limit=10");
+  expect(after.entries).toEqual(["192.0.2.200", "2001:db8::200"]);
+  expect(after.snapshot).not.toBe(before.snapshot);
+  expect(after.lastUpdate).not.toBe(before.lastUpdate);
+});
+
+test("a list can also be changed by text", async () => {
+  const service = await runningService();
+  const headers = { "content-type": "text/plain" };
+  const init = { method: "PUT", headers, body: "# new\n192.0.2.9\n" };
+  const path = "/_local/tags/credentials%3Abrute-force/ips";
+  expect(await askJson(service, path, init)).toMatchObject({ total: 1 });
+});
+
+test.each<[string, RequestInit]>([
+  ["an entry that is no address", sending("PUT", { entries: ["192.0.2.1", "x"] })],
+  ["another body", sending("PUT", [])],
+])("a change with %s is refused", async (_, init) => {
+  const service = await runningService();
+  const path = "/_local/tags/credentials%3Abrute-force/ips";
+  expect((await ask(service, path, init)).status).toBe(400);
+});
+
+test("an unknown tag is refused by both endpoints", async () => {
+  const service = await runningService();
+  expect(await refusal(service, "/beta/tags/no%3Asuch")).toContain('"no:such"');
+  expect(await refusal(service, "/beta/tags/no%3Asuch/ips")).toContain('"no:such"');
+});
+
+test.each(["-1", "1.5", "", "99999999999999999999", "1&offset=2"])(
+  "offset=%s is refused",
+  async (offset) => {
+    const service = await runningService();
+    expect(await refusal(service, `${bruteForce}/ips?offset=${offset}`)).toContain("offset");
+  },
+);
+
+test.each(["0", "10001", "x"])("limit=%s is refused", async (limit) => {
+  const service = await runningService();
+  expect(await refusal(service, `${bruteForce}/ips?limit=${limit}`)).toContain("limit");
+});
+
+test("a snapshot that has no 24 characters or is unknown is refused", async () => {
+  const service = await runningService();
+  const short = await refusal(service, `${bruteForce}/ips?snapshot=${"a".repeat(23)}`);
+  expect(short).toContain("24 characters");
+  const unknown = await refusal(service, `${bruteForce}/ips?snapshot=${"a".repeat(24)}`);
+  expect(unknown).toContain("expired");
+});
+
+test("only the snapshots of the newest 16 lists stay readable", async () => {
+  const service = await runningService();
+  const { snapshot } = await page(service, "");
+  for (let host = 1; host < 16; host++) await change(service, [`192.0.2.${host}`]);
+  expect(await page(service, `snapshot=${snapshot}`)).toHaveProperty("snapshot", snapshot);
+  await change(service, []);
+  const path = `${bruteForce}/ips?snapshot=${snapshot}`;
+  expect(await refusal(service, path)).toContain("expired");
+});
+
+test("a snapshot of another tag is refused", async () => {
+  const service = await runningService();
+  const { snapshot } = await page(service, "", "/beta/tags/spam%3Asnowshoe");
+  expect(await refusal(service, `${bruteForce}/ips?snapshot=${snapshot}`)).toContain("snapshot");
+});
+
+test("snapshots can be expired while the list stays", async () => {
+  const service = await runningService();
+  const before = await page(service, "");
+  const path = "/_local/tags/credentials%3Abrute-force/snapshots";
+  expect((await ask(service, path, { method: "DELETE" })).status).toBe(204);
+  expect(await refusal(service, `${bruteForce}/ips?snapshot=${before.snapshot}`)).toContain(
+    "expired",
+  );
+  expect((await page(service, "")).entries).toEqual(before.entries);
+});

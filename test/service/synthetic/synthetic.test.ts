@@ -1,0 +1,130 @@
+import { expect, test } from "vitest";
+import { queryResultSchema } from "../../../src/core/endpoints/query.js";
+import { recogniseItem } from "../../../src/core/item/recognise.js";
+import { type JsonObject, unasked } from "../../../src/core/finding.js";
+import { verdictOf } from "../../../src/core/verdict.js";
+import { loadDataset } from "../../../src/service/dataset/dataset.js";
+import { packagePath } from "../../../src/core/program.js";
+import { quickCheckOf } from "../../../src/core/endpoints/quick-check.js";
+import { syntheticShares } from "../../../src/service/synthetic/draw.js";
+import {
+  syntheticAnswers,
+  knownTo,
+  swarmTag,
+} from "../../../src/service/synthetic/synthetic-answers.js";
+import { contradictoryTimes } from "../../helpers/contradictory-times.js";
+import { ask, askJson, runningService } from "../running-service.js";
+
+const count = 1000;
+
+/** Texts of every kind, by number. */
+const texts: Readonly<Record<string, (n: number) => string>> = {
+  ipv4: (n) => `203.${n >> 8}.${n & 255}.${(n * 7) & 255}`,
+  ipv6: (n) => `2001:db8:${n.toString(16)}::1`,
+  domain: (n) => `host-${n}.example.org`,
+  url: (n) => `http://example.com/${n}`,
+  sha1: (n) => n.toString(16).padStart(40, "0"),
+  email: (n) => `user-${n}@example.net`,
+};
+
+function answered(kind: string, seed = 1) {
+  const answer = syntheticAnswers(seed);
+  return Array.from({ length: count }, (_, n) => {
+    const { item } = recogniseItem(texts[kind]!(n));
+    return { item: item!, ...answer(item!) };
+  });
+}
+
+test.each(Object.keys(texts))(
+  "answers for %s are valid, and have the documented shares",
+  (kind) => {
+    const tally = { malicious: 0, suspicious: 0, listed: 0, none: 0, partial: 0 };
+    for (const { result, answers, partial } of answered(kind)) {
+      expect(queryResultSchema.safeParse(result).error).toBeUndefined();
+      expect(contradictoryTimes(result)).toEqual([]);
+      if (result.type === "IP_BOGON") continue;
+      const quickCheck = (answers["quick-check"] ?? quickCheckOf(result)) as JsonObject;
+      const verdict = verdictOf({
+        ...unasked("complete", null),
+        answers: { query: { result }, "quick-check": { result: quickCheck } },
+      });
+      if (verdict !== null) tally[verdict]++;
+      if (partial !== null) tally.partial++;
+    }
+    for (const [name, share] of Object.entries(syntheticShares)) {
+      const found = tally[name as keyof typeof tally] / count;
+      // Four standard deviations.
+      expect(Math.abs(found - share)).toBeLessThan(4 * Math.sqrt((share * (1 - share)) / count));
+    }
+  },
+);
+
+test("the same seed gives the same answers, another seed different ones", () => {
+  expect(answered("ipv4")).toEqual(answered("ipv4"));
+  expect(answered("ipv4", 2)).not.toEqual(answered("ipv4"));
+});
+
+test("reserved addresses stay bogons; documentation addresses have answers", () => {
+  const typeOf = (ip: string) => syntheticAnswers(1)({ kind: "ip", value: ip }).result.type;
+  expect(["10.0.0.1", "127.0.0.1", "fe80::1", "224.0.0.1"].map(typeOf)).toEqual(
+    Array(4).fill("IP_BOGON"),
+  );
+  expect(["192.0.2.200", "198.18.0.9", "2001:db8::9"].map(typeOf)).toEqual(Array(3).fill("IP"));
+});
+
+test("a partial answer stays partial, and its quick check is complete", async () => {
+  const service = await runningService({ synthetic: 1 });
+  const partial = answered("ipv4").find((entry) => entry.partial !== null)!;
+  for (let time = 0; time < 3; time++) {
+    const { status, body } = await ask(service, `/beta/query/${partial.item.value}`);
+    expect(status).toBe(503);
+    expect(body).toContain('"status":"partial_success"');
+  }
+  expect((await ask(service, `/beta/quick-check/${partial.item.value}`)).status).toBe(200);
+});
+
+interface Page {
+  readonly result: { entries: string[]; total: number; snapshot: string };
+}
+
+test("one tag has more than 25,000 distinct addresses, page by page", async () => {
+  const service = await runningService({ synthetic: 3 });
+  const path = `/beta/tags/${encodeURIComponent(swarmTag)}/ips?limit=10000`;
+  const first = (await askJson<Page>(service, path)).result;
+  const entries = new Set(first.entries);
+  for (let offset = 10_000; offset < first.total; offset += 10_000) {
+    const page = `${path}&offset=${offset}&snapshot=${first.snapshot}`;
+    for (const entry of (await askJson<Page>(service, page)).result.entries) entries.add(entry);
+  }
+  expect(first.total).toBeGreaterThan(25_000);
+  expect(entries.size).toBe(first.total);
+  const again = await runningService({ synthetic: 3 });
+  expect((await askJson<Page>(again, path)).result).toEqual(first);
+});
+
+test("an address that the dataset does not know is in the lists of exactly the tags in its answer", async () => {
+  const service = await runningService({ synthetic: 3 });
+  const dataset = await loadDataset(packagePath("samples/dataset"));
+  const tags = await askJson<{ result: { name: string }[] }>(service, "/beta/tags");
+  const lists = new Map<string, ReadonlySet<string>>();
+  for (const { name } of tags.result.filter(({ name }) => name.includes(":invented-"))) {
+    const { result } = await askJson<Page>(
+      service,
+      `/beta/tags/${encodeURIComponent(name)}/ips?limit=10000`,
+    );
+    lists.set(name, new Set(result.entries));
+  }
+  expect(lists.size).toBe(8);
+  const isKnown = knownTo(dataset);
+  const answer = syntheticAnswers(3);
+  const wrong: string[] = [];
+  for (let host = 0; host < 256; host++) {
+    for (const address of [`203.0.113.${host}`, `198.18.0.${host}`]) {
+      const listedIn = [...lists].flatMap(([name, list]) => (list.has(address) ? [name] : []));
+      if (isKnown(address)) continue;
+      const { tags } = answer({ kind: "ip", value: address }).result as { tags: string[] };
+      if (listedIn.sort().join() !== tags.toSorted().join()) wrong.push(address);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
