@@ -8,7 +8,7 @@ import { findingStatuses, verdicts } from "../../src/core/finding.js";
 import { itemKinds } from "../../src/core/item/item.js";
 import type { FoundManifest } from "../../src/core/manifest.js";
 import { type Service, startService } from "../../src/service/service.js";
-import { leadingNames } from "../../src/io/output/table-schema.js";
+import { leadingNames } from "../../src/io/output/typed/table-schema.js";
 import { queryDuckdb } from "../io/output/tables/warehouse-readers.js";
 import { machineWithDump, readNights, runLine } from "./nights.js";
 

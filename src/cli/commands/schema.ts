@@ -86,7 +86,7 @@ async function printSchema(call: Call): Promise<number> {
   const optional = { file, raw, only };
   const dialect = dialects.find(({ name }) => name === format);
   if (dialect !== undefined) {
-    const { textWarnings } = await import("../../io/output/table-schema.js");
+    const { textWarnings } = await import("../../io/output/typed/table-schema.js");
     for (const message of textWarnings(dialect.rules, input))
       call.context.reporter.warning(message);
   }

@@ -18,7 +18,7 @@ import { columnTypes, joinedEntries } from "../formats/column-types.js";
 import type { CellValue, InputType } from "../formats/typed-column.js";
 import type { ChecksumState } from "../../core/files/checksum.js";
 import type { OutputRecord, Encoder, InputReading, SourceFormat } from "../formats/types.js";
-import { stagedType, type TableColumn } from "./table-schema.js";
+import { stagedType, type TableColumn } from "./typed/table-schema.js";
 import { cellOf, type InputValue, numberValue } from "../formats/input-values.js";
 import type { SinkSettings } from "./options.js";
 

@@ -2,7 +2,7 @@ import type { OptionalColumns } from "../../core/columns.js";
 import type { NameParts, RunStart } from "../../core/files/output-names.js";
 import type { OutputRecord } from "../formats/types.js";
 import type { Publication, PublicationOptions } from "./publication.js";
-import type { ColumnRules } from "./column-rules.js";
+import type { ColumnRules } from "./typed/column-rules.js";
 
 /** What `-o`, or the operand of a command that reads outputs, names. `parseOutput` makes it. */
 export interface Output {

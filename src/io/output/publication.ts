@@ -5,7 +5,7 @@ import type { Encoder } from "../formats/types.js";
 import type { Stage } from "./stage.js";
 import type { Manifest } from "../../core/manifest.js";
 import type { WrittenOutput } from "./types.js";
-import type { TableSchemaOptions } from "./table-schema.js";
+import type { TableSchemaOptions } from "./typed/table-schema.js";
 
 /** Where a run's staged rows are published. Both steps may be repeated: the result is the same. */
 export interface Publication {

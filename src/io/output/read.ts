@@ -15,9 +15,9 @@ import { downloadObject } from "./download-object.js";
 import { manifestOfOutput, prefixOfOutput } from "./manifest-file.js";
 import { inFile, type Output } from "./output.js";
 import { cellsReader, type OutputForm, type OutputRow } from "./output-row.js";
-import { stagedColumns, tableSchema } from "./table-schema.js";
+import { stagedColumns, tableSchema } from "./typed/table-schema.js";
 import { readStage } from "./stage.js";
-import type { ColumnRules } from "./column-rules.js";
+import type { ColumnRules } from "./typed/column-rules.js";
 import type { FileFormat, SinkPosition } from "./types.js";
 
 export interface OutputReading {

@@ -4,9 +4,9 @@ import { columnTypes, storedType } from "../formats/column-types.js";
 import type { CellValue } from "../formats/typed-column.js";
 import type { PublicationOptions } from "./publication.js";
 import { type Stage, stageEncoder, type StagedRow } from "./stage.js";
-import { storedText } from "./column-rules.js";
+import { storedText } from "./typed/column-rules.js";
 import type { Encoder } from "../formats/types.js";
-import { leadingNames, type TableColumn, type TableSchema } from "./table-schema.js";
+import { leadingNames, type TableColumn, type TableSchema } from "./typed/table-schema.js";
 
 /** Added columns that say what was looked up, where it is from, and with which surplus cells. */
 const kept: ReadonlySet<string> = new Set(["item", "kind", "extra", "file", "column"]);

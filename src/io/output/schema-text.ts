@@ -1,10 +1,10 @@
 import { UsageError } from "../../core/errors.js";
-import { jsonSchema } from "./json-schema.js";
+import { jsonSchema } from "./typed/json-schema.js";
 import { dialects } from "./registry.js";
 import { createTable } from "./sql/dialect.js";
 import { createRunsTable } from "./sql/run-records.js";
 import { viewsOf } from "./sql/views.js";
-import { tableSchema, type TableSchemaOptions } from "./table-schema.js";
+import { tableSchema, type TableSchemaOptions } from "./typed/table-schema.js";
 
 export interface SchemaTextOptions extends TableSchemaOptions {
   /**

@@ -6,7 +6,7 @@ import {
   parseTableName,
   qualifiedRows,
 } from "../sql/dialect.js";
-import { plainName } from "../column-rules.js";
+import { plainName } from "../typed/column-rules.js";
 
 /** DuckDB, Data Types. */
 const types: Dialect["types"] = {

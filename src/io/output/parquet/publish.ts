@@ -5,7 +5,7 @@ import { RowGroupEncoder } from "../../formats/row-group-encoder.js";
 import { checkWritable, writePart } from "../file-destination.js";
 import { renamePart } from "../part-file.js";
 import { type BatchBounds, cellsEncoder, ColumnBatch, loadedRows } from "../row-cells.js";
-import { stagedColumns, tableSchema, textWarnings } from "../table-schema.js";
+import { stagedColumns, tableSchema, textWarnings } from "../typed/table-schema.js";
 import { parquetRules } from "./rules.js";
 import type { Publication, PublicationOptions } from "../publication.js";
 

@@ -22,7 +22,7 @@ import { FatalError, UsageError, startOver } from "../../../core/errors.js";
 import { columnTypes } from "../../formats/column-types.js";
 import type { StagedRow } from "../stage.js";
 import { cellOf as textOfValue, type InputValue } from "../../formats/input-values.js";
-import { leadingNames, stagedType, type TableColumn, tableSchema } from "../table-schema.js";
+import { leadingNames, stagedType, type TableColumn, tableSchema } from "../typed/table-schema.js";
 import { parquetType } from "./values.js";
 import { openFile, type OpenedFile, parquetRows } from "./parquet-file.js";
 import { existsSync } from "node:fs";

@@ -1,5 +1,5 @@
 import { parquetLacks } from "../../formats/column-types.js";
-import { type ColumnRules, plainName } from "../column-rules.js";
+import { type ColumnRules, plainName } from "../typed/column-rules.js";
 
 export const parquetRules: ColumnRules = {
   longest: Number.POSITIVE_INFINITY,

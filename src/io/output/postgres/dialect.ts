@@ -9,7 +9,7 @@ import {
   type TableName,
   viewSuffixes,
 } from "../sql/dialect.js";
-import { plainName } from "../column-rules.js";
+import { plainName } from "../typed/column-rules.js";
 
 /** Types of PostgreSQL 16 (manual, section 8.1). */
 const types: Dialect["types"] = {

@@ -11,7 +11,7 @@ import {
   tableText,
 } from "./dialect.js";
 import type { FoundColumn, TableSession } from "./table-database.js";
-import type { TableColumn, TableSchema } from "../table-schema.js";
+import type { TableColumn, TableSchema } from "../typed/table-schema.js";
 import { viewsOf } from "./views.js";
 
 /**

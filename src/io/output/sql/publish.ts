@@ -30,7 +30,7 @@ import {
   type TableSchema,
   tableSchema,
   textWarnings,
-} from "../table-schema.js";
+} from "../typed/table-schema.js";
 import type { WrittenOutput } from "../types.js";
 
 /**

@@ -23,7 +23,7 @@ import {
   type TableTarget,
   withDatabase,
 } from "./table-database.js";
-import { tableSchema } from "../table-schema.js";
+import { tableSchema } from "../typed/table-schema.js";
 
 /**
  * Opens the rows of a run in a table, in their order.

@@ -5,7 +5,7 @@ import {
   type TableName,
   viewSuffixes,
 } from "./dialect.js";
-import type { TableSchema } from "../table-schema.js";
+import type { TableSchema } from "../typed/table-schema.js";
 import { verdicts } from "../../../core/finding.js";
 import { blocklistStatuses, intents } from "../../../core/endpoints/endpoint.js";
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../core/clock.js";
 import type { RunInput } from "../../../io/input/types.js";
-import type { TableSchemaOptions } from "../../../io/output/table-schema.js";
+import type { TableSchemaOptions } from "../../../io/output/typed/table-schema.js";
 import type { TableInput } from "../../../io/input/table-input.js";
 import { readingOf } from "../rows/reading.js";
 import type { ReadingSettings, RowSource } from "../row-source.js";

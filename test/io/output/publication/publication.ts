@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { columns as addedColumns } from "../../../../src/core/columns.js";
 import { stageUpTo } from "../../../../src/io/output/staged-sink.js";
 import type { PublicationOptions } from "../../../../src/io/output/publication.js";
-import { leadingNames } from "../../../../src/io/output/table-schema.js";
+import { leadingNames } from "../../../../src/io/output/typed/table-schema.js";
 import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { openPlace, openRun, publishedAt, publishRows, someCells, someRows } from "./publishing.js";

@@ -1,5 +1,5 @@
 import type { TypedColumn } from "../../../../src/io/formats/typed-column.js";
-import type { TableSchema } from "../../../../src/io/output/table-schema.js";
+import type { TableSchema } from "../../../../src/io/output/typed/table-schema.js";
 import { expect, it } from "vitest";
 import { duckdb } from "../../../../src/io/output/duckdb/dialect.js";
 import { postgres } from "../../../../src/io/output/postgres/dialect.js";

@@ -5,14 +5,14 @@ import {
   lookupEndpoints,
   memberOf,
   verdicts,
-} from "../../core/finding.js";
-import type { Column, ColumnType } from "../../core/column.js";
-import { addedColumns, type OptionalColumns, schemaVersion } from "../../core/columns.js";
-import { itemKinds } from "../../core/item/item.js";
-import { columnTypes, storedType } from "../formats/column-types.js";
-import type { InputType, StoredType } from "../formats/typed-column.js";
-import { addedColumnNames, addedMemberName } from "../formats/columns/name-columns.js";
-import { uniqueNames } from "../formats/ndjson/ndjson.js";
+} from "../../../core/finding.js";
+import type { Column, ColumnType } from "../../../core/column.js";
+import { addedColumns, type OptionalColumns, schemaVersion } from "../../../core/columns.js";
+import { itemKinds } from "../../../core/item/item.js";
+import { columnTypes, storedType } from "../../formats/column-types.js";
+import type { InputType, StoredType } from "../../formats/typed-column.js";
+import { addedColumnNames, addedMemberName } from "../../formats/columns/name-columns.js";
+import { uniqueNames } from "../../formats/ndjson/ndjson.js";
 import type { TableSchemaOptions } from "./table-schema.js";
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
-import { isWellFormed, toWellFormed } from "../../core/bytes.js";
-import { UsageError } from "../../core/errors.js";
-import { columnClash } from "../formats/columns/name-columns.js";
-import type { StoredType } from "../formats/typed-column.js";
+import { isWellFormed, toWellFormed } from "../../../core/bytes.js";
+import { UsageError } from "../../../core/errors.js";
+import { columnClash } from "../../formats/columns/name-columns.js";
+import type { StoredType } from "../../formats/typed-column.js";
 
 /** How an output of typed columns names them, and what it can store. */
 export interface ColumnRules {

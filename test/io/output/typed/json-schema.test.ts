@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { ndjsonEncoder } from "../../../src/io/formats/ndjson/ndjson.js";
-import { jsonSchema } from "../../../src/io/output/json-schema.js";
-import { anEnrichedRow, fullIpResult } from "../../helpers/enriched-rows.js";
+import { ndjsonEncoder } from "../../../../src/io/formats/ndjson/ndjson.js";
+import { jsonSchema } from "../../../../src/io/output/typed/json-schema.js";
+import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
 
 const options = { columns: ["ip", "", "ip"], prefix: "rep_" };
 const schema = z.fromJSONSchema(jsonSchema(options));

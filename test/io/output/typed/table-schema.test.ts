@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { schemaVersion } from "../../../src/core/columns.js";
-import { duckdb } from "../../../src/io/output/duckdb/dialect.js";
-import { tableSchema } from "../../../src/io/output/table-schema.js";
+import { schemaVersion } from "../../../../src/core/columns.js";
+import { duckdb } from "../../../../src/io/output/duckdb/dialect.js";
+import { tableSchema } from "../../../../src/io/output/typed/table-schema.js";
 
 /** The columns of this schema version, as `name type`. Whoever changes them raises the version. */
 const recorded = {

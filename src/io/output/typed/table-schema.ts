@@ -1,10 +1,14 @@
-import type { InputType, StoredType, TypedColumn } from "../formats/typed-column.js";
-import type { Column, ColumnType } from "../../core/column.js";
-import { addedColumns, columns as allColumns, type OptionalColumns } from "../../core/columns.js";
-import { UsageError } from "../../core/errors.js";
-import { didYouMean } from "../../core/text/did-you-mean.js";
+import type { InputType, StoredType, TypedColumn } from "../../formats/typed-column.js";
+import type { Column, ColumnType } from "../../../core/column.js";
+import {
+  addedColumns,
+  columns as allColumns,
+  type OptionalColumns,
+} from "../../../core/columns.js";
+import { UsageError } from "../../../core/errors.js";
+import { didYouMean } from "../../../core/text/did-you-mean.js";
 import { type ColumnRules, safeColumnNames } from "./column-rules.js";
-import type { TableMode } from "./options.js";
+import type { TableMode } from "../options.js";
 
 export interface TableColumn extends TypedColumn {
   readonly description: string;
