@@ -34,9 +34,7 @@ const parameters = ["includeDescriptions", "offset", "limit", "snapshot", "curso
 test("every test file that the page names exists", () => {
   const files = [...text.matchAll(/`(test\/[^`]+)`/g)].map(([, file = ""]) => file);
   expect(files.length).toBeGreaterThan(50);
-  expect(files.filter((file) => !existsSync(new URL(`../${file}`, import.meta.url)))).toEqual(
-    [],
-  );
+  expect(files.filter((file) => !existsSync(new URL(`../${file}`, import.meta.url)))).toEqual([]);
 });
 
 test("the page has every endpoint of the interface", () => {

@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import type { Dispatcher } from "undici";
 import type { RequestMaker } from "../api/caller.js";
-import type { QueueAddress } from "../workers/lookup-queue.js";
-import type { QueueWatchOptions } from "../workers/queue-watch.js";
+import type { QueueAddress } from "../workers/options.js";
+import type { QueueWatchOptions } from "../workers/options.js";
 import { isQuota, type Rate } from "../../core/options.js";
 import type { Clock } from "../../core/clock.js";
 import { EarlyEndError } from "../../core/errors.js";

@@ -1,3 +1,4 @@
+import type { QueueAddress } from "./options.js";
 import { createHash } from "node:crypto";
 import type { Job, Queue, QueueEvents, Worker, WorkerOptions } from "bullmq";
 import { madeUpHeaders } from "../api/service-description.js";
@@ -19,15 +20,6 @@ export type WorkerAnswer =
   | { readonly fault: TransportFault; readonly message: string; readonly status: number | null };
 
 export type LookUp = (job: Job<null, WorkerAnswer>) => Promise<WorkerAnswer>;
-
-export interface QueueAddress {
-  /** `redis://HOST[:PORT]/DB`. */
-  readonly address: string;
-  /** Its `REDISCLI_AUTH` is the password if the address has none. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Base address of the service. */
-  readonly baseUrl: string;
-}
 
 /** The queue of the lookups of a service: that of all who name the same Redis and the same service. */
 export interface OpenQueue {

@@ -1,16 +1,8 @@
-import type { Clock } from "../../core/clock.js";
+import type { QueueWatchOptions } from "./options.js";
 import { FatalError } from "../../core/errors.js";
 import { formatSeconds } from "../../core/text/quantity.js";
 import type { OpenQueue } from "./lookup-queue.js";
 import { faultText } from "../../core/redis/connection.js";
-
-export interface QueueWatchOptions {
-  readonly baseUrl: string;
-  /** How long to wait for workers and for Redis, in milliseconds. */
-  readonly patienceMs: number;
-  readonly clock: Clock;
-  readonly onWarning: (message: string) => void;
-}
 
 /** Without an answer from Redis, or a sign of life from workers, for so long, they are away. */
 const silenceMs = { redis: 4_000, workers: 120_000 };

@@ -38,7 +38,7 @@ test("systemd reads the units without a warning and finds the service well confi
 test("systemd reads the unit of a worker without a warning and finds it well confined", async () => {
   const folder = await temporaryFolder();
   const name = "repute-worker@.service";
-  const unit = await readFile(new URL(`../../samples/workers/${name}`, import.meta.url), "utf8");
+  const unit = await readFile(new URL(`../../../samples/workers/${name}`, import.meta.url), "utf8");
   const path = join(folder, name);
   await writeFile(path, unit.replace("/usr/local/bin/repute", "/bin/true"));
   const verified = await run("systemd-analyze", ["verify", "--man=no", path]);

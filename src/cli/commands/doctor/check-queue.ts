@@ -1,6 +1,7 @@
 import { ReputeError } from "../../../core/errors.js";
 import { counted, formatCount } from "../../../core/text/quantity.js";
-import { openQueue, type QueueAddress } from "../../../client/workers/lookup-queue.js";
+import { openQueue } from "../../../client/workers/lookup-queue.js";
+import { type QueueAddress } from "../../../client/workers/options.js";
 import { ratesText } from "../../../client/workers/shared-rate.js";
 import { faultText } from "../../../core/redis/connection.js";
 import { type Checks, failed } from "./check-machine.js";
