@@ -6,7 +6,7 @@ import type { MemberColumn } from "./endpoints/endpoint.js";
 import { endpoints } from "./endpoints/endpoints.js";
 import type { EnrichedRow } from "./row.js";
 import { UsageError } from "./errors.js";
-import { counted } from "./text/quantity.js";
+import { counted } from "./wording/quantity.js";
 
 const { text, time, count, list } = columnOf;
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { UsageError } from "./errors.js";
 import { packagePath } from "./program.js";
-import { shellWord } from "./text/quantity.js";
+import { shellWord } from "./wording/quantity.js";
 
 /**
  * Loads an optional dependency on demand.

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { didYouMean } from "./text/did-you-mean.js";
+import { didYouMean } from "./wording/did-you-mean.js";
 
 /**
  * Metadata of an option; help, documentation and config derive from it. For an option `retryMax` the

@@ -25,7 +25,7 @@ import type { OpenedLookup, ServiceAccess } from "../client/session/types.js";
 import { userStateFolder } from "../core/files/folders.js";
 import type { z } from "zod";
 import { explainIssue, nearestAllowed } from "../core/options.js";
-import { didYouMean } from "../core/text/did-you-mean.js";
+import { didYouMean } from "../core/wording/did-you-mean.js";
 import type { LookupCall } from "./result.js";
 
 type AddressName = "url" | "opsUrl" | "caseUrl";

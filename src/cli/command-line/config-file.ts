@@ -1,9 +1,9 @@
-import { didYouMean } from "../../core/text/did-you-mean.js";
+import { didYouMean } from "../../core/wording/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import type { JsonObject } from "../../core/finding.js";
 import { readPath } from "../../core/files/read-path.js";
 import { asObject } from "../../core/json-members.js";
-import type { YamlText } from "../../core/text/yaml-text.js";
+import type { YamlText } from "../../core/wording/yaml-text.js";
 import { fileFault } from "../terminal/reporter.js";
 import { type OptionSpec, optionSpecs } from "../options/option-spec.js";
 import { secretHint, secretNamed, secrets } from "../options/secrets.js";
@@ -80,7 +80,7 @@ async function readText(path: string, signal: AbortSignal | undefined): Promise<
 }
 
 async function parseConfig(path: string, text: string): Promise<YamlText> {
-  const { parseYaml } = await import("../../core/text/yaml-text.js");
+  const { parseYaml } = await import("../../core/wording/yaml-text.js");
   const document = parseYaml(text);
   if (document.fault === null) return document;
   const { place, message } = document.fault;

@@ -2,7 +2,7 @@ import { inSections, membersOf } from "../command-list.js";
 import { type Command, type CommandGroup, optionSections } from "../command.js";
 import { type OptionSpec, writtenFlag } from "../options/option-spec.js";
 import { secrets } from "../options/secrets.js";
-import { labelledText, narrow, wrapLines, wrapText } from "../../core/text/printable.js";
+import { labelledText, narrow, wrapLines, wrapText } from "../../core/wording/printable.js";
 
 export interface HelpRequest {
   /** The command or group to explain; null for the program. */

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { Parser } from "yargs/helpers";
 import { UsageError } from "../../core/errors.js";
-import { didYouMean } from "../../core/text/did-you-mean.js";
+import { didYouMean } from "../../core/wording/did-you-mean.js";
 import type { Command } from "../command.js";
 import { commandNamed, commandNames, groups, loadCommand, loadCommands } from "../command-list.js";
 import { secretHint, secretNamed } from "../options/secrets.js";

@@ -3,7 +3,7 @@ import { raceAbort } from "../../core/abort.js";
 import { UsageError } from "../../core/errors.js";
 import { itemKinds } from "../../core/item/item.js";
 import { option } from "../../core/options.js";
-import { counted, formatCount } from "../../core/text/quantity.js";
+import { counted, formatCount } from "../../core/wording/quantity.js";
 import {
   type ExtractedItem,
   extractItems,

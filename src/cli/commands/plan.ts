@@ -18,8 +18,8 @@ import {
 import { enrichInput } from "./enrich/enrich-job.js";
 import { userStateFolder } from "../../core/files/folders.js";
 import { lookupEndpoints, memberOf } from "../../core/finding.js";
-import { counted, formatCount, formatCounts, formatSeconds } from "../../core/text/quantity.js";
-import { labelled } from "../../core/text/printable.js";
+import { counted, formatCount, formatCounts, formatSeconds } from "../../core/wording/quantity.js";
+import { labelled } from "../../core/wording/printable.js";
 
 const { lookups, bogons, exclude, urlQuery, cacheTtl, rate } = lookupOptions.shape;
 

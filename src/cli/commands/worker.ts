@@ -5,7 +5,7 @@ import type { Clock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
 import { isQuota, option, rate as oneRate } from "../../core/options.js";
 import { redisAddress } from "../../core/redis/address.js";
-import { counted, formatCount } from "../../core/text/quantity.js";
+import { counted, formatCount } from "../../core/wording/quantity.js";
 import { defaultRate, lookupOptions, openRequests } from "../../client/lookup/options.js";
 import { type CommandCall, defineCommand, type SettingsOf, commonExitCodes } from "../command.js";
 import { exitCodes } from "../../jobs/enrich/ending.js";

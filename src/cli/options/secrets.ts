@@ -5,7 +5,7 @@ import { UsageError } from "../../core/errors.js";
 import { readPath } from "../../core/files/read-path.js";
 import { readJson } from "../../core/json-members.js";
 import { option } from "../../core/options.js";
-import { shellWord } from "../../core/text/quantity.js";
+import { shellWord } from "../../core/wording/quantity.js";
 import type { ApiKey } from "../../jobs/webhooks/prepare.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { fileFault } from "../terminal/reporter.js";

@@ -1,4 +1,4 @@
-import { wrapLines } from "../../core/text/printable.js";
+import { wrapLines } from "../../core/wording/printable.js";
 import { formatPath } from "../../jobs/webhooks/render.js";
 import { once } from "node:events";
 import type { CliContext } from "./cli-context.js";

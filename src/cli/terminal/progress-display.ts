@@ -1,6 +1,6 @@
 import type { Clock } from "../../core/clock.js";
 import type { RunProgress } from "../../jobs/enrich/types.js";
-import { counted, formatCount, formatSeconds, formatSpeed } from "../../core/text/quantity.js";
+import { counted, formatCount, formatSeconds, formatSpeed } from "../../core/wording/quantity.js";
 import type { LogFields, Reporter } from "./reporter.js";
 
 /** Time between two drawings of the line on a terminal, and between two lines elsewhere. */

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../../core/clock.js";
-import { wrapLines, oneLine, printable } from "../../core/text/printable.js";
+import { wrapLines, oneLine, printable } from "../../core/wording/printable.js";
 import { limitFault } from "../../core/files/system-fault.js";
 import { redactAddress } from "../../core/redaction.js";
 import type { TerminalStream } from "./terminal-output.js";

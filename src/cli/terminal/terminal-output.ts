@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import { printableData } from "../../core/text/printable.js";
+import { printableData } from "../../core/wording/printable.js";
 
 export type TerminalStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 

@@ -1,6 +1,6 @@
 import stringWidth from "string-width";
 import wrapAnsi from "wrap-ansi";
-import { printable } from "../../core/text/printable.js";
+import { printable } from "../../core/wording/printable.js";
 import { type Paint, type TerminalStream, writePainted } from "./terminal-output.js";
 
 const gap = "  ";

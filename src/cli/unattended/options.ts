@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { option } from "../../core/options.js";
-import { isObjectAddress } from "../../io/object/address.js";
+import { isObjectAddress } from "../../io/s3/address.js";
 import { logFormats } from "../terminal/reporter.js";
 
 const isFile = (path: string): boolean => !isObjectAddress(path);

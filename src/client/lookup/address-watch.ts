@@ -2,7 +2,7 @@ import type { AttemptReport, Endpoint } from "../api/types.js";
 import { FatalError } from "../../core/errors.js";
 import { transportCodes } from "../../core/row-codes.js";
 import type { Finding } from "../../core/finding.js";
-import { counted } from "../../core/text/quantity.js";
+import { counted } from "../../core/wording/quantity.js";
 import type { TransportFault } from "../api/http/transport-error.js";
 import type { LookupWrapper } from "./types.js";
 import type { OutageOptions } from "./attempt/outage.js";

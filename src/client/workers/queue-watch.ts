@@ -1,6 +1,6 @@
 import type { QueueWatchOptions } from "./options.js";
 import { FatalError } from "../../core/errors.js";
-import { formatSeconds } from "../../core/text/quantity.js";
+import { formatSeconds } from "../../core/wording/quantity.js";
 import type { OpenQueue } from "./lookup-queue.js";
 import { faultText } from "../../core/redis/connection.js";
 

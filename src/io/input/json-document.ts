@@ -1,5 +1,5 @@
 import { FatalError, UsageError } from "../../core/errors.js";
-import { shellWord } from "../../core/text/quantity.js";
+import { shellWord } from "../../core/wording/quantity.js";
 import { limits } from "../formats/reading/lines.js";
 import { byte, isBracket } from "./json-byte.js";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { option } from "../../core/options.js";
-import { didYouMean } from "../../core/text/did-you-mean.js";
+import { didYouMean } from "../../core/wording/did-you-mean.js";
 import { sourceFormats } from "../formats/types.js";
 
 export const sourceOptions = z.strictObject({

@@ -1,6 +1,6 @@
 import { buffer } from "node:stream/consumers";
 import { limits } from "../formats/reading/lines.js";
-import { pinObject, readObject, type PinnedObject } from "../object/read-object.js";
+import { pinObject, readObject, type PinnedObject } from "../s3/read-object.js";
 import { type ChecksumState, RunningChecksum } from "../../core/files/checksum.js";
 import { skip } from "./decode.js";
 import { checkedBytes, tooShortError } from "./verify-input.js";

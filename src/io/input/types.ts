@@ -4,7 +4,7 @@ import type { ChecksumState, RunningChecksum } from "../../core/files/checksum.j
 import type { Row } from "../../core/row.js";
 import type { InputType } from "../formats/typed-column.js";
 import type { TextBytes, Warnings } from "../formats/reading/lines.js";
-import { isObjectAddress } from "../object/address.js";
+import { isObjectAddress } from "../s3/address.js";
 import type { TableInput } from "./table-input.js";
 import type { InputReading, ReadOptions } from "../formats/types.js";
 

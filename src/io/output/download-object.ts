@@ -1,7 +1,7 @@
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { ReputeError } from "../../core/errors.js";
-import { type PinnedObject, pinObject, readObject } from "../object/read-object.js";
+import { type PinnedObject, pinObject, readObject } from "../s3/read-object.js";
 import { outputFault } from "./output-fault.js";
 
 /** Copies an object to a file. @returns the version that it copied. */

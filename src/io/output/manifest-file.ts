@@ -63,7 +63,7 @@ export async function manifestOfOutput(
 ): Promise<FoundManifest | null> {
   const path = manifestPlace(output, stateDir);
   if (output.object === null) return parsed(path, () => readJsonFile(path));
-  const { readText } = await import("../object/read-object.js");
+  const { readText } = await import("../s3/read-object.js");
   const text = await readText(path);
   return parsed(path, () => JSON.parse(text ?? "null"));
 }

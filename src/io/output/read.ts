@@ -10,7 +10,7 @@ import { mapLists } from "../formats/reading/lines.js";
 import { formats } from "../formats/registry.js";
 import { type OutputRecord, sinkFormats } from "../formats/types.js";
 import type { OpenedSource, SourcePosition } from "../input/types.js";
-import { isMissing } from "../object/read-object.js";
+import { isMissing } from "../s3/read-object.js";
 import { downloadObject } from "./download-object.js";
 import { manifestOfOutput, prefixOfOutput } from "./manifest-file.js";
 import { inFile, type Output } from "./output.js";

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { shellWord } from "../../core/text/quantity.js";
+import { shellWord } from "../../core/wording/quantity.js";
 import { ReputeError, UsageError } from "../../core/errors.js";
 import { columnShare } from "../../io/formats/columns/rate-columns.js";
 import { minShare } from "../../io/formats/columns/name-columns.js";
@@ -18,7 +18,7 @@ import type {
   SourceInput,
 } from "../../io/input/types.js";
 import { isFolder } from "../../core/files/folders.js";
-import { isObjectPrefix } from "../../io/object/address.js";
+import { isObjectPrefix } from "../../io/s3/address.js";
 import { parseInput } from "../../io/output/parse-input.js";
 import { openWithFlags } from "./rows/read-several.js";
 import { readingOf } from "./rows/reading.js";

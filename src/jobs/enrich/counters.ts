@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { type ExclusionList, excludedMessage } from "../../core/exclusions/exclusion-list.js";
 import type { ExclusionRecord, Manifest } from "../../core/manifest.js";
 import type { MadeUp } from "../../core/finding.js";
-import { formatCount } from "../../core/text/quantity.js";
+import { formatCount } from "../../core/wording/quantity.js";
 
 /** Counts by a name that the data brings. */
 export type Counts = Map<string, number>;

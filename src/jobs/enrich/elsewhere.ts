@@ -1,4 +1,4 @@
-import { counted, formatCount } from "../../core/text/quantity.js";
+import { counted, formatCount } from "../../core/wording/quantity.js";
 import type { Item } from "../../core/item/item.js";
 import { hasNameOfFile } from "../../core/item/detect.js";
 import { recogniseItem } from "../../core/item/recognise.js";

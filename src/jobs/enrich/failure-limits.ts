@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { didYouMean } from "../../core/text/did-you-mean.js";
+import { didYouMean } from "../../core/wording/did-you-mean.js";
 import type { FindingStatus } from "../../core/finding.js";
 import type { Refusal } from "../../core/manifest.js";
 import type { TallySnapshot } from "./tally.js";

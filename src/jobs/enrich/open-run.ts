@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../../core/clock.js";
 import { addedColumns, type OptionalColumns } from "../../core/columns.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import { raceAbort } from "../../core/abort.js";
-import { formatCount } from "../../core/text/quantity.js";
+import { formatCount } from "../../core/wording/quantity.js";
 import type { OpenedSource } from "../../io/input/types.js";
 import type { EncoderOptions } from "../../io/formats/types.js";
 import type { Sink, Destination, SinkPosition } from "../../io/output/types.js";

@@ -1,4 +1,4 @@
-import { counted } from "../../core/text/quantity.js";
+import { counted } from "../../core/wording/quantity.js";
 import { EarlyEndError, FatalError } from "../../core/errors.js";
 import { endingOfError } from "./ending.js";
 import type { UnsupportedCode } from "../../core/item/item.js";

@@ -3,7 +3,7 @@ import { readJournal } from "../../client/store/journal/journal.js";
 import { itemOf } from "../../client/lookup/attempt/journalled.js";
 import type { LookupRecord } from "../../core/finding.js";
 import { madeUpOf } from "../../core/manifest.js";
-import { counted } from "../../core/text/quantity.js";
+import { counted } from "../../core/wording/quantity.js";
 import type { LookupStore } from "../../client/store/store.js";
 import type { EarlierRun } from "./state/state-folder.js";
 import type { Fingerprint } from "./state/fingerprint.js";

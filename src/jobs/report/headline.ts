@@ -1,4 +1,4 @@
-import { counted, formatCount, formatPercent } from "../../core/text/quantity.js";
+import { counted, formatCount, formatPercent } from "../../core/wording/quantity.js";
 import type { OutcomeCounts, Report, TopCounts } from "./types.js";
 
 /** What each outcome is called; `none` never reads as safe. */

@@ -1,5 +1,5 @@
 import { joinedEntries } from "../../io/formats/column-types.js";
-import { formatCount } from "../../core/text/quantity.js";
+import { formatCount } from "../../core/wording/quantity.js";
 import {
   type Change,
   changeKinds,

@@ -1,4 +1,9 @@
-import { formatCount, formatPercent, formatSeconds, shellWord } from "../../core/text/quantity.js";
+import {
+  formatCount,
+  formatPercent,
+  formatSeconds,
+  shellWord,
+} from "../../core/wording/quantity.js";
 import type { Report, RunFacts } from "./types.js";
 
 interface RunFact {

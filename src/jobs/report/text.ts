@@ -1,6 +1,6 @@
 import { madeUpText } from "../../core/finding.js";
-import { printable, wrapText } from "../../core/text/printable.js";
-import { counted, formatCount, formatPercent } from "../../core/text/quantity.js";
+import { printable, wrapText } from "../../core/wording/printable.js";
+import { counted, formatCount, formatPercent } from "../../core/wording/quantity.js";
 import { defang, changeCounts, changePhrase, changeTotal } from "./phrases.js";
 import { headline, headlineDetail, kindName, moreText, outcomeNames } from "./headline.js";
 import { outcomes, total } from "./report-tally.js";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { v6Text } from "../../core/item/ip.js";
-import { counted, formatCount } from "../../core/text/quantity.js";
+import { counted, formatCount } from "../../core/wording/quantity.js";
 import { isReserved, type Withheld } from "../../client/lookup/withheld.js";
 import {
   type AddressList,

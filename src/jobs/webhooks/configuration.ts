@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { readPath } from "../../core/files/read-path.js";
 import { UsageError } from "../../core/errors.js";
-import { parseYaml } from "../../core/text/yaml-text.js";
+import { parseYaml } from "../../core/wording/yaml-text.js";
 import { childPointer, quote, errorAt, throwErrors, warningAt, type Problem } from "./problem.js";
 import { isLoopback } from "../../client/api/http/proxy.js";
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../core/finding.js";
 import { childPointer, errorAt, warningAt, quote, visible, type Problem } from "./problem.js";
-import { nearestFirst } from "../../core/text/did-you-mean.js";
+import { nearestFirst } from "../../core/wording/did-you-mean.js";
 
 /** The result of rendering. Use the value only if no problem is an error. */
 interface Rendering {

@@ -6,7 +6,7 @@ import { readExclusions } from "../../../core/exclusions/read-exclusions.js";
 import { realPath, userStateFolder } from "../../../core/files/folders.js";
 import { faultReason } from "../../../core/files/system-fault.js";
 import { installCommand, optionalPackages } from "../../../core/load-driver.js";
-import { formatBytes, formatCount } from "../../../core/text/quantity.js";
+import { formatBytes, formatCount } from "../../../core/wording/quantity.js";
 import { checkFolder } from "../../../io/output/check-paths.js";
 import type { SessionSettings } from "../../../client/session/types.js";
 import type { CommandCall } from "../../command.js";

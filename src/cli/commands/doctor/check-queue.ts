@@ -1,5 +1,5 @@
 import { ReputeError } from "../../../core/errors.js";
-import { counted, formatCount } from "../../../core/text/quantity.js";
+import { counted, formatCount } from "../../../core/wording/quantity.js";
 import { openQueue } from "../../../client/workers/lookup-queue.js";
 import { type QueueAddress } from "../../../client/workers/options.js";
 import { ratesText } from "../../../client/workers/shared-rate.js";

@@ -9,7 +9,7 @@ import { cliOptions, flagName, optionSpecs } from "../../options/option-spec.js"
 import { withServices } from "../../services/services.js";
 import { runGroups } from "../enrich/enrich-job.js";
 import type { Check, DoctorCall } from "./check-machine.js";
-import { labelledText, narrow } from "../../../core/text/printable.js";
+import { labelledText, narrow } from "../../../core/wording/printable.js";
 import { writeOut, printRecords } from "../../terminal/data-output.js";
 import { openRequests, paceOf } from "../../../client/lookup/options.js";
 import { readSecret, type Secret, secretOrigin, secrets } from "../../options/secrets.js";

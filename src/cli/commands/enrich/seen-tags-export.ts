@@ -11,7 +11,7 @@ import type { CommandCall } from "../../command.js";
 import type { Session } from "../../../client/session/session.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { exportSummary, exportTagLists } from "../tag/export.js";
-import { shellWord } from "../../../core/text/quantity.js";
+import { shellWord } from "../../../core/wording/quantity.js";
 
 type SeenTagsCall = Pick<
   CommandCall<{
@@ -77,7 +77,7 @@ async function saveManifest(
 ): Promise<void> {
   const { object, base } = output.named(startOf(manifest));
   if (object === null) return writeManifest(base(stateDir), manifest);
-  const { putObject } = await import("../../../io/object/put-object.js");
+  const { putObject } = await import("../../../io/s3/put-object.js");
   await putObject(manifestPath(object.address), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 

@@ -4,7 +4,7 @@ import { defaultPrefix } from "../../../io/output/options.js";
 import type { FailOn } from "../../../jobs/enrich/failure-limits.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import type { CommandCall } from "../../command.js";
-import { oneLine, labelled } from "../../../core/text/printable.js";
+import { oneLine, labelled } from "../../../core/wording/printable.js";
 import { paintSummary, usesColor } from "../../terminal/terminal-output.js";
 import { madeUpText, countedVerdicts, findingStatuses } from "../../../core/finding.js";
 import { countedWarning } from "../../../jobs/enrich/counters.js";
@@ -18,7 +18,7 @@ import {
   formatPercent,
   formatSeconds,
   formatSpeed,
-} from "../../../core/text/quantity.js";
+} from "../../../core/wording/quantity.js";
 import { manifestPath, startOf } from "../../../core/files/output-names.js";
 
 /** Maximum entries per list; the manifest has all. */

@@ -25,8 +25,8 @@ import type { CliContext } from "../../terminal/cli-context.js";
 import { columns } from "../../../core/columns.js";
 import { nestedFacts, nestedText, itemRow } from "../../../core/row.js";
 import type { Item } from "../../../core/item/item.js";
-import { printable } from "../../../core/text/printable.js";
-import { counted } from "../../../core/text/quantity.js";
+import { printable } from "../../../core/wording/printable.js";
+import { counted } from "../../../core/wording/quantity.js";
 import { paintFor } from "../../terminal/terminal-output.js";
 import {
   type CardField,

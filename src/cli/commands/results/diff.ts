@@ -2,7 +2,7 @@ import { z } from "zod";
 import { UsageError } from "../../../core/errors.js";
 import { accusationIn } from "../../../core/verdict.js";
 import { option } from "../../../core/options.js";
-import { formatCount } from "../../../core/text/quantity.js";
+import { formatCount } from "../../../core/wording/quantity.js";
 import { readPrefix } from "../../../io/output/options.js";
 import { parseOutput } from "../../../io/output/registry.js";
 import { runOptions } from "../../../jobs/enrich/options.js";

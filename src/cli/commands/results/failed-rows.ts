@@ -2,7 +2,7 @@ import { rowCodes } from "../../../core/row-codes.js";
 import { FatalError } from "../../../core/errors.js";
 import { startOf } from "../../../core/files/output-names.js";
 import { isRefusal, type Manifest, type Refusal } from "../../../core/manifest.js";
-import { counted, formatCount, formatCounts, shellWord } from "../../../core/text/quantity.js";
+import { counted, formatCount, formatCounts, shellWord } from "../../../core/wording/quantity.js";
 import { readableFormats } from "../../../io/formats/registry.js";
 import type { Output } from "../../../io/output/output.js";
 import { brokenRows, type FailOn, lookedUp } from "../../../jobs/enrich/failure-limits.js";

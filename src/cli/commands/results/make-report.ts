@@ -10,10 +10,10 @@ import {
   startOf,
 } from "../../../core/files/output-names.js";
 import { realPath } from "../../../core/files/folders.js";
-import { shellWord } from "../../../core/text/quantity.js";
+import { shellWord } from "../../../core/wording/quantity.js";
 import { replaceFile } from "../../../core/files/json-file.js";
 import { outputFault } from "../../../io/output/output-fault.js";
-import { isObjectAddress } from "../../../io/object/address.js";
+import { isObjectAddress } from "../../../io/s3/address.js";
 import type { Output } from "../../../io/output/output.js";
 import { parseOutput } from "../../../io/output/registry.js";
 import { checkFolder } from "../../../io/output/check-paths.js";
@@ -102,7 +102,7 @@ function previousUnknown(output: string): UsageError {
 export async function writeReportPage(path: string, report: Report): Promise<void> {
   const { reportPage } = await import("../../../jobs/report/page/page.js");
   if (isObjectAddress(path)) {
-    await (await import("../../../io/object/put-object.js")).putPage(path, reportPage(report));
+    await (await import("../../../io/s3/put-object.js")).putPage(path, reportPage(report));
     return;
   }
   await replaceFile(realPath(path), reportPage(report), 0o644).catch((error: unknown) => {
@@ -149,7 +149,7 @@ export async function checkRunReport(settings: RunReportSettings): Promise<void>
     await checkFolder(realPath(report));
   }
   if (isObjectAddress(report)) {
-    await (await import("../../../io/object/put-object.js")).checkObjectWritable(report);
+    await (await import("../../../io/s3/put-object.js")).checkObjectWritable(report);
   }
   if (output.open !== null) return;
   refuseUnreadable(output.given, to ?? outputFile(output, null).format);

@@ -1,4 +1,4 @@
-import { counted } from "../../../core/text/quantity.js";
+import { counted } from "../../../core/wording/quantity.js";
 import { writeProse } from "../../terminal/data-output.js";
 import { readPrefix } from "../../../io/output/options.js";
 import type { CountedOutput } from "../../../io/output/verify.js";

@@ -48,14 +48,14 @@ export async function writeLines(
   if (object === null) return writeFile(file, lines, signal);
   const { address } = object;
   if (/\.html$/i.test(address)) {
-    const { putPage } = await import("../../../io/object/put-object.js");
+    const { putPage } = await import("../../../io/s3/put-object.js");
     return putPage(address, [...lines].join(""));
   }
   const folder = await mkdtemp(join(tmpdir(), "repute-"));
   try {
     const copy = join(folder, basename(address));
     await writeFile(copy, lines, signal);
-    const { uploadObject } = await import("../../../io/object/upload-object.js");
+    const { uploadObject } = await import("../../../io/s3/upload-object.js");
     const journal = join(folder, "upload.json");
     await uploadObject({ path: copy, address, journal, signal });
   } finally {

@@ -10,7 +10,7 @@ import {
 } from "../../command.js";
 import { printRecords, wantsLines } from "../../terminal/data-output.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
-import { counted } from "../../../core/text/quantity.js";
+import { counted } from "../../../core/wording/quantity.js";
 import { chosenContext, chosenWebhooks, ofWebhooks, webhookOptions } from "./webhook-file.js";
 
 const { name, case: caseId, context } = webhookOptions;

@@ -15,7 +15,7 @@ import {
 } from "../../command.js";
 import { wantsLines, writeOut, showRecord } from "../../terminal/data-output.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
-import { printable } from "../../../core/text/printable.js";
+import { printable } from "../../../core/wording/printable.js";
 import { endpointKeysFile, readEndpointKeys, readSecret, secrets } from "../../options/secrets.js";
 import { chosenContext, chosenWebhook, ofWebhooks, webhookOptions } from "./webhook-file.js";
 

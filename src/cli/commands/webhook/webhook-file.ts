@@ -5,7 +5,7 @@ import { readJson } from "../../../core/json-members.js";
 import type { CaseContext } from "../../../client/api/calls.js";
 import { UsageError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
-import { didYouMean } from "../../../core/text/did-you-mean.js";
+import { didYouMean } from "../../../core/wording/did-you-mean.js";
 import type { Webhook } from "../../../jobs/webhooks/configuration.js";
 import { type caseCallGroups, askService } from "../../services/services.js";
 import type { CommandCall, SettingsOf } from "../../command.js";

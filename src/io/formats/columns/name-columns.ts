@@ -1,8 +1,8 @@
 import { isAsked } from "./rate-columns.js";
 import type { Warnings } from "../reading/lines.js";
 import { strip } from "../../../core/item/refang.js";
-import { counted, formatCount, shellWord } from "../../../core/text/quantity.js";
-import { didYouMean } from "../../../core/text/did-you-mean.js";
+import { counted, formatCount, shellWord } from "../../../core/wording/quantity.js";
+import { didYouMean } from "../../../core/wording/did-you-mean.js";
 import { UsageError } from "../../../core/errors.js";
 import type { ColumnPlace, ColumnSample, OtherColumns, RatedColumn } from "../types.js";
 import type { Column } from "../../../core/column.js";

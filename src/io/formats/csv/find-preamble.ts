@@ -4,7 +4,7 @@ import { type HeadLines, countDelimiters, type Delimiter, scanCells } from "../r
 import { isColumnName, columnShare } from "../columns/rate-columns.js";
 import { matchColumn, minShare } from "../columns/name-columns.js";
 import type { ReadOptions, InputReading } from "../types.js";
-import { counted } from "../../../core/text/quantity.js";
+import { counted } from "../../../core/wording/quantity.js";
 
 interface Preamble {
   /** Lines before the header or the first row that belong to neither. */

@@ -2,7 +2,7 @@ import { UsageError } from "../../../core/errors.js";
 import { manifestPath } from "../../../core/files/output-names.js";
 import { realPath } from "../../../core/files/folders.js";
 import { detectSourceFormat } from "../../formats/registry.js";
-import { isObjectAddress } from "../../object/address.js";
+import { isObjectAddress } from "../../s3/address.js";
 import type { FileInput, InputFolder, NamedInput, SeveralInputs, SkippedFile } from "../types.js";
 
 interface FileChoice {

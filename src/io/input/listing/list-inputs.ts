@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
 import { isFolder } from "../../../core/files/folders.js";
-import { isObjectPrefix } from "../../object/address.js";
+import { isObjectPrefix } from "../../s3/address.js";
 import { listFolder, placeOfFile } from "./list-folder.js";
 import {
   type FileInput,

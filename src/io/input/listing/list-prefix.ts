@@ -1,5 +1,5 @@
-import { withBucketSlash } from "../../object/address.js";
-import { listObjects } from "../../object/list-objects.js";
+import { withBucketSlash } from "../../s3/address.js";
+import { listObjects } from "../../s3/list-objects.js";
 import type { InputFolder } from "../types.js";
 
 /**

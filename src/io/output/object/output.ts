@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { basename, join, resolve } from "node:path";
-import { isObjectAddress, objectAddress, parseObjectAddress } from "../../object/address.js";
+import { isObjectAddress, objectAddress, parseObjectAddress } from "../../s3/address.js";
 import type { KindOutput, ObjectFile, ParseKind } from "../output.js";
 
 /** A file that is uploaded to object storage. @throws UsageError `bad_object_address` */

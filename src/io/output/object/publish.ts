@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { type FoundManifest, parseManifest } from "../../../core/manifest.js";
 import { failedSuffix, manifestPath } from "../../../core/files/output-names.js";
-import { checkObjectWritable } from "../../object/put-object.js";
-import { etagAt, removeObject } from "../../object/stored-object.js";
-import { abortUpload, type UploadOptions, uploadObject } from "../../object/upload-object.js";
+import { checkObjectWritable } from "../../s3/put-object.js";
+import { etagAt, removeObject } from "../../s3/stored-object.js";
+import { abortUpload, type UploadOptions, uploadObject } from "../../s3/upload-object.js";
 import type { ObjectFile } from "../output.js";
 import { removeFailed } from "../manifest-file.js";
 import { readJsonFile, writeJsonFile } from "../../../core/files/json-file.js";
-import { readVersion } from "../../object/read-object.js";
+import { readVersion } from "../../s3/read-object.js";
 
 interface PublishOptions {
   /** Appended to the names of the objects. */

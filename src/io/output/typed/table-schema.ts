@@ -6,7 +6,7 @@ import {
   type OptionalColumns,
 } from "../../../core/columns.js";
 import { UsageError } from "../../../core/errors.js";
-import { didYouMean } from "../../../core/text/did-you-mean.js";
+import { didYouMean } from "../../../core/wording/did-you-mean.js";
 import { type ColumnRules, safeColumnNames } from "./column-rules.js";
 import type { TableMode } from "../options.js";
 

@@ -18,7 +18,7 @@ import { detectSourceFormat } from "../../../io/formats/registry.js";
 import { UsageError, FatalError, startOver } from "../../../core/errors.js";
 import type { ReadingSettings, RowSource, CopyPlace, CopyForm, CopyFormat } from "../row-source.js";
 import { openSealedJson, replaceFile, sealJson } from "../../../core/files/json-file.js";
-import { counted } from "../../../core/text/quantity.js";
+import { counted } from "../../../core/wording/quantity.js";
 import { verifyInput } from "../../../io/input/verify-input.js";
 import { type ChecksumState, RunningChecksum } from "../../../core/files/checksum.js";
 import { uniqueNames } from "../../../io/formats/ndjson/ndjson.js";

@@ -6,7 +6,7 @@ import { formats } from "../../../io/formats/registry.js";
 import { type SinkFormat, type SourceFormat, sinkFormats } from "../../../io/formats/types.js";
 import type { SinkSettings } from "../../../io/output/options.js";
 import type { Output } from "../../../io/output/output.js";
-import { isObjectAddress, objectAddress, parseObjectAddress } from "../../../io/object/address.js";
+import { isObjectAddress, objectAddress, parseObjectAddress } from "../../../io/s3/address.js";
 import {
   checkFolder,
   filesOf,

@@ -1,6 +1,6 @@
 import { recordWriter, withoutFormula } from "../../../io/formats/csv/csv-records.js";
 import { joinedEntries } from "../../../io/formats/column-types.js";
-import { counted, formatCount } from "../../../core/text/quantity.js";
+import { counted, formatCount } from "../../../core/wording/quantity.js";
 import { changePhrase, changeTotal, graveCounts, newTags } from "../phrases.js";
 import {
   type Observation,

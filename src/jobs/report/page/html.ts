@@ -1,4 +1,4 @@
-import { printable } from "../../../core/text/printable.js";
+import { printable } from "../../../core/wording/printable.js";
 import { createHash } from "node:crypto";
 
 export class Html {

@@ -1,4 +1,4 @@
-import { counted, formatCount } from "../../../core/text/quantity.js";
+import { counted, formatCount } from "../../../core/wording/quantity.js";
 import { cutText, defang, defangLinks } from "../phrases.js";
 import type { Offender, Report } from "../types.js";
 import { html, type Html, numberTitle, tableOf, title } from "./html.js";

@@ -1,6 +1,6 @@
 import { madeUpText } from "../../../core/finding.js";
 import { headline, headlineDetail, kindName, moreText, outcomeNames } from "../headline.js";
-import { formatCount, formatPercent } from "../../../core/text/quantity.js";
+import { formatCount, formatPercent } from "../../../core/wording/quantity.js";
 import type { Report, TopCounts, OutcomeCounts } from "../types.js";
 import { html, pageOf, type Html, noTitle, numberTitle, tableOf, title } from "./html.js";
 import { changeCounts, changeTotal } from "../phrases.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { readJsonFile, writeJsonFile } from "../../../core/files/json-file.js";
 import { makeFolder, syncFolder } from "../../../core/files/folders.js";
-import { isObjectAddress } from "../../../io/object/address.js";
+import { isObjectAddress } from "../../../io/s3/address.js";
 import { type AddressList, readAddresses } from "../address-list.js";
 import { exportFault } from "../faults.js";
 import {

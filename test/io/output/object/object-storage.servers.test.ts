@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { uploadObject } from "../../../../src/io/object/upload-object.js";
+import { uploadObject } from "../../../../src/io/s3/upload-object.js";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { type Fault, secret } from "./object-store.js";
 import { indicators, type ObjectTests, useObjectStore } from "./object-tests.js";

@@ -5,7 +5,7 @@ import {
   formatPercent,
   formatSeconds,
   formatSpeed,
-} from "../../../src/core/text/quantity.js";
+} from "../../../src/core/wording/quantity.js";
 
 test.each([
   [formatCount, 0, "0"],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { didYouMean } from "../../../src/core/text/did-you-mean.js";
+import { didYouMean } from "../../../src/core/wording/did-you-mean.js";
 
 describe("didYouMean", () => {
   it.each([

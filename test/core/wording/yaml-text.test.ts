@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseYaml } from "../../../src/core/text/yaml-text.js";
+import { parseYaml } from "../../../src/core/wording/yaml-text.js";
 
 test("reads whatever JSON.stringify writes", () => {
   fc.assert(

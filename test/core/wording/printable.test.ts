@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { printable, printableData } from "../../../src/core/text/printable.js";
+import { printable, printableData } from "../../../src/core/wording/printable.js";
 
 const controls = [
   ...range(0x00, 0x08),
