@@ -17,7 +17,7 @@ import { countOutput } from "../../dist/io/output/verify.js";
 import { moveRows } from "../../dist/jobs/enrich/rows/move-rows.js";
 import { RunSignals } from "../../dist/jobs/enrich/run-signals.js";
 import { Tally } from "../../dist/jobs/enrich/tally.js";
-import { csvEncoder } from "../../dist/io/formats/csv/csv-records.js";
+import { csvEncoder } from "../../dist/io/formats/csv/csv-writer.js";
 import { openFileDestination } from "../../dist/io/output/file-destination.js";
 import { textSink } from "../../dist/io/output/text/text-sink.js";
 import { openSource } from "../../dist/io/input/open-input.js";

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
-import { stringify } from "csv-stringify/sync";
 import type { OpsClient } from "../../client/api/ops-client.js";
 import { opsOptions } from "../../client/api/options.js";
 import type { RepShareCase } from "../../client/api/calls.js";
-import { withoutFormula } from "../../io/formats/csv/csv-records.js";
+import { csvPieces } from "../../io/formats/csv/csv-writer.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import type { SourceInput } from "../../io/input/types.js";
 import { parseOutput } from "../../io/output/registry.js";
@@ -184,21 +183,20 @@ type CaseRowsFormat = "csv" | "csv, guarded" | "ndjson" | "ndjson, all";
 function caseRows(found: RepShareCase, format: CaseRowsFormat): SourceInput {
   const lines =
     format === "csv" || format === "csv, guarded"
-      ? csvLines(found, format === "csv" ? String : withoutFormula)
+      ? csvLines(found, format === "csv, guarded")
       : ndjsonLines(found, format);
   const version = createHash("sha256").update(lines.join("")).digest("hex").slice(0, 12);
   const stream = Readable.from(lines.map((line) => Buffer.from(line)));
   return { stream, name: `case ${found.id}`, version };
 }
 
-/** Every cell, the address included, comes from the service, so `shown` guards them all. */
-function csvLines(found: RepShareCase, shown: (cell: string) => string): string[] {
-  const beside = members.map((member) => {
-    const value = found[member] ?? "";
-    return shown(Array.isArray(value) ? value.join("|") : String(value));
-  });
-  const rows = (found.event_ips ?? []).map((ip) => stringify([[shown(ip), ...beside]]));
-  return [stringify([[caseItemColumn, ...members]]), ...rows];
+/** Every cell, the address included, comes from the service, so all are guarded. */
+function csvLines(found: RepShareCase, isGuarded: boolean): string[] {
+  const beside = members.map((member) => [found[member] ?? ""].flat().join("|"));
+  const rows = (found.event_ips ?? []).map((ip) => [ip].concat(beside));
+  return [
+    ...csvPieces(",", [[caseItemColumn, ...members], ...rows], isGuarded ? undefined : String),
+  ];
 }
 
 function ndjsonLines(found: RepShareCase, format: CaseRowsFormat): string[] {

@@ -9,7 +9,7 @@ import {
   extractItems,
   type LeftOut,
 } from "../../jobs/extract/extract-items.js";
-import { recordWriter, withoutFormula } from "../../io/formats/csv/csv-records.js";
+import { csvPieces } from "../../io/formats/csv/csv-writer.js";
 import type { Output } from "../../io/output/output.js";
 import { parseOutput } from "../../io/output/registry.js";
 import {
@@ -124,16 +124,10 @@ function formatOf(to: OutputFormat | undefined, { given, format, gzip }: Output)
 
 const columns = ["item", "kind", "file", "line", "count"] as const;
 
-function* linesOf(items: readonly ExtractedItem[], format: OutputFormat): Generator<string> {
-  if (format === "ndjson") {
-    for (const item of items) yield `${JSON.stringify(item)}\n`;
-    return;
-  }
-  const record = recordWriter(format === "csv" ? "," : "\t");
-  yield record(columns);
-  for (const item of items) {
-    yield record(columns.map((column) => withoutFormula(String(item[column]))));
-  }
+function linesOf(items: readonly ExtractedItem[], format: OutputFormat): Iterable<string> {
+  if (format === "ndjson") return items.map((item) => `${JSON.stringify(item)}\n`);
+  const records = items.map((item) => columns.map((column) => String(item[column])));
+  return csvPieces(format === "csv" ? "," : "\t", [columns, ...records]);
 }
 
 function leftOutNotice({ count, words }: LeftOut): string {

@@ -20,7 +20,7 @@ import { type ExportedTag, storedListName } from "./folder/export-index.js";
 import type { TagFormat } from "./options.js";
 import type { TagList, TagReading } from "./read-tag.js";
 import type { ListMetadata } from "./types.js";
-import { recordWriter, withoutFormula } from "../../io/formats/csv/csv-records.js";
+import { csvPieces } from "../../io/formats/csv/csv-writer.js";
 
 interface TagWriting extends TagReading {
   readonly folder: ExportFolder;
@@ -229,7 +229,7 @@ function* piecesOf(texts: Iterable<string>): Generator<Uint8Array> {
 /** CSV (RFC 4180, but with LF line endings), one row per address; `family` is 4 or 6. */
 function* csvRows(list: AddressList, { tag }: ListMetadata): Generator<string> {
   yield "ip,family,tag\n";
-  const rest = recordWriter(",")([withoutFormula(tag)]);
+  const rest = [...csvPieces(",", [[tag]])].join("");
   for (const [family, texts] of addressTexts(list)) {
     for (const ip of texts) yield `${ip},${family},${rest}`;
   }

@@ -11,7 +11,7 @@ import {
   verdicts,
 } from "../../../src/core/finding.js";
 import { type CountedOutput, countOutput } from "../../../src/io/output/verify.js";
-import { csvEncoder } from "../../../src/io/formats/csv/csv-records.js";
+import { csvEncoder } from "../../../src/io/formats/csv/csv-writer.js";
 import { ndjsonEncoder } from "../../../src/io/formats/ndjson/ndjson.js";
 import { bundleEnd, stix } from "../../../src/io/formats/shapes/stix.js";
 import { anEnrichedRow } from "../../helpers/enriched-rows.js";

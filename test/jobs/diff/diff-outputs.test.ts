@@ -4,8 +4,8 @@ import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import type { OutputRecord } from "../../../src/io/formats/types.js";
 import { changeCounts, changePhrase } from "../../../src/jobs/report/phrases.js";
-import { type Change, diffOutputs } from "../../../src/jobs/diff/diff-outputs.js";
-import { csvLines, ndjsonLines } from "../../../src/jobs/report/page/diff-page.js";
+import { type Change, diffOutputs, type OutputDiff } from "../../../src/jobs/diff/diff-outputs.js";
+import { diffLines } from "../../../src/jobs/report/page/diff-page.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 type Columns = Readonly<Record<string, string>>;
@@ -24,6 +24,11 @@ async function diff(earlier: readonly Columns[], later: readonly Columns[]) {
   const folder = await temporaryFolder();
   await using found = await diffOutputs(listsOf(earlier), listsOf(later), folder);
   return { counts: found.counts, changes: [...found.changes()] };
+}
+
+function written(format: "csv" | "ndjson", changes: readonly Change[]): string {
+  const diff = { changes: () => changes } as unknown as OutputDiff;
+  return [...diffLines(format, diff, { earlier: "a", later: "b" })].join("");
 }
 
 const host = (item: string, columns: Columns = {}): Columns => ({
@@ -222,7 +227,7 @@ describe("diffOutputs", () => {
       ["new", []],
       ["better", ["verdict", "network", "contact"]],
     ]);
-    expect(JSON.parse([...ndjsonLines(changes)][1] ?? "")).toMatchObject({
+    expect(JSON.parse(written("ndjson", changes).split("\n")[1] ?? "")).toMatchObject({
       earlier: { tags: ["a:b"] },
       later: { verdict: "none", tags: null, asn: "AS64500", abuse_email: null },
     });
@@ -262,7 +267,7 @@ describe("a file of changes", () => {
   };
 
   it("has one CSV record for each, safe in a spreadsheet", () => {
-    const [found] = parse([...csvLines([change])].join(""), { columns: true });
+    const [found] = parse(written("csv", [change]), { columns: true });
     expect(found).toMatchObject({
       change: "worse",
       item: "'=cmd.example",

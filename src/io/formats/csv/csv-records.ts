@@ -1,15 +1,11 @@
-import type { ColumnValue } from "../../../core/column.js";
-import { addedColumns, columns, optionalColumnsIn } from "../../../core/columns.js";
-import { addedColumnNames } from "../columns/name-columns.js";
-import { countRows, linesEncoder } from "../lines-encoder.js";
+import { addedColumns, optionalColumnsIn } from "../../../core/columns.js";
+import { countRows } from "../lines-encoder.js";
 import { joinedEntries } from "../column-types.js";
 import { RecordSplitter, type LineEnd, limits, type TextBytes } from "../reading/lines.js";
 import type {
   CountOptions,
   RecordFormat,
   RecordLayout,
-  Encoder,
-  EncoderOptions,
   RecordCounter,
   WritableFormat,
   InputReading,
@@ -17,6 +13,7 @@ import type {
 import { type Delimiter, latin1, scanCells, countLineEnds } from "../reading/sample.js";
 import { isAscii } from "node:buffer";
 import { Parser } from "csv-parse";
+import { csvEncoder, valueOf } from "./csv-writer.js";
 import { decodeBytes } from "../../../core/bytes.js";
 import { FatalError } from "../../../core/errors.js";
 
@@ -29,59 +26,6 @@ export function csvOutput(delimiter: Delimiter): Omit<WritableFormat, "extension
     keepsReceived: () => false,
     records: csvRecords(delimiter),
   };
-}
-
-/**
- * Writes CSV or TSV records (RFC 4180) that end with LF. csv-stringify would cost 10% of the CPU
- * time of a CSV to CSV run (7 µs per row).
- */
-export function recordWriter(delimiter: Delimiter): (cells: readonly string[]) => string {
-  const special = new RegExp(`["\\r\\n\\${delimiter}]`);
-  const quoted = (cell: string): string =>
-    cell !== "" && special.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
-  return (cells) => `${cells.map(quoted).join(delimiter)}\n`;
-}
-
-/**
- * Neutralises a cell that a spreadsheet would run as a formula (OWASP, CSV Injection). A value that
- * looks neutralised gets another apostrophe, so that `valueOf` restores it.
- */
-export function withoutFormula(cell: string): string {
-  return guardedStarts.has(cell.charAt(0)) && formula.test(cell) ? `'${cell}` : cell;
-}
-
-function valueOf(cell: string): string {
-  return cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell;
-}
-
-const formula = /^'*[=+\-@\t\r]/;
-/** Quick to test, as most cells have none of them. */
-const guardedStarts: ReadonlySet<string> = new Set("'=+-@\t\r");
-
-/** Input cells are written unchanged; added cells are guarded. */
-export function csvEncoder(own: Delimiter, options: EncoderOptions): Encoder {
-  const write = recordWriter(options.delimiter ?? own);
-  const width = options.columns.length;
-  const ours = options.added ?? columns;
-  return {
-    ...linesEncoder((enriched) => {
-      const added = ours.map((column) => withoutFormula(cellOf(column.value(enriched))));
-      return write(inputCells(enriched.row.cells, width).concat(added));
-    }),
-    header: write([...options.columns, ...addedColumnNames(options.prefix, options.columns, ours)]),
-  };
-}
-
-function inputCells(cells: readonly string[], width: number): string[] {
-  const all = cells.slice(0, width);
-  while (all.length < width) all.push("");
-  return all;
-}
-
-function cellOf(value: ColumnValue): string {
-  if (value === null) return "";
-  if (typeof value === "string") return value;
-  return typeof value === "object" ? value.join("|") : String(value);
 }
 
 export function countCsv(own: Delimiter, { inputColumns, prefix }: CountOptions): RecordCounter {

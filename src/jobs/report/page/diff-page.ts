@@ -1,4 +1,4 @@
-import { recordWriter, withoutFormula } from "../../../io/formats/csv/csv-records.js";
+import { csvPieces } from "../../../io/formats/csv/csv-writer.js";
 import { joinedEntries } from "../../../io/formats/column-types.js";
 import { counted, formatCount } from "../../../core/wording/quantity.js";
 import { changePhrase, changeTotal, graveCounts, newTags } from "../phrases.js";
@@ -102,7 +102,7 @@ export function diffLines(
   diff: OutputDiff,
   names: DiffNames,
 ): Iterable<string> {
-  if (format === "csv") return csvLines(diff.changes());
+  if (format === "csv") return csvPieces(",", csvRecords(diff.changes()));
   return format === "ndjson" ? ndjsonLines(diff.changes()) : [diffPage(diff, names)];
 }
 
@@ -116,21 +116,20 @@ const fields = {
   abuse_email: ({ abuseEmail }: Observation) => abuseEmail ?? "",
 } as const;
 
-/** Changes as CSV: a header, then one record each. Cells can't run as formulas in a spreadsheet. */
-export function* csvLines(changes: Iterable<Change>): Generator<string> {
-  const write = recordWriter(",");
+/** Changes as CSV: a header, then one record each. */
+function* csvRecords(changes: Iterable<Change>): Generator<readonly string[]> {
   const names = Object.keys(fields).flatMap((field) => sides.map((side) => `${side}_${field}`));
-  yield write(["change", "kind", "item", "what", ...names]);
+  yield ["change", "kind", "item", "what", ...names];
   for (const { change, kind, item, what, ...observed } of changes) {
     const values = Object.values(fields).flatMap((valueOf) =>
       sides.map((side) => (observed[side] === null ? "" : valueOf(observed[side]))),
     );
-    yield write([change, kind, item, what.join("|"), ...values].map(withoutFormula));
+    yield [change, kind, item, what.join("|"), ...values];
   }
 }
 
 /** Changes as NDJSON: one object each, `null` for the side that lacks the item. */
-export function* ndjsonLines(changes: Iterable<Change>): Generator<string> {
+function* ndjsonLines(changes: Iterable<Change>): Generator<string> {
   for (const { earlier, later, ...change } of changes) {
     yield `${JSON.stringify({ ...change, earlier: memberOf(earlier), later: memberOf(later) })}\n`;
   }

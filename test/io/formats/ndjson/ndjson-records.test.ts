@@ -1,6 +1,7 @@
 import { expect, it, test } from "vitest";
 import { columns } from "../../../../src/core/columns.js";
-import { csvEncoder, csvRecords } from "../../../../src/io/formats/csv/csv-records.js";
+import { csvRecords } from "../../../../src/io/formats/csv/csv-records.js";
+import { csvEncoder } from "../../../../src/io/formats/csv/csv-writer.js";
 import { ndjsonRecords } from "../../../../src/io/formats/ndjson/ndjson-output.js";
 import { ndjsonEncoder } from "../../../../src/io/formats/ndjson/ndjson.js";
 import type { OutputRecord } from "../../../../src/io/formats/types.js";
