@@ -38,6 +38,7 @@ const families = [
   ["pg", "pg-copy-streams"],
   ["hyparquet-writer", "hyparquet"],
   ["bullmq", "ioredis"],
+  ["@aws-sdk/client-s3", "@aws-sdk/lib-storage"],
 ];
 
 function packagesWith(name: string): string {

@@ -192,7 +192,7 @@ test("the command in the hint adds the drivers, each with its licence text", asy
   expect(await enrich()).toMatchObject({ code: 0 });
   const output = "duckdb:out.duckdb?table=t";
   expect(await repute("enrich", "in.csv", "--local", "-o", output)).toMatchObject({ code: 0 });
-  const all = `all 10 optional ones in ${home}/node_modules\n`;
+  const all = `all 11 optional ones in ${home}/node_modules\n`;
   expect((await repute("doctor", "--local")).stdout).toContain(all);
   await expectLicenses(await installed());
 });

@@ -1,12 +1,13 @@
 import type * as Sdk from "@aws-sdk/client-s3";
-import type { S3Client } from "@aws-sdk/client-s3";
+import type { Upload } from "@aws-sdk/lib-storage";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
 import { loadDriver } from "../../core/load-driver.js";
 
 /** The SDK and a client that uses its standard chain of credentials, region and endpoint. */
 export interface ObjectStore {
   readonly sdk: typeof Sdk;
-  readonly client: Pick<S3Client, "send">;
+  readonly Upload: typeof Upload;
+  readonly client: Sdk.S3Client;
 }
 
 /** Clients by their settings: each has connections, and credentials that it renews. */
@@ -22,6 +23,7 @@ function findStore(): Promise<ObjectStore> {
 
 async function loadStore(): Promise<ObjectStore> {
   const sdk = await loadDriver("@aws-sdk/client-s3", () => import("@aws-sdk/client-s3"));
+  const { Upload } = await loadDriver("@aws-sdk/lib-storage", () => import("@aws-sdk/lib-storage"));
   const { env } = process;
   const endpoint = env["AWS_ENDPOINT_URL_S3"] ?? env["AWS_ENDPOINT_URL"];
   // Other stores ignore the region, but the signature needs one.
@@ -39,7 +41,7 @@ async function loadStore(): Promise<ObjectStore> {
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   });
-  return { sdk, client };
+  return { sdk, Upload, client };
 }
 
 export async function withStore<T>(

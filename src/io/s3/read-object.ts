@@ -5,7 +5,6 @@ import { crc32 } from "node:zlib";
 import { FatalError, ReputeError, startAnew, startOver } from "../../core/errors.js";
 import { objectAt } from "./address.js";
 import { objectFault, type ObjectStore, statusOf, withStore } from "./client.js";
-import { encoded } from "./file-bytes.js";
 
 export interface PinnedObject {
   readonly address: string;
@@ -85,7 +84,7 @@ export async function readText(address: string): Promise<string | null> {
   return (await readVersion(address))?.text ?? null;
 }
 
-export async function readVersion(
+async function readVersion(
   address: string,
 ): Promise<{ readonly text: string; readonly etag: string } | null> {
   for (;;) {
@@ -113,4 +112,11 @@ function objectChanged(address: string): FatalError {
   return new FatalError("input_changed", `${address} was replaced while it was read`, {
     hint: startAnew,
   });
+}
+
+/** A CRC-32 as S3 writes it. */
+export function encoded(crc: number): string {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(crc);
+  return bytes.toString("base64");
 }

@@ -77,8 +77,9 @@ async function saveManifest(
 ): Promise<void> {
   const { object, base } = output.named(startOf(manifest));
   if (object === null) return writeManifest(base(stateDir), manifest);
-  const { putObject } = await import("../../../io/s3/put-object.js");
-  await putObject(manifestPath(object.address), `${JSON.stringify(manifest, null, 2)}\n`);
+  const { writeObject } = await import("../../../io/s3/write-object.js");
+  const text = `${JSON.stringify(manifest, null, 2)}\n`;
+  await writeObject(manifestPath(object.address), { text, type: "application/json" });
 }
 
 /** Failed tags count like failed rows. */

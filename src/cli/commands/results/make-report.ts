@@ -102,7 +102,8 @@ function previousUnknown(output: string): UsageError {
 export async function writeReportPage(path: string, report: Report): Promise<void> {
   const { reportPage } = await import("../../../jobs/report/page/page.js");
   if (isObjectAddress(path)) {
-    await (await import("../../../io/s3/put-object.js")).putPage(path, reportPage(report));
+    const { writeObject } = await import("../../../io/s3/write-object.js");
+    await writeObject(path, { text: reportPage(report), type: "text/html; charset=utf-8" });
     return;
   }
   await replaceFile(realPath(path), reportPage(report), 0o644).catch((error: unknown) => {
@@ -149,7 +150,7 @@ export async function checkRunReport(settings: RunReportSettings): Promise<void>
     await checkFolder(realPath(report));
   }
   if (isObjectAddress(report)) {
-    await (await import("../../../io/s3/put-object.js")).checkObjectWritable(report);
+    await (await import("../../../io/s3/write-object.js")).checkObjectWritable(report);
   }
   if (output.open !== null) return;
   refuseUnreadable(output.given, to ?? outputFile(output, null).format);

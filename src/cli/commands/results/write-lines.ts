@@ -47,17 +47,16 @@ export async function writeLines(
   }
   if (object === null) return writeFile(file, lines, signal);
   const { address } = object;
+  const { writeObject } = await import("../../../io/s3/write-object.js");
   if (/\.html$/i.test(address)) {
-    const { putPage } = await import("../../../io/s3/put-object.js");
-    return putPage(address, [...lines].join(""));
+    await writeObject(address, { text: [...lines].join(""), type: "text/html; charset=utf-8" });
+    return;
   }
   const folder = await mkdtemp(join(tmpdir(), "repute-"));
   try {
     const copy = join(folder, basename(address));
     await writeFile(copy, lines, signal);
-    const { uploadObject } = await import("../../../io/s3/upload-object.js");
-    const journal = join(folder, "upload.json");
-    await uploadObject({ path: copy, address, journal, signal });
+    await writeObject(address, { path: copy }, { signal });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -4,13 +4,11 @@ import { join } from "node:path";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { type FoundManifest, parseManifest } from "../../../core/manifest.js";
 import { failedSuffix, manifestPath } from "../../../core/files/output-names.js";
-import { checkObjectWritable } from "../../s3/put-object.js";
-import { etagAt, removeObject } from "../../s3/stored-object.js";
-import { abortUpload, type UploadOptions, uploadObject } from "../../s3/upload-object.js";
+import { readText } from "../../s3/read-object.js";
+import { checkObjectWritable, etagAt, removeObject, writeObject } from "../../s3/write-object.js";
 import type { ObjectFile } from "../output.js";
 import { removeFailed } from "../manifest-file.js";
 import { readJsonFile, writeJsonFile } from "../../../core/files/json-file.js";
-import { readVersion } from "../../s3/read-object.js";
 
 interface PublishOptions {
   /** Appended to the names of the objects. */
@@ -55,43 +53,56 @@ export class ObjectUpload {
    * @param version ETag of what the run has read to replace it. @default any
    */
   async begin(version = ""): Promise<void> {
-    await noteReplaced(this.#rows, version);
+    const { address } = this.#rows;
+    await this.withdraw();
+    // As in the check of the store, a fault may have passed when the output is complete.
+    const found = await this.#note(address).catch(() => null);
+    if (version !== "" && found?.etag !== version) throw outputReplaced(address);
   }
 
   /**
-   * Uploads what the run wrote, and removes what it supersedes, `KEY.failed` of an earlier run among
-   * them. May be repeated.
+   * Uploads what the run wrote: its rows, which tell readers which run is there, then its manifest.
+   * Removes what it supersedes, `KEY.failed` of an earlier run among them. May be repeated.
    */
-  async publish(options: PublishOptions): Promise<void> {
-    const { suffix, signal, inputs, onWarning } = options;
-    const rows = this.#rows;
+  async publish({ suffix, signal, inputs, onWarning }: PublishOptions): Promise<void> {
+    const { path, address } = this.#rows;
     try {
-      await sendObjects({ rows, journal: this.#journal, suffix, signal });
+      await this.#send(path + suffix, address + suffix, signal);
     } catch (error) {
-      if (error instanceof FatalError && error.code === "output_replaced") {
-        await this.withdraw();
-      }
+      if (isReplaced(error)) await this.withdraw();
       throw resumable(error);
     }
     if (suffix !== "") return;
-    const failed = rows.address + failedSuffix;
-    const readManifest = async (path: string) => (await manifestAt(path)).manifest;
-    const place = { readManifest, remove: removeObject };
-    await removeFailed(place, failed, inputs).catch((error: Error) => {
+    const place = { readManifest: manifestAt, remove: removeObject };
+    await removeFailed(place, address + failedSuffix, inputs).catch((error: Error) => {
       onWarning?.(`cannot remove KEY${failedSuffix} of an earlier run: ${error.message}`);
     });
   }
 
-  /** Gives up the upload of a run. */
+  async #send(path: string, address: string, signal: AbortSignal | undefined): Promise<void> {
+    const noted = await readNote(this.#noted);
+    const { etag } = noted?.address === address ? noted : await this.#note(address);
+    const written = await writeObject(address, { path }, { replaces: etag, signal });
+    if (written === null) throw outputReplaced(address);
+    const manifest = [manifestPath(address), { path: manifestPath(path) }] as const;
+    for (;;) {
+      const replaces = await etagAt(manifest[0]);
+      const there = await etagAt(address);
+      // The store may refuse to tell.
+      if (there !== undefined && written !== "" && there !== written) throw outputReplaced(address);
+      if ((await writeObject(...manifest, { replaces, signal })) !== null) return;
+    }
+  }
+
+  /** Forgets which version the run replaces. */
   async withdraw(): Promise<void> {
-    await abortUpload(this.#journal);
-    await removeRecord(this.folder);
+    await rm(this.#noted, { force: true });
   }
 
   /** Manifest of the object that will be replaced; null if there is none. */
   async earlier(): Promise<FoundManifest | null> {
     const { address } = this.#rows;
-    const { manifest } = await manifestAt(manifestPath(address));
+    const manifest = await manifestAt(manifestPath(address));
     return (await etagAt(address)) === null ? null : manifest;
   }
 
@@ -113,9 +124,14 @@ export class ObjectUpload {
     }
   }
 
-  /** File that keeps the progress of a multipart upload. */
-  get #journal(): string {
-    return join(this.folder, "upload.json");
+  get #noted(): string {
+    return join(this.folder, "replaced.json");
+  }
+
+  async #note(address: string): Promise<ReplacedObject> {
+    const replaced = { address, etag: await etagAt(address) };
+    await writeJsonFile(this.#noted, replaced, 0o600);
+    return replaced;
   }
 }
 
@@ -126,68 +142,6 @@ function resumable(error: unknown): unknown {
   return new FatalError(code, message, { cause: error, ...(hint === null ? {} : { hint }) });
 }
 
-interface SentFiles extends Pick<UploadOptions, "journal" | "signal"> {
-  readonly rows: ObjectFile;
-  /** Appended to the names of the objects. */
-  readonly suffix: string;
-}
-
-/**
- * Notes which version of an object a new run replaces.
- *
- * @param version ETag of what the run has read to replace it; empty for any
- */
-async function noteReplaced({ address, folder }: ObjectFile, version: string): Promise<void> {
-  await removeRecord(folder);
-  // As in the check of the store, a fault may have passed when the output is complete.
-  const found = await currentRecord(address).catch(() => null);
-  if (version !== "" && found?.etag !== version) throw outputReplaced(address);
-  if (found !== null) await keepRecord(folder, found);
-}
-
-/**
- * Uploads the rows of a run, which tell readers which run is there, and its manifest, which follows only
- * while they are the version that is expected.
- */
-async function sendObjects({ rows, suffix, ...options }: SentFiles): Promise<void> {
-  const [path, address] = [rows.path + suffix, rows.address + suffix];
-  const { etag } = await findRecord(rows.folder, address);
-  const expected = await mustReplace({ path, address, ...options, replaces: etag });
-  const mustBeExpected = async (): Promise<void> => {
-    const there = await etagAt(address);
-    // The store may refuse to tell.
-    if (![there, expected].includes(undefined) && there !== expected) {
-      throw outputReplaced(address);
-    }
-  };
-  const note = { path: manifestPath(path), address: manifestPath(address), ...options };
-  await sendWhile(mustBeExpected, note);
-}
-
-/** The record of an object: of the run's start, else of now. */
-async function findRecord(folder: string, address: string): Promise<UploadRecord> {
-  const found = await readRecord(folder);
-  if (found?.address === address) return found;
-  const record = await currentRecord(address);
-  await keepRecord(folder, record);
-  return record;
-}
-
-async function mustReplace(options: UploadOptions): Promise<string | undefined> {
-  const etag = await uploadObject(options);
-  if (etag === null) throw outputReplaced(options.address);
-  return etag === "" ? undefined : etag;
-}
-
-/** Uploads a file that goes with another object, as long as that is the expected version. */
-async function sendWhile(mustBeExpected: () => Promise<void>, file: UploadOptions): Promise<void> {
-  for (;;) {
-    const replaces = await etagAt(file.address);
-    await mustBeExpected();
-    if ((await uploadObject({ ...file, replaces })) !== null) return;
-  }
-}
-
 function outputReplaced(address: string): FatalError {
   const message = `another run has written ${address} since this one began`;
   return new FatalError("output_replaced", message, {
@@ -195,44 +149,27 @@ function outputReplaced(address: string): FatalError {
   });
 }
 
+function isReplaced(error: unknown): boolean {
+  return error instanceof FatalError && error.code === "output_replaced";
+}
+
 /** What a run replaces in object storage. */
-interface UploadRecord {
+interface ReplacedObject {
   readonly address: string;
   /** Its version when the run began; null if there was none, undefined if the store told none. */
   readonly etag?: string | null | undefined;
 }
 
-async function readRecord(folder: string): Promise<UploadRecord | null> {
-  return (await readJsonFile(pathIn(folder)).catch(() => null)) as UploadRecord | null;
+async function readNote(path: string): Promise<ReplacedObject | null> {
+  return (await readJsonFile(path).catch(() => null)) as ReplacedObject | null;
 }
 
-async function keepRecord(folder: string, record: UploadRecord): Promise<void> {
-  await writeJsonFile(pathIn(folder), record, 0o600);
-}
-
-async function removeRecord(folder: string): Promise<void> {
-  await rm(pathIn(folder), { force: true });
-}
-
-function pathIn(folder: string): string {
-  return join(folder, "uploaded.json");
-}
-
-async function currentRecord(address: string): Promise<UploadRecord> {
-  return { address, etag: await etagAt(address) };
-}
-
-interface StoredManifest extends Pick<UploadRecord, "etag"> {
-  readonly manifest: FoundManifest | null;
-}
-
-async function manifestAt(address: string): Promise<StoredManifest> {
-  const found = await readVersion(address);
-  if (found === null) return { etag: null, manifest: null };
-  const etag = found.etag === "" ? undefined : found.etag;
+/** Null also for a manifest that cannot be parsed. */
+async function manifestAt(address: string): Promise<FoundManifest | null> {
+  const text = await readText(address);
   try {
-    return { etag, manifest: parseManifest(JSON.parse(found.text), address) };
+    return text === null ? null : parseManifest(JSON.parse(text), address);
   } catch {
-    return { etag, manifest: null };
+    return null;
   }
 }

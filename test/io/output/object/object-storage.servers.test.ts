@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { uploadObject } from "../../../../src/io/s3/upload-object.js";
+import { writeObject } from "../../../../src/io/s3/write-object.js";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { type Fault, secret } from "./object-store.js";
 import { indicators, type ObjectTests, useObjectStore } from "./object-tests.js";
@@ -180,52 +180,54 @@ test("a failed upload is resumed without asking again; the earlier object stays 
   expect(await readdir(cwd)).toEqual([]);
 });
 
-test("a multipart upload survives resets and throttling, and continues after a wrong byte", async () => {
+/** A file of five parts, and an object with its content. */
+async function bigFile(): Promise<{ readonly path: string; readonly content: Buffer }> {
   const path = join(cwd, "big.bin");
-  const content = Buffer.alloc(40 * 1024 * 1024, "0123456789abcde");
+  const content = Buffer.alloc(40 * 1024 * 1024 - 1, "0123456789abcde");
   await writeFile(path, content);
-  const options = { path, address: "s3://lake/big.bin", journal: join(cwd, "upload.json") };
-  store.fault = fails("PUT", /partNumber=/, "reset", "slow down", null, null, "wrong byte");
-  await expect(uploadObject(options)).rejects.toMatchObject({
-    code: "object_store",
-    message: expect.stringContaining("BadDigest"),
-  });
-  expect(await store.keys()).not.toContain("big.bin");
-  const sent = Object.keys(
-    (JSON.parse(await readFile(options.journal, "utf8")) as { parts: object }).parts,
-  ).length;
-  expect(sent).toBeGreaterThan(0);
-  store.fault = () => null;
-  store.requests.length = 0;
-  await uploadObject(options);
+  return { path, content };
+}
+
+test("a multipart upload survives resets and throttling", async () => {
+  const { path, content } = await bigFile();
+  store.fault = fails("PUT", /partNumber=/, "reset", "slow down", null, null, "reset");
+  await writeObject("s3://lake/big.bin", { path });
   expect(content.equals(await store.get("big.bin"))).toBe(true);
-  expect(store.requests.filter((line) => /partNumber=/.test(line))).toHaveLength(5 - sent);
-  expect(await readdir(cwd)).toEqual(["big.bin"]);
 });
 
-test("an upload that the store has forgotten begins again", async () => {
-  const path = join(cwd, "big.bin");
-  await writeFile(path, Buffer.alloc(17 * 1024 * 1024, "x"));
-  const options = { path, address: "s3://lake/again.bin", journal: join(cwd, "upload.json") };
-  store.fault = fails("POST", /uploadId=/, "denied");
-  await expect(uploadObject(options)).rejects.toMatchObject({ code: "object_denied" });
-  const journal = JSON.parse(await readFile(options.journal, "utf8")) as { uploadId: string };
-  await writeFile(options.journal, JSON.stringify({ ...journal, uploadId: "forgotten" }));
-  await uploadObject(options);
-  expect(await store.keys()).toContain("again.bin");
+test.each([
+  ["a wrong byte of a part", "PUT", /partNumber=/, "wrong byte", /BadDigest/],
+  ["a refused completion", "POST", /uploadId=/, "denied", /refuses/],
+] as const)("nothing stays of an upload with %s", async (_, method, pattern, fault, says) => {
+  const { path } = await bigFile();
+  store.fault = fails(method, pattern, fault);
+  await expect(writeObject("s3://lake/none.bin", { path })).rejects.toThrow(says);
+  expect(await store.keys()).not.toContain("none.bin");
+  expect(await store.uploads()).toEqual([]);
+});
+
+test("nothing stays of an upload that is interrupted", async () => {
+  const { path } = await bigFile();
+  const stopped = new AbortController();
+  store.fault = ({ path: url }) => {
+    if (url.includes("partNumber=3")) stopped.abort();
+    return null;
+  };
+  const { signal } = stopped;
+  await expect(writeObject("s3://lake/none.bin", { path }, { signal })).rejects.toThrow(
+    "cannot write",
+  );
+  expect(await store.uploads()).toEqual([]);
 });
 
 test.each(["with a checksum", "without checksums"])(
   "an upload whose completion is not answered is complete, in a store %s",
   async (kind) => {
-    const path = join(cwd, "big.bin");
-    await writeFile(path, Buffer.alloc(17 * 1024 * 1024, "y"));
-    const options = { path, address: "s3://lake/lost.bin", journal: join(cwd, "upload.json") };
+    const { path } = await bigFile();
     store.tellsChecksums = kind === "with a checksum";
     store.fault = fails("POST", /uploadId=/, "lost answer");
-    await uploadObject(options);
-    expect(store.requests.filter((line) => /partNumber=/.test(line))).toHaveLength(3);
-    expect(await store.keys()).toContain("lost.bin");
+    expect(await writeObject("s3://lake/lost.bin", { path })).toBe(await store.etag("lost.bin"));
+    expect(store.requests.filter((line) => /partNumber=/.test(line))).toHaveLength(5);
     await store.remove("lost.bin");
   },
 );

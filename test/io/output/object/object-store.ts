@@ -6,6 +6,7 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  ListMultipartUploadsCommand,
   ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
@@ -32,8 +33,8 @@ interface PassingRequest {
 
 /** What the proxy does for the store, which knows neither conditional writes nor checksums. */
 interface Duties {
-  /** CRC-32 by path, of objects that were sent with one. */
-  readonly checksums: Map<string, string>;
+  /** Paths of objects that were sent with a checksum. */
+  readonly checked: Set<string>;
   /** Conditional writes take turns. */
   turn: Promise<unknown>;
 }
@@ -50,6 +51,8 @@ export interface ObjectStoreServer {
   /** All keys in order. */
   keys(prefix?: string): Promise<readonly string[]>;
   remove(key: string): Promise<void>;
+  /** Keys of uploads that are neither completed nor given up. */
+  uploads(): Promise<readonly string[]>;
   /** The object's ETag; null if there is none. */
   etag(key: string): Promise<string | null>;
   /** Keys in an answer to a listing. @default as the store does */
@@ -69,7 +72,7 @@ export const secret = "wJalrXUtnFEMI-K7MDENG-bPxRfiCYEXAMPLEKEY";
 export async function startObjectStore(): Promise<ObjectStoreServer> {
   const server = await startFauxqs({ port: 0, host: "127.0.0.1", logger: false });
   const requests: string[] = [];
-  const duties: Duties = { checksums: new Map(), turn: Promise.resolve() };
+  const duties: Duties = { checked: new Set(), turn: Promise.resolve() };
   const proxy = createServer((incoming, outgoing) => {
     const { method = "", url = "" } = incoming;
     requests.push(`${method} ${url}`);
@@ -112,7 +115,7 @@ export async function startObjectStore(): Promise<ObjectStoreServer> {
     pageSize: null,
     tellsChecksums: true,
     async put(Key, Body) {
-      duties.checksums.delete(`/${Bucket}/${Key}`);
+      duties.checked.delete(`/${Bucket}/${Key}`);
       await client.send(new PutObjectCommand({ Bucket, Key, Body }));
     },
     async get(Key) {
@@ -122,6 +125,10 @@ export async function startObjectStore(): Promise<ObjectStoreServer> {
     async keys(Prefix = "") {
       const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket, Prefix }));
       return Contents.map(({ Key }) => Key ?? "").sort();
+    },
+    async uploads() {
+      const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket }));
+      return Uploads.map(({ Key }) => Key ?? "");
     },
     async remove(Key) {
       await client.send(new DeleteObjectCommand({ Bucket, Key }));
@@ -183,29 +190,32 @@ async function pass(
   await duties.turn;
 }
 
-function forward(
+async function forward(
   { method, url = "", headers }: IncomingMessage,
   outgoing: ServerResponse,
   body: Buffer,
-  { port, fault, tellsChecksums, duties: { checksums } }: Passage,
+  { port, fault, tellsChecksums, duties: { checked } }: Passage,
 ): Promise<void> {
   const [path = ""] = url.split("?", 1);
+  const tells = tellsChecksums && method === "HEAD" && "x-amz-checksum-mode" in headers;
+  const checksum = tells && checked.has(path) ? await checksumAt(port, path) : null;
   return new Promise((resolve) => {
     const forwarded = request({ port, host: "127.0.0.1", method, path: url, headers }, (answer) => {
-      const announced = headers["x-amz-checksum-crc32"];
-      const isPart = url.includes("partNumber=");
-      const isDone = answer.statusCode === 200 && !isPart;
-      if (typeof announced === "string" && isDone) checksums.set(path, announced);
+      const isWhole = method === "PUT" && "x-amz-checksum-crc32" in headers;
+      const isCompleted = method === "POST" && headers["x-amz-checksum-type"] === "FULL_OBJECT";
+      const isDone = answer.statusCode === 200 && !url.includes("partNumber=");
+      if (isDone && (isWhole || isCompleted)) checked.add(path);
       if (fault === "lost answer") {
         answer.resume();
         outgoing.destroy();
         return resolve();
       }
-      const checksum = tellsChecksums ? checksums.get(path) : undefined;
-      const tells = method === "HEAD" && "x-amz-checksum-mode" in headers && checksum !== undefined;
       outgoing.writeHead(answer.statusCode ?? 500, {
         ...answer.headers,
-        ...(tells && { "x-amz-checksum-crc32": checksum, "x-amz-checksum-type": "FULL_OBJECT" }),
+        ...(checksum !== null && {
+          "x-amz-checksum-crc32": checksum,
+          "x-amz-checksum-type": "FULL_OBJECT",
+        }),
       });
       if (fault === "cut") {
         answer.once("data", (chunk: Buffer) => {
@@ -236,6 +246,12 @@ function etagOf({ url = "" }: IncomingMessage, { port }: Passage): Promise<strin
       .on("error", () => resolve(null))
       .end();
   });
+}
+
+/** The CRC-32 of an object; null if there is none. */
+async function checksumAt(port: number, path: string): Promise<string | null> {
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+  return answer.ok ? checksumOf(Buffer.from(await answer.arrayBuffer())) : null;
 }
 
 async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {
