@@ -248,6 +248,14 @@ export const manifestSchema = z.object({
     .readonly()
     .optional()
     .describe("The lists of what was not sent, in the order in which they were given"),
+  tlp: z
+    .object({
+      max: z.string().describe("The strictest mark that was sent"),
+      rows: count.describe("Rows that were held back"),
+    })
+    .readonly()
+    .optional()
+    .describe("With --max-tlp: what was not sent because of its TLP mark"),
   errors: counts.describe("Rows that are invalid or failed, by error code"),
   tags: counts.describe("Rows by tag"),
   tag_exports: z

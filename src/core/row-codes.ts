@@ -77,6 +77,10 @@ export const itemCodes = {
     "on a list of what must not be sent",
     "nothing; remove it from the list given with --exclude to send it",
   ],
+  tlp: [
+    "the TLP mark of the row is above the limit, unknown or missing",
+    "nothing; raise --max-tlp to send it",
+  ],
   file_name: [
     "looks like a file name (if it is a domain, say so in a kind column)",
     "look up the file's SHA1, or give --kind-column",

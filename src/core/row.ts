@@ -31,6 +31,8 @@ export interface Row {
   /** True if the item is a JSON value other than text (array, object, number, boolean). */
   readonly itemNotText?: boolean;
   readonly kindText: string;
+  /** Set if the row must not be sent, whatever its item. */
+  readonly held?: FindingError;
   /** Set if the line is not a record (broken JSON): the row becomes `failed` with this error. */
   readonly fault: FindingError | null;
   /** Its cells in the Parquet file that a retry copies, in the order of the columns. */

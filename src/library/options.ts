@@ -122,6 +122,10 @@ class FileShape {
   readonly itemColumn = ofSource.itemColumn;
   /** Column that names the item's kind. Default: one of kind names beside the item column. */
   readonly kindColumn = ofSource.kindColumn;
+  /** Column with the TLP mark of the row, for `maxTlp`. Default: one named `tlp` or `marking`. */
+  readonly tlpColumn = ofSource.tlpColumn;
+  /** Strictest TLP mark that may be sent; others, unknown ones and none are held back. Default: all are sent. */
+  readonly maxTlp = ofSource.maxTlp;
   /** False: the first line is data, and columns are named column_1, column_2, … Default: detected. */
   readonly header = ofSource.header;
   /** Separator of cells: one character. Default: detected among comma, semicolon, tab and `|`. */

@@ -4,6 +4,7 @@ import { type LineEnd, limits, Warnings } from "../formats/reading/lines.js";
 import { decode, isPlain, markLength, skip } from "./decode.js";
 import { refuseBinary, refuseMarkup } from "./refuse-binary.js";
 import { tooShortError } from "./verify-input.js";
+import { holdMarked } from "./tlp-rows.js";
 import { openStored } from "./stored-input.js";
 import type {
   AnyInput,
@@ -141,14 +142,15 @@ export async function openSource(input: AnyInput, options: SourceOptions): Promi
   const { warnings } = bytes;
   const pauses = pausesOf(bytes, options);
   try {
-    const { columns, reading, rows } = await formats[options.format].read(
+    const found = await formats[options.format].read(
       { bytes, before: resume, settled: options.resume, warnings, pauses },
       { ...options, isTable: isCopy(input) },
     );
+    const { columns, reading } = found;
     return {
       columns,
       reading,
-      rows: inBatches(rows, bytes),
+      rows: inBatches(holdMarked(bytes.name, found, options, warnings), bytes),
       bytesTotal: bytes.bytesTotal,
       bytesRead: () => bytes.bytesRead(),
       checksum: () => bytes.checksum(),

@@ -1,7 +1,16 @@
 import { z } from "zod";
 import { option } from "../../core/options.js";
 import { didYouMean } from "../../core/wording/did-you-mean.js";
+import { parseTlp, type TlpMark, tlpMarks } from "../../core/tlp.js";
 import { sourceFormats } from "../formats/types.js";
+
+/** A mark of TLP 2.0, however it is written. */
+const tlpLimit = z.string().transform((text, context): TlpMark => {
+  const mark = parseTlp(text);
+  if (mark !== null) return mark;
+  context.addIssue({ code: "custom", message: `must be ${tlpMarks.join(", ")}` });
+  return z.NEVER;
+});
 
 export const sourceOptions = z.strictObject({
   from: option(z.enum(sourceFormats).optional(), {
@@ -28,6 +37,16 @@ export const sourceOptions = z.strictObject({
     description:
       "Column with the kind of the item. Overrides detection where its value is known; by default a column of kind names next to the item column is used",
     value: "NAME",
+  }),
+  tlpColumn: option(z.string().min(1).optional(), {
+    description:
+      "Column with the TLP mark of the row, for --max-tlp; in NDJSON a dotted path [default: a column named tlp or marking]",
+    value: "NAME",
+  }),
+  maxTlp: option(tlpLimit.optional(), {
+    description:
+      "Strictest TLP mark that may be sent: clear, green, amber, amber+strict or red. Rows with a stricter, an unknown or no mark are not sent",
+    value: "MARK",
   }),
   header: option(z.boolean().optional(), {
     common: true,

@@ -5,6 +5,7 @@ import type { Row } from "../../core/row.js";
 import type { InputType } from "../formats/typed-column.js";
 import type { TextBytes, Warnings } from "../formats/reading/lines.js";
 import { isObjectAddress } from "../s3/address.js";
+import type { TlpChoice } from "./tlp-rows.js";
 import type { TableInput } from "./table-input.js";
 import type { InputReading, ReadOptions } from "../formats/types.js";
 
@@ -50,7 +51,7 @@ export interface Encoding {
   readonly sheet?: string | undefined;
 }
 
-export interface SourceOptions extends ReadOptions, Encoding {
+export interface SourceOptions extends ReadOptions, Encoding, TlpChoice {
   readonly resume: SourcePosition | null;
   /** Detects pauses of a stream, which end the sample. @default the system clock */
   readonly clock?: Clock;

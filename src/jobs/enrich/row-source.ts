@@ -5,15 +5,26 @@ import type { Item } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
 import type { Encoder, ReadOptions, SourceFormat } from "../../io/formats/types.js";
 import type { OpenedSource, RunInput, SourcePosition } from "../../io/input/types.js";
+import type { TlpChoice } from "../../io/input/tlp-rows.js";
 import type { Lookup } from "../../client/lookup/types.js";
 import type { EnrichSettings } from "./options.js";
 
 /** Settings that determine how the rows of an input are read. */
 export type ReadingSettings = Pick<
   EnrichSettings["input"],
-  "from" | "header" | "delimiter" | "comment" | "encoding" | "sheet" | "itemColumn" | "kindColumn"
+  | "from"
+  | "header"
+  | "delimiter"
+  | "comment"
+  | "encoding"
+  | "sheet"
+  | "itemColumn"
+  | "kindColumn"
+  | "tlpColumn"
+  | "maxTlp"
 > &
-  Pick<ReadOptions, "anyItemColumn" | "isHeld">;
+  Pick<ReadOptions, "anyItemColumn" | "isHeld"> &
+  Pick<TlpChoice, "isOneOfSeveral">;
 
 /** A row's item, and its finding or the promise of one. */
 interface StartedRow {

@@ -9,7 +9,7 @@ import type { Column } from "../../../core/column.js";
 import { columns } from "../../../core/columns.js";
 
 export interface ColumnFlag {
-  readonly flag: "--item-column" | "--kind-column";
+  readonly flag: "--item-column" | "--kind-column" | "--tlp-column";
   readonly wanted: string;
 }
 
@@ -54,7 +54,7 @@ export function warnOfDuplicateName(
 }
 
 /** Formats a column name for a message: quoted, control characters escaped, cut if too long. */
-function quotedName(name: string): string {
+export function quotedName(name: string): string {
   return JSON.stringify(name.length > maxNameLength ? `${name.slice(0, maxNameLength)}…` : name);
 }
 

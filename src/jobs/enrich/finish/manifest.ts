@@ -45,7 +45,7 @@ export function manifestOf(
 ): Manifest {
   const { rows, unjournalled: _, left_out, ...counts } = tally.snapshot();
   const { clock = systemClock } = job;
-  const { output, run: how } = job.settings;
+  const { input, output, run: how } = job.settings;
   const copyOf = "path" in job.input ? job.input.copyOf : undefined;
   const inputs = inputRecords(source, rows);
   return {
@@ -74,6 +74,9 @@ export function manifestOf(
     ...(output.distinct || output.only ? { left_out } : {}),
     ...(how.limit === undefined ? {} : { sampled: how.limit }),
     ...counts,
+    ...(input.maxTlp === undefined
+      ? {}
+      : { tlp: { max: input.maxTlp, rows: counts.unsupported["tlp"] ?? 0 } }),
     started_at: checkpointer.startedAt,
     ended_at: new Date(clock.now()).toISOString(),
     seconds: Math.round(checkpointer.seconds * 1000) / 1000,

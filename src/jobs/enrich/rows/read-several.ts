@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { ReputeError, UsageError } from "../../../core/errors.js";
 import { matchColumn } from "../../../io/formats/columns/name-columns.js";
 import type { ItemColumn } from "../../../io/formats/types.js";
+import { mustHaveMarks } from "../../../io/input/tlp-rows.js";
 import { openSeveral } from "../../../io/input/several/open-several.js";
 import type { SourceFile } from "../../../io/input/several/several-source.js";
 import type { NamedInput, OpenedSource, SourcePosition } from "../../../io/input/types.js";
@@ -47,6 +48,7 @@ export async function openInputs(
   const source = await openSeveral(files, resume, namesColumns);
   try {
     mustBeUsed(settings, source);
+    mustHaveMarks("the input", source, settings);
   } catch (error) {
     await source.close();
     throw error;

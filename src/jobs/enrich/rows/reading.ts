@@ -106,7 +106,8 @@ function readingOfSeveral(
   clock: Clock,
 ): RowSource {
   const readings = inputs.map((named) => {
-    const read = (own: ReadingSettings): RowSource => readingOf(named.input, own, clock);
+    const read = (own: ReadingSettings): RowSource =>
+      readingOf(named.input, { ...own, isOneOfSeveral: true }, clock);
     return { ...named, read, reading: read(settings) };
   });
   return {
@@ -127,6 +128,9 @@ function flagsOf(settings: ReadingSettings) {
     kindColumn: settings.kindColumn ?? null,
     anyItemColumn: settings.anyItemColumn ?? false,
     isHeld: settings.isHeld,
+    tlpColumn: settings.tlpColumn,
+    maxTlp: settings.maxTlp,
+    isOneOfSeveral: settings.isOneOfSeveral,
   };
 }
 
@@ -138,6 +142,9 @@ function optionsOf(settings: ReadingSettings, from: string | null): RowSource["o
     "kind-column": kindColumn,
     header,
     ...(delimiter === undefined ? {} : { delimiter }),
+    ...(settings.maxTlp === undefined
+      ? {}
+      : { "tlp-column": settings.tlpColumn ?? null, "max-tlp": settings.maxTlp }),
     comment: settings.comment ?? null,
     // Runs that were interrupted before these existed have the fingerprint without them.
     ...(settings.encoding === undefined ? {} : { encoding: settings.encoding }),
@@ -153,6 +160,7 @@ export function startRow(lookup: Lookup): StartRow {
     const kind = row.kindText === "" ? null : parseKindName(row.kindText);
     const { item, reason } = recogniseItem(row.itemText, kind);
     if (item === null) return { item, finding: unasked("unsupported", reason) };
+    if (row.held !== undefined) return { item, finding: unasked("unsupported", row.held) };
     return { item, finding: lookup(item, { signal, row: row.number }) };
   };
 }

@@ -1,0 +1,122 @@
+import { UsageError } from "../../core/errors.js";
+import type { JsonObject } from "../../core/finding.js";
+import type { Row } from "../../core/row.js";
+import { tlpFault, type TlpMark } from "../../core/tlp.js";
+import { matchColumn, quotedName, unknownColumn } from "../formats/columns/name-columns.js";
+import { valuesAt } from "../formats/ndjson/ndjson-output.js";
+import { mapLists, type Warnings } from "../formats/reading/lines.js";
+import type { ColumnPlace, FormatReading } from "../formats/types.js";
+
+/** Which rows may be sent, by their mark of the Traffic Light Protocol. */
+export interface TlpChoice {
+  /** Column of the marks; in NDJSON a dotted path. @default one that is named after them */
+  readonly tlpColumn?: string | undefined;
+  /** The strictest mark that is sent. @default all rows are sent */
+  readonly maxTlp?: TlpMark | undefined;
+  /** One of several inputs, of which not all have the column. @default false */
+  readonly isOneOfSeveral?: boolean | undefined;
+}
+
+/**
+ * Marks the rows that must not be sent as held.
+ *
+ * @throws UsageError `tlp_without_limit`, `tlp_without_column`, `column_not_found`
+ */
+export function holdMarked(
+  name: string,
+  { columns, reading, rows }: FormatReading,
+  choice: TlpChoice,
+  warnings: Warnings,
+): FormatReading["rows"] {
+  const { tlpColumn, maxTlp } = choice;
+  if (tlpColumn !== undefined && maxTlp === undefined) {
+    throw new UsageError("tlp_without_limit", "--tlp-column does nothing without --max-tlp", {
+      hint: "add --max-tlp clear, green, amber, amber+strict or red",
+    });
+  }
+  if (maxTlp === undefined) {
+    const named = tlpPlace(columns, {});
+    if (named !== null) warnings.add(unlimited(named.name));
+    return rows;
+  }
+  const isObjects = reading.format === "ndjson";
+  if (choice.isOneOfSeveral !== true) mustHaveMarks(name, { columns, reading }, choice);
+  const place = tlpPlace(columns, choice);
+  const path = tlpColumn ?? place?.name ?? "";
+  const textsOf = (row: Row): readonly string[] =>
+    isObjects ? textsIn(row.json, path) : [place === null ? "" : (row.cells[place.index] ?? "")];
+  return heldRows(
+    rows,
+    (row) => (row.fault === null ? textsOf(row) : null),
+    maxTlp,
+    () => warnings.add(`no record has a TLP mark at ${quotedName(path)}, so that none was sent`),
+  );
+}
+
+/**
+ * @param textsOf the marks of a row; null for none to judge
+ * @param onUnmarked called at the end if no row has a mark
+ */
+async function* heldRows(
+  rows: FormatReading["rows"],
+  textsOf: (row: Row) => readonly string[] | null,
+  most: TlpMark,
+  onUnmarked: () => void,
+): AsyncGenerator<readonly Row[]> {
+  let [isAny, isMarked] = [false, false];
+  yield* mapLists(rows, (row) => {
+    const texts = textsOf(row);
+    if (texts === null) return row;
+    isAny = true;
+    isMarked ||= texts.some((text) => text !== "");
+    const held = tlpFault(texts, most);
+    return held === null ? row : { ...row, held };
+  });
+  if (isAny && !isMarked) onUnmarked();
+}
+
+/**
+ * Checks that there is a column of marks. Objects may have the member of a path later on.
+ *
+ * @throws UsageError `tlp_without_column`, `column_not_found`
+ */
+export function mustHaveMarks(
+  name: string,
+  { columns, reading }: Pick<FormatReading, "columns" | "reading">,
+  choice: TlpChoice,
+): void {
+  const { tlpColumn: wanted, maxTlp } = choice;
+  if (maxTlp === undefined || tlpPlace(columns, choice) !== null) return;
+  if (wanted === undefined) throw noColumn(name);
+  if (reading.format === "ndjson") return;
+  throw unknownColumn(name, columns, { flag: "--tlp-column", wanted });
+}
+
+function tlpPlace(columns: readonly string[], { tlpColumn }: TlpChoice): ColumnPlace | null {
+  const wanted = tlpColumn ?? columns.find((column) => customary.test(column.trim()));
+  return wanted === undefined ? null : matchColumn(columns, wanted);
+}
+
+const customary = /^(?:tlp|marking|tlp[ _-]?(?:marking|mark|label|level|colou?r))$/i;
+
+function unlimited(column: string): string {
+  return `rows are sent whatever their mark in column ${quotedName(column)}; --max-tlp sets a limit`;
+}
+
+function noColumn(name: string): UsageError {
+  return new UsageError("tlp_without_column", `${name} has no column of TLP marks`, {
+    hint: "name it with --tlp-column, or leave out --max-tlp",
+  });
+}
+
+/** The texts of a member, or of the elements of a list; objects as in STIX and MISP have a name. */
+function textsIn(json: string | null, path: string): readonly string[] {
+  const object = JSON.parse(json ?? "{}") as JsonObject;
+  return valuesAt(path, object)
+    .flat()
+    .flatMap((value) => {
+      const text: unknown =
+        typeof value === "object" && value !== null ? (value as JsonObject)["name"] : value;
+      return typeof text === "string" ? [text] : [];
+    });
+}
