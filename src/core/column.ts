@@ -103,7 +103,7 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-export function memberIn(value: unknown, name: string): unknown {
+function memberIn(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null
     ? (value as Readonly<Record<string, unknown>>)[name]
     : undefined;

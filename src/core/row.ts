@@ -1,10 +1,8 @@
 import { isWellFormed } from "./bytes.js";
 import {
-  countedVerdicts,
   type Finding,
   type FindingError,
   type FindingStatus,
-  findingStatuses,
   type VerdictCounts,
   lookupEndpoints,
   memberOf,
@@ -127,46 +125,8 @@ export interface RowCounts {
 /** The same of a format that may not keep one record per row, such as STIX bundles. */
 export type CountedRows = { readonly [Name in keyof RowCounts]: RowCounts[Name] | null };
 
-export class RowCounter {
-  #rows = 0;
-  readonly #statuses = zeros(findingStatuses);
-  readonly #verdicts = zeros(countedVerdicts);
-  #hasVerdicts: boolean | null = null;
-
-  get rows(): number {
-    return this.#rows;
-  }
-
-  /**
-   * Counts rows with this status and verdict.
-   *
-   * @param verdict null for none, undefined if the output has no verdicts
-   * @returns what is wrong with them, or null
-   */
-  count(status: unknown, verdict: unknown, rows = 1): string | null {
-    this.#rows += rows;
-    if (!isIn(this.#statuses, status)) return "no status";
-    this.#statuses[status] += rows;
-    this.#hasVerdicts ??= verdict !== undefined;
-    if (verdict === undefined && !this.#hasVerdicts) return null;
-    const name = verdict === null ? "unknown" : verdict;
-    if (verdict === "unknown" || !isIn(this.#verdicts, name)) return "an unknown verdict";
-    this.#verdicts[name] += rows;
-    return null;
-  }
-
-  found(): RowCounts {
-    const verdicts = this.#hasVerdicts === false ? null : this.#verdicts;
-    return { rows: this.#rows, statuses: this.#statuses, verdicts };
-  }
-}
-
 export function zeros<K extends string>(names: readonly K[]): Record<K, number> {
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<K, number>;
-}
-
-function isIn<K extends string>(counts: Record<K, number>, name: unknown): name is K {
-  return typeof name === "string" && Object.hasOwn(counts, name);
 }
 
 export function nestedFacts(

@@ -1,8 +1,7 @@
 import { toWellFormed } from "../../core/bytes.js";
 import { wellFormedJson } from "../../core/json-members.js";
-import { type EnrichedRow, isUtf8, RowCounter } from "../../core/row.js";
-import type { Encoder, RecordCounter } from "./types.js";
-import { FatalError } from "../../core/errors.js";
+import { type EnrichedRow, isUtf8 } from "../../core/row.js";
+import type { Encoder } from "./types.js";
 
 export function linesEncoder(encodeRow: (row: EnrichedRow) => string): Encoder {
   return {
@@ -40,31 +39,5 @@ function asUtf8({ row, item, finding }: EnrichedRow): EnrichedRow {
       error === null
         ? finding
         : { ...finding, error: { ...error, message: toWellFormed(error.message) } },
-  };
-}
-
-/** Status and verdict of an output row, not yet validated. */
-interface RowOutcome {
-  readonly status: unknown;
-  readonly verdict: unknown;
-}
-
-/**
- * Counts rows by status and verdict, one per record.
- *
- * @param outcomeOf reads a record; null for records that aren't rows, such as the header
- */
-export function countRows(
-  outcomeOf: (record: Buffer, row: number) => RowOutcome | null,
-): RecordCounter {
-  const rows = new RowCounter();
-  return {
-    add(record) {
-      const outcome = outcomeOf(record, rows.rows + 1);
-      const fault = outcome === null ? null : rows.count(outcome.status, outcome.verdict);
-      if (fault === null) return;
-      throw new FatalError("output_corrupt", `row ${rows.rows} of the output has ${fault}`);
-    },
-    counted: () => rows.found(),
   };
 }

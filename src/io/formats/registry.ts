@@ -26,10 +26,11 @@ export const formats = {
   "es-bulk": esBulk,
 } satisfies Record<SourceFormat, ReadableFormat> & Record<SinkFormat, WritableFormat>;
 
-/** Formats whose rows can be read back, and replaced by `retry`. */
-export const readableFormats: readonly string[] = sinkFormats.filter(
-  (name) => "records" in formats[name],
-);
+/** Formats of files whose rows can be read back, and replaced by `retry`. */
+export const readableFormats: readonly string[] = [
+  ...sinkFormats.filter((name) => "records" in formats[name]),
+  "parquet",
+];
 
 interface DetectedFormat<Name> {
   /** Null if the name doesn't tell, as for `.txt`; the first lines then decide. */

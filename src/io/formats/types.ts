@@ -2,7 +2,7 @@ import type { Clock } from "../../core/clock.js";
 import type { Column } from "../../core/column.js";
 import type { OptionalColumns } from "../../core/columns.js";
 import type { Item, ItemKind } from "../../core/item/item.js";
-import type { CountedRows, EnrichedRow, Row } from "../../core/row.js";
+import type { EnrichedRow, Row } from "../../core/row.js";
 import type { TextBytes, Warnings, RecordSplitter } from "./reading/lines.js";
 import type { Pauses, Delimiter } from "./reading/sample.js";
 
@@ -25,9 +25,6 @@ export interface WritableFormat {
   readonly extensions: readonly string[];
   /** @throws UsageError `column_clash` */
   write(options: EncoderOptions): Encoder;
-  split(): RecordSplitter;
-  /** Counts the records of an output, including the header. */
-  count(options: CountOptions): RecordCounter;
   /** Whether rows contain the results as received. */
   keepsReceived(shape: Shape): boolean;
   /** Reads the rows of an output; absent if they cannot be read back. */
@@ -180,25 +177,9 @@ export interface Encoder {
   encode(rows: readonly EnrichedRow[]): string;
 }
 
-export interface CountOptions extends Pick<EncoderOptions, "prefix" | "shape"> {
-  /** Number of input columns, which precede the added ones (CSV and TSV). */
-  readonly inputColumns: number;
-}
-
-export interface Counted extends CountedRows {
-  /** STIX bundles only. */
-  readonly indicators?: number;
-}
-
-export interface RecordCounter {
-  /** @throws FatalError `output_corrupt` if repute did not write the record */
-  add(record: Buffer): void;
-  /** @throws FatalError `output_corrupt` if the output is incomplete */
-  counted(): Counted;
-}
-
 export interface RecordFormat {
   readonly header: boolean;
+  split(): RecordSplitter;
   /** @returns the layout of the first record; null if repute did not write it */
   layout(first: string, prefix: string): RecordLayout | null;
 }

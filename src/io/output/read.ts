@@ -7,7 +7,7 @@ import { type OptionalColumns, mustHaveColumns, reportedColumns } from "../../co
 import { manifestPath } from "../../core/files/output-names.js";
 import type { Manifest, FoundManifest } from "../../core/manifest.js";
 import { mapLists } from "../formats/reading/lines.js";
-import { formats } from "../formats/registry.js";
+import { readableFormats } from "../formats/registry.js";
 import { type OutputRecord, sinkFormats } from "../formats/types.js";
 import type { OpenedSource, SourcePosition } from "../input/types.js";
 import { isMissing } from "../s3/read-object.js";
@@ -84,7 +84,7 @@ async function readLocal(
   return { columns: form.columns, records: recordsOf(form), manifest: found };
 }
 
-async function* recordsOf(form: OutputForm): AsyncGenerator<readonly OutputRecord[]> {
+export async function* recordsOf(form: OutputForm): AsyncGenerator<readonly OutputRecord[]> {
   const opened = await form.open({ row: 0, end: 0 });
   try {
     for await (const rows of opened.rows) yield rows.map(({ record }: OutputRow) => record);
@@ -188,7 +188,7 @@ export function outputFile(
 }
 
 export function refuseUnreadable(path: string, format: FileFormat): void {
-  if (format === "parquet" || formats[format].records !== undefined) return;
+  if (readableFormats.includes(format)) return;
   throw new UsageError("report_cannot_read_shape", `the rows of ${path} cannot be read back`, {
     hint: "write CSV, NDJSON, Parquet or a table, and report on that",
   });

@@ -80,7 +80,7 @@ describe("enrich --to ecs", () => {
     await writeFile(out, text.replace('"status":"invalid"', '"status":"failed"'));
     const changed = await runRepute(["verify", out]);
     expect(changed.code).toBe(1);
-    expect(changed.stderr).toContain("rows invalid: the manifest says 1, the file has 0");
+    expect(changed.stderr).toContain("sha256: the manifest says");
   });
 
   test("omits what is unknown", async () => {
@@ -153,9 +153,7 @@ describe("enrich --to stix", () => {
     await writeFile(out, text.split("\n").toSpliced(2, 1).join("\n"));
     const changed = await runRepute(["verify", out]);
     expect([changed.code, changed.stdout]).toEqual([1, ""]);
-    expect(changed.stderr).toContain(
-      `indicators: the manifest says ${found.length}, the file has ${found.length - 1}`,
-    );
+    expect(changed.stderr).toContain("sha256: the manifest says");
     const again = await shaped("stix");
     expect(bundleOf(again.text).map(({ id }) => id)).toEqual(bundleOf(text).map(({ id }) => id));
     expect(again.text).not.toBe(text);

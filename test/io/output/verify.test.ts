@@ -3,212 +3,134 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
-import {
-  findingStatuses,
-  type JsonObject,
-  type Verdict,
-  verdicts,
-} from "../../../src/core/finding.js";
-import { type CountedOutput, countOutput } from "../../../src/io/output/verify.js";
-import { csvEncoder } from "../../../src/io/formats/csv/csv-writer.js";
-import { ndjsonEncoder } from "../../../src/io/formats/ndjson/ndjson.js";
-import { bundleEnd, stix } from "../../../src/io/formats/shapes/stix.js";
+import { expect, it } from "vitest";
+import { schemaVersion } from "../../../src/core/columns.js";
+import { manifestPath } from "../../../src/core/files/output-names.js";
+import { countedVerdicts, findingStatuses, type Verdict } from "../../../src/core/finding.js";
+import { verdictOf } from "../../../src/core/verdict.js";
+import { formats } from "../../../src/io/formats/registry.js";
+import { parseOutput } from "../../../src/io/output/registry.js";
+import { verifyOutput } from "../../../src/io/output/verify.js";
 import { anEnrichedRow } from "../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
-const encoderOptions = {
-  columns: ["a", "b"],
-  prefix: "rep_",
-  shape: "flat",
-} as const;
+const columns = ["a", "b"];
 
 /** An answer for each verdict. */
-const answers = {
+const answers: Readonly<Record<Verdict, object>> = {
   malicious: { intent: "malicious" },
   suspicious: { intent: "suspicious" },
   listed: { serviceMailBlocklist: "ACTIVE" },
   none: { intent: "none" },
-} as const satisfies Readonly<Record<Verdict, JsonObject>>;
+};
 
-describe("countOutput", () => {
-  it("counts the rows of a CSV file, whatever its cells contain", async () => {
-    const path = join(await temporaryFolder(), "out.csv");
-    const encoder = csvEncoder(",", encoderOptions);
-    const row = fc.record({
-      cells: fc.tuple(
-        fc.string({ unit: fc.constantFrom('"', ",", "\n", "\r", "a", "") }),
-        fc.string(),
-      ),
-      status: fc.constantFrom(...findingStatuses),
-      query: fc.constantFrom(null, ...Object.values(answers)),
-      message: fc.string({ unit: fc.constantFrom('"', ",", "\n", "a", "é") }),
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.array(row, { maxLength: 20 }), async (rows) => {
-        const text =
-          encoder.header +
-          encoder.encode(
-            rows.map(({ cells, status, query, message }) =>
-              anEnrichedRow({ cells }, { status, query, error: { code: "timeout", message } }),
-            ),
-          );
-        await writeFile(path, text);
-        const counted = await countOutput(path, csv);
-        expect(counted.rows).toBe(rows.length);
-        for (const status of findingStatuses) {
-          expect(counted.statuses?.[status]).toBe(rows.filter((r) => r.status === status).length);
-        }
-        for (const verdict of verdicts) {
-          const found = rows.filter(
-            (r) =>
-              r.query === answers[verdict] &&
-              (verdict !== "none" || r.status === "complete" || r.status === "partial"),
-          );
-          expect(counted.verdicts?.[verdict]).toBe(found.length);
-        }
-      }),
-      { numRuns: 50 },
-    );
+const noCounts = {
+  rows: 0,
+  statuses: { complete: 0, partial: 0, invalid: 0, unsupported: 0, failed: 0 },
+  verdicts: { malicious: 0, suspicious: 0, listed: 0, none: 0, unknown: 0 },
+};
+
+/** Writes an output with its manifest, changes it, and verifies it. */
+async function verified(
+  { format, gzip = false }: { readonly format: string; readonly gzip?: boolean },
+  text: string | Buffer,
+  { counts = noCounts, stored = text }: { counts?: typeof noCounts; stored?: string | Buffer } = {},
+) {
+  const path = join(await temporaryFolder(), `out.${format}${gzip ? ".gz" : ""}`);
+  const { rows, statuses, verdicts } = counts;
+  const sha256 = createHash("sha256").update(text).digest("hex");
+  const bytes = Buffer.byteLength(text);
+  const output = { path, format, bytes, sha256, rows };
+  const manifest = { schema_version: schemaVersion, run_id: "x", output, statuses, verdicts };
+  await writeFile(path, stored);
+  await writeFile(manifestPath(path), JSON.stringify(manifest));
+  return verifyOutput(parseOutput(path), "rep_");
+}
+
+it.each([
+  ["csv", "flat", false],
+  ["csv", "flat", true],
+  ["ndjson", "nested", false],
+  ["ndjson", "flat", false],
+] as const)("counts rows by status and verdict: %s, %s, gzip %s", async (format, shape, gzip) => {
+  const encoder = formats[format].write({ columns, prefix: "rep_", shape });
+  const row = fc.record({
+    cells: fc.tuple(
+      fc.string({ unit: fc.constantFrom('"', ",", "\n", "\r", "a", "") }),
+      fc.string(),
+    ),
+    status: fc.constantFrom(...findingStatuses),
+    query: fc.constantFrom(null, ...Object.values(answers)),
+    message: fc.string({ unit: fc.constantFrom('"', ",", "\n", "a", "é") }),
   });
+  await fc.assert(
+    fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 20 }), async (facts) => {
+      const rows = facts.map(({ cells, status, query, message }) =>
+        anEnrichedRow(
+          { cells },
+          { status, query: query && { type: "IP", ...query }, error: { code: "timeout", message } },
+        ),
+      );
+      const counts = { ...structuredClone(noCounts), rows: rows.length };
+      for (const { finding } of rows) {
+        counts.statuses[finding.status] += 1;
+        counts.verdicts[verdictOf(finding) ?? "unknown"] += 1;
+      }
+      const text = encoder.header + encoder.encode(rows);
+      const written = gzip ? gzipSync(text) : text;
+      const { audit, differences } = await verified({ format, gzip }, written, { counts });
+      expect(differences).toEqual([]);
+      expect(audit).toMatchObject({ ...counts, bytes: Buffer.byteLength(written) });
+      counts.statuses[rows[0]!.finding.status] -= 1;
+      expect((await verified({ format, gzip }, written, { counts })).differences).toHaveLength(1);
+    }),
+    { numRuns: 25 },
+  );
+});
 
-  it("counts the same wherever the file is split into chunks", async () => {
-    const path = join(await temporaryFolder(), "out.csv");
-    const encoder = csvEncoder(",", encoderOptions);
-    const cells = ['a ",\n" b', "c"];
-    const statuses = ["complete", "failed"] as const;
-    const query = answers.suspicious;
-    const rows = statuses.map((status) => anEnrichedRow({ cells }, { status, query }));
-    const pair = encoder.encode(rows);
-    const pairs = Math.ceil((1.25 * 256 * 1024) / pair.length);
-    // Each is one byte longer, so that every byte of a row is once the last of a chunk.
-    for (let more = 0; more < pair.length; more += 1) {
-      const long = anEnrichedRow({ cells: ["x".repeat(more), ""] }, { status: "partial" });
-      const text = encoder.header + encoder.encode([long]) + pair.repeat(pairs);
-      await writeFile(path, text);
-      const counted = await countOutput(path, csv);
-      expect(counted).toMatchObject({
-        rows: 1 + 2 * pairs,
-        statuses: { complete: pairs, failed: pairs, partial: 1 },
-        verdicts: { malicious: 0, suspicious: 2 * pairs, listed: 0, none: 0, unknown: 1 },
-        sha256: createHash("sha256").update(text).digest("hex"),
-      });
-    }
-  });
+it("counts NDJSON by the run's member, not by the input's", async () => {
+  const encoder = formats.ndjson.write({ columns, prefix: "rep_", shape: "nested" });
+  const json = '{"a":{"status":"complete","verdict":"none"}}';
+  const finding = { status: "failed", quickCheck: { intent: "malicious" } } as const;
+  const text = encoder.encode([anEnrichedRow({ json }, finding)]);
+  const { audit } = await verified({ format: "ndjson" }, text);
+  expect(audit.statuses).toMatchObject({ complete: 0, failed: 1 });
+  expect(audit.verdicts).toMatchObject({ malicious: 1, none: 0 });
+});
 
-  it("hashes the bytes as stored", async () => {
-    const path = join(await temporaryFolder(), "out.csv.gz");
-    const encoder = csvEncoder(",", encoderOptions);
-    const bytes = Buffer.concat([
-      gzipSync(encoder.header),
-      gzipSync(encoder.encode([anEnrichedRow(), anEnrichedRow()])),
-    ]);
-    await writeFile(path, bytes);
-    expect(await countOutput(path, { ...csv, gzip: true })).toMatchObject({
-      rows: 2,
-      bytes: bytes.length,
-      sha256: createHash("sha256").update(bytes).digest("hex"),
-    });
-  });
+it("knows a shape that cannot be read back by its checksum", async () => {
+  const encoder = formats.ecs.write({ columns, prefix: "rep_", shape: "nested" });
+  const text = encoder.encode([anEnrichedRow(), anEnrichedRow()]);
+  expect((await verified({ format: "ecs" }, text)).differences).toEqual([]);
+  const { differences } = await verified({ format: "ecs" }, text, { stored: text.slice(0, -3) });
+  expect(differences.map((line) => line.split(":", 1)[0])).toEqual(["bytes", "sha256"]);
+});
 
-  it("counts NDJSON by the run's member, not by the input's", async () => {
-    const path = join(await temporaryFolder(), "out.ndjson");
-    const encoder = ndjsonEncoder({ ...encoderOptions, shape: "nested" });
-    const json = '{"a":{"status":"complete","verdict":"none"}}';
-    const finding = { status: "failed", quickCheck: { intent: "malicious" } } as const;
-    await writeFile(path, encoder.encode([anEnrichedRow({ json }, finding)]));
-    const counted = await countOutput(path, {
-      format: "ndjson",
-      gzip: false,
-      inputColumns: 2,
-      prefix: "rep_",
-      shape: "nested",
-    });
-    expect(counted.statuses).toMatchObject({ complete: 0, failed: 1 });
-    expect(counted.verdicts).toMatchObject({ malicious: 1, none: 0 });
-  });
+const header = "a,b,rep_item,rep_kind,rep_status,rep_verdict,rep_type\n";
 
-  it.each([
-    ["a row without a status", "a,b,rep_item,rep_kind,rep_status\n1,2,3,4,\n"],
-    [
-      "a row with an unknown verdict",
-      "a,b,rep_item,rep_kind,rep_status,rep_verdict,rep_type\n1,2,3,4,complete,benign,\n",
-    ],
-    ["a last line that is cut off", "a,b,rep_item,rep_kind,rep_status\n1,2,3,4,comp"],
-    ["a last line that is cut off in empty cells", "a,b,rep_item,rep_kind,rep_status\n,,"],
-    ["a last line without its end", "a,b,rep_item,rep_kind,rep_status,rep_type\n1,2,3,4,complete,"],
-  ])("refuses %s", async (_, text) => {
-    const path = join(await temporaryFolder(), "out.csv");
-    await writeFile(path, text);
-    await expect(countOutput(path, csv)).rejects.toMatchObject({
-      code: "output_corrupt",
-      message: expect.stringContaining(`${path}: `) as string,
-      hint: expect.any(String) as string,
-    });
-  });
-
-  it.each([
-    ["cut off", (whole: Buffer) => whole.subarray(0, -12)],
-    ["damaged", (whole: Buffer) => Buffer.concat([whole.subarray(0, 12), Buffer.alloc(9, 0xff)])],
-    ["empty", () => Buffer.alloc(0)],
-  ])("refuses gzip data that is %s", async (_, change) => {
-    const path = join(await temporaryFolder(), "out.csv.gz");
-    await writeFile(path, change(gzipSync("a,b,rep_item,rep_kind,rep_status\n1,2,3,4,complete\n")));
-    await expect(countOutput(path, { ...csv, gzip: true })).rejects.toMatchObject({
-      code: "output_corrupt",
-      message: expect.stringContaining(path) as string,
-    });
+it.each([
+  ["a row without a status", `${header}1,2,3,4,,,\n`],
+  ["a row with an unknown verdict", `${header}1,2,3,4,complete,benign,\n`],
+  ["a last line that is cut off", `${header}1,2,3,4,comp`],
+  ["a last line that is cut off in empty cells", `${header},,`],
+  ["a last line without its end", `${header}1,2,3,4,complete,,`],
+])("refuses %s", async (_, text) => {
+  await expect(verified({ format: "csv" }, text)).rejects.toMatchObject({
+    code: "output_corrupt",
   });
 });
 
-describe("countOutput of a STIX bundle", () => {
-  const encoder = stix.write({ ...encoderOptions, columns: ["ip"] });
-  const text =
-    encoder.header +
-    encoder.encode([
-      anEnrichedRow({}, { query: { intent: "malicious" } }),
-      anEnrichedRow({}, { query: { intent: "none" } }),
-      anEnrichedRow({}, { query: { intent: "suspicious" } }, { kind: "ip", value: "192.0.2.2" }),
-    ]) +
-    bundleEnd;
-  const lines = text.split("\n");
-  const countsOf = async (changed: string): Promise<CountedOutput> => {
-    const path = join(await temporaryFolder(), "out.json");
-    await writeFile(path, changed);
-    return countOutput(path, { ...csv, format: "stix" });
-  };
-
-  it("counts its indicators", async () => {
-    expect(await countsOf(text)).toEqual({
-      bytes: Buffer.byteLength(text),
-      rows: null,
-      statuses: null,
-      verdicts: null,
-      indicators: 2,
-      sha256: createHash("sha256").update(text).digest("hex"),
-    });
-  });
-
-  it.each([
-    ["without an end", lines.slice(0, -2).join("\n") + "\n"],
-    ["whose last line is cut off", text.slice(0, -1)],
-    ["with something behind its end", `${text}{}\n`],
-    ["without its head", lines.slice(1).join("\n")],
-    ["with an indicator twice", lines.toSpliced(2, 0, lines[2]!).join("\n")],
-    ["that lacks a comma", text.replace("},\n{", "}\n{")],
-    ["that has a comma too many", text.replace("\n]}", ",\n]}")],
-    ["with a line that is cut off", text.replace(lines[2]!, `${lines[2]!.slice(0, -20)},`)],
-    ["with another object in it", text.replace('"type":"indicator"', '"type":"malware"')],
-    ["of nothing", ""],
-  ])("refuses one %s", async (_, changed) => {
-    await expect(countsOf(changed)).rejects.toMatchObject({ code: "output_corrupt" });
-  });
+it.each([
+  ["cut off", (whole: Buffer) => whole.subarray(0, -12)],
+  ["damaged", (whole: Buffer) => Buffer.concat([whole.subarray(0, 12), Buffer.alloc(9, 0xff)])],
+  ["empty", () => Buffer.alloc(0)],
+])("refuses gzip data that is %s", async (_, change) => {
+  const whole = gzipSync(`${header}1,2,3,4,complete,,\n`);
+  await expect(
+    verified({ format: "csv", gzip: true }, whole, { stored: change(whole) }),
+  ).rejects.toMatchObject({ hint: expect.any(String) as string });
 });
 
-const csv = {
-  format: "csv",
-  gzip: false,
-  inputColumns: 2,
-  prefix: "rep_",
-  shape: "flat",
-} as const;
+it("counts every verdict", () => {
+  expect(Object.keys(noCounts.verdicts)).toEqual(countedVerdicts);
+});

@@ -155,7 +155,7 @@ function retryAdvice(
   flags: readonly string[],
 ): string | null {
   if (path === null) return null;
-  if (![...readableFormats, "parquet"].includes(format)) return null;
+  if (!readableFormats.includes(format)) return null;
   return `to retry the failed rows: repute retry ${[path, ...flags].map(shellWord).join(" ")}`;
 }
 

@@ -1,15 +1,7 @@
 import { addedColumns, optionalColumnsIn } from "../../../core/columns.js";
-import { countRows } from "../lines-encoder.js";
 import { joinedEntries } from "../column-types.js";
 import { RecordSplitter, type LineEnd, limits, type TextBytes } from "../reading/lines.js";
-import type {
-  CountOptions,
-  RecordFormat,
-  RecordLayout,
-  RecordCounter,
-  WritableFormat,
-  InputReading,
-} from "../types.js";
+import type { RecordFormat, RecordLayout, WritableFormat, InputReading } from "../types.js";
 import { type Delimiter, latin1, scanCells, countLineEnds } from "../reading/sample.js";
 import { isAscii } from "node:buffer";
 import { Parser } from "csv-parse";
@@ -21,41 +13,16 @@ import { FatalError } from "../../../core/errors.js";
 export function csvOutput(delimiter: Delimiter): Omit<WritableFormat, "extensions"> {
   return {
     write: (options) => csvEncoder(delimiter, options),
-    split: () => new RecordSplitter({ quoting: true }),
-    count: (options) => countCsv(delimiter, options),
     keepsReceived: () => false,
     records: csvRecords(delimiter),
   };
-}
-
-export function countCsv(own: Delimiter, { inputColumns, prefix }: CountOptions): RecordCounter {
-  let names: readonly string[] | null = null;
-  let delimiter = own;
-  let [status, verdict] = [-1, -1];
-  return countRows((record) => {
-    const text = record.toString("latin1");
-    if (names === null) {
-      delimiter = latin1(delimiterOf(record.toString("utf8"), prefix) ?? own);
-      names = cellsOf(text, delimiter);
-      [status = -1, verdict = -1] = ["status", "verdict"].map((name) =>
-        names!.indexOf(prefix + name, inputColumns),
-      );
-      return null;
-    }
-    const wanted = Math.max(status, verdict) + 1;
-    const line = wanted === names.length ? withoutLineEnd(text) : text;
-    const { cells } = scanCells(line, { delimiter }, wanted);
-    return {
-      status: cells[status],
-      verdict: verdict < 0 ? undefined : cells[verdict] || null,
-    };
-  });
 }
 
 /** Reads rows of an existing output. Its last columns must be repute's. */
 export function csvRecords(delimiter: Delimiter): RecordFormat {
   return {
     header: true,
+    split: () => new RecordSplitter({ quoting: true }),
     layout(header, prefix) {
       const own = delimiterOf(header, prefix) ?? delimiter;
       return layoutOf(cellsOf(header, own), own, prefix);

@@ -1,6 +1,5 @@
-import { type Column, memberIn } from "../../../core/column.js";
+import type { Column } from "../../../core/column.js";
 import { addedColumns, columns, optionalColumnsIn } from "../../../core/columns.js";
-import { FatalError } from "../../../core/errors.js";
 import {
   lookupEndpoints,
   memberOf as resultMember,
@@ -10,45 +9,14 @@ import {
 } from "../../../core/finding.js";
 import { asObject, memberTexts, objectText, cellText } from "../../../core/json-members.js";
 import { itemRow, type Row } from "../../../core/row.js";
-import { addedMemberName } from "../columns/name-columns.js";
 import { joinedEntries } from "../column-types.js";
-import { countRows } from "../lines-encoder.js";
-import type { CountOptions, RecordFormat, OutputRecord, RecordCounter } from "../types.js";
-import type { Line } from "../reading/lines.js";
-
-export function countNdjson({ prefix, shape }: CountOptions): RecordCounter {
-  return shape === "nested" ? countJson([addedMemberName(prefix, [])]) : countJson([], prefix);
-}
-
-/**
- * Counts JSON rows, one per line.
- * @param within path of members to the object with status and verdict
- * @param prefix prefix of those two names
- */
-export function countJson(within: readonly string[], prefix = ""): RecordCounter {
-  return countRows((record, row) => {
-    let value: unknown = parseRow(record, row);
-    for (const name of within) value = memberIn(value, name);
-    return {
-      status: memberIn(value, `${prefix}status`),
-      verdict: memberIn(value, `${prefix}verdict`),
-    };
-  });
-}
-
-function parseRow(record: Buffer, row: number): unknown {
-  try {
-    return JSON.parse(record.toString());
-  } catch (error) {
-    throw new FatalError("output_corrupt", `row ${row} of the output is not JSON`, {
-      cause: error,
-    });
-  }
-}
+import type { RecordFormat, OutputRecord } from "../types.js";
+import { type Line, splitLines } from "../reading/lines.js";
 
 /** Reads rows of an existing output. Each object must end with repute's members. */
 export const ndjsonRecords: RecordFormat = {
   header: false,
+  split: splitLines,
   layout(first, prefix) {
     const member = prefix.replace(/_$/, "");
     const members = objectMembers(first);

@@ -1,7 +1,7 @@
 import { recognisedKind, type ColumnFlags, findColumns } from "../columns/find-columns.js";
 import { type Row, type EnrichedRow, nestedFacts, nestedText } from "../../../core/row.js";
 import type { SampledColumn } from "../columns/rate-columns.js";
-import { contentLines, flatMapLists, limits, mapLists, splitLines } from "../reading/lines.js";
+import { contentLines, flatMapLists, limits, mapLists } from "../reading/lines.js";
 import { Sample } from "../reading/sample.js";
 import type {
   FormatReading,
@@ -14,7 +14,6 @@ import type {
   EncoderOptions,
 } from "../types.js";
 import {
-  countNdjson,
   ndjsonRecords,
   eachLeaf,
   faultyRow,
@@ -44,8 +43,6 @@ export const ndjson: ReadableFormat & WritableFormat = {
   extensions: ["ndjson", "jsonl", "json"],
   read,
   write: ndjsonEncoder,
-  split: splitLines,
-  count: countNdjson,
   keepsReceived: (shape) => shape === "nested",
   records: ndjsonRecords,
 };

@@ -2,7 +2,7 @@ import { systemClock, timestamp } from "../../../core/clock.js";
 import type { Item } from "../../../core/item/item.js";
 import type { EnrichedRow } from "../../../core/row.js";
 import { accusationIn, verdictOf } from "../../../core/verdict.js";
-import type { EncoderOptions, CountOptions, RecordCounter, WritableFormat } from "../types.js";
+import type { EncoderOptions } from "../types.js";
 import {
   itemFacts,
   type ItemFacts,
@@ -13,7 +13,6 @@ import {
   stixPattern,
 } from "./stix.js";
 import { hash } from "node:crypto";
-import { FatalError } from "../../../core/errors.js";
 
 const ecsVersion = "9.4.0";
 
@@ -139,7 +138,7 @@ function bareHost(hostname: string): string {
  * an ECS document. The identifier depends only on the row and its number, or on the item, so loading
  * the file again, or that of another run of the same input, replaces documents instead of adding some.
  */
-export const esBulk: WritableFormat = { ...documentFormat(pairsOf), count: countPairs };
+export const esBulk = documentFormat(pairsOf);
 
 function pairsOf(options: EncoderOptions): (enriched: EnrichedRow) => string {
   const document = ecsDocuments(options);
@@ -154,25 +153,5 @@ function pairsOf(options: EncoderOptions): (enriched: EnrichedRow) => string {
   return (enriched) => {
     const id = hash("sha256", identity(enriched)).slice(0, 40);
     return `${start}${id}"}}\n${document(enriched)}`;
-  };
-}
-
-const actionLine = /^\{"(?:index|create)":\{"_id":"[0-9a-f]{40}"\}\}\n$/;
-
-function countPairs(options: CountOptions): RecordCounter {
-  const documents = ecs.count(options);
-  let lines = 0;
-  return {
-    add(record) {
-      lines++;
-      if (lines % 2 === 0) documents.add(record);
-      else if (!actionLine.test(record.toString())) {
-        throw new FatalError("output_corrupt", `line ${lines} of the output is not an action`);
-      }
-    },
-    counted() {
-      if (lines % 2 === 0) return documents.counted();
-      throw new FatalError("output_corrupt", "the output ends with an action without a document");
-    },
   };
 }

@@ -2,18 +2,14 @@ import { randomUUID } from "node:crypto";
 import { v5 as nameUuid } from "uuid";
 import { systemClock, timestamp, parseTimestamp } from "../../../core/clock.js";
 import { type EnrichedRow, type Row, nestedFacts, nestedText } from "../../../core/row.js";
-import type { Accusation, JsonObject, Verdict } from "../../../core/finding.js";
+import type { Accusation, Verdict } from "../../../core/finding.js";
 import { accusationIn, verdictOf } from "../../../core/verdict.js";
-import { asObject, readJson } from "../../../core/json-members.js";
 import { linesEncoder, jsonLinesEncoder } from "../lines-encoder.js";
-import { splitLines } from "../reading/lines.js";
-import type { Encoder, EncoderOptions, RecordCounter, WritableFormat } from "../types.js";
-import { FatalError } from "../../../core/errors.js";
+import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";
 import type { Item, ItemKind } from "../../../core/item/item.js";
 import type { ColumnValue } from "../../../core/column.js";
 import { columns } from "../../../core/columns.js";
 import { cellMembers, uniqueNames } from "../ndjson/ndjson.js";
-import { countJson } from "../ndjson/ndjson-output.js";
 
 /**
  * Namespace of the UUIDs below. STIX reserves its own namespace for cyber-observable objects (STIX
@@ -78,8 +74,6 @@ const indicatorTypes: Readonly<Record<Accusation, string>> = {
 export const stix: WritableFormat = {
   extensions: [],
   write: stixEncoder,
-  split: splitLines,
-  count: countIndicators,
   keepsReceived: () => false,
 };
 
@@ -119,55 +113,6 @@ export const bundleEnd = "\n]}\n";
 
 export function encodedId(text: string): string {
   return /"id":"([^"]+)"/.exec(text)?.[1] ?? "";
-}
-
-const idPattern = /^indicator--([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
-
-/**
- * Counts the indicators of a STIX bundle and validates it: a head, an identity, one indicator with
- * a unique identifier per line, commas between them, an end.
- */
-function countIndicators(): RecordCounter {
-  const ids = new Set<string>();
-  let number = 0;
-  let comma = true;
-  let ended = false;
-  const isInPlace = (line: string): boolean => {
-    if (number === 1) return isBundle(parsed(`${line}]}`));
-    if (line === "]}") {
-      ended = true;
-      return !comma && number > 2;
-    }
-    if (!comma) return false;
-    comma = line.endsWith(",");
-    const object = parsed(comma ? line.slice(0, -1) : line);
-    if (number === 2) return object["type"] === "identity";
-    const [, uuid] = idPattern.exec(String(object["id"])) ?? [];
-    if (object["type"] !== "indicator" || uuid === undefined || ids.has(uuid)) return false;
-    ids.add(uuid);
-    return true;
-  };
-  return {
-    add(record) {
-      number += 1;
-      if (!ended && isInPlace(record.toString().slice(0, -1))) return;
-      const message = `line ${number} of the output is not valid in a STIX bundle of repute`;
-      throw new FatalError("output_corrupt", message);
-    },
-    counted() {
-      if (ended) return { rows: null, statuses: null, verdicts: null, indicators: ids.size };
-      throw new FatalError("output_corrupt", "the output is a STIX bundle without its last line");
-    },
-  };
-}
-
-function isBundle(value: JsonObject): boolean {
-  return value["type"] === "bundle" && Array.isArray(value["objects"]);
-}
-
-/** A line's object; an empty one if it isn't an object. */
-function parsed(line: string): JsonObject {
-  return asObject(readJson(Buffer.from(line)).value) ?? {};
 }
 
 export interface ItemFacts {
@@ -257,8 +202,6 @@ export function documentFormat(
   return {
     extensions: [],
     write: (options) => jsonLinesEncoder(encoderOf(options)),
-    split: splitLines,
-    count: () => countJson(["repute"]),
     keepsReceived: () => true,
   };
 }

@@ -2,7 +2,13 @@ import { decodeBytes } from "../../../core/bytes.js";
 import { addedColumns, schemaVersion } from "../../../core/columns.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { formats } from "../../formats/registry.js";
-import type { RecordLayout, Encoder, SinkFormat, SourceFormat } from "../../formats/types.js";
+import type {
+  RecordFormat,
+  RecordLayout,
+  Encoder,
+  SinkFormat,
+  SourceFormat,
+} from "../../formats/types.js";
 import { openInput } from "../../input/open-input.js";
 import {
   type OutputForm,
@@ -27,7 +33,7 @@ export async function formOfText(
   prefix: string,
 ): Promise<OutputForm> {
   const { path, gzip } = file;
-  const { layout, header } = await textLayout(file, format, prefix);
+  const { layout, header, records } = await textLayout(file, format, prefix);
   // Every format that can be read back is also an input format.
   const source = format as SourceFormat;
   const reading = outputReading(
@@ -44,7 +50,7 @@ export async function formOfText(
     encoder: (encoder) => copyingEncoder(encoder, layout, { prefix, header: header ?? "" }),
     async open(place, before) {
       const input = await openInput({ path }, { gzip, offset: 0, before: before ?? undefined });
-      const how = { path, format, layout };
+      const how = { path, records, layout };
       return {
         rows: rowsIn(input.chunks, how, place),
         bytesRead: () => input.bytesRead(),
@@ -60,26 +66,26 @@ export async function formOfText(
  *
  * @returns also its header line, verbatim; null for NDJSON
  */
-export async function textLayout(
+async function textLayout(
   file: WrittenAs,
   format: SinkFormat,
   prefix: string,
-): Promise<{ readonly layout: RecordLayout; readonly header: string | null }> {
+): Promise<Omit<HowToRead, "path"> & { readonly header: string | null }> {
   const { records } = formats[format];
   if (records === undefined) throw shapeRefused(`--to ${format}`);
-  const first = await firstRecord(file, format);
+  const first = await firstRecord(file, records);
   const { path } = file;
   if (first === "" && records.header) throw notAnOutput(path, prefix);
   const layout = records.layout(first, prefix);
   if (layout === null && first !== "") throw notAnOutput(path, prefix);
-  return { layout: layout ?? noRows, header: records.header ? first : null };
+  return { layout: layout ?? noRows, records, header: records.header ? first : null };
 }
 
 /** The header line of a table, or the first record of NDJSON; "" if there is none. */
-async function firstRecord({ path, gzip }: WrittenAs, format: SinkFormat): Promise<string> {
+async function firstRecord({ path, gzip }: WrittenAs, records: RecordFormat): Promise<string> {
   const input = await openInput({ path }, { gzip, offset: 0 });
   try {
-    const splitter = formats[format].split();
+    const splitter = records.split();
     for await (const chunk of input.chunks) {
       const [record] = splitter.push(chunk);
       if (record !== undefined) return decodeBytes(record);
@@ -92,17 +98,17 @@ async function firstRecord({ path, gzip }: WrittenAs, format: SinkFormat): Promi
 
 interface HowToRead {
   readonly path: string;
-  readonly format: SinkFormat;
+  readonly records: RecordFormat;
   readonly layout: RecordLayout;
 }
 
 async function* rowsIn(
   chunks: AsyncIterable<Buffer>,
-  { path, format, layout }: HowToRead,
+  { path, records, layout }: HowToRead,
   place: Place,
 ): AsyncGenerator<readonly OutputRow[]> {
-  const splitter = formats[format].split();
-  let unread = place.row + (formats[format].records?.header === true ? 1 : 0);
+  const splitter = records.split();
+  let unread = place.row + (records.header ? 1 : 0);
   let lines = 0;
   const rowOf = (record: Buffer): OutputRow => {
     const text = decodeBytes(record);
@@ -115,11 +121,11 @@ async function* rowsIn(
     return outputRow(read, at, `${path}, line ${line}`);
   };
   for await (const chunk of chunks) {
-    const records = splitter.push(chunk);
-    const skipped = records.splice(0, unread);
+    const found = splitter.push(chunk);
+    const skipped = found.splice(0, unread);
     unread -= skipped.length;
     for (const record of skipped) lines += linesIn(record);
-    if (records.length > 0) yield records.map(rowOf);
+    if (found.length > 0) yield found.map(rowOf);
   }
   if (splitter.end() === null) return;
   throw new FatalError("output_corrupt", `${path}: line ${lines + 1}, the last one, is cut off`, {

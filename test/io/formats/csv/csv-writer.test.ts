@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { parse } from "csv-parse/sync";
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { addedColumns, columns } from "../../../../src/core/columns.js";
 import { UsageError } from "../../../../src/core/errors.js";
-import { csvRecords, countCsv } from "../../../../src/io/formats/csv/csv-records.js";
+import { csvRecords } from "../../../../src/io/formats/csv/csv-records.js";
 import { csvEncoder } from "../../../../src/io/formats/csv/csv-writer.js";
 import type { EncoderOptions } from "../../../../src/io/formats/types.js";
 import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
@@ -109,14 +109,3 @@ function hintOf(act: () => unknown): string | null {
   }
   return null;
 }
-
-test("counts statuses and verdicts wherever these columns are", () => {
-  const count = (text: string) => {
-    const counter = countCsv(",", { inputColumns: 1, prefix: "rep_", shape: "flat" });
-    for (const line of text.split(/(?<=\n)/)) counter.add(Buffer.from(line));
-    return counter.counted();
-  };
-  const last = count("ip,rep_tags,rep_verdict,rep_status\n192.0.2.1,,malicious,complete\n");
-  expect(last).toMatchObject({ rows: 1, verdicts: { malicious: 1 }, statuses: { complete: 1 } });
-  expect(count("ip,rep_status\n192.0.2.1,failed\n")).toMatchObject({ rows: 1, verdicts: null });
-});

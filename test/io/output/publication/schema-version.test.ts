@@ -27,7 +27,9 @@ it.each(texts)("finds a row missing in $output $flags", async ({ output, flags }
   const lines = (await readFile(path, "utf8")).split("\n");
   await writeFile(path, lines.toSpliced(5, 1).join("\n"));
   const changed = await verifyOutput(parseOutput(path), "rep_");
-  expect(changed.differences).toContain("rows: the manifest says 24, the file has 23");
+  expect(changed.differences).toContainEqual(expect.stringMatching(/^sha256: /));
+  const counts = output === "ecs.json" ? [] : ["rows: the manifest says 24, the file has 23"];
+  expect(changed.differences).toEqual(expect.arrayContaining(counts));
 });
 
 it.each([1, 99])("does not verify an output of schema version %i", async (version) => {
