@@ -16,8 +16,12 @@ const keepDatabase = JSON.parse(process.env.CRASH_KEEP ?? "null");
 const { appendFileSync, closeSync, cpSync, fstatSync, openSync, readlinkSync, rmSync, writeSync } =
   fs;
 let count = 0;
-/** Lookups that were answered. */
+/** Lookups that were answered, and when the latest of them were. */
 let answered = 0;
+let latest = [];
+/** How long answers may wait to be stored together, in milliseconds, and how long copies have taken. */
+const unstoredMs = 50;
+let copiedMs = 0;
 /** Beginnings and ends of statements of a database server: two copies with as many have the same data. */
 let statements = 0;
 /** Commits in progress, during which a copy of the database would be inconsistent. */
@@ -42,6 +46,7 @@ function step(half) {
 
 function copyFolder(half) {
   isCopying = true;
+  const begun = performance.now();
   const copy = path.join(copies, String(count));
   const folder = process.cwd();
   copyUnchanging(folder, copy);
@@ -55,8 +60,10 @@ function copyFolder(half) {
     closeSync(copied);
   }
   const isCommitting = commits > 0 || !keptDatabase();
-  const moment = JSON.stringify({ answered, isCommitting, statements });
+  latest = latest.filter((at) => begun - copiedMs - at < unstoredMs);
+  const moment = JSON.stringify({ answered, recent: latest.length, isCommitting, statements });
   appendFileSync(path.join(copies, "moments"), `${moment}\n`);
+  copiedMs += performance.now() - begun;
   isCopying = false;
 }
 
@@ -156,7 +163,9 @@ if (isMainThread) {
   };
   syncBuiltinESMExports();
   diagnostics.subscribe("undici:request:trailers", ({ request }) => {
-    if (/\/(query|quick-check)\b/.test(request.path)) answered += 1;
+    if (!/\/(query|quick-check)\b/.test(request.path)) return;
+    answered += 1;
+    latest.push(performance.now() - copiedMs);
   });
   if (process.env.CRASH_COMMITS === "duckdb") patchDuckdb();
   if (process.env.CRASH_COMMITS === "postgres") patchPostgres();

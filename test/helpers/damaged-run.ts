@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
-import { cp, mkdir, open, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ReputeError } from "../../src/core/errors.js";
-import { openSealedJson } from "../../src/core/files/json-file.js";
 import { enrich } from "../../src/jobs/enrich/execute.js";
 import type { Manifest } from "../../src/core/manifest.js";
 import type { AnsweringServer } from "./answering-server.js";
@@ -10,7 +9,6 @@ import { comparableRows } from "./comparable-rows.js";
 import { startRepute } from "./run-repute.js";
 import { readParquet } from "../io/output/tables/warehouse-readers.js";
 import { jobHere } from "./job-here.js";
-import type { Checkpoint } from "../../src/jobs/enrich/state/checkpoint.js";
 
 /** A run that was killed after a checkpoint, and its expected result. */
 export interface KilledFixture {
@@ -19,7 +17,8 @@ export interface KilledFixture {
   /** Name of its output. */
   readonly output: string;
   readonly server: AnsweringServer;
-  readonly checkpoint: Checkpoint;
+  /** Files that it left, by their paths in the folder: its rows first, then those of its state. */
+  readonly files: readonly string[];
   /** Rows by status of an undisturbed run. */
   readonly statuses: Manifest["statuses"];
   /** The rows of an undisturbed run, without values that may differ. */
@@ -56,19 +55,35 @@ export async function killedFixture(options: FixtureOptions): Promise<KilledFixt
   const last = server.total + distinct + behind / 2;
   server.onRequest = (total) => total < last;
   const { child, result } = startRepute(programArgs({ folder, output, server }));
-  // A checkpoint is saved at least every 5,000 rows.
-  let checkpoint: Checkpoint | null = null;
-  while ((checkpoint?.sink.rows ?? 0) < options.rows - 5_000) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    checkpoint = await checkpointOf(folder, output);
+  const left = async () => filesLeft(folder, output);
+  // The rows in front of the first unanswered one are written, and a checkpoint is saved every 5,000.
+  for (let before = -1, size = 0; size === 0 || size !== before;) {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    [before, size] = [size, await sizeOf(join(folder, (await left())[0] ?? ""))];
   }
   child.kill("SIGKILL");
   await result;
   server.onRequest = () => true;
-  checkpoint = await checkpointOf(folder, output);
+  const files = await left();
   await cp(folder, keptFolder(folder), { recursive: true });
   const { statuses } = calm;
-  return { folder, output, server, checkpoint: checkpoint!, statuses, rows };
+  return { folder, output, server, files, statuses, rows };
+}
+
+/** What a run has left that another one relies on. The manifest in its state is for readers. */
+async function filesLeft(folder: string, output: string): Promise<readonly string[]> {
+  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = names
+    .filter((entry) => entry.isFile() && entry.name !== "manifest.json")
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+  const isRows = (path: string): boolean => path.endsWith(".part");
+  const own = paths.filter((path) => path.startsWith(`${output}.`));
+  return [...own.filter(isRows), ...own.filter((path) => !isRows(path)).toSorted()];
+}
+
+async function sizeOf(path: string): Promise<number> {
+  const facts = await stat(path).catch(() => null);
+  return facts?.isFile() === true ? facts.size : 0;
 }
 
 /** Arguments of the program for a fixture's run. */
@@ -80,11 +95,6 @@ export function programArgs({
   const paths = [join(folder, "in.csv"), "-o", join(folder, output)];
   const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "1000000/s"];
   return ["enrich", ...paths, ...service, "--quiet"];
-}
-
-async function checkpointOf(folder: string, output: string): Promise<Checkpoint | null> {
-  const path = join(folder, `${output}.state`, "checkpoint.json");
-  return openSealedJson(await readFile(path, "utf8").catch(() => "")) as Checkpoint | null;
 }
 
 function keptFolder(folder: string): string {

@@ -8,10 +8,10 @@ const program = fileURLToPath(new URL("../../dist/program/repute.js", import.met
 const concurrency = 32;
 
 /**
- * Maximum number of requests that a killed run repeats, at the rate of these runs: the open ones
- * and those queued for a connection.
+ * Maximum number of requests that a killed run repeats, at the rate of these runs: the open ones,
+ * those queued for a connection, and those whose answers wait to be stored together.
  */
-export const mostRepeated = concurrency + 96;
+export const mostRepeated = concurrency + 96 + 256;
 
 /**
  * Runs the program and kills it after `killAfter` requests. Resolves to its exit code, or null if

@@ -1,9 +1,7 @@
-import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../src/core/clock.js";
-import { statePath } from "../../../src/jobs/enrich/state/state-files.js";
 import { type AnsweringServer, startAnsweringServer } from "../../helpers/answering-server.js";
 import {
   type EnrichHereOptions,
@@ -204,7 +202,6 @@ describe("a take-over that is cut off", () => {
     const begun = await stopped();
     const noColumn = { input: ["dump.csv", "a,b\n1,2\n"] } as const;
     await expect(begun.run([], { itemColumn: "domain" }, noColumn)).rejects.toThrow("domain");
-    expect(existsSync(join(statePath(join(begun.folder, "out.csv")), "earlier"))).toBe(true);
     await begun.run(second, { itemColumn: "domain" });
     expect(begun.repeated()).toEqual([]);
   });

@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
@@ -15,79 +16,45 @@ import { seeded } from "../../../helpers/seeded.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 /** Multiplies the numbers of damages below: `REPUTE_TEST_DAMAGES=10` for many. */
-const times = Number(process.env["REPUTE_TEST_DAMAGES"] ?? "0.3");
+const factor = Number(process.env["REPUTE_TEST_DAMAGES"] ?? "0.3");
 
-/** Which files are damaged, how often, and how many of their first bytes a checkpoint relies on. */
-interface DamagedFile {
-  readonly name: string;
-  readonly damages: number;
-  /** Whether damage at this place must be reported, by an error or a warning. */
-  readonly mustBeTold: (at: number, fixture: KilledFixture) => boolean;
-}
-
-const never = (): boolean => false;
-const always = (): boolean => true;
-
-const checkpointFile = (output: string, damages: number): DamagedFile => ({
-  name: `${output}.state/checkpoint.json`,
-  damages,
-  mustBeTold: always,
-});
-
-/** @param name of the staged rows */
-const part = (output: string, damages: number, name = `${output}.part`): DamagedFile => ({
-  name,
-  damages,
-  mustBeTold: (at, { checkpoint }) => at < checkpoint.sink.length,
-});
-
-const journal = (output: string, damages: number): DamagedFile => ({
-  name: `${output}.state/journal/records`,
-  damages,
-  // Some bytes between two records carry no data.
-  mustBeTold: never,
-});
-
-const forms: readonly (readonly [output: string, rows: number, files: readonly DamagedFile[]])[] = [
-  ["out.csv", 6_500, [part("out.csv", 50), checkpointFile("out.csv", 70), journal("out.csv", 30)]],
-  ["out.ndjson", 6_500, [part("out.ndjson", 30), checkpointFile("out.ndjson", 20)]],
-  ["out.ndjson.gz", 6_500, [part("out.ndjson.gz", 40), journal("out.ndjson.gz", 10)]],
+/** Outputs, rows before the kill, and how often their rows and the files of their state are damaged. */
+const forms: readonly (readonly [output: string, rows: number, damages: number, state: number])[] =
   [
-    "out.parquet",
-    6_500,
-    [
-      part("out.parquet", 60, "out.parquet.state/rows.part"),
-      checkpointFile("out.parquet", 15),
-      journal("out.parquet", 15),
-    ],
-  ],
-];
+    ["out.csv", 6_500, 50, 100],
+    ["out.ndjson", 6_500, 30, 20],
+    ["out.ndjson.gz", 6_500, 40, 10],
+    ["out.parquet", 6_500, 60, 30],
+  ];
 
 describe("a killed run whose files are damaged", () => {
   it.each(forms)(
     "has no wrong row and reports damage: %s",
     { timeout: 600_000 },
-    async (output, rows, files) => {
+    async (output, rows, damages, state) => {
       const fixture = await fixtureOf(output, rows);
       expect(await resumeHere(fixture)).toMatchObject({ error: null, warnings: [] });
+      const [part, ...others] = fixture.files;
       const wrong: string[] = [];
-      for (const file of files) {
-        const random = seeded(file.name.length * 1_009 + file.damages);
-        for (let n = 0; n < file.damages * times; n++) {
-          const fault = await damaged(fixture, file, random);
-          if (fault !== null) wrong.push(`${file.name}, ${fault}`);
-        }
+      const rounds = [
+        ...times(damages).map(() => part!),
+        ...times(state).map((n) => others[n % others.length]!),
+      ];
+      const random = seeded(output.length * 1_009 + damages);
+      for (const name of rounds) {
+        const fault = await damaged(fixture, name, random);
+        if (fault !== null) wrong.push(`${name}, ${fault}`);
       }
       expect(wrong).toEqual([]);
     },
   );
 
   it("reports damage in the program as well", { timeout: 600_000 }, async () => {
-    const [output, rows, files] = forms[0]!;
+    const [output, rows] = forms[0]!;
     const fixture = await fixtureOf(output, rows);
     const random = seeded(7);
     const wrong: string[] = [];
-    for (const { name } of files) {
+    for (const name of fixture.files) {
       await restore(fixture);
       const { kind, at } = await damageFile(join(fixture.folder, name), random);
       const { code, stderr } = await runRepute([...programArgs(fixture), "--resume"]);
@@ -101,6 +68,10 @@ describe("a killed run whose files are damaged", () => {
   });
 });
 
+function times(damages: number): readonly number[] {
+  return Array.from({ length: Math.ceil(damages * factor) }, (_, n) => n);
+}
+
 async function fixtureOf(output: string, rows: number): Promise<KilledFixture> {
   const server = await startAnsweringServer();
   onTestFinished(() => server.close());
@@ -113,15 +84,21 @@ async function fixtureOf(output: string, rows: number): Promise<KilledFixture> {
  */
 async function damaged(
   fixture: KilledFixture,
-  { name, mustBeTold }: DamagedFile,
+  name: string,
   random: () => number,
 ): Promise<string | null> {
   await restore(fixture);
-  const { kind, at } = await damageFile(join(fixture.folder, name), random);
+  const path = join(fixture.folder, name);
+  const { size } = await stat(path);
+  // A file without content, such as a lock, cannot be damaged.
+  if (size === 0) return null;
+  const { kind, at } = await damageFile(path, random);
   const resumed = await resumeHere(fixture);
   const fault = await faultOf(fixture, resumed);
   if (fault !== null) return `${kind} at ${at}: ${fault}`;
   const isTold = resumed.error !== null || resumed.warnings.length > 0;
   const isDamage = kind !== "none" && kind !== "append";
-  return !isTold && isDamage && mustBeTold(at, fixture) ? `${kind} at ${at}: is not told` : null;
+  // The latest checkpoint is less than 5,000 of the 6,500 rows behind.
+  const mustBeTold = name.endsWith(".part") && at < size / 5;
+  return !isTold && isDamage && mustBeTold ? `${kind} at ${at}: is not told` : null;
 }

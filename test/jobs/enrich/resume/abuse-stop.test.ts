@@ -56,7 +56,7 @@ test("SIGINT ends a run that waits for a silent named pipe", async () => {
   onTestFinished(() => writer.close());
   // The parser holds back the last record until something follows it.
   await writer.write("ip\n192.0.2.1\n192.0.2.2\n");
-  await stateOf(cwd, "checkpoint.json");
+  await stateOf(cwd, "manifest.json");
   child.kill("SIGINT");
   expect((await result).code).toBe(130);
   expect(existsSync(join(cwd, "out.csv"))).toBe(false);
