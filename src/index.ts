@@ -72,7 +72,7 @@ export type { Item, ItemKind, Recognition, UnsupportedReason } from "./core/item
 export { recogniseItem } from "./core/item/recognise.js";
 export type { Duration, Rate } from "./core/options.js";
 export type { RateOption } from "./client/lookup/options.js";
-export type { RequestPace } from "./client/pace/request-pace.js";
+export type { RequestPace } from "./client/pace/pace.js";
 export type { Manifest, RequestCounts, TagExportRecord } from "./core/manifest.js";
 export type { RunProgress } from "./jobs/enrich/types.js";
 export { startService } from "./service/service.js";

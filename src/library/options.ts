@@ -6,7 +6,7 @@ import { apiOptions, caseOptions, opsOptions } from "../client/api/options.js";
 import { itemKinds } from "../core/item/item.js";
 import { sourceOptions } from "../io/input/source-options.js";
 import { lookupOptions } from "../client/lookup/options.js";
-import type { RequestPace } from "../client/pace/request-pace.js";
+import type { RequestPace } from "../client/pace/pace.js";
 import { sinkOptions } from "../io/output/options.js";
 import { runOptions } from "../jobs/enrich/options.js";
 import { serviceOptions } from "../service/options.js";

@@ -11,7 +11,7 @@ import type { CallOptions } from "../client/api/types.js";
 import { ReputeError, UsageError } from "../core/errors.js";
 import { openRequests } from "../client/lookup/options.js";
 import { inOrder } from "../client/lookup/in-order.js";
-import type { RequestPace } from "../client/pace/request-pace.js";
+import type { RequestPace } from "../client/pace/pace.js";
 import type { Manifest } from "../core/manifest.js";
 import type { ExportReport } from "../jobs/tags/types.js";
 import type { Webhook } from "../jobs/webhooks/configuration.js";
@@ -227,8 +227,8 @@ export class Repute implements AsyncDisposable {
   /** The pace of this client's lookups and runs; give it to another client as `pace`. Close this one last. */
   async pace(): Promise<RequestPace> {
     this.#signal();
-    const { run } = await (await this.#services.session("url")).paces();
-    return stoppablePace(run, () => this.#stop.signal);
+    const pace = await (await this.#services.session("url")).pace();
+    return stoppablePace(pace, () => this.#stop.signal);
   }
 
   /** Ends what is under way: lookups reject, runs stay resumable. Then closes everything. Later calls reject. */

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "../core/clock.js";
 import { UsageError } from "../core/errors.js";
 import { ResourceStack } from "../core/resource-stack.js";
 import { openRequests } from "../client/lookup/options.js";
-import type { RequestPace } from "../client/pace/request-pace.js";
+import type { RequestPace } from "../client/pace/pace.js";
 import { Slots } from "../client/pace/slots.js";
 import { embeddedServiceName } from "../jobs/enrich/options.js";
 import type { Service as EmbeddedService } from "../service/service.js";

@@ -12,7 +12,7 @@ import { allLookups, triage } from "./combine.js";
 import { journalled, recordOf, attemptKey, itemKey } from "./attempt/journalled.js";
 import type { LookupChoice } from "./options.js";
 import type { Outage } from "./attempt/outage.js";
-import type { RequestPace } from "../pace/request-pace.js";
+import type { RequestPace } from "../pace/pace.js";
 import { retry, type RetryOptions } from "./attempt/retry.js";
 import { Slots } from "../pace/slots.js";
 import type { LookupStore } from "../store/store.js";

@@ -1,6 +1,5 @@
 import { isQuota, type Rate, tightest } from "../../core/options.js";
 import { AdaptiveRate } from "./adaptive-rate.js";
-import type { Throttling } from "./request-pace.js";
 
 /** The limit of a rate. Times are milliseconds. */
 interface PaceWindow {
@@ -15,6 +14,12 @@ interface PaceWindow {
   readonly late: number;
 }
 
+/**
+ * What throttle answers show: `found` means a limit, `unclear` that they may be of an unavailable
+ * service and pass.
+ */
+export type Throttling = "none" | "unclear" | "found";
+
 interface LimitsOptions {
   /** All apply; none means no limit. Quotas are not among these limits. */
   readonly rates: readonly Rate[];
@@ -22,8 +27,6 @@ interface LimitsOptions {
   readonly now: () => number;
   /** Random numbers from 0 (inclusive) to 1. Default `Math.random`. */
   readonly random?: (() => number) | undefined;
-  /** How late slots may be used, in milliseconds, if a rate has room for so much before it suffers. */
-  readonly lateMs: (roomMs: number) => number;
 }
 
 /** First and longest pause after a throttle answer without `Retry-After`, and the random extra. */
@@ -99,7 +102,7 @@ export class Limits {
   }
 
   #keep(name: string, rate: Rate): void {
-    this.#windows.set(name, rateWindow(name, rate, this.#options.lateMs));
+    this.#windows.set(name, rateWindow(name, rate));
   }
 
   /** Milliseconds in which the rate that was found was used up. */
@@ -128,16 +131,18 @@ const catchUp = { speed: 1.02, longestMs: 500 };
 /** Windows of at least this length, in milliseconds, are never exceeded, not even to catch up. */
 const longWindowMs = 10_000;
 
+/**
+ * Timer lateness in milliseconds that is made up for at once. Together with the speed of the catch-up,
+ * it leaves part of the 5% for shifts by connections and the network.
+ */
+const atOnceMs = 16;
+
 /** The limit of a given rate: evenly spaced, with no more than 105% of the rate in any second. */
-export function rateWindow(
-  name: string,
-  { count, perMs }: Rate,
-  lateMs: (roomMs: number) => number,
-): PaceWindow {
+export function rateWindow(name: string, { count, perMs }: Rate): PaceWindow {
   const evenMs = perMs / count;
   // Below 20 per second, 5% is less than one request.
   const inASecond = Math.floor((mostInASecond * 1000) / evenMs);
-  const late = lateMs(inASecond * evenMs - 1000);
+  const late = Math.min(atOnceMs, inASecond * evenMs - 1000);
   // Late slots move towards those behind them.
   const leastMs = inASecond < 1 ? evenMs : (1000 + late) / inASecond;
   const fastMs = Math.max(evenMs / catchUp.speed, leastMs);
@@ -155,11 +160,8 @@ export function rateWindow(
   };
 }
 
-/** How far a rate that was found may fall behind and still be caught up with, in milliseconds. */
-const foundBacklogMs = 16;
-
-/** The limit of a rate found by search. */
+/** The limit of a rate found by search: it makes up for lateness, and for nothing else. */
 function foundWindow(perSecond: number): PaceWindow {
   const interval = 1000 / perSecond;
-  return { name: "found", interval, backlog: foundBacklogMs, fast: interval, late: foundBacklogMs };
+  return { name: "found", interval, backlog: atOnceMs, fast: interval, late: atOnceMs };
 }

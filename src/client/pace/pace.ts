@@ -4,7 +4,28 @@ import { isQuota, type Rate, tightest } from "../../core/options.js";
 import { Quota, quotaName, type QuotaStore } from "../store/quota/quota.js";
 import { FairQueue } from "./slots.js";
 import { Limits } from "./limits.js";
-import type { RequestPace } from "./request-pace.js";
+
+/** Decides when each request may start, for one run or for all that share the pace. */
+export interface RequestPace {
+  /**
+   * Resolves when a request may start, to a ticket that dates it relative to throttling.
+   *
+   * @throws the signal's reason if it aborts first; an EarlyEndError if the run has to end, resumable
+   */
+  take(signal: AbortSignal): Promise<number>;
+  /**
+   * Reports a throttle answer.
+   *
+   * @param afterMs wait that the service asked for, or null
+   */
+  throttled(afterMs: number | null, ticket: number): void;
+  /** Reports any other answer. */
+  succeeded(ticket: number): void;
+  /** The service declares its limit used up for `ms` milliseconds. */
+  hold(ms: number): void;
+  /** The service declares a rate; `by` names the source, such as an endpoint. */
+  advise(by: string, rate: Rate): void;
+}
 
 interface PaceOptions {
   /** All rates apply; none means no limit. Quotas are those over an hour or longer. */
@@ -13,7 +34,7 @@ interface PaceOptions {
   /** Random numbers from 0 (inclusive) to 1. Default `Math.random`. */
   readonly random?: () => number;
   /** Counts quotas; required if there is one. */
-  readonly quotas?: { readonly store: QuotaStore; readonly name: string } | undefined;
+  readonly quotas?: QuotaStore | undefined;
   /** Called when a quota is used up for more than a minute; without a rate, it is the service's own. */
   readonly onUsedUp?: ((rate: Rate | null, resumesAtMs: number) => void) | undefined;
 }
@@ -24,27 +45,50 @@ const longestSleepMs = 3_600_000;
 /** Quotas that free up within this time, in milliseconds, are waited for. */
 const longestQuotaWaitMs = 60_000;
 
+/** Name under which requests to all endpoints are counted together. */
+export const quotaOfAll = "all";
+
+/** After this long without a request, and at the start, there is no backlog to catch up with. */
+const idleMs = 1_000;
+
+/**
+ * The first request after that opens a connection and may arrive this much later than it was sent; the
+ * following requests keep that distance so that they don't arrive together.
+ */
+const leadMs = 40;
+
+/** When the next request is due in a window: on average, and while catching up. */
+interface Due {
+  readonly averageMs: number;
+  readonly fastMs: number;
+}
+
 /**
  * The pace of a run, shared by all attempts of all endpoints. Keeps rates and quotas, and pauses
  * everything when the service throttles.
+ *
+ * Rates are the generic cell rate algorithm (ITU-T I.371, annex A). Requests are spaced evenly, so no
+ * window edge lets two windows' worth through. A late request doesn't delay those behind it: two cells a
+ * window, one at the rate with a wide tolerance and a slightly faster one with a narrow tolerance, allow
+ * catching up, while no second has more than 105% of the rate in whole requests. Rates below 20 per second
+ * are never exceeded.
  */
 export class Pace implements RequestPace {
   readonly limits: Limits;
-  readonly #slots: OwnSlots;
+  readonly #due = new Map<string, Due>();
+  #lastMs = -2 * idleMs;
   readonly #quotas: readonly Quota[];
   readonly #options: PaceOptions;
   readonly #queue = new FairQueue<number>(() => this.#stop());
   #timer: AbortController | null = null;
 
   constructor(options: PaceOptions) {
-    const { rates, clock, quotas } = options;
-    const slots = new OwnSlots(options);
+    const { rates, clock, quotas: store, random } = options;
     this.#options = options;
-    this.#slots = slots;
-    this.limits = slots.limits;
+    this.limits = new Limits({ rates, random, now: () => clock.monotonic() });
     this.#quotas = tightest(rates.filter(isQuota)).map((rate) => {
-      if (quotas === undefined) throw new TypeError("a quota needs a store that counts it");
-      return new Quota({ rate, store: quotas.store, name: quotaName(quotas.name, rate), clock });
+      if (store === undefined) throw new TypeError("a quota needs a store that counts it");
+      return new Quota({ rate, store, name: quotaName(quotaOfAll, rate), clock });
     });
   }
 
@@ -84,14 +128,32 @@ export class Pace implements RequestPace {
   /** Spends a request that may start now. @returns milliseconds until one may; 0 or less if it was spent */
   #spend(): number {
     const now = this.#options.clock.monotonic();
-    const wait = this.#slots.waitAt(now);
-    if (wait > 0) return wait;
+    let at = this.limits.pausedUntil;
+    for (const { averageMs, fastMs } of this.#due.values()) at = Math.max(at, averageMs, fastMs);
+    if (at > now) return at - now;
     // Quotas come last: asking one may reserve permits, which should be used soon.
     const quotaWait = this.#quotaWait();
     if (quotaWait > 0) return quotaWait;
-    this.#slots.spend(now);
+    this.#useSlot(now);
     for (const quota of this.#quotas) quota.spend();
     return 0;
+  }
+
+  #useSlot(now: number): void {
+    const { limits } = this;
+    const lastMs = this.#lastMs;
+    this.#lastMs = now;
+    limits.sent++;
+    for (const { name, interval, backlog, fast, late } of limits.windows()) {
+      const { averageMs, fastMs } = this.#due.get(name) ?? { averageMs: lastMs, fastMs: lastMs };
+      let [average, soonest] = [now - backlog, now - late];
+      if (name === "found") limits.idleMs += Math.max(0, average - averageMs);
+      else if (now - lastMs > idleMs) [average, soonest] = [now, late > 0 ? now + leadMs : now];
+      this.#due.set(name, {
+        averageMs: Math.max(averageMs, average) + interval,
+        fastMs: Math.max(fastMs, soonest) + fast,
+      });
+    }
   }
 
   #quotaWait(): number {
@@ -140,74 +202,5 @@ export class Pace implements RequestPace {
   #stop(): void {
     this.#timer?.abort();
     this.#timer = null;
-  }
-}
-
-/**
- * Timer lateness in milliseconds that is made up for at once. Together with the speed of the catch-up,
- * it leaves part of the 5% for shifts by connections and the network.
- */
-const atOnceMs = 16;
-
-/** After this long without a request, and at the start, there is no backlog to catch up with. */
-const idleMs = 1_000;
-
-/**
- * The first request after that opens a connection and may arrive this much later than it was sent; the
- * following requests keep that distance so that they don't arrive together.
- */
-const leadMs = 40;
-
-/** When the next request is due in a window: on average, and while catching up. */
-interface Due {
-  readonly averageMs: number;
-  readonly fastMs: number;
-}
-
-/**
- * The slots of one process: the generic cell rate algorithm (ITU-T I.371, annex A). Requests are spaced
- * evenly, so no window edge lets two windows' worth through. A late request doesn't delay those behind
- * it: two cells a window, one at the rate with a wide tolerance and a slightly faster one with a narrow
- * tolerance, allow catching up, while no second has more than 105% of the rate in whole requests. Rates
- * below 20 per second are never exceeded.
- */
-class OwnSlots {
-  readonly limits: Limits;
-  readonly #due = new Map<string, Due>();
-  #lastMs = -2 * idleMs;
-
-  constructor(options: {
-    readonly rates: readonly Rate[];
-    readonly clock: Pick<Clock, "monotonic">;
-    readonly random?: () => number;
-  }) {
-    const { rates, clock, random } = options;
-    const lateMs = (roomMs: number): number => Math.min(atOnceMs, roomMs);
-    this.limits = new Limits({ rates, random, now: () => clock.monotonic(), lateMs });
-  }
-
-  /** Milliseconds until the next request may start; 0 or less if immediately. */
-  waitAt(now: number): number {
-    let at = this.limits.pausedUntil;
-    for (const { averageMs, fastMs } of this.#due.values()) at = Math.max(at, averageMs, fastMs);
-    return at - now;
-  }
-
-  /** Uses a slot. Call only after `waitAt` returned 0 or less. */
-  spend(now: number): void {
-    const { limits } = this;
-    const lastMs = this.#lastMs;
-    this.#lastMs = now;
-    limits.sent++;
-    for (const { name, interval, backlog, fast, late } of limits.windows()) {
-      const { averageMs, fastMs } = this.#due.get(name) ?? { averageMs: lastMs, fastMs: lastMs };
-      let [average, soonest] = [now - backlog, now - late];
-      if (name === "found") limits.idleMs += Math.max(0, average - averageMs);
-      else if (now - lastMs > idleMs) [average, soonest] = [now, late > 0 ? now + leadMs : now];
-      this.#due.set(name, {
-        averageMs: Math.max(averageMs, average) + interval,
-        fastMs: Math.max(fastMs, soonest) + fast,
-      });
-    }
   }
 }

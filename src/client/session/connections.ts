@@ -1,13 +1,9 @@
 import { availableParallelism } from "node:os";
 import type { Dispatcher } from "undici";
 import type { RequestMaker } from "../api/caller.js";
-import type { QueueAddress } from "../workers/options.js";
-import type { QueueWatchOptions } from "../workers/options.js";
 import { isQuota, type Rate } from "../../core/options.js";
-import type { Clock } from "../../core/clock.js";
 import { EarlyEndError } from "../../core/errors.js";
-import type { Throttling, RequestPace } from "../pace/request-pace.js";
-import type { Pace } from "../pace/pace.js";
+import { quotaOfAll } from "../pace/pace.js";
 import type { QuotaLocation, ScopedQuota } from "../store/quota/quota-file.js";
 
 /** Requests per second from which a separate request thread is worth its memory. */
@@ -59,25 +55,6 @@ export async function openConnections(
   return { dispatcher: createDispatcher(url, { connections: concurrency }), queue: 0 };
 }
 
-/**
- * Requests that workers make.
- *
- * @throws UsageError `driver_missing`; FatalError `redis_refused`
- */
-export async function openWorkers(
-  options: Omit<QueueAddress, "environment"> &
-    Omit<QueueWatchOptions, "patienceMs"> & {
-      /** @default 10 minutes */
-      readonly patienceMs?: number | undefined;
-    },
-): Promise<Connections> {
-  const { openQueue } = await import("../workers/lookup-queue.js");
-  const { WorkerRequests } = await import("../workers/worker-requests.js");
-  const { patienceMs = 600_000 } = options;
-  const queue = await openQueue({ ...options, environment: process.env });
-  return { dispatcher: new WorkerRequests({ ...options, patienceMs }, queue), queue: 0 };
-}
-
 /** Quotas and budgets are charged when a request leaves, so they forbid a queue. */
 export function mayQueue(rate: readonly Rate[] = [], maxRequests?: number): boolean {
   return !rate.some(isQuota) && maxRequests === undefined && perSecond(rate) >= queueRate;
@@ -108,48 +85,6 @@ export class OpenedOnce {
     await Promise.allSettled(this.#parts.values());
   }
 }
-
-export interface OpenPacesOptions {
-  /** Address of the service; null for one that ends with this process, which remembers no quotas. */
-  readonly service: string | null;
-  /** Where rates per hour and longer are counted; null counts in memory, for this session only. */
-  readonly stateFolder: string | null;
-  readonly onWarning: (message: string) => void;
-  readonly clock: Clock;
-  readonly onEarlyEnd: (error: EarlyEndError) => void;
-}
-
-export interface PaceSettings {
-  readonly rate?: readonly Rate[] | undefined;
-}
-
-/** The pace of a run, and what it has learned. */
-export interface Paces {
-  readonly run: RequestPace;
-  /** What throttle answers have shown so far to the run's own pace. */
-  readonly throttling: () => Throttling;
-  /** Milliseconds until the pause after a throttle answer ends; 0 without one. */
-  readonly pausedMs: () => number;
-  /** Returns reserved but unused requests to their quotas. */
-  giveBack(): Promise<void>;
-}
-
-/** @param open makes the pace whose quotas are counted under a name */
-export function pacesOf(
-  { rate = [] }: PaceSettings,
-  open: (name: string, rates: readonly Rate[]) => Pace,
-): Paces {
-  const run = open(quotaOfAll, rate);
-  return {
-    run,
-    throttling: () => run.limits.throttling,
-    pausedMs: () => run.limits.pausedMs,
-    giveBack: () => run.giveBack(),
-  };
-}
-
-/** Name under which requests to all endpoints are counted together. */
-export const quotaOfAll = "all";
 
 /** The error that ends a run or command whose quota is used up. */
 export function quotaUsedUp(rate: Rate | null, resumesAtMs: number): EarlyEndError {

@@ -10,18 +10,12 @@ import { Outage } from "../lookup/attempt/outage.js";
 import { openWithheld, type Withheld, type WithheldChoice } from "../lookup/withheld.js";
 import { composeLookup, type LookupClient } from "../lookup/compose.js";
 import { openRequests, paceOf } from "../lookup/options.js";
-import { obeyHints, type RequestPace } from "../pace/request-pace.js";
 import { Slots } from "../pace/slots.js";
 import type { FindingStore } from "../store/store.js";
 import {
   type Connections,
   mayQueue,
   openConnections,
-  openWorkers,
-  type Paces,
-  type OpenPacesOptions,
-  type PaceSettings,
-  pacesOf,
   quotaUsedUp,
   OpenedOnce,
 } from "./connections.js";
@@ -34,7 +28,8 @@ import type {
   SessionListener,
 } from "./types.js";
 import { longestWaitMs } from "../../core/finding.js";
-import { Pace } from "../pace/pace.js";
+import { Pace, type RequestPace } from "../pace/pace.js";
+import { rateLimitHintMs, rateLimitPolicy, tellsLimit } from "../api/rate-limit-headers.js";
 import type { QuotaStore } from "../store/quota/quota.js";
 import type { EarlyEndError } from "../../core/errors.js";
 
@@ -51,13 +46,16 @@ export class Session {
   readonly #options: SessionOptions;
   readonly #stack = new ResourceStack();
   readonly #parts = new OpenedOnce();
-  readonly #listeners: Listeners;
+  /** All who hear what happens here. */
+  readonly #listeners: Set<SessionListener>;
+  /** Aborts when a quota is used up: calls that wait for it end. */
+  #usedUp = new AbortController();
   /** Whether the service has ever answered. */
   #answered = false;
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    this.#listeners = new Listeners(options);
+    this.#listeners = new Set([options]);
     this.service = options.service;
     this.settings = options.settings;
     this.stateFolder = options.service.embedded ? null : options.stateFolder;
@@ -69,17 +67,30 @@ export class Session {
     return this.#options.pace !== undefined || this.#options.isShared === true;
   }
 
-  /** The paces: one for all endpoints, and one for each endpoint with rates of its own. */
-  paces(): Promise<Paces> {
-    return this.#parts.open("paces", async () => {
-      const { service, settings, stateFolder, rates: rate } = this;
-      const { clock, pace: own } = this.#options;
-      const told = { onWarning: this.#listeners.warn, onEarlyEnd: this.#listeners.end };
-      const place = { service: service.embedded ? null : service.url, stateFolder };
-      const paces = await openPaces({ ...settings, rate }, { ...place, ...told, clock });
-      this.#stack.defer(() => paces.giveBack());
-      return own === undefined ? paces : { ...paces, run: own };
+  /** The pace of all requests: an own one, or that of another session. */
+  async pace(): Promise<RequestPace> {
+    return this.#options.pace ?? (await this.#ownPace());
+  }
+
+  /** A used-up quota ends runs, which can be resumed, and calls. */
+  #ownPace(): Promise<Pace> {
+    return this.#parts.open("pace", async () => {
+      const { rates } = this;
+      const { clock } = this.#options;
+      const onUsedUp = (rate: Rate | null, resumesAtMs: number): void =>
+        this.#end(quotaUsedUp(rate, resumesAtMs));
+      const quotas = rates.some(isQuota) ? await this.#quotas() : undefined;
+      const pace = new Pace({ rates, clock, quotas, onUsedUp });
+      this.#stack.defer(() => pace.giveBack());
+      return pace;
     });
+  }
+
+  async #quotas(): Promise<QuotaStore> {
+    const { service, stateFolder } = this;
+    const { openQuotas } = await import("../store/quota/quota-file.js");
+    const place = { service: service.url, stateFolder: stateFolder ?? "", onWarning: this.#warn };
+    return openQuotas(stateFolder === null ? null : place);
   }
 
   /** The client of the threat intelligence interface, for calls other than lookups. */
@@ -137,10 +148,11 @@ export class Session {
     const [{ maxRequests }, concurrency] = [own, openRequests({ ...settings, ...own })];
     const store = await this.#cache(asReceived || isShared);
     const cache = store && { address: service.name, store };
-    const paces = await this.paces();
+    const { limits } = await this.#ownPace();
     const { dispatcher, queue } = await this.#ways(run !== undefined);
     const ahead = mayQueue(this.rates, maxRequests) ? queue : 0;
-    const pace = settings.workers === undefined ? paces.run : paceOfQueued(paces.run);
+    const shared = await this.pace();
+    const pace = settings.workers === undefined ? shared : paceOfQueued(shared);
     const address = new AddressWatch({ address: service.url, before: run?.before });
     const { slots = new Slots({ concurrency, ahead }) } = use;
     const client = this.#client({
@@ -150,7 +162,7 @@ export class Session {
       asReceived: asReceived || cache !== undefined,
       onAttempt: (attempt) => {
         use.onAttempt?.(attempt);
-        this.#heed(attempt, { run: pace }, slots);
+        this.#heed(attempt, pace, slots);
         address.note(attempt);
       },
     });
@@ -158,9 +170,9 @@ export class Session {
     const lookup = composeLookup({
       ...own,
       concurrency,
-      client: (settings.workers === undefined ? directly : throughWorkers)(client, use),
+      client: attemptsOf(client, use),
       withheld: await this.withheld(own),
-      budget: maxRequests === undefined ? undefined : { maxRequests, onSpent: this.#listeners.end },
+      budget: maxRequests === undefined ? undefined : { maxRequests, onSpent: this.#end },
       slots,
       pace,
       retries: settings.retries,
@@ -176,8 +188,12 @@ export class Session {
       this.#listeners.delete(use);
       await store?.sync();
     };
-    const away = { isAway: () => outage?.open === true };
-    return { ...paces, ...away, lookup, slots, address, cache, close };
+    const state = {
+      throttling: () => limits.throttling,
+      pausedMs: () => limits.pausedMs,
+      isAway: () => outage?.open === true,
+    };
+    return { ...state, lookup, slots, address, cache, close };
   }
 
   #cache(asReceived: boolean): Promise<FindingStore | undefined> {
@@ -186,7 +202,7 @@ export class Session {
       if (folder === undefined || ttlMs === undefined) return undefined;
       const { openCache } = await import("../store/cache/finding-cache.js");
       const { clock } = this.#options;
-      const options = { folder, ttlMs, clock, asReceived, onWarning: this.#listeners.warn };
+      const options = { folder, ttlMs, clock, asReceived, onWarning: this.#warn };
       return this.#stack.use(await openCache(options));
     });
   }
@@ -194,16 +210,15 @@ export class Session {
   #ways(ofRun: boolean, address = this.settings.workers): Promise<Connections> {
     if (address === undefined) return this.#connections(ofRun);
     return this.#parts.open("workers", async () => {
-      const { outagePatience: patienceMs } = this.settings;
-      const told = { clock: this.#options.clock, onWarning: this.#listeners.warn };
-      const connections = await openWorkers({
-        ...told,
-        address,
-        baseUrl: this.service.url,
-        patienceMs,
-      });
-      this.#stack.defer(() => connections.dispatcher.destroy());
-      return connections;
+      const { openQueue } = await import("../workers/lookup-queue.js");
+      const { WorkerRequests } = await import("../workers/worker-requests.js");
+      const { outagePatience: patienceMs = 600_000 } = this.settings;
+      const baseUrl = this.service.url;
+      const queue = await openQueue({ address, baseUrl, environment: process.env });
+      const told = { clock: this.#options.clock, onWarning: this.#warn };
+      const dispatcher = new WorkerRequests({ ...told, baseUrl, patienceMs }, queue);
+      this.#stack.defer(() => dispatcher.destroy());
+      return { dispatcher, queue: 0 };
     });
   }
 
@@ -222,25 +237,46 @@ export class Session {
   /** What the calls of each client have in common: pace, quotas, retries, and the service's hints. */
   async #calls(): Promise<ClientOptions> {
     const { clock } = this.#options;
-    const paces = await this.paces();
+    const pace = await this.pace();
     const { dispatcher } = await this.#connections(false);
     const { retries } = this.settings;
-    const policy = retryCalls({ pace: paces.run, retries, answered: () => this.#answered, clock });
+    const policy = retryCalls({ pace, retries, answered: () => this.#answered, clock });
     const send: CallPolicy = (attempt, { signal }) =>
-      policy(attempt, { signal: AbortSignal.any([signal, this.#listeners.usedUp]) });
+      policy(attempt, { signal: AbortSignal.any([signal, this.#usedUp.signal]) });
     const slots = new Slots({ concurrency: 1 });
     return {
       ...this.#requests(dispatcher),
       send,
-      onAttempt: (attempt) => this.#heed(attempt, paces, slots),
+      onAttempt: (attempt) => this.#heed(attempt, pace, slots),
     };
   }
 
-  #heed(attempt: AttemptReport, { run: pace }: Pick<Paces, "run">, slots: Slots): void {
-    if (attempt.httpStatus !== null) this.#answered = true;
+  /** Slows down as an answer's rate-limit headers ask. */
+  #heed(attempt: AttemptReport, pace: RequestPace, slots: Slots): void {
+    const { httpStatus, endpoint, outcome, headers } = attempt;
+    if (httpStatus !== null) this.#answered = true;
     this.#options.onAttempt?.(attempt);
-    obeyHints(attempt, { pace, slots, clock: this.#options.clock });
+    if (headers === null) return;
+    if (!tellsLimit(headers)) {
+      if (outcome === "200") slots.answered();
+      return;
+    }
+    slots.limited();
+    const hint = rateLimitHintMs(headers, this.#options.clock);
+    if (hint !== null) pace.hold(hint);
+    const allowed = rateLimitPolicy(headers);
+    if (allowed !== null) pace.advise(endpoint, allowed);
   }
+
+  readonly #warn = (message: string): void => {
+    for (const { onWarning } of this.#listeners) onWarning?.(message);
+  };
+
+  readonly #end = (error: EarlyEndError): void => {
+    for (const { onEarlyEnd } of this.#listeners) onEarlyEnd?.(error);
+    this.#usedUp.abort(error);
+    this.#usedUp = new AbortController();
+  };
 
   #requests(dispatcher: Connections["dispatcher"]): ClientOptions {
     const { clock } = this.#options;
@@ -256,16 +292,8 @@ export class Session {
   }
 }
 
-type Use = Pick<LookupUse, "requests" | "run">;
-
-/** The attempts of a client that makes its requests here. */
-function directly(client: IntelClient, { requests }: Use): LookupClient {
-  const open = requests && { signal: requests };
-  return { attempt: (endpoint, item, own) => client.attempt(endpoint, item, open ?? own) };
-}
-
-/** The attempts of a client whose requests wait in a queue, until workers make them. */
-function throughWorkers(client: IntelClient, { requests, run }: Use): LookupClient {
+/** Attempts by a client: what waits in the queue of workers is withdrawn with the lookup. */
+function attemptsOf(client: IntelClient, { requests, run }: LookupUse): LookupClient {
   const isUrgent = run === undefined;
   return {
     attempt(endpoint, item, { signal: stop, history }) {
@@ -286,65 +314,5 @@ function paceOfQueued(pace: RequestPace): RequestPace {
     succeeded: ignore,
     hold,
     advise: ignore,
-  };
-}
-
-/** Creates the paces of a run from its rates. A spent quota ends the run, which can be resumed. */
-async function openPaces(settings: PaceSettings, options: OpenPacesOptions): Promise<Paces> {
-  const { clock, onEarlyEnd } = options;
-  const store = await quotaStoreFor(settings.rate ?? [], options);
-  const onUsedUp = (used: Rate | null, resumesAtMs: number): void =>
-    onEarlyEnd(quotaUsedUp(used, resumesAtMs));
-  return pacesOf(settings, (name, rates) => {
-    const quotas = store && { store, name };
-    return new Pace({ rates, clock, quotas, onUsedUp });
-  });
-}
-
-/** Opens the store that counts quotas; undefined without a quota. */
-async function quotaStoreFor(
-  rates: readonly Rate[],
-  { service, stateFolder, onWarning }: OpenPacesOptions,
-): Promise<QuotaStore | undefined> {
-  if (!rates.some(isQuota)) return undefined;
-  const { openQuotas } = await import("../store/quota/quota-file.js");
-  const isKept = service !== null && stateFolder !== null;
-  return openQuotas(isKept ? { service, stateFolder, onWarning } : null);
-}
-
-/** All who hear what happens in a session. */
-class Listeners {
-  readonly #uses = new Set<SessionListener>();
-  readonly #owner: Pick<SessionOptions, "onWarning" | "onEarlyEnd">;
-  /** Aborts when a quota is used up: calls that wait for it end. */
-  #usedUp = new AbortController();
-
-  constructor(owner: Pick<SessionOptions, "onWarning" | "onEarlyEnd">) {
-    this.#owner = owner;
-  }
-
-  add(use: SessionListener): void {
-    this.#uses.add(use);
-  }
-
-  delete(use: SessionListener): void {
-    this.#uses.delete(use);
-  }
-
-  /** Aborts when a quota is used up next. */
-  get usedUp(): AbortSignal {
-    return this.#usedUp.signal;
-  }
-
-  readonly warn = (message: string): void => {
-    for (const { onWarning } of this.#uses) onWarning?.(message);
-    this.#owner.onWarning(message);
-  };
-
-  readonly end = (error: EarlyEndError): void => {
-    for (const { onEarlyEnd } of this.#uses) onEarlyEnd?.(error);
-    this.#usedUp.abort(error);
-    this.#usedUp = new AbortController();
-    this.#owner.onEarlyEnd?.(error);
   };
 }

@@ -1,7 +1,8 @@
 import { isQuota, tightest } from "../../core/options.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import type { RunLookup } from "./run-lookup.js";
-import { perSecond, quotaOfAll, usedQuotas } from "../../client/session/connections.js";
+import { quotaOfAll } from "../../client/pace/pace.js";
+import { perSecond, usedQuotas } from "../../client/session/connections.js";
 import type { Session } from "../../client/session/session.js";
 import type { Job, RunProgress } from "./types.js";
 import type { OpenRun } from "./open-run.js";

@@ -3,7 +3,7 @@ import type { Writable } from "node:stream";
 import type { Clock } from "../../core/clock.js";
 import type { FindingStatus, VerdictCounts } from "../../core/finding.js";
 import type { RunInput } from "../../io/input/types.js";
-import type { Throttling } from "../../client/pace/request-pace.js";
+import type { Throttling } from "../../client/pace/limits.js";
 import type { Session } from "../../client/session/session.js";
 import type { PublishedRun } from "../../io/output/read.js";
 import type { EnrichSettings } from "./options.js";

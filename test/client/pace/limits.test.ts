@@ -5,7 +5,7 @@ import { rateWindow } from "../../../src/client/pace/limits.js";
 /** How late requests may start, in milliseconds. */
 const lateMs = 16;
 
-const paceWindow = (rate: Rate) => rateWindow("w", rate, () => lateMs);
+const paceWindow = (rate: Rate) => rateWindow("w", rate);
 
 /** Most requests in `ms` when a backlog is caught up with and slots are used late, by the rule of the slots. */
 function mostIn(ms: number, { interval, backlog, fast }: ReturnType<typeof paceWindow>): number {

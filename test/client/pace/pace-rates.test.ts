@@ -91,7 +91,7 @@ async function simulate(
   until: number,
 ): Promise<number[]> {
   const clock = new SimulatedClock(lateness);
-  const quotas = { store: new MemoryQuotaStore(), name: "all" };
+  const quotas = new MemoryQuotaStore();
   const pace = new Pace({ rates: given, clock, quotas });
   const { signal } = new AbortController();
   const left: number[] = [];

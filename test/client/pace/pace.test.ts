@@ -123,7 +123,7 @@ test("leaves no timer when a used-up quota ends the waiting requests", async () 
   const pace = new Pace({
     rates: [{ count: 1, perMs: 86_400_000 }],
     clock,
-    quotas: { store, name: "all" },
+    quotas: store,
     onUsedUp: () => stop.abort(new Error("used up")),
   });
   const taken = [pace.take(stop.signal), pace.take(stop.signal)];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../../src/core/clock.js";
-import type { RequestPace } from "../../../src/client/pace/request-pace.js";
+import type { RequestPace } from "../../../src/client/pace/pace.js";
 import { Pace } from "../../../src/client/pace/pace.js";
 import { enrichOptions } from "../../../src/jobs/enrich/options.js";
 import type { Session } from "../../../src/client/session/session.js";

@@ -61,7 +61,7 @@ async function ask({ context, settings }: DoctorCall, service: ServiceAccess) {
       // An address for documentation (RFC 5737), which no network has.
       const item = { kind: "ip", value: "192.0.2.1" } as const;
       if (settings.workers !== undefined) return askWorkers(session, item, signal);
-      await (await session.paces()).run.take(signal);
+      await (await session.pace()).take(signal);
       return (await (await session.intel()).quickCheck(item, { signal })).error;
     },
     {

@@ -16,7 +16,7 @@ import { AbortableSleep } from "../../../core/abort.js";
 import type { Clock } from "../../../core/clock.js";
 import { ServiceError } from "../../api/status-fault.js";
 import type { CallPolicy } from "../../api/types.js";
-import type { RequestPace } from "../../pace/request-pace.js";
+import type { RequestPace } from "../../pace/pace.js";
 
 /**
  * Retries where another attempt may help and combines all attempts into one finding, whose `attempts`
