@@ -18,7 +18,7 @@ const small = ["--rows", "40", "--repeat", "1"];
 
 test("every measure runs, reports its ratios and leaves nothing behind", async () => {
   const folder = await temporaryFolder();
-  const named = ["csv", "lookups", "cache", "latency", "start", "memory"];
+  const named = ["csv", "lookups", "cache", "night", "latency", "start", "memory"];
   const results = JSON.parse(await bench(folder, ...named, ...small, "--json")) as Record<
     string,
     { comparisons: { of: string; by: string; ratio: { median: number } | null }[] }
@@ -34,6 +34,7 @@ test("every measure runs, reports its ratios and leaves nothing behind", async (
     "csv: repute ÷ script",
     "lookups: repute ÷ bare",
     "cache: repute ÷ bare",
+    "night: second ÷ first",
     "latency: repute ÷ 256 / 50 ms",
     "latency: repute ÷ bare",
     "start: --version ÷ node -e 0",
@@ -43,26 +44,6 @@ test("every measure runs, reports its ratios and leaves nothing behind", async (
   expect(none).toEqual([]);
   expect(await readdir(folder)).toEqual([]);
 }, 180_000);
-
-test("stages are reported in microseconds per row", async () => {
-  const folder = await temporaryFolder();
-  const table = await bench(folder, "stages", ...small);
-  const stages = ["read", "recognise", "lookup", "pace", "request", "parse", "envelope", "judge"];
-  for (const name of [
-    ...stages,
-    "journal",
-    "asked",
-    "flatten",
-    "encode",
-    "write",
-    "count",
-    "moved",
-    "verify",
-  ]) {
-    expect(table).toMatch(new RegExp(`^\\| ${name} +\\| +\\d`, "m"));
-  }
-  expect(await readdir(folder)).toEqual([]);
-});
 
 test("a profile names modules and functions", async () => {
   const folder = await temporaryFolder();

@@ -5,11 +5,10 @@ import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { measures } from "./measures.mjs";
 import { reportProfile, takeProfile } from "./profile.mjs";
-import { reportMeasures, reportStages } from "./report.mjs";
+import { reportMeasures } from "./report.mjs";
 import { defaultRows, runMeasure } from "./run-measure.mjs";
-import { runStages } from "./stages.mjs";
 
-const names = [...Object.keys(measures), "stages"];
+const names = Object.keys(measures);
 const rowsByDefault = [
   String(defaultRows),
   ...Object.entries(measures).flatMap(([name, { rows }]) => (rows ? [`${name} ${rows}`] : [])),
@@ -20,8 +19,7 @@ npm run bench -- profile [NAME | bare] [--rows N] [--to FOLDER]
 Names, all but memory when none is given:
 ${Object.entries(measures)
   .map(([name, { title }]) => `  ${name.padEnd(12)}${title}\n`)
-  .join("")}  ${"stages".padEnd(12)}single stages, in microseconds a row
-
+  .join("")}
   --repeat N   rounds of each measure; the median counts (3)
   --concurrency N
                requests open at once, of repute and of its baselines (32; latency 256)
@@ -78,11 +76,8 @@ async function bench(asked) {
   try {
     for (const name of chosen) {
       const onRun = (text) => progress(`${name}: ${text}`);
-      const settings = { repeat, concurrency, signal, onRun };
-      results[name] =
-        name === "stages"
-          ? await runStages({ ...settings, rows: rows ?? defaultRows })
-          : await runMeasure(measures[name], { ...settings, rows });
+      const settings = { repeat, concurrency, rows, signal, onRun };
+      results[name] = await runMeasure(measures[name], settings);
     }
   } finally {
     // Also after an interruption, since measuring took time.
@@ -93,10 +88,8 @@ async function bench(asked) {
 
 function report(results, repeat) {
   if (values.json) return console.log(JSON.stringify({ machine, repeat, ...results }, null, 2));
-  const { stages, ...macro } = results;
   console.log(`${machine}\nMedians of all rounds (least–most).\n`);
-  if (Object.keys(macro).length > 0) console.log(reportMeasures(Object.values(macro)));
-  if (stages !== undefined) console.log(reportStages(stages));
+  console.log(reportMeasures(Object.values(results)));
 }
 
 async function profile(name) {

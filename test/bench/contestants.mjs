@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
  * @typedef {object} Contestant
  * @property {string} name
  * @property {number} rows
- * @property {readonly string[] | null} command null if it is not installed
+ * @property {readonly string[]} command
  * @property {boolean} [peak] whether to measure its peak memory. Default true
  * @property {() => Promise<void>} [prepare] runs before each run, not measured
  */

@@ -1,6 +1,7 @@
 // @ts-check
+import { cp, rename, rm } from "node:fs/promises";
 import { bare, repute, reputeProgram, script } from "./contestants.mjs";
-import { writeInput } from "./items.mjs";
+import { itemAt, writeInput } from "./items.mjs";
 import { runProgram } from "./run-program.mjs";
 
 /**
@@ -73,10 +74,34 @@ export const measures = {
     async contestants(work) {
       const cached = repute(work, { more: ["--cache", `${work.folder}/cache`] });
       await cached.prepare?.();
-      await runProgram(cached.command ?? [], work);
+      await runProgram(cached.command, work);
       return [cached, bare(work)];
     },
     comparisons: [{ of: "repute", by: "bare", what: "rate", wanted: "≥ 1, aim 1.2" }],
+  },
+  night: {
+    title: "second night, a tenth of the items new",
+    rows: 200_000,
+    async contestants(work) {
+      const second = { ...work, input: `${work.folder}/second.csv` };
+      await writeInput(second.input, work.rows, (n) => itemAt(n % 10 === 0 ? work.rows + n : n));
+      const [cache, kept] = [`${work.folder}/cache`, `${work.folder}/kept`];
+      const more = ["--cache", cache];
+      const first = repute(work, { name: "first", more });
+      await first.prepare?.();
+      await runProgram(first.command, work);
+      await rename(cache, kept);
+      const from = (/** @type {string | null} */ before) => async () => {
+        await first.prepare?.();
+        await rm(cache, { recursive: true, force: true });
+        if (before !== null) await cp(before, cache, { recursive: true });
+      };
+      return [
+        { ...repute(second, { name: "second", more }), prepare: from(kept) },
+        { ...first, prepare: from(null) },
+      ];
+    },
+    comparisons: [{ of: "second", by: "first", what: "rate" }],
   },
   latency: {
     title: `${latency.ms} ms latency, concurrency ${latency.concurrency}`,

@@ -3,7 +3,6 @@ import { figure, textTable } from "./text-table.mjs";
 
 /**
  * @typedef {import("./run-measure.mjs").MeasureResult} MeasureResult
- * @typedef {import("./stages.mjs").StageResult} StageResult
  * @typedef {import("./statistics.mjs").Spread} Spread
  */
 
@@ -17,7 +16,7 @@ export function reportMeasures(results) {
     comparisons.map(({ of, by, what, ratio, cpuRatio, wanted }) => [
       title,
       `${of} ÷ ${by}${what === "rate" ? "" : `, ${names[what]}`}`,
-      ratio === null ? "not installed" : withRange(ratio),
+      withRange(ratio),
       cpuRatio === null ? "" : withRange(cpuRatio),
       wanted,
     ]),
@@ -28,9 +27,9 @@ export function reportMeasures(results) {
       it.name,
       it.rows === 0 ? "" : it.rows.toLocaleString("en-US"),
       String(it.runs),
-      it.seconds === null ? "not installed" : withRange(it.seconds),
+      withRange(it.seconds),
       it.rowsPerSecond === null ? "" : figure(it.rowsPerSecond.median),
-      it.cpuSecondsPer1000 === null ? "" : withRange(it.cpuSecondsPer1000),
+      withRange(it.cpuSecondsPer1000),
       it.peakBytes === null ? "" : figure(it.peakBytes / 2 ** 20),
     ]),
   );
@@ -43,19 +42,6 @@ export function reportMeasures(results) {
 }
 
 const names = { seconds: "wall time", peakBytes: "peak memory" };
-
-/** @param {readonly StageResult[]} results */
-export function reportStages(results) {
-  return textTable(
-    ["stage", "µs a row", "CPU µs a row", "what a row goes through"],
-    results.map(({ name, what, micros, cpuMicros }) => [
-      name,
-      withRange(micros),
-      withRange(cpuMicros),
-      what,
-    ]),
-  );
-}
 
 /** @param {Spread} spread */
 function withRange({ median, least, most }) {

@@ -4,48 +4,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startInstantService } from "./instant-service.mjs";
 import { writeInput } from "./items.mjs";
-import { inTurn } from "./rounds.mjs";
+import { runProgram } from "./run-program.mjs";
 import { ratioOf, spreadOf } from "./statistics.mjs";
 
 /**
  * @typedef {import("./measures.mjs").Comparison} Comparison
  * @typedef {import("./measures.mjs").Measure} Measure
- * @typedef {import("./rounds.mjs").Standing} Standing
  * @typedef {import("./run-program.mjs").Run} Run
- * @typedef {import("./statistics.mjs").Spread} Spread
  * @typedef {import("./contestants.mjs").Work} Work
  */
 
 /**
- * Summary of one contestant's runs.
+ * A contestant and its runs, one per round.
  *
- * @typedef {object} ContestantResult
- * @property {string} name
- * @property {number} rows
- * @property {number} runs
- * @property {boolean} installed
- * @property {Spread | null} seconds
- * @property {Spread | null} rowsPerSecond null without rows
- * @property {Spread | null} cpuSecondsPer1000 per 1,000 rows; per run without rows
- * @property {number | null} peakBytes maximum of all runs
+ * @typedef {{ contestant: import("./contestants.mjs").Contestant, runs: Run[] }} Standing
  */
 
-/**
- * @typedef {object} ComparisonResult
- * @property {string} of
- * @property {string} by
- * @property {"rate" | "seconds" | "peakBytes"} what
- * @property {Spread | null} ratio null if one of them is not installed
- * @property {Spread | null} cpuRatio CPU time for the same work: that of `by` ÷ that of `of`
- * @property {string} wanted
- */
-
-/**
- * @typedef {object} MeasureResult
- * @property {string} title
- * @property {readonly ContestantResult[]} contestants
- * @property {readonly ComparisonResult[]} comparisons
- */
+/** @typedef {Awaited<ReturnType<typeof runMeasure>>} MeasureResult */
 
 /**
  * Takes one measure, in a temporary folder with a service of its own.
@@ -53,15 +28,13 @@ import { ratioOf, spreadOf } from "./statistics.mjs";
  * @param {Measure} measure
  * @param {{ rows: number | null, repeat: number, concurrency: number, signal: AbortSignal, onRun:
  *   (text: string) => void }} settings
- * @returns {Promise<MeasureResult>}
  */
 export async function runMeasure(measure, settings) {
   const rows = settings.rows ?? measure.rows ?? defaultRows;
   const repeat = measure.repeat?.(settings.repeat) ?? settings.repeat;
   return withWork({ ...settings, rows, latencyMs: measure.latencyMs ?? 0 }, async (work) => {
     const contestants = await measure.contestants(work);
-    const { folder, signal } = work;
-    const standings = await inTurn(contestants, { repeat, folder, signal, onRun: settings.onRun });
+    const standings = await inTurn(contestants, work, repeat, settings.onRun);
     return {
       title: measure.title,
       contestants: standings.map(contestantResult),
@@ -83,7 +56,7 @@ export const defaultRows = 100_000;
  */
 export async function withWork({ rows, concurrency, latencyMs, signal }, use) {
   const folder = await mkdtemp(join(tmpdir(), "repute-bench-"));
-  const service = await startInstantService(latencyMs);
+  const service = await startInstantService(["--latency", String(latencyMs)]);
   try {
     const input = join(folder, "input.csv");
     await writeInput(input, rows);
@@ -96,20 +69,38 @@ export async function withWork({ rows, concurrency, latencyMs, signal }, use) {
 }
 
 /**
- * @param {Standing} standing
- * @returns {ContestantResult}
+ * Alternates the contestants, A B A B …, so that other load on the machine affects all of them.
+ *
+ * @param {readonly import("./contestants.mjs").Contestant[]} contestants
+ * @param {Work} work
+ * @param {number} repeat
+ * @param {(text: string) => void} onRun
  */
-function contestantResult({ contestant: { name, rows, command }, runs }) {
-  const spread = (/** @type {(run: Run) => number} */ value) =>
-    runs.length === 0 ? null : spreadOf(runs.map(value));
+async function inTurn(contestants, { folder, signal }, repeat, onRun) {
+  /** @type {Standing[]} */
+  const standings = contestants.map((contestant) => ({ contestant, runs: [] }));
+  for (let round = 1; round <= repeat; round++) {
+    for (const { contestant, runs } of standings) {
+      const { name, command, peak = true, prepare } = contestant;
+      onRun(`${name}, ${round} of ${repeat}`);
+      await prepare?.();
+      runs.push(await runProgram(command, { folder, signal, peak }));
+    }
+  }
+  return standings;
+}
+
+/** @param {Standing} standing */
+function contestantResult({ contestant: { name, rows }, runs }) {
+  const spread = (/** @type {(run: Run) => number} */ value) => spreadOf(runs.map(value));
   const peaks = runs.flatMap(({ peakBytes }) => (peakBytes === null ? [] : [peakBytes]));
   return {
     name,
     rows,
     runs: runs.length,
-    installed: command !== null,
     seconds: spread((run) => run.seconds),
     rowsPerSecond: rows === 0 ? null : spread((run) => rows / run.seconds),
+    /** Per run without rows. */
     cpuSecondsPer1000: spread((run) => cpuPerRow(run, rows) * (rows === 0 ? 1 : 1000)),
     peakBytes: peaks.length === 0 ? null : Math.max(...peaks),
   };
@@ -118,39 +109,27 @@ function contestantResult({ contestant: { name, rows, command }, runs }) {
 /**
  * @param {Comparison} comparison
  * @param {readonly Standing[]} standings
- * @returns {ComparisonResult}
  */
 function compare({ of, by, what, fixed, wanted = "" }, standings) {
-  const [one, other] = [of, by].map((name) =>
-    standings.find(({ contestant }) => contestant.name === name),
-  );
-  const subject = one?.runs.map((run) => valueOf(what, run, one.contestant.rows)) ?? [];
-  const baseline =
-    fixed === undefined
-      ? (other?.runs.map((run) => valueOf(what, run, other.contestant.rows)) ?? [])
-      : subject.map(() => fixed);
-  const measured = subject.length > 0 && baseline.length > 0;
-  const cpu = (/** @type {Standing | undefined} */ standing) =>
-    standing?.runs.map((run) => cpuPerRow(run, standing.contestant.rows)) ?? [];
-  return {
-    of,
-    by,
-    what,
-    ratio: measured ? ratioOf(subject, baseline) : null,
-    cpuRatio:
-      measured && fixed === undefined && what === "rate" ? ratioOf(cpu(other), cpu(one)) : null,
-    wanted,
+  const valuesOf = (
+    /** @type {string} */ name,
+    /** @type {(run: Run, rows: number) => number} */ value,
+  ) =>
+    standings
+      .filter(({ contestant }) => contestant.name === name)
+      .flatMap(({ contestant: { rows }, runs }) => runs.map((run) => value(run, rows)));
+  const measured = (/** @type {Run} */ run, /** @type {number} */ rows) => {
+    if (what === "rate") return rows / run.seconds;
+    return what === "seconds" ? run.seconds : (run.peakBytes ?? Number.NaN);
   };
-}
-
-/**
- * @param {Comparison["what"]} what
- * @param {Run} run
- * @param {number} rows
- */
-function valueOf(what, run, rows) {
-  if (what === "rate") return rows / run.seconds;
-  return what === "seconds" ? run.seconds : (run.peakBytes ?? Number.NaN);
+  const subject = valuesOf(of, measured);
+  const baseline = fixed === undefined ? valuesOf(by, measured) : subject.map(() => fixed);
+  /** CPU time for the same work: that of `by` ÷ that of `of`. */
+  const cpuRatio =
+    fixed === undefined && what === "rate"
+      ? ratioOf(valuesOf(by, cpuPerRow), valuesOf(of, cpuPerRow))
+      : null;
+  return { of, by, what, ratio: ratioOf(subject, baseline), cpuRatio, wanted };
 }
 
 /**

@@ -1,21 +1,20 @@
 // Every input to CSV, and CSV to every output, without lookups: the addresses are reserved. Rows per
 // second, relative to CSV → CSV in the same round, and the same per CPU second (user and system, all
-// threads). The tables have the medians of the rounds. Needs a build (`npm run build`), GNU time and,
-// for its lines, PostgreSQL. Inputs have 39 columns; text has the item alone.
+// threads). The tables have the medians of the rounds. Needs a build (`npm run build`) and GNU time. Inputs
+// have 39 columns; text has the item alone.
 //
-//   node test/bench/tables.mjs [--rows 100000] [--rounds 2]
+//   node test/bench/tables.mjs [--rows 100000] [--rounds 2] [--postgres postgres://USER@HOST/EMPTY]
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { startPostgres } from "./postgres-cluster.mjs";
 import { figure, textTable } from "./text-table.mjs";
 
 const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 const { values } = parseArgs({
-  options: { rows: { type: "string" }, rounds: { type: "string" } },
+  options: { rows: { type: "string" }, rounds: { type: "string" }, postgres: { type: "string" } },
 });
 const rows = Number(values.rows ?? 100_000);
 const rounds = Number(values.rounds ?? 2);
@@ -23,7 +22,6 @@ const rounds = Number(values.rounds ?? 2);
 process.on("SIGINT", () => undefined);
 const folder = await mkdtemp(join(tmpdir(), "repute-bench-"));
 const store = await startStore();
-const cluster = await startPostgres(folder);
 
 /** Names of outputs, the flags that they need, and as which inputs they are read. */
 const forms = [
@@ -50,12 +48,12 @@ const forms = [
       "DuckDB, query": (at) => at.replace("table=t", "query=SELECT * FROM t"),
     },
   },
-  ...(cluster === null
+  ...(values.postgres === undefined
     ? []
     : [
         {
           name: "PostgreSQL",
-          at: (name) => `${cluster.url}?table=${name}`,
+          at: (name) => `${values.postgres}?table=${name}`,
           inputs: {
             "PostgreSQL, table": (at) => at,
             "PostgreSQL, query": (at) => at.replace("table=", "query=SELECT * FROM "),
@@ -105,8 +103,6 @@ try {
   }
 } finally {
   store.server.kill();
-  cluster?.server.kill("SIGQUIT");
-  await cluster?.ended;
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 

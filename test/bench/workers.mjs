@@ -3,156 +3,100 @@
 //
 //   npm run build && node test/bench/workers.mjs [speed] [rates] [limits] [memory]
 //
-// speed: attempts a second with two workers, and the processor time of each part for an attempt.
+// speed: attempts a second with one to three workers, and the processor time of each part.
 // rates: the most arrivals in any second and the share of the rate that is used.
 // limits: the same where the service has half of the rate as its limit, with Retry-After and without.
 // memory: peak memory of Redis at 1,000,000 rows.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
-import { addressLines } from "./items.mjs";
-import { enrich, enrichedRows, startServer } from "./programs.mjs";
+import { reputeProgram } from "./contestants.mjs";
+import { measuredRun } from "./programs.mjs";
+import { resourcesOf } from "./soak/process-facts.mjs";
 import { mostWithin, rounded } from "./statistics.mjs";
 
-const main = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 // RATES=100,300 and SECONDS=15 shorten a trial.
-const rateList = (process.env.RATES ?? "100,300,1000").split(",").map(Number);
+const rates = (process.env.RATES ?? "100,300,1000").split(",").map(Number);
 const seconds = Number(process.env.SECONDS ?? 20);
+const unbound = { rate: 100_000, rows: 20_000 };
+const cases = {
+  speed: [1, 2, 3].map((workers) => ({ ...unbound, workers })),
+  rates: rates.map((rate) => ({ rate, rows: rate * seconds })),
+  limits: rates.flatMap((limit) =>
+    [["--header", "retry-after: 1"], []].map((header) => {
+      const burst = String(Math.max(15, limit / 10));
+      const server = ["--limit", String(limit), "--burst", burst, ...header];
+      return { rate: 2 * limit, rows: limit * 40, server, limit };
+    }),
+  ),
+  memory: [{ ...unbound, rows: 1_000_000 }],
+};
 const names = process.argv.length > 2 ? process.argv.slice(2) : ["speed", "rates", "limits"];
-const all = { speed, rates, limits, memory };
-for (const name of names) await all[name]();
-
-async function speed() {
-  for (const workers of [1, 2, 3]) {
-    console.log(
-      JSON.stringify({ speed: await measured({ workers, rate: 100_000, rows: 20_000 }) }),
-    );
-  }
+for (const name of names) {
+  for (const each of cases[name]) console.log(JSON.stringify({ [name]: await measured(each) }));
 }
 
-async function rates() {
-  for (const rate of rateList) {
-    const found = await measured({ workers: 2, rate, rows: rate * seconds });
-    console.log(JSON.stringify({ rate, ...found }));
-  }
-}
-
-async function limits() {
-  for (const limit of rateList) {
-    for (const header of [["--header", "retry-after: 1"], []]) {
-      const server = [
-        "--limit",
-        String(limit),
-        "--burst",
-        String(Math.max(15, limit / 10)),
-        ...header,
-      ];
-      const options = { workers: 2, rate: 2 * limit, rows: limit * 40, server, limit };
-      const found = await measured(options);
-      console.log(JSON.stringify({ limit, retryAfter: header.length > 0, ...found }));
-    }
-  }
-}
-
-async function memory() {
-  console.log(
-    JSON.stringify({ memory: await measured({ workers: 2, rate: 100_000, rows: 1_000_000 }) }),
-  );
-}
-
-/** One run in a folder of its own, with a Redis and workers of its own. */
-async function measured({ workers, rate, rows, server: serverArgs = [], limit = null }) {
-  const folder = await mkdtemp(join(tmpdir(), "repute-workers-"));
-  const port = await freePort();
-  const quiet = ["--save", "", "--dir", folder, "--loglevel", "warning"];
-  const redis = spawn("redis-server", ["--port", String(port), ...quiet], { stdio: "ignore" });
-  const server = await startServer(folder, ["--latency", "20", ...serverArgs]);
-  const url = `redis://127.0.0.1:${port}/0`;
-  const client = new Redis(port, "127.0.0.1");
-  client.on("error", () => undefined);
+/** One run with a Redis and workers of its own. */
+async function measured({ workers = 2, rate, rows, server = [], limit = null }) {
   const children = [];
-  try {
-    await client.ping();
+  let [redis, before, mostMemory] = [null, null, 0];
+  const cpu = () =>
+    Promise.all(children.map(async ({ pid }) => (await resourcesOf(pid)).cpuSeconds));
+  const around = async (folder, intelUrl) => {
+    const socket = `${folder}/redis.sock`;
+    const port = 20_000 + (process.pid % 10_000);
+    const url = `redis://127.0.0.1:${port}/0`;
+    const where = ["--port", String(port), "--unixsocket", socket, "--dir", folder];
+    const quiet = ["--save", "", "--loglevel", "warning"];
+    children.push(spawn("redis-server", [...where, ...quiet], { stdio: "ignore" }));
+    redis = new Redis(socket);
+    redis.on("error", () => undefined);
+    await redis.ping();
+    const args = ["worker", url, "--intel-url", intelUrl, "--rate", `${rate}/s`];
     for (let n = 0; n < workers; n++) {
-      const args = ["worker", url, "--intel-url", server.url, "--rate", `${rate}/s`];
-      const concurrency = ["--concurrency", "128"];
-      const child = spawn(process.execPath, [main, ...args, ...concurrency], {
+      const child = spawn(process.execPath, [reputeProgram, ...args, "--concurrency", "128"], {
         stdio: ["ignore", "ignore", "pipe"],
       });
       children.push(child);
       await once(child.stderr, "data");
     }
-    await writeFile(join(folder, "in.txt"), addressLines(rows));
-    const peak = watchMemory(client);
-    const cpu = async () => Promise.all([redis, ...children].map(({ pid }) => cpuSeconds(pid)));
-    const before = await cpu();
-    const usage = await enrich(folder, server.url, ["--lookups", "quick-check", "--workers", url]);
+    before = await cpu();
+    return ["--workers", url];
+  };
+  const look = async () => {
+    const used = /^used_memory:(\d+)/m.exec((await redis?.info("memory")) ?? "");
+    mostMemory = Math.max(mostMemory, Number(used?.[1] ?? 0));
+  };
+  const looking = setInterval(() => void look(), 500);
+  try {
+    const run = { rows, args: [], server: ["--latency", "20", ...server], around };
+    const { arrivals, passed, usage, statuses } = await measuredRun(run);
     const after = await cpu();
-    const memoryMB = Math.round((await peak.stop()) / 1e6);
-    const { arrivals, passed } = await server.stop();
-    const statuses = await enrichedRows(folder);
-    const seconds = (arrivals.at(-1) - arrivals[0]) / 1000;
-    const each = ([at]) => Math.round(((after[at] - before[at]) / arrivals.length) * 1e6);
+    const each = (at) => Math.round(((after[at] - before[at]) / arrivals.length) * 1e6);
+    const perSecond = (arrivals.length * 1000) / (arrivals.at(-1) - arrivals[0]);
     const inMiddle = arrivals.filter(
       (at, n) => passed[n] && at >= 5000 && at < arrivals.at(-1) - 2000,
     );
     const middle = (arrivals.at(-1) - 7000) / 1000;
     return {
       workers,
+      rate,
       attempts: arrivals.length,
-      perSecond: Math.round(arrivals.length / seconds),
-      used:
-        limit === null
-          ? rounded(arrivals.length / seconds / rate)
-          : rounded(inMiddle.length / middle / limit),
+      perSecond: Math.round(perSecond),
+      used: rounded(limit === null ? perSecond / rate : inMiddle.length / middle / limit),
       mostInASecond: rounded(mostWithin(arrivals, 1000) / rate),
       throttled: rounded(passed.filter((ok) => !ok).length / passed.length),
       statuses,
       cpuMicroseconds: {
-        redis: each([0]),
-        workers: children.reduce((sum, _, n) => sum + each([n + 1]), 0),
+        redis: each(0),
+        workers: children.slice(1).reduce((sum, _, n) => sum + each(n + 1), 0),
         run: Math.round((usage.cpuSeconds / arrivals.length) * 1e6),
       },
-      redisMB: memoryMB,
+      redisMB: Math.round(mostMemory / 1e6),
     };
   } finally {
-    client.disconnect();
-    for (const child of [redis, ...children]) child.kill("SIGKILL");
-    await rm(folder, { recursive: true, force: true });
+    clearInterval(looking);
+    redis?.disconnect();
+    for (const child of children) child.kill("SIGKILL");
   }
-}
-
-function watchMemory(client) {
-  let most = 0;
-  const look = async () => {
-    const info = await client.info("memory");
-    most = Math.max(most, Number(/^used_memory:(\d+)/m.exec(info)[1]));
-  };
-  const timer = setInterval(() => void look(), 500);
-  return {
-    async stop() {
-      clearInterval(timer);
-      await look();
-      return most;
-    },
-  };
-}
-
-/** User and system time of a process so far, in seconds (proc(5), 100 ticks a second). */
-async function cpuSeconds(pid) {
-  const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ")[1].split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / 100;
-}
-
-async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -4,7 +4,7 @@
 //
 //   npm run build && node test/bench/soak/run.mjs [--minutes 20] [--rate 300] [--to .out/soak]
 //
-// soak.csv (a line per second) and soak.svg in the folder show the curves.
+// soak.csv in the folder has a line per second.
 import { fork, spawn } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
@@ -15,7 +15,6 @@ import { parseArgs } from "node:util";
 import { writeInput } from "../items.mjs";
 import { textTable } from "../text-table.mjs";
 import { faultsFound, isBusy, phasesOf } from "./checks.mjs";
-import { curves } from "./curves.mjs";
 import { resourcesOf, rowsIn } from "./process-facts.mjs";
 
 const { values } = parseArgs({
@@ -159,8 +158,7 @@ async function report({ ended, counts, manifest }) {
   const names = Object.keys(samples[0]);
   const lines = samples.map((sample) => names.map((name) => sample[name] ?? "").join());
   await writeFile(join(values.to, "soak.csv"), `${[names.join(), ...lines].join("\n")}\n`);
-  await writeFile(join(values.to, "soak.svg"), curves(samples, rate));
-  console.log(`curves: ${join(values.to, "soak.svg")}, ${join(values.to, "soak.csv")}`);
+  console.log(`curves: ${join(values.to, "soak.csv")}`);
   if (isLong && isBusy(samples)) console.log("the machine was busy: the pace is not judged");
   for (const fault of found) console.log(`WRONG: ${fault}`);
   console.log(found.length === 0 ? "all counts are right" : `${found.length} checks failed`);

@@ -13,13 +13,12 @@ const program = fileURLToPath(new URL("../../../bench/soak/run.mjs", import.meta
 const minutes = process.env["REPUTE_SOAK_MINUTES"] ?? "0.15";
 
 test(
-  "through every fault and a kill, a night's counts are right and its curves are drawn",
+  "through every fault and a kill, a night's counts are right",
   async () => {
     const to = await temporaryFolder();
     const args = [program, "--minutes", minutes, "--rate", "200", "--to", to];
     const { stdout } = await promisify(execFile)(process.execPath, args);
     expect(stdout).toMatch(/^all counts are right$/m);
-    expect(await readFile(join(to, "soak.svg"), "utf8")).toContain("<polyline");
     const lines = (await readFile(join(to, "soak.csv"), "utf8")).trimEnd().split("\n");
     expect(lines.length).toBeGreaterThan(5);
   },
