@@ -18,7 +18,7 @@ const small = ["--rows", "40", "--repeat", "1"];
 
 test("every measure runs, reports its ratios and leaves nothing behind", async () => {
   const folder = await temporaryFolder();
-  const named = ["csv", "lookups", "cache", "night", "latency", "start", "memory"];
+  const named = ["csv", "lookups", "cache", "night", "outputs", "latency", "start", "memory"];
   const results = JSON.parse(await bench(folder, ...named, ...small, "--json")) as Record<
     string,
     { comparisons: { of: string; by: string; ratio: { median: number } | null }[] }
@@ -35,6 +35,8 @@ test("every measure runs, reports its ratios and leaves nothing behind", async (
     "lookups: repute ÷ bare",
     "cache: repute ÷ bare",
     "night: second ÷ first",
+    "outputs: Parquet ÷ repute",
+    "outputs: DuckDB ÷ repute",
     "latency: repute ÷ 256 / 50 ms",
     "latency: repute ÷ bare",
     "start: --version ÷ node -e 0",
@@ -44,16 +46,6 @@ test("every measure runs, reports its ratios and leaves nothing behind", async (
   expect(none).toEqual([]);
   expect(await readdir(folder)).toEqual([]);
 }, 180_000);
-
-test("a profile names modules and functions", async () => {
-  const folder = await temporaryFolder();
-  const profiles = await temporaryFolder();
-  const report = await bench(folder, "profile", "csv", "--rows", "400", "--to", profiles);
-  expect(report).toMatch(/^csv, 400 rows: .+\.cpuprofile$/m);
-  expect(report).toMatch(/^\| zod +\| +\d+\.\d% \|/m);
-  expect(report).toMatch(/^\| function +\| +self \| /m);
-  expect(await readdir(folder)).toEqual([]);
-});
 
 test("refuses an unknown name and lists the known ones", async () => {
   const folder = await temporaryFolder();

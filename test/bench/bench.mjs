@@ -1,10 +1,7 @@
 // Measures the program against named baselines, in alternating runs. See `npm run bench -- --help`.
 import { cpus, loadavg, totalmem } from "node:os";
 import { parseArgs } from "node:util";
-import { relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import { measures } from "./measures.mjs";
-import { reportProfile, takeProfile } from "./profile.mjs";
 import { reportMeasures } from "./report.mjs";
 import { defaultRows, runMeasure } from "./run-measure.mjs";
 
@@ -14,7 +11,6 @@ const rowsByDefault = [
   ...Object.entries(measures).flatMap(([name, { rows }]) => (rows ? [`${name} ${rows}`] : [])),
 ].join("; ");
 const help = `npm run bench -- [NAME...] [--repeat N] [--rows N] [--long] [--json]
-npm run bench -- profile [NAME | bare] [--rows N] [--to FOLDER]
 
 Names, all but memory when none is given:
 ${Object.entries(measures)
@@ -26,7 +22,6 @@ ${Object.entries(measures)
   --rows N     rows of the input (${rowsByDefault})
   --long       memory too, which takes minutes
   --json       one JSON object instead of tables
-  --to FOLDER  where profiles go (.out/bench)
 `;
 
 const { values, positionals } = parseArgs({
@@ -37,7 +32,6 @@ const { values, positionals } = parseArgs({
     concurrency: { type: "string", default: "32" },
     long: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
-    to: { type: "string", default: fileURLToPath(new URL("../../.out/bench", import.meta.url)) },
     help: { type: "boolean", default: false },
   },
 });
@@ -54,10 +48,8 @@ const machine = [
   `load ${loadavg()[0]?.toFixed(1)} when it began`,
 ].join(", ");
 
-const [first, ...others] = positionals;
 try {
   if (values.help) console.log(help);
-  else if (first === "profile") await profile(others[0] ?? "csv");
   else await bench(positionals);
 } catch (error) {
   progress("");
@@ -89,18 +81,7 @@ async function bench(asked) {
 function report(results, repeat) {
   if (values.json) return console.log(JSON.stringify({ machine, repeat, ...results }, null, 2));
   console.log(`${machine}\nMedians of all rounds (least–most).\n`);
-  console.log(reportMeasures(Object.values(results)));
-}
-
-async function profile(name) {
-  if (measures[name] === undefined && name !== "bare") refuse(`there is no measure ${name}`);
-  const rows = count("rows", values.rows ?? String(defaultRows));
-  const concurrency = count("concurrency", values.concurrency);
-  const settings = { rows, concurrency, folder: values.to, signal, onRun: progress };
-  const { path, profile } = await takeProfile(name, settings);
-  progress("");
-  console.log(`${machine}\n${name}, ${rows} rows: ${relative(process.cwd(), path)}\n`);
-  console.log(reportProfile(profile, rows));
+  reportMeasures(Object.values(results));
 }
 
 function count(name, text) {

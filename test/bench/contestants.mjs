@@ -31,9 +31,6 @@ const place = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
 export const reputeProgram = place("dist/program/repute.js");
 
-/** The same program as compiled by tsc, one module per file. */
-export const unbundledProgram = place("dist/cli/main.js");
-
 /** Far above what any machine reaches: the pace is active but never delays a request. */
 const unboundRate = "1000000/s";
 
@@ -41,12 +38,14 @@ const unboundRate = "1000000/s";
  * The program with its defaults: order, journal, checkpoints, checks.
  *
  * @param {Work} work
- * @param {{ name?: string, more?: readonly string[] }} [options]
+ * @param {{ name?: string, more?: readonly string[], output?: string }} [options]
  * @returns {Contestant}
  */
-export function repute(work, { name = "repute", more = [] } = {}) {
-  const { url, folder, input, rows, concurrency, endpoints } = work;
-  const output = `${folder}/repute.csv`;
+export function repute(
+  work,
+  { name = "repute", more = [], output = `${work.folder}/repute.csv` } = {},
+) {
+  const { url, input, rows, concurrency, endpoints } = work;
   return {
     name,
     rows,

@@ -1,29 +1,14 @@
 // A server that answers every lookup at once from raw sockets: far faster than any client, so that
-// the client is what is measured. Runs as a separate process: prints its address, then serves until
-// SIGTERM.
+// the client is what is measured. Runs as a separate process; prints its address, then serves.
 //
-//   node test/bench/instant-server.mjs [--latency MS] [--record FILE]
-//     [--limit N [--burst N] [--later N --after SECONDS] [--status 429|503]] [--header 'Name: value']
-//
-// --record writes to a file, at the end, when each request arrived and whether it passed. --limit
-// throttles by a token bucket; from --after on, the limit is --later.
-import { writeFileSync } from "node:fs";
+//   node test/bench/instant-server.mjs [--latency MS]
 import { createServer } from "node:net";
 import { parseArgs } from "node:util";
 
 const { values } = parseArgs({
-  options: {
-    latency: { type: "string", default: "0" },
-    record: { type: "string" },
-    limit: { type: "string", default: "Infinity" },
-    burst: { type: "string", default: "15" },
-    later: { type: "string" },
-    after: { type: "string", default: "Infinity" },
-    status: { type: "string", default: "429" },
-    header: { type: "string" },
-  },
+  options: { latency: { type: "string", default: "0" } },
 });
-const [latency, burst, after] = [values.latency, values.burst, values.after].map(Number);
+const latency = Number(values.latency);
 
 const queryTail =
   '","serviceMailBlocklist":"NOT_LISTED","type":"IP","bogon":false,"tags":["scanner:port-scan"],' +
@@ -36,8 +21,6 @@ const queryTail =
 const quickTail =
   '","serviceMailBlocklist":"NOT_LISTED","type":"IP","bogon":false,"intent":"suspicious","activity":false}}';
 const head = '{"status":"success","statusCode":200,"result":{"item":"';
-const asked = values.header === undefined ? "" : `${values.header}\r\n`;
-const refused = `HTTP/1.1 ${values.status} Slow down\r\n${asked}content-length: 0\r\n\r\n`;
 
 const server = createServer((socket) => {
   socket.setNoDelay(true);
@@ -49,8 +32,7 @@ const server = createServer((socket) => {
     for (;;) {
       const end = text.indexOf("\r\n\r\n", start);
       if (end < 0) break;
-      const path = text.slice(start, text.indexOf(" HTTP/", start));
-      answers += values.record === undefined || admit() ? answerTo(path) : refused;
+      answers += answerTo(text.slice(start, text.indexOf(" HTTP/", start)));
       start = end + 4;
     }
     rest = text.slice(start);
@@ -60,30 +42,6 @@ const server = createServer((socket) => {
   });
   socket.on("error", () => socket.destroy());
 });
-
-function answerTo(path) {
-  const item = decodeURIComponent(path.slice(path.lastIndexOf("/") + 1));
-  const body = head + item + (path.includes("/quick-check/") ? quickTail : queryTail);
-  return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-}
-
-/** Milliseconds since the first request, and whether it was admitted. */
-const [arrivals, passed] = [[], []];
-let firstAt = null;
-let [tokens, filledAt] = [burst, 0];
-
-function admit() {
-  const now = performance.now();
-  firstAt ??= now;
-  const limit = Number((now - firstAt) / 1000 < after ? values.limit : values.later);
-  tokens = limit === Infinity ? burst : Math.min(burst, tokens + ((now - filledAt) * limit) / 1000);
-  filledAt = now;
-  const ok = tokens >= 1;
-  if (ok) tokens--;
-  arrivals.push(now - firstAt);
-  passed.push(ok);
-  return ok;
-}
 
 /** Delayed answers in order of their time. All have the same delay. */
 const waiting = [];
@@ -115,10 +73,13 @@ function tick() {
   if (waiting.length > 0) setTimeout(tick, 1);
 }
 
+function answerTo(request) {
+  const item = decodeURIComponent(request.slice(request.lastIndexOf("/") + 1));
+  const body = head + item + (request.includes("/quick-check/") ? quickTail : queryTail);
+  return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+}
+
 server.listen(0, "127.0.0.1", () => {
   process.stdout.write(`http://127.0.0.1:${server.address().port}/beta\n`);
 });
-process.on("SIGTERM", () => {
-  if (values.record) writeFileSync(values.record, JSON.stringify({ arrivals, passed }));
-  process.exit(0);
-});
+process.on("SIGTERM", () => process.exit(0));

@@ -46,14 +46,3 @@ function* lines(rows, itemOf) {
   }
   yield text;
 }
-
-/**
- * This many IPv4 addresses of 203.0.0.0/8, one a line.
- *
- * @param {number} count
- */
-export function addressLines(count) {
-  let text = "";
-  for (let n = 0; n < count; n++) text += `203.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}\n`;
-  return text;
-}

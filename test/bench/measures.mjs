@@ -103,6 +103,20 @@ export const measures = {
     },
     comparisons: [{ of: "second", by: "first", what: "rate" }],
   },
+  outputs: {
+    title: "to Parquet and to a table of DuckDB",
+    async contestants(work) {
+      const to = (/** @type {string} */ name, /** @type {string} */ output) =>
+        repute(work, { name, output });
+      const table = `${work.folder}/out.duckdb`;
+      return [
+        repute(work),
+        to("Parquet", `${work.folder}/out.parquet`),
+        { ...to("DuckDB", `duckdb:${table}?table=t`), prepare: () => rm(table, { force: true }) },
+      ];
+    },
+    comparisons: ["Parquet", "DuckDB"].map((of) => ({ of, by: "repute", what: "rate" })),
+  },
   latency: {
     title: `${latency.ms} ms latency, concurrency ${latency.concurrency}`,
     latencyMs: latency.ms,

@@ -56,7 +56,7 @@ export const defaultRows = 100_000;
  */
 export async function withWork({ rows, concurrency, latencyMs, signal }, use) {
   const folder = await mkdtemp(join(tmpdir(), "repute-bench-"));
-  const service = await startInstantService(["--latency", String(latencyMs)]);
+  const service = await startInstantService(latencyMs);
   try {
     const input = join(folder, "input.csv");
     await writeInput(input, rows);

@@ -35,28 +35,3 @@ export function spreadOf(values) {
 export function ratioOf(values, baseline) {
   return spreadOf(values.map((value, index) => value / (baseline[index] ?? Number.NaN)));
 }
-
-/**
- * The value with three decimals.
- *
- * @param {number} value
- */
-export function rounded(value) {
-  return Math.round(value * 1000) / 1000;
-}
-
-/**
- * The most arrivals in any window of this length.
- *
- * @param {readonly number[]} arrivals in milliseconds, ascending
- * @param {number} windowMs
- */
-export function mostWithin(arrivals, windowMs) {
-  let most = 0;
-  let from = 0;
-  arrivals.forEach((at, to) => {
-    while (at - (arrivals[from] ?? at) >= windowMs) from++;
-    most = Math.max(most, to - from + 1);
-  });
-  return most;
-}

@@ -39,30 +39,26 @@ describe("memberTexts", () => {
   });
 });
 
-describe("elementTexts", () => {
-  it("keeps each element as written", () => {
-    expect(elementTexts('[ 1.0,"a,b" ,[2, 3],{"c":[]} , null]')).toEqual([
-      "1.0",
-      '"a,b"',
-      "[2, 3]",
-      '{"c":[]}',
-      "null",
-    ]);
-  });
+it("elementTexts keeps each element as written", () => {
+  expect(elementTexts('[ 1.0,"a,b" ,[2, 3],{"c":[]} , null]')).toEqual([
+    "1.0",
+    '"a,b"',
+    "[2, 3]",
+    '{"c":[]}',
+    "null",
+  ]);
 });
 
-describe("cellText", () => {
-  it.each([
-    ['"text"', "text"],
-    ['"a\\n\\u00fc"', "a\nü"],
-    ['""', ""],
-    ["null", ""],
-    ["true", "true"],
-    ["1.0", "1.0"],
-    ['[1, "a"]', '[1, "a"]'],
-  ])("turns %s into the text %j", (value, text) => {
-    expect(cellText(value)).toBe(text);
-  });
+it.each([
+  ['"text"', "text"],
+  ['"a\\n\\u00fc"', "a\nü"],
+  ['""', ""],
+  ["null", ""],
+  ["true", "true"],
+  ["1.0", "1.0"],
+  ['[1, "a"]', '[1, "a"]'],
+])("cellText turns %s into the text %j", (value, text) => {
+  expect(cellText(value)).toBe(text);
 });
 
 test.each([

@@ -1,6 +1,12 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
 import { hostname } from "node:os";
+import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { hostCheck } from "../../src/service/service.js";
+import { customersPageSchema } from "../../src/client/api/calls.js";
+import { hostCheck, sampleAccessToken, type Service } from "../../src/service/service.js";
+import { ask, askJson, bearing, runningService } from "./running-service.js";
 
 function accepted(listening: string, hosts: readonly string[]): readonly string[] {
   return hosts.filter(hostCheck(listening));
@@ -61,3 +67,89 @@ test.each(["0.0.0.0", "::"])(
     expect(accepted(listening, [...own, "rebound.example", "localhost.example"])).toEqual(own);
   },
 );
+
+/** Sends a request whose `Host` is not the address it goes to. */
+async function askAs(host: string, service: Service, path: string, method = "GET") {
+  const sent = request({ port: service.port, host: "127.0.0.1", path, method, headers: { host } });
+  sent.end();
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  return { status: answer.statusCode, body: await text(answer) };
+}
+
+test.each([
+  ["GET", "/beta/query/192.0.2.1"],
+  ["GET", "/_local/stats"],
+  ["POST", "/_local/cases/case-2001/transition"],
+])("%s %s for a foreign host is refused with 421 and a reason", async (method, path) => {
+  const service = await runningService();
+  const { status, body } = await askAs("rebound.example:8080", service, path, method);
+  expect([status, JSON.parse(body)]).toEqual([
+    421,
+    {
+      message:
+        'this service does not answer for "rebound.example:8080": use localhost, or the address given with --host',
+    },
+  ]);
+});
+
+test.each([
+  ["HTTP/1.0", 200],
+  ["HTTP/1.1", 400],
+])("answers a request of %s without Host with %i", async (version, status) => {
+  const service = await runningService();
+  const socket = connect(service.port, "127.0.0.1");
+  socket.end(`GET /beta/query/192.0.2.1 ${version}\r\nConnection: close\r\n\r\n`);
+  expect(await text(socket)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+});
+
+test("knows whether other machines can reach it", async () => {
+  const [inside, outside] = [await runningService(), await runningService({ host: "0.0.0.0" })];
+  expect([inside.exposed, outside.exposed]).toEqual([false, true]);
+});
+
+const customers = "/beta/ops/customers";
+
+test.each<[string, RequestInit]>([
+  ["no credential", {}],
+  ["another scheme", { headers: { authorization: `Basic ${sampleAccessToken}` } }],
+])("customers with %s are refused with 401 and no body", async (_, init) => {
+  const service = await runningService();
+  const { status, body } = await ask(service, customers, init);
+  expect([status, body]).toEqual([401, ""]);
+});
+
+test("customers come in pages joined by a cursor, the last of which is empty", async () => {
+  const service = await runningService();
+  const ids: string[] = [];
+  let cursor = "";
+  do {
+    const path = cursor === "" ? customers : `${customers}?cursor=${encodeURIComponent(cursor)}`;
+    const answer = await askJson(service, path, bearing(sampleAccessToken));
+    const page = customersPageSchema.parse(answer);
+    ids.push(...page.items.map((customer) => customer.customer_id));
+    cursor = page.next_cursor ?? "";
+  } while (cursor !== "");
+  expect(ids).toEqual([1001, 1002, 1003, 1004, 1005, 1006, 1007].map((id) => `cust-${id}`));
+});
+
+test.each(["x", "Y3VzdG9tZXJzOjk5"])(
+  "the unknown cursor %s is refused without a body",
+  async (cursor) => {
+    const service = await runningService();
+    const { status, body } = await ask(
+      service,
+      `${customers}?cursor=${cursor}`,
+      bearing(sampleAccessToken),
+    );
+    expect([status, body]).toEqual([400, ""]);
+  },
+);
+
+test.each<[string, RequestInit]>([
+  ["no credential", {}],
+  ["another key", bearing("other")],
+])("a context with %s is refused with 401 and Authentication Failed", async (_, init) => {
+  const service = await runningService();
+  const { status, body } = await ask(service, "/api/v1/cases/case-2001/context", init);
+  expect([status, body]).toEqual([401, '{"message":"Authentication Failed"}']);
+});

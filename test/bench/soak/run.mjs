@@ -13,7 +13,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { writeInput } from "../items.mjs";
-import { textTable } from "../text-table.mjs";
 import { faultsFound, isBusy, phasesOf } from "./checks.mjs";
 import { resourcesOf, rowsIn } from "./process-facts.mjs";
 
@@ -133,18 +132,18 @@ function enrich(url) {
 
 async function report({ ended, counts, manifest }) {
   const phases = phasesOf(samples);
-  const head = ["phase", "s", "requests/s", "most in 1 s", "rows", "MiB", "descriptors", "CPU"];
-  const cells = phases.map((phase) => [
-    phase.name,
-    phase.seconds.toFixed(0),
-    phase.perSecond.toFixed(1),
-    String(phase.most),
-    phase.rows === null ? "" : String(phase.rows),
-    phase.mib === null ? "" : phase.mib.toFixed(0),
-    phase.descriptors === null ? "" : phase.descriptors,
-    phase.cpu === null ? "" : `${(phase.cpu * 100).toFixed(0)}%`,
-  ]);
-  console.log(textTable(head, cells));
+  console.table(
+    phases.map((phase) => ({
+      phase: phase.name,
+      s: Math.round(phase.seconds),
+      "requests/s": Number(phase.perSecond.toFixed(1)),
+      "most in 1 s": phase.most,
+      rows: phase.rows,
+      MiB: phase.mib === null ? null : Math.round(phase.mib),
+      descriptors: phase.descriptors,
+      "CPU, %": phase.cpu === null ? null : Math.round(phase.cpu * 100),
+    })),
+  );
   const night = { ended, counts, manifest, samples, phases, rows, rate, concurrency };
   const isLong = phaseMs >= 20_000;
   const found = faultsFound(night, isLong);

@@ -41,13 +41,14 @@ describe("an address that answers only 404", () => {
   });
 });
 
-describe("an address that gave another answer", () => {
-  it.each([200, 400, 429, 500, 503])("is right after a %i among the first", (status) => {
+it.each([200, 400, 429, 500, 503])(
+  "an address that gave another answer is right after a %i among the first",
+  (status) => {
     const watch = new AddressWatch({ address });
     noted(watch, "query", [...notFound(19), status, ...notFound(100)]);
     expect(watch.warnings()).toEqual([]);
-  });
-});
+  },
+);
 
 it("counts answers from before an interruption", () => {
   const before = { query: { outcomes: { "404": 15, connection_reset: 2 } } };

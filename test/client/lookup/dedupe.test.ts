@@ -48,32 +48,28 @@ describe("while a lookup is in flight", () => {
   });
 });
 
-describe("after a lookup", () => {
-  test.each([complete(), failed("timeout")])(
-    "that is $status, does not ask again, and gives duplicates its attempts",
-    async (finding) => {
-      const next = scripted({ ...finding, attempts: 4 });
-      const lookup = wrap()(next);
-      await lookup(item, unaborted());
-      const again = await lookup(item, unaborted());
-      expect(again).toEqual({ ...finding, source: "duplicate", attempts: 4 });
-      expect(next.asked).toHaveLength(1);
-    },
-  );
-});
+test.each([complete(), failed("timeout")])(
+  "after a lookup that is $status, does not ask again, and gives duplicates its attempts",
+  async (finding) => {
+    const next = scripted({ ...finding, attempts: 4 });
+    const lookup = wrap()(next);
+    await lookup(item, unaborted());
+    const again = await lookup(item, unaborted());
+    expect(again).toEqual({ ...finding, source: "duplicate", attempts: 4 });
+    expect(next.asked).toHaveLength(1);
+  },
+);
 
-describe("after an interruption", () => {
-  test("gives the row that asked first the original, and later rows a duplicate", async () => {
-    const store = new MemoryStore();
-    const first = { ...unaborted(), row: 7 };
-    await wrap("query", store)(scripted(complete()))(item, first);
-    const resumed = wrap("query", store)(scripted());
-    const sources = [
-      (await resumed(item, first)).source,
-      (await resumed(item, { ...first, row: 8 })).source,
-    ];
-    expect(sources).toEqual(["live", "duplicate"]);
-  });
+test("after an interruption gives the row that asked first the original, and later rows a duplicate", async () => {
+  const store = new MemoryStore();
+  const first = { ...unaborted(), row: 7 };
+  await wrap("query", store)(scripted(complete()))(item, first);
+  const resumed = wrap("query", store)(scripted());
+  const sources = [
+    (await resumed(item, first)).source,
+    (await resumed(item, { ...first, row: 8 })).source,
+  ];
+  expect(sources).toEqual(["live", "duplicate"]);
 });
 
 test("looks up items of another kind or value separately", async () => {
@@ -127,22 +123,20 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-describe("in a resumed run", () => {
-  test("a lookup starts with the attempts from before the interruption", async () => {
-    const store = new MemoryStore();
-    const reset = attempt(failed("connection_reset"), { policy: "transient", afterMs: null });
-    await store.put(attemptKey("query", item, 1), reset);
-    await store.put(attemptKey("query", item, 2), reset);
-    const begunWith = async (isResumed: boolean, asked: Item): Promise<number | undefined> => {
-      let attempts: number | undefined;
-      const lookup = dedupe({ endpoint: "query", store, isResumed })((_, options) => {
-        attempts = options.history?.attempts.length;
-        return Promise.resolve(complete());
-      });
-      await lookup(asked, unaborted());
-      return attempts;
-    };
-    expect(await begunWith(true, otherItem)).toBe(0);
-    expect(await begunWith(true, item)).toBe(2);
-  });
+test("in a resumed run a lookup starts with the attempts from before the interruption", async () => {
+  const store = new MemoryStore();
+  const reset = attempt(failed("connection_reset"), { policy: "transient", afterMs: null });
+  await store.put(attemptKey("query", item, 1), reset);
+  await store.put(attemptKey("query", item, 2), reset);
+  const begunWith = async (isResumed: boolean, asked: Item): Promise<number | undefined> => {
+    let attempts: number | undefined;
+    const lookup = dedupe({ endpoint: "query", store, isResumed })((_, options) => {
+      attempts = options.history?.attempts.length;
+      return Promise.resolve(complete());
+    });
+    await lookup(asked, unaborted());
+    return attempts;
+  };
+  expect(await begunWith(true, otherItem)).toBe(0);
+  expect(await begunWith(true, item)).toBe(2);
 });

@@ -157,36 +157,34 @@ describe("a warning list of MISP", () => {
   });
 });
 
-describe("a list that cannot be read", () => {
-  test("is missing, a folder, a device, too large, not text, or without entries", async () => {
-    const folder = await temporaryFolder();
-    await mkdir(join(folder, "folder"));
-    await writeFile(join(folder, "latin"), Buffer.from([0xff, 0xfe, 0x41]));
-    const sparse = await open(join(folder, "large"), "w");
-    await sparse.truncate(256 * 1024 * 1024 + 1);
-    await sparse.close();
-    await symlink("/dev/zero", join(folder, "zero"));
-    const empty = "it has no entries; did its download fail?";
-    const contents = { nothing: "", blank: "\n \r\n", comments: "# ours\n# none yet\n" };
-    for (const [name, text] of Object.entries(contents)) await writeFile(join(folder, name), text);
-    await writeFile(join(folder, "misp"), JSON.stringify({ name: "a", type: "cidr", list: [""] }));
-    for (const [name, fault] of [
-      ["nothing", empty],
-      ["blank", empty],
-      ["comments", empty],
-      ["misp", empty],
-      ["zero", "it is not a regular file"],
-      ["large", "it is larger than 256 MiB"],
-      ["none", "there is no such file"],
-      ["folder", "it is a folder"],
-      ["latin", "it is not UTF-8 text"],
-    ] as const) {
-      await expect(readExclusions([join(folder, name)])).rejects.toMatchObject({
-        code: "exclusions_unreadable",
-        message: `cannot read the exclusion list ${join(folder, name)}: ${fault}`,
-      });
-    }
-  });
+test("a list that cannot be read is missing, a folder, a device, too large, not text, or without entries", async () => {
+  const folder = await temporaryFolder();
+  await mkdir(join(folder, "folder"));
+  await writeFile(join(folder, "latin"), Buffer.from([0xff, 0xfe, 0x41]));
+  const sparse = await open(join(folder, "large"), "w");
+  await sparse.truncate(256 * 1024 * 1024 + 1);
+  await sparse.close();
+  await symlink("/dev/zero", join(folder, "zero"));
+  const empty = "it has no entries; did its download fail?";
+  const contents = { nothing: "", blank: "\n \r\n", comments: "# ours\n# none yet\n" };
+  for (const [name, text] of Object.entries(contents)) await writeFile(join(folder, name), text);
+  await writeFile(join(folder, "misp"), JSON.stringify({ name: "a", type: "cidr", list: [""] }));
+  for (const [name, fault] of [
+    ["nothing", empty],
+    ["blank", empty],
+    ["comments", empty],
+    ["misp", empty],
+    ["zero", "it is not a regular file"],
+    ["large", "it is larger than 256 MiB"],
+    ["none", "there is no such file"],
+    ["folder", "it is a folder"],
+    ["latin", "it is not UTF-8 text"],
+  ] as const) {
+    await expect(readExclusions([join(folder, name)])).rejects.toMatchObject({
+      code: "exclusions_unreadable",
+      message: `cannot read the exclusion list ${join(folder, name)}: ${fault}`,
+    });
+  }
 });
 
 test("a file that is named twice is one list, however it is spelled", async () => {

@@ -66,12 +66,10 @@ describe("a run to a file", () => {
   });
 });
 
-describe("a run to stdout", () => {
-  test("writes rows to stdout and the summary to stderr", async () => {
-    const { code, stdout, stderr } = await runRepute(["enrich", "--local"], { stdin: rows });
-    expect([code, stdout.split("\n").length]).toEqual([0, 5]);
-    expect(stderr).toMatch(/^repute: using column "ip" .*\nrepute: 3 rows in /);
-  });
+test("a run to stdout writes rows to stdout and the summary to stderr", async () => {
+  const { code, stdout, stderr } = await runRepute(["enrich", "--local"], { stdin: rows });
+  expect([code, stdout.split("\n").length]).toEqual([0, 5]);
+  expect(stderr).toMatch(/^repute: using column "ip" .*\nrepute: 3 rows in /);
 });
 
 describe("an interrupted run", () => {

@@ -3,17 +3,18 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { openWithheld } from "../../../src/client/lookup/withheld.js";
 import { openCache } from "../../../src/client/store/cache/finding-cache.js";
 import { lookupEndpoints, memberOf } from "../../../src/core/finding.js";
 import { enrich } from "../../../src/jobs/enrich/execute.js";
 import { enrichOptions } from "../../../src/jobs/enrich/options.js";
-import { openWithheld } from "../../../src/client/lookup/withheld.js";
-import { plan } from "../../../src/jobs/plan/plan.js";
 import type { CachedAnswers } from "../../../src/jobs/enrich/planned-items.js";
+import { plan, timeOf } from "../../../src/jobs/plan/plan.js";
 import { startService } from "../../../src/service/service.js";
-import { ManualClock } from "../../helpers/manual-clock.js";
-import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { jobHere } from "../../helpers/job-here.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+import { runRepute } from "../../helpers/run-repute.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 const rows = [
   "item,kind",
@@ -179,4 +180,73 @@ describe("with a cache", () => {
     await cache.close();
     expect(existsSync(folder)).toBe(false);
   });
+});
+
+test("counts items in columns that are not looked up", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), "ip,note\n192.0.2.1,\n192.0.2.2,192.0.2.9\n192.0.2.3,\n");
+  const { stdout } = await runRepute(["plan", "in.csv", "--json"], { cwd });
+  expect(JSON.parse(stdout)).toMatchObject({ kinds: { ip: 3 }, elsewhere: { note: 1 } });
+  const text = await runRepute(["plan", "in.csv"], { cwd });
+  expect(text.stdout).toMatch(/^elsewhere +note 1$/m);
+});
+
+async function inputFolder(): Promise<string> {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), "ip\n192.0.2.1\n192.0.2.1\nexample.com\nsetup.exe\n");
+  return cwd;
+}
+
+test("prints a plan line by line, or as one JSON object with --json", async () => {
+  const cwd = await inputFolder();
+  const args = ["plan", "in.csv", "--rate", "2/s", "--rate", "3/d"];
+  const { code, stdout, stderr } = await runRepute(args, { cwd });
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: 'repute: using column "ip" (4 of 4 sampled cells are indicators)\n',
+  });
+  expect(stdout).toMatch(/^rows +4$/m);
+  expect(stdout).toMatch(/^requests query,quick-check +query 2, quick-check 2$/m);
+  expect(stdout).toMatch(/^quota +3 in 24 h 0 min used up after 1\.0 s, with 1 request left$/m);
+  expect(stdout).toMatch(/^nights +2, with one run a night and --resume$/m);
+  const json = await runRepute(["plan", "in.csv", "--json"], { cwd });
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    rows: 4,
+    distinct_items: 2,
+    chosen: { requests: 4 },
+  });
+});
+
+const perSecond = (count: number) => ({ count, perMs: 1000 });
+const perDay = (count: number) => ({ count, perMs: 86_400_000 });
+
+test("the slowest rate decides", () => {
+  const rates = [perSecond(10), perSecond(1)];
+  const none = { quotas: [], quota_ends: [], nights: 1 };
+  expect(timeOf({ rates }, 150)).toEqual({ seconds: 149, ...none });
+  expect(timeOf({ rates: [] }, 150).seconds).toBeNull();
+});
+
+test("says what is left of a quota, and when it is used up", () => {
+  const rates = [perSecond(10), perDay(60)];
+  expect(timeOf({ rates, spent: () => 10 }, 150)).toMatchObject({
+    quotas: [{ count: 60, spent: 10 }],
+    quota_ends: [{ left: 100, used_up_after_seconds: 4.9 }],
+  });
+});
+
+test.each([
+  // 4,001 rows with one request each.
+  [4_001, [perDay(2_500)], 0, 2],
+  [4_001, [perDay(2_500)], 1_000, 3],
+  [4_001, [perDay(2_500)], 2_500, 3],
+  [8_002, [perDay(2_500)], 0, 4],
+  [2_500, [perDay(2_500)], 0, 1],
+  [2_501, [perDay(2_500), perSecond(10)], 0, 2],
+  [4_001, [perDay(2_500), { count: 1_000, perMs: 3_600_000 }], 0, 5],
+  [4_001, [perSecond(1)], 0, 1],
+  [0, [perDay(1)], 1, 1],
+])("%i requests at %j with %i used take %4$i nights", (requests, rates, used, nights) => {
+  const spent = () => used;
+  expect(timeOf({ rates, spent }, requests).nights).toBe(nights);
 });

@@ -1,11 +1,14 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { recogniseItem } from "../../../src/core/item/recognise.js";
 import { html } from "../../../src/jobs/report/page/html.js";
 import { reportPage } from "../../../src/jobs/report/page/page.js";
+import { defang, defangLinks } from "../../../src/jobs/report/phrases.js";
 import { reportText } from "../../../src/jobs/report/text.js";
-import { ip, record, reportOf } from "./rows.js";
+import { Days, timelineOf } from "../../../src/jobs/report/timeline.js";
 import { anyText } from "../../helpers/any-text.js";
+import { ip, record, reportOf } from "./rows.js";
 
 const evil = `</style><script>alert(1)</script>"'\`<img src=x onerror=y>\u202Eexe\u0000`;
 
@@ -205,4 +208,68 @@ test("text has a bar for each count", async () => {
       Requests  unknown: there is no manifest beside the output
     "
   `);
+});
+
+test.each([
+  ["ip", "192.0.2.1", "192[.]0[.]2[.]1"],
+  ["ip", "2001:db8::1", "2001:db8::1"],
+  ["url", "http://[2606:4700::1]:8080/a", "hxxp://[2606:4700::1]:8080/a"],
+  ["domain", "login.example.com", "login[.]example[.]com"],
+  ["url", "http://example.com/a.b?c=d.e", "hxxp://example[.]com/a.b?c=d.e"],
+  ["email", "ada.b@example.net", "ada[.]b[@]example[.]net"],
+  ["sha1", "3395856ce81f2b7382dee72602f798b642f14140", "3395856ce81f2b7382dee72602f798b642f14140"],
+])("defangs %s %s", (kind, item, shown) => {
+  expect(defang(item, kind)).toBe(shown);
+  expect(recogniseItem(shown).item).toEqual({ kind, value: item });
+});
+
+test("undoes every scheme of a link", () => {
+  expect(defangLinks("see https://example.com, JAVASCRIPT:alert(1) and data:text/html,x")).toBe(
+    "see hxxps://example.com, JAVASCRIPT[:]alert(1) and data[:]text/html,x",
+  );
+});
+
+function daysOf(...times: readonly string[]): Days {
+  const days = new Days();
+  for (const time of times) days.add(time);
+  return days;
+}
+
+const none = daysOf();
+
+test("is null without times", () => {
+  expect(timelineOf({ firstSeen: none, lastSeen: none })).toBeNull();
+});
+
+test.each([
+  ["day", ["2026-03-01T00:00:00Z", "2026-03-20T23:59:59Z"], 20],
+  ["month", ["2025-11-30T00:00:00Z", "2026-03-01T00:00:00Z"], 5],
+  ["year", ["2019-11-30T00:00:00Z", "2026-03-01T00:00:00Z"], 8],
+] as const)("draws by the %s what spans that long", (unit, times, length) => {
+  const timeline = timelineOf({ firstSeen: none, lastSeen: daysOf(...times) })!;
+  expect(timeline.unit).toBe(unit);
+  expect(timeline.buckets).toHaveLength(length);
+  expect(timeline.buckets.reduce((sum, { lastSeen }) => sum + lastSeen, 0)).toBe(2);
+  expect(timeline.ticks.length).toBeGreaterThan(1);
+});
+
+test("counts the oldest hundredth without drawing it", () => {
+  const recent = Array.from(
+    { length: 300 },
+    (_, n) => `2026-03-${String(1 + (n % 28)).padStart(2, "0")}`,
+  );
+  const timeline = timelineOf({ firstSeen: none, lastSeen: daysOf("2001-01-01", ...recent) })!;
+  expect(timeline.unit).toBe("day");
+  expect(timeline.earlier).toBe(1);
+});
+
+test("ignores text that is no time", () => {
+  const days = daysOf(
+    "",
+    "yesterday",
+    "9999-01-01T00:00:00Z",
+    "2026-99-99T00:00:00Z",
+    "1999-12-31",
+  );
+  expect(days.total).toBe(0);
 });

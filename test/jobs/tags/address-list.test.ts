@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it, test } from "vitest";
+import { expect, it, test } from "vitest";
 import { readIpv6 } from "../../../src/core/item/ip.js";
 import {
   type AddressList,
@@ -63,12 +63,10 @@ it("sorts numerically, IPv4 before IPv6, each address once", () => {
   ]);
 });
 
-describe("difference", () => {
-  it("is what one list has and the other lacks", () => {
-    const list = listOf(["192.0.2.1", "192.0.2.2", "::1", "::2"]);
-    const other = listOf(["192.0.2.2", "192.0.2.3", "::2", "::3"]);
-    expect(textOf(difference(list, other))).toEqual(["192.0.2.1", "::1"]);
-    // An IPv6 address may have the number of an IPv4 address.
-    expect(textOf(difference(listOf(["0.0.0.1"]), listOf(["::1"])))).toEqual(["0.0.0.1"]);
-  });
+it("difference is what one list has and the other lacks", () => {
+  const list = listOf(["192.0.2.1", "192.0.2.2", "::1", "::2"]);
+  const other = listOf(["192.0.2.2", "192.0.2.3", "::2", "::3"]);
+  expect(textOf(difference(list, other))).toEqual(["192.0.2.1", "::1"]);
+  // An IPv6 address may have the number of an IPv4 address.
+  expect(textOf(difference(listOf(["0.0.0.1"]), listOf(["::1"])))).toEqual(["0.0.0.1"]);
 });

@@ -4,21 +4,19 @@ import { describe, expect, it } from "vitest";
 import { runRepute } from "../../helpers/run-repute.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
-describe("tags ips", () => {
-  it("--plain prints one address a line in a pipe, too, which --json does not", async () => {
-    const args = ["tags", "ips", "spam:snowshoe", "--local"];
-    const lines = async (...flags: readonly string[]) => {
-      const { code, stdout } = await runRepute([...args, ...flags]);
-      expect(code).toBe(0);
-      return stdout.trimEnd().split("\n");
-    };
-    const objects = (await lines()).map((line) => JSON.parse(line) as { readonly ip: string });
-    expect(objects.length).toBeGreaterThan(1);
-    const addresses = objects.map(({ ip }) => ip);
-    expect(await lines("--plain")).toEqual(addresses);
-    expect(await lines("--plain", "--limit", "2")).toEqual(addresses.slice(0, 2));
-    expect(await runRepute([...args, "--plain", "--json"])).toMatchObject({ code: 2 });
-  });
+it("tags ips --plain prints one address a line in a pipe, too, which --json does not", async () => {
+  const args = ["tags", "ips", "spam:snowshoe", "--local"];
+  const lines = async (...flags: readonly string[]) => {
+    const { code, stdout } = await runRepute([...args, ...flags]);
+    expect(code).toBe(0);
+    return stdout.trimEnd().split("\n");
+  };
+  const objects = (await lines()).map((line) => JSON.parse(line) as { readonly ip: string });
+  expect(objects.length).toBeGreaterThan(1);
+  const addresses = objects.map(({ ip }) => ip);
+  expect(await lines("--plain")).toEqual(addresses);
+  expect(await lines("--plain", "--limit", "2")).toEqual(addresses.slice(0, 2));
+  expect(await runRepute([...args, "--plain", "--json"])).toMatchObject({ code: 2 });
 });
 
 describe("tags export", () => {

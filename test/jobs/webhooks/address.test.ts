@@ -96,9 +96,7 @@ describe("addressProblems", () => {
   });
 });
 
-describe("shownUrl", () => {
-  it("hides the values of parameters that look like secrets", () => {
-    const url = new URL(`${base}/a?page=1&token=hunter2&x=%20`);
-    expect(shownUrl(url)).toBe(`${base}/a?page=1&token=[hidden]&x=%20`);
-  });
+it("shownUrl hides the values of parameters that look like secrets", () => {
+  const url = new URL(`${base}/a?page=1&token=hunter2&x=%20`);
+  expect(shownUrl(url)).toBe(`${base}/a?page=1&token=[hidden]&x=%20`);
 });

@@ -101,12 +101,10 @@ describe("parseWebhooks", () => {
   });
 });
 
-describe("readWebhooks", () => {
-  it("reads a file, and names one that does not exist", async () => {
-    const folder = await temporaryFolder();
-    await writeFile(join(folder, "hooks.json"), JSON.stringify(good));
-    await expect(readWebhooks(join(folder, "hooks.json"))).resolves.toEqual([good]);
-    const none = join(folder, "none.json");
-    await expect(readWebhooks(none)).rejects.toThrow(`${none}: the file does not exist`);
-  });
+it("readWebhooks reads a file, and names one that does not exist", async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "hooks.json"), JSON.stringify(good));
+  await expect(readWebhooks(join(folder, "hooks.json"))).resolves.toEqual([good]);
+  const none = join(folder, "none.json");
+  await expect(readWebhooks(none)).rejects.toThrow(`${none}: the file does not exist`);
 });

@@ -30,18 +30,16 @@ function errorOf(payload: unknown, against: JsonObject = context): WebhookError 
   throw new Error("nothing was thrown");
 }
 
-describe("a field on its own", () => {
-  it.each([
-    ["{{ s.resolver_data.CustomerEmail }}", "ada@example.net"],
-    ["{{ s.resolver_data.ContractId }}", 48213],
-    ["{{ s.resolver_data.Phone }}", null],
-    ["{{ s.resolver_data.Addresses }}", ["192.0.2.17", "2001:db8::17"]],
-    ["{{ s.resolver_data.Addresses[1] }}", "2001:db8::17"],
-    ['{{ s.resolver_data.Site["Postal code"] }}', "12345"],
-    ["{{ s.resolver_data }}", resolverData],
-  ])("%s keeps its JSON type", (text, value) => {
-    expect(renderPayload({ member: text }, context)).toEqual({ member: value });
-  });
+it.each([
+  ["{{ s.resolver_data.CustomerEmail }}", "ada@example.net"],
+  ["{{ s.resolver_data.ContractId }}", 48213],
+  ["{{ s.resolver_data.Phone }}", null],
+  ["{{ s.resolver_data.Addresses }}", ["192.0.2.17", "2001:db8::17"]],
+  ["{{ s.resolver_data.Addresses[1] }}", "2001:db8::17"],
+  ['{{ s.resolver_data.Site["Postal code"] }}', "12345"],
+  ["{{ s.resolver_data }}", resolverData],
+])("a field on its own %s keeps its JSON type", (text, value) => {
+  expect(renderPayload({ member: text }, context)).toEqual({ member: value });
 });
 
 describe("a field within a string", () => {

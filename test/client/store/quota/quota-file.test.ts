@@ -147,13 +147,14 @@ describe("a quota counted in a folder", () => {
   });
 });
 
-describe("a damaged count", () => {
-  test.each([
-    ["cut off", (bytes: Buffer) => bytes.subarray(0, 50)],
-    ["empty", () => Buffer.alloc(0)],
-    ["another name in it", (bytes: Buffer) => replaced(bytes, /all (?=864)/g, "alm ")],
-    ["of another version", (bytes: Buffer) => bytes.fill(9, 60, 64)],
-  ])("(%s) is a warning, and counts as used up until its window is over", async (_, damage) => {
+test.each([
+  ["cut off", (bytes: Buffer) => bytes.subarray(0, 50)],
+  ["empty", () => Buffer.alloc(0)],
+  ["another name in it", (bytes: Buffer) => replaced(bytes, /all (?=864)/g, "alm ")],
+  ["of another version", (bytes: Buffer) => bytes.fill(9, 60, 64)],
+])(
+  "a damaged count (%s) is a warning, and counts as used up until its window is over",
+  async (_, damage) => {
     const { clock, store, path, warnings } = await counted();
     expect(await spend(store(), clock, 10, 3)).toBe(3);
     await writeFile(path, damage(await readFile(path)));
@@ -180,8 +181,8 @@ describe("a damaged count", () => {
     expect(warnings).toHaveLength(1);
     await clock.advance(day + 60_000);
     expect(await spend(store(), clock, 10)).toBe(10);
-  });
-});
+  },
+);
 
 function replaced(bytes: Buffer, before: RegExp, after: string): Buffer {
   return Buffer.from(bytes.toString("latin1").replace(before, after), "latin1");

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { open, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { startRepute } from "../../../helpers/run-repute.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
@@ -22,18 +22,16 @@ async function service(answers: number): Promise<{ url: string; silent: Promise<
   return { url: server.url, silent };
 }
 
-describe("SIGKILL during a run", () => {
-  test("leaves no file under the final name and keeps what --resume needs", async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, "in.csv"), many);
-    const { url, silent } = await service(400);
-    const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", url, "--rate", "100000/s"];
-    const { child, result } = startRepute(args, { cwd });
-    await Promise.race([silent, result]);
-    child.kill("SIGKILL");
-    expect(await result).toMatchObject({ code: null, signal: "SIGKILL" });
-    expect((await readdir(cwd)).sort()).toEqual(["in.csv", "out.csv.part", "out.csv.state"]);
-  });
+test("SIGKILL during a run leaves no file under the final name and keeps what --resume needs", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), many);
+  const { url, silent } = await service(400);
+  const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", url, "--rate", "100000/s"];
+  const { child, result } = startRepute(args, { cwd });
+  await Promise.race([silent, result]);
+  child.kill("SIGKILL");
+  expect(await result).toMatchObject({ code: null, signal: "SIGKILL" });
+  expect((await readdir(cwd)).sort()).toEqual(["in.csv", "out.csv.part", "out.csv.state"]);
 });
 
 test("SIGTERM ends a run that waits for stdin, and leaves no files", async () => {

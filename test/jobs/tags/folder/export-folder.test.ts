@@ -53,27 +53,23 @@ describe("files of an export killed while publishing", () => {
   });
 });
 
-describe("foreign files", () => {
-  it("stay", async () => {
-    const { folder, run } = await anExport();
-    await writeFile(join(folder, "notes.txt"), "mine");
-    await symlink("notes.txt", join(folder, "link.txt"));
-    await mkdir(join(folder, "generations", "mine"));
-    await run();
-    expect(await plainNames(folder)).toEqual([...names, "link.txt", "notes.txt"]);
-    expect(await readdir(join(folder, "generations"))).toContain("mine");
-  });
+it("foreign files stay", async () => {
+  const { folder, run } = await anExport();
+  await writeFile(join(folder, "notes.txt"), "mine");
+  await symlink("notes.txt", join(folder, "link.txt"));
+  await mkdir(join(folder, "generations", "mine"));
+  await run();
+  expect(await plainNames(folder)).toEqual([...names, "link.txt", "notes.txt"]);
+  expect(await readdir(join(folder, "generations"))).toContain("mine");
 });
 
-describe("a list whose files are gone", () => {
-  it("is reported and dropped if it cannot be kept", async () => {
-    const lists = { "a:b": served(["192.0.2.1"]), "c:d": served(["192.0.2.2"]) };
-    const { folder, run, warnings } = await exporterOf(await startTagServer(lists));
-    await run();
-    const { generation } = await readExport(folder);
-    await rm(join(folder, generation, "c--d.txt"));
-    await run({ names: ["a:b"] });
-    expect((await readExport(folder)).tags.map(({ name }) => name)).toEqual(["a:b"]);
-    expect(warnings).toEqual([expect.stringContaining("c:d")]);
-  });
+it("a list whose files are gone is reported and dropped if it cannot be kept", async () => {
+  const lists = { "a:b": served(["192.0.2.1"]), "c:d": served(["192.0.2.2"]) };
+  const { folder, run, warnings } = await exporterOf(await startTagServer(lists));
+  await run();
+  const { generation } = await readExport(folder);
+  await rm(join(folder, generation, "c--d.txt"));
+  await run({ names: ["a:b"] });
+  expect((await readExport(folder)).tags.map(({ name }) => name)).toEqual(["a:b"]);
+  expect(warnings).toEqual([expect.stringContaining("c:d")]);
 });
