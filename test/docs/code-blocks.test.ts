@@ -1,5 +1,5 @@
 import { DuckDBInstance } from "@duckdb/node-api";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { parse as parseYaml } from "yaml";
 import { type CodeBlock, documentation, type Page, reasonNotToRun } from "./pages.js";
 import { ShellSession } from "./shell-session.js";
@@ -9,12 +9,7 @@ const pages = documentation();
 const blocks = pages.flatMap((page) => page.blocks);
 const runBlocks = blocks.filter((block) => reasonNotToRun(block) === null);
 
-let session: ShellSession;
-
-beforeAll(async () => {
-  session = await ShellSession.open();
-});
-
+const session = await ShellSession.open();
 afterAll(() => session.close());
 
 /** Languages whose blocks are checked below; `text` is output, and generated. */

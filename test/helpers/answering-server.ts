@@ -1,5 +1,6 @@
 import { createServer, isIP } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
+import { atEnd } from "./at-end.js";
 
 export interface AnsweringServer {
   /** Base address of the intelligence API. */
@@ -30,7 +31,10 @@ export interface AnsweringServer {
   close(): Promise<void>;
 }
 
-/** A server that answers every lookup at once, always with the same answer for an item. */
+/**
+ * A server that answers every lookup at once, always with the same answer for an item. It is closed
+ * at the end of the test or file.
+ */
 export async function startAnsweringServer(): Promise<AnsweringServer> {
   const asked = new Map<string, number>();
   const sockets = new Set<Socket>();
@@ -92,6 +96,7 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
       if (server.listening) await answering.stop();
     },
   };
+  atEnd(() => answering.close());
   return answering;
 }
 

@@ -14,7 +14,7 @@ import {
 } from "../client/api/answers.js";
 
 /** What the service says about an item that night; null for what it lacks. */
-export interface Said {
+interface Said {
   readonly how: "full" | "partial" | "rejected" | "failed";
   readonly intent: string | null;
   readonly blocklist: string | null;
@@ -101,9 +101,6 @@ function known({ how, intent, blocklist, tags, asn, email }: Said): Said {
     email: email ?? "a@example.net",
   };
 }
-
-/** Unrelated nights, and nights that differ by outages. */
-export const pairsOfNights = fc.oneof(fc.tuple(nights, nights), outages);
 
 /** Looks the item up in this night's answers, as a run would. */
 export function findingOf({ lookups, rows }: Night, item: Item): Promise<Finding> {

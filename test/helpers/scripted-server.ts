@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
+import { atEnd } from "./at-end.js";
 
 /** A request as received. */
 export interface RecordedRequest {
@@ -25,7 +26,7 @@ export interface ScriptedServer {
 /**
  * An HTTP/1.1 server on a free loopback port that answers by a script, well or badly: each request
  * gets the next step, and the last step repeats forever. Instead of steps, a function may choose
- * the step for each request.
+ * the step for each request. It is closed at the end of the test or file.
  */
 export async function startScriptedServer(
   script: readonly Step[] | ((request: RecordedRequest, at: number) => Step),
@@ -50,15 +51,13 @@ export async function startScriptedServer(
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);
   });
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  };
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      for (const socket of sockets) socket.destroy();
+    });
+  atEnd(close);
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, close };
 }
 
 /** Headers to send; an array repeats the header. */

@@ -1,6 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
 import type { Manifest } from "../../src/core/manifest.js";
 import { startAnsweringServer, type AnsweringServer } from "./answering-server.js";
 import { runRepute } from "./run-repute.js";
@@ -55,7 +54,6 @@ export interface Prepared {
 /** A working folder with `in.csv`, and a service that answers. */
 export async function prepared(rows: number): Promise<Prepared> {
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "in.csv"), inputOf(rows));
   const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "1000000/s"];

@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { programInfo } from "../../src/core/program.js";
-import { type Service, startService } from "../../src/service/service.js";
+import { startService } from "../../src/service/service.js";
 import { root } from "../docs/pages.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
@@ -12,12 +12,7 @@ import { commandOf, isPodOwner, podOf, readYaml } from "./containers.js";
 import { type CronJob, type Manifest, manifests } from "./kubernetes-schema.js";
 import { machineWithDump } from "./nights.js";
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
+const service = await startService();
 afterAll(() => service.close());
 
 async function readManifests(name: string): Promise<readonly Manifest[]> {

@@ -1,23 +1,18 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { metricsText } from "../../src/cli/unattended/metrics-file.js";
 import { columns } from "../../src/core/columns.js";
 import { findingStatuses, verdicts } from "../../src/core/finding.js";
 import { itemKinds } from "../../src/core/item/item.js";
 import type { FoundManifest } from "../../src/core/manifest.js";
-import { type Service, startService } from "../../src/service/service.js";
+import { startService } from "../../src/service/service.js";
 import { leadingNames } from "../../src/io/output/typed/table-schema.js";
 import { queryDuckdb } from "../io/output/tables/warehouse-readers.js";
 import { machineWithDump, readNights, runLine } from "./nights.js";
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
+const service = await startService();
 afterAll(() => service.close());
 
 test("the crontab's command ends with 0 and writes rows and metrics", async () => {

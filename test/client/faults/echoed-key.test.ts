@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { enrich } from "../../../src/jobs/enrich/execute.js";
 import { reply, startScriptedServer, type Step } from "../../helpers/scripted-server.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
@@ -29,7 +29,6 @@ const spellings = [
 /** Enriches one address with a key; returns everything that the run left in its folders. */
 async function leftBy(step: Step, settings: Record<string, unknown> = {}): Promise<string> {
   const server = await startScriptedServer([step]);
-  onTestFinished(() => server.close());
   const folder = await temporaryFolder();
   const { writeFile } = await import("node:fs/promises");
   await writeFile(join(folder, "in.csv"), "ip\n192.0.2.7\n");
@@ -89,7 +88,6 @@ test.each([
   [["query", "192.0.2.7"], reply(404, { message: key })],
 ])("%j prints no key echoed by the service", async (args, step) => {
   const server = await startScriptedServer([step]);
-  onTestFinished(() => server.close());
   const { stdout, stderr } = await runInProcess([...args, "--intel-url", server.url], {
     env: { REPUTE_API_KEY: key },
   });
@@ -102,7 +100,6 @@ test("customers and cases print no token echoed by the service", async () => {
     reply(200, { items: [{ customer_id: key, tenant_id: "t" }], next_cursor: "" }),
     reply(404, { message: `Authorization: Bearer ${key.slice(0, 9)}` }),
   ]);
-  onTestFinished(() => server.close());
   const env = { REPUTE_ACCESS_TOKEN: key };
   const shown = [];
   for (const args of [["customers"], ["case", "show", "7"]]) {

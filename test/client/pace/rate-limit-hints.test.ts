@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { systemClock, type Clock } from "../../../src/core/clock.js";
 import { enrichHere } from "../../helpers/enrich-here.js";
 import { HurriedClock } from "../../helpers/hurried-clock.js";
@@ -23,7 +23,6 @@ test.each([
     sleptBefore.push(clock.asked.some((ms) => ms > 28_000));
     return replyFor(request, at === 1 ? headers : {});
   });
-  onTestFinished(() => server.close());
   const { manifest } = await enrichHere({
     input: ["in.csv", addresses(4)],
     intelUrl: server.url,
@@ -42,7 +41,6 @@ test("obeys the rate that the service reports", async () => {
     sentAt.push(clock.monotonic());
     return replyFor(request, headers);
   });
-  onTestFinished(() => server.close());
   const intelUrl = server.url;
   const { manifest } = await enrichHere({
     input: ["in.csv", addresses(20)],
@@ -103,7 +101,6 @@ test("one throttle answer pauses all workers", async () => {
       if (open.length === 8) open.shift()?.();
     };
   });
-  onTestFinished(() => server.close());
   const run = enrichHere({
     input: ["in.csv", addresses(60)],
     intelUrl: server.url,

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from "vitest";
+import { beforeEach, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../../src/core/clock.js";
 import type { RequestPace } from "../../../src/client/pace/pace.js";
 import { Pace } from "../../../src/client/pace/pace.js";
 import { enrichOptions } from "../../../src/jobs/enrich/options.js";
 import type { Session } from "../../../src/client/session/session.js";
-import { type AnsweringServer, startAnsweringServer } from "../../helpers/answering-server.js";
+import { startAnsweringServer } from "../../helpers/answering-server.js";
 import { enrichHere, type EnrichedHere } from "../../helpers/enrich-here.js";
 import { sessionHere } from "../../helpers/job-here.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import type { SessionOptions } from "../../../src/client/session/types.js";
 
-let server: AnsweringServer;
-beforeAll(async () => {
-  server = await startAnsweringServer();
-});
-afterAll(() => server.close());
-
+const server = await startAnsweringServer();
 let before: number;
 beforeEach(() => {
   before = server.total;

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { systemClock, type Clock } from "../../../src/core/clock.js";
 import { startAnsweringServer } from "../../helpers/answering-server.js";
 import { enrichHere } from "../../helpers/enrich-here.js";
@@ -13,7 +13,6 @@ const hour = 3_600_000;
  */
 async function nights() {
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   server.partial.add("part.example.com");
   const folder = await temporaryFolder();
   const start = Date.now();

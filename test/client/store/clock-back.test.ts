@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { systemClock } from "../../../src/core/clock.js";
 import { enrich } from "../../../src/jobs/enrich/execute.js";
 import { startAnsweringServer } from "../../helpers/answering-server.js";
@@ -13,7 +13,6 @@ it.each([
 ])("completes although the wall clock keeps jumping back%s", async (_, rate) => {
   const folder = await temporaryFolder();
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   const path = join(folder, "in.csv");
   const names = Array.from({ length: 500 }, (_, n) => `host-${n % 450}.example.com\n`);
   await writeFile(path, `domain\n${names.join("")}`);

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { repute } from "../../../src/index.js";
 import { sampleAccessToken, startService } from "../../../src/service/service.js";
 import { startAnsweringServer } from "../../helpers/answering-server.js";
@@ -9,12 +9,8 @@ import { RedisServer } from "../../helpers/redis-server.js";
 import { runRepute, startRepute } from "../../helpers/run-repute.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
-let redis: RedisServer;
-
-beforeAll(async () => {
-  redis = await RedisServer.start();
-});
-afterAll(() => redis?.stop());
+const redis = await RedisServer.start();
+afterAll(() => redis.stop());
 
 const key = "key-of-the-worker";
 
@@ -53,7 +49,6 @@ test.each([
 
 test("retry through workers asks for the partial rows only", async () => {
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   const worker = startRepute(["worker", redis.url(), "--intel-url", server.url]);
   await worker.waitFor("stderr", /answering lookups/);
   const cwd = await temporaryFolder();
@@ -153,7 +148,6 @@ test("rediss:// checks the certificate, and takes that of a private authority", 
   const secured = await RedisServer.start({ tls });
   onTestFinished(() => secured.stop());
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   const asked = ["--intel-url", server.url];
   const query = ["query", "example.com", ...asked, "--workers", secured.url()];
   for (const command of [query, ["worker", secured.url(), ...asked]]) {

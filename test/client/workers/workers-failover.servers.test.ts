@@ -42,7 +42,6 @@ async function startSentinel(primary: RedisServer): Promise<string> {
 
 test.each(["dies", "hangs"])("a run and its workers follow a primary that %s", async (how) => {
   const service = await startAnsweringServer();
-  onTestFinished(() => service.close());
   const primary = await RedisServer.start();
   onTestFinished(() => primary.stop());
   const replicaof = `127.0.0.1 ${primary.port}`;

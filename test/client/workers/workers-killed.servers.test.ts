@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { type AnsweringServer, startAnsweringServer } from "../../helpers/answering-server.js";
 import { RedisServer } from "../../helpers/redis-server.js";
 import { type RunningRepute, startRepute } from "../../helpers/run-repute.js";
@@ -12,12 +12,8 @@ import { temporaryFolder } from "../../helpers/temporary-folder.js";
 const trials = Number(process.env["WORKER_TRIALS"] ?? 5);
 const items = 240;
 
-let redis: RedisServer;
-
-beforeAll(async () => {
-  redis = await RedisServer.start();
-});
-afterAll(() => redis?.stop());
+const redis = await RedisServer.start();
+afterAll(() => redis.stop());
 
 interface Trial {
   readonly service: AnsweringServer;

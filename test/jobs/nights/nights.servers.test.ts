@@ -5,19 +5,14 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { type Service, startService } from "../../../src/service/service.js";
+import { afterAll, expect, onTestFinished, test } from "vitest";
+import { startService } from "../../../src/service/service.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { machineWithDump, nights, readNights, runLine } from "../../samples/nights.js";
 
 const run = promisify(execFile);
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
+const service = await startService();
 afterAll(() => service.close());
 
 test("systemd reads the units without a warning and finds the service well confined", async () => {

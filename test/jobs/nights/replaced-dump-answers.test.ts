@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/core/clock.js";
 import { type AnsweringServer, startAnsweringServer } from "../../helpers/answering-server.js";
 import {
@@ -35,7 +35,6 @@ interface Night {
 
 async function night(): Promise<Night> {
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   const folder = await temporaryFolder();
   const settings = { resume: true, rate: "100000/s", lookups: "query", concurrency: 4 };
   return {
@@ -128,7 +127,6 @@ describe("other settings", () => {
   test("take no answer of another service", async () => {
     const { run, server } = await stopped();
     const other = await startAnsweringServer();
-    onTestFinished(() => other.close());
     const { manifest } = await run(first, {}, { intelUrl: other.url });
     expect(manifest).toMatchObject({ took_over: 0, sources: { live: 30, cache: 0 } });
     expect([server.total, other.total]).toEqual([20, 30]);

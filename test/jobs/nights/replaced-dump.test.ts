@@ -1,8 +1,7 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startService } from "../../../src/service/service.js";
-import { queryDuckdb } from "../../io/output/tables/warehouse-readers.js";
 import { runRepute } from "../../helpers/run-repute.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
@@ -24,56 +23,6 @@ async function service() {
   onTestFinished(() => started.close());
   return { asked, url: ["--intel-url", started.intelUrl] };
 }
-
-interface Output {
-  readonly args: readonly string[];
-  /** The items in the output, in order. */
-  readonly items: (cwd: string) => Promise<readonly unknown[]>;
-}
-
-const outputs: Readonly<Record<string, Output>> = {
-  CSV: {
-    args: ["-o", "out.csv"],
-    items: async (cwd) => {
-      const text = await readFile(join(cwd, "out.csv"), "utf8");
-      return text.match(/198\.51\.100\.\d+(?=,ip,)/g) ?? [];
-    },
-  },
-  "a DuckDB table": {
-    args: ["-o", "duckdb:out.duckdb?table=t"],
-    items: async (cwd) => {
-      // The rows of the nights before stay.
-      const manifest = await readFile(join(cwd, "out.duckdb.t.manifest.json"), "utf8");
-      const { run_id } = JSON.parse(manifest) as { run_id: string };
-      const rows = await queryDuckdb(
-        `SELECT rep_item FROM t WHERE rep_run_id = '${run_id}' ORDER BY rep_row`,
-        join(cwd, "out.duckdb"),
-      );
-      return rows.map((row) => row["rep_item"]);
-    },
-  },
-};
-
-test.each(Object.entries(outputs))(
-  "two nights stop early, and the third writes %s: no request is repeated",
-  async (_, { args, items }) => {
-    const { asked, url } = await service();
-    const cwd = await temporaryFolder();
-    const fixed = ["dump.csv", ...args, ...url, "--resume", "--quiet"];
-    for (const [night, dump] of dumps.entries()) {
-      const early = night === dumps.length - 1 ? [] : ["--max-requests", "25"];
-      await writeFile(join(cwd, "dump.csv"), `ip\n${dump.join("\n")}\n`);
-      const { code, stderr } = await runRepute(["enrich", ...fixed, ...early], { cwd });
-      expect([code, stderr.replace(/^repute: stopped early: --max-requests.*\n/, "")]).toEqual([
-        early.length === 0 ? 0 : 75,
-        "",
-      ]);
-    }
-    expect(await items(cwd)).toEqual(dumps.at(-1));
-    expect(asked).toHaveLength(new Set(asked).size);
-    expect((await readdir(cwd)).filter((name) => /state|part$/.test(name))).toEqual([]);
-  },
-);
 
 test("a stream that turns out to be another one is refused once, and its answers are kept", async () => {
   const { asked, url } = await service();

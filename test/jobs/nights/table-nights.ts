@@ -1,6 +1,6 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type AnsweringServer, startAnsweringServer } from "../../helpers/answering-server.js";
 import { enrichKilled } from "../../helpers/enrich-killed.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
@@ -25,7 +25,6 @@ export function describeTableNights({ name, output, sql, prepare, modes }: Night
       { timeout: 1_200_000 },
       async () => {
         const server = await startAnsweringServer();
-        onTestFinished(() => server.close());
         const folder = await temporaryFolder();
         await prepare?.(folder);
         const args = [

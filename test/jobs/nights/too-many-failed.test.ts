@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../../src/core/manifest.js";
 import { queryDuckdb } from "../../io/output/tables/warehouse-readers.js";
 import { startAnsweringServer, type AnsweringServer } from "../../helpers/answering-server.js";
@@ -24,7 +24,6 @@ interface Place {
 async function prepared(): Promise<Place> {
   const cwd = await temporaryFolder();
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   await writeFile(join(cwd, "in.csv"), `domain\n${names.join("\n")}\n`);
   const read = (name: string): Promise<string> => readFile(join(cwd, name), "utf8");
   return {

@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { startAnsweringServer } from "../../helpers/answering-server.js";
 import { runRepute, type RunReputeOptions } from "../../helpers/run-repute.js";
 import {
@@ -18,7 +18,6 @@ async function prepared() {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "in.csv"), `domain\n${names.join("\n")}\n`);
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   const env = { XDG_STATE_HOME: join(cwd, "home") };
   const service = ["--lookups", "query", "--intel-url", server.url];
   return {
@@ -32,7 +31,6 @@ async function prepared() {
 
 async function monitored(step: Step): Promise<string> {
   const monitor = await startScriptedServer([step]);
-  onTestFinished(() => monitor.close());
   return monitor.url;
 }
 

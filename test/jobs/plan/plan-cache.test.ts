@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { type Clock, systemClock } from "../../../src/core/clock.js";
 import type { Plan } from "../../../src/jobs/plan/plan.js";
 import { startAnsweringServer } from "../../helpers/answering-server.js";
@@ -21,7 +21,6 @@ function later(hours: number): Clock {
 /** A folder with inputs, a service and a cache, and the program that uses them at any hour. */
 async function machine() {
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   const cwd = await temporaryFolder();
   const common = ["--intel-url", server.url, "--cache", "cache"];
   const write = (name: string, rows: readonly string[]): Promise<void> =>

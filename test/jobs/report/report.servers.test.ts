@@ -2,16 +2,12 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import axe from "axe-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { Browser } from "../../helpers/browser.js";
 import { runRepute } from "../../helpers/run-repute.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
-let browser: Browser;
-
-beforeAll(async () => {
-  browser = await Browser.open();
-});
+const browser = await Browser.open();
 afterAll(() => browser.close());
 
 const evil = [

@@ -2,7 +2,7 @@ import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { takeLock } from "../../../src/core/files/run-lock.js";
 import { enrich } from "../../../src/jobs/enrich/execute.js";
 import { retryOutput } from "../../../src/jobs/retry/retry-output.js";
@@ -235,7 +235,6 @@ interface Prepared {
 
 async function prepared(): Promise<Prepared> {
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   return {
     server,
     folder: await temporaryFolder(),

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { openParquetOutput } from "../../../src/io/output/parquet/read.js";
 import type { Manifest } from "../../../src/core/manifest.js";
 import { queryDuckdb } from "../../io/output/tables/warehouse-readers.js";
-import { queriedServer } from "../../helpers/queried-server.js";
+import { startAnsweringServer } from "../../helpers/answering-server.js";
 import { runRepute } from "../../helpers/run-repute.js";
 import { copiedFolder } from "../../helpers/temporary-folder.js";
 
@@ -16,7 +16,12 @@ const noteOf = (n: number): string =>
 const sha256 = (content: string | Buffer): string =>
   createHash("sha256").update(content).digest("hex");
 
-const asking = queriedServer();
+const server = await startAnsweringServer();
+
+function runIn(cwd: string, args: readonly string[]) {
+  const service = ["--intel-url", server.url, "--rate", "1000000/s", "--lookups", "query"];
+  return runRepute([...args, ...service], { cwd });
+}
 
 const enriched = copiedFolder(enrichInput);
 
@@ -26,17 +31,17 @@ async function enrichInput(cwd: string): Promise<void> {
     return `\uFEFF${n},host-${n}.example.com,,${noteOf(n)}\n`;
   });
   await writeFile(join(cwd, "in.csv"), `n,item,empty,note\n${lines.join("")}`);
-  for (let n = 0; n < 400; n += 4) asking.server.absent.add(`host-${n}.example.com`);
+  for (let n = 0; n < 400; n += 4) server.absent.add(`host-${n}.example.com`);
   const first = ["enrich", "in.csv", "-o", "out.parquet", "--retries", "0", "--raw"];
-  expect(await asking.runIn(cwd, first)).toMatchObject({ code: 3 });
-  asking.server.absent.clear();
+  expect(await runIn(cwd, first)).toMatchObject({ code: 3 });
+  server.absent.clear();
 }
 
 async function prepared() {
   const cwd = await enriched();
   const query = (sql: string) =>
     queryDuckdb(sql.replaceAll(/(\w+\.parquet)/g, (name) => `'${join(cwd, name)}'`));
-  return { cwd, run: (...args: readonly string[]) => asking.runIn(cwd, args), query };
+  return { cwd, run: (...args: readonly string[]) => runIn(cwd, args), query };
 }
 
 const statuses = (file: string): string =>
@@ -51,11 +56,11 @@ it("writes a new file, in which only the failed rows differ", async () => {
   const [before] = await query(sums("out.parquet"));
   expect(before).toMatchObject({ answers: 300n, errors: 100n });
   const hash = async () => sha256(await readFile(join(cwd, "out.parquet")));
-  const [earlier, asked] = [await hash(), asking.server.total];
+  const [earlier, asked] = [await hash(), server.total];
 
   const retried = await run("retry", "out.parquet", "-o", "again.parquet", "--json");
   expect(retried).toMatchObject({ code: 0 });
-  expect(asking.server.total - asked).toBe(100);
+  expect(server.total - asked).toBe(100);
   expect(await query(sums("again.parquet"))).toEqual([{ ...before, answers: 400n, errors: 0n }]);
   expect(await query(statuses("again.parquet"))).toEqual([
     { rep_status: "complete", n: 400n, keys: 400n },

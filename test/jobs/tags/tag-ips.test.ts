@@ -1,6 +1,6 @@
 import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { Manifest } from "../../../src/core/manifest.js";
 import {
   reply,
@@ -35,7 +35,6 @@ beforeEach(async () => {
     const entries = ["192.0.2.1", "192.0.2.2"];
     return reply(200, success({ tag, entries, lastUpdate: "now", total: 2, snapshot }));
   });
-  onTestFinished(() => server.close());
   await writeFile(join(folder, "in.txt"), "192.0.2.1\n");
 });
 

@@ -14,7 +14,6 @@ import { temporaryFolder } from "../../helpers/temporary-folder.js";
 /** `repute serve` with a webhook to the test's receiver, attached to NEW → RESOLVED. */
 async function stage(steps: readonly Step[], payload: unknown) {
   const receiver = await startScriptedServer(steps);
-  onTestFinished(() => receiver.close());
   const keys = join(await temporaryFolder(), "keys.json");
   await writeFile(keys, JSON.stringify({ [receiver.url]: "receiver-key" }));
   const { line, stop } = await serveHere(["--json", "--endpoint-keys-file", keys]);

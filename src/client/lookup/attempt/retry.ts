@@ -83,7 +83,7 @@ function conclude(attempts: readonly Attempt[], { history }: LookupOptions): Fin
  *
  * @param partials in order of arrival
  */
-export function mergePartials(partials: readonly [Finding, ...Finding[]]): Finding {
+function mergePartials(partials: readonly [Finding, ...Finding[]]): Finding {
   if (partials.length === 1) return partials[0];
   const latestFirst = partials.toReversed();
   const best = latestFirst.reduce((a, b) => (b.missing.length < a.missing.length ? b : a));
@@ -210,7 +210,7 @@ const faultBounds: BackoffBounds = { firstMs: 500, mostMs: 30_000 };
  * @param random from 0 (inclusive) to 1
  * @param afterMs wait that the service asked for; the jitter is added to it
  */
-export function backoffMs(
+function backoffMs(
   retry: number,
   random: number,
   afterMs: number | null,

@@ -1,8 +1,18 @@
 import { describe, expect, test } from "vitest";
 import type { Attempt, Finding } from "../../../../src/core/finding.js";
-import { retry, backoffMs } from "../../../../src/client/lookup/attempt/retry.js";
+import { retry } from "../../../../src/client/lookup/attempt/retry.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
-import { complete, failed, invalid, item, partial, scripted, unaborted } from "../attempts.js";
+import {
+  attempt,
+  complete,
+  failed,
+  invalid,
+  item,
+  partial,
+  scripted,
+  unaborted,
+} from "../attempts.js";
+import * as findings from "../findings.js";
 
 const reset = failed("connection_reset", "transient");
 const throttled = failed("http_429", "throttled", null, 429);
@@ -134,19 +144,84 @@ describe("after an interruption", () => {
   });
 });
 
-test("doubles the bound of the wait from half a second", () => {
-  expect([0, 1, 2, 3].map((retry) => backoffMs(retry, 0.999_999, null))).toEqual([
-    expect.closeTo(500, 0),
-    expect.closeTo(1000, 0),
-    expect.closeTo(2000, 0),
-    expect.closeTo(4000, 0),
-  ]);
-});
+test.each([
+  [0.999_999, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]],
+  [0, [0, 0, 0, 0, 0, 0, 0, 0]],
+])(
+  "waits for any time below a bound that doubles up to half a minute: %d",
+  async (random, waits) => {
+    const { slept } = await outcome([reset], { retries: 8, random });
+    expect(slept).toEqual(waits.map((ms) => expect.closeTo(ms, 0)));
+  },
+);
 
-test("waits for any time below the bound, down to none", () => {
-  expect([backoffMs(3, 0, null), backoffMs(3, 0.5, null)]).toEqual([0, 2000]);
-});
+const asn = { countryCode: "US", asn: "AS64500", name: "Example" };
+const earlierText = '{"asn": {"asn":"AS64500","n":1.0}, "tags":null, "x":1}';
+const laterText = '{ "asn":null,"tags":[ "a:b" ],"n":123456789012345678901,"__proto__":0}';
+const { partial: part, quick } = findings;
 
-test("never waits longer than half a minute", () => {
-  expect(backoffMs(5000, 0.5, null)).toBe(15_000);
+test.each<[string, Finding[], object]>([
+  [
+    "prefer the most complete one, whenever it came",
+    [
+      part({ intent: "none", asn: null }, ["asn"]),
+      part({ intent: null, asn: null }, ["intent", "asn"]),
+    ],
+    { missing: ["asn"], answers: part({ intent: "none", asn: null }, []).answers },
+  ],
+  [
+    "fill the gaps of a later one from an earlier one, with its text as received",
+    [
+      part({ asn, tags: null }, ["tags"], earlierText),
+      part({ asn: null, tags: ["a:b"] }, ["asn"], laterText),
+    ],
+    {
+      answers: {
+        query: {
+          result: { asn, tags: ["a:b"] },
+          text: '{"asn":{"asn":"AS64500","n":1.0},"tags":[ "a:b" ],"n":123456789012345678901,"__proto__":0}',
+        },
+      },
+    },
+  ],
+  [
+    "lack what none had, in the order of the interface",
+    [part({}, ["tags", "intent", "asn"]), part({}, ["tags", "firstSeen", "asn"])],
+    { missing: ["tags", "asn"] },
+  ],
+  [
+    "take members from the latest one that has them",
+    [
+      part({ intent: "malicious", asn: "first" }, ["tags", "firstSeen"]),
+      part({ intent: "unknown", asn: null }, ["asn", "tags", "firstSeen"]),
+      part({ intent: null, asn: null, tags: [] }, ["intent", "asn"]),
+    ],
+    { answers: { query: { result: { intent: "unknown", asn: "first", tags: [] } } } },
+  ],
+  [
+    "take nothing from one of another type",
+    [part({ type: "DOMAIN", intent: "none" }, ["tags"]), part({ intent: null }, ["intent"])],
+    { missing: ["intent"], answers: { query: { result: { intent: null } } } },
+  ],
+  [
+    "take the blocklist status under the service's name for it",
+    [
+      part({ abusixMailBlocklist: "ACTIVE", tags: null }, ["tags"]),
+      part({ abusixMailBlocklist: null, tags: [] }, ["serviceMailBlocklist"]),
+    ],
+    { answers: { query: { result: { abusixMailBlocklist: "ACTIVE" } } } },
+  ],
+  [
+    "of a quick check merge as well",
+    [
+      { ...quick({ type: "IP", intent: "none" }), missing: ["activity"] },
+      { ...quick({ type: "IP", intent: null, activity: true }), missing: ["intent"] },
+    ],
+    { answers: { "quick-check": { result: { type: "IP", intent: "none", activity: true } } } },
+  ],
+])("answers in part %s", async (_, parts, expected) => {
+  const again = { policy: "partial", afterMs: null } as const;
+  const attempts = parts.map((each) => attempt({ ...each, status: "partial" }, again));
+  const { finding } = await outcome(attempts, { partialRetries: parts.length - 1 });
+  expect(finding).toMatchObject(expected);
 });

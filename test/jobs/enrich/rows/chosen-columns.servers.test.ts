@@ -25,9 +25,8 @@ afterAll(async () => {
 const rows = 300;
 
 /** Every third row repeats an earlier item, and one in ten has none. */
-beforeEach(async ({ onTestFinished }) => {
+beforeEach(async () => {
   service = await startAnsweringServer();
-  onTestFinished(() => service.close());
   cwd = await temporaryFolder();
   const lines = Array.from({ length: rows }, (_, n) => {
     if (n % 10 === 5) return `${n},setup.exe\n`;

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { runRepute } from "../../../helpers/run-repute.js";
 import { reply, startScriptedServer } from "../../../helpers/scripted-server.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
@@ -18,7 +18,6 @@ async function stderrOf(args: readonly string[]): Promise<string> {
     const result = { ...domainResult(), item: "a.example.com", tags: [forged], ...facts };
     return path.includes("/query/") ? reply(200, success(result)) : reply(404, { message: forged });
   });
-  onTestFinished(() => server.close());
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "in.csv"), "item\na.example.com\nbad.example.com\n");
   const services = ["--intel-url", server.url, "--retries", "0"];

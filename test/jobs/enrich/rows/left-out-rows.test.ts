@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Manifest } from "../../../../src/core/manifest.js";
 import { type AnsweringServer, startAnsweringServer } from "../../../helpers/answering-server.js";
 import { enrichKilled } from "../../../helpers/enrich-killed.js";
@@ -37,7 +37,6 @@ async function idsAndCounts(cwd: string, out: string) {
 
 test("a run that is killed and resumed leaves out the same rows", async () => {
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "in.csv"), rows());
   const args = (out: string) => ["in.csv", "-o", out, "--distinct"];
@@ -70,7 +69,6 @@ test.each([
   ["listed,partial", []],
 ])("--only %s takes verdicts and statuses, and counts the others by both", async (only, ids) => {
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   server.malicious.add("bad.example.com");
   server.absent.add("gone.example.com");
   const cwd = await temporaryFolder();

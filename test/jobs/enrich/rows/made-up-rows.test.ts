@@ -24,7 +24,6 @@ type ServiceName = keyof typeof services;
 
 async function realService(): Promise<readonly string[]> {
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   return ["--intel-url", server.url];
 }
 

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stringify } from "csv-stringify/sync";
 import fc from "fast-check";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { readIp } from "../../../../src/core/item/ip.js";
 import { repute } from "../../../../src/index.js";
 import { spellingsOfIpv4, spellingsOfName } from "../../../helpers/host-spellings.js";
@@ -56,7 +56,6 @@ beforeEach(async () => {
     lookups.push(decodeURIComponent(path));
     return reply(404, {});
   });
-  onTestFinished(() => server.close());
   url = server.url;
 });
 

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { repute } from "../../../../src/index.js";
 import { runRepute } from "../../../helpers/run-repute.js";
 import { reply, startScriptedServer } from "../../../helpers/scripted-server.js";
@@ -35,7 +35,6 @@ beforeEach(async () => {
       success(endpoint === "query" ? result : { ...quick, intent, serviceMailBlocklist }),
     );
   });
-  onTestFinished(() => server.close());
   url = `${server.url}/beta`;
   await writeFile(join(folder, "in.csv"), `item\n${items.join("\n")}\n`);
 });

@@ -1,28 +1,17 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Manifest } from "../../../../src/core/manifest.js";
 import { runRepute } from "../../../helpers/run-repute.js";
-import {
-  reply,
-  type ScriptedServer,
-  startScriptedServer,
-} from "../../../helpers/scripted-server.js";
+import { reply, startScriptedServer } from "../../../helpers/scripted-server.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { ipResult, success } from "../../../client/api/answers.js";
 
-let server: ScriptedServer;
-
-/** Answers for addresses that end in 2 have a time that is not RFC 3339. */
-beforeAll(async () => {
-  server = await startScriptedServer(({ path }) => {
-    const item = path.slice(path.lastIndexOf("/") + 1);
-    const seen = item.endsWith(".2") ? { firstSeen: "yesterday" } : {};
-    return reply(200, success({ ...ipResult(), item, ...seen }));
-  });
+const server = await startScriptedServer(({ path }) => {
+  const item = path.slice(path.lastIndexOf("/") + 1);
+  const seen = item.endsWith(".2") ? { firstSeen: "yesterday" } : {};
+  return reply(200, success({ ...ipResult(), item, ...seen }));
 });
-
-afterAll(() => server.close());
 
 async function enriched(cwd: string, args: readonly string[]): Promise<string> {
   const { code, stderr } = await runRepute(["enrich", "--quiet", ...args], { cwd });

@@ -1,6 +1,6 @@
 import { stringify } from "csv-stringify/sync";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { findingStatuses } from "../../../../src/core/finding.js";
 import { enrichHere } from "../../../helpers/enrich-here.js";
 import { HurriedClock } from "../../../helpers/hurried-clock.js";
@@ -9,7 +9,6 @@ import {
   reset,
   startScriptedServer,
   truncated,
-  type ScriptedServer,
   type Step,
 } from "../../../helpers/scripted-server.js";
 import { failure, ipResult, partialSuccess, success } from "../../../client/api/answers.js";
@@ -33,18 +32,12 @@ type Script = Readonly<Record<string, readonly string[]>>;
 
 let script: Script = {};
 const asked = new Map<string, number>();
-let server: ScriptedServer;
-
-beforeAll(async () => {
-  server = await startScriptedServer(({ path }) => {
-    const n = asked.get(path) ?? 0;
-    asked.set(path, n + 1);
-    const item = path.slice(path.lastIndexOf("/") + 1);
-    return answers[script[item]?.[n] ?? "whole"]!(item);
-  });
+const server = await startScriptedServer(({ path }) => {
+  const n = asked.get(path) ?? 0;
+  asked.set(path, n + 1);
+  const item = path.slice(path.lastIndexOf("/") + 1);
+  return answers[script[item]?.[n] ?? "whole"]!(item);
 });
-
-afterAll(() => server.close());
 
 const items = Array.from({ length: 8 }, (_, n) => `192.0.2.${n}`);
 const cells = fc.constantFrom(...items, "setup.exe", "", "192.0.2.0/24", "not an item");
