@@ -37,6 +37,7 @@ const sections = {
     completion: async () => (await import("./commands/completion.js")).completionCommand,
     schema: async () => (await import("./commands/schema.js")).schemaCommand,
     serve: async () => (await import("./commands/serve.js")).serveCommand,
+    mcp: async () => (await import("./commands/mcp/mcp.js")).mcpCommand,
   },
   "Many machines": {
     worker: async () => (await import("./commands/worker.js")).workerCommand,

@@ -8,6 +8,8 @@ import { columns, schemaVersion } from "../../src/core/columns.js";
 import { rowCodes } from "../../src/core/row-codes.js";
 import { dialects } from "../../src/io/output/registry.js";
 import { sqlType } from "../../src/io/output/sql/dialect.js";
+import { optionSpecs } from "../../src/cli/options/option-spec.js";
+import { optionRow } from "../helpers/option-table.js";
 import { capitalised, table } from "../helpers/markdown.js";
 import { runEndRows } from "../helpers/run-ends.js";
 import { runRepute } from "../helpers/run-repute.js";
@@ -51,6 +53,7 @@ export async function generatedParts(): Promise<Readonly<Record<string, string>>
         capitalised(meaning),
       ]),
     ),
+    "common-flags": commonFlags(commands),
     "run-ends": table(
       ["What happens", "Exit code", "`exit_reason`", "`resumable`", "Pings", "`--resume`"],
       runEndRows(),
@@ -70,6 +73,16 @@ export async function generatedParts(): Promise<Readonly<Record<string, string>>
     "demo-rows": output(rows),
     "found-column": output(foundColumn),
   };
+}
+
+/** The flags of enrich that its short help shows. */
+function commonFlags(commands: Awaited<ReturnType<typeof loadCommands>>): string {
+  const { options } = commands.find(({ name }) => name === "enrich")!;
+  const rows = optionSpecs(options).filter(({ common }) => common);
+  return table(
+    ["Flag", "Meaning"],
+    rows.map((spec) => [optionRow(spec)[0], spec.description]),
+  );
 }
 
 /** Files that are made from the code as a whole, by their paths. */

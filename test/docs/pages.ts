@@ -27,10 +27,11 @@ export interface Page {
   readonly prose: string;
 }
 
-/** README.md and every page of `docs/`. */
+/** README.md, every page of `docs/`, and the skill for assistants. */
 export function documentation(): readonly Page[] {
   const names = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
-  return ["README.md", ...names.toSorted().map((name) => `docs/${name}`)].map(readPage);
+  const pages = names.toSorted().map((name) => `docs/${name}`);
+  return ["README.md", ...pages, "samples/assistants/SKILL.md"].map(readPage);
 }
 
 export function readPage(path: string): Page {
