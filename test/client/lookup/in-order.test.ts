@@ -15,6 +15,24 @@ async function all<T>(results: AsyncIterable<T>): Promise<T[]> {
   return taken;
 }
 
+it("passes null on, which ends no stream", async () => {
+  expect(await all(inOrder([1, null, 2], (input) => Promise.resolve([input]), 2))).toEqual([
+    [1],
+    [null],
+    [2],
+  ]);
+});
+
+it("throws the error of an input at its position", async () => {
+  function* inputs() {
+    yield 1;
+    throw new Error("no second");
+  }
+  const results = inOrder(inputs(), (input) => Promise.resolve(input), 4)[Symbol.asyncIterator]();
+  expect((await results.next()).value).toBe(1);
+  await expect(results.next()).rejects.toThrow("no second");
+});
+
 it("yields in input order, whatever finishes first", async () => {
   const { ends, work } = controlled();
   const results = all(inOrder([1, 2, 3], work, 3));
@@ -28,11 +46,11 @@ it("stops reading at its bound while nobody takes results", async () => {
   function* inputs() {
     for (;;) yield ++read;
   }
-  const results = inOrder(inputs(), (input) => Promise.resolve(input), 4);
+  const results = inOrder(inputs(), (input) => Promise.resolve(input), 4)[Symbol.asyncIterator]();
   expect((await results.next()).value).toBe(1);
   await setImmediate();
-  expect(read).toBeLessThanOrEqual(5);
-  await results.return();
+  expect(read).toBeLessThanOrEqual(8);
+  await results.return!();
 });
 
 it("yields a result before the next input arrives", async () => {
@@ -42,7 +60,7 @@ it("yields a result before the next input arrives", async () => {
     yield 1;
     yield await second;
   }
-  const results = inOrder(inputs(), (input) => Promise.resolve(input), 4);
+  const results = inOrder(inputs(), (input) => Promise.resolve(input), 4)[Symbol.asyncIterator]();
   expect((await results.next()).value).toBe(1);
   send(2);
   expect((await results.next()).value).toBe(2);
@@ -61,5 +79,6 @@ it("closes the input when the consumer leaves its loop", async () => {
   for await (const result of inOrder(inputs(), (input) => Promise.resolve(input), 2)) {
     if (result === 3) break;
   }
+  await setImmediate();
   expect(closed).toBe(true);
 });
