@@ -195,7 +195,7 @@ async function runLine(
     const width = Math.min(context.stdout.columns || 80, widestHelp);
     const { firstSteps, helpText } = await import("./help.js");
     const isNew = args.length === 0 && context.stdout.isTTY === true;
-    const text = isNew ? firstSteps(width) : helpText(parsed, await loadCommands(), width);
+    const text = isNew ? firstSteps(width) : await helpText(parsed, await loadCommands(), width);
     context.stdout.write(text);
     return 0;
   }

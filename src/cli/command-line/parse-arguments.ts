@@ -1,24 +1,20 @@
 import { existsSync } from "node:fs";
-import { Parser } from "yargs/helpers";
 import { UsageError } from "../../core/errors.js";
 import { didYouMean } from "../../core/wording/did-you-mean.js";
 import type { Command } from "../command.js";
 import { commandNamed, commandNames, groups, loadCommand, loadCommands } from "../command-list.js";
+import { type YargsLine, parseByYargs } from "./program.js";
 import { secretHint, secretNamed } from "../options/secrets.js";
 import type { HelpRequest } from "./help.js";
 import { type OptionSpec, optionSpecs } from "../options/option-spec.js";
 import type { GivenSetting, GivenSettings } from "../options/settings.js";
 
-/** A command line as yargs reads it. Nothing is checked. */
-export interface TypedLine {
+/** A command line as yargs reads it. Values are not checked. */
+export interface TypedLine extends Pick<YargsLine, "flags" | "fault"> {
   /** As typed, but `help NAME` is `NAME --help`. */
   readonly args: readonly string[];
   readonly command: Command | null;
-  /** Values by flag, without dashes. A flag given several times has a list. */
-  readonly flags: Readonly<Record<string, unknown>>;
   readonly operands: readonly string[];
-  /** The flag, without dashes, that lacks its value; null for none. */
-  readonly incomplete: string | null;
 }
 
 /** What the command line asks for. */
@@ -36,31 +32,19 @@ type ParsedArguments =
 export async function readLine(typed: readonly string[]): Promise<TypedLine> {
   const args = typed[0] === "help" && typed.length > 1 ? [...typed.slice(1), "--help"] : typed;
   const command = await loadCommand(commandNamed(args, commandNames));
-  const specs = optionSpecs(command?.options ?? { shape: {} });
-  const flagsOf = (isSwitch: boolean): string[] =>
-    specs.filter((spec) => spec.isSwitch === isSwitch).map(({ flag }) => flag);
-  const aliases = specs.flatMap(({ flag, alias }) => (alias === null ? [] : [[flag, alias]]));
-  const { argv, error } = Parser.detailed([...separated(args, specs)], {
-    boolean: ["help", "h", "version", ...flagsOf(true)],
-    string: flagsOf(false),
-    narg: Object.fromEntries(flagsOf(false).map((flag) => [flag, 1])),
-    alias: { version: ["V", "v"], ...Object.fromEntries(aliases) },
-    configuration: {
-      "camel-case-expansion": false,
-      "dot-notation": false,
-      "parse-numbers": false,
-      "parse-positional-numbers": false,
-      "strip-aliased": true,
-    },
-  });
-  const { _: words, ...flags } = argv;
-  const [, incomplete = null] = /: (.+)$/.exec(error?.message ?? "") ?? [];
-  const operands = words.slice(command?.name.split(" ").length ?? 0).map(String);
-  return { args, command, flags, operands, incomplete };
+  const { flags, words, fault } = parseByYargs(separated(args, command), command);
+  return {
+    args,
+    command,
+    flags,
+    operands: words.slice(command?.name.split(" ").length ?? 0),
+    fault,
+  };
 }
 
 /** Puts `=` into `-oFILE`, which yargs takes for the flags o, F, I, L and E. */
-function separated(args: readonly string[], specs: readonly OptionSpec[]): readonly string[] {
+function separated(args: readonly string[], command: Command | null): readonly string[] {
+  const specs = optionSpecs(command?.options ?? { shape: {} });
   const letters = specs.map(({ isSwitch, alias }) => (isSwitch ? "" : (alias ?? ""))).join("");
   const joined = new RegExp(`^-([${letters}])(?=[^=])`);
   const end = args.includes("--") ? args.indexOf("--") : args.length;
@@ -96,25 +80,35 @@ export async function parseArguments(line: TypedLine): Promise<ParsedArguments> 
 
 /** @throws UsageError for a flag that is unknown, lacks its value or is given twice */
 async function checkFlags(line: TypedLine, command: Command): Promise<GivenSettings> {
-  const specs = optionSpecs(command.options);
+  if (line.fault !== null) throw await explained(line.fault, line.args, command);
   const given = new Map<string, GivenSetting>();
-  for (const [flag, value] of Object.entries(line.flags)) {
-    const spec = specs.find((spec) => spec.flag === flag);
-    if (!spec) throw await unknownFlag(flag, line.args, command);
+  for (const spec of optionSpecs(command.options)) {
+    const { flag } = spec;
+    const value = line.flags[flag];
+    if (value === undefined) continue;
     const checked = spec.isSwitch
       ? checkedSwitch(spec, value, line.args)
       : checkedText(spec, value);
     given.set(spec.key, { value: checked, level: "flag", name: `--${flag}` });
   }
-  const { incomplete } = line;
-  if (incomplete !== null) {
-    const lacking = specs.find(({ flag, alias }) => flag === incomplete || alias === incomplete)!;
-    const { flag, placeholder } = lacking;
-    throw new UsageError("flag_without_value", `--${flag} needs a value`, {
-      hint: `write --${flag} ${placeholder}, or --${flag}=VALUE for a value that begins with a dash`,
-    });
-  }
   return given;
+}
+
+/** What yargs says of a line, in words for people. */
+async function explained(
+  fault: string,
+  args: readonly string[],
+  command: Command,
+): Promise<UsageError> {
+  const [, named = ""] = /: ([^,]+)/.exec(fault) ?? [];
+  if (fault.startsWith("Unknown")) return unknownFlag(named, args, command);
+  const lacking = optionSpecs(command.options).find(
+    ({ flag, alias }) => flag === named || alias === named,
+  );
+  const { flag, placeholder } = lacking!;
+  return new UsageError("flag_without_value", `--${flag} needs a value`, {
+    hint: `write --${flag} ${placeholder}, or --${flag}=VALUE for a value that begins with a dash`,
+  });
 }
 
 /** yargs reads any value but true as false. */

@@ -1,0 +1,159 @@
+import { labelledText, narrow, wrapLines } from "../../core/wording/printable.js";
+import yargs, { type Argv, type Options } from "yargs";
+import { commandNames, groups } from "../command-list.js";
+import { type Command, completionFlag } from "../command.js";
+import { type OptionSpec, optionSpecs, writtenFlag } from "../options/option-spec.js";
+
+/** A line as yargs reads it. */
+export interface YargsLine {
+  /** Values by flag, without dashes. A flag given several times has a list. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  /** The words that are neither flags nor their values. */
+  readonly words: readonly string[];
+  /** What yargs objects to first, in its words; null for nothing. */
+  readonly fault: string | null;
+}
+
+class LineFault extends Error {}
+
+/** Parses a line of a command; of none, only the flags that every command has are known. */
+export function parseByYargs(args: readonly string[], command: Command | null): YargsLine {
+  const parser = declared(bare(), command, ({ flag }) => flag);
+  parser.strictOptions().fail((message) => {
+    // The schemas say more about wrong values.
+    if (!message.startsWith("Invalid values")) throw new LineFault(message);
+  });
+  let fault: string | null = null;
+  try {
+    parser.parseSync([...args]);
+  } catch (error) {
+    if (!(error instanceof LineFault)) throw error;
+    fault = error.message;
+  }
+  const { parsed } = parser as Argv & { readonly parsed: { readonly argv: ParsedArgv } };
+  const { _: words, $0: _program, ...flags } = parsed.argv;
+  return { flags, words: words.map(String), fault };
+}
+
+type ParsedArgv = Awaited<Argv["argv"]>;
+
+/**
+ * What may stand in place of the last word: one candidate a line, in zsh and fish with its description.
+ *
+ * @param commands those that the words may mean
+ */
+export function candidates(
+  words: readonly string[],
+  commands: readonly Command[],
+): readonly string[] {
+  let found = "";
+  const parser = program(commands, (spec) => writtenFlag(spec).split(" ")[0]!.slice(2));
+  void parser.parse([completionFlag, ...words], {}, (_error, _argv, output) => {
+    found = output;
+  });
+  return found.split("\n");
+}
+
+/** The help of a command: how to call it, its arguments and its flags. */
+export async function helpPage(
+  { name, usage, operands }: Pick<Command, "name" | "usage" | "operands">,
+  description: readonly string[],
+  sections: readonly (readonly [title: string, specs: readonly OptionSpec[]])[],
+  width: number,
+): Promise<string> {
+  const intro = [`Usage: repute ${name} ${usage}`, ...description].join("\n\n");
+  const page = bare().usage(intro).wrap(null) as Argv & UsageConfiguration;
+  page.usageConfiguration({ "hide-types": true });
+  page.updateStrings({ "Positionals:": "Arguments:" });
+  for (const [term, describe] of operands) page.positional(term, { type: "string", describe });
+  for (const [title, specs] of sections) {
+    for (const spec of specs) {
+      const key = writtenFlag(spec).slice(2);
+      page.option(key, { ...flagOf(spec), group: `${title}:`, describe: meaningOf(spec) });
+    }
+  }
+  const lines = (await page.getHelp()).split("\n");
+  return lines.map((line) => wrapped(line, width)).join("\n");
+}
+
+/** Wraps a line, the text beside a term from its column on. In yargs that takes a quarter of a second. */
+function wrapped(line: string, width: number): string {
+  const [head = ""] = /^ {2,}\S.*? {2,}/.exec(line) ?? [];
+  if (head === "") return wrapLines(line, width, 0);
+  const column = width < narrow ? 6 : head.length;
+  return labelledText(head.trimEnd(), line.slice(head.length), column, width);
+}
+
+/** A method of yargs 18 that its types lack. */
+interface UsageConfiguration {
+  usageConfiguration(configuration: { readonly "hide-types": boolean }): unknown;
+}
+
+/** The meaning of a flag with the allowed values and the default. */
+function meaningOf(spec: OptionSpec): string {
+  const listed = spec.choices.length > 0 && spec.placeholder !== spec.choices.join("|");
+  const notes = [
+    ...(listed ? [`one of ${spec.choices.join(", ")}`] : []),
+    ...(spec.isSwitch || spec.defaultText === null ? [] : [`default ${spec.defaultText}`]),
+  ];
+  return spec.description + (notes.length > 0 ? ` [${notes.join("; ")}]` : "");
+}
+
+/** The commands as yargs knows them. @param keyOf the name of a flag */
+function program(commands: readonly Command[], keyOf: (spec: OptionSpec) => string): Argv {
+  const known = new Map(commands.map((command) => [command.name, command]));
+  const command = (parser: Argv, name: string, word: string): unknown =>
+    parser.command(word, known.get(name)?.summary ?? "", (own) =>
+      declared(own, known.get(name) ?? null, keyOf),
+    );
+  const top = bare();
+  for (const name of commandNames) if (!name.includes(" ")) command(top, name, name);
+  for (const group of groups) {
+    const members = commandNames.filter((name) => name.startsWith(`${group.name} `));
+    top.command(group.name, group.summary, (own) => {
+      for (const name of members) command(own, name, name.slice(group.name.length + 1));
+    });
+  }
+  return top;
+}
+
+function declared(
+  parser: Argv,
+  command: Command | null,
+  keyOf: (spec: OptionSpec) => string,
+): Argv {
+  for (const spec of optionSpecs(command?.options ?? { shape: {} })) {
+    parser.option(keyOf(spec), flagOf(spec));
+  }
+  return parser
+    .option("help", { type: "boolean", describe: "Explain everything" })
+    .option("h", { type: "boolean", hidden: true })
+    .option("version", { type: "boolean", alias: ["V", "v"], hidden: true });
+}
+
+function flagOf({ isSwitch, alias, choices, description }: OptionSpec): Options {
+  return {
+    type: isSwitch ? "boolean" : "string",
+    requiresArg: !isSwitch,
+    describe: description,
+    ...(alias === null ? {} : { alias }),
+    ...(choices.length === 0 ? {} : { choices }),
+  };
+}
+
+/** An instance that reads names and values as typed and does not exit, explain itself or translate. */
+function bare(): Argv {
+  return yargs([])
+    .scriptName("repute")
+    .locale("en")
+    .help(false)
+    .version(false)
+    .exitProcess(false)
+    .parserConfiguration({
+      "camel-case-expansion": false,
+      "dot-notation": false,
+      "parse-numbers": false,
+      "parse-positional-numbers": false,
+      "strip-aliased": true,
+    });
+}
