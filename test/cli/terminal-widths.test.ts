@@ -67,7 +67,7 @@ const forMachines = new Set(["webhook send"]);
 test("covers every command", () => {
   const covered = new Set(session.map((args) => commandNamed(args, commandNames)));
   covered.delete(null);
-  expect(covered.add("schema").add("completion")).toEqual(new Set(commandNames));
+  expect(covered.add("schema").add("completion").add("mcp")).toEqual(new Set(commandNames));
 });
 
 test("40 columns show every command's output in full", async () => {

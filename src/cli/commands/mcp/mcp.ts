@@ -36,7 +36,7 @@ const groups = {
 export const mcpCommand = defineCommand({
   name: "mcp",
   usage: "[flags]",
-  summary: "offer the look-ups to an assistant, as tools on stdin and stdout",
+  summary: "offer the look-ups to an assistant, as tools on stdio",
   description: [
     "Serves four read-only tools in the Model Context Protocol until stdin ends: look up items, find the items in a text, describe a tag, list a tag's addresses. An assistant starts it; samples/assistants has the configuration.",
     "Exclusions, pace and cache hold as for every command. Texts of the service are marked as data, since anyone may have written them.",
