@@ -120,8 +120,8 @@ async function columnsOf({
   const { signal } = context;
   const table = "path" in input ? input.table : undefined;
   if (table !== undefined) {
-    const { tableColumns } = await import("../../jobs/enrich/copy/find-table-input.js");
-    return { ...(await tableColumns(table, signal)), file: false };
+    const { columns, types } = await table.copy(null, { signal });
+    return { columns, types, file: false };
   }
   const { readingFor } = await import("../../jobs/plan/plan.js");
   const columns = await withResources(async (stack) => {

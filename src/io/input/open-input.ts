@@ -6,16 +6,18 @@ import { refuseBinary, refuseMarkup } from "./refuse-binary.js";
 import { tooShortError } from "./verify-input.js";
 import { holdMarked } from "./tlp-rows.js";
 import { openStored } from "./stored-input.js";
-import type {
-  AnyInput,
-  Encoding,
-  InputBytes,
-  OpenedSource,
-  SourceOptions,
-  StoredInput,
+import {
+  type AnyInput,
+  type Encoding,
+  type InputBytes,
+  isTableCopy,
+  type OpenedSource,
+  type SourceOptions,
+  type StoredInput,
 } from "./types.js";
 import { systemClock } from "../../core/clock.js";
 import type { Row } from "../../core/row.js";
+import { readCells } from "../formats/csv/cells.js";
 import { formats } from "../formats/registry.js";
 
 export interface InputOptions extends Encoding {
@@ -43,16 +45,11 @@ export async function openInput(input: AnyInput, options: InputOptions): Promise
   const stored = await openStored(input, options.before, options.chunkBytes);
   try {
     const sought = options.offset > 0 ? await seekPlain(stored, options) : null;
-    return sought ?? (await readWhole(stored, options, isCopy(input)));
+    return sought ?? (await readWhole(stored, options));
   } catch (error) {
     await stored.close();
     throw error;
   }
-}
-
-/** Whether an input is the copy of a table. */
-function isCopy(input: AnyInput): boolean {
-  return "path" in input && input.copyOf !== undefined;
 }
 
 function fromOpened(opened: InputBytes, offset: number): InputBytes {
@@ -80,16 +77,11 @@ async function seekPlain(stored: StoredInput, options: InputOptions): Promise<In
 }
 
 /** Reads from the start, as anything but plain UTF-8 must be. */
-async function readWhole(
-  stored: StoredInput,
-  options: InputOptions,
-  isTable: boolean,
-): Promise<InputBytes> {
+async function readWhole(stored: StoredInput, options: InputOptions): Promise<InputBytes> {
   const warnings = new Warnings();
   const decoded = await decode(stored, options, warnings);
   const { head, chunks } = await peek(decoded.chunks, showsLineEnd);
-  // Where a copy of a table tells null from an empty text, it has bytes that text does not have.
-  if (!isTable) (options.markup === true ? refuseBinary : refuseMarkup)(head, stored.name);
+  (options.markup === true ? refuseBinary : refuseMarkup)(head, stored.name);
   const start = Math.max(decoded.mark, options.offset);
   return {
     ...storedMembers(stored),
@@ -142,9 +134,11 @@ export async function openSource(input: AnyInput, options: SourceOptions): Promi
   const { warnings } = bytes;
   const pauses = pausesOf(bytes, options);
   try {
-    const found = await formats[options.format].read(
+    const isCells = "path" in input && input.copyOf?.shape === "cells";
+    const format = isCells ? { read: readCells } : formats[options.format];
+    const found = await format.read(
       { bytes, before: resume, settled: options.resume, warnings, pauses },
-      { ...options, isTable: isCopy(input) },
+      { ...options, isTable: isTableCopy(input) },
     );
     const { columns, reading } = found;
     return {

@@ -32,7 +32,23 @@ export async function openStored(
 ): Promise<StoredInput> {
   if (!("path" in input)) return fromStream(input, before);
   if (input.isObject !== true) return openFile(input, before, chunkBytes);
-  return (await import("./stored-object.js")).openObject(input, before);
+  return openObject(input.path);
+}
+
+/** Opens an object that is read once: to look into it, or because nothing resumes. */
+async function openObject(path: string): Promise<StoredInput> {
+  const { pinObject, readObject } = await import("../s3/read-object.js");
+  const pinned = await pinObject(path);
+  const stop = new AbortController();
+  const read = { checksum: new RunningChecksum() };
+  return {
+    name: path,
+    size: pinned.size,
+    head: null,
+    read,
+    chunksFrom: () => checkedBytes(readObject(pinned, stop), path, read),
+    close: async () => stop.abort(),
+  };
 }
 
 async function openFile(

@@ -6,7 +6,7 @@ import type { InputType } from "../formats/typed-column.js";
 import type { TextBytes, Warnings } from "../formats/reading/lines.js";
 import { isObjectAddress } from "../s3/address.js";
 import type { TlpChoice } from "./tlp-rows.js";
-import type { TableInput } from "./table-input.js";
+import type { CopyShape, TableInput } from "./copied/table-input.js";
 import type { InputReading, ReadOptions } from "../formats/types.js";
 
 export interface SourcePosition {
@@ -57,20 +57,24 @@ export interface SourceOptions extends ReadOptions, Encoding, TlpChoice {
   readonly clock?: Clock;
 }
 
+/** What a file is the copy of. */
 interface CopiedFrom {
   /** As the user named it, without a password. */
   readonly name: string;
-  readonly kind: string;
+  /** Of a table: its kind, and how its rows are written. */
+  readonly kind?: string;
+  readonly shape?: CopyShape;
+  /** Of an object: its ETag; null for unknown. */
+  readonly version?: () => Promise<string | null>;
 }
 
 /** What is read by its name. `fileInput` or `parseInput` makes it. */
 export interface FileInput {
   readonly path: string;
-  /** Whether it is in object storage. @default false */
+  /** Whether it is in object storage. A run copies it first. @default false */
   readonly isObject?: boolean;
   /** The table that it names, which is copied first. */
   readonly table?: TableInput;
-  /** The table that it is the copy of. */
   readonly copyOf?: CopiedFrom;
 }
 
@@ -179,6 +183,11 @@ export function fileInput(path: string): FileInput {
 export function fileInputs(input: RunInput): readonly FileInput[] {
   const inputs = "inputs" in input ? input.inputs.map((named) => named.input) : [input];
   return inputs.flatMap((one) => ("path" in one ? [one] : []));
+}
+
+/** Whether a file is the copy of a table, whose lines need no detection. */
+export function isTableCopy(input: AnyInput): boolean {
+  return "path" in input && input.copyOf?.shape !== undefined;
 }
 
 export function inputPaths(input: RunInput): readonly string[] {

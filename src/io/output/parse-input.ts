@@ -3,7 +3,7 @@ import { type FileInput, fileInput } from "../input/types.js";
 import { parquetOutput } from "./parquet/output.js";
 import { databases } from "./registry.js";
 import { namesTable, type TableAddress, tableInput } from "./sql/table-output.js";
-import type { TableInput } from "../input/table-input.js";
+import type { TableInput } from "../input/copied/table-input.js";
 import type { Selection } from "./sql/table-database.js";
 
 /**
@@ -28,9 +28,9 @@ function findTable({ path: name, isObject = false }: FileInput): TableInput | nu
       name,
       file,
       isTable: false,
-      async read(receiver, options) {
-        const { readParquetObject, readParquetTable } = await import("./parquet/read.js");
-        return (isObject ? readParquetObject : readParquetTable)(name, receiver, options);
+      async copy(to, options) {
+        const { copyParquet, copyParquetObject } = await import("./parquet/read.js");
+        return (isObject ? copyParquetObject : copyParquet)(name, to, options);
       },
     };
   }

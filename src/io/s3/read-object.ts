@@ -3,8 +3,9 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import { FatalError, ReputeError, startAnew, startOver } from "../../core/errors.js";
+import { writeChunks } from "../input/copied/write-chunks.js";
 import { objectAt } from "./address.js";
-import { objectFault, type ObjectStore, statusOf, withStore } from "./client.js";
+import { objectFault, statusOf, withStore } from "./client.js";
 
 export interface PinnedObject {
   readonly address: string;
@@ -24,40 +25,36 @@ export function pinObject(address: string): Promise<PinnedObject> {
   });
 }
 
-interface ReadObjectOptions {
-  /** Offset of the first byte. @default 0 */
-  readonly start?: number;
-  /** Offset after the last one. @default the object's size */
-  readonly end?: number;
+interface ObjectReading {
   readonly signal?: AbortSignal | undefined;
+  /** Called with the bytes so far, of all. */
+  readonly onBytes?: ((bytes: number, size: number) => void) | undefined;
 }
 
 /** Requests in a row that may bring no byte. */
 const maxFailures = 6;
 
 /**
- * Reads a version of an object, or a part of it. After a lost connection, continues where it was.
- * At the end of a whole object, compares its CRC-32.
+ * Reads a version of an object. After a lost connection, asks for the rest. At the end, compares its
+ * CRC-32.
  */
 export async function* readObject(
-  object: PinnedObject,
-  { start = 0, end = object.size, signal }: ReadObjectOptions = {},
+  { address, etag, size, crc: expected }: PinnedObject,
+  { signal, onBytes }: ObjectReading = {},
 ): AsyncGenerator<Buffer> {
-  const { address, etag, size } = object;
-  const isWhole = start === 0 && end === size;
-  let at = start;
+  let at = 0;
   let crc = 0;
-  const open = ({ sdk, client }: ObjectStore) =>
-    client.send(
-      new sdk.GetObjectCommand({
-        ...objectAt(address),
-        Range: `bytes=${at}-${end - 1}`,
-        ...(etag === "" ? {} : { IfMatch: etag }),
-      }),
-      signal && { abortSignal: signal },
-    );
-  for (let failures = 0; at < end;) {
-    const { Body } = await withStore(address, "read", open).catch((error: unknown) => {
+  for (let failures = 0; at < size;) {
+    const { Body } = await withStore(address, "read", ({ sdk, client }) =>
+      client.send(
+        new sdk.GetObjectCommand({
+          ...objectAt(address),
+          ...(at > 0 && { Range: `bytes=${at}-` }),
+          ...(etag !== "" && { IfMatch: etag }),
+        }),
+        signal && { abortSignal: signal },
+      ),
+    ).catch((error: unknown) => {
       const { cause } = error as Error;
       throw statusOf(cause) === 412 ? objectChanged(address) : error;
     });
@@ -65,10 +62,11 @@ export async function* readObject(
     try {
       for await (const chunk of Body as Readable) {
         at += (chunk as Buffer).length;
-        if (isWhole) crc = crc32(chunk as Buffer, crc);
+        crc = crc32(chunk as Buffer, crc);
+        onBytes?.(at, size);
         yield chunk as Buffer;
       }
-      if (at < end) throw new Error("the connection ended early");
+      if (at < size) throw new Error("the connection ended early");
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof ReputeError) throw error;
@@ -77,7 +75,21 @@ export async function* readObject(
       await delay(100 * 2 ** failures);
     }
   }
-  if (isWhole && object.crc !== null && object.crc !== encoded(crc)) throw damaged(address);
+  if (expected !== null && expected !== encoded(crc)) throw damaged(address);
+}
+
+/** Copies an object to a file. @returns the version that it copied. */
+export async function downloadObject(
+  address: string,
+  path: string,
+  reading: ObjectReading = {},
+): Promise<PinnedObject> {
+  const pinned = await pinObject(address);
+  await writeChunks(path, readObject(pinned, reading)).catch((error: unknown) => {
+    reading.signal?.throwIfAborted();
+    throw error;
+  });
+  return pinned;
 }
 
 export async function readText(address: string): Promise<string | null> {

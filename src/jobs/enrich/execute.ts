@@ -7,7 +7,6 @@ import { withResources } from "../../core/resource-stack.js";
 import { isPartLost, removePart } from "../../io/output/part-file.js";
 import { inFile } from "../../io/output/output.js";
 import type { PublishedRun } from "../../io/output/read.js";
-import { inputReading } from "./copy/find-table-input.js";
 import { chooseRun, type RunNames, runNames } from "./destination/choose-run.js";
 import { noteRecord, recordEnding, recordStream } from "./ending.js";
 import type { RunPlace } from "./open-run.js";
@@ -19,8 +18,7 @@ import {
   keepAnswers,
   writeRowsAgain,
 } from "./resume.js";
-import type { CopyPlace } from "./row-source.js";
-import { optionalColumnsOf } from "./rows/reading.js";
+import { inputReading, optionalColumnsOf } from "./rows/reading.js";
 import { runRows } from "./run-rows.js";
 import { openStateFolder, type StateFolder } from "./state/state-folder.js";
 import type { EnrichJob, Job } from "./types.js";
@@ -34,7 +32,7 @@ export async function enrich(job: EnrichJob): Promise<Manifest> {
   const { input, session, settings, clock } = job;
   const withheld = await session.withheld(settings.lookup);
   const how = { ...settings.input, isHeld: withheld.isListed };
-  return execute({ ...job, rows: await inputReading(input, how, clock) });
+  return execute({ ...job, rows: inputReading(input, how, clock) });
 }
 
 /**
@@ -63,6 +61,11 @@ export async function execute(job: Job): Promise<Manifest> {
 
 type ChosenRun = Pick<RunPlace, "job" | "target">;
 
+interface PlacedRun extends RunPlace {
+  /** Copies the inputs that are not on this machine, or checks what the interrupted run copied. */
+  readonly makeCopies: (isResumed: boolean) => Promise<void>;
+}
+
 /** The run cannot be resumed, so its journal and staged rows go to a temporary folder. */
 function runToStream({ job, target }: ChosenRun): Promise<Manifest> {
   if (job.settings.run.resume) {
@@ -74,7 +77,7 @@ function runToStream({ job, target }: ChosenRun): Promise<Manifest> {
     stack.defer(() => rm(folder, { recursive: true, force: true }));
     return recordStream(job, async (recorded) => {
       const place = placeRun({ job: recorded, target }, { folder, state: null });
-      await makeCopies(place, false);
+      await place.makeCopies(false);
       return runRows(place);
     });
   });
@@ -99,7 +102,7 @@ async function runResumably(
   };
   const state = await openStateFolder(base, opening, () => discardRun(target));
   const noted = noteRecord(job);
-  const placed = (chosen: ChosenRun): RunPlace => placeRun(chosen, { folder: state.path, state });
+  const placed = (chosen: ChosenRun): PlacedRun => placeRun(chosen, { folder: state.path, state });
   const own = placed({ job: noted.job, target });
   let place = own;
 
@@ -111,7 +114,7 @@ async function runResumably(
       if (names !== null && target.file !== null) await state.noteFiles([target.file]);
       await target.upload?.begin(job.refill?.replacedVersion);
     }
-    await makeCopies(place, isResumed);
+    await place.makeCopies(isResumed);
     return runRows({ ...place, inputGrew });
   };
   const complete = async (): Promise<Manifest> =>
@@ -169,23 +172,14 @@ function publishedRun(
   return { manifest, local, staged };
 }
 
-/** Gives a run its folder. Its job reads the copies of its tables, made or not. */
-function placeRun({ job, target }: ChosenRun, kept: Pick<RunPlace, "folder" | "state">): RunPlace {
-  const place = { job, target, ...kept };
-  const { copied } = job.rows;
-  if (copied === undefined) return place;
-  const { input, open } = copied.inFolder(copyPlace(place));
-  return { ...place, job: { ...job, input, rows: { ...job.rows, open } } };
-}
-
-async function makeCopies(place: RunPlace, isResumed: boolean): Promise<void> {
-  await place.job.rows.copied?.make(copyPlace(place), isResumed);
-}
-
-function copyPlace({ job, target, folder }: RunPlace): CopyPlace {
+/** Gives a run its folder. Its job reads the copies of its inputs, made or not. */
+function placeRun({ job, target }: ChosenRun, kept: Pick<RunPlace, "folder" | "state">): PlacedRun {
   const { signal, clock, onWarning, onNotice } = job;
   // Objects keep the types of their values; cells are text.
-  const format = target.format === "ndjson" ? "ndjson" : "tsv";
-  const keepsNulls = target.text === null;
-  return { folder, format, keepsNulls, signal, clock, onWarning, onNotice };
+  const shape = target.format === "ndjson" ? "objects" : "cells";
+  const copied = job.rows.copied?.({ ...kept, shape, signal, clock, onWarning, onNotice });
+  if (copied === undefined) return { job, target, ...kept, makeCopies: async () => undefined };
+  const { input, open, make } = copied;
+  const own = { ...job, input, rows: { ...job.rows, open } };
+  return { job: own, target, ...kept, makeCopies: make };
 }

@@ -138,7 +138,6 @@ export async function discardIfReplaced(
   const isChanged = error instanceof FatalError && error.code === "input_changed";
   if (!isChanged || state.checkpoint === null) throw error;
   const files = fileInputs(job.input);
-  if (files.some(({ isObject }) => isObject === true)) throw error;
   await discardForNewRun(error.message, job, target, state);
   if ("inputs" in job.input ? files.length === job.input.inputs.length : files.length === 1) return;
   throw error;

@@ -1,9 +1,9 @@
-import type { Clock } from "../../core/clock.js";
 import type { OptionalColumns } from "../../core/columns.js";
 import type { MadeUp, Finding } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
 import type { Encoder, ReadOptions, SourceFormat } from "../../io/formats/types.js";
+import type { CopyPlace } from "../../io/input/copied/copies.js";
 import type { OpenedSource, RunInput, SourcePosition } from "../../io/input/types.js";
 import type { TlpChoice } from "../../io/input/tlp-rows.js";
 import type { Lookup } from "../../client/lookup/types.js";
@@ -43,9 +43,9 @@ export interface RowSource {
   /** Options that affect reading, by flag name. A resumed run must have the same. */
   readonly options: Readonly<Record<string, unknown>>;
   /** Opens the input, at the interrupted run's position or at the start. */
-  open(resume: SourcePosition | null): Promise<OpenedSource>;
-  /** Set for tables, which are copied to the run's folder before the input is opened. */
-  readonly copied?: CopiedInput;
+  readonly open: (resume: SourcePosition | null) => Promise<OpenedSource>;
+  /** Set if inputs are copied to the run's folder before they are opened. */
+  readonly copied?: (place: CopyPlace) => CopiedRows;
 }
 
 /** What is different in a run that fills in rows of an output. Partial answers of caches are asked again. */
@@ -66,37 +66,10 @@ export interface Refill {
   readonly replacedVersion?: string | undefined;
 }
 
-/** How a copy is written: a table of text, or an object per line. */
-export type CopyFormat = "tsv" | "ndjson";
-
-export interface CopyForm {
-  readonly format: CopyFormat;
-  /** Whether a TSV copy tells null from an empty text. */
-  readonly keepsNulls: boolean;
-}
-
-/** Where a run's input is copied, and what a run needs while it is. */
-export interface CopyPlace extends CopyForm {
-  readonly folder: string;
-  readonly signal: AbortSignal;
-  readonly clock?: Clock | undefined;
-  readonly onWarning?: ((message: string) => void) | undefined;
-  readonly onNotice?: ((message: string) => void) | undefined;
-}
-
-/** Something that is read for a copy, or beside it. */
-interface CopySource {
-  /** Whether it is of a database. */
-  readonly isTable: boolean;
-  /** The file that holds it; null for a server or a stream. */
-  readonly file: string | null;
-}
-
-/** An input of which a run copies tables first. */
-interface CopiedInput {
-  readonly sources: readonly CopySource[];
-  /** The copy as input. */
-  inFolder(place: CopyPlace): { readonly input: RunInput } & Pick<RowSource, "open">;
-  /** Makes the copy, or checks the one of the interrupted run. @throws ReputeError */
-  make(place: CopyPlace, isResumed: boolean): Promise<void>;
+/** The rows of inputs that are copied first. */
+interface CopiedRows extends Pick<RowSource, "open"> {
+  /** The copies. */
+  readonly input: RunInput;
+  /** Makes the copies, or checks those of the interrupted run. @throws ReputeError */
+  readonly make: (isResumed: boolean) => Promise<void>;
 }

@@ -8,10 +8,9 @@ import { type ResourceStack, withResources } from "../../core/resource-stack.js"
 import type { Clock } from "../../core/clock.js";
 import type { RunInput } from "../../io/input/types.js";
 import type { Withheld } from "../../client/lookup/withheld.js";
-import { inputReading } from "../enrich/copy/find-table-input.js";
 import type { FlatSettings } from "../enrich/options.js";
 import type { Row } from "../../core/row.js";
-import { announceReading, firstRows, startRow } from "../enrich/rows/reading.js";
+import { announceReading, firstRows, inputReading, startRow } from "../enrich/rows/reading.js";
 import { type ElsewhereCounts, insideWarning } from "../enrich/elsewhere.js";
 import { Tally, type TallySnapshot } from "../enrich/tally.js";
 import {
@@ -20,7 +19,7 @@ import {
   PlannedItems,
   type PlannedRequests,
 } from "../enrich/planned-items.js";
-import type { CopyPlace, ReadingSettings, RowSource, StartRow } from "../enrich/row-source.js";
+import type { ReadingSettings, RowSource, StartRow } from "../enrich/row-source.js";
 import { isQuota, type Rate } from "../../core/options.js";
 
 interface PlanJob {
@@ -172,12 +171,16 @@ export async function readingFor(
     },
   stack: ResourceStack,
 ): Promise<RowSource> {
-  const rows = await inputReading(input, { ...settings, isHeld: withheld?.isListed });
+  const rows = inputReading(input, { ...settings, isHeld: withheld?.isListed });
   if (rows.copied === undefined) return rows;
-  const folder = await scratch(stack);
-  const place: CopyPlace = { folder, format: "tsv", keepsNulls: false, signal, onNotice };
-  await rows.copied.make(place, false);
-  return { ...rows, open: rows.copied.inFolder(place).open };
+  const { open, make } = rows.copied({
+    folder: await scratch(stack),
+    shape: "cells",
+    signal,
+    onNotice,
+  });
+  await make(false);
+  return { ...rows, open };
 }
 
 async function scratch(stack: ResourceStack): Promise<string> {

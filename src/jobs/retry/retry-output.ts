@@ -13,6 +13,7 @@ import { mustHaveColumns, retriedColumns } from "../../core/columns.js";
 import { formats } from "../../io/formats/registry.js";
 import type { Output } from "../../io/output/output.js";
 import type { OutputSettings } from "../enrich/options.js";
+import { fileInput } from "../../io/input/types.js";
 import { parseOutput } from "../../io/output/registry.js";
 import { checkOutputName } from "../../io/output/check-paths.js";
 import { execute } from "../enrich/execute.js";
@@ -100,7 +101,13 @@ async function retryFiles(
     inPlace,
     replacedVersion: inPlace ? local.version : undefined,
   };
-  return execute({ ...job, settings, rows, refill });
+  // Of an object, the version that was read.
+  const { version } = local;
+  const input =
+    version === undefined
+      ? job.input
+      : { ...fileInput(path), copyOf: { name: path, version: () => Promise.resolve(version) } };
+  return execute({ ...job, input, settings, rows, refill });
 }
 
 /** The error for a retry in place of a file that the next run into its output removes. */

@@ -76,7 +76,7 @@ test("a nightly run into its own tree reads no output of an earlier night", asyn
   const cwd = await folderWith({
     ...tree,
     "in/killed.csv.state/lock": "",
-    "in/killed.csv.state/input.tsv": "domain\nh-9.example.com\n",
+    "in/killed.csv.state/input.rows": "domain\nh-9.example.com\n",
   });
   const flags = ["--recursive", "--local", "--fail-on", "never"];
   const runOf = (...output: readonly string[]) =>

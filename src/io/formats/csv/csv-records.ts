@@ -93,6 +93,8 @@ interface CsvDialect extends Pick<InputReading, "comment" | "spaced"> {
 
 export interface CsvRecord {
   readonly cells: string[];
+  /** As in `Row`. */
+  readonly nulls?: readonly boolean[];
   readonly line: number;
   readonly endLine: number;
   readonly end: number;

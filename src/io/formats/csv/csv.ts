@@ -65,22 +65,30 @@ async function read(
   options: ReadOptions,
   candidates: Delimiters,
 ): Promise<FormatReading> {
-  const { before, warnings } = reading;
   const found =
     reading.settled === null
       ? await settle(reading, options, candidates)
       : { ...reading.settled, records: readSettled(reading, reading.settled.reading) };
-  const { columns, records } = found;
-  const { items, kind } = found.reading;
+  return rowsOf(reading, found.columns, found.reading, found.records);
+}
+
+/** The rows of records: one for each item column. */
+export function rowsOf(
+  { before, warnings }: Pick<Reading, "before" | "warnings">,
+  columns: readonly string[],
+  reading: InputReading,
+  records: RecordLists,
+): FormatReading {
+  const { items, kind } = reading;
   for (const item of items) warnOfDuplicateName(columns, item, warnings);
   if (kind !== null) warnOfDuplicateName(columns, kind, warnings);
-  const rowsOf = rowMaker(columns.length, found.reading, before?.row ?? 0);
+  const rowOf = rowMaker(columns.length, reading, before?.row ?? 0);
   const [only, ...others] = items;
   const rows =
     others.length === 0
-      ? mapLists(records, (record) => rowsOf(record, only))
-      : flatMapLists(records, (record) => items.map((item) => rowsOf(record, item)));
-  return { columns, reading: found.reading, rows };
+      ? mapLists(records, (record) => rowOf(record, only))
+      : flatMapLists(records, (record) => items.map((item) => rowOf(record, item)));
+  return { columns, reading, rows };
 }
 
 type RecordLists = AsyncGenerator<readonly CsvRecord[]>;
@@ -188,7 +196,7 @@ function rowMaker(
 ): (record: CsvRecord, item: ItemColumn) => Row {
   let number = rowsBefore;
   const last = items.at(-1);
-  return ({ cells, line, endLine, end }, item) => {
+  return ({ cells, nulls, line, endLine, end }, item) => {
     number += 1;
     const extra = cells.length > width ? surplus(cells.slice(width)) : null;
     const own = cells.length > width ? cells.slice(0, width) : cells;
@@ -198,6 +206,7 @@ function rowMaker(
       number,
       line,
       cells: own,
+      ...(nulls !== undefined && { nulls }),
       extra,
       json: null,
       itemText: own[item.index] ?? "",
@@ -228,7 +237,7 @@ type LayoutOptions = ColumnFlags & Pick<ReadOptions, "header">;
  * @param named the names that comments give so many columns; null for none
  * @throws UsageError `column_not_found`, `column_ambiguous`
  */
-async function findLayout(
+export async function findLayout(
   input: string,
   records: Sample<CsvRecord>,
   named: (width: number) => CommentNames | null,

@@ -62,8 +62,7 @@ function current(files: readonly KnownFile[], { row }: SourcePosition): number {
 }
 
 async function mustBeAsRead(file: FileInput, { name, input }: FilePosition): Promise<void> {
-  // That of an object has the same ETag as before.
-  if (input === undefined || file.isObject === true) return;
+  if (input === undefined) return;
   const handle = await open(file.path);
   try {
     await verifyInput({ name, handle }, input, input.bytes);

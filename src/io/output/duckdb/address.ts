@@ -39,8 +39,8 @@ function parse(name: string): TableAddress | null {
     base: (stateDir) => baseOf(realPath(sharedPath(path)), table, stateDir),
     connect: (shown) => async (opening) =>
       (await import("./database.js")).DuckdbDatabase.open({ file, name: shown }, opening),
-    read: async (shown, reading) =>
-      (await import("./read.js")).readDuckdbTable({ file, name: shown }, reading),
+    copy: async (shown, ...what) =>
+      (await import("./read.js")).copyDuckdb({ file, name: shown }, ...what),
   };
 }
 

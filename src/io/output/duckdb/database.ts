@@ -6,7 +6,7 @@ import type * as driverModule from "@duckdb/node-api";
 import type {
   DuckDBConnection,
   DuckDBInstance,
-  DuckDBResult,
+  DuckDBPreparedStatement,
   DuckDBAppender,
   DuckDBValue,
 } from "@duckdb/node-api";
@@ -85,19 +85,25 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     }
   };
 
-  /** Starts a statement whose rows are fetched chunk by chunk. Errors are those of DuckDB. */
-  start(sql: string): Promise<DuckDBResult> {
-    return this.#file.connection.stream(sql);
+  /**
+   * How many statements a text has, and the statement if it is a single one that selects. Errors are
+   * those of DuckDB.
+   */
+  async prepare(
+    sql: string,
+  ): Promise<{ readonly count: number; readonly prepared: DuckDBPreparedStatement | null }> {
+    const extracted = await this.#file.connection.extractStatements(sql);
+    const { count } = extracted;
+    if (count !== 1) return { count, prepared: null };
+    const prepared = await extracted.prepare(0);
+    if (prepared.statementType === this.#driver.StatementType.SELECT) return { count, prepared };
+    prepared.destroySync();
+    return { count, prepared: null };
   }
 
-  /** How many statements a text has, and whether the first one selects. Errors are those of DuckDB. */
-  async statement(sql: string): Promise<{ readonly count: number; readonly isSelect: boolean }> {
-    const extracted = await this.#file.connection.extractStatements(sql);
-    if (extracted.count !== 1) return { count: extracted.count, isSelect: false };
-    const prepared = await extracted.prepare(0);
-    const isSelect = prepared.statementType === this.#driver.StatementType.SELECT;
-    prepared.destroySync();
-    return { count: 1, isSelect };
+  /** Ends the statement that runs. */
+  interrupt(): void {
+    this.#file.connection.interrupt();
   }
 
   async transaction<T>(

@@ -1,29 +1,34 @@
-import type { DuckDBResult, DuckDBType, DuckDBValue } from "@duckdb/node-api";
+import type { DuckDBType } from "@duckdb/node-api";
 import { existsSync } from "node:fs";
-import { timeText } from "../../../core/clock.js";
-import { UsageError } from "../../../core/errors.js";
-import { decimalType } from "../../formats/column-types.js";
-import type { InputType, StoredType } from "../../formats/typed-column.js";
+import { type ReputeError, UsageError } from "../../../core/errors.js";
 import { loadDriver } from "../../../core/load-driver.js";
-import { queryRefused, severalStatements, type SelectionReading } from "../sql/table-database.js";
 import {
-  floatText,
-  type InputValue,
-  jsonOf,
-  JsonText,
-  numberText,
-  numberValue,
-  objectValue,
-} from "../../formats/input-values.js";
+  type CopiedTable,
+  copyHeader,
+  type CopyOptions,
+  type CopyTarget,
+} from "../../input/copied/table-input.js";
+import { outputFault } from "../output-fault.js";
 import { quoteTable } from "../sql/dialect.js";
+import {
+  type CopiedQuery,
+  copiedName,
+  linesAsTheyAre,
+  selectLines,
+  sqlText,
+} from "../sql/copy-statement.js";
+import { queryRefused, type Selection, severalStatements } from "../sql/table-database.js";
+import { DuckdbTypes } from "./copied-column.js";
+import { DuckdbDatabase, type DuckdbFile } from "./database.js";
 import { duckdb } from "./dialect.js";
-import { DuckdbDatabase, type DuckdbFile, type DuckdbDriver } from "./database.js";
 
-/** Reads a table or the result of a query from a DuckDB file, opened read-only. */
-export async function readDuckdbTable(
+/** Lets DuckDB copy a table or the result of a query from a file, opened read-only. */
+export async function copyDuckdb(
   target: DuckdbFile,
-  { selection, receiver, signal }: SelectionReading,
-): Promise<void> {
+  selection: Selection,
+  to: CopyTarget | null,
+  { signal }: CopyOptions,
+): Promise<CopiedTable> {
   if (!existsSync(target.file)) {
     throw new UsageError("input_not_found", `there is no file ${target.file}`, {
       hint: "check the path",
@@ -31,129 +36,76 @@ export async function readDuckdbTable(
   }
   const driver = await loadDriver("@duckdb/node-api", () => import("@duckdb/node-api"));
   const database = await DuckdbDatabase.open(target, { access: "read" });
+  const interrupt = (): void => database.interrupt();
   try {
-    const isQuery = "query" in selection;
-    const sql = isQuery ? selection.query : `SELECT * FROM ${quoteTable(duckdb, selection.table)}`;
-    const result = isQuery
-      ? await checked(database, sql)
-      : await database.start(sql).catch((error: unknown) => {
-          throw database.explain(error);
-        });
-    const types = result.columnTypes();
-    await receiver.begin(result.columnNames(), types.map(duckdbTypes(driver)));
-    const valueOf = valueReader(driver);
-    for (;;) {
-      signal?.throwIfAborted();
-      const chunk = await result.fetchChunk().catch((error: unknown) => {
-        throw database.explain(error);
-      });
-      if (chunk === null || chunk.rowCount === 0) return;
-      const rows = chunk.getRows();
-      await receiver.rows(
-        rows.map((row) => row.map((value, index) => valueOf(value, types[index]!))),
-      );
-    }
+    const { query, names, types } = await described(database, selection);
+    const known = new DuckdbTypes(driver);
+    const copied = { columns: names, types: types.map((type) => known.inputType(type)) };
+    if (to === null) return { ...copied, rows: 0 };
+    const columns = types.map((type, index) => known.column(type, copiedName(index)));
+    signal?.throwIfAborted();
+    signal?.addEventListener("abort", interrupt);
+    await database.query("SET TimeZone = 'UTC'");
+    const [[rows] = []] = await database.query(copyStatement(to, { query, names, columns }));
+    return { ...copied, rows: Number(rows) };
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw to === null ? error : copyFault(to, selection, error);
   } finally {
+    signal?.removeEventListener("abort", interrupt);
     await database.close();
   }
 }
 
-/** Starts a query after checking that it is a single one that reads. */
-async function checked(database: DuckdbDatabase, sql: string): Promise<DuckDBResult> {
+interface Described {
+  readonly query: string;
+  /** Names may repeat. */
+  readonly names: readonly string[];
+  readonly types: readonly DuckDBType[];
+}
+
+/** Checks that a query is a single one that reads, and finds its columns. */
+async function described(database: DuckdbDatabase, selection: Selection): Promise<Described> {
+  const isQuery = "query" in selection;
+  const query = isQuery ? selection.query : `FROM ${quoteTable(duckdb, selection.table)}`;
   try {
-    const { count, isSelect } = await database.statement(sql);
-    if (count > 1) throw severalStatements();
-    if (!isSelect) throw queryRefused("it is not a SELECT");
-    return await database.start(sql);
+    const { count, prepared } = await database.prepare(query);
+    if (prepared === null) {
+      throw count > 1 ? severalStatements() : queryRefused("it is not a SELECT");
+    }
+    const places = Array.from({ length: prepared.columnCount }, (_, index) => index);
+    const names = places.map((index) => prepared.columnName(index));
+    const types = places.map((index) => prepared.columnType(index));
+    prepared.destroySync();
+    return { query, names, types };
   } catch (error) {
-    if (error instanceof UsageError) throw error;
-    const text = error instanceof Error ? error.message : String(error);
-    const [first = ""] = text.split("\n\n", 1);
-    const said = first.replace(/^Failed to [a-z ]+: /, "").replaceAll("\n", " ");
-    throw queryRefused(said, error);
+    throw isQuery ? refused(error) : database.explain(error);
   }
 }
 
-function valueReader(driver: DuckdbDriver): (value: DuckDBValue, type: DuckDBType) => InputValue {
-  const read = (value: DuckDBValue, type?: DuckDBType): InputValue => {
-    if (value === null || typeof value === "boolean" || typeof value === "bigint") return value;
-    if (typeof value === "string") return type?.alias === "JSON" ? jsonText(value) : value;
-    if (typeof value === "number") {
-      const isFloat = type?.typeId === driver.DuckDBTypeId.FLOAT;
-      return numberValue(isFloat ? floatText(value) : numberText(value));
-    }
-    return readObject(value);
-  };
-  const readObject = (value: Exclude<DuckDBValue, string | number | boolean | bigint | null>) => {
-    if (value instanceof driver.DuckDBTimestampTZValue) return time(value, value.micros, 6);
-    if (value instanceof driver.DuckDBTimestampValue) return time(value, value.micros, 6);
-    if (value instanceof driver.DuckDBTimestampSecondsValue) return time(value, value.seconds, 0);
-    if (value instanceof driver.DuckDBTimestampMillisecondsValue)
-      return time(value, value.millis, 3);
-    if (value instanceof driver.DuckDBTimestampNanosecondsValue) return time(value, value.nanos, 9);
-    if (value instanceof driver.DuckDBDecimalValue) return numberValue(String(value));
-    if (value instanceof driver.DuckDBListValue || value instanceof driver.DuckDBArrayValue) {
-      return value.items.map((item) => read(item));
-    }
-    if (value instanceof driver.DuckDBStructValue) {
-      return objectValue(Object.entries(value.entries).map(([name, of]) => [name, read(of)]));
-    }
-    if (value instanceof driver.DuckDBMapValue) {
-      return objectValue(value.entries.map(({ key, value: of }) => [keyText(read(key)), read(of)]));
-    }
-    if (value instanceof driver.DuckDBUnionValue) return read(value.value);
-    return String(value);
-  };
-  return read;
+function refused(error: unknown): Error {
+  if (error instanceof UsageError) return error;
+  const text = error instanceof Error ? error.message : String(error);
+  const [first = ""] = text.split("\n\n", 1);
+  const said = first.replace(/^Failed to [a-z ]+: /, "").replaceAll("\n", " ");
+  return queryRefused(said, error);
 }
 
-function keyText(key: InputValue): string {
-  return typeof key === "string" ? key : jsonOf(key);
-}
-
-function jsonText(text: string): InputValue {
-  // Within NDJSON, line ends would break a record; JSON has them only between tokens.
-  return new JsonText(text.replaceAll(/[\r\n]+/g, " "));
-}
-
-/** Infinite times stay as the database prints them. */
-function time(
-  value: { readonly isFinite: boolean; toString(): string },
-  units: bigint,
-  decimals: number,
+function copyStatement(
+  { path, shape }: CopyTarget,
+  { query, names, columns }: Omit<Described, "types"> & Pick<CopiedQuery, "columns">,
 ): string {
-  return value.isFinite ? timeText(units, decimals) : value.toString();
+  // The header is the name of the only column.
+  const line = copyHeader(names, shape).trimEnd();
+  const lines = selectLines({ shape, query, names, columns, line: line || "line" });
+  return `COPY (${lines}) TO ${sqlText(path)} (${linesAsTheyAre}, HEADER ${line !== ""}, USE_TMP_FILE false)`;
 }
 
-function duckdbTypes({ DuckDBTypeId: ids }: DuckdbDriver): (type: DuckDBType) => InputType {
-  const types: ReadonlyMap<DuckDBType["typeId"], StoredType> = new Map([
-    [ids.BOOLEAN, "boolean"],
-    [ids.TINYINT, "integer"],
-    [ids.SMALLINT, "integer"],
-    [ids.INTEGER, "integer"],
-    [ids.BIGINT, "integer"],
-    [ids.UTINYINT, "integer"],
-    [ids.USMALLINT, "integer"],
-    [ids.UINTEGER, "integer"],
-    [ids.UBIGINT, "decimal(20,0)"],
-    [ids.HUGEINT, "numeric"],
-    [ids.UHUGEINT, "numeric"],
-    [ids.FLOAT, "float"],
-    [ids.DOUBLE, "number"],
-    [ids.DATE, "date"],
-    [ids.TIMESTAMP, "timestamp_local"],
-    [ids.TIMESTAMP_S, "timestamp_local"],
-    [ids.TIMESTAMP_MS, "timestamp_local"],
-    [ids.TIMESTAMP_NS, "timestamp_ns_local"],
-    [ids.TIMESTAMP_TZ, "timestamp"],
-    [ids.UUID, "uuid"],
-    [ids.VARCHAR, "text"],
-    [ids.ENUM, "text"],
-  ]);
-  const typeOf = (type: DuckDBType): StoredType | null => {
-    if (type.typeId === ids.DECIMAL) return decimalType(type.width, type.scale);
-    if (type.alias === "JSON") return "json";
-    return types.get(type.typeId) ?? null;
-  };
-  return (type) => ({ type: typeOf(type), declared: String(type) });
+/** The fault of a copy, which may be that of the file that it writes, or of the query. */
+function copyFault({ path }: CopyTarget, selection: Selection, error: unknown): unknown {
+  const { code, cause } = error as ReputeError;
+  if (code === "output_disk_full") {
+    return outputFault(path, Object.assign(new Error("disk full", { cause }), { code: "ENOSPC" }));
+  }
+  return code === "output_duckdb" && "query" in selection ? refused(cause) : error;
 }

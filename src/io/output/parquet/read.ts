@@ -27,9 +27,16 @@ import { parquetType } from "./values.js";
 import { openFile, type OpenedFile, parquetRows } from "./parquet-file.js";
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { downloadObject } from "../download-object.js";
-import type { TableReadOptions, TableReceiver } from "../../input/table-input.js";
+import { dirname, join } from "node:path";
+import { downloadObject } from "../../s3/read-object.js";
+import {
+  type CopiedTable,
+  copyHeader,
+  copyLine,
+  type CopyOptions,
+  type CopyTarget,
+} from "../../input/copied/table-input.js";
+import { writeChunks } from "../../input/copied/write-chunks.js";
 
 export async function formOfParquet(path: string, options: OutputColumns): Promise<OutputForm> {
   const output = await openParquetOutput(path, options);
@@ -229,16 +236,16 @@ function corrupt(path: string, error: unknown): unknown {
 }
 
 /**
- * Reads a Parquet file, row group by row group.
+ * Copies the rows of a Parquet file, row group by row group.
  *
  * @param name of the file in messages
  */
-export async function readParquetTable(
+export async function copyParquet(
   path: string,
-  receiver: TableReceiver,
-  { signal }: TableReadOptions,
+  to: CopyTarget | null,
+  { signal }: CopyOptions,
   name = path,
-): Promise<void> {
+): Promise<CopiedTable> {
   if (!existsSync(path)) {
     throw new UsageError("input_not_found", `there is no file ${path}`, {
       hint: "check the path",
@@ -246,31 +253,31 @@ export async function readParquetTable(
   }
   const opened = await openFile(path, name);
   const { children } = opened.tree;
-  await receiver.begin(
-    children.map(({ element }) => element.name),
-    children.map(parquetType),
-  );
-  for await (const rows of parquetRows(opened, { name })) {
-    signal?.throwIfAborted();
-    await receiver.rows(rows);
-  }
+  const columns = children.map(({ element }) => element.name);
+  const types = children.map(parquetType);
+  const lines = async function* ({ shape }: CopyTarget) {
+    yield copyHeader(columns, shape);
+    const lineOf = copyLine(columns, shape);
+    for await (const rows of parquetRows(opened, { name })) {
+      signal?.throwIfAborted();
+      yield rows.map(lineOf).join("");
+    }
+  };
+  if (to !== null) await writeChunks(to.path, lines(to));
+  return { columns, types, rows: to === null ? 0 : Number(opened.metadata.num_rows) };
 }
 
-/**
- * Reads a Parquet file in object storage, of which it makes a temporary copy: the columns of a row
- * group are spread over the file.
- */
-export async function readParquetObject(
+/** Copies the rows of a Parquet file in object storage. Its columns are spread over the file. */
+export async function copyParquetObject(
   address: string,
-  receiver: TableReceiver,
-  options: TableReadOptions,
-): Promise<void> {
-  const { signal } = options;
-  const own = options.folder === undefined ? await mkdtemp(join(tmpdir(), "repute-")) : null;
-  const path = join(own ?? options.folder ?? "", "input.parquet");
+  to: CopyTarget | null,
+  options: CopyOptions,
+): Promise<CopiedTable> {
+  const own = to === null ? await mkdtemp(join(tmpdir(), "repute-")) : null;
+  const path = join(own ?? dirname(to?.path ?? ""), "input.parquet");
   try {
-    await downloadObject(address, path, signal);
-    await readParquetTable(path, receiver, options, address);
+    await downloadObject(address, path, options);
+    return await copyParquet(path, to, options, address);
   } finally {
     await rm(own ?? path, { recursive: true, force: true });
   }

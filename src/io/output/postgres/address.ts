@@ -40,8 +40,8 @@ function parse(name: string): PostgresAddress | null {
       const { PostgresDatabase } = await import("./database.js");
       return new PostgresDatabase({ url, name: shown }, opening);
     },
-    read: async (shown, reading) =>
-      (await import("./read.js")).readPostgresTable({ url, name: shown }, reading),
+    copy: async (shown, ...what) =>
+      (await import("./read.js")).copyPostgres({ url, name: shown }, ...what),
   };
 }
 

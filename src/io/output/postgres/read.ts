@@ -1,113 +1,119 @@
-import type { QueryArrayConfig, QueryConfig, FieldDef } from "pg";
+import type { Readable } from "node:stream";
+import type { FieldDef, QueryArrayConfig, QueryConfig } from "pg";
 import { ReputeError } from "../../../core/errors.js";
-import {
-  queryRefused,
-  severalStatements,
-  type Selection,
-  type SelectionReading,
-} from "../sql/table-database.js";
-import type { TableReceiver } from "../../input/table-input.js";
-import { quoteTable } from "../sql/dialect.js";
-import { postgres } from "./dialect.js";
-import { PostgresDatabase, type PostgresServer, type PostgresSession } from "./database.js";
+import { loadDriver } from "../../../core/load-driver.js";
 import { decimalType } from "../../formats/column-types.js";
 import type { InputType, StoredType } from "../../formats/typed-column.js";
-import { type InputValue, JsonText, numberValue } from "../../formats/input-values.js";
+import {
+  type CopiedTable,
+  copyHeader,
+  type CopyOptions,
+  type CopyTarget,
+} from "../../input/copied/table-input.js";
+import { writeChunks } from "../../input/copied/write-chunks.js";
+import {
+  type CopiedColumn,
+  copiedName,
+  linesAsTheyAre,
+  onOneLine,
+  selectLines,
+  textColumn,
+  timeColumn,
+} from "../sql/copy-statement.js";
+import { quoteTable } from "../sql/dialect.js";
+import { queryRefused, type Selection, severalStatements } from "../sql/table-database.js";
+import { PostgresDatabase, type PostgresServer, type PostgresSession } from "./database.js";
+import { postgres } from "./dialect.js";
 
-/** Rows of the first page, before the size of a row is known, and the most of a page. */
-const pageRows = { first: 100, most: 10_000 };
-
-const pageCharacters = 4 * 1024 * 1024;
-
-/** How values are printed, and that all rows of a cursor will be fetched. */
+/** How values are printed. */
 const settings = [
   "SET LOCAL TimeZone = 'UTC'",
   "SET LOCAL DateStyle = 'ISO, YMD'",
   "SET LOCAL extra_float_digits = 1",
-  "SET LOCAL cursor_tuple_fraction = 1",
+  "SET LOCAL standard_conforming_strings = on",
   // A query may sort a large table before its first row.
   "SET LOCAL statement_timeout = 0",
 ];
 
-/** Timeout of pg for the rows of a cursor. Keepalives detect a dead server long before. */
+/** Timeout of pg for the rows. Keepalives detect a dead server long before. */
 const query_timeout = 24 * 60 * 60_000;
 
-interface CursorQuery extends QueryConfig {
+interface DescribedQuery extends QueryConfig {
   readonly queryMode?: "extended";
   readonly query_timeout: number;
 }
 
 /**
- * Reads a table or the result of a query in one read-only transaction, through a cursor. A lost
- * connection starts it over.
+ * Lets a server copy a table or the result of a query, in one read-only transaction. A lost connection
+ * starts it over.
  */
-export async function readPostgresTable(
+export async function copyPostgres(
   target: PostgresServer,
-  { selection, receiver, ...options }: SelectionReading,
-): Promise<void> {
-  const database = new PostgresDatabase(target, { ...options, access: "read" });
+  selection: Selection,
+  to: CopyTarget | null,
+  options: CopyOptions,
+): Promise<CopiedTable> {
+  const { signal, clock, onWarning = () => undefined } = options;
+  const how = { ...(signal && { signal }), ...(clock && { clock }), onWarning };
+  const database = new PostgresDatabase(target, { ...how, access: "read" });
+  const query =
+    "query" in selection ? selection.query : `TABLE ${quoteTable(postgres, selection.table)}`;
+  const copy = async (session: PostgresSession): Promise<CopiedTable> => {
+    try {
+      await session.client.query(settings.join("; "));
+      const found = await describe(session, query);
+      const copied = { columns: found.names, types: found.types };
+      if (to === null) return { ...copied, rows: 0 };
+      const header = copyHeader(found.names, to.shape);
+      const lines = selectLines({ ...to, ...found, query, line: "line" });
+      const statement = `COPY (${lines}) TO STDOUT (${linesAsTheyAre}, ENCODING 'UTF8')`;
+      const rows = await writeRows(session, to.path, { header, statement, ...options });
+      return { ...copied, rows };
+    } catch (error) {
+      throw "query" in selection ? explained(error) : error;
+    }
+  };
   try {
-    const read = async (session: PostgresSession): Promise<void> => {
-      try {
-        await declare(session, selection);
-        await fetchAll(session, receiver, options.signal);
-      } catch (error) {
-        throw "query" in selection ? explained(error) : error;
-      }
-    };
-    await database.transaction(read, "ROLLBACK");
+    return await database.transaction(copy, "ROLLBACK");
   } finally {
     await database.close();
   }
 }
 
-async function declare(session: PostgresSession, selection: Selection): Promise<void> {
-  await session.client.query(settings.join("; "));
-  const query =
-    "query" in selection
-      ? selection.query
-      : `SELECT * FROM ${quoteTable(postgres, selection.table)}`;
-  // The extended protocol refuses more than one query.
-  const text = `DECLARE repute_input NO SCROLL CURSOR FOR ${query}`;
-  const statement: CursorQuery = { text, queryMode: "extended", query_timeout };
-  await session.client.query(statement);
-}
-
-async function fetchAll(
-  session: PostgresSession,
-  receiver: TableReceiver,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  let columns: FetchedColumns | null = null;
-  for (let count = pageRows.first; ;) {
-    signal?.throwIfAborted();
-    // Values are as the server prints them.
-    const statement: CursorQuery & QueryArrayConfig = {
-      text: `FETCH FORWARD ${count} FROM repute_input`,
-      rowMode: "array",
-      types: { getTypeParser: () => (text: string) => text },
-      query_timeout,
-    };
-    const { fields, rows } = await session.client.query<(string | null)[]>(statement);
-    if (columns === null) {
-      columns = await fetchedColumns(session, fields);
-      await receiver.begin(columns.names, columns.types);
-    }
-    if (rows.length === 0) return;
-    const { readers } = columns;
-    await receiver.rows(
-      rows.map((row) => row.map((text, index) => (text === null ? null : readers[index]!(text)))),
-    );
-    count = nextCount(rows);
+/** Writes what a COPY sends. @returns the number of rows */
+async function writeRows(
+  { client }: PostgresSession,
+  path: string,
+  {
+    header,
+    statement,
+    signal,
+  }: { readonly header: string; readonly statement: string } & Pick<CopyOptions, "signal">,
+): Promise<number> {
+  const { to } = await loadDriver("pg-copy-streams", () => import("pg-copy-streams"));
+  const stream: Readable & { readonly rowCount: number; callback?: () => void } = client.query(
+    Object.assign(to(statement), { query_timeout }),
+  );
+  // After it ended, too: when the connection closes.
+  stream.on("error", () => undefined);
+  const stop = (): void => void stream.destroy(signal?.reason as Error);
+  signal?.addEventListener("abort", stop);
+  const lines = async function* () {
+    yield header;
+    yield* stream as AsyncIterable<Buffer>;
+  };
+  try {
+    await writeChunks(path, lines());
+    return stream.rowCount;
+  } catch (error) {
+    // The server still sends: a ROLLBACK would have to wait.
+    client.connection.stream.destroy();
+    throw error;
+  } finally {
+    signal?.removeEventListener("abort", stop);
+    // pg's timer would go on.
+    stream.callback?.();
   }
-}
-
-/** As many rows as fill a page, judging by this one. */
-function nextCount(rows: readonly (readonly (string | null)[])[]): number {
-  let characters = 1;
-  for (const row of rows) for (const cell of row) characters += cell?.length ?? 0;
-  const fitting = Math.floor((rows.length * pageCharacters) / characters);
-  return Math.max(1, Math.min(pageRows.most, fitting));
 }
 
 /** SQLSTATEs of the server that concern the query: syntax, names, types, read-only transaction. */
@@ -121,18 +127,25 @@ function explained(error: unknown): unknown {
   return queryRefused(error.message, error);
 }
 
-interface FetchedColumns {
+interface FoundColumns {
+  /** Names may repeat. */
   readonly names: readonly string[];
   readonly types: readonly InputType[];
-  /** What reads the text of a value, as the server prints it in UTC; one per column. */
-  readonly readers: readonly ((text: string) => InputValue)[];
+  readonly columns: readonly CopiedColumn[];
 }
 
-/** The columns of a result, whose types the server knows by number. */
-async function fetchedColumns(
-  session: PostgresSession,
-  fields: readonly FieldDef[],
-): Promise<FetchedColumns> {
+/** The columns of a query, whose types the server knows by number. Reads no rows. */
+async function describe(session: PostgresSession, query: string): Promise<FoundColumns> {
+  // A cursor is for one query that selects; the extended protocol refuses more than one.
+  const declare: DescribedQuery = {
+    text: `DECLARE repute_input NO SCROLL CURSOR FOR ${query}`,
+    queryMode: "extended",
+    query_timeout,
+  };
+  await session.client.query(declare);
+  const fetch: QueryArrayConfig = { text: "FETCH 0 FROM repute_input", rowMode: "array" };
+  const { fields } = await session.client.query(fetch);
+  await session.client.query("CLOSE repute_input");
   const rows = await session.query(
     `SELECT oid::int8, format_type(oid, NULL), typtype = 'e' OR typcategory = 'S',
        CASE WHEN typcategory = 'A' AND typdelim = ',' THEN typelem::int8 END
@@ -140,43 +153,59 @@ async function fetchedColumns(
     [fields.map(({ dataTypeID }) => dataTypeID).join(",")],
   );
   const known = new Map(rows.map(([oid, ...facts]) => [Number(oid), facts]));
-  const types = fields.map(({ dataTypeID, dataTypeModifier }) => {
-    const [name = null, isText = false] = known.get(dataTypeID) ?? [];
-    const own = isText ? "text" : postgresType(dataTypeID, dataTypeModifier);
-    return { type: own, declared: String(name ?? "untyped") };
-  });
-  const arrays = rows.filter(([, , , element]) => element !== null);
-  const elements = new Map(arrays.map(([oid, , , element]) => [Number(oid), Number(element)]));
+  const factsOf = ({ dataTypeID }: FieldDef) => known.get(dataTypeID) ?? [];
   return {
     names: fields.map(({ name }) => name),
-    types,
-    readers: fields.map(({ dataTypeID }) => columnReader(dataTypeID, elements)),
+    types: fields.map((field) => {
+      const [name = null, isText = false] = factsOf(field);
+      const own = isText ? "text" : postgresType(field.dataTypeID, field.dataTypeModifier);
+      return { type: own, declared: String(name ?? "untyped") };
+    }),
+    columns: fields.map((field, index) => {
+      const element = factsOf(field)[2] ?? null;
+      const value = copiedName(index);
+      return element === null ? columnOf(field.dataTypeID, value) : listOf(Number(element), value);
+    }),
   };
 }
 
-/** Element types by array type, as the server numbers them. */
-type ElementTypes = ReadonlyMap<number, number>;
-
-function columnReader(type: number, elements: ElementTypes): (text: string) => InputValue {
-  const element = elements.get(type);
-  if (element !== undefined) {
-    const read = columnReader(element, elements);
-    return (text) => arrayValue(text, read);
-  }
-  return readers[storedTypes.get(type) ?? "text"] ?? ((text) => text);
+function columnOf(type: number, value: string): CopiedColumn {
+  // As the server prints it, which for some types is not what a cast makes of it.
+  const printed = `CASE WHEN ${value} IS NOT NULL THEN concat(${value}) END`;
+  const kind = storedTypes.get(type) ?? "text";
+  const number = { text: printed, json: `to_json(${value})::text` };
+  const columns: Partial<Record<StoredType, CopiedColumn>> = {
+    boolean: { text: `${value}::text`, json: `${value}::text` },
+    integer: { text: printed, json: printed },
+    float: number,
+    number,
+    numeric: number,
+    json: { text: onOneLine(printed), json: onOneLine(printed) },
+    timestamp: timeColumn(printed),
+    timestamp_local: timeColumn(printed),
+  };
+  return columns[kind] ?? textColumn(printed);
 }
 
-const readers: Partial<Record<StoredType, (text: string) => InputValue>> = {
-  boolean: (text) => text === "t",
-  integer: BigInt,
-  float: numberValue,
-  number: numberValue,
-  numeric: numberValue,
-  // Line ends would break a record of NDJSON; JSON has them only between tokens.
-  json: (text) => new JsonText(text.replaceAll(/[\r\n]+/g, " ")),
-  timestamp_local: (text) => timestamp(`${text}+00`, text),
-  timestamp: (text) => timestamp(text, text),
-};
+/** As cells, the entries of a list are joined with `|` if that keeps them apart. */
+function listOf(element: number, value: string): CopiedColumn {
+  const type = storedTypes.get(element);
+  const isTime = type === "timestamp" || type === "timestamp_local";
+  const plain = onOneLine(`to_json(${value})::text`);
+  const json = isTime
+    ? String.raw`regexp_replace(${plain}, '(\d)(?:\+00:00)?"', '\1Z"', 'g')`
+    : plain;
+  const times = `ARRAY(SELECT ${columnOf(element, "entry").text} FROM unnest(${value}) entry)`;
+  const texts = isTime ? times : type === "boolean" ? `${value}::text[]` : value;
+  // A null adds a `|`, as one in a text does.
+  const joined = `array_to_string(${texts}, '|', '|')`;
+  const bars = `length(${joined}) - length(replace(${joined}, '|', ''))`;
+  const isApart = `array_ndims(${value}) = 1 AND ${bars} = cardinality(${value}) - 1`;
+  return {
+    text: `CASE WHEN cardinality(${value}) = 0 THEN '' WHEN ${isApart} THEN ${joined} ELSE ${json} END`,
+    json,
+  };
+}
 
 /**
  * The type of a column; null if it becomes text.
@@ -211,38 +240,3 @@ const storedTypes: ReadonlyMap<number, StoredType> = new Map([
   [2950, "uuid"],
   [3802, "json"],
 ]);
-
-/** RFC 3339; infinite times and those before Christ stay as the server prints them. */
-function timestamp(zoned: string, printed: string): string {
-  const parts = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)\+00$/.exec(zoned);
-  return parts === null ? printed : `${parts[1]}T${parts[2]}Z`;
-}
-
-/** Parses the text of an array (PostgreSQL manual, section 8.15.6). */
-function arrayValue(text: string, read: (text: string) => InputValue): InputValue {
-  // Bounds other than from 1 come before the braces: [0:1]={a,b}.
-  let at = text.indexOf("{") + 1;
-  const list = (): InputValue[] => {
-    const entries: InputValue[] = [];
-    while (at < text.length) {
-      const first = text[at];
-      if (first === "}") {
-        at++;
-        break;
-      }
-      if (first === ",") at++;
-      else if (first === "{") {
-        at++;
-        entries.push(list());
-      } else entries.push(entry());
-    }
-    return entries;
-  };
-  const entry = (): InputValue => {
-    const quoted = /^"((?:[^"\\]|\\[^])*)"|^[^,{}]*/.exec(text.slice(at)) ?? [""];
-    at += Math.max(1, quoted[0].length);
-    if (quoted[1] !== undefined) return read(quoted[1].replaceAll(/\\([^])/g, "$1"));
-    return quoted[0] === "NULL" ? null : read(quoted[0]);
-  };
-  return list();
-}

@@ -1,6 +1,4 @@
-import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { PassThrough } from "node:stream";
 import {
   addedColumns,
   lackedColumns,
@@ -10,8 +8,8 @@ import {
 import { mapLists } from "../../formats/reading/lines.js";
 import type { RunRows, TableRecords } from "../output.js";
 import { typedRecord } from "../output-row.js";
-import type { TableInput, TableReceiver } from "../../input/table-input.js";
-import type { InputValue } from "../../formats/input-values.js";
+import { copiedRows } from "../../input/copied/copied-rows.js";
+import type { TableInput } from "../../input/copied/table-input.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { quoteIdentifier, quoteTable, type TableName } from "./dialect.js";
 import { checkTable } from "./prepare-table.js";
@@ -47,7 +45,7 @@ export async function readRun(
   const added = wanted.filter((name) => !lacks.includes(name));
   const columns = only === undefined ? own : [];
   const input = select(query(added, columns));
-  const records = mapLists(pulled(input), (row) => typedRecord(added, row));
+  const records = mapLists(copiedRows(input), (row) => typedRecord(added, row));
   return { columns, records, optional };
 }
 
@@ -78,8 +76,12 @@ async function findRun(
       hint: "name another run, or none to take the newest",
     });
   }
-  const ours = new Set(schema.columns.map((column) => column.name));
+  const ours = new Map(schema.columns.map((column) => [column.name, column.type]));
   const quoted = (column: string): string => quoteIdentifier(dialect, column);
+  const selected = (column: string): string =>
+    ours.get(column) === "text[]"
+      ? `array_to_string(${quoted(column)}, '|') AS ${quoted(column)}`
+      : quoted(column);
   const rows = `FROM ${quoteTable(dialect, table)}
         WHERE ${quoted(`${prefix}run_id`)} = '${id.replaceAll("'", "''")}'
         ORDER BY ${quoted(`${prefix}row`)}`;
@@ -87,7 +89,7 @@ async function findRun(
     optional,
     own: names.filter((column) => !ours.has(column)),
     query: (added, own) =>
-      `SELECT ${[...added.map((column) => prefix + column), ...own].map(quoted).join(", ")} ${rows}`,
+      `SELECT ${[...added.map((column) => prefix + column), ...own].map(selected).join(", ")} ${rows}`,
   };
 }
 
@@ -151,34 +153,4 @@ function notAnOutput(name: string, column: string): UsageError {
   return new UsageError("not_an_output", `${name} has no column ${column}`, {
     hint: "name an output of repute; give --prefix if its added columns don't start with rep_",
   });
-}
-
-type Batch = readonly (readonly InputValue[])[];
-
-/** The rows of a table in a fixed order, as they are asked for. */
-async function* pulled(input: TableInput): AsyncGenerator<Batch> {
-  const over = new AbortController();
-  const { signal } = over;
-  const batches = new PassThrough({ objectMode: true, highWaterMark: 1 });
-  let [read, handed] = [0, 0];
-  const receiver: TableReceiver = {
-    begin: async () => void (read = 0),
-    async rows(batch) {
-      // After a lost connection, all rows come again.
-      const fresh = batch.slice(Math.max(0, handed - read));
-      read += batch.length;
-      handed = Math.max(handed, read);
-      if (fresh.length > 0 && !batches.write(fresh)) await once(batches, "drain", { signal });
-    },
-  };
-  const reading = input.read(receiver, { signal, onWarning: () => undefined }).then(
-    () => void batches.end(),
-    (error: Error) => void batches.destroy(error),
-  );
-  try {
-    yield* batches as AsyncIterable<Batch>;
-  } finally {
-    over.abort();
-    await reading;
-  }
 }

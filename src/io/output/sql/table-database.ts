@@ -2,7 +2,6 @@ import { systemClock } from "../../../core/clock.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import type { TypedColumn } from "../../formats/typed-column.js";
 import type { ColumnBatch } from "../row-cells.js";
-import type { TableReadOptions, TableReceiver } from "../../input/table-input.js";
 import type { Dialect, TableName } from "./dialect.js";
 import type { PublicationOptions } from "../publication.js";
 
@@ -113,11 +112,6 @@ export type Selection =
   | { readonly table: TableName }
   /** A single statement that returns rows. */
   | { readonly query: string };
-
-export interface SelectionReading extends TableReadOptions {
-  readonly selection: Selection;
-  readonly receiver: TableReceiver;
-}
 
 export function severalStatements(): UsageError {
   return new UsageError("bad_query", "the query of the input has several statements", {

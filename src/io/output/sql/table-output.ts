@@ -1,5 +1,10 @@
-import type { TableInput } from "../../input/table-input.js";
-import type { Selection, SelectionReading, Connect } from "./table-database.js";
+import type {
+  CopiedTable,
+  CopyOptions,
+  CopyTarget,
+  TableInput,
+} from "../../input/copied/table-input.js";
+import type { Connect, Selection } from "./table-database.js";
 import { UsageError } from "../../../core/errors.js";
 import type { NameParts } from "../../../core/files/output-names.js";
 import type { KindOutput, ParseKind } from "../output.js";
@@ -19,8 +24,13 @@ export interface TableAddress {
   readonly base: (stateDir?: string) => string;
   /** Connects to the database. @param name of the table or query in messages */
   connect(name: string): Connect;
-  /** Reads a selection. @param name of it in messages */
-  read(name: string, reading: SelectionReading): Promise<void>;
+  /** Copies a selection, as `TableInput.copy`. @param name of it in messages */
+  copy(
+    name: string,
+    selection: Selection,
+    to: CopyTarget | null,
+    options: CopyOptions,
+  ): Promise<CopiedTable>;
 }
 
 export interface DatabaseKind {
@@ -78,7 +88,7 @@ export function tableInput(
     name,
     file,
     isTable: true,
-    read: (receiver, options) => address.read(name, { selection, receiver, ...options }),
+    copy: (to, options) => address.copy(name, selection, to, options),
   };
 }
 

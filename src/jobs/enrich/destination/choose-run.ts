@@ -2,7 +2,7 @@ import { v7 as timeOrderedId } from "uuid";
 import { raceAbort } from "../../../core/abort.js";
 import { systemClock } from "../../../core/clock.js";
 import { checkRunWords, hasRunWords, type RunStart } from "../../../core/files/output-names.js";
-import { fileInputs, inputPaths } from "../../../io/input/types.js";
+import { fileInputs } from "../../../io/input/types.js";
 import type { Job } from "../types.js";
 import { chooseOutput } from "./choose-output.js";
 import { NamedFolders } from "./named-folders.js";
@@ -70,11 +70,11 @@ export async function chooseRun(job: Job): Promise<Chosen> {
  * The files that the output must not replace. Reading a database file ends
  * before it is written, so the output may be another of its tables.
  */
-function inputFiles({ input, settings, rows: { copied }, refill }: Job): readonly string[] {
+function inputFiles({ input, settings, refill }: Job): readonly string[] {
   if (refill?.inPlace === true) return [];
-  if (copied === undefined) return inputPaths(input);
-  const objects = fileInputs(input).flatMap(({ path, isObject }) => (isObject ? [path] : []));
   const { isTable } = settings.output.output;
-  const kept = copied.sources.filter((source) => !source.isTable || !isTable);
-  return [...objects, ...kept.flatMap(({ file }) => file ?? [])];
+  return fileInputs(input).flatMap(({ path, isObject, table }) => {
+    if (table === undefined || isObject === true) return path;
+    return table.file === null || (table.isTable && isTable) ? [] : table.file;
+  });
 }

@@ -12,8 +12,12 @@ import { detectSourceFormat } from "../../../io/formats/registry.js";
 import { openSource } from "../../../io/input/open-input.js";
 import type { SourceFormat } from "../../../io/formats/types.js";
 import type { SniffedInput } from "../../../io/input/sniff-format.js";
+import { copiedTypes, copiesOf, isCopied } from "../../../io/input/copied/copies.js";
+import type { CopyShape, TableInput } from "../../../io/input/copied/table-input.js";
 import {
   type Encoding,
+  fileInputs,
+  isTableCopy,
   type NamedInput,
   type OpenedSource,
   type RunInput,
@@ -38,13 +42,80 @@ export function optionalColumnsOf({
   return refill?.optional ?? { file: "inputs" in input, column: items.length > 1, raw, only };
 }
 
-/** The default way for runs and plans to read an input and find its items. */
-export function readingOf(
+/** Options that apply only to text. */
+const textOptions = {
+  from: "--from",
+  header: "--header",
+  delimiter: "--delimiter",
+  comment: "--comment",
+  encoding: "--encoding",
+  sheet: "--sheet",
+} as const;
+
+type TextOption = keyof typeof textOptions;
+
+const noTextOptions: Readonly<Partial<Record<TextOption, undefined>>> = Object.fromEntries(
+  Object.keys(textOptions).map((name) => [name, undefined]),
+);
+
+/**
+ * How the rows of an input are read. What is not on this machine is copied to the run's folder first.
+ *
+ * @throws UsageError `text_option` if there is no text
+ */
+export function inputReading(
   input: RunInput,
   settings: ReadingSettings,
   clock: Clock = systemClock,
 ): RowSource {
-  if ("inputs" in input) return readingOfSeveral(input.inputs, settings, clock);
+  const rows = readingOf(input, settings, clock);
+  const tables = fileInputs(input).flatMap(({ table }) => table ?? []);
+  if (!fileInputs(input).some(isCopied)) return rows;
+  const inputs = "inputs" in input ? input.inputs.map((named) => named.input) : [input];
+  const text = inputs.find((one) => !("path" in one) || one.table === undefined);
+  if (text === undefined) refuseTextOptions(tables[0]!, settings);
+  return {
+    ...rows,
+    // Text outputs are CSV unless they are named otherwise.
+    inputFormat: async () =>
+      text === undefined ? "csv" : readingOf(text, settings, clock).inputFormat(),
+    copied(place) {
+      const shape = text === undefined ? place.shape : shapeBeside(text, settings);
+      const copies = copiesOf(input, { ...place, clock, shape });
+      return { ...copies, open: readingOf(copies.input, settings, clock).open };
+    },
+  };
+}
+
+/** Objects and rows do not mix: tables are copied as what the text is. */
+function shapeBeside(text: SourceInput, { from }: ReadingSettings): CopyShape {
+  const named = "path" in text ? detectSourceFormat(text.path).format : null;
+  return ["json", "ndjson"].includes(from ?? named ?? "") ? "objects" : "cells";
+}
+
+/** @throws UsageError `text_option` */
+function refuseTextOptions({ name }: TableInput, settings: ReadingSettings): void {
+  for (const option of Object.keys(textOptions) as TextOption[]) {
+    if (settings[option] === undefined) continue;
+    throw new UsageError(
+      "text_option",
+      `${textOptions[option]} applies only to text, and the input ${name} is none`,
+      { hint: `leave out ${textOptions[option]}` },
+    );
+  }
+}
+
+/** The default way for runs and plans to read an input and find its items. */
+export function readingOf(
+  input: RunInput,
+  given: ReadingSettings,
+  clock: Clock = systemClock,
+): RowSource {
+  if ("inputs" in input) return readingOfSeveral(input.inputs, given, clock);
+  const isTable = isTableCopy(input);
+  const settings: ReadingSettings = isTable
+    ? { ...given, ...noTextOptions, from: "ndjson" }
+    : given;
   const comment = settings.comment ?? null;
   const { format: named, ...stored } = storedAs(input, settings);
   let sniffing: Promise<SniffedInput> | null = null;
@@ -66,7 +137,9 @@ export function readingOf(
       const guessed = settings.from === undefined;
       const { comment } = sniffed;
       const options = { format, guessed, ...stored, ...flags, comment, resume, clock };
-      return openSource(sniffed.input, options);
+      const source = await openSource(sniffed.input, options);
+      if (!("path" in input) || !isTable) return source;
+      return { ...source, kind: input.copyOf?.kind, types: await copiedTypes(input) };
     },
   };
 }
@@ -82,7 +155,7 @@ function storedAs(
   const format = from ?? detected?.format ?? cells;
   const stored = { gzip, encoding, sheet };
   if (format === "json") return { ...stored, format: "ndjson", json: "named" };
-  const mayBeJson = format === null || format === "ndjson";
+  const mayBeJson = (format === null || format === "ndjson") && !isTableCopy(input);
   return { ...stored, format, json: mayBeJson ? "possible" : undefined };
 }
 
@@ -93,7 +166,7 @@ function refuseDelimiter(
   format: SourceFormat,
 ): void {
   if (delimiter === undefined || !["ndjson", "text"].includes(format)) return;
-  const name = "path" in input ? input.path : input.name;
+  const name = "path" in input ? (input.copyOf?.name ?? input.path) : input.name;
   const read = format === "text" ? "text, one item a line" : "JSON";
   throw new UsageError("text_option", `--delimiter is for cells, but ${name} is read as ${read}`, {
     hint: "leave out --delimiter, or add --from csv",

@@ -56,12 +56,9 @@ export async function identifyInput(input: SourceInput, bytes?: number): Promise
       : { path: name, ...unread, head: version };
   }
   const { path, copyOf } = input;
-  // The copy stays the same whatever becomes of the table.
-  if (copyOf !== undefined) return { path: copyOf.name, ...unread };
-  if (input.isObject === true) {
-    const { pinnedObject } = await import("../../../io/input/stored-object.js");
-    const { etag, size } = await pinnedObject(input);
-    return { path, file: path, bytes: size, head: etag, tail: null };
+  // The copy stays the same whatever becomes of the table; an object has versions.
+  if (copyOf !== undefined) {
+    return { path: copyOf.name, ...unread, head: (await copyOf.version?.()) ?? null };
   }
   const file = realPath(path);
   // Opening the input later reports why it cannot be read.
@@ -195,8 +192,10 @@ async function inputDifference(
     return `the input was ${was.path ?? "a stream"}, now ${now.path ?? "a stream"}`;
   }
   const name = was.path ?? "the input";
-  if (!("path" in input)) {
-    return was.head === now.head ? null : `the content of ${name} has changed`;
+  const changed = `the content of ${name} has changed`;
+  if (!("path" in input)) return was.head === now.head ? null : changed;
+  if (input.copyOf !== undefined) {
+    return [null, was.head].includes(now.head) ? null : changed;
   }
   // Nothing to compare: a device, or a file whose fault is reported when it is opened.
   if (now.bytes === null) return null;
@@ -204,7 +203,7 @@ async function inputDifference(
     return `${name} had ${was.bytes} bytes, now ${now.bytes}`;
   }
   const { head, tail } = await identifyInput(input, was.bytes ?? undefined);
-  return was.head === head && was.tail === tail ? null : `the content of ${name} has changed`;
+  return was.head === head && was.tail === tail ? null : changed;
 }
 
 /** `./a.csv`, `a.csv`, an absolute path and links to the file all name the same input. */

@@ -19,7 +19,7 @@ import {
 const own = new RegExp(
   `^(?:${[
     String.raw`(?:begun|checkpoint|finished|manifest)\.json(?:\.new)?`,
-    String.raw`(?:input-\d+/)?input\.(?:tsv|ndjson|json|parquet)(?:\.new)?`,
+    String.raw`(?:input-\d+/)?(?:input\.[\w.]+|copied\.json)(?:\.new)?`,
     String.raw`rows\.part|seen-items\.part`,
     String.raw`lock(?:\.holder)?`,
     String.raw`journal|earlier|input-\d+|parts`,

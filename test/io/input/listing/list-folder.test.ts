@@ -46,7 +46,7 @@ test("leaves out hidden files and what repute wrote, at any depth", async () => 
     "x/out.csv.manifest.json",
     "x/out.csv.failed",
     "x/out.ndjson.state/journal/records",
-    "x/out.ndjson.state/input.tsv",
+    "x/out.ndjson.state/input.rows",
     "x/mine.state/b.csv",
   ];
   const { inputs, skipped } = await listFolder("in", folderOf("in/", tree), choice);

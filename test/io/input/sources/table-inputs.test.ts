@@ -140,7 +140,7 @@ describe("tables and Parquet files as input", () => {
     const args = ["duckdb:in.duckdb?table=many", "-o", "out.csv", "--resume"];
     expect(await enrich(cwd, ...args, "--max-requests", "100")).toMatchObject({ code: 75 });
     await writeFile(join(cwd, "in.duckdb"), "gone");
-    const copy = join(cwd, "out.csv.state", "input.tsv");
+    const copy = join(cwd, "out.csv.state", "input.rows");
     const whole = await readFile(copy);
     await truncate(copy, whole.length - 20);
     const cut = await enrich(cwd, ...args);
@@ -149,7 +149,7 @@ describe("tables and Parquet files as input", () => {
     const changed = Buffer.from(whole);
     changed[whole.length - 30] = 0x7a;
     await writeFile(copy, changed);
-    expect((await enrich(cwd, ...args)).stderr).toMatch(/is damaged: .*input\.tsv/);
+    expect((await enrich(cwd, ...args)).stderr).toMatch(/is damaged: .*input\.rows/);
     await writeFile(copy, whole);
     expect(await enrich(cwd, ...args)).toMatchObject({ code: 0 });
     const lines = (await readFile(join(cwd, "out.csv"), "utf8")).split("\n");

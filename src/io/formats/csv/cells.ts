@@ -1,0 +1,43 @@
+import { contentLines, mapLists, type TextBytes } from "../reading/lines.js";
+import { Sample } from "../reading/sample.js";
+import type { FormatReading, Reading, ReadOptions } from "../types.js";
+import type { CsvRecord } from "./csv-records.js";
+import { findLayout, rowsOf } from "./csv.js";
+
+const layoutOfCells = { format: "csv", delimiter: ",", comment: null, spaced: false } as const;
+
+/** Reads the copy of a table: an array of texts and nulls a line. The first line has the names. */
+export async function readCells(reading: Reading, options: ReadOptions): Promise<FormatReading> {
+  const { bytes, before, settled } = reading;
+  const records = new Sample(recordsOf(bytes, before?.line ?? 0), null);
+  const isHeaderRead = before === null;
+  if (isHeaderRead) await records.until(() => records.read.length > 0);
+  const found = settled ?? (await settle(bytes.name, records, options));
+  return rowsOf(reading, found.columns, found.reading, records.all(isHeaderRead ? 1 : 0));
+}
+
+async function settle(
+  name: string,
+  records: Sample<CsvRecord>,
+  options: ReadOptions,
+): Promise<Pick<FormatReading, "columns" | "reading">> {
+  const layout = await findLayout(name, records, () => null, { ...options, header: true });
+  const { columns, ...found } = layout;
+  return { columns, reading: { ...layoutOfCells, ...found } };
+}
+
+/** The records of a copy, its header included. */
+export function recordsOf(
+  bytes: TextBytes,
+  linesBefore: number,
+): AsyncGenerator<readonly CsvRecord[]> {
+  return mapLists(
+    contentLines(bytes, linesBefore, () => false),
+    ({ text, number, end }) => {
+      const values = JSON.parse(text) as (string | null)[];
+      const nulls = values.map((value) => value === null);
+      const cells = values.map((value) => value ?? "");
+      return { cells, nulls, line: number, endLine: number, end };
+    },
+  );
+}

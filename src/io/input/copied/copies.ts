@@ -1,0 +1,206 @@
+import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { type Clock, systemClock } from "../../../core/clock.js";
+import { FatalError, startOver } from "../../../core/errors.js";
+import { type ChecksumState, RunningChecksum } from "../../../core/files/checksum.js";
+import { openSealedJson, replaceFile, sealJson } from "../../../core/files/json-file.js";
+import { withoutFailed } from "../../../core/files/output-names.js";
+import { counted, formatBytes } from "../../../core/wording/quantity.js";
+import type { InputType } from "../../formats/typed-column.js";
+import { outputFault } from "../../output/output-fault.js";
+import type { FileInput, NamedInput, RunInput } from "../types.js";
+import { verifyInput } from "../verify-input.js";
+import type { CopyShape } from "./table-input.js";
+
+/** Where the inputs of a run are copied, and what a run needs meanwhile. */
+export interface CopyPlace {
+  readonly folder: string;
+  /** Of tables. */
+  readonly shape: CopyShape;
+  readonly signal: AbortSignal;
+  readonly clock?: Clock | undefined;
+  readonly onWarning?: ((message: string) => void) | undefined;
+  readonly onNotice?: ((message: string) => void) | undefined;
+}
+
+/** The inputs of a run on this machine. */
+interface Copies {
+  readonly input: RunInput;
+  /** Makes the copies, or checks those of the interrupted run. @throws ReputeError */
+  readonly make: (isResumed: boolean) => Promise<void>;
+}
+
+/** Whether an input is copied before it is read: a table, a Parquet file or an object. */
+export function isCopied({ isObject, table }: FileInput): boolean {
+  return isObject === true || table !== undefined;
+}
+
+/**
+ * The copies of the inputs that are no local text. Each is made once; the run reads the copy. Of
+ * several inputs, each has a folder of its own.
+ */
+export function copiesOf(given: RunInput, place: CopyPlace): Copies {
+  const copies: Copy[] = [];
+  const local = (named: NamedInput, folder: string): NamedInput => {
+    const { input } = named;
+    if (!("path" in input) || !isCopied(input)) return named;
+    const copy = new Copy(input, { ...place, folder });
+    copies.push(copy);
+    return { ...named, name: input.table?.name ?? named.name, input: copy.input };
+  };
+  const input =
+    "inputs" in given
+      ? {
+          ...given,
+          inputs: given.inputs.map((named, index) =>
+            local(named, join(place.folder, `input-${index + 1}`)),
+          ),
+        }
+      : local({ name: "", input: given }, place.folder).input;
+  return {
+    input,
+    async make(isResumed) {
+      for (const copy of copies) await (isResumed ? copy.check() : copy.make());
+    },
+  };
+}
+
+/** What is known of a copy, beside it. */
+interface CopySeal {
+  readonly content: ChecksumState;
+  /** Of a table. */
+  readonly types?: readonly InputType[];
+}
+
+const sealName = "copied.json";
+
+/** The types of a table's columns, by its copy; undefined for none. */
+export async function copiedTypes({ path, copyOf }: FileInput): Promise<CopySeal["types"]> {
+  // Objects have the types in themselves.
+  return copyOf?.shape === "cells" ? (await readSeal(dirname(path)))?.types : undefined;
+}
+
+/** Null if a copy is incomplete. */
+async function readSeal(folder: string): Promise<Partial<CopySeal> | null> {
+  return readFile(join(folder, sealName), "utf8").then(openSealedJson, () => null);
+}
+
+/** How often the progress of a long copy is told. */
+const noticeMs = 10_000;
+
+class Copy {
+  /** The copy as input. */
+  readonly input: FileInput;
+  readonly #given: FileInput;
+  readonly #place: CopyPlace;
+  /** The version of an object: what was copied, else what is there now. */
+  #version: Promise<string | null> | null = null;
+
+  constructor(given: FileInput, place: CopyPlace) {
+    this.#given = given;
+    this.#place = place;
+    const { path, table } = given;
+    const { folder, shape } = place;
+    this.input =
+      table === undefined
+        ? {
+            path: join(folder, `input${extensionOf(path)}`),
+            copyOf: { name: path, version: () => (this.#version ??= versionOf(path)) },
+          }
+        : {
+            path: join(folder, shape === "cells" ? "input.rows" : "input.ndjson"),
+            copyOf: { name: table.name, kind: table.kind, shape },
+          };
+  }
+
+  async make(): Promise<void> {
+    const { folder, signal } = this.#place;
+    const { path } = this.input;
+    const fresh = `${path}.new`;
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const types = await this.#write(fresh);
+      const content = await settle(fresh);
+      await rename(fresh, path);
+      const seal: CopySeal = { content, ...(types !== undefined && { types }) };
+      await replaceFile(join(folder, sealName), sealJson(seal), 0o600);
+    } catch (error) {
+      await rm(fresh, { force: true });
+      if (signal.aborted) throw signal.reason;
+      const isOfDisk = (error as NodeJS.ErrnoException).syscall !== undefined;
+      throw isOfDisk ? outputFault(path, error) : error;
+    }
+  }
+
+  async #write(path: string): Promise<CopySeal["types"]> {
+    const { shape, signal, clock = systemClock, onWarning, onNotice } = this.#place;
+    const { path: address, table } = this.#given;
+    if (table === undefined) {
+      const { downloadObject } = await import("../../s3/read-object.js");
+      let told = clock.monotonic();
+      const onBytes = (bytes: number, size: number): void => {
+        if (clock.monotonic() - told < noticeMs) return;
+        told = clock.monotonic();
+        onNotice?.(`copying ${address}: ${formatBytes(bytes)} of ${formatBytes(size)}`);
+      };
+      const { etag } = await downloadObject(address, path, { signal, onBytes });
+      this.#version = Promise.resolve(etag);
+      return undefined;
+    }
+    const { rows, types } = await table.copy({ path, shape }, { signal, clock, onWarning });
+    onNotice?.(`read ${counted(rows, "row")} from ${table.name}`);
+    return types;
+  }
+
+  /** Checks what an interrupted run copied. @throws FatalError `copy_damaged` */
+  async check(): Promise<void> {
+    const { path, copyOf } = this.input;
+    const damaged = (what: string, cause?: unknown): FatalError =>
+      new FatalError("copy_damaged", `the copy of ${copyOf?.name} ${what}: ${path}`, {
+        cause,
+        hint: startOver,
+      });
+    const { content } = (await readSeal(this.#place.folder)) ?? {};
+    if (content === undefined) throw damaged("is incomplete");
+    const handle = await open(path, "r").catch((error: unknown) => {
+      throw damaged("cannot be opened", error);
+    });
+    try {
+      if ((await handle.stat()).size !== content.bytes) throw damaged("has another length");
+      await verifyInput({ name: path, handle }, content, 0);
+    } catch (error) {
+      if (!(error instanceof FatalError) || error.code === "copy_damaged") throw error;
+      throw damaged("is damaged", error);
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+/** Makes a copy durable. @returns its checksum */
+async function settle(path: string): Promise<ChecksumState> {
+  const handle = await open(path, "r+");
+  try {
+    const checksum = new RunningChecksum();
+    await checksum.read(handle, Infinity);
+    await handle.sync();
+    return checksum.state();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The extension of an object, which may tell the format of its copy. */
+function extensionOf(address: string): string {
+  const name = withoutFailed(basename(address));
+  return /(?:\.[a-z0-9]{1,8}){1,2}$/i.exec(name)?.[0] ?? ".object";
+}
+
+/** Null if it cannot be found out: the copy goes for it. */
+async function versionOf(address: string): Promise<string | null> {
+  const { pinObject } = await import("../../s3/read-object.js");
+  return pinObject(address).then(
+    ({ etag }) => etag || null,
+    () => null,
+  );
+}
