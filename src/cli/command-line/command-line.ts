@@ -4,7 +4,7 @@ import { InterruptedError, type StopSignal, stopSignals, UsageError } from "../.
 import { programInfo } from "../../core/program.js";
 import { Reporter, type LogFormat } from "../terminal/reporter.js";
 import { OutputClosedError } from "../../io/output/file-destination.js";
-import { outputFault } from "../../io/output/output-fault.js";
+import { outputFault } from "../../core/files/output-fault.js";
 import { exitCodeOfError, exitCodes, endingOfError } from "../../jobs/enrich/ending.js";
 import { safeOnTerminal } from "../terminal/terminal-output.js";
 import { commandNamed, loadCommands } from "../command-list.js";

@@ -6,7 +6,7 @@ import type { InputType } from "../formats/typed-column.js";
 import type { TextBytes, Warnings } from "../formats/reading/lines.js";
 import { isObjectAddress } from "../s3/address.js";
 import type { TlpChoice } from "./tlp-rows.js";
-import type { CopyShape, TableInput } from "./copied/table-input.js";
+import type { CopyShape, TableInput } from "./table-input.js";
 import type { InputReading, ReadOptions } from "../formats/types.js";
 
 export interface SourcePosition {

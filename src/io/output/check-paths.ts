@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { makeFolder, realPath } from "../../core/files/folders.js";
 import { partPath } from "./part-file.js";
-import { outputFault } from "./output-fault.js";
+import { outputFault } from "../../core/files/output-fault.js";
 import { didYouMean } from "../../core/wording/did-you-mean.js";
 import type { Output } from "./output.js";
 import { failedSuffix, manifestPath } from "../../core/files/output-names.js";

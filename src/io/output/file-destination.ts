@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { access, type FileHandle, lstat, open, rm, writeFile } from "node:fs/promises";
 import { FatalError } from "../../core/errors.js";
 import { RunningChecksum } from "../../core/files/checksum.js";
-import { outputFault } from "./output-fault.js";
+import { outputFault } from "../../core/files/output-fault.js";
 import {
   noLink,
   partFault,

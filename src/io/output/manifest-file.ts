@@ -9,7 +9,7 @@ import {
 } from "../../core/manifest.js";
 import type { Output } from "./output.js";
 import { defaultPrefix } from "./options.js";
-import { outputFault } from "./output-fault.js";
+import { outputFault } from "../../core/files/output-fault.js";
 
 /**
  * Prefix of an output's added columns: the one that was asked for, else the one that its manifest

@@ -3,7 +3,7 @@ import { type FileInput, fileInput } from "../input/types.js";
 import { parquetOutput } from "./parquet/output.js";
 import { databases } from "./registry.js";
 import { namesTable, type TableAddress, tableInput } from "./sql/table-output.js";
-import type { TableInput } from "../input/copied/table-input.js";
+import type { TableInput } from "../input/table-input.js";
 import type { Selection } from "./sql/table-database.js";
 
 /**

@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { startOver, writeAgain, FatalError } from "../../core/errors.js";
 import { syncFolder } from "../../core/files/folders.js";
 import { type Damage, RunningChecksum } from "../../core/files/checksum.js";
-import { outputFault } from "./output-fault.js";
+import { outputFault } from "../../core/files/output-fault.js";
 import type { SinkPosition, WrittenFile } from "./types.js";
 
 /** Windows has no O_NOFOLLOW; links are followed there. */

@@ -9,7 +9,7 @@ import type { OutputRecord } from "../formats/types.js";
 import { unfinishedHint } from "../input/verify-input.js";
 import { manifestPlace, prefixOfOutput, readManifest } from "./manifest-file.js";
 import type { Output } from "./output.js";
-import { outputFault } from "./output-fault.js";
+import { outputFault } from "../../core/files/output-fault.js";
 import { localOutput, openForm, type OutputFile, outputFile, recordsOf } from "./read.js";
 
 interface Verification {

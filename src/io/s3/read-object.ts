@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import { FatalError, ReputeError, startAnew, startOver } from "../../core/errors.js";
-import { writeChunks } from "../input/copied/write-chunks.js";
+import { writeChunks } from "../../core/files/write-chunks.js";
 import { objectAt } from "./address.js";
 import { objectFault, statusOf, withStore } from "./client.js";
 

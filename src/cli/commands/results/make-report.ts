@@ -12,7 +12,7 @@ import {
 import { realPath } from "../../../core/files/folders.js";
 import { shellWord } from "../../../core/wording/quantity.js";
 import { replaceFile } from "../../../core/files/json-file.js";
-import { outputFault } from "../../../io/output/output-fault.js";
+import { outputFault } from "../../../core/files/output-fault.js";
 import { isObjectAddress } from "../../../io/s3/address.js";
 import type { Output } from "../../../io/output/output.js";
 import { parseOutput } from "../../../io/output/registry.js";

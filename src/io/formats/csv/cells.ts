@@ -9,7 +9,7 @@ const layoutOfCells = { format: "csv", delimiter: ",", comment: null, spaced: fa
 /** Reads the copy of a table: an array of texts and nulls a line. The first line has the names. */
 export async function readCells(reading: Reading, options: ReadOptions): Promise<FormatReading> {
   const { bytes, before, settled } = reading;
-  const records = new Sample(recordsOf(bytes, before?.line ?? 0), null);
+  const records = new Sample(cellRecords(bytes, before?.line ?? 0), null);
   const isHeaderRead = before === null;
   if (isHeaderRead) await records.until(() => records.read.length > 0);
   const found = settled ?? (await settle(bytes.name, records, options));
@@ -27,7 +27,7 @@ async function settle(
 }
 
 /** The records of a copy, its header included. */
-export function recordsOf(
+export function cellRecords(
   bytes: TextBytes,
   linesBefore: number,
 ): AsyncGenerator<readonly CsvRecord[]> {

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { recordsOf } from "../../formats/csv/cells.js";
+import { cellRecords } from "../../formats/csv/cells.js";
 import { openInput } from "../open-input.js";
-import type { TableInput } from "./table-input.js";
+import type { TableInput } from "../table-input.js";
 
 /** The texts of a table's rows, through a temporary copy; "" for null. */
 export async function* copiedRows(
@@ -16,7 +16,7 @@ export async function* copiedRows(
     const bytes = await openInput({ path }, { gzip: false, offset: 0 });
     try {
       let headers = 1;
-      for await (const records of recordsOf(bytes, 0)) {
+      for await (const records of cellRecords(bytes, 0)) {
         yield records.slice(headers).map(({ cells }) => cells);
         headers = 0;
       }

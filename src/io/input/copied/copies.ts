@@ -7,10 +7,10 @@ import { openSealedJson, replaceFile, sealJson } from "../../../core/files/json-
 import { withoutFailed } from "../../../core/files/output-names.js";
 import { counted, formatBytes } from "../../../core/wording/quantity.js";
 import type { InputType } from "../../formats/typed-column.js";
-import { outputFault } from "../../output/output-fault.js";
+import { outputFault } from "../../../core/files/output-fault.js";
 import type { FileInput, NamedInput, RunInput } from "../types.js";
 import { verifyInput } from "../verify-input.js";
-import type { CopyShape } from "./table-input.js";
+import type { CopyShape } from "../table-input.js";
 
 /** Where the inputs of a run are copied, and what a run needs meanwhile. */
 export interface CopyPlace {

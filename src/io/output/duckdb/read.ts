@@ -7,8 +7,8 @@ import {
   copyHeader,
   type CopyOptions,
   type CopyTarget,
-} from "../../input/copied/table-input.js";
-import { outputFault } from "../output-fault.js";
+} from "../../input/table-input.js";
+import { outputFault } from "../../../core/files/output-fault.js";
 import { quoteTable } from "../sql/dialect.js";
 import {
   type CopiedQuery,

@@ -35,8 +35,8 @@ import {
   copyLine,
   type CopyOptions,
   type CopyTarget,
-} from "../../input/copied/table-input.js";
-import { writeChunks } from "../../input/copied/write-chunks.js";
+} from "../../input/table-input.js";
+import { writeChunks } from "../../../core/files/write-chunks.js";
 
 export async function formOfParquet(path: string, options: OutputColumns): Promise<OutputForm> {
   const output = await openParquetOutput(path, options);

@@ -9,8 +9,8 @@ import {
   copyHeader,
   type CopyOptions,
   type CopyTarget,
-} from "../../input/copied/table-input.js";
-import { writeChunks } from "../../input/copied/write-chunks.js";
+} from "../../input/table-input.js";
+import { writeChunks } from "../../../core/files/write-chunks.js";
 import {
   type CopiedColumn,
   copiedName,

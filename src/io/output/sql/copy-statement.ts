@@ -1,4 +1,4 @@
-import { type CopyShape, memberKeys } from "../../input/copied/table-input.js";
+import { type CopyShape, memberKeys } from "../../input/table-input.js";
 import { doubleQuoted } from "./dialect.js";
 
 /** A column of a copied query, as SQL: its text and its JSON, both null for null. */

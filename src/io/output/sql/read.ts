@@ -9,7 +9,7 @@ import { mapLists } from "../../formats/reading/lines.js";
 import type { RunRows, TableRecords } from "../output.js";
 import { typedRecord } from "../output-row.js";
 import { copiedRows } from "../../input/copied/copied-rows.js";
-import type { TableInput } from "../../input/copied/table-input.js";
+import type { TableInput } from "../../input/table-input.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { quoteIdentifier, quoteTable, type TableName } from "./dialect.js";
 import { checkTable } from "./prepare-table.js";

@@ -1,9 +1,4 @@
-import type {
-  CopiedTable,
-  CopyOptions,
-  CopyTarget,
-  TableInput,
-} from "../../input/copied/table-input.js";
+import type { CopiedTable, CopyOptions, CopyTarget, TableInput } from "../../input/table-input.js";
 import type { Connect, Selection } from "./table-database.js";
 import { UsageError } from "../../../core/errors.js";
 import type { NameParts } from "../../../core/files/output-names.js";

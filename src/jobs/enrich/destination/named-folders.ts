@@ -1,7 +1,7 @@
 import { mkdir, rmdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { hasRunWords, namedAfter, type RunStart } from "../../../core/files/output-names.js";
-import { outputFault } from "../../../io/output/output-fault.js";
+import { outputFault } from "../../../core/files/output-fault.js";
 import { checkFolder } from "../../../io/output/check-paths.js";
 
 /** Folders with `{date}` or `{run_id}` in their names, which a run creates. */

@@ -9,7 +9,7 @@ import type { Encoder, EncoderOptions } from "../../../io/formats/types.js";
 import type { OpenedSource } from "../../../io/input/types.js";
 import { openFileDestination, streamDestination } from "../../../io/output/file-destination.js";
 import type { SinkSettings } from "../../../io/output/options.js";
-import { outputFault } from "../../../io/output/output-fault.js";
+import { outputFault } from "../../../core/files/output-fault.js";
 import type { Publication } from "../../../io/output/publication.js";
 import { textSink } from "../../../io/output/text/text-sink.js";
 import type { Destination, Sink, SinkPosition } from "../../../io/output/types.js";

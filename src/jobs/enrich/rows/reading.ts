@@ -13,7 +13,7 @@ import { openSource } from "../../../io/input/open-input.js";
 import type { SourceFormat } from "../../../io/formats/types.js";
 import type { SniffedInput } from "../../../io/input/sniff-format.js";
 import { copiedTypes, copiesOf, isCopied } from "../../../io/input/copied/copies.js";
-import type { CopyShape, TableInput } from "../../../io/input/copied/table-input.js";
+import type { CopyShape, TableInput } from "../../../io/input/table-input.js";
 import {
   type Encoding,
   fileInputs,

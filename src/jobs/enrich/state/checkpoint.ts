@@ -9,7 +9,7 @@ import {
 } from "../../../core/files/json-file.js";
 import { type Manifest, manifestSchema } from "../../../core/manifest.js";
 import type { SourcePosition } from "../../../io/input/types.js";
-import { outputFault } from "../../../io/output/output-fault.js";
+import { outputFault } from "../../../core/files/output-fault.js";
 import type { SinkPosition } from "../../../io/output/types.js";
 import { type TallySnapshot, withoutRows } from "../tally.js";
 import type { Fingerprint } from "./fingerprint.js";

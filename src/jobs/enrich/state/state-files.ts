@@ -6,7 +6,7 @@ import { openSealedJson } from "../../../core/files/json-file.js";
 import { syncFolder } from "../../../core/files/folders.js";
 import { takeLock, type Unlock } from "../../../core/files/run-lock.js";
 import { removePart } from "../../../io/output/part-file.js";
-import { outputFault } from "../../../io/output/output-fault.js";
+import { outputFault } from "../../../core/files/output-fault.js";
 import {
   begunName,
   checkpointName,

@@ -1,5 +1,5 @@
-import { FatalError } from "../../core/errors.js";
-import { faultReason, knownFault } from "../../core/files/system-fault.js";
+import { FatalError } from "../errors.js";
+import { faultReason, knownFault } from "./system-fault.js";
 
 const codes = {
   ENOSPC: "output_disk_full",

@@ -1,6 +1,6 @@
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import { outputFault } from "../../output/output-fault.js";
+import { outputFault } from "./output-fault.js";
 
 /**
  * Writes a file of the run.

@@ -1,7 +1,7 @@
-import type { Clock } from "../../../core/clock.js";
-import { type InputValue, cellOf, jsonOf } from "../../formats/input-values.js";
-import { uniqueNames } from "../../formats/ndjson/ndjson.js";
-import type { InputType } from "../../formats/typed-column.js";
+import type { Clock } from "../../core/clock.js";
+import { type InputValue, cellOf, jsonOf } from "../formats/input-values.js";
+import { uniqueNames } from "../formats/ndjson/ndjson.js";
+import type { InputType } from "../formats/typed-column.js";
 
 /**
  * How the rows of a copy are written, one a line: `cells` is an array of texts and nulls, after a line
