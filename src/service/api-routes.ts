@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { snapshotLength, tagIpsLimit, caseStates } from "../client/api/calls.js";
+import { tagIpsQuery, wrongParameter, caseStates } from "../client/api/calls.js";
 import { lookupEndpoints } from "../core/finding.js";
 import type { Cases } from "./cases.js";
 import {
@@ -85,17 +85,10 @@ const defaultLimit = 1000;
 
 function tagIps(lists: TagLists, name: string, query: ApiRequest["query"]): ServedAnswer {
   if (!lists.current(name)) return unknownTag(name);
-  const offset = wholeNumber(query["offset"] ?? "0");
-  if (offset === null) return failure("offset must be an integer of at least 0");
-  const limit = wholeNumber(query["limit"] ?? String(defaultLimit));
-  if (limit === null || limit < tagIpsLimit.min || limit > tagIpsLimit.max) {
-    return failure(`limit must be an integer from ${tagIpsLimit.min} to ${tagIpsLimit.max}`);
-  }
-  const token = query["snapshot"];
-  if (token !== undefined && token.length !== snapshotLength) {
-    return failure(`snapshot must have exactly ${snapshotLength} characters`);
-  }
-  const version = token === undefined ? lists.current(name) : lists.pinned(name, String(token));
+  const { data, error } = tagIpsQuery.safeParse(query);
+  if (error) return failure(wrongParameter(error).join(" "));
+  const { offset = 0, limit = defaultLimit, snapshot: token } = data;
+  const version = token === undefined ? lists.current(name) : lists.pinned(name, token);
   if (!version) return failure(`snapshot does not belong to ${name}, or has expired`);
   const { list, lastUpdate, snapshot } = version;
   const entries = list.slice(offset, offset + limit);
@@ -104,10 +97,6 @@ function tagIps(lists: TagLists, name: string, query: ApiRequest["query"]): Serv
 
 function unknownTag(name: string): ServedAnswer {
   return failure(`tag ${JSON.stringify(name)} does not exist`);
-}
-
-function wholeNumber(value: string | readonly string[]): number | null {
-  return typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : null;
 }
 
 const customersPerPage = 2;

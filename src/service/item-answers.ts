@@ -7,10 +7,10 @@ import { recogniseItem } from "../core/item/recognise.js";
 import {
   type Dataset,
   type KnownAnswer,
-  quoted,
   type RefusedAnswer,
   withMissing,
 } from "./dataset/dataset.js";
+import { quoted } from "../core/wording/printable.js";
 import { notListed, unknownAddress } from "./derived-results.js";
 import type { ServiceSettings } from "./options.js";
 import { failure, partialSuccess, type RouteAnswer, success } from "./served-answer.js";

@@ -3,6 +3,7 @@ import { isLoopback } from "../client/api/http/proxy.js";
 import { type Clock, systemClock } from "../core/clock.js";
 import { FatalError, UsageError } from "../core/errors.js";
 import type { Item } from "../core/item/item.js";
+import { quoted } from "../core/wording/printable.js";
 import { packagePath } from "../core/program.js";
 import { apiRoutes, localRoutes } from "./api-routes.js";
 import { Cases, type FireWebhook } from "./cases.js";
@@ -218,7 +219,7 @@ async function closeServer(app: FastifyInstance, responder: Responder): Promise<
 /** RFC 9110 section 15.5.20: the server is not configured to answer for this host. */
 function misdirected({ headers: { host = "" } }: FastifyRequest): string {
   return (
-    `this service does not answer for ${JSON.stringify(host.slice(0, 100))}: use localhost, ` +
+    `this service does not answer for ${quoted(host)}: use localhost, ` +
     "or the address given with --host"
   );
 }

@@ -13,6 +13,7 @@ import { asObject } from "../../core/json-members.js";
 import type { Item, ItemKind } from "../../core/item/item.js";
 import { readIp } from "../../core/item/ip.js";
 import { readSha1 } from "../../core/item/detect.js";
+import { quoted } from "../../core/wording/printable.js";
 import { isTimestamp } from "../../core/clock.js";
 
 /**
@@ -29,7 +30,7 @@ export function mismatch(item: Item, result: JsonObject): string | null {
     return `its type ${type} does not fit the kind ${kind}`;
   }
   if ((kind === "ip" || kind === "sha1") && itemDiffers(value, result["item"])) {
-    return `it names ${JSON.stringify(String(result["item"]).slice(0, longestShown))}`;
+    return `it names ${quoted(String(result["item"]))}`;
   }
   return null;
 }
@@ -69,8 +70,6 @@ const typesOf: Readonly<Record<ItemKind, readonly ResultType[]>> = {
   crypto_wallet: ["CRYPTO_WALLET"],
   email: ["EMAIL"],
 };
-
-const longestShown = 100;
 
 /** No item is longer. */
 const longestNamed = 65_536;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { explainIssue, wholeNumber } from "../../core/options.js";
 import type { ServiceName } from "./service-description.js";
 import { dateTime, openEnum } from "../../core/endpoints/endpoint.js";
 
@@ -52,6 +53,16 @@ export const tagIpsLimit = { min: 1, max: 10_000 } as const;
 
 export const snapshotLength = 24;
 
+/** The parameters of `/tags/{name}/ips`, as text or numbers. */
+export const tagIpsQuery = z.object({
+  offset: wholeNumber(0).optional(),
+  limit: wholeNumber(tagIpsLimit.min, tagIpsLimit.max).optional(),
+  snapshot: z
+    .string()
+    .length(snapshotLength, `must have exactly ${snapshotLength} characters`)
+    .optional(),
+});
+
 /**
  * Result of `/tags/{name}`. The specification doesn't say which members may be null or absent, so every
  * member except `name` may be.
@@ -104,6 +115,12 @@ export const tagIpsSchema = z.looseObject({
 });
 
 export type TagIps = z.infer<typeof tagIpsSchema>;
+
+/** The name of the first parameter that is wrong, and why. */
+export function wrongParameter({ issues }: z.ZodError): readonly [name: string, why: string] {
+  const [issue] = issues;
+  return [String(issue!.path[0]), explainIssue(issue!)];
+}
 
 /** An endpoint other than the lookups. */
 interface CallSpec {

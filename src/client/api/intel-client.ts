@@ -3,7 +3,14 @@ import type { Attempt, Finding, LookupEndpoint } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import { Caller, type ClientOptions, pathSegment } from "./caller.js";
 import { type JudgeContext, failedAttempt, judge } from "./judge.js";
-import { type Tag, type TagIps, type TagSummary, snapshotLength, tagIpsLimit } from "./calls.js";
+import {
+  type Tag,
+  type TagIps,
+  type TagSummary,
+  tagIpsLimit,
+  tagIpsQuery,
+  wrongParameter,
+} from "./calls.js";
 import { ServiceError, SnapshotChangedError } from "./status-fault.js";
 import type { CallOptions, RequestOptions } from "./types.js";
 
@@ -135,28 +142,16 @@ export class IntelClient {
   }
 }
 
-/** Builds a page's query string and enforces the interface's rules before anything is sent. */
+/** A page's query string. @throws UsageError if it breaks the interface's rules */
 function pageQuery({ offset, limit, snapshot }: TagIpsPage): string {
+  const { data, error } = tagIpsQuery.safeParse({ offset, limit, snapshot });
+  if (error) {
+    const [name, why] = wrongParameter(error);
+    throw new UsageError(`invalid_${name}`, `${name} ${why}`);
+  }
   const query = new URLSearchParams();
-  if (offset !== undefined) {
-    if (!Number.isSafeInteger(offset) || offset < 0) {
-      throw new UsageError("invalid_offset", "offset must be a whole number, at least 0");
-    }
-    query.set("offset", String(offset));
-  }
-  if (limit !== undefined) {
-    const { min, max } = tagIpsLimit;
-    if (!Number.isSafeInteger(limit) || limit < min || limit > max) {
-      throw new UsageError("invalid_limit", `limit must be a whole number from ${min} to ${max}`);
-    }
-    query.set("limit", String(limit));
-  }
-  if (snapshot !== undefined) {
-    if (snapshot.length !== snapshotLength) {
-      const message = `snapshot must have exactly ${snapshotLength} characters`;
-      throw new UsageError("invalid_snapshot", message);
-    }
-    query.set("snapshot", snapshot);
+  for (const [name, value] of Object.entries(data)) {
+    if (value !== undefined) query.set(name, String(value));
   }
   return query.size === 0 ? "" : `?${query.toString()}`;
 }

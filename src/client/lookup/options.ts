@@ -1,5 +1,13 @@
 import { z } from "zod";
-import { duration, isQuota, option, type Rate, rate, wholeNumber } from "../../core/options.js";
+import {
+  duration,
+  isQuota,
+  namesAmong,
+  option,
+  type Rate,
+  rate,
+  wholeNumber,
+} from "../../core/options.js";
 import { UsageError } from "../../core/errors.js";
 import { redisAddress } from "../../core/redis/address.js";
 import { lookupEndpoints } from "../../core/finding.js";
@@ -9,23 +17,12 @@ const lookupChoices = [...lookupEndpoints, "triage"] as const;
 
 export type LookupChoice = (typeof lookupChoices)[number];
 
-const lookupsList: z.ZodType<readonly LookupChoice[], string | readonly LookupChoice[]> = z
-  .string()
-  .or(z.array(z.enum(lookupChoices)))
-  .transform((value) => (typeof value === "string" ? value.split(",").map((s) => s.trim()) : value))
-  .pipe(
-    z
-      .array(
-        z.enum(lookupChoices, {
-          error: `must be ${lookupEndpoints.join(", ")}, ${lookupEndpoints.join(",")} or triage`,
-        }),
-      )
-      .min(1)
-      .refine((names) => !names.includes("triage") || names.length === 1, {
-        error: "must be triage alone or endpoints",
-      }),
-  )
-  .transform((names) => [...new Set(names)]);
+const lookupsList: z.ZodType<readonly LookupChoice[], string | readonly string[]> = namesAmong(
+  lookupChoices,
+  "lookup",
+).refine((names) => !names.includes("triage") || names.length === 1, {
+  error: "must be triage alone or endpoints",
+});
 
 const startWorkers =
   "to use the processors of one machine, start a Redis with redis-server, and for each worker: repute worker redis://127.0.0.1/0";

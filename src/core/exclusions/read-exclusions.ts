@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { UsageError } from "../errors.js";
+import { quoted } from "../wording/printable.js";
 import { asciiHostname } from "../item/hostname.js";
 import { recogniseItem } from "../item/recognise.js";
 import { refang, strip } from "../item/refang.js";
@@ -88,7 +89,7 @@ const comment = /(?:^|\s)#.*$/s;
 function invalid(where: string, entry: string): UsageError {
   return new UsageError(
     "exclusion_invalid",
-    `${where}: ${JSON.stringify(entry.slice(0, 80))} is not an address, a network, a domain, an @domain or an item`,
+    `${where}: ${quoted(entry, 80)} is not an address, a network, a domain, an @domain or an item`,
     { hint: "correct or remove the entry; # begins a comment" },
   );
 }

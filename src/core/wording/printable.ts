@@ -98,3 +98,23 @@ export function printableData(text: string): string {
 function codePoint(character: string): string {
   return `<U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}>`;
 }
+
+/** The beginning of a text that is too long to show. */
+export function cutOff(text: string, longest: number): string {
+  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+}
+
+/** A foreign text in quotes, cut off, without characters that act on a terminal. */
+export function quoted(text: string, longest = 100): string {
+  return visible(cutOff(text, longest));
+}
+
+/** A text as a JSON string with every control and invisible character escaped. */
+export function visible(text: string): string {
+  return JSON.stringify(text).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character
+      .split("")
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
+}

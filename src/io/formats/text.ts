@@ -1,7 +1,7 @@
 import { itemRow, type Row } from "../../core/row.js";
 import { type ColumnFlag, matchColumn, unknownColumn } from "./columns/name-columns.js";
 import { textOfLines } from "./csv/find-preamble.js";
-import { contentLines, type Line, mapLists } from "./reading/lines.js";
+import { contentLines, continued, type Line, mapLists } from "./reading/lines.js";
 import type { FormatReading, ReadableFormat, Reading, ReadOptions } from "./types.js";
 
 /**
@@ -35,11 +35,6 @@ async function read(
     reading: settled?.reading ?? { ...reading, comment, ...(skipped.length > 0 && found) },
     rows: mapLists(continued(first, lines), rowMaker(before?.row ?? 0)),
   };
-}
-
-async function* continued<T>(first: IteratorResult<T>, rest: AsyncGenerator<T>): AsyncGenerator<T> {
-  if (first.done !== true) yield first.value;
-  yield* rest;
 }
 
 const columns: readonly string[] = ["item"];

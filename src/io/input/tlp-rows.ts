@@ -1,8 +1,9 @@
 import { UsageError } from "../../core/errors.js";
 import type { JsonObject } from "../../core/finding.js";
 import type { Row } from "../../core/row.js";
+import { quoted } from "../../core/wording/printable.js";
 import { tlpFault, type TlpMark } from "../../core/tlp.js";
-import { matchColumn, quotedName, unknownColumn } from "../formats/columns/name-columns.js";
+import { matchColumn, unknownColumn } from "../formats/columns/name-columns.js";
 import { valuesAt } from "../formats/ndjson/ndjson-output.js";
 import { mapLists, type Warnings } from "../formats/reading/lines.js";
 import type { ColumnPlace, FormatReading } from "../formats/types.js";
@@ -49,7 +50,7 @@ export function holdMarked(
     rows,
     (row) => (row.fault === null ? textsOf(row) : null),
     maxTlp,
-    () => warnings.add(`no record has a TLP mark at ${quotedName(path)}, so that none was sent`),
+    () => warnings.add(`no record has a TLP mark at ${quoted(path)}, so that none was sent`),
   );
 }
 
@@ -100,7 +101,7 @@ function tlpPlace(columns: readonly string[], { tlpColumn }: TlpChoice): ColumnP
 const customary = /^(?:tlp|marking|tlp[ _-]?(?:marking|mark|label|level|colou?r))$/i;
 
 function unlimited(column: string): string {
-  return `rows are sent whatever their mark in column ${quotedName(column)}; --max-tlp sets a limit`;
+  return `rows are sent whatever their mark in column ${quoted(column)}; --max-tlp sets a limit`;
 }
 
 function noColumn(name: string): UsageError {

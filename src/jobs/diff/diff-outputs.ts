@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Verdict, verdicts } from "../../core/finding.js";
+import { countedVerdicts, type Verdict, verdicts } from "../../core/finding.js";
 import { FatalError, ReputeError } from "../../core/errors.js";
 import type { OutputRecord } from "../../io/formats/types.js";
 import { type Database, openDatabase } from "../../client/store/sqlite.js";
 import { storeFault } from "../../client/store/store-fault.js";
+import { zeros } from "../../core/row.js";
 import { decisiveMembers, isOtherWord } from "../../core/verdict.js";
 
 /** How an item differs between two outputs, worst first. */
@@ -161,24 +162,19 @@ const createChanges = `
   FROM earlier e FULL OUTER JOIN later l ON e.kind = l.kind AND e.item = l.item`;
 
 function countsIn(database: Database): DiffCounts {
-  const counts = { worse: 0, new: 0, changed: 0, better: 0, gone: 0, same: 0, unanswered: 0 };
-  const found = database.prepare("SELECT change, count(*) AS n FROM differences GROUP BY change");
-  for (const { change, n } of found.all() as { change: keyof typeof counts; n: number }[]) {
-    counts[change] = n;
-  }
-  return { ...counts, newVerdicts: newVerdictsIn(database) };
-}
-
-function newVerdictsIn(database: Database): DiffCounts["newVerdicts"] {
-  const counts = { malicious: 0, suspicious: 0, listed: 0, none: 0, unknown: 0 };
-  const found = database.prepare(
-    `SELECT coalesce(l_verdict, 'unknown') AS verdict, count(*) AS n
-     FROM differences WHERE change = 'new' GROUP BY verdict`,
-  );
-  for (const { verdict, n } of found.all() as { verdict: Verdict | "unknown"; n: number }[]) {
-    counts[verdict] = n;
-  }
-  return counts;
+  const counted = <Name extends string>(names: readonly Name[], column: string, where = "true") => {
+    const counts = zeros(names);
+    const query = `SELECT ${column} AS name, count(*) AS n FROM differences WHERE ${where} GROUP BY 1`;
+    for (const found of database.prepare(query).all()) {
+      const { name, n } = found as { readonly name: Name; readonly n: number };
+      counts[name] = n;
+    }
+    return counts;
+  };
+  return {
+    ...counted([...changeKinds, "same", "unanswered"], "change"),
+    newVerdicts: counted(countedVerdicts, "coalesce(l_verdict, 'unknown')", "change = 'new'"),
+  };
 }
 
 const order = `CASE change ${changeKinds.map((name, index) => `WHEN '${name}' THEN ${index}`).join(" ")} END`;

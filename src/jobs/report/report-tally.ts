@@ -1,5 +1,6 @@
 import { rowCodes } from "../../core/row-codes.js";
 import { type FindingStatus, type Verdict, verdicts } from "../../core/finding.js";
+import { zeros } from "../../core/row.js";
 import { decisiveMembers } from "../../core/verdict.js";
 import {
   answeredLookups,
@@ -7,9 +8,11 @@ import {
   lackedMembers,
 } from "../../io/formats/answered-lookups.js";
 import type { OutputRecord } from "../../io/formats/types.js";
+import { cutOff } from "../../core/wording/printable.js";
 import { cutList, cutText, longestName } from "./phrases.js";
 import { Days } from "./timeline.js";
-import type { OutcomeCounts, Report, RunFacts, TopCounts, Offender } from "./types.js";
+import type { OutcomeCounts, Report, TopCounts, Offender } from "./types.js";
+import type { FoundManifest } from "../../core/manifest.js";
 import { createHash } from "node:crypto";
 
 const listLength = 10;
@@ -28,7 +31,7 @@ interface OutputRows {
 export async function tallyReport(
   output: string,
   { columns, records }: OutputRows,
-  run: RunFacts | null,
+  run: FoundManifest | null,
   changes: Report["changes"] = null,
 ): Promise<Report> {
   const tally = new ReportTally(columns, run);
@@ -38,7 +41,7 @@ export async function tallyReport(
 
 class ReportTally {
   readonly #columns: readonly string[];
-  readonly #run: RunFacts | null;
+  readonly #run: FoundManifest | null;
   readonly #kinds = new Map<string, OutcomeCounts>();
   readonly #tags = new NameCounts();
   readonly #networks = new NameCounts();
@@ -49,7 +52,7 @@ class ReportTally {
   readonly #lastSeen = new Days();
   readonly #worst = new WorstItems();
 
-  constructor(columns: readonly string[], run: RunFacts | null) {
+  constructor(columns: readonly string[], run: FoundManifest | null) {
     this.#columns = columns;
     this.#run = run;
   }
@@ -57,13 +60,13 @@ class ReportTally {
   add(record: OutputRecord): void {
     const verdict = verdicts.find((known) => known === record.text("verdict"));
     const kind = record.text("kind");
-    const counts = this.#kinds.get(kind) ?? noOutcomes();
+    const counts = this.#kinds.get(kind) ?? zeros(outcomes);
     this.#kinds.set(kind, counts);
     counts[verdict ?? (answeredLookups(record).length > 0 ? "part" : "unchecked")] += 1;
     // The run's lists tell about excluded rows.
     const isTold =
       record.text("error_code") === "excluded" &&
-      this.#run?.exclusions.some(({ rows }) => rows > 0) === true;
+      this.#run?.exclusions?.some(({ rows }) => rows > 0) === true;
     if (verdict === undefined && !isTold) {
       const lacked = record.text("error_code") || lackedMembers(record).join();
       const why = lacked || (rowHasOtherWord(record) ? "other_word" : "");
@@ -96,7 +99,7 @@ class ReportTally {
 
   counted(): Omit<Report, "output" | "run" | "changes"> {
     const kinds = Array.from(this.#kinds, ([kind, counts]) => ({ kind, outcomes: counts }));
-    const all = noOutcomes();
+    const all = zeros(outcomes);
     for (const { outcomes: counts } of kinds) {
       for (const outcome of outcomes) all[outcome] += counts[outcome];
     }
@@ -118,17 +121,14 @@ class ReportTally {
   }
 
   #itemColumn(record: OutputRecord): string | null {
-    const { itemColumn = null, itemColumns = {} } = this.#run ?? {};
-    return record.text("column") || (itemColumn ?? itemColumns[record.text("file")] ?? null);
+    const { input, inputs = [] } = this.#run ?? {};
+    const own = inputs.find(({ path }) => path === record.text("file"));
+    return record.text("column") || (input?.item_column ?? own?.item_column ?? null);
   }
 }
 
 export function total(counts: OutcomeCounts): number {
   return outcomes.reduce((sum, outcome) => sum + counts[outcome], 0);
-}
-
-function noOutcomes(): OutcomeCounts {
-  return { malicious: 0, suspicious: 0, listed: 0, none: 0, part: 0, unchecked: 0 };
 }
 
 function joined(texts: readonly string[], separator: string): string {
@@ -177,7 +177,7 @@ class NameCounts {
   /** "" stands for no name. */
   add(name: string): void {
     if (name === "") return;
-    const key = name.length > longestName ? `${name.slice(0, longestName)}…` : name;
+    const key = cutOff(name, longestName);
     const count = this.#counts.get(key);
     if (count !== undefined) this.#counts.set(key, count + 1);
     else if (this.#counts.size < mostNames) this.#counts.set(key, 1);

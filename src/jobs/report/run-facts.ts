@@ -4,7 +4,8 @@ import {
   formatSeconds,
   shellWord,
 } from "../../core/wording/quantity.js";
-import type { Report, RunFacts } from "./types.js";
+import type { FoundManifest } from "../../core/manifest.js";
+import type { Report } from "./types.js";
 
 interface RunFact {
   readonly name: string;
@@ -25,27 +26,33 @@ export function runFacts({ output, rows, run, sources }: Report): readonly RunFa
   if (run === null) {
     return [...general, fact("Requests", "unknown: there is no manifest beside the output")];
   }
-  const requests = Object.entries(run.requests).filter(([, { total }]) => total > 0);
-  const speed =
-    run.seconds > 0 && rows > 0 ? `, ${formatCount(rows / run.seconds)} rows a second` : "";
+  const { seconds = 0, started_at = "", command = [], exit_reason = "done" } = run;
+  const requests = Object.entries(run.requests ?? {}).filter(([, { total }]) => total > 0);
+  const speed = seconds > 0 && rows > 0 ? `, ${formatCount(rows / seconds)} rows a second` : "";
   return [
     fact("Input", inputText(run), true),
     ...general,
-    fact("Started", run.startedAt.replace("T", " ").replace(/(?:\.\d+)?Z$/, " UTC")),
-    fact("Duration", `${formatSeconds(run.seconds)}${speed}`),
+    fact("Started", started_at.replace("T", " ").replace(/(?:\.\d+)?Z$/, " UTC")),
+    fact("Duration", `${formatSeconds(seconds)}${speed}`),
     fact(
       "Requests",
       requests.length === 0
         ? "none"
         : requests.map(([endpoint, { total }]) => `${endpoint} ${formatCount(total)}`).join(", "),
     ),
-    ...(run.unusualEnd === null ? [] : [fact("End", run.unusualEnd)]),
-    fact("Command", run.command.map(shellWord).join(" "), true),
+    ...(exit_reason === "done" ? [] : [fact("End", exit_reason.replaceAll("_", " "))]),
+    fact("Command", command.map(shellWord).join(" "), true),
   ];
 }
 
+/** Names of the inputs of a run; none for stdin. */
+export function runInputs({ input, inputs }: FoundManifest): readonly string[] {
+  return inputs?.map(({ path }) => path) ?? [input?.path ?? []].flat();
+}
+
 /** `a.csv`, or `3 inputs, a.csv to c.csv`. */
-function inputText({ inputs }: RunFacts): string {
+function inputText(run: FoundManifest): string {
+  const inputs = runInputs(run);
   const [first = "stdin"] = inputs;
   if (inputs.length < 2) return first;
   return `${formatCount(inputs.length)} inputs, ${first} to ${inputs.at(-1)}`;

@@ -4,6 +4,7 @@ import { counted, formatCount, formatPercent } from "../../core/wording/quantity
 import { defang, changeCounts, changePhrase, changeTotal } from "./phrases.js";
 import { headline, headlineDetail, kindName, moreText, outcomeNames } from "./headline.js";
 import { outcomes, total } from "./report-tally.js";
+import { madeUpOf } from "../../core/manifest.js";
 import { runFacts } from "./run-facts.js";
 import { bucketName, timelineOf } from "./timeline.js";
 import type { Offender, Report, TopCounts } from "./types.js";
@@ -17,11 +18,11 @@ const bucketsShown = 12;
 /** The report as text of at most `width` columns, with bars. */
 export function reportText(report: Report, width: number): string {
   const wide = Math.max(40, Math.min(width, 100));
-  const madeUp = report.run?.madeUp ?? null;
+  const madeUp = madeUpOf(report.run ?? {});
   const parts = [
     wrapText(headline(report), wide),
     wrapText(headlineDetail(report), wide),
-    madeUp === null ? "" : wrapText(`${madeUpText[madeUp].join(": ")}.`, wide),
+    madeUp === undefined ? "" : wrapText(`${madeUpText[madeUp].join(": ")}.`, wide),
     section("What changed", changesLines(report, wide)),
     section("Verdicts", verdictLines(report, wide)),
     section(

@@ -1,5 +1,5 @@
-import type { ExclusionRecord } from "../../core/manifest.js";
-import type { MadeUp, FindingStatus, Verdict } from "../../core/finding.js";
+import type { FoundManifest } from "../../core/manifest.js";
+import type { FindingStatus, Verdict } from "../../core/finding.js";
 import type { Days } from "./timeline.js";
 import type { Change, DiffCounts } from "../diff/diff-outputs.js";
 
@@ -51,25 +51,6 @@ interface Offenders {
   readonly itemsAreMore: boolean;
 }
 
-export interface RunFacts {
-  readonly command: readonly string[];
-  /** Names of the inputs; none for stdin. */
-  readonly inputs: readonly string[];
-  /** The column of the items; null if it differs from input to input. */
-  readonly itemColumn: string | null;
-  /** The column of the items by input, if there are several. */
-  readonly itemColumns: Readonly<Record<string, string>>;
-  readonly startedAt: string;
-  readonly seconds: number;
-  readonly requests: Readonly<Record<string, { readonly total: number }>>;
-  /** Lists of what was not sent, with the rows that each held back. */
-  readonly exclusions: readonly ExclusionRecord[];
-  /** Why the run ended, where that is not `done`. */
-  readonly unusualEnd: string | null;
-  /** How its answers are made up; null if they are those of a real service. */
-  readonly madeUp: MadeUp | null;
-}
-
 export interface Changes {
   readonly earlier: string;
   readonly counts: DiffCounts;
@@ -91,8 +72,8 @@ export interface Report {
   readonly offenders: Offenders;
   readonly reasons: readonly Reason[];
   readonly sources: Readonly<Record<string, number>>;
-  /** Null for an output without a manifest. */
-  readonly run: RunFacts | null;
+  /** The manifest of its run; null without one. */
+  readonly run: FoundManifest | null;
   /** Null without an earlier output (`--against`). */
   readonly changes: Changes | null;
 }

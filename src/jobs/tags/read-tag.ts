@@ -2,6 +2,7 @@ import { RejectedError, SnapshotChangedError } from "../../client/api/status-fau
 import type { Tag, TagIps } from "../../client/api/calls.js";
 import { type AddressList, AddressPages, readEntries } from "./address-list.js";
 import type { ExportState, ExportedTag } from "./folder/export-index.js";
+import { quoted } from "../../core/wording/printable.js";
 import { TagExportError } from "./faults.js";
 import type { ExportTagsOptions } from "./types.js";
 
@@ -104,12 +105,9 @@ export function checkedEntries(name: string, page: TagIps, offset: number): Addr
   assertTag(name, page.tag);
   const addresses = readEntries(page.entries);
   if (typeof addresses === "object") return addresses;
-  const entry = JSON.stringify(page.entries[addresses]?.slice(0, maxShownEntry));
+  const entry = quoted(page.entries[addresses] ?? "", 60);
   throw new TagExportError(
     "invalid_entry",
     `entry ${offset + addresses + 1} of the list of tag ${name} is ${entry}, which is not an IP address`,
   );
 }
-
-/** Maximum length of an entry in a message. Addresses are shorter. */
-const maxShownEntry = 60;

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { readPath } from "../../core/files/read-path.js";
 import { UsageError } from "../../core/errors.js";
+import { quoted } from "../../core/wording/printable.js";
 import { parseYaml } from "../../core/wording/yaml-text.js";
-import { childPointer, quote, errorAt, throwErrors, warningAt, type Problem } from "./problem.js";
+import { childPointer, errorAt, throwErrors, warningAt, type Problem } from "./problem.js";
 import { isLoopback } from "../../client/api/http/proxy.js";
 
 /** Methods that a webhook can use. The interface names POST, PUT and PATCH as examples. */
@@ -81,7 +82,7 @@ export function parseWebhooks(text: string, origin: string): readonly Webhook[] 
   if (twice !== undefined) {
     throw new UsageError(
       "webhook_names",
-      `${origin}: two webhooks have the name ${quote(twice)}; rename one`,
+      `${origin}: two webhooks have the name ${quoted(twice)}; rename one`,
     );
   }
   return webhooks;
@@ -121,7 +122,7 @@ function parseText(text: string, origin: string, start: number): unknown {
 
 function describe(issue: z.core.$ZodIssue): readonly string[] {
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => `unknown member ${quote(key)}`);
+    return issue.keys.map((key) => `unknown member ${quoted(key)}`);
   }
   if (issue.path.length === 0)
     return ["a webhook must be an object with name, endpoint, method and payload"];

@@ -1,4 +1,5 @@
 import { UsageError } from "../../core/errors.js";
+import { quoted } from "../../core/wording/printable.js";
 
 /** An error or a warning about a webhook. */
 export interface Problem {
@@ -28,7 +29,7 @@ export class WebhookError extends UsageError {
   constructor(problems: readonly [Problem, ...Problem[]], name?: string) {
     super(
       problems[0].code,
-      (name === undefined ? "" : `webhook ${quote(name)}: `) + tell(problems),
+      (name === undefined ? "" : `webhook ${quoted(name)}: `) + tell(problems),
     );
     this.problems = problems;
   }
@@ -48,21 +49,6 @@ export function throwErrors(problems: readonly Problem[], name?: string): void {
 /** Appends a step to a JSON pointer (RFC 6901 section 3). */
 export function childPointer(pointer: string, member: string | number): string {
   return `${pointer}/${String(member).replaceAll("~", "~0").replaceAll("/", "~1")}`;
-}
-
-/** Quotes untrusted text: shortened, and without characters that act on a terminal. */
-export function quote(text: string, longest = 80): string {
-  return visible(text.length > longest ? `${text.slice(0, longest)}…` : text);
-}
-
-/** Formats a text as a JSON string with every control and invisible character escaped. */
-export function visible(text: string): string {
-  return JSON.stringify(text).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    character
-      .split("")
-      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-      .join(""),
-  );
 }
 
 function tell(problems: readonly [Problem, ...Problem[]]): string {

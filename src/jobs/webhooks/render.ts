@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../core/finding.js";
-import { childPointer, errorAt, warningAt, quote, visible, type Problem } from "./problem.js";
+import { childPointer, errorAt, warningAt, type Problem } from "./problem.js";
+import { quoted, visible } from "../../core/wording/printable.js";
 import { nearestFirst } from "../../core/wording/did-you-mean.js";
 
 /** The result of rendering. Use the value only if no problem is an error. */
@@ -126,7 +127,7 @@ function unknownFields(missing: readonly MissingField[], context: unknown): Prob
   return missing.map(({ field, pointer }, index) => {
     const name = formatPath(field.path);
     const list = index < missing.length - 1 ? "" : `. ${existing(name, context)}`;
-    const message = `the context has no field ${shorten(name)}${list}`;
+    const message = `the context has no field ${name.length <= maxNameLength ? name : quoted(name, maxNameLength)}${list}`;
     return errorAt(pointer, "unknown_field", message);
   });
 }
@@ -159,10 +160,6 @@ function existing(name: string, context: unknown): string {
   const left = names.length - maxListed;
   const more = left > 0 ? `, … and ${left} more` : "";
   return `Existing fields: ${names.slice(0, maxListed).join(", ")}${more}.${none}`;
-}
-
-function shorten(name: string): string {
-  return name.length <= maxNameLength ? name : quote(name, maxNameLength);
 }
 
 /** A reference to a value of the case context, such as `s.resolver_data.CustomerEmail`. */

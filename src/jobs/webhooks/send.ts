@@ -14,7 +14,7 @@ import {
   type PrepareRules,
   type WebhookRequest,
 } from "./prepare.js";
-import { quote } from "./problem.js";
+import { quoted } from "../../core/wording/printable.js";
 
 interface SendOptions extends PrepareRules {
   /** Measures the delays between attempts. */
@@ -172,13 +172,13 @@ function explainRefusal(answer: Reply, call: PreparedCall): Refusal {
   const { status } = answer;
   const what = `${call.shown.method} ${call.shown.url} was answered with ${status}`;
   const said =
-    answer.body.trim() === "" ? "" : ` The answer says: ${quote(answer.body.trim(), 300)}`;
+    answer.body.trim() === "" ? "" : ` The answer says: ${quoted(answer.body.trim(), 300)}`;
   if (isAuthenticationFailure(answer, call)) {
     return { code: "authentication_failed", message: `${what}: ${authentication(call)}${said}` };
   }
   if (status >= 300 && status < 400) {
     const target =
-      answer.location === null ? "" : ` to ${quote(withoutQuery(answer.location), 200)}`;
+      answer.location === null ? "" : ` to ${quoted(withoutQuery(answer.location), 200)}`;
     const message = `${what}, a redirect${target}. Redirects are not followed: write the final address into endpoint and path.`;
     return { code: "redirect", message };
   }

@@ -14,6 +14,7 @@ import {
   caseStates,
 } from "../../client/api/calls.js";
 import { UsageError } from "../../core/errors.js";
+import { quoted } from "../../core/wording/printable.js";
 import { isIPv4 } from "node:net";
 import { camelCase, endpoints } from "../../core/endpoints/endpoints.js";
 import { type QueryResult, queryResultSchema } from "../../core/endpoints/query.js";
@@ -357,10 +358,6 @@ export function firstIssue(error: z.ZodError): string {
   const issue = error.issues[0];
   const path = issue?.path.map(String).join(".") ?? "";
   return path === "" ? (issue?.message ?? "invalid") : `${path}: ${issue?.message}`;
-}
-
-export function quoted(text: string): string {
-  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }
 
 /** Readers of the files `<part>.ndjson`, by what tells the lines of each apart. */

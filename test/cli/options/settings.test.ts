@@ -65,7 +65,7 @@ describe("a wrong value", () => {
     [
       "lookups",
       "quick",
-      '--x must be query, quick-check, query,quick-check or triage; got "quick" (did you mean quick-check?)',
+      '--x must not contain the unknown lookup "quick" (did you mean quick-check?); got "quick"',
     ],
     ["intelUrl", "intel", '--x must be an http:// or https:// address; got "intel"'],
     ["itemColumn", "", '--x must not be empty; got ""'],

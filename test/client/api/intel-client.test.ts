@@ -141,10 +141,10 @@ describe("tags", () => {
   });
 
   test.each([
-    [{ offset: -1 }, "offset must be a whole number, at least 0"],
-    [{ offset: 0.5 }, "offset must be a whole number, at least 0"],
-    [{ limit: 0 }, "limit must be a whole number from 1 to 10000"],
-    [{ limit: 10_001 }, "limit must be a whole number from 1 to 10000"],
+    [{ offset: -1 }, "offset must be at least 0"],
+    [{ offset: 0.5 }, "offset must be a whole number"],
+    [{ limit: 0 }, "limit must be at least 1"],
+    [{ limit: 10_001 }, "limit must be at most 10000"],
     [{ snapshot: "short" }, "snapshot must have exactly 24 characters"],
   ])("rejects the page %j before sending it", async (options, words) => {
     const intel = await client([page([])]);

@@ -8,7 +8,7 @@ import { defang, defangLinks } from "../../../src/jobs/report/phrases.js";
 import { reportText } from "../../../src/jobs/report/text.js";
 import { Days, timelineOf } from "../../../src/jobs/report/timeline.js";
 import { anyText } from "../../helpers/any-text.js";
-import { ip, record, reportOf } from "./rows.js";
+import { ip, record, reportOf, runOf } from "./rows.js";
 
 const evil = `</style><script>alert(1)</script>"'\`<img src=x onerror=y>\u202Eexe\u0000`;
 
@@ -32,16 +32,12 @@ function hostile() {
     ],
     [evil, "b"],
     {
+      ...runOf({ path: evil, item_column: evil }),
       command: ["repute", evil],
-      inputs: [evil],
-      itemColumn: null,
-      itemColumns: {},
-      startedAt: evil,
+      started_at: evil,
       seconds: 1,
-      requests: { [evil]: { total: 1 } },
-      exclusions: [],
-      unusualEnd: evil,
-      madeUp: "invented",
+      requests: { [evil]: { total: 1, outcomes: {} } },
+      synthetic: true,
     },
   );
 }
@@ -62,16 +58,8 @@ test("has a part for everything that the rows tell", async () => {
     record({ status: "unsupported", error_code: "sha256" }),
   ];
   const run = {
-    command: ["repute", "enrich", "in.csv"],
-    inputs: ["in.csv"],
-    itemColumn: "ip",
-    itemColumns: {},
-    startedAt: "2026-02-02T00:00:00Z",
-    seconds: 1,
-    requests: {},
+    ...runOf({ item_column: "ip" }),
     exclusions: [{ path: "corp.txt", entries: 3, sha256: "", rows: 7 }],
-    unusualEnd: null,
-    madeUp: null,
   };
   const page = reportPage(await reportOf(rows, ["ip", "note"], run));
   expect(Array.from(page.matchAll(/<h2[^>]*>([^<]*)</g), ([, title]) => title)).toEqual([

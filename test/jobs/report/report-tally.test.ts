@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { mostNames } from "../../../src/jobs/report/report-tally.js";
-import { ip, record, reportOf } from "./rows.js";
+import { ip, record, reportOf, runOf } from "./rows.js";
 
 const unsupported = record({ status: "unsupported", error_code: "sha256" });
 
@@ -86,18 +86,7 @@ test("lists the worst items first: verdict, observations, last seen", async () =
 });
 
 test("keeps the input's own columns of an item's first row, without the item's column", async () => {
-  const run = {
-    command: [],
-    inputs: ["in.csv"],
-    itemColumn: "ip",
-    itemColumns: {},
-    startedAt: "2026-01-01T00:00:00Z",
-    seconds: 1,
-    requests: {},
-    exclusions: [],
-    unusualEnd: null,
-    madeUp: null,
-  };
+  const run = runOf({ item_column: "ip" });
   const rows = [
     ip("192.0.2.1", "malicious", {}, ["192.0.2.1", "vpn", ""]),
     ip("192.0.2.1", "malicious", {}, ["192.0.2.1", "mail", "x".repeat(10_000)]),

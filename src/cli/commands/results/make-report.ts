@@ -28,11 +28,10 @@ import {
   refuseUnreadable,
   type PublishedRun,
 } from "../../../io/output/read.js";
-import { madeUpOf, type FoundManifest } from "../../../core/manifest.js";
 import { NamedFolders } from "../../../jobs/enrich/destination/named-folders.js";
 import { patternOf } from "../../../jobs/enrich/finish/previous-outputs.js";
 import { tallyReport } from "../../../jobs/report/report-tally.js";
-import type { Changes, Report, RunFacts } from "../../../jobs/report/types.js";
+import type { Changes, Report } from "../../../jobs/report/types.js";
 import { redactAddress } from "../../../core/redaction.js";
 import type { Comparing, PreviousOf } from "./compare-outputs.js";
 import { z } from "zod";
@@ -69,9 +68,8 @@ export async function makeReport(output: Output, options: ReportOptions): Promis
   const changes = await changesOf(output, options);
   const { manifest, columns, records } =
     reading ?? (await readOutput(output, prefix, undefined, stateDir));
-  const facts = manifest === null ? null : factsOf(manifest);
   const rows = { columns, records: abortable(records, signal) };
-  return tallyReport(redactAddress(options.title ?? output.given), rows, facts, changes);
+  return tallyReport(redactAddress(options.title ?? output.given), rows, manifest, changes);
 }
 
 /** What changed since the output that `--against` names. @throws UsageError `previous_unknown` */
@@ -216,25 +214,6 @@ type RunReportSettings = Pick<FlatSettings, "to" | "prefix" | "columns" | "state
   readonly report?: string | undefined;
   readonly against?: string | undefined;
 };
-
-function factsOf({ command = [], input, inputs, ...run }: FoundManifest): RunFacts {
-  const paths = inputs?.map(({ path }) => path) ?? [input?.path ?? []].flat();
-  const end = run.exit_reason ?? "done";
-  return {
-    command,
-    inputs: paths,
-    itemColumn: input?.item_column ?? null,
-    itemColumns: Object.fromEntries(
-      (inputs ?? []).map(({ path, item_column }) => [path, item_column]),
-    ),
-    startedAt: run.started_at ?? "",
-    seconds: run.seconds ?? 0,
-    requests: run.requests ?? {},
-    exclusions: run.exclusions ?? [],
-    unusualEnd: end === "done" ? null : end.replaceAll("_", " "),
-    madeUp: madeUpOf(run) ?? null,
-  };
-}
 
 const { quiet } = cliOptions.shape;
 

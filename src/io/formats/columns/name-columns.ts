@@ -1,5 +1,6 @@
 import { isAsked } from "./rate-columns.js";
 import type { Warnings } from "../reading/lines.js";
+import { quoted } from "../../../core/wording/printable.js";
 import { strip } from "../../../core/item/refang.js";
 import { counted, formatCount, shellWord } from "../../../core/wording/quantity.js";
 import { didYouMean } from "../../../core/wording/did-you-mean.js";
@@ -49,16 +50,9 @@ export function warnOfDuplicateName(
 ): void {
   const name = choice.name.trim();
   if (columns.some((column, index) => index !== choice.index && column.trim() === name)) {
-    warnings.add(`several columns are named ${quotedName(name)}; using the first`);
+    warnings.add(`several columns are named ${quoted(name)}; using the first`);
   }
 }
-
-/** Formats a column name for a message: quoted, control characters escaped, cut if too long. */
-export function quotedName(name: string): string {
-  return JSON.stringify(name.length > maxNameLength ? `${name.slice(0, maxNameLength)}…` : name);
-}
-
-const maxNameLength = 100;
 
 export function unknownColumn(
   input: string,
@@ -68,12 +62,12 @@ export function unknownColumn(
   const suggestion = didYouMean(wanted, columns);
   return new UsageError(
     "column_not_found",
-    `${input} has no column ${quotedName(wanted)} (${flag}). ${listed(columns)}`,
+    `${input} has no column ${quoted(wanted)} (${flag}). ${listed(columns)}`,
     {
       hint:
         suggestion === null
           ? `Set ${flag} to one of them.`
-          : `Did you mean ${quotedName(suggestion.trim())}?`,
+          : `Did you mean ${quoted(suggestion.trim())}?`,
     },
   );
 }
@@ -158,7 +152,7 @@ export function columnName({ name, index }: ColumnPlace): string {
 }
 
 export function shownColumns(columns: readonly ColumnPlace[]): string {
-  return columns.map((column) => quotedName(columnName(column))).join(", ");
+  return columns.map((column) => quoted(columnName(column))).join(", ");
 }
 
 /** Names the columns with items that are not looked up, and the flags that take them too. */
@@ -188,7 +182,7 @@ function percent(share: number): string {
 
 function listed(columns: readonly string[]): string {
   if (columns.length === 0) return "It has no columns.";
-  return `Its columns are: ${columns.map((column) => quotedName(column.trim())).join(", ")}.`;
+  return `Its columns are: ${columns.map((column) => quoted(column.trim())).join(", ")}.`;
 }
 
 /** A single column that contains separators suggests another format. */

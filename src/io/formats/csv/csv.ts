@@ -9,7 +9,14 @@ import {
   unknownColumn,
 } from "../columns/name-columns.js";
 import { headLines, peek, Sample, isHeadComplete, type Delimiter } from "../reading/sample.js";
-import { flatMapLists, type LineEnd, mapLists, type TextBytes, limits } from "../reading/lines.js";
+import {
+  continued,
+  flatMapLists,
+  type LineEnd,
+  mapLists,
+  type TextBytes,
+  limits,
+} from "../reading/lines.js";
 import type {
   FormatReading,
   InputReading,
@@ -156,8 +163,8 @@ async function withoutLines(text: TextBytes, lines: number): Promise<TextBytes> 
     const cut = endOfLines(chunk, left, text.lineEnd);
     left -= cut.lines;
     start += cut.end;
-    if (left === 0)
-      return { ...text, start, chunks: continued(chunk.subarray(cut.end), text.chunks) };
+    if (left > 0) continue;
+    return { ...text, start, chunks: continued({ value: chunk.subarray(cut.end) }, text.chunks) };
   }
   return { ...text, start };
 }
@@ -175,11 +182,6 @@ function endOfLines(
     end = next + 1;
   }
   return { lines: most, end };
-}
-
-async function* continued(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  if (head.length > 0) yield head;
-  yield* rest;
 }
 
 /** Whether quoted cells follow a space: `"192.0.2.1", "ssh, twice"`. */

@@ -4,6 +4,7 @@ import { type HeadLines, countDelimiters, type Delimiter, scanCells } from "../r
 import { isColumnName, columnShare } from "../columns/rate-columns.js";
 import { matchColumn, minShare } from "../columns/name-columns.js";
 import type { ReadOptions, InputReading } from "../types.js";
+import { cutOff } from "../../../core/wording/printable.js";
 import { counted } from "../../../core/wording/quantity.js";
 
 interface Preamble {
@@ -274,8 +275,5 @@ export function linesSkipped({
 
 /** The text of skipped lines, for a notice. */
 export function textOfLines(lines: readonly string[]): string {
-  const text = lines.map((line) => line.trim()).join(" / ");
-  return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
+  return cutOff(lines.map((line) => line.trim()).join(" / "), 120);
 }
-
-const longestText = 120;

@@ -55,6 +55,15 @@ export async function* contentLines(
   if (last.length > 0) yield last;
 }
 
+/** A value that was taken out of an iterator, and the rest. */
+export async function* continued<T>(
+  first: IteratorResult<T> | null,
+  rest: AsyncIterable<T>,
+): AsyncGenerator<T> {
+  if (first !== null && first.done !== true) yield first.value;
+  yield* rest;
+}
+
 export async function* mapLists<T, R>(
   lists: AsyncIterable<readonly T[]>,
   change: (entry: T) => R,

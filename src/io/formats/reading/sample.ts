@@ -1,5 +1,5 @@
 import type { Clock } from "../../../core/clock.js";
-import { type LineEnd, limits } from "./lines.js";
+import { continued, type LineEnd, limits } from "./lines.js";
 
 /** Detects pauses in a stream, so that sampling never waits for a live one. */
 export class Pauses {
@@ -60,9 +60,7 @@ async function* replay(
   rest: AsyncGenerator<Buffer>,
 ): AsyncGenerator<Buffer> {
   if (head.length > 0) yield head;
-  const step = await pending;
-  if (step !== null && step.done !== true) yield step.value;
-  yield* rest;
+  yield* continued(await pending, rest);
 }
 
 export class Sample<T> {
@@ -104,9 +102,7 @@ export class Sample<T> {
   async *all(skipped = 0): AsyncGenerator<readonly T[]> {
     const read = this.#read.splice(0).slice(skipped);
     if (read.length > 0) yield read;
-    const step = await this.#next;
-    if (step !== null && step.done !== true) yield step.value;
-    yield* this.#batches;
+    yield* continued(await this.#next, this.#batches);
   }
 }
 

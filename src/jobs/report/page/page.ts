@@ -5,7 +5,8 @@ import type { Report, TopCounts, OutcomeCounts } from "../types.js";
 import { html, pageOf, type Html, noTitle, numberTitle, tableOf, title } from "./html.js";
 import { changeCounts, changeTotal } from "../phrases.js";
 import { outcomes, total } from "../report-tally.js";
-import { runFacts } from "../run-facts.js";
+import { madeUpOf } from "../../../core/manifest.js";
+import { runInputs, runFacts } from "../run-facts.js";
 import { bucketName, timelineOf, type Timeline } from "../timeline.js";
 import { changeTable } from "./diff-page.js";
 import { offenderTable } from "./offender-table.js";
@@ -13,7 +14,7 @@ import { scaleLinear } from "d3-scale";
 import { area, curveStepAfter } from "d3-shape";
 
 export function reportPage(report: Report): string {
-  const madeUp = report.run?.madeUp ?? null;
+  const madeUp = madeUpOf(report.run ?? {});
   const shown = sections.flatMap(({ id, title, body }) => {
     const content = body(report);
     return content === null ? [] : [{ id, title, content }];
@@ -30,7 +31,7 @@ export function reportPage(report: Report): string {
       <p class="source">Reputation report for <bdi>${sourceOf(report)}</bdi></p>
       <h1>${headline(report)}</h1>
       <p>${headlineDetail(report)}</p>
-      ${madeUp !== null && html`<p class="invented"><strong>${madeUpText[madeUp][0]}.</strong> ${madeUpText[madeUp][1]}.</p>`}
+      ${madeUp !== undefined && html`<p class="invented"><strong>${madeUpText[madeUp][0]}.</strong> ${madeUpText[madeUp][1]}.</p>`}
       ${tiles(report)}
       ${
         links.length > 1 &&
@@ -43,7 +44,8 @@ export function reportPage(report: Report): string {
     </header>
     <main>${parts}</main>
     <footer>
-      Made by repute${report.run !== null && ` from a run of ${report.run.startedAt.slice(0, 10)}`}.
+      Made by
+      repute${report.run !== null && ` from a run of ${report.run.started_at?.slice(0, 10) ?? ""}`}.
       “Nothing known” is not a clean bill of health.
     </footer>`;
   return pageOf(`Reputation report: ${report.output}`, body);
@@ -51,7 +53,7 @@ export function reportPage(report: Report): string {
 
 /** What was looked up: the name of the input, or how many there are. */
 function sourceOf({ run, output }: Report): string {
-  const [first = output, ...others] = run?.inputs ?? [];
+  const [first = output, ...others] = run === null ? [] : runInputs(run);
   return others.length === 0 ? first : `${formatCount(others.length + 1)} inputs`;
 }
 
