@@ -1,3 +1,4 @@
+import { isWellFormed } from "../bytes.js";
 import { detectItem, unsupported } from "./detect.js";
 import type { Item, Recognition, UnsupportedCode } from "./item.js";
 import { fangedScheme } from "./refang.js";
@@ -94,7 +95,7 @@ export function readSendable(word: string): WrittenItem | null {
 
 export function whyUnreadable(text: string): UnsupportedCode | null {
   if (text.length > longestText) return "too_long";
-  if (loneSurrogate.test(text)) return "lone_surrogate";
+  if (!isWellFormed(text)) return "lone_surrogate";
   return control.test(text) ? "control_character" : null;
 }
 
@@ -107,7 +108,6 @@ const longestEscape = 9;
 
 /** Those but white space. */
 const control = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f]/;
-const loneSurrogate = /\p{Cs}/u;
 
 /** An item, unless it is too long or of an internal host. */
 export function sendable(item: Item): Recognition {

@@ -1,11 +1,11 @@
 import { readHostname } from "../../core/item/hostname.js";
 import { readSendable, type WrittenItem, readWord, withoutTail } from "../../core/item/word.js";
-import { isAlone, isHost, isPartOfPath, type TextPlace } from "./is-host.js";
-import type { Item } from "../../core/item/item.js";
+import { isAlone, judgeWord, type Judgement } from "./is-meant.js";
 
 /** An item and what its finder's user knows of it. The same words yield the same object. */
 interface FoundItem<T> extends WrittenItem {
   entry: T | null;
+  readonly isMeant: Judgement;
 }
 
 export type OnItem<T> = (found: FoundItem<T>, line: number) => void;
@@ -132,104 +132,42 @@ function isWhole(word: string): boolean {
   return word.includes("=") && (address === undefined || readHostname(address) !== null);
 }
 
-const marked = /@|[^.]\.[^.]|:[^:]*:|:\/\//;
+/** Items but hashes and wallets have an at sign, an ending, four numbers or the colons of IPv6. */
+const marked =
+  /@|\.(?:[a-z\u0080-\uffff][\w\u0080-\uffff-]|\d{1,3}\u0001?\.\d{1,3}\u0001?\.\d)|:\u0001?:|(?:\u0001?:[\da-f.]+){7}/i;
+
 function itemIn<T>(
   part: string,
   at: number,
   { text, known, onLeftOut }: Search<T>,
 ): FoundItem<T> | null {
   if (part.length < shortest) return null;
-  if (part.length < shortestUnmarked && !marked.test(part)) return null;
+  if (!marked.test(part) && !(part.length >= shortestUnmarked && unmarked.test(part))) return null;
   let found = known.get(part);
   if (found === undefined) {
     found = readItem(part);
     known.set(part, found);
   }
   if (found === null) return null;
-  const { item, value } = found;
-  const isDefanged = part.includes(defangMark);
-  const mention = { item, value, isDefanged, text, at, end: at + part.length };
-  if (isMeant(mention)) return found;
+  const { isMeant, value } = found;
+  const place = { text, at, end: at + part.length };
+  if (typeof isMeant === "boolean" ? isMeant : isMeant(place)) return found;
   if (!unspecified.test(value)) onLeftOut(value);
   return null;
 }
 
+/** `a.io` and `1::2`. */
+const shortest = 4;
+
 function readItem<T>(word: string): FoundItem<T> | null {
   const reading = readSendable(word.replaceAll(defangMark, ""));
-  return reading === null ? null : { ...reading, entry: null };
+  if (reading === null) return null;
+  const { item, value } = reading;
+  return { item, value, entry: null, isMeant: judgeWord(reading, word.includes(defangMark)) };
 }
 
 /** Masks, and what lists of hosts say instead of an address. */
 const unspecified = /^(?:0|255)\.|\.0\.0$/;
-
-/** `a.io` and `1::2`. */
-const shortest = 4;
-
-interface Mention extends TextPlace {
-  readonly item: Item;
-  readonly value: string;
-  readonly isDefanged: boolean;
-}
-
-/** Whether the author meant the item: a file name, a version or code may look like one. */
-function isMeant(mention: Mention): boolean {
-  const { item, isDefanged, value } = mention;
-  switch (item.kind) {
-    case "ip":
-      return isDefanged || (item.value.includes(":") ? isAddress(item.value) : !isVersion(mention));
-    case "sha1":
-      return !standsBefore(mention, commit);
-    case "domain":
-      return isDefanged ? !isPartOfPath(mention) : isHostMeant(value, mention);
-    case "url":
-      return isDefanged || isHostMeant(value.replace(/[/?#].*$/s, ""), mention);
-    case "email":
-    case "crypto_wallet":
-      return true;
-  }
-}
-
-const commit = /(?<=\b(?:commit|revision|rev|tree|blob|parent|git \w+)[\s:=]+)/iy;
-/** The word "version" or the like, and other versions between it and this one. */
-const version =
-  /(?<=(?:\b(?:\w*versions?|ver|v|builds?|release|firmware|rev|revision|update[ds]?|upgrade[ds]?|patch(?:ed to)?|section|chapter|fixed in|affected)\.?|version.{0,12} (?:to|and|than|before))[\s:="']+(?:\d[\d.]*(?:\s*[,;/]|\s+(?:and|or|to))+\s+)*)/iy;
-/** A word with a capital letter before four numbers: a product (`Reader 11.0.0.23`). */
-const product =
-  /(?<=(?:^|\s)(?!(?:IPs?|IPv4|C2|DNS|Address|Host|Server|Client|Source|From|To|At|On|And|Or|The|Peer|Remote|Target|Blocked?)\s)[A-Z][\w.]*[a-z]\w* )/y;
-/** Releases in a heading have their day beside them. */
-const dated = /(?<=(?:^|[^\d-])\d{4}-\d\d-\d\d[ ,:]*\()/y;
-/** Numbers of a release: a small one first, and a zero. */
-const release = /^[12]?\d\.(?:\d+\.)*0(?:\.|$)/;
-
-/** Whether what stands before the mention matches. Looked for backwards, since it seldom does. */
-function standsBefore({ text, at }: Mention, pattern: RegExp): boolean {
-  const before = text.slice(Math.max(0, at - reach), at);
-  pattern.lastIndex = before.length;
-  return pattern.test(before);
-}
-
-const reach = 64;
-
-/** Four numbers after the word "version", a mask, or a number that ends like a release's. */
-function isVersion(mention: Mention): boolean {
-  const { value } = mention.item;
-  if (/\.0\.0$|^255\./.test(value)) return true;
-  return (
-    standsBefore(mention, version) ||
-    (/^\d\./.test(value) && standsBefore(mention, dated)) ||
-    (release.test(value) && !value.startsWith("10.") && standsBefore(mention, product))
-  );
-}
-
-/** `a::b` is more often C++. */
-function isAddress(value: string): boolean {
-  return /^[23][\da-f]{3}::/.test(value) || value.split(/:+/).filter(Boolean).length > 2;
-}
-
-function isHostMeant(value: string, mention: Mention): boolean {
-  if (/^[\d.:]+$/.test(value)) return !isVersion(mention);
-  return isHost(value, mention);
-}
 
 /**
  * Characters that end a word: JavaScript's white space, quotes, punctuation of Chinese and Japanese,

@@ -1,4 +1,5 @@
 import { readHostname } from "../../core/item/hostname.js";
+import type { WrittenItem } from "../../core/item/word.js";
 
 /** Top-level domains that also are endings of files. */
 const extensions: ReadonlySet<string> = new Set(
@@ -31,12 +32,71 @@ const vague: ReadonlySet<string> = new Set(
 const topLevel: ReadonlySet<string> = new Set(["com", "org", "net", "io", "edu", "gov"]);
 const products: ReadonlySet<string> = new Set(["asp.net", "vb.net", "ado.net", "paint.net"]);
 
+/** Whether the author meant an item: a file name, a version or code may look like one. */
+export type Judgement = boolean | ((place: TextPlace) => boolean);
+
+/** Judges an item by the word it was read from, and by its place where the word alone does not tell. */
+export function judgeWord({ item, value }: WrittenItem, isDefanged: boolean): Judgement {
+  switch (item.kind) {
+    case "ip":
+      return (
+        isDefanged || (item.value.includes(":") ? isAddress(item.value) : judgeQuad(item.value))
+      );
+    case "sha1":
+      return (place) => !standsBefore(place, commit);
+    case "domain":
+      return isDefanged ? (place) => !isPartOfPath(place) : judgeHost(value);
+    case "url":
+      return isDefanged || judgeHost(value.replace(/[/?#].*$/s, ""));
+    case "email":
+    case "crypto_wallet":
+      return true;
+  }
+}
+
+const commit = /(?<=\b(?:commit|revision|rev|tree|blob|parent|git \w+)[\s:=]+)/iy;
+/** The word "version" or the like, and other versions between it and this one. */
+const version =
+  /(?<=(?:\b(?:\w*versions?|ver|v|builds?|release|firmware|rev|revision|update[ds]?|upgrade[ds]?|patch(?:ed to)?|section|chapter|fixed in|affected)\.?|version.{0,12} (?:to|and|than|before))[\s:="']+(?:\d[\d.]*(?:\s*[,;/]|\s+(?:and|or|to))+\s+)*)/iy;
+/** A word with a capital letter before four numbers: a product (`Reader 11.0.0.23`). */
+const product =
+  /(?<=(?:^|\s)(?!(?:IPs?|IPv4|C2|DNS|Address|Host|Server|Client|Source|From|To|At|On|And|Or|The|Peer|Remote|Target|Blocked?)\s)[A-Z][\w.]*[a-z]\w* )/y;
+/** Releases in a heading have their day beside them. */
+const dated = /(?<=(?:^|[^\d-])\d{4}-\d\d-\d\d[ ,:]*\()/y;
+/** Numbers of a release: a small one first, and a zero. */
+const release = /^[12]?\d\.(?:\d+\.)*0(?:\.|$)/;
+
+/** Whether what stands before the place matches. Looked for backwards, since it seldom does. */
+function standsBefore({ text, at }: TextPlace, pattern: RegExp): boolean {
+  const before = text.slice(Math.max(0, at - versionReach), at);
+  pattern.lastIndex = before.length;
+  return pattern.test(before);
+}
+
+const versionReach = 64;
+
+/** Four numbers after the word "version", a mask, or a number that ends like a release's. */
+function judgeQuad(quad: string): Judgement {
+  if (/\.0\.0$|^255\./.test(quad)) return false;
+  const isSmall = /^\d\./.test(quad);
+  const isRelease = release.test(quad) && !quad.startsWith("10.");
+  return (place) =>
+    !standsBefore(place, version) &&
+    !(isSmall && standsBefore(place, dated)) &&
+    !(isRelease && standsBefore(place, product));
+}
+
+/** `a::b` is more often C++. */
+function isAddress(value: string): boolean {
+  return /^[23][\da-f]{3}::/.test(value) || value.split(/:+/).filter(Boolean).length > 2;
+}
+
 /** Whether a name that is not defanged is a host's, and not a file's or a member's in code. */
-export function isHost(value: string, place: TextPlace): boolean {
+function judgeHost(value: string): Judgement {
+  if (/^[\d.:]+$/.test(value)) return judgeQuad(value);
   const name = value.replace(/:.*$/s, "");
   const host = readHostname(name);
   if (host === null) return true;
-  if (isPartOfPath(place) || place.text.charAt(place.end) === "(") return false;
   const labels = host.name.split(".");
   const [first = ""] = labels;
   const ending = labels.at(-1)!;
@@ -45,11 +105,22 @@ export function isHost(value: string, place: TextPlace): boolean {
   // Packages of Java and bundles of macOS are domains written backwards.
   if (isPlain && labels.length > 2 && topLevel.has(first)) return false;
   if (!isSpelledAsHost(name, labels.at(-2) ?? "", ending)) return false;
-  if (topLevel.has(ending) || first === "www" || host.suffix.includes(".")) return true;
+  if (topLevel.has(ending) || first === "www" || host.suffix.includes(".")) return isBare;
+  const names = { value, name, labels, ending };
+  return (place) => isBare(place) && isHostAt(place, names, isPlain);
+}
+
+/** Whether neither a path nor a call has the name in it. */
+function isBare(place: TextPlace): boolean {
+  return !isPartOfPath(place) && place.text.charAt(place.end) !== "(";
+}
+
+function isHostAt(place: TextPlace, names: Names, isPlain: boolean): boolean {
+  const { labels, ending } = names;
+  const [first = ""] = labels;
   const said = isQuoted(place) ? kindOfValue(place) : null;
   if (said !== null) return said === "host";
-  const names = { name, labels, ending };
-  if (extensions.has(ending)) return isHostNotFile(value, names, place);
+  if (extensions.has(ending)) return isHostNotFile(names, place);
   if (members.has(ending) || countries.has(ending)) return isHostNotMember(names, place);
   if (ending.length === 2 || isQuoted(place)) return true;
   if (objects.has(first)) return false;
@@ -60,14 +131,16 @@ export function isHost(value: string, place: TextPlace): boolean {
 }
 
 interface Names {
+  readonly value: string;
   readonly name: string;
   readonly labels: readonly string[];
   readonly ending: string;
 }
 
-function isHostNotFile(value: string, names: Names, place: TextPlace): boolean {
+function isHostNotFile(names: Names, place: TextPlace): boolean {
+  const { value } = names;
   if (isAlone(place)) return !isListedWithFiles(place) && !isCodeAround(place);
-  if (isNamedAsFile(value, names) || isCitedAsFile(place, value)) return false;
+  if (isNamedAsFile(names) || isCitedAsFile(place, value)) return false;
   const told = kindInLine(place);
   if (told !== null) return told === "host";
   const line = `${lineBefore(place)} ${lineAfter(place)}`;
@@ -113,7 +186,7 @@ function isMemberBesideOthers(place: TextPlace, object: string): boolean {
   return `${lineBefore(place)}\n${lineAfter(place)}`.includes(`${object}.`);
 }
 
-export function isPartOfPath({ text, at }: TextPlace): boolean {
+function isPartOfPath({ text, at }: TextPlace): boolean {
   const before = text.charAt(at - 1);
   return before === "\\" || before === "$";
 }
@@ -133,7 +206,7 @@ const fileBehind =
 const port = /:(?:80|443|\d{4,5})$/;
 
 /** Whether the name itself is spelled as a file's. */
-function isNamedAsFile(value: string, { name, labels }: Names): boolean {
+function isNamedAsFile({ value, name, labels }: Names): boolean {
   const [stem = ""] = labels;
   if (/[A-Z]{2}.*\.[a-z]+$|[a-z\d]\.[A-Z]+$|^[A-Z][a-z]+\.app$|_/.test(name)) return true;
   if (labels.length === 2 && fileStem.test(stem)) return true;
