@@ -14,7 +14,14 @@ import {
   type UnsupportedCode,
 } from "./item.js";
 import { refang, strip } from "./refang.js";
-import { longestText, sendable, whyUnreadable, readInside, readWord } from "./word.js";
+import {
+  longestText,
+  sendable,
+  whyUnreadable,
+  readInside,
+  readWord,
+  withoutBullet,
+} from "./word.js";
 
 /**
  * Recognises the item in a text and normalises it: strips what surrounds the value, undoes
@@ -322,11 +329,13 @@ const shortestUnmarked = 25;
 
 /**
  * Strips a cell (see `strip`), and a stray leading `?`, the trace of a byte order mark written in the
- * wrong encoding. No item starts with one.
+ * wrong encoding, or the mark of a list. No item starts with one.
  */
 function stripCell(text: string): string {
   const bare = strip(text);
-  return bare.startsWith("?") ? strip(bare.replace(questionMarks, "")) || bare : bare;
+  return withoutBullet(
+    bare.startsWith("?") ? strip(bare.replace(questionMarks, "")) || bare : bare,
+  );
 }
 
 /**

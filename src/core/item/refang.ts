@@ -9,7 +9,7 @@
  */
 export function refangText(text: string, mark = ""): string {
   let plain = foldMarks(text);
-  if (plain.includes("\\/")) plain = plain.replaceAll(jsonUrl, withoutBackslashes);
+  if (plain.includes("\\")) plain = plain.replaceAll(escapedUrl, withSlashes);
   return bracketOrBackslash.test(plain) ? undoTokens(plain, mark) : plain;
 }
 
@@ -35,12 +35,17 @@ export function fangedScheme(text: string): string {
     : text;
 }
 
-/** A URL whose slashes are JSON's. */
-const jsonUrl = /:\]?\\+\/\\+\/[^\s"'<>]*/g;
+/** A URL whose slashes are JSON's, or backslashes, which browsers read as slashes; `\n` and the like end a line. */
+const escapedUrl =
+  /:\]?(?:\\+\/\\+\/|(?<=\b(?:h(?:tt|xx)ps?|ftp|wss?)[\])]?\[?:\]?)(?:(?=\/?\\)[\\/]{2,}|\\(?![nrt]))(?=[\w[]))[^\s"'<>|]*/gi;
 
-function withoutBackslashes(url: string): string {
-  return url.replaceAll(/\\+\//g, "/");
+function withSlashes(url: string): string {
+  return jsonUrl.test(url)
+    ? url.replaceAll(/\\+\//g, "/")
+    : url.replace(/[\\/]+/, "//").replaceAll(/\\+(?!\.)/g, "/");
 }
+
+const jsonUrl = /^:\]?\\+\/\\+\//;
 
 /** Dashes, invisible characters, and wide marks and digits. */
 const exotic =

@@ -85,13 +85,21 @@ export function withoutTail(word: string): string {
   }
 }
 
-/** Reads a refanged word of a text as a cell with nothing else; a dash before it is a list's or an option's. */
+/** Reads a refanged word of a text as a cell with nothing else. */
 export function readSendable(word: string): WrittenItem | null {
   if (whyUnreadable(word) !== null) return null;
-  const bare = word.replace(/^-+/, "");
+  const bare = withoutBullet(word);
   const found = readWord(bare) ?? readInside(bare);
   return found !== null && sendable(found.item).item !== null ? found : null;
 }
+
+/** Removes the mark of a list, an option or a patch, which touches the item. */
+export function withoutBullet(text: string): string {
+  return text.replace(bullet, "");
+}
+
+const bullet =
+  /^(?:[-•·‣◦∙▪▫■□●○◆◇►▶▸→⇒➔➜➢➤✓✔✗✘]|\+(?!\S*@))+(?=[\da-z\u00aa-\u1fff\u2c00-\uffff[])/i;
 
 export function whyUnreadable(text: string): UnsupportedCode | null {
   if (text.length > longestText) return "too_long";

@@ -58,6 +58,9 @@ const commit = /(?<=\b(?:commit|revision|rev|tree|blob|parent|git \w+)[\s:=]+)/i
 /** The word "version" or the like, and other versions between it and this one. */
 const version =
   /(?<=(?:\b(?:\w*versions?|ver|v|builds?|release|firmware|rev|revision|update[ds]?|upgrade[ds]?|patch(?:ed to)?|section|chapter|fixed in|affected)\.?|version.{0,12} (?:to|and|than|before))[\s:="']+(?:\d[\d.]*(?:\s*[,;/]|\s+(?:and|or|to))+\s+)*)/iy;
+/** Compares releases. */
+const since =
+  /(?<=\b(?:since|until|prior to|relative to|(?:old|new|lat|earli)er than|RFC \d+(?: section)?) )/iy;
 /** A word with a capital letter before four numbers: a product (`Reader 11.0.0.23`). */
 const product =
   /(?<=(?:^|\s)(?!(?:IPs?|IPv4|C2|DNS|Address|Host|Server|Client|Source|From|To|At|On|And|Or|The|Peer|Remote|Target|Blocked?)\s)[A-Z][\w.]*[a-z]\w* )/y;
@@ -82,7 +85,7 @@ function judgeQuad(quad: string): Judgement {
   const isRelease = release.test(quad) && !quad.startsWith("10.");
   return (place) =>
     !standsBefore(place, version) &&
-    !(isSmall && standsBefore(place, dated)) &&
+    !(isSmall && (standsBefore(place, dated) || standsBefore(place, since))) &&
     !(isRelease && standsBefore(place, product));
 }
 
@@ -112,7 +115,7 @@ function judgeHost(value: string): Judgement {
 
 /** Whether neither a path nor a call has the name in it. */
 function isBare(place: TextPlace): boolean {
-  return !isPartOfPath(place) && place.text.charAt(place.end) !== "(";
+  return !isPartOfPath(place) && !/^(?:\$\w*)?\(/.test(place.text.slice(place.end, place.end + 32));
 }
 
 function isHostAt(place: TextPlace, names: Names, isPlain: boolean): boolean {
@@ -122,6 +125,8 @@ function isHostAt(place: TextPlace, names: Names, isPlain: boolean): boolean {
   if (said !== null) return said === "host";
   if (extensions.has(ending)) return isHostNotFile(names, place);
   if (members.has(ending) || countries.has(ending)) return isHostNotMember(names, place);
+  // "As specified.eg. there"
+  if (ending === "eg") return place.text.charAt(place.end - 1) !== ".";
   if (ending.length === 2 || isQuoted(place)) return true;
   if (objects.has(first)) return false;
   if (!isPlain) return true;
@@ -139,8 +144,8 @@ interface Names {
 
 function isHostNotFile(names: Names, place: TextPlace): boolean {
   const { value } = names;
-  if (isAlone(place)) return !isListedWithFiles(place) && !isCodeAround(place);
-  if (isNamedAsFile(names) || isCitedAsFile(place, value)) return false;
+  if (isAlone(place)) return !isListedWithFiles(place) && isListed(place);
+  if (isNamedAsFile(names) || isCitedAsFile(place, names)) return false;
   const told = kindInLine(place);
   if (told !== null) return told === "host";
   const line = `${lineBefore(place)} ${lineAfter(place)}`;
@@ -158,11 +163,16 @@ function isSetOff(place: TextPlace, value: string): boolean {
   return /^:\s/.test(place.text.slice(behind, behind + 2)) && startsLine(place);
 }
 
-/** Whether a name is in a Markdown link, has a place in it (`url.md#class-url`), or something is in it. */
-function isCitedAsFile(place: TextPlace, value: string): boolean {
+/**
+ * Whether a name is in a Markdown link, has a place in it (`url.md#class-url`), or something is in it; or is in
+ * another one, in the header of RCS, or in the statistics of a patch.
+ */
+function isCitedAsFile(place: TextPlace, { value, ending }: Names): boolean {
   return (
     /(?:\](?:\(|: *)|\bin [`"']?)$/.test(lineBefore(place)) ||
     /^[`"']?\](?:\(|\[|:)/.test(lineAfter(place)) ||
+    /^(?:,v \d|\s*\|\s+(?:\d+ [+-]|Bin ))/.test(lineAfter(place)) ||
+    /^ in \S+\.(\w+)/.exec(lineAfter(place))?.[1] === ending ||
     place.text.startsWith("#", place.at + value.length)
   );
 }
@@ -171,7 +181,7 @@ function isHostNotMember({ labels, ending }: Names, place: TextPlace): boolean {
   const [first = ""] = labels;
   if (fileBehind.test(labels.at(-2)!)) return false;
   if (objects.has(first) || (sharedNames.has(first) && members.has(ending))) return false;
-  if (isAlone(place)) return !isCodeAround(place);
+  if (isAlone(place)) return isListed(place);
   if (isInCode(place) || isMemberBesideOthers(place, first)) return false;
   const told = kindInLine(place);
   if (told !== null) return told === "host";
@@ -179,6 +189,14 @@ function isHostNotMember({ labels, ending }: Names, place: TextPlace): boolean {
   if (members.has(ending) && !labels.some((label) => /[-\d]/.test(label))) return false;
   if (labels.length === 2 && (first.length === 1 || sharedNames.has(first))) return false;
   return !isCodeAround(place);
+}
+
+/** Whether a name alone in its line is neither among code nor the title of a page about it. */
+function isListed(place: TextPlace): boolean {
+  return (
+    !isCodeAround(place) &&
+    !/^\r?\n\s*([~=-])\1{3}/.test(place.text.slice(place.end, place.end + 64))
+  );
 }
 
 /** `data.id, data.url`, `lookup[token.name, token.id]` */
@@ -191,16 +209,17 @@ function isPartOfPath({ text, at }: TextPlace): boolean {
   return before === "\\" || before === "$";
 }
 
-/** `System.Net` and `user.firstName.in` are code, and `end.It` ends a sentence. */
+/** `System.Net`, `user.firstName.in` and `scope.GLOBAL` are code; `end.It` ends a sentence. */
 function isSpelledAsHost(name: string, registered: string, ending: string): boolean {
   const written = name.replace(/\.$/, "");
   if (/\.[A-Z][a-z]+$/.test(written)) return false;
   if (topLevel.has(ending)) return true;
+  if (ending.length > 2 && /[a-z]\.[A-Z]+$/.test(written)) return false;
   return !/[a-z][A-Z]|_\w*\.\w+$/.test(written) && !/^\d{1,2}$/.test(registered);
 }
 
 const fileStem =
-  /^(?:readme|changelog|changes|licen[cs]e|contributing|install|setup|main|index|lib|mod|conf|config|configure|tests?|utils?|init|manage|makefile|build|run|script|start|stop|lib[\w-]+)$/;
+  /^(?:readme|changelog|changes|news|todo|licen[cs]e|copying|copyright|notice|authors|security|contributing|install|setup|main|index|lib|mod|conf|config|configure|tests?|utils?|init|manage|makefile|build|run|script|start|stop|(?:lib|nss-|pam-)[\w-]+)$/;
 const fileBehind =
   /^(?:pdf|docx?|xlsx?|pptx?|txt|jpe?g|png|tar|min|exe|html?|xml|json|csv|css|js)$/;
 const port = /:(?:80|443|\d{4,5})$/;
@@ -226,7 +245,8 @@ const fileWords =
   "packages?|bundles?|documents?|artifacts?|sources?|folders?|director(?:y|ies)|opens?|opened|runs?|running|" +
   "execut(?:e[sd]?|ing)|starts?|started|launch\\w*|reads?|edit(?:s|ed)?|sav(?:e[sd]?|ing)|unzips?|unpack\\w*|import(?:s|ed)?|" +
   "chmod|bash|sh|python[\\d.]*|perl|rustc|cat|vim?|cp|mv|rm|tar|patch(?:ed|es)?|wrote|writes?|written|drops|dropped|" +
-  "kits?|download(?:s|ed)?|upload(?:s|ed)?|compil\\w+|renamed?";
+  "kits?|download(?:s|ed)?|upload(?:s|ed)?|compil\\w+|renamed?|(?:updated|modified|rewrote)(?=\\s\\S*$)|" +
+  "(?:modified|adapted|derived|copied|taken|ported|config\\w*)\\sfrom";
 const codeWords =
   "branch|tag|keys?|fields?|propert(?:y|ies)|methods?|functions?|variables?|attributes?|class|columns?|objects?|mutex|pipe|members?|parameters?|namespace";
 const hostWords =
@@ -238,9 +258,11 @@ const told = new RegExp(
   "gi",
 );
 const toldBehind = new RegExp(
-  `^["'\`)]*[\\s,]\\s*(?:(?<host>domains?|domain-name|host(?:name)?|sites?|servers?|resolv\\w+|from \\d|was registered|answer\\w*)|versions?|${fileWords}|${codeWords})(?![\\w-]|\\.\\w)`,
+  `^["'\`)]*[\\s,]\\s*(?:(?<host>domains?|domain-name|host(?:name)?|sites?|servers?|resolv\\w+|from \\d|was registered|answer\\w*)|versions?|is (?:called|run|sourced|executed)|${fileWords}|${codeWords})(?![\\w-]|\\.\\w)`,
   "i",
 );
+/** `ltmain.sh - auxiliary file`, `tidy.pl is a script that …` */
+const described = /^["'`)]*\s+(?:[-–—]+|(?:is|was) (?:an?|the|one))\s(.{1,48})/;
 const wordReach = 64;
 /** What is said of another name, which no comma or "and" joins with this one. */
 const otherName = /^.*[\w-]\.[\w-]+[^\s,;]*\s+(?!(?:and|or|und|et|y|&)\s)/s;
@@ -249,6 +271,9 @@ const otherName = /^.*[\w-]\.[\w-]+[^\s,;]*\s+(?!(?:and|or|und|et|y|&)\s)/s;
 function kindInLine(place: TextPlace): "host" | "other" | null {
   const behind = toldBehind.exec(lineAfter(place));
   if (behind !== null) return behind.groups?.["host"] === undefined ? "other" : "host";
+  const [, description = ""] = described.exec(lineAfter(place)) ?? [];
+  const kinds = Array.from(description.matchAll(told), ({ groups }) => groups?.["host"]);
+  if (kinds.length > 0) return kinds.some(Boolean) ? "host" : "other";
   const before = lineBefore(place).slice(-wordReach).replace(otherName, "");
   let nearest: "host" | "other" | null = null;
   // matchAll would copy the expression for every name.

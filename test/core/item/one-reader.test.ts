@@ -135,3 +135,30 @@ it("reads an item in any spelling, alone in a cell or in a text, as the same ite
     { numRuns: 5000 },
   );
 });
+
+it.each([
+  ["http:\\\\a.example.com\\b\\c.php", "http://a.example.com/b/c.php"],
+  ["hxxps:\\\\a[.]example[.]com", "https://a.example.com/"],
+  ["hxxp[:]\\\\a.example.com\\b", "http://a.example.com/b"],
+  ["http:\\\\\\\\a.example.com\\\\b", "http://a.example.com/b"],
+  ["ftp:/\\a.example.com/b", "ftp://a.example.com/b"],
+  ["http:\\/a.example.com\\b", "http://a.example.com/b"],
+  ["http:\\a.example.com/b", "http://a.example.com/b"],
+  ["http:\\\\ann@a.example.com\\b", "http://a.example.com/b"],
+  ["-www.example.com", "www.example.com"],
+  ["--www.example.com", "www.example.com"],
+  ["–www.example.com", "www.example.com"],
+  ["+www.example.com", "www.example.com"],
+  ["●www.example.com", "www.example.com"],
+  ["→9.9.9.9", "9.9.9.9"],
+  ["▪http://www.example.com/a", "http://www.example.com/a"],
+  ["-ann@example.com", "ann@example.com"],
+  ["+ann@example.com", "+ann@example.com"],
+])("reads the backslashes and the mark of a list in %s, in a cell and in a text", (text, value) => {
+  expect(recogniseItem(text).item?.value).toBe(value);
+  expect(foundIn(`Seen:\n${text}\n`).map((found) => found.split(" ")[1])).toEqual([value]);
+});
+
+it("takes the end of a line in a source for no part of a URL", () => {
+  expect(foundIn('puts("http:\\nwww.example.com");')).toEqual([]);
+});
