@@ -166,23 +166,24 @@ function hasFileExtension(text: string): boolean {
   const dot = text.lastIndexOf(".");
   if (dot < 0 || text.length - dot > longestExtension) return false;
   const extension = text.slice(dot + 1).toLowerCase();
-  return extensions.has(extension);
+  return fileExtensions.has(extension);
 }
 
 const longestExtension = 24;
 
-const extensions: ReadonlySet<string> = new Set(
+export const fileExtensions: ReadonlySet<string> = new Set(
   (
-    "7z aac ace apk appx appxbundle arj asp aspx avi axd bak bat bin bmp bz2 cab cer cfg cfm chm " +
-    "class cmd conf config cpl cpp crt crx csproj css csv dat db deb dex diagcab dll dmg doc docm " +
-    "docx dot dotm dotx drv dump dylib ear elf eml eps eur evtx exe fon gif gz hta htm html ico " +
-    "ics idx img inf ini ipa iqy iso jar jpeg jpg js jse json jsp jspx key lnk log lua lz lzma m3u " +
-    "mht mhtml mp3 mp4 mpg msc msg msi msix msp mui nlp o ocx odt ole one onepkg otf ova p12 pcap " +
-    "pdb pdf pem pfx php phtml pif plist png pps ppsx ppt pptm pptx prf properties ps1 ps1xml psd1 " +
-    "psm1 pst pub pyc pyd pyw rar rb reg rpm rtf scr sct settingcontent-ms slk sln so sql sqlite svg " +
-    "swf sys tar tgz tif tiff tmp toml ts tsv ttf txt url vb vbe vbs vhd vhdx vmdk vsix war wasm " +
-    "wav webm wim woff wsc wsf wsh xbap xhtml xla xlam xll xls xlsb xlsm xlsx xlt xltm xml xps xsl " +
-    "xz yaml yml z"
+    "7z a aac ace apk appx appxbundle arj asp aspx avi awk axd bak bash bat bin bmp bz2 c cab " +
+    "cer cfg cfm chm class cmake cmd conf config cpl cpp crt crx cs csproj css csv cxx dat db " +
+    "deb dex diagcab diff dll dmg doc docm docx dot dotm dotx drv dump dylib ear elf eml eps " +
+    "eur evtx exe fon gif gz h hpp hta htm html ico ics idx img inf ini ipa iqy iso jar jpeg " +
+    "jpg js jse json jsp jspx jsx key ko lnk lock log lua lz lzma m3u m4 mak mht mhtml mjs mp3 " +
+    "mp4 mpg msc msg msi msix msp mui nlp o ocx odt ole one onepkg otf ova p12 patch pcap pdb " +
+    "pdf pem pfx php phtml pif plist png po pps ppsx ppt pptm pptx prf properties ps1 ps1xml " +
+    "psd1 psm1 pst pub pyc pyd pyw rar rb rc reg rpm rst rtf scr sct service settingcontent-ms " +
+    "slk sln so sql sqlite svg swf sys tar tbz2 tex tgz tif tiff tmp toml ts tsv tsx ttf txt " +
+    "url vb vbe vbs vhd vhdx vmdk vsix war wasm wav webm webp wim woff wsc wsf wsh xbap xhtml " +
+    "xla xlam xll xls xlsb xlsm xlsx xlt xltm xml xps xsl xz yaml yar yml z"
   ).split(" "),
 );
 

@@ -1,6 +1,7 @@
 import { readHostname } from "../../core/item/hostname.js";
 import { readSendable, type WrittenItem, readWord, withoutTail } from "../../core/item/word.js";
-import { isAlone, judgeWord, type Judgement } from "./is-meant.js";
+import { judgeWord, type Judgement } from "./is-meant.js";
+import { isAlone } from "./text-place.js";
 
 /** An item and what its finder's user knows of it. The same words yield the same object. */
 interface FoundItem<T> extends WrittenItem {

@@ -1,35 +1,40 @@
 import { readHostname } from "../../core/item/hostname.js";
 import type { WrittenItem } from "../../core/item/word.js";
+import {
+  fileName,
+  isAlone,
+  isCodeAround,
+  isListedWithFiles,
+  isQuoted,
+  lineAfter,
+  lineBefore,
+  nameOfValue,
+  startsLine,
+  type TextPlace,
+} from "./text-place.js";
 
-/** Top-level domains that also are endings of files. */
-const extensions: ReadonlySet<string> = new Set(
-  "py sh md rs pl ps so zip mov mm cab cat cpa dot app do java".split(" "),
-);
+/** Groups words; a word has one group. */
+function groups<G extends string>(words: Record<G, string>): ReadonlyMap<string, G> {
+  const named = Object.entries(words) as [G, string][];
+  return new Map(named.flatMap(([group, list]) => list.split(" ").map((word) => [word, group])));
+}
 
-/** Countries whose endings also are members of code. */
-const countries: ReadonlySet<string> = new Set("id is as by my".split(" "));
-/** Top-level domains that few hosts and many members have. */
-const members: ReadonlySet<string> = new Set(
-  "name map call data date day new open post run select style page foo bar int read".split(" "),
-);
+/** Top-level domains that also are endings of files, or members in code, or just words of it. */
+const endings = groups({
+  file: "py sh md rs pl ps so zip mov mm cab cat cpa dot app do java",
+  country: "id is as by my",
+  member: "name map call data date day new open post run select style page foo bar int read",
+  vague: "info live link host media network space zone work events email support",
+  common: "com org net io edu gov",
+});
 
-/** Names of objects and modules in code. */
-const objects: ReadonlySet<string> = new Set(
-  "self this that window document obj cfg config conf req res request response".split(" "),
-);
-/** Such names that hosts have, too. */
-const sharedNames: ReadonlySet<string> = new Set(
-  "top parent location event module db line row item user users data net http string strings stream format".split(
-    " ",
-  ),
-);
+/** What stands first in code: names of objects and modules, and such names that hosts have, too. */
+const objects = groups({
+  object: "self this that window document obj cfg config conf req res request response",
+  shared:
+    "top parent location event module db line row item user users data net http string strings stream format",
+});
 
-/** Top-level domains that are no members, but words of code. */
-const vague: ReadonlySet<string> = new Set(
-  "info live link host media network space zone work events email support".split(" "),
-);
-
-const topLevel: ReadonlySet<string> = new Set(["com", "org", "net", "io", "edu", "gov"]);
 const products: ReadonlySet<string> = new Set(["asp.net", "vb.net", "ado.net", "paint.net"]);
 
 /** Whether the author meant an item: a file name, a version or code may look like one. */
@@ -102,15 +107,23 @@ function judgeHost(value: string): Judgement {
   if (host === null) return true;
   const labels = host.name.split(".");
   const [first = ""] = labels;
-  const ending = labels.at(-1)!;
-  if (ending === "arpa" || products.has(host.name)) return false;
+  const ending = endings.get(labels.at(-1)!);
   const isPlain = !host.name.includes("-");
+  if (host.suffix.endsWith("arpa") || products.has(host.name)) return false;
   // Packages of Java and bundles of macOS are domains written backwards.
-  if (isPlain && labels.length > 2 && topLevel.has(first)) return false;
-  if (!isSpelledAsHost(name, labels.at(-2) ?? "", ending)) return false;
-  if (topLevel.has(ending) || first === "www" || host.suffix.includes(".")) return isBare;
+  if (isPlain && labels.length > 2 && endings.get(first) === "common") return false;
   const names = { value, name, labels, ending };
+  if (!isSpelledAsHost(names)) return false;
+  if (ending === "common" || first === "www" || host.suffix.includes(".")) return isBare;
   return (place) => isBare(place) && isHostAt(place, names, isPlain);
+}
+
+interface Names {
+  readonly value: string;
+  readonly name: string;
+  readonly labels: readonly string[];
+  /** The group of the top-level domain. */
+  readonly ending: "file" | "country" | "member" | "vague" | "common" | undefined;
 }
 
 /** Whether neither a path nor a call has the name in it. */
@@ -118,45 +131,50 @@ function isBare(place: TextPlace): boolean {
   return !isPartOfPath(place) && !/^(?:\$\w*)?\(/.test(place.text.slice(place.end, place.end + 32));
 }
 
-function isHostAt(place: TextPlace, names: Names, isPlain: boolean): boolean {
-  const { labels, ending } = names;
-  const [first = ""] = labels;
-  const said = isQuoted(place) ? kindOfValue(place) : null;
-  if (said !== null) return said === "host";
-  if (extensions.has(ending)) return isHostNotFile(names, place);
-  if (members.has(ending) || countries.has(ending)) return isHostNotMember(names, place);
-  // "As specified.eg. there"
-  if (ending === "eg") return place.text.charAt(place.end - 1) !== ".";
-  if (ending.length === 2 || isQuoted(place)) return true;
-  if (objects.has(first)) return false;
-  if (!isPlain) return true;
-  if (vague.has(ending))
-    return !sharedNames.has(first) && !(isInCode(place) && isCodeAround(place));
-  return !(sharedNames.has(first) && isCodeAround(place));
+function isPartOfPath({ text, at }: TextPlace): boolean {
+  const before = text.charAt(at - 1);
+  return before === "\\" || before === "$";
 }
 
-interface Names {
-  readonly value: string;
-  readonly name: string;
-  readonly labels: readonly string[];
-  readonly ending: string;
+/** `System.Net`, `user.firstName.in` and `scope.GLOBAL` are code; `end.It` ends a sentence. */
+function isSpelledAsHost({ name, labels, ending }: Names): boolean {
+  const written = name.replace(/\.$/, "");
+  if (/\.[A-Z][a-z]+$/.test(written)) return false;
+  if (ending === "common") return true;
+  return (
+    !/[a-z]\.[A-Z]{3,}$|[a-z][A-Z]|_\w*\.\w+$/.test(written) && !/^\d{1,2}$/.test(labels.at(-2)!)
+  );
+}
+
+function isHostAt(place: TextPlace, names: Names, isPlain: boolean): boolean {
+  const { labels, ending } = names;
+  const said = isQuoted(place) ? kindOfValue(place) : null;
+  if (said !== null) return said === "host";
+  if (ending === "file") return isHostNotFile(names, place);
+  if (ending === "member" || ending === "country") return isHostNotMember(names, place);
+  // "As specified.eg. there"
+  if (labels.at(-1) === "eg") return place.text.charAt(place.end - 1) !== ".";
+  if (labels.at(-1)!.length === 2 || isQuoted(place)) return true;
+  const first = objects.get(labels[0]!);
+  if (first === "object" || !isPlain) return first !== "object";
+  if (ending === "vague") return first === undefined && !(isInCode(place) && isCodeAround(place));
+  return !(first === "shared" && isCodeAround(place));
 }
 
 function isHostNotFile(names: Names, place: TextPlace): boolean {
-  const { value } = names;
   if (isAlone(place)) return !isListedWithFiles(place) && isListed(place);
   if (isNamedAsFile(names) || isCitedAsFile(place, names)) return false;
   const told = kindInLine(place);
   if (told !== null) return told === "host";
   const line = `${lineBefore(place)} ${lineAfter(place)}`;
   if (fileName.test(line)) return false;
-  return address.test(line) || !(isSetOff(place, value) || isCodeAround(place));
+  return address.test(line) || !(isSetOff(place, names) || isCodeAround(place));
 }
 
 const address = /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])/;
 
 /** Whether a name is written as code, or begins a comment or an entry of a list of changes (`- tool.py: …`). */
-function isSetOff(place: TextPlace, value: string): boolean {
+function isSetOff(place: TextPlace, { value }: Names): boolean {
   if (isQuoted(place) || lineAfter(place).startsWith("`")) return true;
   if (/^\s*(?:#|\/\/)\s*$/.test(lineBefore(place))) return true;
   const behind = place.at + value.length;
@@ -167,27 +185,30 @@ function isSetOff(place: TextPlace, value: string): boolean {
  * Whether a name is in a Markdown link, has a place in it (`url.md#class-url`), or something is in it; or is in
  * another one, in the header of RCS, or in the statistics of a patch.
  */
-function isCitedAsFile(place: TextPlace, { value, ending }: Names): boolean {
+function isCitedAsFile(place: TextPlace, { value, labels }: Names): boolean {
+  const after = lineAfter(place);
   return (
     /(?:\](?:\(|: *)|\bin [`"']?)$/.test(lineBefore(place)) ||
-    /^[`"']?\](?:\(|\[|:)/.test(lineAfter(place)) ||
-    /^(?:,v \d|\s*\|\s+(?:\d+ [+-]|Bin ))/.test(lineAfter(place)) ||
-    /^ in \S+\.(\w+)/.exec(lineAfter(place))?.[1] === ending ||
+    /^(?:[`"']?\](?:\(|\[|:)|,v \d|\s*\|\s+(?:\d+ [+-]|Bin ))/.test(after) ||
+    /^ in \S+\.(\w+)/.exec(after)?.[1] === labels.at(-1) ||
     place.text.startsWith("#", place.at + value.length)
   );
 }
 
 function isHostNotMember({ labels, ending }: Names, place: TextPlace): boolean {
-  const [first = ""] = labels;
+  const first = labels[0]!;
+  const object = objects.get(first);
   if (fileBehind.test(labels.at(-2)!)) return false;
-  if (objects.has(first) || (sharedNames.has(first) && members.has(ending))) return false;
+  if (object === "object" || (object === "shared" && ending === "member")) return false;
   if (isAlone(place)) return isListed(place);
-  if (isInCode(place) || isMemberBesideOthers(place, first)) return false;
+  // `data.id, data.url`, `lookup[token.name, token.id]`
+  const line = `${lineBefore(place)}\n${lineAfter(place)}`;
+  if (isInCode(place) || line.includes(`${first}.`)) return false;
   const told = kindInLine(place);
   if (told !== null) return told === "host";
   if (isQuoted(place)) return true;
-  if (members.has(ending) && !labels.some((label) => /[-\d]/.test(label))) return false;
-  if (labels.length === 2 && (first.length === 1 || sharedNames.has(first))) return false;
+  if (ending === "member" && !labels.some((label) => /[-\d]/.test(label))) return false;
+  if (labels.length === 2 && (first.length === 1 || object === "shared")) return false;
   return !isCodeAround(place);
 }
 
@@ -197,25 +218,6 @@ function isListed(place: TextPlace): boolean {
     !isCodeAround(place) &&
     !/^\r?\n\s*([~=-])\1{3}/.test(place.text.slice(place.end, place.end + 64))
   );
-}
-
-/** `data.id, data.url`, `lookup[token.name, token.id]` */
-function isMemberBesideOthers(place: TextPlace, object: string): boolean {
-  return `${lineBefore(place)}\n${lineAfter(place)}`.includes(`${object}.`);
-}
-
-function isPartOfPath({ text, at }: TextPlace): boolean {
-  const before = text.charAt(at - 1);
-  return before === "\\" || before === "$";
-}
-
-/** `System.Net`, `user.firstName.in` and `scope.GLOBAL` are code; `end.It` ends a sentence. */
-function isSpelledAsHost(name: string, registered: string, ending: string): boolean {
-  const written = name.replace(/\.$/, "");
-  if (/\.[A-Z][a-z]+$/.test(written)) return false;
-  if (topLevel.has(ending)) return true;
-  if (ending.length > 2 && /[a-z]\.[A-Z]+$/.test(written)) return false;
-  return !/[a-z][A-Z]|_\w*\.\w+$/.test(written) && !/^\d{1,2}$/.test(registered);
 }
 
 const fileStem =
@@ -293,116 +295,4 @@ const hostKey =
 function kindOfValue(place: TextPlace): "host" | "file" | null {
   const name = nameOfValue(place);
   return fileKey.test(name) ? "file" : hostKey.test(name) ? "host" : null;
-}
-
-/** Where the word with an item begins and ends in its text. */
-export interface TextPlace {
-  readonly text: string;
-  readonly at: number;
-  readonly end: number;
-}
-
-/** Members of code and lists are short; what is further away says little. */
-const reach = 160;
-
-function lineBefore({ text, at }: TextPlace): string {
-  const before = text.slice(Math.max(0, at - reach), at);
-  return before.slice(Math.max(before.lastIndexOf("\n"), before.lastIndexOf("\r")) + 1);
-}
-
-function lineAfter({ text, end }: TextPlace): string {
-  return /^[^\n\r]*/.exec(text.slice(end, end + reach))![0];
-}
-
-/** Whether quotes enclose exactly the word. */
-function isQuoted({ text, at, end }: TextPlace): boolean {
-  const quote = text.charAt(at - 1);
-  return (quote === '"' || quote === "'") && text.charAt(end) === quote;
-}
-
-const bullet = /^\s*(?:>\s)?\s*(?:[-*•·+]|\d{1,3}[.)])?[\s"'`<|]*$/;
-const lineTail = /^[\s"'`>|,;.]*$/;
-
-/** Whether a word begins its line, perhaps as an entry of a list. */
-function startsLine(place: TextPlace): boolean {
-  return bullet.test(lineBefore(place));
-}
-
-/** Whether a line holds nothing else than the word. */
-export function isAlone(place: TextPlace): boolean {
-  return startsLine(place) && lineTail.test(lineAfter(place));
-}
-
-/** Endings of files that are no top-level domains. */
-const fileEndings =
-  "7z a apk asp aspx awk bak bash bat bin bmp bz2 c cfg chm class cmd cmake conf config cpp cs css " +
-  "csv cxx dat db deb diff dll dmg doc docx dylib elf eml exe gif gz h hpp hta htm html ico img " +
-  "ini ipa iso jar jpeg jpg js json jsp jsx key ko lnk lock log lua m4 mak mjs mp3 mp4 msi " +
-  "ocx odt patch pcap pdf pem php png po ppt pptx ps1 pyc rar rb rc rpm rst rtf scr service sql " +
-  "svg swf sys tar tbz2 tex tgz tmp toml ts tsv tsx ttf txt vbe vbs war wasm wav webp xhtml xls xlsm " +
-  "xlsx xml xsl xz yaml yar yml";
-const files = `[\\w-]\\.(?:${fileEndings.replaceAll(" ", "|")})(?![\\w-]|\\.\\w)`;
-const fileName = new RegExp(files, "i");
-/** A line that is a file's name or a path. */
-const fileLine = new RegExp(`^\\S*${files}\\S?$|^[~.]{0,2}/?(?:[\\w.-]+/)+[\\w.-]*$`, "i");
-
-const nearLines = 512;
-
-/** Whether a line next to the word's is the name of a file: a listing has one kind. */
-function isListedWithFiles({ text, at, end }: TextPlace): boolean {
-  const before = text.slice(Math.max(0, at - nearLines), at).split(/\r?\n|\r/);
-  const after = text.slice(end, end + nearLines).split(/\r?\n|\r/);
-  return [...linesUntilGap(before.reverse()), ...linesUntilGap(after)].some((line) =>
-    fileLine.test(line),
-  );
-}
-
-/** Up to three lines from the second on, before an empty one. */
-function linesUntilGap(lines: readonly string[]): readonly string[] {
-  const near = lines.slice(1, 4).map((line) => line.replaceAll(/^[\s"'`*•-]+|[\s"'`,;]+$/g, ""));
-  const gap = near.indexOf("");
-  return gap < 0 ? near : near.slice(0, gap);
-}
-
-const key =
-  /(?:^|[\s{,[(])(["']?)([a-z][\w .:@-]{0,40}?)\1\s*(?:[:=]|=>)\s*\[?\s*(?:(["'])[^"'\n]{0,80}\3\s*,\s*){0,9}$/i;
-const type =
-  /"(?:type|kind|category|data_?type|ioc_?type|indicator_?type|object_relation)"\s*:\s*"([^"]*)"/i;
-
-/** What a quoted value is called, and the type that a JSON object declares for it. */
-function nameOfValue({ text, at, end }: TextPlace): string {
-  const before = text.slice(Math.max(0, at - 1 - 2 * reach), at - 1);
-  const name = key.exec(before)?.[2];
-  if (name === undefined) return "";
-  const object =
-    before.slice(Math.max(before.lastIndexOf("{"), before.lastIndexOf("}")) + 1) +
-    /^[^{}]*/.exec(text.slice(end, end + 2 * reach))![0];
-  return `${type.exec(object)?.[1] ?? ""} ${name}`;
-}
-
-/**
- * What code has, and text about code: names with `_`, calls, options, paths, numbers of issues, ends of
- * lines. Each begins with a character that few words have.
- */
-const signs = new RegExp(
-  [
-    /_(?<=\w_)(?=\w)|\((?<=\w\()|#\d|-(?<=\s--?)[a-z]|`\w|::(?<=\w::)(?=\w)|->/,
-    /\/(?<=[\s(`][a-z][\w-]{0,40}\/)[\w-]+[./][a-z]/,
-    /:(?<=[a-z]\.[a-z]{1,3}:)\s/,
-    /\.(?<=\w\.)(?:c|h|cpp|hpp|rst|m4|patch|diff|toml|css|deb)\b/,
-    /\n(?<=[;{([]\r?\n)|\n[ \t]*(?:[})*@\]]|\/\/|>>> |\.[A-Z])/,
-  ]
-    .map(({ source }) => source)
-    .join("|"),
-  "gi",
-);
-const mostSigns = 3;
-const nearCode = 600;
-
-/** Whether the text around a place is code, or about code. */
-function isCodeAround({ text, at, end }: TextPlace): boolean {
-  const around = text.slice(Math.max(0, at - nearCode), end + nearCode);
-  signs.lastIndex = 0;
-  for (let count = 1; signs.test(around); count++) if (count >= mostSigns) return true;
-  return false;
 }
