@@ -12,15 +12,16 @@ interface TextReader {
   end(): string;
 }
 
-/** Decodes whole lines of a body. */
-type Decode = (lines: string, isLast: boolean) => string;
+/** Decodes whole lines of a body; null if they turn out not to be text. */
+type Decode = (lines: string) => string | null;
 
 interface Body {
   readonly decode: Decode;
   readonly part: Part;
   readonly onUnread: (what: string) => void;
   text: TextReader | null;
-  /** Lines of base64, which are decoded together. */
+  /** Whether its lines are encoded, and decoded together. */
+  isHeld: boolean;
   held: string;
 }
 
@@ -126,8 +127,10 @@ export class MailReader implements TextReader {
       const onUnread = (what: string): void => {
         this.#onUnread(what, before + lineEnds(mail, begin) + 1);
       };
-      const decode = decodeOf(part, onUnread, mail.slice(begin, begin + longestLine));
-      this.#body = decode === null ? null : { decode, part, onUnread, text: null, held: "" };
+      const decode = decodeOf(part, onUnread, mail.slice(begin, begin + longestHeader));
+      const isHeld = part.encoding === "base64" || part.encoding === "quoted-printable";
+      this.#body =
+        decode === null ? null : { decode, part, onUnread, text: null, isHeld, held: "" };
     }
     return this.#body !== null;
   }
@@ -145,14 +148,17 @@ export class MailReader implements TextReader {
   }
 
   #readBody(body: Body, piece: string, isLast: boolean): string {
-    const isBase64 = body.part.encoding === "base64";
     const lines = body.held + piece;
-    body.held = isBase64 && !isLast && lines.length < heldLength ? lines : "";
+    const isWaiting = body.isHeld && !isLast && lines.length < longestHeld;
+    const isFirst = body.held === "";
+    const decoded =
+      isWaiting && !isFirst ? "" : body.decode(isWaiting ? piece.slice(0, headLength) : lines);
+    body.held = decoded !== null && isWaiting ? lines : "";
     if (body.held !== "") return "";
-    const decoded = body.decode(lines, isLast);
-    body.text ??= this.#textOf(body, decoded);
-    const text = body.text.read(decoded) + (isLast ? body.text.end() : "");
-    if (!isBase64) return text;
+    if (decoded === null) Object.assign(body, { isHeld: false, decode: () => "" });
+    body.text ??= this.#textOf(body, decoded ?? "");
+    const text = body.text.read(decoded ?? "") + (isLast ? body.text.end() : "");
+    if (body.part.encoding !== "base64") return text;
     return text.replaceAll(/\r?\n/g, "\r") + "\n".repeat(lineEnds(lines, lines.length));
   }
 
@@ -178,10 +184,10 @@ function decodeOf(part: Part, onUnread: (what: string) => void, body: string): D
   switch (part.encoding) {
     case "base64":
       return /^\s*(?:[A-Za-z\d+/]+=*[ \t]*\r?(?:\n|$)|$)/.test(body)
-        ? base64Lines(decoder ?? new TextDecoder(), refuse)
+        ? (lines) => base64Text(lines, decoder ?? new TextDecoder(), refuse)
         : refuse("not base64");
     case "quoted-printable":
-      return quotedLines(decoder ?? new TextDecoder());
+      return (lines) => (decoder ?? new TextDecoder()).decode(quotedBytes(joined(lines)));
     case "":
     case "7bit":
     case "8bit":
@@ -194,7 +200,9 @@ function decodeOf(part: Part, onUnread: (what: string) => void, body: string): D
 }
 
 const lineFeed = 0x0a;
-const heldLength = 256 * 1024;
+/** Tells text from other data. */
+const headLength = 4096;
+const longestHeld = 64 * 1024 * 1024;
 
 function lineEnds(text: string, end: number): number {
   let count = 0;
@@ -202,28 +210,16 @@ function lineEnds(text: string, end: number): number {
   return count;
 }
 
-const softEnd = /=[ \t]*\r?\n/g;
+/** A line that a `=` continues is joined with the next one; every line stays a line. */
+function joined(lines: string): string {
+  const whole = lines.replaceAll(/=[ \t]*\r?\n/g, joint).split("\n");
+  return whole
+    .map((line) => line.replaceAll(joint, "") + "\n".repeat(line.split(joint).length - 1))
+    .join("\n");
+}
+
 /** Stands for the end of a line that the next one continues. */
 const joint = "\u0002";
-const longestLine = 1024 * 1024;
-
-/** A line that a `=` continues is given with the one that it continues. */
-function quotedLines(decoder: TextDecoder): Decode {
-  let rest = "";
-  return (lines, isLast) => {
-    const all = (rest + lines).replaceAll(softEnd, joint);
-    const isOpen = !isLast && all.endsWith(joint) && all.length < longestLine;
-    const end = isOpen ? all.lastIndexOf("\n") + 1 : all.length;
-    rest = all.slice(end).replaceAll(joint, "=\n");
-    const whole = all.slice(0, end).split("\n").map(joined).join("\n");
-    return decoder.decode(quotedBytes(whole));
-  };
-}
-
-function joined(line: string): string {
-  const pieces = line.split(joint);
-  return pieces.join("") + "\n".repeat(pieces.length - 1);
-}
 
 /** Line ends within a line become carriage returns. */
 function quotedBytes(lines: string): Buffer {
@@ -234,28 +230,14 @@ function quotedBytes(lines: string): Buffer {
   return Buffer.from(plain, "latin1");
 }
 
-/** What turns out not to be text is left out. */
-function base64Lines(decoder: TextDecoder, onUnread: (reason: string) => void): Decode {
-  let rest = "";
-  let begun = "";
-  let isRead: boolean | null = null;
-  return (lines, isLast) => {
-    if (isRead === false) return "";
-    const digits = rest + lines.replaceAll(/[\s=]+/g, "");
-    const whole = isLast ? digits.length : digits.length - (digits.length % 4);
-    rest = digits.slice(whole);
-    const bytes = Buffer.from(digits.slice(0, whole), "base64");
-    if (isRead === null && bytes.length > 0) {
-      const kind = decoder.encoding.startsWith("utf-16") ? null : binaryKind(bytes);
-      isRead = kind === null;
-      if (kind !== null) onUnread(kind);
-      if (!isRead) return "";
-    }
-    const text = begun + decoder.decode(bytes, { stream: !isLast });
-    const end = isLast ? text.length : text.lastIndexOf("\n") + 1;
-    begun = text.slice(end);
-    return text.slice(0, end);
-  };
+function base64Text(
+  lines: string,
+  decoder: TextDecoder,
+  refuse: (reason: string) => null,
+): string | null {
+  const bytes = Buffer.from(lines.replaceAll(/[\s=]+/g, ""), "base64");
+  const kind = decoder.encoding.startsWith("utf-16") ? null : binaryKind(bytes);
+  return kind === null ? decoder.decode(bytes) : refuse(kind);
 }
 
 function partOf(header: string): Part {

@@ -104,28 +104,18 @@ function endOfTag(html: string, open: number): number {
   return -1;
 }
 
-const named: Readonly<Record<string, string>> = {
-  amp: "&",
-  apos: "'",
-  colon: ":",
-  commat: "@",
-  dot: ".",
-  gt: ">",
-  hyphen: "-",
-  lowbar: "_",
-  lt: "<",
-  nbsp: " ",
-  period: ".",
-  quot: '"',
-  shy: "",
-  sol: "/",
-};
+/** Names of entities, each with its character behind it; `shy` has none. */
+const named: ReadonlyMap<string, string> = new Map(
+  "amp& apos' colon: commat@ dot. gt> hyphen- lowbar_ lt< period. quot\" sol/ shy nbsp\u00a0"
+    .split(" ")
+    .map((entity) => [/^[a-z]+/.exec(entity)![0], entity.replace(/^[a-z]+/, "")]),
+);
 
 export function withoutEntities(text: string): string {
   return text.replaceAll(
     /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]+));?/gi,
     (entity, decimal, hex, name) => {
-      if (name !== undefined) return named[name] ?? entity;
+      if (name !== undefined) return named.get(name) ?? entity;
       const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
       if (code < 0x20 || code > 0x10_ffff) return " ";
       return code === 0xad || (code >= 0x200b && code <= 0x200d) ? "" : String.fromCodePoint(code);
