@@ -6,10 +6,24 @@ import { readWallet, looksLikeWallet } from "./wallet.js";
 import { strip } from "./refang.js";
 import { itemCodes } from "../row-codes.js";
 
+/** One reader per kind: returns the normal form, or null. `labelled`: the input states the kind. */
+type Reader = (text: string, labelled: boolean) => string | null;
+
+/** In order of detection, strictest first. Only domains overlap with others: addresses and wallets. */
+const readers = {
+  ip: readIp,
+  sha1: readSha1,
+  crypto_wallet: readWallet,
+  url: readUrl,
+  email: readEmail,
+  domain: readDomain,
+} as const satisfies Record<ItemKind, Reader>;
+const inOrder = Object.entries(readers) as [ItemKind, Reader][];
+
 /** Detects the kind of a stripped and refanged text. Null if it is none of the six. */
 export function detectItem(text: string): Item | null {
-  for (const kind of detectionOrder) {
-    const value = readers[kind](text, false);
+  for (const [kind, read] of inOrder) {
+    const value = read(text, false);
     if (value !== null) return { kind, value };
   }
   return null;
@@ -19,21 +33,6 @@ export function readItemAs(kind: ItemKind, text: string): Item | null {
   const value = readers[kind](text, true);
   return value === null ? null : { kind, value };
 }
-
-/** One reader per kind: returns the normal form, or null. `labelled`: the input states the kind. */
-type Reader = (text: string, labelled: boolean) => string | null;
-
-const readers = {
-  ip: readIp,
-  sha1: readSha1,
-  crypto_wallet: readWallet,
-  url: readUrl,
-  email: readEmail,
-  domain: readDomain,
-} as const satisfies Record<ItemKind, Reader>;
-
-/** Order of detection, strictest first. Only domains overlap with others: addresses and wallets. */
-const detectionOrder = ["ip", "sha1", "crypto_wallet", "url", "email", "domain"] as const;
 
 /**
  * Reads a SHA1 hash: 40 hex digits, converted to lower case. Drops a leading `sha1:`.
@@ -59,7 +58,7 @@ const label = /^sha-?1: ?/i;
 export function explainUnsupported(text: string): UnsupportedCode {
   return (
     hashReason(text) ??
-    tests.find(([, applies]) => applies(text))?.[0] ??
+    tests.find(([, test]) => (test instanceof RegExp ? test.test(text) : test(text)))?.[0] ??
     (hasItem(text) ? "prose" : "text")
   );
 }
@@ -74,32 +73,36 @@ function hasItem(text: string): boolean {
   );
 }
 
-const tests: readonly (readonly [UnsupportedCode, (text: string) => boolean])[] = [
+const tests: readonly (readonly [UnsupportedCode, RegExp | ((text: string) => boolean)])[] = [
   ["cidr", isNetwork],
   ["ip_range", isAddressRange],
   ["ip_zone", hasZone],
-  ["ip_leading_zero", (text) => fourNumbers.test(text) && leadingZero.test(text)],
+  ["ip_leading_zero", /^(?=(?:\d+\.){0,3}0\d)\d+\.\d+\.\d+\.\d+(?:[:/]|$)/],
   ["ip_octet", hasLargeOctet],
   ["wallet_checksum", looksLikeWallet],
-  ["url_syntax", (text) => webScheme.test(text)],
-  ["url_scheme", (text) => anyScheme.test(text)],
-  ["registry_key", (text) => registryRoot.test(text)],
+  ["url_syntax", /^(?:https?|ftp|wss?):/i],
+  ["url_scheme", /^(?:[a-z][\w+.-]+:\/\/|(?:about|data|file|javascript|magnet|tel|sms|urn):)/i],
+  ["registry_key", /^(?:HKEY_|HK(?:LM|CU|CR|CC|U)[\\:.])/i],
   ["path", isPath],
-  ["email_syntax", (text) => oneWord.test(text) && text.includes("@")],
-  ["asn", (text) => autonomousSystem.test(text)],
+  ["email_syntax", /^\S*@\S*$/],
+  ["asn", /^ASN? ?\d{1,10}(?:\s|$)/i],
   ["file_name", hasFileExtension],
-  ["wildcard", (text) => oneWord.test(text) && text.includes("*") && text.includes(".")],
+  ["wildcard", /^(?=\S*\.)\S*\*\S*$/],
   ["public_suffix", isPublicSuffix],
-  ["unknown_suffix", (text) => dottedName.test(text) && !fourNumbers.test(text)],
+  [
+    "unknown_suffix",
+    /^(?!\d+\.\d+\.\d+\.\d+(?:[:/]|$))[^\s/?#:@\\]+\.[^\s/?#:@\\.]+\.?(?:[/?#:]|$)/,
+  ],
 ];
 
-const hashes: ReadonlyMap<number, UnsupportedCode> = new Map([
-  [32, "md5"],
-  [56, "sha224"],
-  [64, "sha256"],
-  [96, "sha384"],
-  [128, "sha512"],
-]);
+/** By the number of digits. */
+const hashes: Readonly<Record<number, UnsupportedCode>> = {
+  32: "md5",
+  56: "sha224",
+  64: "sha256",
+  96: "sha384",
+  128: "sha512",
+};
 const hashLabel = /^(?:md5|sha-?\d{1,3}) ?[:=] ?/i;
 const hexPrefix = /^0x(?=[\da-f]{16})/i;
 /** Fewer digits could also be a word, a serial or a number. */
@@ -109,11 +112,10 @@ function hashReason(text: string): UnsupportedCode | null {
   const digits = text.replace(hashLabel, "").replace(hexPrefix, "");
   if (digits.length < shortestHex || !isHex(digits)) return null;
   if (digits.length === 40 && hexPrefix.test(text)) return null;
-  return hashes.get(digits.length) ?? "hex_length";
+  return hashes[digits.length] ?? "hex_length";
 }
 
 const fourNumbers = /^(\d+)\.(\d+)\.(\d+)\.(\d+)(?:[:/]|$)/;
-const leadingZero = /^(?:\d+\.){0,3}0\d/;
 const rangeOfQuads = /^\d{1,3}(?:\.\d{1,3}){3} ?(?:-|–|—|to) ?\d{1,3}(?:\.\d{1,3}){0,3}$/i;
 const starredQuad = /^\d{1,3}(?:\.(?:\d{1,3}|\*|x)){3}$/i;
 
@@ -139,19 +141,12 @@ function hasZone(text: string): boolean {
   return percent > 0 && readIpv6(text.slice(text.startsWith("[") ? 1 : 0, percent)) !== null;
 }
 
-const webScheme = /^(?:https?|ftp|wss?):/i;
-const anyScheme = /^(?:[a-z][\w+.-]+:\/\/|(?:about|data|file|javascript|magnet|tel|sms|urn):)/i;
-const registryRoot = /^(?:HKEY_|HK(?:LM|CU|CR|CC|U)[\\:.])/i;
 const pathStart = /^(?:[a-z]:[\\/]|[\\/]|~[\w-]*\/|\.{1,2}\/|%\w+%|\$\{?\w+)/i;
 
 function isPath(text: string): boolean {
   if (pathStart.test(text) || text.includes("\\")) return true;
   return text.includes("/") && hasFileExtension(text);
 }
-
-const oneWord = /^\S+$/;
-const autonomousSystem = /^ASN? ?\d{1,10}(?:\s|$)/i;
-const dottedName = /^[^\s/?#:@\\]+\.[^\s/?#:@\\.]+\.?(?:[/?#:]|$)/;
 
 /** Top-level domains that are extensions of files, too. */
 const endings = /\.(?:app|cab|cat|do|java|md|mov|pl|ps|py|rs|sh|so|zip)$/;
