@@ -90,7 +90,7 @@ export function timeText(units: bigint, decimals: number): string {
   return `${date.toISOString().replace(/\.000Z$/, "")}${fractionText(within, decimals)}Z`;
 }
 
-/** `.25` of 250 milliseconds; "" for none. */
+/** Decimals of a second: `.25` for 250 milliseconds, "" for 0. */
 export function fractionText(within: bigint, decimals: number): string {
   if (decimals === 0) return "";
   const digits = String(within).padStart(decimals, "0").replace(/0+$/, "");

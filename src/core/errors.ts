@@ -45,10 +45,10 @@ export class InterruptedError extends ReputeError {
   }
 }
 
-/** The remedy if what an interrupted run left cannot be continued. */
+/** Remedy if the state of an interrupted run cannot be continued. */
 export const startOver = "start over with --restart";
 
-/** Remedy for an input that is not the one of the interrupted run any more. */
+/** Remedy for an input that has changed since the interruption. */
 export const startAnew =
   "repeat the command with --resume: unless the input is restored, a new run starts with the answers so far";
 

@@ -1,7 +1,7 @@
 /** Answers of the embedded service, which say nothing about the items: from its dataset, or invented. */
 export type MadeUp = "sample" | "invented";
 
-/** What to tell of such answers. */
+/** How messages describe such answers. */
 export const madeUpText: Readonly<Record<MadeUp, readonly [name: string, meaning: string]>> = {
   sample: ["Sample data", "The embedded service's answers say nothing about real hosts"],
   invented: [

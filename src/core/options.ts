@@ -67,7 +67,7 @@ export function isQuota({ perMs }: Rate): boolean {
   return perMs >= 3_600_000;
 }
 
-/** Of the rates with the same window, which share a count, the lowest. */
+/** The lowest rate for each window length: rates with the same window share a count. */
 export function tightest(rates: readonly Rate[]): readonly Rate[] {
   const byWindow = new Map<number, Rate>();
   for (const rate of rates) {

@@ -36,7 +36,7 @@ export class CredentialMask {
     return masked === text ? body : Buffer.from(masked, "latin1");
   }
 
-  /** Hides it in data. Ignores a short credential, which cannot be told from other words. */
+  /** Hides it in data. Ignores a short credential, which might be any word. */
   inData(body: Buffer): Buffer {
     if (this.#isShort) return body;
     const text = body.toString("latin1");
@@ -104,7 +104,7 @@ function hexPattern(code: number): string {
     .replaceAll(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
 }
 
-/** HTML's names of characters of which credentials consist. */
+/** HTML's names of the characters that credentials contain. */
 const entityNames: Readonly<Record<string, string>> = {
   "!": "excl",
   '"': "quot|QUOT",

@@ -19,7 +19,7 @@ export interface Row {
   readonly line: number;
   /** One text per input column, padded with "" if the record is short. */
   readonly cells: readonly string[];
-  /** Which cells are null rather than empty, if the input tells the difference. */
+  /** Which cells are null rather than empty, for inputs that have both. */
   readonly nulls?: readonly boolean[];
   /** What doesn't fit the columns, as JSON text (array of cells or object of members), or null. */
   readonly extra: string | null;

@@ -35,7 +35,7 @@ export function isOtherWord(member: DecisiveMember, value: unknown): boolean {
 
 const specs: Readonly<Record<LookupEndpoint, EndpointSpec>> = endpoints;
 
-/** Endpoints whose answers have a part in the verdict. */
+/** Endpoints that decide on the verdict. */
 const judges = lookupEndpoints.flatMap((name) => {
   const { clears } = specs[name];
   return clears === null ? [] : [{ name, clears }];

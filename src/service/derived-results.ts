@@ -17,12 +17,12 @@ export function notListed({ kind, value: item }: Item): QueryResult {
   return { item, ...blank, type: types[kind] };
 }
 
-/** The answer for a domain of which nothing is known. */
+/** The answer for an unknown domain. */
 export function unknownDomain(item: string): DomainResult {
   return { ...nulls(results.DOMAIN), item, ...blank, type: "DOMAIN", ...seen };
 }
 
-/** The answer for an address of which nothing is known. */
+/** The answer for an unknown address. */
 export function unknownAddress(item: string): IpResult {
   const interactions = { firstSeen: null, lastSeen: null, observations: [] };
   return {

@@ -78,7 +78,7 @@ function recognised(text: string) {
   return domain.item === null ? detected : domain;
 }
 
-/** Tells the members missing from the next answer by an item's script; undefined for a full one. */
+/** The members missing from the next answer, by an item's script; undefined for a full one. */
 function scripts(): (facts: KnownAnswer) => readonly string[] | undefined {
   const asked = new WeakMap<KnownAnswer, number>();
   return (facts) => {

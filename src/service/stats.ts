@@ -12,7 +12,7 @@ export function callPath(endpoint: EndpointName): string {
   return service === "intel" ? `/beta${path}` : path;
 }
 
-/** Whether an endpoint is of the threat intelligence API, for which the deployed service requires a key. */
+/** Whether the deployed service requires a key for an endpoint. */
 export function isKeyed(endpoint: EndpointName): boolean {
   return (
     lookupEndpoints.some((name) => name === endpoint) ||

@@ -24,7 +24,7 @@ export function tellsLimit(headers: ResponseHeaders): boolean {
   );
 }
 
-/** Of several limits (`"minute";r=9;t=4, "day";r=0;t=900`), waits for the last one that is used up. */
+/** Waits for the last of several used-up limits (`"minute";r=9;t=4, "day";r=0;t=900`). */
 function longestOf(limits: string, headers: ResponseHeaders, clock: Clock): number | null {
   let longest: number | null = null;
   for (const limit of limits.split(/,(?=\s*")/)) {

@@ -91,7 +91,7 @@ const connected: ReadonlySet<string | undefined> = new Set<TransportFault>([
 /**
  * Ends the run if a lookup uses up its attempts before the service has ever answered: the address is
  * wrong or nothing runs there, and thousands of failed rows would say no more. A single attempt that was
- * connected tells too little; if all go that way, the circuit breaker ends the run.
+ * connected proves nothing; if all fail that way, the circuit breaker ends the run.
  *
  * @throws FatalError `service_unreachable`
  */

@@ -54,7 +54,7 @@ export function cached(options: CachedOptions): LookupWrapper {
       next(item, lookupOptions).then((finding) => save(keyOf(item), finding));
     const isUsed = (item: Item, stored: Finding | null): stored is Finding =>
       stored !== null && isUsable(item, stored, partials);
-    /** Asks unless another process does, whose answer is awaited. */
+    /** Asks, or waits for the answer of another process that asks already. */
     const claimed = async (
       claims: Claims,
       item: Item,

@@ -68,7 +68,7 @@ const weight: Readonly<Record<FindingStatus, number>> = {
   failed: 4,
 };
 
-/** `live` if anything was requested; otherwise the source farthest away. */
+/** The source nearest to the service: `live` if anything was requested. */
 function sourceOf(one: FindingSource, other: FindingSource): FindingSource {
   if (one === other) return one;
   return findingSources.find((source) => source === one || source === other) ?? one;

@@ -51,7 +51,7 @@ interface ComposeOptions extends RetryOptions {
   readonly budget?: BudgetOptions | undefined;
   /** Maximum number of open attempts. */
   readonly concurrency: number;
-  /** Slots shared with other lookups, instead of `concurrency` own ones. */
+  /** Slots shared with other lookups; replaces `concurrency`. */
   readonly slots?: Slots | undefined;
   /** Pace of the run, shared with calls other than lookups. */
   readonly pace: RequestPace;

@@ -18,7 +18,7 @@ interface WithheldOptions extends Pick<WithheldSettings, "urlQuery"> {
   readonly lists: readonly ExclusionList[];
 }
 
-/** What a session does not send: it answers here instead, or sends less. */
+/** Items that a session answers itself instead of sending them, and parts that it cuts off. */
 export class Withheld {
   readonly lists: readonly ExclusionList[];
   /** How addresses in reserved ranges are answered. */
@@ -48,14 +48,14 @@ export class Withheld {
     return this.lists.find((list) => list.has(item) || (sent !== item && list.has(sent))) ?? null;
   }
 
-  /** What is sent of an item. */
+  /** The part of an item that is sent. */
   asSent(item: Item): Item {
     if (this.#urlQuery === "keep" || item.kind !== "url") return item;
     const end = item.value.search(/[?#]/);
     return end < 0 ? item : { kind: "url", value: item.value.slice(0, end) };
   }
 
-  /** Answers what is not sent, before the lookup. */
+  /** Answers withheld items without a lookup. */
   readonly wrap: LookupWrapper = (next) => (item, options) => {
     const finding = this.answer(item);
     return finding === null ? next(this.asSent(item), options) : Promise.resolve(finding);

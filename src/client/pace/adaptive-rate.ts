@@ -1,6 +1,6 @@
 /**
  * The climb after a cut, in milliseconds: back to the last good rate, then beyond it, doubling it in
- * `doubleMs`, or in so many times the wait that the service asks for. The rate starts `below` it.
+ * `doubleMs`, or in `waits` times the wait that the service asks for. The rate starts `below` it.
  */
 const climb = { below: 0.1, backMs: 2_000, doubleMs: 10_000, waits: 20, mostMs: 600_000 };
 
@@ -46,7 +46,7 @@ interface LearnedRate {
   readonly cutAt: number;
   /** True until a limit was hit twice: the rate doubles each second. */
   readonly searching: boolean;
-  /** Last wait that the service asked for; 0 if it asked for none. */
+  /** Last wait that the service asked for; 0 for none. */
   readonly waitMs: number;
   /** Share of the answers that is throttled at any rate, as by one sick server behind a balancer. */
   readonly noise: number;
@@ -71,7 +71,7 @@ const nothing: LearnedRate = {
 /**
  * Finds the undeclared rate limit of a service. Nothing is limited until throttle answers accumulate;
  * then the rate is cut to that of accepted answers, returns to it within seconds, and probes beyond it
- * ever faster, as in RFC 9438. A trial at half the rate tells whether cuts help at all.
+ * ever faster, as in RFC 9438. A trial at half the rate shows whether cuts help at all.
  *
  * `now` is in milliseconds of the time in which the rate was used up: what isn't used proves nothing.
  */

@@ -147,7 +147,7 @@ export function rateWindow(name: string, { count, perMs }: Rate): PaceWindow {
   const leastMs = inASecond < 1 ? evenMs : (1000 + late) / inASecond;
   const fastMs = Math.max(evenMs / catchUp.speed, leastMs);
   const isLong = perMs >= longWindowMs;
-  // Over a long window, what is made up for is saved up in advance, at almost no cost.
+  // Over a long window, saving up in advance for lateness costs almost nothing.
   const averageMs = isLong ? (perMs + 2 * Math.max(0, late)) / count : evenMs;
   const interval = fastMs > evenMs ? Math.max(averageMs, fastMs) : averageMs;
   const backlog = isLong ? Math.max(0, late) : catchUp.longestMs;

@@ -179,7 +179,7 @@ export class Pace implements RequestPace {
     while (this.#queue.size > 0) {
       const wait = this.#spend();
       if (wait <= 0) this.#queue.release(this.limits.ticket);
-      // The listener told about a used-up quota may have ended the waiting requests.
+      // `onUsedUp` may have ended the waiting requests.
       else if (this.#queue.size > 0) return this.#sleep(wait);
       else return;
     }

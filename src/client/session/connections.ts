@@ -86,7 +86,7 @@ export class OpenedOnce {
   }
 }
 
-/** The error that ends a run or command whose quota is used up. */
+/** Ends a run or command when its quota is used up. */
 export function quotaUsedUp(rate: Rate | null, resumesAtMs: number): EarlyEndError {
   const quota =
     rate === null
@@ -107,7 +107,7 @@ export function quotasOf(rates: readonly Rate[] = []): readonly ScopedQuota[] {
   return rates.filter(isQuota).map((rate) => ({ scope: quotaOfAll, rate }));
 }
 
-/** How many requests count against each quota now; null if nothing can tell. */
+/** How many requests count against each quota now; null without a state folder. */
 export async function usedQuotas(
   counter: QuotaCounter,
   quotas: readonly ScopedQuota[],

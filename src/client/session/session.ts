@@ -62,12 +62,12 @@ export class Session {
     this.rates = paceOf(options.settings, options.service.embedded);
   }
 
-  /** Whether others may use the same quotas meanwhile, so that what is left of them is unknown. */
+  /** Whether others may spend the same quotas meanwhile, which makes the remainder unknown. */
   get sharesPace(): boolean {
     return this.#options.pace !== undefined || this.#options.isShared === true;
   }
 
-  /** The pace of all requests: an own one, or that of another session. */
+  /** The pace of all requests: the session's own or another session's. */
   async pace(): Promise<RequestPace> {
     return this.#options.pace ?? (await this.#ownPace());
   }
@@ -135,7 +135,7 @@ export class Session {
     });
   }
 
-  /** Closes what was opened, once what is being opened is open. */
+  /** Waits for parts that are being opened, then closes all. */
   async close(): Promise<void> {
     await this.#parts.settled();
     await this.#stack.close();

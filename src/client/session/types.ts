@@ -14,13 +14,13 @@ import type { FindingStore, LookupStore } from "../store/store.js";
 /** A service, and how it is addressed. */
 export interface ServiceAccess {
   readonly url: string;
-  /** Stands for the service in state, caches and messages: its address, unless that changes. */
+  /** Its name in state, caches and messages: the address, unless that changes. */
   readonly name: string;
   /** Sent to this service only; null for none. */
   readonly credential: string | null;
   /** Whether the service ends with this process. */
   readonly embedded: boolean;
-  /** How its answers are made up, if that is known beforehand. */
+  /** Set for an embedded service: how it makes up its answers. */
   readonly madeUp?: MadeUp;
 }
 
@@ -42,7 +42,7 @@ export interface SessionOptions {
   readonly onEarlyEnd?: (error: EarlyEndError) => void;
   /** Called at the end of each request. */
   readonly onAttempt?: (attempt: AttemptReport) => void;
-  /** The pace of another session, instead of an own one. */
+  /** Another session's pace; replaces the own one. */
   readonly pace?: RequestPace | undefined;
   /** Whether several runs or clients use the session: answers are then kept as received. */
   readonly isShared?: boolean;
@@ -59,7 +59,7 @@ export interface SessionListener {
   readonly onEarlyEnd?: (error: EarlyEndError) => void;
 }
 
-/** What distinguishes the lookups of a run from those of another. */
+/** What differs between the lookups of two runs. */
 export interface LookupUse extends SessionListener {
   readonly settings: Pick<LookupSettings, "lookups" | "concurrency" | "partialRetries"> &
     WithheldChoice & { readonly maxRequests?: number | undefined };

@@ -48,7 +48,7 @@ const partingMs = 3_000;
 
 /**
  * Answers lookups of any run in the queue, at the rate of all workers of the service together, until the
- * signal aborts. What is open then is finished.
+ * signal aborts. Finishes open lookups then.
  *
  * @throws UsageError `driver_missing`, `invalid_credential`; FatalError `unauthorized`, `forbidden`,
  *   `redis_refused`
@@ -121,7 +121,7 @@ function lookUpWith(
     const path = pathOf(job.id!);
     const endpoint = lookupEndpoints.find((name) => path.startsWith(`/${name}/`)) ?? "query";
     const sentAt = rate.now;
-    // What is open is finished, whatever stops the worker.
+    // Open lookups are finished, whatever stops the worker.
     const { signal } = new AbortController();
     const outcome = await caller.send(endpoint, path, signal).catch((error: unknown) => {
       if (error instanceof TransportError) return error;

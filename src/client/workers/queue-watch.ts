@@ -4,7 +4,7 @@ import { formatSeconds } from "../../core/wording/quantity.js";
 import type { OpenQueue } from "./lookup-queue.js";
 import { faultText } from "../../core/redis/connection.js";
 
-/** Without an answer from Redis, or a sign of life from workers, for so long, they are away. */
+/** Silence after which Redis, or the workers, count as away. */
 const silenceMs = { redis: 4_000, workers: 120_000 };
 
 /** Notices when lookups wait for Redis or for workers, says so, and loses patience. */
@@ -13,7 +13,7 @@ export class QueueWatch {
   fault: Error | null = null;
   readonly #options: QueueWatchOptions;
   readonly #open: OpenQueue;
-  /** Number of connected workers; null if Redis does not tell. */
+  /** Number of connected workers; null if unknown. */
   #workers: number | null = null;
   /** When Redis last answered, and when workers last took or answered a lookup. */
   #redisAt: number;
@@ -40,7 +40,7 @@ export class QueueWatch {
   }
 
   /**
-   * Judges what is known by now.
+   * Judges whether the wait has become hopeless.
    *
    * @param isWaiting whether any lookup is open
    * @returns the error that ends the run once the patience is over

@@ -8,7 +8,7 @@ import type { OpenQueue } from "./lookup-queue.js";
  */
 const times = { window: 50, pause: 100, step: 1_950 };
 
-/** What is left of a rate that the service throttles, and the next one while it does not. */
+/** Factors for the rate: after throttling, and for each step up again. */
 const factors = { down: 0.8, up: 1.02 };
 
 interface SharedRateOptions {
@@ -104,7 +104,7 @@ export class SharedRate {
   }
 }
 
-/** The rate that workers were given last; null before. */
+/** The rate that was last given; null before any worker started. */
 async function givenRate({ queue, connection }: OpenQueue): Promise<number | null> {
   const rate = await connection.redis.get(queue.toKey("rate"));
   return rate === null ? null : Number(rate);
@@ -125,7 +125,7 @@ export function rateText(rate: number): string {
   return rate >= 0.001 ? `${Math.round(1_000 * rate)}/s` : `${Math.round(60_000 * rate)}/m`;
 }
 
-/** The rate that workers were given, and what is left of it for now; null before. */
+/** The given rate and, while the service throttles, the rate in force; null before any worker started. */
 export async function ratesText(open: OpenQueue): Promise<string | null> {
   const [given, window] = await Promise.all([givenRate(open), open.queue.getGlobalRateLimit()]);
   if (given === null) return null;

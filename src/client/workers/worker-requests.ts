@@ -27,13 +27,13 @@ interface OpenRequest {
 
 /**
  * Requests that workers make, on whatever machines: each is a job in a queue, and equal ones are one.
- * Redis may lose everything at any time: what is open here is queued again.
+ * Redis may lose everything at any time: open requests are queued again.
  */
 export class WorkerRequests implements Requests {
   readonly #clock: Clock;
   readonly #shared: OpenQueue;
   readonly #watch: QueueWatch;
-  /** What workers say; nothing is queued before it is heard. */
+  /** Answers of workers; opened before anything is queued. */
   #events: QueueEvents | null = null;
   readonly #open = new Map<string, OpenRequest>();
   readonly #aborts = new AbortGroups();
@@ -75,7 +75,7 @@ export class WorkerRequests implements Requests {
     request.waiters.set(receiver, () => leaves.forEach((leave) => leave()));
   }
 
-  /** Takes back what nobody works on, and closes the connections. */
+  /** Removes requests that no worker has taken, and closes the connections. */
   async destroy(): Promise<void> {
     this.#closed.abort();
     const removed = Array.from(this.#open.keys(), (id) => this.#shared.queue.remove(id));
@@ -96,7 +96,7 @@ export class WorkerRequests implements Requests {
       const message = `the workers gave up on it: ${failedReason}`;
       this.#settle(jobId, { fault: "connection_reset", message, status: null });
     });
-    // It may have been completed before: then there is no other event.
+    // It may be complete already: then no other event follows.
     events.on("duplicated", ({ jobId }) => void this.#look([jobId]).catch(ignore));
     return events;
   }
@@ -107,7 +107,7 @@ export class WorkerRequests implements Requests {
     setTimeout(() => void this.#send(), times.gather);
   }
 
-  /** Queues what is not queued. What fails is queued with the next look. */
+  /** Queues new requests. If that fails, the next look queues them. */
   async #send(): Promise<void> {
     let unsent: (readonly [id: string, OpenRequest])[] = [];
     try {
@@ -174,7 +174,7 @@ export class WorkerRequests implements Requests {
       if (request === undefined) continue;
       const isLost = job === undefined && request.isMissing;
       request.isMissing = job === undefined && !isLost;
-      // The event of an answer that is not kept may be on its way: the next look tells.
+      // Its event may still be on its way: the next look decides.
       if (!request.isMissing) request.seenAt = isLost ? null : this.#clock.monotonic();
       if (job?.finishedOn !== undefined && job.returnvalue !== null)
         this.#settle(id, job.returnvalue);

@@ -18,7 +18,7 @@ export interface EndpointSpec {
   schemaFor(status: 200 | 503, type: unknown): z.ZodType;
   /** Its columns, in output order. */
   readonly columns: readonly MemberColumn[];
-  /** Columns of which one has a value if the answer has more than nulls. */
+  /** Columns that prove an answer: one of them has a value unless all members are null. */
   readonly shownBy: readonly string[];
   /**
    * Whether a full answer alone is enough for the verdict `none`: it has whatever could speak against the

@@ -10,7 +10,7 @@ export function manifestPath(base: string): string {
  */
 export const failedSuffix = ".failed";
 
-/** A path without that suffix, so that its extension tells format and compression. */
+/** A path without that suffix: its extension names format and compression. */
 export function withoutFailed(path: string): string {
   return path.endsWith(failedSuffix) ? path.slice(0, -failedSuffix.length) : path;
 }
@@ -21,7 +21,7 @@ export interface RunStart {
   readonly startedAt: string;
 }
 
-/** The words in the name of a file that stand for something of its run. */
+/** The words in the name of a file that its run replaces. */
 const wordsOf = {
   "{date}": ({ startedAt }: RunStart) => startedAt.slice(0, 10),
   "{run_id}": ({ runId }: RunStart) => runId,
@@ -51,7 +51,7 @@ export function namedAfter(name: string, run: RunStart): string {
 
 const anyWord = /\{[A-Za-z][A-Za-z_-]*\}/g;
 
-/** The name of an output, of which only the file may have words that stand for a run. */
+/** The name of an output. Only `file` may contain `{date}` and `{run_id}`. */
 export interface NameParts {
   readonly before: string;
   readonly file: string;

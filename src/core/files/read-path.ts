@@ -5,7 +5,7 @@ import { addAbortSignal, type Readable } from "node:stream";
 import { isatty, ReadStream } from "node:tty";
 
 /**
- * Opens a named pipe or a terminal for reading; null for anything else. Opening or reading one as a
+ * Opens a named pipe or a terminal; null for anything else. Opening or reading one as a
  * file blocks a thread until the other side acts, which neither closing nor exiting can interrupt.
  */
 export function openSilent(path: string, facts: Stats): Readable | null {

@@ -67,12 +67,12 @@ function removeIfAllowed(path: string): void {
   }
 }
 
-/** Creates a file if it is missing. SQLite would not tell the system's reason for a failure. */
+/** Creates a missing file. SQLite would hide the system's reason for a failure. */
 function createFile(path: string): void {
   try {
     // Never opens an existing file: closing it would free the lock that this process may hold.
     const handle = openSync(path, "wx", 0o600);
-    // Inode numbers are reused. A random time tells this file from the next one with its number.
+    // Inode numbers are reused; a random time distinguishes this file from the next one.
     futimesSync(handle, 0, Math.random() * 2 ** 31);
     closeSync(handle);
   } catch (error) {
@@ -80,7 +80,7 @@ function createFile(path: string): void {
   }
 }
 
-/** Tells a file from those that were or will be at the same path; null if there is none. */
+/** Identifies a file among all that ever have the same path; null without one. */
 function identityOf(path: string): string | null {
   const facts = statSync(path, { throwIfNoEntry: false });
   return facts === undefined ? null : `${facts.ino} ${facts.mtimeMs}`;

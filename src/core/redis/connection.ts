@@ -87,7 +87,7 @@ export function redisRefusal(shown: string, error: NodeJS.ErrnoException): Fatal
   return new FatalError("redis_refused", `${shown}: ${text}`, options);
 }
 
-/** What went wrong, without the script in which it did. */
+/** The message of an error, without the script that raised it. */
 export function faultText({ code, message }: NodeJS.ErrnoException): string {
   return (code !== undefined && !message.includes(code) ? `${code} ${message}` : message)
     .replaceAll(/[\r\n]+/g, " ")

@@ -33,7 +33,7 @@ export const readableFormats: readonly string[] = [
 ];
 
 interface DetectedFormat<Name> {
-  /** Null if the name doesn't tell, as for `.txt`; the first lines then decide. */
+  /** Null for names such as `.txt`: the first lines then decide. */
   readonly format: Name | null;
   readonly gzip: boolean;
 }

@@ -47,7 +47,7 @@ export interface InputReading {
   readonly skippedLines?: number;
   /** Comments before the first record, unless `skippedLines` counts them. @default 0 */
   readonly commentLines?: number;
-  /** The rule below the header, which is skipped as well; absent for none. */
+  /** The rule below the header, which is skipped too. */
   readonly rule?: string;
   /** The text of these lines, cut, for a notice. */
   readonly skippedText?: string;
@@ -56,9 +56,9 @@ export interface InputReading {
   /** One row is read for each. */
   readonly items: readonly [ItemColumn, ...ItemColumn[]];
   readonly kind: KindColumn | null;
-  /** Columns with items that are not looked up; absent for none, or if none was sampled. */
+  /** Columns with items that are not looked up; absent if none is known. */
   readonly others?: OtherColumns;
-  /** Columns that hold names of files; absent for none, or if none was sampled. */
+  /** Columns that hold names of files; absent if none is known. */
   readonly ofFiles?: readonly string[];
 }
 
@@ -103,7 +103,7 @@ export interface ColumnSample {
 
 export interface RatedColumn extends ColumnPlace {
   readonly sample: ColumnSample;
-  /** Whether it holds names of files, among which `invoice.zip` is one. */
+  /** Whether it holds names of files: `invoice.zip` is one there. */
   readonly ofFiles?: boolean;
 }
 

@@ -26,7 +26,7 @@ export interface Change {
 
 export interface DiffCounts extends Readonly<Record<ChangeKind, number>> {
   readonly same: number;
-  /** Items of both outputs whose verdict at least one of them does not know. */
+  /** Items of both outputs without a verdict in at least one. */
   readonly unanswered: number;
   /** New items by verdict; `unknown` for those without an answer. */
   readonly newVerdicts: Readonly<Record<Verdict | "unknown", number>>;
@@ -42,7 +42,7 @@ export interface OutputDiff extends AsyncDisposable {
 type RowLists = AsyncIterable<readonly OutputRecord[]>;
 
 /**
- * Compares two outputs item by item. Of several rows about an item the newest answer counts. Both
+ * Compares two outputs item by item. The newest answer about an item counts. Both
  * sides go through a temporary SQLite file, so memory doesn't grow with the rows.
  *
  * @param folder where the temporary file goes. Default the system's
@@ -141,7 +141,7 @@ function gravity(verdict: string): string {
   return `CASE ${verdict} WHEN 'malicious' THEN 3 WHEN 'suspicious' THEN 2 WHEN 'listed' THEN 1 ELSE 0 END`;
 }
 
-/** What is missing on one side is not compared: a comparison with NULL is never true. */
+/** A comparison with NULL is never true, so what one side lacks makes no difference. */
 const createChanges = `
   CREATE TABLE differences AS
   SELECT coalesce(l.kind, e.kind) AS kind, coalesce(l.item, e.item) AS item,

@@ -89,7 +89,7 @@ export function cutText(text: string, most: number): string {
   return `${start}… (${formatCount(text.length)} characters)`;
 }
 
-/** The same text in memory of its own: V8 keeps a text as long as a part of it. */
+/** A copy that does not keep the whole text in memory, as a slice in V8 does. */
 function copied(text: string): string {
   return Buffer.from(text, "utf16le").toString("utf16le");
 }

@@ -63,7 +63,7 @@ class ReportTally {
     const counts = this.#kinds.get(kind) ?? zeros(outcomes);
     this.#kinds.set(kind, counts);
     counts[verdict ?? (answeredLookups(record).length > 0 ? "part" : "unchecked")] += 1;
-    // The run's lists tell about excluded rows.
+    // A section of its own counts excluded rows.
     const isTold =
       record.text("error_code") === "excluded" &&
       this.#run?.exclusions?.some(({ rows }) => rows > 0) === true;
@@ -166,7 +166,7 @@ const codes = new Map<string, readonly string[]>([
   ["other_word", ["the answer has an intent or blocklist status that the interface does not list"]],
 ]);
 
-/** Names told apart at most: 65,536 of up to 120 characters take about 16 MB. */
+/** Maximum distinct names: 65,536 of up to 120 characters take about 16 MB. */
 export const mostNames = 65_536;
 
 /** Counts by name in bounded memory: once full, it counts the names it knows and the rest as one. */
@@ -235,7 +235,7 @@ type Entry = { -readonly [Member in keyof Offender]: Offender[Member] };
 class WorstItems {
   readonly #entries = new Map<string, Entry>();
   readonly #items = new Set<string>();
-  /** The best of those kept when the list was last cut; what is no worse than it need not be kept. */
+  /** The least of the kept entries when the list was last cut; lesser ones need not be kept. */
   #threshold: Rank | null = null;
   #itemsAreMore = false;
 
@@ -270,7 +270,7 @@ class WorstItems {
   }
 }
 
-/** What decides on an item's place; the same in each of its rows. */
+/** Decides on an item's place; equal in all of its rows. */
 type Rank = Pick<Offender, "kind" | "item" | "verdict" | "observations" | "lastSeen">;
 
 /** Gravest verdict first, then most observations, then last seen most recently. */

@@ -86,7 +86,7 @@ function barLines(
 
 const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"] as const;
 
-/** What is above zero is never drawn as nothing. */
+/** Counts above zero have a visible bar. */
 function barOf(share: number, width: number): string {
   const parts = share > 0 ? Math.max(1, Math.round(share * width * 8)) : 0;
   return "█".repeat(parts >> 3) + eighths[parts & 7];

@@ -82,7 +82,7 @@ export class Days {
     return this.#total;
   }
 
-  /** First moment of the day by which this share of all times has come. */
+  /** Start of the day that this quantile of all times falls on. */
   quantile(share: number): number {
     let seen = 0;
     for (let day = 0; day < most; day++) {

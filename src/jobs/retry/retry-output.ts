@@ -79,7 +79,7 @@ async function retryFiles(
     prefix,
     to: file.format,
   };
-  // A limit protects an output from losing rows that have answers; these stay.
+  // The limit protects rows with answers; a retry in place keeps them anyway.
   const limits = inPlace ? { maxFailed: { percent: 100 } } : {};
   const settings = {
     ...job.settings,
@@ -144,7 +144,7 @@ function retryStart(lookup: Lookup): StartRow {
     const known = row as OutputRow;
     const { item, before } = known;
     if (item === null || !shouldRetry(known)) return { item, finding: before };
-    // Another program, or an earlier version, may have written what must not be sent.
+    // Another program may have written an item that must not be sent.
     const { item: sendable, reason } = recogniseItem(item.value, item.kind);
     if (sendable === null) return { item: null, finding: unasked("unsupported", reason) };
     const asked = lookup(sendable, { signal, row: row.number });
@@ -203,7 +203,7 @@ function shouldRetry({ item, before }: OutputRow): boolean {
   return item !== null && (before.status === "failed" || before.status === "partial");
 }
 
-/** True if the new finding tells at least as much as the one before. */
+/** True if the new finding knows at least as much as the one before. */
 export function isNoWorse(before: Finding, now: Finding): boolean {
   if (rank[now.status] < rank[before.status]) return false;
   const isWhole = now.status !== "failed" && now.status !== "partial";

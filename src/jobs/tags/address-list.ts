@@ -59,7 +59,7 @@ export class AddressPages {
   }
 }
 
-/** Reads a file with one address per line; null if it cannot be read or has not so many. */
+/** Reads a file with one address per line; null if it cannot be read or does not have `total` lines. */
 export async function readAddresses(path: string, total: number): Promise<AddressList | null> {
   const pages = new AddressPages();
   let rest = "";
@@ -114,7 +114,7 @@ export function selectV4(v4: Uint32Array, keeps: (address: number) => boolean): 
   return kept.subarray(0, length);
 }
 
-/** Tells which addresses of a sorted list are no repetitions. */
+/** Whether an address of a sorted list differs from the one before. */
 function isNew(): (address: number | bigint) => boolean {
   let last: number | bigint | null = null;
   return (address) => {
@@ -124,7 +124,7 @@ function isNew(): (address: number | bigint) => boolean {
   };
 }
 
-/** Tells in ascending order which addresses a sorted list lacks. */
+/** Whether a sorted list lacks an address; ask in ascending order. */
 function isLackingIn<T extends number | bigint>(list: ArrayLike<T>): (address: T) => boolean {
   let at = 0;
   return (address) => {

@@ -99,7 +99,7 @@ function fileNames({ files }: Pick<ExportedTag, "files">): string[] {
   return files.map(({ file }) => file);
 }
 
-/** What the index says about a tag, as reported to the caller. */
+/** The result of a tag, from the index. */
 function resultOf(tag: IndexedTag): TagResult {
   const { name, status, error } = tag;
   if (!hasList(tag) || status === "failed") {
@@ -156,7 +156,7 @@ async function exportAll({ names, before, ...job }: Job): Promise<IndexedTag[]> 
   return ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
 }
 
-/** The fault of a tag that was not requested, because all before it failed. */
+/** A tag that was not requested because all before it failed. */
 class NotRequested extends TagExportError {}
 
 function notRequested({ code, message }: ServiceError): NotRequested {

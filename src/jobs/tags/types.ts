@@ -62,7 +62,7 @@ export interface TagProgress {
   } | null;
 }
 
-/** That of a tag before its first page. */
+/** The progress of a tag before its first page. */
 export const noProgress = {
   state: "reading",
   pages: 0,

@@ -139,7 +139,7 @@ const plainWords: ReadonlySet<string> = new Set([
   "n/a",
 ]);
 
-/** Replaces whole-word matches with a character that occurs in no value. */
+/** Replaces whole words with a character that no value contains. */
 function withoutWord(text: string, word: string): string {
   let rest = "";
   let done = 0;

@@ -124,7 +124,7 @@ function keyFor(origin: string, apiKeys: readonly ApiKey[]): string | null {
 /** Maximum number of values that are compared with the lists. A larger payload is refused. */
 const mostValues = 100_000;
 
-/** The values of a payload that hold, or whose member's name holds, what is on an exclusion list. */
+/** Values of a payload that contain an excluded item, in themselves or in the name of their member. */
 function excludedValues(payload: unknown, lists: readonly ExclusionList[]): Problem[] {
   if (lists.length === 0) return [];
   const problems: Problem[] = [];

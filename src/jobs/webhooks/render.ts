@@ -116,7 +116,6 @@ export function* contextValues(root: ContextValue, limit: number): Generator<Con
   }
 }
 
-/** A field that is used but missing from the context, and its place. */
 interface MissingField {
   readonly field: PqlField;
   readonly pointer: string;

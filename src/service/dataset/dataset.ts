@@ -266,7 +266,7 @@ const itemRecord = z
     return { item, result: result!, answers, partial };
   });
 
-/** A partial result: the same, with the missing members null. */
+/** A partial result: missing members become null. */
 export function withMissing(result: QueryResult, missing: readonly string[]): object {
   return { ...result, ...Object.fromEntries(missing.map((member) => [member, null])) };
 }
@@ -360,7 +360,7 @@ export function firstIssue(error: z.ZodError): string {
   return path === "" ? (issue?.message ?? "invalid") : `${path}: ${issue?.message}`;
 }
 
-/** Readers of the files `<part>.ndjson`, by what tells the lines of each apart. */
+/** Readers of the files `<part>.ndjson`, each with the key of its lines. */
 const readers = {
   items: reader(records.items, ({ item }) => item.value),
   tags: reader(records.tags, ({ tag }) => tag.name),

@@ -27,7 +27,7 @@ export class Draw {
   }
 }
 
-/** What is asked of a draw; each question has an answer of its own. */
+/** Numbers of the questions, each of which draws independently. */
 export const questions = {
   verdict: 1,
   partial: 2,
@@ -45,7 +45,7 @@ export const questions = {
   intent: 14,
   honeypot: 15,
   spamtrap: 16,
-  // The last one: each observation asks questions of its own behind it.
+  // The last one: questions about single observations follow it.
   observation: 100,
 } as const;
 
@@ -69,7 +69,7 @@ export function drawnVerdict(draw: Draw): Verdict {
   return share < malicious + suspicious + listed ? "listed" : "none";
 }
 
-/** The latest time in any answer: fixed, so that an item is answered alike on every day. */
+/** The latest time in any answer. Fixed, so that answers are the same every day. */
 export const newest = Date.UTC(2026, 5, 30, 6);
 
 /** RFC 3339 UTC with whole seconds. */

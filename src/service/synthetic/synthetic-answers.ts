@@ -20,7 +20,7 @@ export function syntheticAnswers(seed: number): (item: Item) => KnownAnswer {
     const isPartial = draw.share(questions.partial) < syntheticShares.partial;
     return {
       result,
-      // Without an intent of its own, a result does not give that of the quick check.
+      // A result without an intent cannot supply that of the quick check.
       answers: "intent" in result ? {} : { "quick-check": { ...quickCheckOf(result), intent } },
       partial: isPartial ? { missing: [missingOf(result, draw)], forever: true } : null,
     };
@@ -195,7 +195,7 @@ interface Span {
   readonly last: number;
 }
 
-/** When an item was seen: within two years, more often of late. */
+/** When an item was seen: within two years, most often recently. */
 function spanOf(draw: Draw): Span {
   const last = newest - draw.share(questions.lastSeen) ** 1.7 * 540 * dayMs;
   return { first: last - draw.share(questions.firstSeen) ** 2 * 190 * dayMs, last };

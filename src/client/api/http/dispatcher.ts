@@ -100,7 +100,7 @@ function ignoringContinue(connect: buildConnector.connector): buildConnector.con
     });
 }
 
-/** An answer follows what is written, since no request is sent before the last one is answered. */
+/** Requests are not pipelined, so a write always precedes its answer. */
 function renameContinue(socket: Socket): void {
   const [write, read] = [socket.write.bind(socket), socket.read.bind(socket)];
   let heads: InterimHeads | null = null;

@@ -66,7 +66,7 @@ export async function sendOnce(request: OneRequest, signal: AbortSignal): Promis
 
 const none = Buffer.alloc(0);
 
-/** Null if its encoding cannot be read, such as that of a body that is longer than what is kept. */
+/** Null if the body cannot be decoded, for example because it was cut. */
 function decoded(answer: OneAnswer, keptBytes: number, origin: string): OneAnswer | null {
   try {
     return { ...answer, body: decodeBody(answer, keptBytes, origin) };

@@ -49,7 +49,7 @@ export function transportErrorOf(
   return new TransportError(fault, `${what}${detail}`, options);
 }
 
-/** What is wrong with a certificate, where its trust is not. */
+/** Faults of a certificate that trusting its issuer would not mend. */
 const certificates: ReadonlyMap<string, (origin: string) => string> = new Map([
   ["CERT_HAS_EXPIRED", (origin) => `the certificate of ${origin} has expired`],
   ["CERT_NOT_YET_VALID", (origin) => `the certificate of ${origin} is not valid yet`],

@@ -269,7 +269,7 @@ const longestTimerMs = 2 ** 31 - 1;
 
 const closeBrace = 0x7d;
 
-/** Bounds how often a body is checked whose every piece ends like JSON. */
+/** Bounds the checks of a body all of whose pieces end like JSON. */
 const mostLooks = 8;
 
 /**

@@ -16,8 +16,8 @@ interface JournalledOptions {
 
 /**
  * Journals each answer before its slot is released, so a kill loses at most the requests that were
- * open. An answer that is going to be retried gets a key of its own: a resumed run continues with the
- * remaining attempts.
+ * open. An answer that will be retried gets its own key, so a resumed run continues with the remaining
+ * attempts.
  */
 export function journalled({ endpoint, store }: JournalledOptions): AttemptWrapper {
   const put = (item: Item, attempt: Attempt, options: LookupOptions): Promise<void> | null => {

@@ -159,7 +159,7 @@ export class Outage {
     }
   }
 
-  /** Resolves after so many milliseconds, or when the outage is over. */
+  /** Resolves after `ms` milliseconds, or when the outage ends. */
   async #pause(ms: number, outage: OpenOutage, signal: AbortSignal): Promise<void> {
     const ends = AbortSignal.any([signal, outage.over.signal]);
     await this.#options.clock.sleep(ms, ends).catch(() => signal.throwIfAborted());

@@ -37,7 +37,7 @@ interface ColumnSource {
   /** The column named by a flag. @throws UsageError `column_not_found` */
   named(flag: ColumnFlag): ColumnPlace | Promise<ColumnPlace>;
   /**
-   * Reads so many records, or up to the input's first pause at which `clear` returns true.
+   * Reads `records` records, or up to the first pause of the input at which `clear` returns true.
    *
    * @returns false if there were fewer
    */
@@ -91,7 +91,6 @@ async function named(
   return [first, ...others];
 }
 
-/** What is known of an input whose item column is chosen. */
 interface ChosenItem {
   readonly items: readonly [ItemColumn];
   readonly others: Pick<InputReading, "others" | "ofFiles">;

@@ -146,7 +146,7 @@ function itemFlags(columns: readonly ColumnPlace[]): string {
 
 export const minShare = 0.5;
 
-/** A column's name without spaces around it: `column_N` if it has none. */
+/** A column's trimmed name; `column_N` without one. */
 export function columnName({ name, index }: ColumnPlace): string {
   return name.trim() === "" ? positionalName(index) : name.trim();
 }
@@ -205,7 +205,7 @@ export function addedColumnNames(
 ): readonly string[] {
   const names = added.map((column) => prefix + column.name);
   const taken = new Set(inputColumns.map((column) => column.trim()));
-  // A reader could not tell a column of the input from one that `--columns` omits.
+  // A reader would take such a column for one of ours, even if `--columns` omits it.
   const ours = new Set([...names, ...columns.map((column) => prefix + column.name)]);
   const clashes = [...ours].filter((name) => taken.has(name));
   if (clashes.length > 0) throw columnClash(clashes);

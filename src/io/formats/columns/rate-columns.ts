@@ -153,7 +153,7 @@ export function isAsked({ name, sample }: RatedColumn): boolean {
   return sample.queryable > 0 && !(sample.kind === "url" && isCitation(name));
 }
 
-/** Whether a column is prose, whose URLs are pages to read on: `Note`, `description`. */
+/** Whether a column is prose, whose URLs are further reading: `Note`, `description`. */
 export function isNote(name: string): boolean {
   return wordsOf(name.slice(name.lastIndexOf(".") + 1)).some((word) => notes.has(word));
 }

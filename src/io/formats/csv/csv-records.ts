@@ -30,7 +30,7 @@ export function csvRecords(delimiter: Delimiter): RecordFormat {
   };
 }
 
-/** The delimiter of an output: what is before the last column, which is ours. */
+/** The delimiter of an output: the character before our last column. */
 function delimiterOf(header: string, prefix: string): Delimiter | null {
   const name = prefix.replaceAll(/[^\w\s]/g, String.raw`\$&`);
   return new RegExp(`([^\\w"])"?${name}[a-z_]+"?\\r?\\n?$`, "u").exec(header)?.[1] ?? null;
@@ -233,7 +233,7 @@ interface ParsedRecord {
 
 /**
  * csv-parse with records taken before the stream queues them. The queue costs one promise per
- * record, and `info` no longer tells where a record ended by the time it is read from there.
+ * record, and by then `info` no longer says where the record ended.
  */
 class RecordParser extends Parser {
   #records: ParsedRecord[] = [];

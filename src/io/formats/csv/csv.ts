@@ -236,7 +236,7 @@ type LayoutOptions = ColumnFlags & Pick<ReadOptions, "header">;
 
 /**
  * Finds the layout from flags and the first records, reading no more than needed.
- * @param named the names that comments give so many columns; null for none
+ * @param named names of that many columns from comments; null for none
  * @throws UsageError `column_not_found`, `column_ambiguous`
  */
 export async function findLayout(
@@ -286,7 +286,7 @@ export async function findLayout(
   return { columns: names, header, ...found };
 }
 
-/** Whether the sample is complete: so many rows and a header, or fewer but very long ones. */
+/** Whether the sample is complete: `count` rows and a header, or fewer but very long ones. */
 function isEnough(read: readonly CsvRecord[], count: number): boolean {
   const [first, last] = [read[0], read.at(-1)];
   if (first === undefined || last === undefined) return false;
@@ -357,7 +357,7 @@ function isRow([first, ...others]: readonly CsvRecord[]): boolean {
 const fieldName =
   /^(?:source|destination|client|server|host|user|url|dns|email|file|observer|threat|indicator|network|agent|event|process|log|data_stream)(?:\.[a-z_]+)+$/;
 
-/** A name of a field or of a host, which only the cells below it tell apart. */
+/** A name of a field or of a host: only the cells below it decide. */
 const dottedName =
   /^[a-z_]\w*(?:\.[a-z_]\w*)*\.(?:name|id|email|domains?|info|date|city|country|zip|host|link|page|post|network|group|report|security|software|systems|zone|in|is|to)$/i;
 

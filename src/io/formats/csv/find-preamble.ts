@@ -100,14 +100,14 @@ function firstRecord(
   return isApart || ofWidth > 1 ? first : 0;
 }
 
-/** Dashes and the like, or the delimiter that Excel is told. */
+/** Dashes and the like, or Excel's `sep=;`. */
 const rule = /^\s*(?:[-=_*#~+]{3,}|sep=.)\s*$/i;
 function cellsOf(line: string, delimiter: Delimiter): readonly string[] {
   const { cells } = scanCells(line, { delimiter, spaced: true });
   return cells.slice(0, cells.findLastIndex((cell) => cell.trim() !== "") + 1);
 }
 
-/** Whether a line has an indicator, or has a quoted cell that goes on in the next line. */
+/** Whether a line has an indicator, or a quoted cell that continues on the next line. */
 function isOfTable(line: string, delimiter: Delimiter): boolean {
   const cells = cellsOf(line, delimiter);
   return (
@@ -230,7 +230,7 @@ export interface CommentNames {
  * The names that comments give the columns of a table: those of a `#Fields` line, else those of the
  * nearest comment with as many.
  *
- * @returns null if there are none for so many cells
+ * @returns null without names for `width` cells
  */
 export function namesIn(
   comments: readonly string[],
@@ -252,7 +252,7 @@ export function namesIn(
   return null;
 }
 
-/** Tells which lines are not read; null for none. */
+/** The notice about lines that are not read; null for none. */
 export function skippedNotice(
   reading: Pick<InputReading, "skippedLines" | "commentLines" | "skippedText" | "rule">,
   input: string | null = null,

@@ -51,7 +51,7 @@ function readNested(text: string, member: string): OutputRecord | null {
     error: error?.["message"],
   };
   const valueOf = (name: string): unknown => {
-    // Results are told as received.
+    // Results are returned as received.
     if (resultMembers.has(name)) return asObject(rep[name]) && memberTexts(own).get(name);
     return Object.hasOwn(values, name) ? values[name] : columnIn(rep, name);
   };

@@ -176,7 +176,7 @@ function columnsOf(objects: readonly JsonObject[]): readonly SampledColumn[] {
     eachLeaf(object, "", (path, parent, value) => {
       if (paths.size >= mostPaths && !paths.has(path)) return;
       const column = paths.get(path) ?? { parent, cells: objects.map(() => "") };
-      // Of a list, a text with an item.
+      // A list is represented by a text with an item.
       const isRead = isListPath(path) && recogniseItem(column.cells[row] ?? "").item !== null;
       if (!isRead) column.cells[row] = itemTextOf(value);
       paths.set(path, column);

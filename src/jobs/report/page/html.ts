@@ -40,7 +40,7 @@ function escape(text: string): string {
   return printable(text).replaceAll(/[&<>"'`]/g, (character) => entities[character]!);
 }
 
-/** Style of a table whose rows are too wide for the page: each becomes a card. */
+/** Turns the rows of a wide table into cards on a narrow page. */
 function cards(table: string): string {
   const parts = ["tbody", "tr", "th", "td"].map((part) => `${table} ${part}`).join();
   return `${table} thead{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}
@@ -166,5 +166,5 @@ export function numberTitle(text: string): Html {
   return html`<th scope="col" class="number">${text}</th>`;
 }
 
-/** Above a column of charts, which the numbers beside it explain. */
+/** The empty title of a column of charts. */
 export const noTitle: Html = html`<td></td>`;
