@@ -25,7 +25,11 @@ export function raceAbort<T>(
   });
 }
 
-/** Passes values on. @throws the signal's reason once it aborts, even if the next value never comes */
+/**
+ * Passes values on.
+ *
+ * @throws the signal's reason once it aborts, even if the next value never comes
+ */
 export async function* abortable<T>(
   values: AsyncIterable<T>,
   signal: AbortSignal = new AbortController().signal,

@@ -97,7 +97,11 @@ export function rate(): z.ZodType<Rate, string | Rate> {
     });
 }
 
-/** Some of the names, each once, as `a,b` or as a list. @param what one of them is */
+/**
+ * Some of the names, each once, as `a,b` or as a list.
+ *
+ * @param what one of them is
+ */
 export function namesAmong<Name extends string>(
   names: readonly Name[],
   what: string,

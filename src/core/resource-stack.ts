@@ -11,7 +11,11 @@ export class ResourceStack {
     this.#closers.push(close);
   }
 
-  /** Closes everything, even if some closers fail. @throws the first failure */
+  /**
+   * Closes everything, even if some closers fail.
+   *
+   * @throws the first failure
+   */
   async close(): Promise<void> {
     const failures: unknown[] = [];
     for (let close = this.#closers.pop(); close !== undefined; close = this.#closers.pop()) {

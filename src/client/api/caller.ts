@@ -80,7 +80,11 @@ export class Caller {
     this.#send = options.send ?? onceOnly;
   }
 
-  /** Makes one request and reports it. @throws TransportError, or the signal's reason */
+  /**
+   * Makes one request and reports it.
+   *
+   * @throws TransportError, or the signal's reason
+   */
   send(
     endpoint: Endpoint,
     path: string,

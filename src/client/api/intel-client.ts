@@ -142,7 +142,11 @@ export class IntelClient {
   }
 }
 
-/** A page's query string. @throws UsageError if it breaks the interface's rules */
+/**
+ * A page's query string.
+ *
+ * @throws UsageError if it breaks the interface's rules
+ */
 function pageQuery({ offset, limit, snapshot }: TagIpsPage): string {
   const { data, error } = tagIpsQuery.safeParse({ offset, limit, snapshot });
   if (error) {

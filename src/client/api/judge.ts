@@ -46,7 +46,11 @@ export function judge(request: LookupRequest, answer: Answer, context: JudgeCont
   }
 }
 
-/** The attempt that ended with an error. @throws anything that is no ServiceError */
+/**
+ * The attempt that ended with an error.
+ *
+ * @throws anything that is no ServiceError
+ */
 export function failedAttempt(
   error: unknown,
   clock: Clock,

@@ -125,7 +125,11 @@ export class Pace implements RequestPace {
     for (const quota of this.#quotas) await quota.giveBack();
   }
 
-  /** Spends a request that may start now. @returns milliseconds until one may; 0 or less if it was spent */
+  /**
+   * Spends a request that may start now.
+   *
+   * @returns milliseconds until one may; 0 or less if it was spent
+   */
   #spend(): number {
     const now = this.#options.clock.monotonic();
     let at = this.limits.pausedUntil;

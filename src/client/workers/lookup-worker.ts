@@ -110,7 +110,11 @@ function startWorker(
   return worker;
 }
 
-/** Makes requests. @param refused aborts when the key is refused, which ends the run that asks, too */
+/**
+ * Makes requests.
+ *
+ * @param refused aborts when the key is refused, which ends the run that asks, too
+ */
 function lookUpWith(
   options: LookupWorkerOptions,
   rate: SharedRate,

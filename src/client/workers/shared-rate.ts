@@ -76,7 +76,11 @@ export class SharedRate {
     await this.#set(rateOf(next) < rateOf(most) ? next : most);
   }
 
-  /** Pauses all workers, unless they pause for as long already. @param ms null if nobody says how long */
+  /**
+   * Pauses all workers, unless they pause for as long already.
+   *
+   * @param ms null if nobody says how long
+   */
   async pause(ms: number | null): Promise<void> {
     const { queue } = this.#open;
     const pauseMs = Math.ceil(ms ?? times.pause);

@@ -24,7 +24,11 @@ export async function replaceFile(path: string, text: string, mode: number): Pro
   }
 }
 
-/** Reads a JSON file; null if it doesn't exist. @throws SyntaxError, or the read error */
+/**
+ * Reads a JSON file; null if it doesn't exist.
+ *
+ * @throws SyntaxError, or the read error
+ */
 export async function readJsonFile(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, "utf8")) as unknown;

@@ -15,7 +15,11 @@ interface StoredTypeFacts {
 }
 
 interface ColumnTypeFacts extends StoredTypeFacts {
-  /** The cell of a value that is not null. @param text makes a text storable */
+  /**
+   * The cell of a value that is not null.
+   *
+   * @param text makes a text storable
+   */
   toCell(value: NonNullable<ColumnValue>, text: (value: string) => string): CellValue;
   toValue(cell: NonNullable<CellValue>): ColumnValue;
   /** Parses the text of a value, "" for null; the entries of a list are joined with `|`. */

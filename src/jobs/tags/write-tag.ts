@@ -89,7 +89,11 @@ export async function writeTag(
   };
 }
 
-/** Writes a list in several formats. @param base path of the files, without their endings */
+/**
+ * Writes a list in several formats.
+ *
+ * @param base path of the files, without their endings
+ */
 export async function writeFormats(
   base: string,
   list: AddressList,

@@ -128,7 +128,11 @@ class InterimHeads {
   /** Characters of the blank line that ends a head so far. */
   #blank = 0;
 
-  /** Renames in place. @returns false once the answer itself has begun */
+  /**
+   * Renames in place.
+   *
+   * @returns false once the answer itself has begun
+   */
   rename(chunk: Buffer): boolean {
     for (let index = 0; index < chunk.length; index++) {
       const character = String.fromCharCode(chunk[index]!);

@@ -34,7 +34,11 @@ interface ColumnSource {
   readonly input: string;
   columns(): readonly SampledColumn[];
   placeOf(item: ItemColumn, columns: readonly SampledColumn[]): number;
-  /** The column named by a flag. @throws UsageError `column_not_found` */
+  /**
+   * The column named by a flag.
+   *
+   * @throws UsageError `column_not_found`
+   */
   named(flag: ColumnFlag): ColumnPlace | Promise<ColumnPlace>;
   /**
    * Reads `records` records, or up to the first pause of the input at which `clear` returns true.

@@ -43,7 +43,11 @@ function csvText(records: readonly (readonly string[])[], delimiter: Delimiter):
 /** Records per call of csv-stringify. */
 const recordsAtOnce = 64;
 
-/** The same in pieces, for any number of records. @param guard what makes a cell safe */
+/**
+ * The same in pieces, for any number of records.
+ *
+ * @param guard what makes a cell safe
+ */
 export function* csvPieces(
   delimiter: Delimiter,
   records: Iterable<readonly string[]>,
