@@ -138,7 +138,7 @@ const longWindowMs = 10_000;
 const atOnceMs = 16;
 
 /** The limit of a given rate: evenly spaced, with no more than 105% of the rate in any second. */
-export function rateWindow(name: string, { count, perMs }: Rate): PaceWindow {
+function rateWindow(name: string, { count, perMs }: Rate): PaceWindow {
   const evenMs = perMs / count;
   // Below 20 per second, 5% is less than one request.
   const inASecond = Math.floor((mostInASecond * 1000) / evenMs);

@@ -11,14 +11,6 @@ const text = JSON.stringify(whole);
 const [[, connect]] = ways;
 const tryQuery = queriesOf(connect);
 
-test("103 Early Hints before an answer are ignored", async () => {
-  const head = `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n`;
-  const { finding } = await tryQuery(
-    raw(`HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${head}${text}`, false),
-  );
-  expect(finding.status).toBe("complete");
-});
-
 test.each(["000", "099"])("status %s is invalid HTTP, a transient fault", async (status) => {
   const { finding } = await tryQuery(
     raw(`HTTP/1.1 ${status} Nothing\r\ncontent-length: 0\r\n\r\n`, false),

@@ -4,56 +4,20 @@ import type { Clock } from "../../../src/core/clock.js";
 import type { Rate } from "../../../src/core/options.js";
 import { MemoryQuotaStore } from "../../../src/client/store/quota/quota-counts.js";
 import { Pace } from "../../../src/client/pace/pace.js";
+import { SimulatedTimers } from "../../helpers/simulated-timers.js";
 
 /**
- * Simulated time: `run` jumps from one timer to the next. Cheaper than the manual clock, which
- * spends a long simulation in turns of the event loop.
+ * Simulated time, cheaper than the manual clock, which spends a long simulation in turns of the event
+ * loop. Timers have a resolution of one millisecond, and fire late.
  */
-class SimulatedClock implements Clock {
-  #now = 0;
-  #sorted = true;
-  readonly #lateness: () => number;
-  readonly #timers: { due: number; end: () => void }[] = [];
-
-  constructor(lateness: () => number) {
-    this.#lateness = lateness;
-  }
-
-  now(): number {
-    return this.#now;
-  }
-
-  monotonic(): number {
-    return this.#now;
-  }
-
-  /** Timers have a resolution of one millisecond, and fire late. */
-  sleep(ms: number): Promise<void> {
-    return this.at(this.#now + Math.max(1, Math.floor(ms)) + this.#lateness());
-  }
-
-  at(due: number): Promise<void> {
-    return new Promise((end) => {
-      this.#timers.push({ due, end });
-      this.#sorted = false;
-    });
-  }
-
-  async run(until: number): Promise<void> {
-    await settle();
-    for (let next = this.#next(); next && next.due <= until; next = this.#next()) {
-      this.#now = Math.max(this.#now, next.due);
-      next.end();
-      await settle();
-    }
-    this.#now = until;
-  }
-
-  #next(): { due: number; end: () => void } | undefined {
-    if (!this.#sorted) this.#timers.sort((a, b) => b.due - a.due);
-    this.#sorted = true;
-    return this.#timers.pop();
-  }
+function simulatedClock(lateness: () => number) {
+  const timers = new SimulatedTimers();
+  const clock: Clock = {
+    now: () => timers.now,
+    monotonic: () => timers.now,
+    sleep: (ms) => timers.sleep(Math.max(1, Math.floor(ms)) + lateness()),
+  };
+  return { timers, clock };
 }
 
 async function settle(): Promise<void> {
@@ -90,18 +54,18 @@ async function simulate(
   lateness: () => number,
   until: number,
 ): Promise<number[]> {
-  const clock = new SimulatedClock(lateness);
+  const { timers, clock } = simulatedClock(lateness);
   const quotas = new MemoryQuotaStore();
   const pace = new Pace({ rates: given, clock, quotas });
   const { signal } = new AbortController();
   const left: number[] = [];
   for (const arrival of arrivals) {
-    void clock.at(arrival).then(async () => {
+    void timers.sleep(arrival).then(async () => {
       await pace.take(signal);
       left.push(clock.monotonic());
     });
   }
-  await clock.run(until);
+  await timers.run(until, settle);
   return left;
 }
 
@@ -193,12 +157,12 @@ test("does so too for rates of which 5% are few requests", async () => {
 test("requests leave in order of arrival", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 500 }), latenesses(40), async (count, late) => {
-      const clock = new SimulatedClock(inTurn(late));
+      const { timers, clock } = simulatedClock(inTurn(late));
       const pace = new Pace({ rates: [{ count, perMs: 1000 }], clock });
       const { signal } = new AbortController();
       const order: number[] = [];
       for (let i = 0; i < 50; i++) void pace.take(signal).then(() => order.push(i));
-      await clock.run(60_000);
+      await timers.run(60_000, settle);
       expect(order).toEqual(Array.from({ length: 50 }, (_, i) => i));
     }),
     { numRuns: 15 },

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import type { Rate } from "../../../src/core/options.js";
 import { Pace } from "../../../src/client/pace/pace.js";
@@ -52,6 +53,16 @@ test("spends nothing for aborted callers, and leaves no timer for them", async (
   const times = leaves(run, clock, 2);
   await clock.advance(2000);
   expect(times).toEqual([1000, 2000]);
+});
+
+test("needs one listener for all that wait, and none when nobody waits", async () => {
+  const { clock, pace: run } = paceOf({ count: 1, perMs: 1000 });
+  const { signal } = unaborted();
+  for (let n = 0; n < 20; n++) void run.take(signal);
+  await clock.advance(0);
+  expect(getEventListeners(signal, "abort")).toHaveLength(1);
+  await clock.advance(20_000);
+  expect(getEventListeners(signal, "abort")).toHaveLength(0);
 });
 
 test("pauses after a throttle answer for as long as the service asks", async () => {

@@ -1,44 +1,24 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Manifest } from "../../../src/core/manifest.js";
 import { queryDuckdb } from "../../io/output/tables/warehouse-readers.js";
-import { startAnsweringServer, type AnsweringServer } from "../../helpers/answering-server.js";
-import { runRepute, type RunReputeResult } from "../../helpers/run-repute.js";
-import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { aPlace, domains } from "../../helpers/a-place.js";
+import { runRepute } from "../../helpers/run-repute.js";
 
 const rows = 120;
 const names = Array.from({ length: rows }, (_, n) => `h${n}.example.com`);
 
-interface Place {
-  readonly cwd: string;
-  readonly server: AnsweringServer;
-  /** Makes the service refuse the last `count` items. */
-  readonly failing: (count: number) => void;
-  readonly run: (...args: string[]) => Promise<RunReputeResult>;
-  readonly read: (name: string) => Promise<string>;
-  readonly manifest: (name: string) => Promise<Manifest>;
-}
-
-async function prepared(): Promise<Place> {
-  const cwd = await temporaryFolder();
-  const server = await startAnsweringServer();
-  await writeFile(join(cwd, "in.csv"), `domain\n${names.join("\n")}\n`);
-  const read = (name: string): Promise<string> => readFile(join(cwd, name), "utf8");
+async function prepared() {
+  const place = await aPlace({ "in.csv": domains(names) });
   return {
-    cwd,
-    server,
-    failing(count) {
-      server.absent.clear();
-      for (const name of names.slice(rows - count)) server.absent.add(name);
+    ...place,
+    run: (...args: readonly string[]) => place.run([...args, "--concurrency", "4"]),
+    /** Makes the service refuse the last `count` items. */
+    failing: (count: number): void => {
+      place.server.absent.clear();
+      for (const name of names.slice(rows - count)) place.server.absent.add(name);
     },
-    run: (...args) => {
-      const service = ["--intel-url", server.url, "--lookups", "query", "--concurrency", "4"];
-      return runRepute([...args, ...service, "--rate", "100000/s"], { cwd });
-    },
-    read,
-    manifest: async (name) => JSON.parse(await read(`${name}.manifest.json`)) as Manifest,
   };
 }
 

@@ -1,8 +1,8 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { startAnsweringServer } from "../../helpers/answering-server.js";
-import { runRepute, type RunReputeOptions } from "../../helpers/run-repute.js";
+import { aPlace, domains } from "../../helpers/a-place.js";
+import { runRepute } from "../../helpers/run-repute.js";
 import {
   reply,
   reset,
@@ -10,23 +10,14 @@ import {
   startScriptedServer,
   type Step,
 } from "../../helpers/scripted-server.js";
-import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 const names = Array.from({ length: 20 }, (_, n) => `h${n}.example.com`);
 
 async function prepared() {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), `domain\n${names.join("\n")}\n`);
-  const server = await startAnsweringServer();
-  const env = { XDG_STATE_HOME: join(cwd, "home") };
-  const service = ["--lookups", "query", "--intel-url", server.url];
-  return {
-    cwd,
-    server,
-    run: (flags: readonly string[], options: RunReputeOptions = {}) =>
-      runRepute(["enrich", "in.csv", ...service, ...flags], { cwd, env, ...options }),
-    read: (name: string) => readFile(join(cwd, name), "utf8"),
-  };
+  const place = await aPlace({ "in.csv": domains(names) });
+  const env = { XDG_STATE_HOME: join(place.cwd, "home") };
+  const run = (flags: readonly string[]) => place.run(["enrich", "in.csv", ...flags], { env });
+  return { ...place, run };
 }
 
 async function monitored(step: Step): Promise<string> {
@@ -92,8 +83,8 @@ test.each([
   ["refused", [], 1],
   ["usage", ["--rat", "1/s"], 2],
 ] as const)("every line of a JSON log is an object: %s", async (end, flags, expected) => {
-  const { cwd, server, run } = await prepared();
-  await writeFile(join(cwd, "in.csv"), `domain\n${names.join("\n")}\n\x1b[31msetup.exe\n`);
+  const { write, server, run } = await prepared();
+  await write("in.csv", domains([...names, "\x1b[31msetup.exe"]));
   server.refusing = end === "refused";
   const log = ["-o", "out.csv", "--log-format", "json"];
   const { code, stderr } = await run([...log, "--metrics", "none/m.prom", ...flags]);
@@ -130,7 +121,7 @@ test("the manifest of a run to stdout is in the state folder, or in --state-dir"
 });
 
 test("state and manifest of a table are in --state-dir, where verify, report and diff find them", async () => {
-  const { cwd, run } = await prepared();
+  const { cwd, run, write } = await prepared();
   const table = "duckdb:all.duckdb?table=nightly";
   expect(await run(["-o", "first.csv", "--quiet"])).toMatchObject({ code: 0 });
   const flags = ["-o", table, "--quiet", "--state-dir"];
@@ -140,7 +131,7 @@ test("state and manifest of a table are in --state-dir, where verify, report and
   expect(await run([...flags, "monday", "--resume"])).toMatchObject({ code: 0 });
   const manifest = state?.replace(/\.state$/, ".manifest.json");
   expect(await readdir(join(cwd, "monday"))).toEqual([manifest]);
-  await writeFile(join(cwd, "in.csv"), `domain\n${names.slice(1).join("\n")}\n`);
+  await write("in.csv", domains(names.slice(1)));
   expect(await run([...flags, "tuesday"])).toMatchObject({ code: 0 });
   const verified = await runRepute(["verify", table, "--state-dir", "monday"], { cwd });
   expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining("20 rows") });

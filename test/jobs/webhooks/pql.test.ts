@@ -74,14 +74,4 @@ describe("readField", () => {
     );
     expect(readField(context, path)).toBeNull();
   });
-
-  it("never reaches anything outside the JSON text", () => {
-    const names = Object.getOwnPropertyNames(Object.prototype);
-    fc.assert(
-      fc.property(fc.jsonValue(), fc.constantFrom(...names), (context, name) => {
-        fc.pre(!JSON.stringify(context).includes(JSON.stringify(name)));
-        expect(readField(context, [name])).toBeNull();
-      }),
-    );
-  });
 });
