@@ -20,9 +20,13 @@ export class SimulatedTimers {
         resolve();
       };
       const timer = { due: this.#now + ms, end };
-      let at = this.#timers.length;
-      while (at > 0 && this.#timers[at - 1]!.due <= timer.due) at--;
-      this.#timers.splice(at, 0, timer);
+      let [from, to] = [0, this.#timers.length];
+      while (from < to) {
+        const middle = (from + to) >> 1;
+        if (this.#timers[middle]!.due > timer.due) from = middle + 1;
+        else to = middle;
+      }
+      this.#timers.splice(from, 0, timer);
       signal?.addEventListener("abort", onAbort);
     });
   }

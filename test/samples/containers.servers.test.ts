@@ -5,8 +5,7 @@ import { z } from "zod";
 import { RedisServer } from "../helpers/redis-server.js";
 import { runRepute, startRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { commandOf, isPodOwner, readYaml } from "./containers.js";
-import { manifests } from "./kubernetes-schema.js";
+import { commandOf, type Manifest, podOf, readYaml } from "./containers.js";
 import { startService } from "../../src/service/service.js";
 
 interface Commands {
@@ -18,7 +17,7 @@ async function kubernetes(): Promise<Commands> {
   const commandIn = async (name: string) => {
     // The line for workers counts.
     const read = await readYaml(name, (text) => text.replace("# - --workers", "- --workers"));
-    return commandOf(manifests.parse(read).find(isPodOwner)!);
+    return commandOf((read as readonly Manifest[]).find((each) => podOf(each) !== null)!);
   };
   const [worker, cron] = [await commandIn("kubernetes/workers.yaml"), "kubernetes/cronjob.yaml"];
   const enrich = (await commandIn(cron)).filter(

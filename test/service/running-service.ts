@@ -1,4 +1,4 @@
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { startService, type Service, type ServiceOptions } from "../../src/service/service.js";
 
 /** Starts the embedded service on a free port for the duration of the test. */
@@ -28,6 +28,19 @@ export async function askJson<T = unknown>(
   init: RequestInit = {},
 ): Promise<T> {
   return JSON.parse((await ask(service, path, init)).body) as T;
+}
+
+/** The result in the envelope of an answer; `interface-fields.test.ts` checks them all. */
+export async function resultOf<T>(service: Service, path: string): Promise<T> {
+  return (await askJson<{ readonly result: T }>(service, path)).result;
+}
+
+/** Why the service refuses a request with 400. */
+export async function refusalOf(service: Service, path: string): Promise<string> {
+  const { status, body } = await ask(service, path);
+  const { errors, ...envelope } = JSON.parse(body) as { readonly errors: { readonly $: string } };
+  expect([status, envelope]).toEqual([400, { status: "failure", statusCode: 400 }]);
+  return errors.$;
 }
 
 /** Like `ask`, but a broken connection counts as an answer. */

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { hostname } from "node:os";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { customersPageSchema } from "../../src/client/api/calls.js";
+import { calls } from "../../src/client/api/calls.js";
 import { hostCheck, sampleAccessToken, type Service } from "../../src/service/service.js";
 import { ask, askJson, bearing, runningService } from "./running-service.js";
 
@@ -125,7 +125,7 @@ test("customers come in pages joined by a cursor, the last of which is empty", a
   do {
     const path = cursor === "" ? customers : `${customers}?cursor=${encodeURIComponent(cursor)}`;
     const answer = await askJson(service, path, bearing(sampleAccessToken));
-    const page = customersPageSchema.parse(answer);
+    const page = calls.customers.schema.parse(answer);
     ids.push(...page.items.map((customer) => customer.customer_id));
     cursor = page.next_cursor ?? "";
   } while (cursor !== "");

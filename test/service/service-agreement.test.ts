@@ -1,27 +1,20 @@
 import { expect, test } from "vitest";
-import { queryResultSchema } from "../../src/core/endpoints/query.js";
-import { successEnvelope } from "../../src/client/api/read-answer.js";
-import { type TagIps, tagIpsSchema, tagListSchema } from "../../src/client/api/calls.js";
+import type { TagIps, TagSummary } from "../../src/client/api/calls.js";
 import { packagePath } from "../../src/core/program.js";
 import { loadDataset } from "../../src/service/dataset/dataset.js";
 import type { Service } from "../../src/service/service.js";
 import { datasetOf } from "../helpers/dataset-of.js";
-import { askJson, runningService, sending } from "./running-service.js";
+import { askJson, resultOf, runningService, sending } from "./running-service.js";
 
-const queryEnvelope = successEnvelope(queryResultSchema);
-const listEnvelope = successEnvelope(tagListSchema);
-const ipsEnvelope = successEnvelope(tagIpsSchema);
-
-async function pageOf(service: Service, tag: string, offset: number): Promise<TagIps> {
+function pageOf(service: Service, tag: string, offset: number): Promise<TagIps> {
   const path = `/beta/tags/${encodeURIComponent(tag)}/ips?limit=10000&offset=${offset}`;
-  return ipsEnvelope.parse(await askJson(service, path)).result;
+  return resultOf<TagIps>(service, path);
 }
 
 /** The whole list of every tag, by name. */
 async function listsOf(service: Service): Promise<ReadonlyMap<string, readonly string[]>> {
-  const { result } = listEnvelope.parse(await askJson(service, "/beta/tags"));
   const lists = new Map<string, readonly string[]>();
-  for (const { name } of result) {
+  for (const { name } of await resultOf<TagSummary[]>(service, "/beta/tags")) {
     const { entries, total } = await pageOf(service, name, 0);
     while (entries.length < total) {
       entries.push(...(await pageOf(service, name, entries.length)).entries);
@@ -31,9 +24,9 @@ async function listsOf(service: Service): Promise<ReadonlyMap<string, readonly s
   return lists;
 }
 
-async function query(service: Service, item: string) {
-  const answer = await askJson<{ result: unknown }>(service, `/beta/query/${item}`);
-  return answer.result as { type: string; tags: readonly string[] | null; intent: string | null };
+function query(service: Service, item: string) {
+  type Result = { type: string; tags: readonly string[] | null; intent: string | null };
+  return resultOf<Result>(service, `/beta/query/${item}`);
 }
 
 /** At most 60 entries, spread over the list. */
@@ -95,9 +88,8 @@ const twoTags = {
 
 test("the intent of an address that only lists name is that of its gravest tag", async () => {
   const service = await runningService({ dataset: datasetOf(twoTags) });
-  const path = "/beta/query/192.0.2.1";
-  const { result } = queryEnvelope.parse(await askJson(service, path));
-  expect(result).toMatchObject({ type: "IP", tags: ["a:bad", "a:odd"], intent: "malicious" });
+  const worst = { type: "IP", tags: ["a:bad", "a:odd"], intent: "malicious" };
+  expect(await query(service, "192.0.2.1")).toMatchObject(worst);
   expect(await query(service, "9.9.9.9")).toMatchObject({ tags: ["a:odd"], intent: "suspicious" });
   expect(await askJson(service, "/beta/quick-check/9.9.9.9")).toMatchObject({
     result: { bogon: false, intent: "suspicious" },

@@ -1,25 +1,13 @@
 import { expect, test } from "vitest";
-import { failureEnvelopeSchema, successEnvelope } from "../../src/client/api/read-answer.js";
-import { type TagIps, tagIpsSchema, tagListSchema } from "../../src/client/api/calls.js";
+import type { Tag, TagIps } from "../../src/client/api/calls.js";
 import { datasetOf } from "../helpers/dataset-of.js";
 import type { Service } from "../../src/service/service.js";
-import { ask, askJson, runningService, sending } from "./running-service.js";
-
-const listEnvelope = successEnvelope(tagListSchema);
-const ipsEnvelope = successEnvelope(tagIpsSchema);
+import { ask, askJson, refusalOf, resultOf, runningService, sending } from "./running-service.js";
 
 const bruteForce = "/beta/tags/credentials%3Abrute-force";
 
-async function page(service: Service, query: string, tag = bruteForce): Promise<TagIps> {
-  return ipsEnvelope.parse(await askJson(service, `${tag}/ips?${query}`)).result;
-}
-
-async function refusal(service: Service, path: string): Promise<string> {
-  const { status, body } = await ask(service, path);
-  expect(status).toBe(400);
-  const answer = failureEnvelopeSchema.parse(JSON.parse(body));
-  expect(answer.statusCode).toBe(400);
-  return answer.errors.$;
+function page(service: Service, query: string, tag = bruteForce): Promise<TagIps> {
+  return resultOf(service, `${tag}/ips?${query}`);
 }
 
 function change(service: Service, entries: readonly string[]): Promise<unknown> {
@@ -29,9 +17,8 @@ function change(service: Service, entries: readonly string[]): Promise<unknown> 
 
 test("the list of tags has no descriptions unless requested", async () => {
   const service = await runningService();
-  const { result: short } = listEnvelope.parse(await askJson(service, "/beta/tags"));
-  const path = "/beta/tags?includeDescriptions=true";
-  const { result: long } = listEnvelope.parse(await askJson(service, path));
+  const short = await resultOf<Tag[]>(service, "/beta/tags");
+  const long = await resultOf<Tag[]>(service, "/beta/tags?includeDescriptions=true");
   expect(short[0]).toEqual({
     name: "credentials:brute-force",
     intent: "malicious",
@@ -97,28 +84,28 @@ test.each<[string, RequestInit]>([
 
 test("an unknown tag is refused by both endpoints", async () => {
   const service = await runningService();
-  expect(await refusal(service, "/beta/tags/no%3Asuch")).toContain('"no:such"');
-  expect(await refusal(service, "/beta/tags/no%3Asuch/ips")).toContain('"no:such"');
+  expect(await refusalOf(service, "/beta/tags/no%3Asuch")).toContain('"no:such"');
+  expect(await refusalOf(service, "/beta/tags/no%3Asuch/ips")).toContain('"no:such"');
 });
 
 test.each(["-1", "1.5", "", "99999999999999999999", "1&offset=2"])(
   "offset=%s is refused",
   async (offset) => {
     const service = await runningService();
-    expect(await refusal(service, `${bruteForce}/ips?offset=${offset}`)).toContain("offset");
+    expect(await refusalOf(service, `${bruteForce}/ips?offset=${offset}`)).toContain("offset");
   },
 );
 
 test.each(["0", "10001", "x"])("limit=%s is refused", async (limit) => {
   const service = await runningService();
-  expect(await refusal(service, `${bruteForce}/ips?limit=${limit}`)).toContain("limit");
+  expect(await refusalOf(service, `${bruteForce}/ips?limit=${limit}`)).toContain("limit");
 });
 
 test("a snapshot that has no 24 characters or is unknown is refused", async () => {
   const service = await runningService();
-  const short = await refusal(service, `${bruteForce}/ips?snapshot=${"a".repeat(23)}`);
+  const short = await refusalOf(service, `${bruteForce}/ips?snapshot=${"a".repeat(23)}`);
   expect(short).toContain("24 characters");
-  const unknown = await refusal(service, `${bruteForce}/ips?snapshot=${"a".repeat(24)}`);
+  const unknown = await refusalOf(service, `${bruteForce}/ips?snapshot=${"a".repeat(24)}`);
   expect(unknown).toContain("expired");
 });
 
@@ -129,13 +116,13 @@ test("only the snapshots of the newest 16 lists stay readable", async () => {
   expect(await page(service, `snapshot=${snapshot}`)).toHaveProperty("snapshot", snapshot);
   await change(service, []);
   const path = `${bruteForce}/ips?snapshot=${snapshot}`;
-  expect(await refusal(service, path)).toContain("expired");
+  expect(await refusalOf(service, path)).toContain("expired");
 });
 
 test("a snapshot of another tag is refused", async () => {
   const service = await runningService();
   const { snapshot } = await page(service, "", "/beta/tags/spam%3Asnowshoe");
-  expect(await refusal(service, `${bruteForce}/ips?snapshot=${snapshot}`)).toContain("snapshot");
+  expect(await refusalOf(service, `${bruteForce}/ips?snapshot=${snapshot}`)).toContain("snapshot");
 });
 
 test("snapshots can be expired while the list stays", async () => {
@@ -143,7 +130,7 @@ test("snapshots can be expired while the list stays", async () => {
   const before = await page(service, "");
   const path = "/_local/tags/credentials%3Abrute-force/snapshots";
   expect((await ask(service, path, { method: "DELETE" })).status).toBe(204);
-  expect(await refusal(service, `${bruteForce}/ips?snapshot=${before.snapshot}`)).toContain(
+  expect(await refusalOf(service, `${bruteForce}/ips?snapshot=${before.snapshot}`)).toContain(
     "expired",
   );
   expect((await page(service, "")).entries).toEqual(before.entries);

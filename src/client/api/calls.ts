@@ -8,7 +8,7 @@ export const customerSchema = z.looseObject({
   tenant_id: z.string().nullish(),
 });
 
-export const customersPageSchema = z.looseObject({
+const customersPageSchema = z.looseObject({
   items: z.array(customerSchema),
   next_cursor: z.string().nullish(),
 });
@@ -100,13 +100,13 @@ const tagSummarySchema = z.looseObject({
 });
 
 /** Result of `GET /tags`. Not in the specification; known from the vendor's public client. */
-export const tagListSchema = z.array(tagSummarySchema);
+const tagListSchema = z.array(tagSummarySchema);
 
 export type Tag = z.infer<typeof tagSchema>;
 export type TagSummary = z.infer<typeof tagSummarySchema>;
 
 /** Result of `/tags/{name}/ips`: one page of the list. */
-export const tagIpsSchema = z.looseObject({
+const tagIpsSchema = z.looseObject({
   tag: z.string(),
   entries: z.array(z.string()),
   lastUpdate: z.string(),

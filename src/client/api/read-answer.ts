@@ -25,26 +25,18 @@ interface AnswerData {
 const statusCode = z.number().gt(0);
 
 /** Envelope of a full answer: HTTP 200. */
-export function successEnvelope<Result extends z.ZodType>(result: Result) {
-  return z.looseObject({
-    status: z.literal("success"),
-    statusCode,
-    result,
-  });
-}
+const success = z.looseObject({ status: z.literal("success"), statusCode, result: z.unknown() });
 
 /** Envelope of a partial answer: HTTP 503. */
-export function partialSuccessEnvelope<Result extends z.ZodType>(result: Result) {
-  return z.looseObject({
-    status: z.literal("partial_success"),
-    statusCode,
-    result,
-    errors: z.looseObject({}).optional(),
-  });
-}
+const partialSuccess = z.looseObject({
+  status: z.literal("partial_success"),
+  statusCode,
+  result: z.unknown(),
+  errors: z.looseObject({}).optional(),
+});
 
 /** Envelope of a rejected request: HTTP 400. */
-export const failureEnvelopeSchema = z.looseObject({
+const failure = z.looseObject({
   status: z.literal("failure"),
   statusCode,
   errors: z.looseObject({ $: z.string() }),
@@ -61,16 +53,9 @@ const envelopes = new Map<
   number,
   { readonly status: string; readonly schema: z.ZodType; readonly again: Again | null }
 >([
-  [200, { status: "success", schema: successEnvelope(z.unknown()), again: once }],
-  [400, { status: "failure", schema: failureEnvelopeSchema, again: null }],
-  [
-    503,
-    {
-      status: "partial_success",
-      schema: partialSuccessEnvelope(z.unknown()),
-      again: transient,
-    },
-  ],
+  [200, { status: "success", schema: success, again: once }],
+  [400, { status: "failure", schema: failure, again: null }],
+  [503, { status: "partial_success", schema: partialSuccess, again: transient }],
 ]);
 
 /** Maximum length of the service's error message, in UTF-16 units. */

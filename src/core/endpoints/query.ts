@@ -136,7 +136,7 @@ const partialResults = {
 };
 
 /** Result of `/query/{item}` with HTTP 503. */
-export const partialResultSchema = z.discriminatedUnion("type", [
+const partialResultSchema = z.discriminatedUnion("type", [
   partialResults.IP,
   partialResults.DOMAIN,
   partialResults.URL,

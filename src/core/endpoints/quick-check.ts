@@ -13,7 +13,7 @@ import type { ObservedActivity, QueryResult } from "./query.js";
  * Result of `/quick-check/{item}`. The specification doesn't say which members may be null or absent,
  * so every member except `item` may be.
  */
-export const quickCheckResultSchema = z.looseObject({
+const quickCheckResultSchema = z.looseObject({
   item: z.string(),
   serviceMailBlocklist: openEnum.nullish(),
   type: openEnum.nullish(),

@@ -158,15 +158,17 @@ describe("400", () => {
     expect(judged(400, failure("no"), {}, "quick-check").status).toBe("invalid");
   });
 
-  test("anything else is http_400, without a retry", () => {
-    const finding = judged(400, "Bad Request");
-    expect(finding).toMatchObject({ status: "failed", error: { code: "http_400" } });
-    expect(finding.again).toBeNull();
-  });
-
-  test("an envelope that contradicts the HTTP status says nothing about the item", () => {
-    const finding = judged(400, { ...failure("no"), statusCode: 503 });
-    expect(finding).toMatchObject({ status: "failed", error: { code: "response_schema" } });
+  test.each<[unknown, string]>([
+    ["Bad Request", "http_400"],
+    [without(failure("no"), "status"), "http_400"],
+    [{ ...failure("no"), statusCode: 503 }, "response_schema"],
+    ...["statusCode", "errors", "errors.$"].map((path): [unknown, string] => [
+      without(failure("no"), path),
+      "response_schema",
+    ]),
+  ])("anything else says nothing about the item, and is not retried: %j is %s", (body, code) => {
+    const finding = judged(400, body);
+    expect(finding).toMatchObject({ status: "failed", error: { code } });
     expect(finding.again).toBeNull();
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
-import { partialResultSchema, queryResultSchema } from "../../../src/core/endpoints/query.js";
-import { quickCheckResultSchema } from "../../../src/core/endpoints/quick-check.js";
+import { endpoints } from "../../../src/core/endpoints/endpoints.js";
 import {
   bogonResult,
   domainResult,
@@ -10,6 +9,9 @@ import {
   quickCheckResult,
   without,
 } from "../../client/api/answers.js";
+
+const { result: full, partial } = endpoints.query;
+const { result: quickSchema } = endpoints["quick-check"];
 
 const plainTypes = ["URL", "SHA1", "CRYPTO_WALLET", "EMAIL"];
 const kinds = [ipResult(), bogonResult(), domainResult(), ...plainTypes.map(plainResult)];
@@ -27,11 +29,11 @@ function nullable(schema: z.ZodType, value: object): string[] {
 }
 
 describe("a full result", () => {
-  const follows = (value: unknown): boolean => queryResultSchema.safeParse(value).success;
+  const follows = (value: unknown): boolean => full.safeParse(value).success;
 
   test.each(kinds)("of type $type follows the interface, and requires every member", (kind) => {
     expect(follows(kind)).toBe(true);
-    expect(required(queryResultSchema, kind)).toEqual(Object.keys(kind));
+    expect(required(full, kind)).toEqual(Object.keys(kind));
   });
 
   test("requires the members within members", () => {
@@ -50,13 +52,13 @@ describe("a full result", () => {
         );
       }),
     ];
-    expect(required(queryResultSchema, ipResult(), paths)).toEqual(paths);
+    expect(required(full, ipResult(), paths)).toEqual(paths);
   });
 
   test("may have null in some members", () => {
     const some = ["serviceMailBlocklist", "firstSeen", "lastSeen", "intent"];
-    expect(nullable(queryResultSchema, ipResult())).toEqual(some);
-    expect(nullable(queryResultSchema, domainResult())).toEqual([...some, "observedActivity"]);
+    expect(nullable(full, ipResult())).toEqual(some);
+    expect(nullable(full, domainResult())).toEqual([...some, "observedActivity"]);
   });
 
   test.each([
@@ -84,15 +86,15 @@ describe("a full result", () => {
 });
 
 describe("a partial result", () => {
-  const follows = (value: unknown): boolean => partialResultSchema.safeParse(value).success;
+  const follows = (value: unknown): boolean => partial.safeParse(value).success;
 
   test.each([ipResult(), domainResult()])(
     "of type $type requires item and type, and may have null in the others",
     (result) => {
       expect(follows(result)).toBe(true);
       expect(follows({ item: result.item, type: result.type })).toBe(true);
-      expect(required(partialResultSchema, result)).toEqual(["item", "type"]);
-      expect(nullable(partialResultSchema, result)).toEqual(
+      expect(required(partial, result)).toEqual(["item", "type"]);
+      expect(nullable(partial, result)).toEqual(
         Object.keys(result).filter((member) => member !== "item" && member !== "type"),
       );
     },
@@ -113,9 +115,9 @@ describe("a partial result", () => {
 test("a quick check requires its item; the others may be absent or null, but of no other type", () => {
   const quick = quickCheckResult();
   const others = Object.keys(quick).filter((member) => member !== "item");
-  const follows = (value: unknown): boolean => quickCheckResultSchema.safeParse(value).success;
+  const follows = (value: unknown): boolean => quickSchema.safeParse(value).success;
   expect(follows(quick)).toBe(true);
-  expect(required(quickCheckResultSchema, quick)).toEqual(["item"]);
-  expect(nullable(quickCheckResultSchema, quick)).toEqual(others);
+  expect(required(quickSchema, quick)).toEqual(["item"]);
+  expect(nullable(quickSchema, quick)).toEqual(others);
   expect(others.filter((member) => follows({ ...quick, [member]: 7 }))).toEqual([]);
 });

@@ -9,7 +9,6 @@ import { systemClock } from "../../../src/core/clock.js";
 import { startService, type Service } from "../../../src/service/service.js";
 import { exportTags } from "../../../src/jobs/tags/export-tags.js";
 import type { ExportReport } from "../../../src/jobs/tags/types.js";
-import { openWithheld } from "../../../src/client/lookup/withheld.js";
 import { nothingWithheld } from "../../helpers/nothing-withheld.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { exportedTag, linesOf, readExport } from "./exporting.js";
@@ -29,11 +28,7 @@ interface Exported {
 }
 
 /** Exports one tag from the embedded service with a dataset folder. */
-async function exported(
-  tag: string,
-  entries: readonly string[],
-  withheld = nothingWithheld,
-): Promise<Exported> {
+async function exported(tag: string, entries: readonly string[]): Promise<Exported> {
   const place = await temporaryFolder();
   const dataset = join(place, "dataset");
   await mkdir(join(dataset, "tag-ips"), { recursive: true });
@@ -55,7 +50,7 @@ async function exported(
       names: [tag],
       folder,
       formats: ["txt", "cidr", "nft", "ipset"],
-      withheld,
+      withheld: nothingWithheld,
       clock: systemClock,
     });
   await again();
@@ -178,14 +173,3 @@ function expandV4(block: string): string[] {
 function normal(entries: readonly string[]): string[] {
   return entries.map((entry) => (entry === "2001:db8::0" ? "2001:db8::" : entry));
 }
-
-it("a set has neither reserved addresses nor those of an exclusion list", async () => {
-  const list = join(await temporaryFolder(), "corp.txt");
-  await writeFile(list, "9.9.9.0/24\n2620:fe::/48\n");
-  const withheld = await openWithheld({ exclude: [list] });
-  const entries = ["8.8.8.8", "9.9.9.9", "10.0.0.1", "2606:4700::1111", "2620:fe::fe", "fd00::1"];
-  const { folder } = await exported("feed:daily", entries, withheld);
-  const file = join(folder, "feed--daily.nft");
-  expect(await nftSet("feed--daily_v4", file)).toEqual(["8.8.8.8"]);
-  expect(await nftSet("feed--daily_v6", file)).toEqual(["2606:4700::1111"]);
-});

@@ -20,9 +20,7 @@ const names = ["a:one", "b:two"];
  * Exports other lists to one folder again and again while `look` reads it. Null from `look` means
  * that it was so slow that the generation it read is gone.
  */
-async function whileExporting(
-  look: (folder: string) => Promise<string | null>,
-): Promise<Set<string>> {
+async function whileExporting(look: Look): Promise<Set<string>> {
   let round = -1;
   const server = await startTagServer({}, (page, { tag }) => {
     if (tag === names[0] && round < letters.length - 1) setLists(++round);
@@ -51,26 +49,21 @@ async function whileExporting(
   return seen;
 }
 
-test("a reader that follows the index reads all of one export", async () => {
-  const seen = await whileExporting(async (folder) => {
+type Look = (folder: string) => Promise<string | null>;
+
+/** Ways to read: the letter of what was read, "" where there is nothing yet. */
+const readers: Readonly<Record<string, Look>> = {
+  "that follows the index reads all of one export": async (folder) => {
     const index = await readIndex(join(folder, "index.json"));
     return index === null ? "" : oneExport(join(folder, index.generation), index);
-  });
-  expect(seen.size).toBeGreaterThan(1);
-});
-
-test("a reader that resolves `current` once reads all of one export", async () => {
-  const seen = await whileExporting(async (folder) => {
+  },
+  "that resolves `current` once reads all of one export": async (folder) => {
     const generation = await realpath(join(folder, "current")).catch(() => null);
     if (generation === null) return "";
     const index = await readIndex(join(generation, "index.json"));
     return index === null ? null : oneExport(generation, index);
-  });
-  expect(seen.size).toBeGreaterThan(1);
-});
-
-test("a reader of plain names between two looks at the same index reads all of one export", async () => {
-  const seen = await whileExporting(async (folder) => {
+  },
+  "of plain names between two looks at the same index reads all of one export": async (folder) => {
     for (;;) {
       const before = await readIndex(join(folder, "index.json"));
       if (before === null) return "";
@@ -82,18 +75,16 @@ test("a reader of plain names between two looks at the same index reads all of o
       if (after?.generation !== before.generation) continue;
       return check(before, (file) => Promise.resolve(files.get(file)!));
     }
-  });
-  expect(seen.size).toBeGreaterThan(1);
-});
-
-test("a single file is complete at any time", async () => {
-  const seen = await whileExporting(async (folder) => {
+  },
+  "of a single file reads all of it": async (folder) => {
     const text = await readFile(join(folder, "a--one.txt"), "utf8").catch(() => null);
-    if (text === null) return "";
     // The list of round n has 4000 + n entries.
-    return letters.charAt(text.split("\n").length - 1 - 4000);
-  });
-  expect(seen.size).toBeGreaterThan(1);
+    return text === null ? "" : letters.charAt(text.split("\n").length - 1 - 4000);
+  },
+};
+
+test.each(Object.keys(readers))("a reader %s", async (name) => {
+  expect((await whileExporting(readers[name]!)).size).toBeGreaterThan(1);
 });
 
 /** The entries of a complete list, all shorter than a page. */

@@ -20,26 +20,13 @@ it("tags ips --plain prints one address a line in a pipe, too, which --json does
 });
 
 describe("tags export", () => {
-  it("writes the lists of the named tags in the requested formats", async () => {
-    const folder = join(await temporaryFolder(), "lists");
-    const args = ["tags", "export", "spam:snowshoe", "credentials:brute-force", "-o", folder];
-    const { code, stderr } = await runRepute([...args, "--formats", "txt,csv", "--local"]);
-    expect(code).toBe(0);
-    expect(stderr).toMatch(/2 of 2 lists exported/);
-    const list = (await readFile(join(folder, "spam--snowshoe.txt"), "utf8")).trimEnd().split("\n");
-    const index = JSON.parse(await readFile(join(folder, "index.json"), "utf8")) as {
-      tags: { name: string; total: number }[];
-    };
-    expect(index.tags.find(({ name }) => name === "spam:snowshoe")?.total).toBe(list.length);
-    expect(await readFile(join(folder, "spam--snowshoe.csv"), "utf8")).toMatch(/^ip,family,tag\n/);
-  });
-
   it("says in its summary and its record where the lists are together", async () => {
     const cwd = await temporaryFolder();
-    const args = ["tags", "export", "--all", "-o", "lists", "--local", "--combine", "all"];
+    const names = ["spam:snowshoe", "credentials:brute-force"];
+    const args = ["tags", "export", ...names, "-o", "lists", "--local", "--combine", "all"];
     const run = (...flags: readonly string[]) => runRepute([...args, ...flags], { cwd });
     const { code, stderr } = await run("--formats", "txt,nft");
-    expect(code).toBe(0);
+    expect([code, stderr]).toEqual([0, expect.stringContaining("2 of 2 lists exported")]);
     const list = await readFile(join(cwd, "lists/all.txt"), "utf8");
     const total = list.trimEnd().split("\n").length;
     expect(stderr.replaceAll(",", "")).toContain(
