@@ -34,7 +34,7 @@ export interface Row {
   /** Set if the line is not a record (broken JSON): the row becomes `failed` with this error. */
   readonly fault: FindingError | null;
   /** Its cells in the Parquet file that a retry copies, in the order of the columns. */
-  readonly saved?: readonly (string | bigint | number | boolean | readonly string[] | null)[];
+  readonly saved?: readonly (string | readonly string[] | null)[];
   readonly before?: Finding;
   /** Offset in decompressed bytes just after this record's line end. */
   readonly end: number;

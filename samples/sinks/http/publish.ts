@@ -20,7 +20,6 @@ export async function publishHttp(
   const failedPath = (suffix: string): string => `${base}${suffix}.ndjson`;
   return {
     encoder: stageEncoder((row) => [encoder.encode([row])]),
-    columns: [{ type: "text" }],
     // The collector gets all rows or, if the run has too many failures, none.
     takesParts: false,
     async prepare(stage, suffix): Promise<WrittenOutput> {

@@ -1,6 +1,7 @@
 import type { SchemaElement } from "hyparquet";
 import { parseTimestamp, timeText } from "../../core/clock.js";
 import type { ColumnType, ColumnValue } from "../../core/column.js";
+import { numberText } from "./input-values.js";
 import type { CellValue, DecimalType, PlainType, StoredType } from "./typed-column.js";
 
 /** Physical and logical type of a Parquet column (Parquet format, LogicalTypes.md). */
@@ -15,13 +16,8 @@ interface StoredTypeFacts {
 }
 
 interface ColumnTypeFacts extends StoredTypeFacts {
-  /**
-   * The cell of a value that is not null.
-   *
-   * @param text makes a text storable
-   */
-  toCell(value: NonNullable<ColumnValue>, text: (value: string) => string): CellValue;
-  toValue(cell: NonNullable<CellValue>): ColumnValue;
+  /** The text of a value, in a form that every database reads; null if there is none. */
+  toText(value: NonNullable<ColumnValue>): string | readonly string[] | null;
   /** Parses the text of a value, "" for null; the entries of a list are joined with `|`. */
   fromText(text: string): ColumnValue;
 }
@@ -38,32 +34,28 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     parquet: text,
     jsonSchema: { type: ["string", "null"] },
     cellOf: String,
-    toCell: (value, storable) => storable(String(value)),
-    toValue: String,
+    toText: String,
     fromText: (value) => value || null,
   },
   boolean: {
     parquet: { type: "BOOLEAN" },
     jsonSchema: { type: ["boolean", "null"] },
     cellOf: (value) => booleans.get(value),
-    toCell: (value) => value === true,
-    toValue: (cell) => cell === true,
+    toText: (value) => String(value === true),
     fromText: (value) => (value === "" ? null : value === "true"),
   },
   count: {
     parquet: { type: "INT64" },
     jsonSchema: { type: ["integer", "null"], minimum: 0 },
     cellOf: (value) => (/^-?\d{1,19}$/.test(value) ? in64Bits(BigInt(value)) : undefined),
-    toCell: (value) => BigInt(Number(value)),
-    toValue: Number,
+    toText: (value) => String(BigInt(Number(value))),
     fromText: numberFrom,
   },
   number: {
     parquet: { type: "DOUBLE" },
     jsonSchema: { type: ["number", "null"] },
     cellOf: (value) => (number.test(value) ? Number(value) : undefined),
-    toCell: Number,
-    toValue: Number,
+    toText: (value) => numberText(Number(value)),
     fromText: numberFrom,
   },
   timestamp: {
@@ -73,25 +65,25 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
       logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MICROS" },
     },
     jsonSchema: { type: ["string", "null"], format: "date-time" },
-    cellOf: (value) => parseTimestamp(value) ?? undefined,
-    toCell: (value) => parseTimestamp(String(value)),
-    toValue: (cell) => timeText(cell as bigint, 6),
+    cellOf: microsOf,
+    toText(value) {
+      const micros = microsOf(String(value));
+      return micros === undefined ? null : timeText(micros, 6);
+    },
     fromText: (value) => value || null,
   },
   json: {
     parquet: { ...text, converted_type: "JSON", logical_type: { type: "JSON" } },
     jsonSchema: {},
     cellOf: jsonCell,
-    toCell: (value, storable) => storable(String(value)),
-    toValue: String,
+    toText: String,
     fromText: (value) => value || null,
   },
   "text[]": {
     parquet: text,
     jsonSchema: { type: ["array", "null"], items: { type: "string" } },
     cellOf: () => undefined,
-    toCell: (value, storable) => (Array.isArray(value) ? value.map(storable) : null),
-    toValue: (cell) => (isTexts(cell) ? cell : null),
+    toText: (value) => (isTexts(value) ? value : null),
     fromText: joinedEntries,
   },
 };
@@ -100,6 +92,16 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
   ["true", true],
   ["false", false],
 ]);
+
+/** Times of the years 1 to 9999, which every database reads. */
+function microsOf(value: string): bigint | undefined {
+  const micros = parseTimestamp(value);
+  return micros === null || micros < firstMicros || micros > lastMicros ? undefined : micros;
+}
+
+const [firstMicros, lastMicros] = ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"].map(
+  (time) => parseTimestamp(time)!,
+) as [bigint, bigint];
 
 const number = /^(?:-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|NaN|-?Infinity)$/i;
 
@@ -165,8 +167,8 @@ const storedTypes: Readonly<Record<PlainType, StoredTypeFacts>> = {
     parquet: { type: "INT32", converted_type: "DATE", logical_type: { type: "DATE" } },
     jsonSchema: { type: ["string", "null"], format: "date" },
     cellOf(value) {
-      const micros = parseTimestamp(`${value}T00:00:00Z`);
-      return micros === null ? undefined : Number(micros / dayMicros);
+      const micros = microsOf(`${value}T00:00:00Z`);
+      return micros === undefined ? undefined : Number(micros / dayMicros);
     },
   },
   timestamp_local: {
@@ -200,8 +202,8 @@ const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const dayMicros = 86_400_000_000n;
 
 function nanosecondsOf(value: string): bigint | undefined {
-  const micros = parseTimestamp(value);
-  if (micros === null) return undefined;
+  const micros = microsOf(value);
+  if (micros === undefined) return undefined;
   const [, digits = ""] = /\.\d{6}(\d{1,3})/.exec(value) ?? [];
   // The 64 bits reach from 1677 to 2262.
   return in64Bits(micros * 1000n + BigInt(digits.padEnd(3, "0")));

@@ -1,4 +1,4 @@
-import { type Column, type ColumnType, type ColumnValue, resultFrom } from "../../core/column.js";
+import { type Column, type ColumnValue, resultFrom } from "../../core/column.js";
 import { columns, type OptionalColumns } from "../../core/columns.js";
 import { FatalError } from "../../core/errors.js";
 import {
@@ -15,11 +15,11 @@ import { type Item, itemKinds } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
 import { answeredLookups } from "../formats/answered-lookups.js";
 import { columnTypes, joinedEntries } from "../formats/column-types.js";
-import type { CellValue, InputType } from "../formats/typed-column.js";
+import type { InputType } from "../formats/typed-column.js";
 import type { ChecksumState } from "../../core/files/checksum.js";
 import type { OutputRecord, Encoder, InputReading, SourceFormat } from "../formats/types.js";
-import { stagedType, type TableColumn } from "./typed/table-schema.js";
-import { cellOf, type InputValue, numberValue } from "../formats/input-values.js";
+import type { TableColumn } from "./typed/table-schema.js";
+import { cellOf, type InputValue } from "../formats/input-values.js";
 import type { SinkSettings } from "./options.js";
 
 export interface OutputRow extends Row {
@@ -213,18 +213,4 @@ export function recordReader(
     const ordered = places.map((place) => values[place] ?? null);
     return typedRecord(names, ordered);
   };
-}
-
-export function cellsReader(
-  columns: readonly TableColumn[],
-  prefix: string,
-): (cells: readonly CellValue[]) => OutputRecord {
-  const recordOf = recordReader(columns, prefix);
-  const types = columns.map(stagedType);
-  return (cells) => recordOf(cells.map((cell, index) => inputValue(cell, types[index] ?? "text")));
-}
-
-function inputValue(cell: CellValue, type: ColumnType): InputValue {
-  const value = cell === null ? null : columnTypes[type].toValue(cell);
-  return typeof value === "number" ? numberValue(String(value)) : value;
 }

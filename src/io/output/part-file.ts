@@ -50,15 +50,23 @@ export interface WrittenPosition {
 /**
  * Compares a part file with what was written to it: every byte, and no more of them.
  *
+ * @param take receives the verified bytes
  * @throws FatalError `output_part_gone`, `output_part_damaged`, `output_*`
  */
-export async function readWritten(path: string, written: WrittenPosition): Promise<WrittenFile> {
+export async function readWritten(
+  path: string,
+  written: WrittenPosition,
+  take?: (bytes: Uint8Array) => void,
+): Promise<WrittenFile> {
   const part = partPath(path);
   const { length } = written;
   const hash = createHash("sha256");
   try {
     await using handle = await open(part, constants.O_RDONLY | noLink);
-    await verifyPart(part, handle, written, (bytes) => hash.update(bytes));
+    await verifyPart(part, handle, written, (bytes) => {
+      hash.update(bytes);
+      take?.(bytes);
+    });
     const { size } = await handle.stat();
     if (size > length) throw partDamaged(part, { from: length, to: size });
     return { bytes: length, sha256: hash.digest("hex") };

@@ -1,6 +1,5 @@
 import type { MadeUp, TableData } from "../../core/finding.js";
 import type { Clock } from "../../core/clock.js";
-import type { ColumnType } from "../../core/column.js";
 import type { Encoder } from "../formats/types.js";
 import type { Stage } from "./stage.js";
 import type { Manifest } from "../../core/manifest.js";
@@ -11,8 +10,6 @@ import type { TableSchemaOptions } from "./typed/table-schema.js";
 export interface Publication {
   /** Encodes rows for the stage. */
   readonly encoder: Encoder;
-  /** The columns of the stage. */
-  readonly columns: readonly { readonly type: ColumnType }[];
   /**
    * Makes what is going to appear; null if what it holds is known only afterwards.
    *

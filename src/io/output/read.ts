@@ -13,8 +13,8 @@ import type { OpenedSource, SourcePosition } from "../input/types.js";
 import { downloadObject, isMissing } from "../s3/read-object.js";
 import { manifestOfOutput, prefixOfOutput } from "./manifest-file.js";
 import { inFile, type Output } from "./output.js";
-import { cellsReader, type OutputForm, type OutputRow } from "./output-row.js";
-import { stagedColumns, tableSchema } from "./typed/table-schema.js";
+import { recordReader, type OutputForm, type OutputRow } from "./output-row.js";
+import { tableSchema } from "./typed/table-schema.js";
 import { readStage } from "./stage.js";
 import type { ColumnRules } from "./typed/column-rules.js";
 import type { FileFormat, SinkPosition } from "./types.js";
@@ -117,8 +117,8 @@ export function readStaged(
   { manifest }: PublishedRun,
   prefix: string,
 ): OutputReading {
-  const staged = stagedColumns(tableSchema(rules, { columns, prefix, optional }).columns);
-  const records = mapLists(readStage(folder, position, staged), cellsReader(staged, prefix));
+  const staged = tableSchema(rules, { columns, prefix, optional }).columns;
+  const records = mapLists(readStage(folder, position), recordReader(staged, prefix));
   return { columns, records, manifest };
 }
 

@@ -1,46 +1,16 @@
-import { type Clock, systemClock } from "../../core/clock.js";
 import type { EnrichedRow } from "../../core/row.js";
 import { columnTypes, storedType } from "../formats/column-types.js";
-import type { CellValue } from "../formats/typed-column.js";
 import type { PublicationOptions } from "./publication.js";
-import { type Stage, stageEncoder, type StagedRow } from "./stage.js";
+import { stageEncoder, type StagedCell } from "./stage.js";
 import { storedText } from "./typed/column-rules.js";
 import type { Encoder } from "../formats/types.js";
-import { leadingNames, type TableColumn, type TableSchema } from "./typed/table-schema.js";
+import type { TableColumn, TableSchema } from "./typed/table-schema.js";
 
 /** Added columns that say what was looked up, where it is from, and with which surplus cells. */
 const kept: ReadonlySet<string> = new Set(["item", "kind", "extra", "file", "column"]);
 
 function isFilledIn({ from }: TableColumn): boolean {
   return from.kind === "loaded_at" || (from.kind === "added" && !kept.has(from.column.name));
-}
-
-const loadedIndex = leadingNames.indexOf("loaded_at");
-
-/**
- * The staged rows as they are published: with the time of their publishing, unless a retry copies rows
- * that have theirs, and with the values of typed input columns.
- */
-export async function* loadedRows(
-  stage: Stage,
-  columns: readonly TableColumn[],
-  clock: Clock = systemClock,
-): AsyncGenerator<readonly StagedRow[]> {
-  const now = BigInt(Math.round(clock.now() * 1000));
-  const typed = columns.flatMap(({ type, from }, index) =>
-    from.kind === "input" && type !== "text" ? [{ index, facts: storedType(type) }] : [],
-  );
-  for await (const rows of stage.rows()) {
-    yield rows.map((staged) => {
-      const row = staged.slice();
-      if (row[loadedIndex] === null) row[loadedIndex] = now;
-      for (const { index, facts } of typed) {
-        const text = row[index] ?? null;
-        if (text !== null) row[index] = facts.cellOf(text as string) ?? null;
-      }
-      return row;
-    });
-  }
 }
 
 /**
@@ -64,21 +34,21 @@ export function cellsEncoder(
 }
 
 /**
- * One reader per column, in table order. Input cells missing in a row are null. Those of typed columns
- * stay text until they are published; the others are warned of now.
+ * One reader per column, in table order. Input cells that are missing in a row are null, and so are
+ * those that the type of their column lacks.
  */
 function cellReaders(
   columns: readonly TableColumn[],
   { runId, onWarning = () => undefined }: Pick<PublicationOptions, "runId" | "onWarning">,
-): readonly ((enriched: EnrichedRow) => CellValue)[] {
+): readonly ((enriched: EnrichedRow) => StagedCell)[] {
   const text = (value: string): string => storedText(value, onWarning);
 
-  return columns.map(({ type: stored, from }): ((enriched: EnrichedRow) => CellValue) => {
+  return columns.map(({ type: stored, from }): ((enriched: EnrichedRow) => StagedCell) => {
     switch (from.kind) {
       case "run_id":
         return () => runId;
       case "row":
-        return ({ row, written }) => BigInt(written ?? row.number);
+        return ({ row, written }) => String(written ?? row.number);
       case "loaded_at":
         // Filled in when the row is published.
         return () => null;
@@ -91,15 +61,18 @@ function cellReaders(
           if (stored === "text") return text(cell);
           if (cell === "") return null;
           const value = text(stored === "json" ? plainEscapes(cell) : cell);
-          if (cellOf(value) === undefined) onWarning(lacking);
-          return value;
+          if (cellOf(value) !== undefined) return value;
+          onWarning(lacking);
+          return null;
         };
       }
       case "added": {
         const { type, value: read } = from.column;
         return (enriched) => {
           const value = read(enriched);
-          return value === null ? null : columnTypes[type].toCell(value, text);
+          if (value === null) return null;
+          const staged = columnTypes[type].toText(value);
+          return typeof staged === "string" ? text(staged) : (staged?.map(text) ?? null);
         };
       }
     }
@@ -117,47 +90,3 @@ export function plainEscapes(json: string): string {
 
 const escapes =
   /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u([\da-fA-F]{4})|\\[^u]/g;
-
-export interface BatchBounds {
-  readonly rows: number;
-  /** Characters of text in all cells. */
-  readonly characters: number;
-}
-
-/** Collects rows as columns of typed values, for columnar outputs. */
-export class ColumnBatch {
-  columns: CellValue[][] = [];
-  rows = 0;
-  /** Characters of text in all cells. */
-  characters = 0;
-  readonly #bounds: BatchBounds;
-  readonly #width: number;
-
-  constructor(width: number, bounds: BatchBounds) {
-    this.#bounds = bounds;
-    this.#width = width;
-    this.clear();
-  }
-
-  get full(): boolean {
-    return this.rows >= this.#bounds.rows || this.characters >= this.#bounds.characters;
-  }
-
-  add(cells: readonly CellValue[]): void {
-    for (const [index, column] of this.columns.entries()) {
-      const value = cells[index] ?? null;
-      column.push(value);
-      if (typeof value === "string") this.characters += value.length;
-      else if (typeof value === "object" && value !== null) {
-        for (const entry of value) this.characters += entry.length;
-      }
-    }
-    this.rows++;
-  }
-
-  clear(): void {
-    this.columns = Array.from({ length: this.#width }, () => []);
-    this.rows = 0;
-    this.characters = 0;
-  }
-}

@@ -1,7 +1,5 @@
-import { existsSync } from "node:fs";
 import { openFileDestination } from "./file-destination.js";
-import { partPath, readWritten } from "./part-file.js";
-import { readStage, type Stage, stagePath } from "./stage.js";
+import { type Stage, stagePath, stageUpTo } from "./stage.js";
 import { textSink } from "./text/text-sink.js";
 import type { Manifest } from "../../core/manifest.js";
 import type { Sink, SinkPosition, WrittenOutput } from "./types.js";
@@ -24,8 +22,7 @@ export async function openStage(
   const file = await openFileDestination(stagePath(stateFolder), resume);
   const resumeRows = resume?.rows ?? null;
   const sink = textSink(publication.encoder, file, { gzip: false, resumeRows });
-  const soFar = async (): Promise<Stage> =>
-    stageUpTo(publication, stateFolder, await sink.checkpoint());
+  const soFar = async (): Promise<Stage> => stageUpTo(stateFolder, await sink.checkpoint());
   return {
     earlierRows: publication.earlierRows,
     holds: publication.holds,
@@ -40,22 +37,5 @@ export async function openStage(
       await file.abandon();
     },
     abandon: () => sink.abandon(),
-  };
-}
-
-export function stageUpTo(
-  { columns }: Publication,
-  stateFolder: string,
-  position: SinkPosition,
-): Stage {
-  return {
-    count: position.rows,
-    async verify() {
-      await readWritten(stagePath(stateFolder), position);
-    },
-    rows: () => readStage(stateFolder, position, columns),
-    get exists() {
-      return existsSync(partPath(stagePath(stateFolder)));
-    },
   };
 }

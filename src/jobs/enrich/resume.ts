@@ -10,7 +10,7 @@ import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
 import type { StateFolder } from "./state/state-folder.js";
 import type { Job } from "./types.js";
 import { openPublication } from "./destination/open-output.js";
-import { stageUpTo } from "../../io/output/staged-sink.js";
+import { stageUpTo } from "../../io/output/stage.js";
 import type { FinishedRun } from "./state/checkpoint.js";
 import type { OutputTarget } from "./destination/output-target.js";
 
@@ -81,7 +81,7 @@ async function commitStaged(
   const { onWarning } = job;
   const rows = { source, runId, stateFolder, onWarning };
   const publication = await openPublication(job, target, rows);
-  await publication.commit(stageUpTo(publication, stateFolder, sink), suffix, manifest);
+  await publication.commit(stageUpTo(stateFolder, sink), suffix, manifest);
 }
 
 /**

@@ -1,19 +1,12 @@
-import type { TypedColumn, CellValue, StoredType } from "../../formats/typed-column.js";
+import type { Stage } from "../stage.js";
 import { existsSync } from "node:fs";
 import { access as checkAccess, constants, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type * as driverModule from "@duckdb/node-api";
-import type {
-  DuckDBConnection,
-  DuckDBInstance,
-  DuckDBPreparedStatement,
-  DuckDBAppender,
-  DuckDBValue,
-} from "@duckdb/node-api";
-import { type TableName, quoteIdentifier, sqlType } from "../sql/dialect.js";
+import type { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } from "@duckdb/node-api";
+import type { TableName } from "../sql/dialect.js";
 import { loadDriver } from "../../../core/load-driver.js";
 import type {
-  Batches,
   ConnectOptions,
   FoundColumn,
   FoundTable,
@@ -23,9 +16,7 @@ import type {
 } from "../sql/table-database.js";
 import { duckdbFault } from "./fault.js";
 import { duckdb } from "./dialect.js";
-import { decimalDigits, isDecimal } from "../../formats/column-types.js";
 import { FatalError } from "../../../core/errors.js";
-import type { ColumnBatch } from "../row-cells.js";
 
 /** A database file. */
 export interface DuckdbFile {
@@ -157,28 +148,22 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     return found.length > 0;
   }
 
-  loadTemporary(columns: readonly TypedColumn[], batches: Batches): Promise<TableName> {
-    return this.#append(null, columns, batches);
-  }
-
-  async append(table: TableName, columns: readonly TypedColumn[], batches: Batches) {
-    // An appender needs every column, in table order.
-    const nameOf = ({ name }: { readonly name: string }): string => name.toLowerCase();
-    const found = (await this.columnsOf(table)).map(nameOf);
-    if (found.join("\0") !== columns.map(nameOf).join("\0")) return false;
-    await this.#append(table, columns, batches);
-    return true;
-  }
-
-  async #append(
-    table: TableName | null,
-    columns: readonly TypedColumn[],
-    batches: Batches,
-  ): Promise<TableName> {
-    const rows = { table, columns, batches, name: this.#name };
-    return appendRows(this.#driver, this.#file.connection, rows).catch((error: unknown) => {
-      throw this.explain(error);
-    });
+  async stagedRows(stage: Stage | null): Promise<string> {
+    if (stage === null || stage.count === 0) return "(SELECT NULL::VARCHAR[] AS cells WHERE FALSE)";
+    const sizes = new RowSizes();
+    await stage.verify((bytes) => sizes.add(bytes));
+    if (sizes.tooLarge !== null) throw tooLarge(this.#name, sizes.tooLarge);
+    const path = `'${stage.path.replaceAll("'", "''")}'`;
+    const options = {
+      format: "'newline_delimited'",
+      records: "false",
+      compression: "'uncompressed'",
+      columns: "{cells: 'VARCHAR[]'}",
+      // Buffers are of twice this size.
+      maximum_object_size: String(Math.max(1024 * 1024, sizes.longest + 1024)),
+    };
+    const given = Object.entries(options).map(([name, value]) => `${name} = ${value}`);
+    return `read_json(${[path, ...given].join(", ")})`;
   }
 
   async settle(): Promise<void> {
@@ -242,113 +227,45 @@ async function openDuckdb(
 
 export type DuckdbDriver = typeof driverModule;
 
-/** Temporary table for loading, so that the target table can have other columns in any order. */
-const staging = { schema: "temp", name: "repute_staging" } as const satisfies TableName;
-
-interface AppendedRows {
-  /** A table that has exactly these columns, or null to make a temporary one. */
-  readonly table: TableName | null;
-  readonly columns: readonly TypedColumn[];
-  readonly batches: Batches;
-  /** Name of the target in messages. */
-  readonly name: string;
-}
-
-/** Appends rows. Errors are those of DuckDB. @returns the table that has them */
-async function appendRows(
-  driver: DuckdbDriver,
-  connection: DuckDBConnection,
-  { table, columns, batches, name }: AppendedRows,
-): Promise<TableName> {
-  const appender =
-    table === null
-      ? await createStaging(connection, columns)
-      : await connection.createAppender(table.name, table.schema);
-  const types = columns.map((_, index) => appender.columnType(index));
-  // Reused, because the chunk's memory is outside the JavaScript heap and not garbage collected in
-  // time.
-  const chunk = driver.DuckDBDataChunk.create(types);
-  for await (const batch of limited(batches, name)) {
-    chunk.reset();
-    chunk.rowCount = batch.rows;
-    columns.forEach(({ type }, index) => {
-      chunk.setColumnValues(index, valuesOf(driver, type, batch.columns[index]!));
-    });
-    appender.appendDataChunk(chunk);
-    // The appender keeps up to 204,800 rows outside DuckDB's memory limit.
-    appender.flushSync();
-  }
-  appender.closeSync();
-  return table ?? staging;
-}
-
-async function createStaging(
-  connection: DuckDBConnection,
-  columns: readonly TypedColumn[],
-): Promise<DuckDBAppender> {
-  const { schema, name } = staging;
-  const definitions = columns.map(
-    (column) => `${quoteIdentifier(duckdb, column.name)} ${sqlType(duckdb, column.type)}`,
-  );
-  await connection.run(`CREATE TEMPORARY TABLE ${name} (${definitions.join(", ")})`);
-  return connection.createAppender(name, "main", schema);
-}
-
 /**
  * DuckDB reads and writes rows in vectors of this many, whatever their size: 2,048 rows of a
  * megabyte take two gigabytes, in a checkpoint and in every later query.
  */
 const vectorRows = 2_048;
 
-/** Characters in a vector from which it is too large. */
+/** Bytes in a vector from which it is too large. */
 const largeVector = 32 * 1024 * 1024;
 
-/** Refuses batches that would make vectors that are too large. */
-async function* limited(batches: Batches, name: string): AsyncGenerator<ColumnBatch> {
-  let [rows, characters] = [0, 0];
-  for await (const batch of batches) {
-    if (rows + batch.rows > vectorRows) rows = characters = 0;
-    rows += batch.rows;
-    characters += batch.characters;
-    if (characters > largeVector) {
-      const kilobytes = Math.round(characters / rows / 1024);
-      throw new FatalError(
-        "output_memory",
-        `cannot write ${name}: its rows have ${kilobytes} KB on average, and DuckDB holds ${vectorRows} of them in memory`,
-        { hint: "write such rows to Parquet or PostgreSQL; with --cache nothing is asked again" },
-      );
+/** Measures lines that pass by. */
+class RowSizes {
+  /** Bytes of the longest row. */
+  longest = 0;
+  /** Average bytes of the rows in a vector that is too large. */
+  tooLarge: number | null = null;
+  #row = 0;
+  #rows = 0;
+  #sum = 0;
+
+  add(bytes: Uint8Array): void {
+    let from = 0;
+    for (let end; (end = bytes.indexOf(0x0a, from)) >= 0; from = end + 1) {
+      this.#row += end - from;
+      this.longest = Math.max(this.longest, this.#row);
+      this.#sum += this.#row;
+      this.#row = 0;
+      this.#rows++;
+      if (this.#sum > largeVector) this.tooLarge ??= this.#sum / this.#rows;
+      if (this.#rows === vectorRows) this.#rows = this.#sum = 0;
     }
-    yield batch;
+    this.#row += bytes.length - from;
   }
 }
 
-function valuesOf(
-  driver: DuckdbDriver,
-  type: StoredType,
-  values: readonly CellValue[],
-): readonly DuckDBValue[] {
-  const make = makerOf(driver, type);
-  if (make === null) return values as readonly (string | bigint | number | boolean | null)[];
-  return values.map((value) => (value === null ? null : make(value)));
-}
-
-/** What makes the driver's value of a cell; null if the cell is one. */
-function makerOf(
-  driver: DuckdbDriver,
-  type: StoredType,
-): ((cell: NonNullable<CellValue>) => DuckDBValue) | null {
-  if (isDecimal(type)) {
-    const { precision, scale } = decimalDigits(type);
-    return (cell) => new driver.DuckDBDecimalValue(cell as bigint, precision, scale);
-  }
-  const makers: Partial<Record<StoredType, (cell: NonNullable<CellValue>) => DuckDBValue>> = {
-    timestamp: (cell) => new driver.DuckDBTimestampTZValue(cell as bigint),
-    timestamp_local: (cell) => new driver.DuckDBTimestampValue(cell as bigint),
-    timestamp_ns_local: (cell) => new driver.DuckDBTimestampNanosecondsValue(cell as bigint),
-    date: (cell) => new driver.DuckDBDateValue(cell as number),
-    uuid: (cell) =>
-      driver.DuckDBUUIDValue.fromUint128(BigInt(`0x${String(cell).replaceAll("-", "")}`)),
-    "text[]": (cell) => new driver.DuckDBListValue(cell as readonly string[]),
-  };
-  return makers[type] ?? null;
+function tooLarge(name: string, bytes: number): FatalError {
+  const kilobytes = Math.round(bytes / 1024);
+  return new FatalError(
+    "output_memory",
+    `cannot write ${name}: its rows have ${kilobytes} KB on average, and DuckDB holds ${vectorRows} of them in memory`,
+    { hint: "write such rows to Parquet or PostgreSQL; with --cache nothing is asked again" },
+  );
 }

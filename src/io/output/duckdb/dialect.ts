@@ -2,9 +2,10 @@ import {
   type Dialect,
   doubleQuoted,
   lacksType,
-  onConflict,
   parseTableName,
   qualifiedRows,
+  replaceStored,
+  sqlType,
 } from "../sql/dialect.js";
 import { plainName } from "../typed/column-rules.js";
 
@@ -42,7 +43,11 @@ export const duckdb: Dialect = {
   isCaseSensitive: false,
   // No limit is documented.
   maxColumns: Number.POSITIVE_INFINITY,
-  maxKeyBytes: Number.POSITIVE_INFINITY,
+  staged(index, type) {
+    const cell = `cells[${index + 1}]`;
+    if (type === "text") return cell;
+    return `${type === "text[]" ? `${cell}::JSON` : cell}::${sqlType(duckdb, type)}`;
+  },
   quote: doubleQuoted,
   parseTable: parseTableName,
   primaryKey: (columns) => `PRIMARY KEY (${columns})`,
@@ -51,15 +56,18 @@ export const duckdb: Dialect = {
   isIn: (text, list) => `${text} = ANY(${list})`,
   comparable: (list) => list,
   firstRows: qualifiedRows,
-  ...onConflict,
+  replaceStored,
   // An update takes DuckDB twice the time and memory of these.
-  merge({ to, from, insert, key, age }) {
+  merge({ to, newest, key, columns, age }) {
     const same = key.map((name) => `t.${name} = f.${name}`).join(" AND ");
+    const [names, from] = [columns.join(", "), "temp.repute_newest"];
     return [
+      `CREATE TEMPORARY TABLE repute_newest AS ${newest}`,
       `DELETE FROM ${to} AS t USING ${from} AS f WHERE ${same} AND ${age("f")} > ${age("t")}`,
-      onConflict.keepStored(insert, key.join(", ")),
+      `INSERT INTO ${to} (${names}) SELECT ${names} FROM ${from} ON CONFLICT (${key.join(", ")}) DO NOTHING`,
+      `DROP TABLE ${from}`,
     ];
   },
   // A merge touches the whole index of the key, which DuckDB keeps in memory.
-  mergeSettings: ["SET memory_limit = '2GB'"],
+  mergeSettings: ["SET memory_limit = '1GB'"],
 };

@@ -1,16 +1,22 @@
 import { dirname } from "node:path";
+import { systemClock } from "../../../core/clock.js";
 import { schemaVersion } from "../../../core/columns.js";
 import { loadDriver } from "../../../core/load-driver.js";
 import { RowGroupEncoder } from "../../formats/row-group-encoder.js";
 import { checkWritable, writePart } from "../file-destination.js";
 import { renamePart } from "../part-file.js";
-import { type BatchBounds, cellsEncoder, ColumnBatch, loadedRows } from "../row-cells.js";
-import { stagedColumns, tableSchema, textWarnings } from "../typed/table-schema.js";
+import { storedType } from "../../formats/column-types.js";
+import type { CellValue } from "../../formats/typed-column.js";
+import { cellsEncoder } from "../row-cells.js";
+import type { StagedCell } from "../stage.js";
+import { leadingNames, tableSchema, textWarnings } from "../typed/table-schema.js";
 import { parquetRules } from "./rules.js";
 import type { Publication, PublicationOptions } from "../publication.js";
 
 /** Large enough for readers to skip by group, small enough to buffer. */
-const groupBounds: BatchBounds = { rows: 10_000, characters: 8 * 1024 * 1024 };
+const group = { rows: 10_000, characters: 8 * 1024 * 1024 };
+
+const loadedIndex = leadingNames.indexOf("loaded_at");
 
 /** Prepares to publish a Parquet file, which appears by rename. */
 export async function publishParquet(
@@ -23,34 +29,49 @@ export async function publishParquet(
   await checkWritable(dirname(file), file);
   return {
     encoder: cellsEncoder(schema, options),
-    columns: stagedColumns(columns),
     warnings: textWarnings(parquetRules, options),
     takesParts: false,
     async prepare(stage) {
-      let count = 0;
+      const { clock = systemClock } = options;
+      const now = BigInt(Math.round(clock.now() * 1000));
       const metadata = [
         { key: "repute.schema_version", value: String(schemaVersion) },
         { key: "repute.run_id", value: options.runId },
       ];
       const encoder = new RowGroupEncoder(driver, { columns, metadata });
-      const batch = new ColumnBatch(columns.length, groupBounds);
+      const values = columns.map(({ type }, index) => {
+        const { cellOf } = storedType(type);
+        const absent = index === loadedIndex ? now : null;
+        return (cell: StagedCell): CellValue =>
+          typeof cell === "string" ? (cellOf(cell) ?? null) : (cell ?? absent);
+      });
+      let rows = 0;
+      let [waiting, characters] = [columns.map((): CellValue[] => []), 0];
       const written = await writePart(file, async (destination) => {
         const endGroup = async (): Promise<void> => {
-          await destination.write(encoder.encode(batch.columns));
-          batch.clear();
+          if (waiting[0]?.length === 0) return;
+          await destination.write(encoder.encode(waiting));
+          [waiting, characters] = [columns.map(() => []), 0];
         };
-        for await (const rows of loadedRows(stage, columns, options.clock)) {
-          for (const row of rows) {
-            batch.add(row);
-            if (batch.full) await endGroup();
+        for await (const batch of stage.rows()) {
+          for (const row of batch) {
+            waiting.forEach((column, index) => column.push(values[index]!(row[index] ?? null)));
+            characters += row.reduce((sum, cell) => sum + sizeOf(cell), 0);
+            rows++;
+            const isFull = waiting[0]!.length >= group.rows || characters >= group.characters;
+            if (isFull) await endGroup();
           }
-          count += rows.length;
         }
-        if (batch.rows > 0) await endGroup();
+        await endGroup();
         await destination.write(encoder.footer());
       });
-      return { ...written, rows: count };
+      return { ...written, rows };
     },
     commit: (_, suffix) => renamePart(file, suffix),
   };
+}
+
+function sizeOf(cell: StagedCell): number {
+  if (cell === null) return 0;
+  return typeof cell === "string" ? cell.length : cell.reduce((sum, { length }) => sum + length, 0);
 }

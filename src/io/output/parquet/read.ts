@@ -1,6 +1,6 @@
 import { open, stat, mkdtemp, rm } from "node:fs/promises";
 import type { ChecksumState } from "../../../core/files/checksum.js";
-import type { CellValue, InputType } from "../../formats/typed-column.js";
+import type { InputType } from "../../formats/typed-column.js";
 import { verifyInput } from "../../input/verify-input.js";
 import {
   type OutputForm,
@@ -20,7 +20,7 @@ import {
 } from "../../../core/columns.js";
 import { FatalError, UsageError, startOver } from "../../../core/errors.js";
 import { columnTypes } from "../../formats/column-types.js";
-import type { StagedRow } from "../stage.js";
+import type { StagedCell, StagedRow } from "../stage.js";
 import { cellOf as textOfValue, type InputValue } from "../../formats/input-values.js";
 import { leadingNames, stagedType, type TableColumn, tableSchema } from "../typed/table-schema.js";
 import { parquetType } from "./values.js";
@@ -92,8 +92,8 @@ async function* rowsIn(
 }
 
 /** About how much memory a row takes. */
-function sizeOf(cells: readonly CellValue[]): number {
-  return cells.reduce<number>((sum, cell) => sum + (typeof cell === "string" ? cell.length : 8), 0);
+function sizeOf(cells: StagedRow): number {
+  return cells.reduce((sum, cell) => sum + (typeof cell === "string" ? cell.length : 8), 0);
 }
 
 interface ParquetOutput {
@@ -206,14 +206,13 @@ function outputCells(
   columns: readonly TableColumn[],
 ): (values: readonly InputValue[]) => StagedRow {
   const types = columns.map(stagedType);
-  const cellOf = (value: InputValue, index: number): CellValue => {
+  const cellOf = (value: InputValue, index: number): StagedCell => {
     const type = types[index]!;
     if (value === null) return null;
     if (type === "text[]" && Array.isArray(value)) return value.map(textOfValue);
     const text = textOfValue(value);
     if (type === "text" || type === "json") return text;
-    const cell = columnTypes[type].cellOf(text);
-    if (cell !== undefined) return cell;
+    if (columnTypes[type].cellOf(text) !== undefined) return text;
     throw notAnOutput(path, `has a column ${columns[index]?.name} that is not ${type}`);
   };
   return (values) => values.map(cellOf);

@@ -3,21 +3,21 @@ import { FatalError } from "../../../core/errors.js";
 import type {
   ConnectOptions,
   TableDatabase,
-  Batches,
   FoundColumn,
   FoundTable,
   Query,
   TableSession,
 } from "../sql/table-database.js";
 import { isStarting, isTransient, serverFault } from "./fault.js";
-import type { TypedColumn } from "../../formats/typed-column.js";
+import type { Stage } from "../stage.js";
+import { createReadStream } from "node:fs";
+import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
 import type { from as copyFrom } from "pg-copy-streams";
-import { quoteIdentifier, quoteTable, sqlType, type TableName } from "../sql/dialect.js";
+import { quoteTable, type TableName } from "../sql/dialect.js";
 import { loadDriver } from "../../../core/load-driver.js";
 import { postgres } from "./dialect.js";
-import { copyText } from "./copy-text.js";
 import { loginAddress } from "./login.js";
 
 /** Attempts per transaction before the run ends as resumable, after 1.5 to 3 minutes. */
@@ -129,7 +129,7 @@ async function loadPostgres(): Promise<PostgresDriver> {
   return { Client, copyFrom: from };
 }
 
-const temporary: TableName = { schema: "pg_temp", name: "repute_staging" };
+const readBytes = 1024 * 1024;
 
 export class PostgresSession implements TableSession {
   readonly dialect = postgres;
@@ -255,20 +255,21 @@ export class PostgresSession implements TableSession {
     await this.query(`LOCK TABLE ${quoteTable(postgres, table)} IN SHARE ROW EXCLUSIVE MODE`);
   }
 
-  async loadTemporary(columns: readonly TypedColumn[], batches: Batches): Promise<TableName> {
-    const names = columns.map(({ name }) => quoteIdentifier(postgres, name));
-    const types = columns.map(({ type }) => type);
-    const definitions = names.map((name, index) => `${name} ${sqlType(postgres, types[index]!)}`);
-    await this.query(`CREATE TEMPORARY TABLE ${temporary.name} (${definitions.join(", ")})`);
-    const copy = `COPY ${quoteTable(postgres, temporary)} (${names.join(", ")}) FROM STDIN (ENCODING 'UTF8')`;
-    for await (const batch of batches) {
-      const stream = this.client.query(this.#driver.copyFrom(copy));
-      await new Promise<void>((resolve, reject) => {
-        stream.on("error", reject).once("finish", resolve);
-        stream.end(copyText(types, batch));
+  async stagedRows(stage: Stage | null): Promise<string> {
+    await stage?.verify();
+    const name = "pg_temp.repute_staging";
+    await this.query("CREATE TEMPORARY TABLE repute_staging (cells jsonb) ON COMMIT DROP");
+    // JSON has neither of the two characters, so that lines are taken as they are.
+    const copy = `COPY ${name} FROM STDIN (FORMAT csv, DELIMITER E'\\x02', QUOTE E'\\x01', ENCODING 'UTF8')`;
+    if (stage !== null && stage.count > 0) {
+      const lines = createReadStream(stage.path, {
+        end: stage.length - 1,
+        highWaterMark: readBytes,
       });
+      await pipeline(lines, this.client.query(this.#driver.copyFrom(copy)));
     }
-    return temporary;
+    // Detoasts a large row once instead of for each cell.
+    return `(SELECT cells || '[]' AS cells FROM ${name} OFFSET 0)`;
   }
 
   /** Closes the connection. An unresponsive one is left to the system. */

@@ -4,8 +4,9 @@ import {
   doubleQuoted,
   excluded,
   lacksType,
-  onConflict,
   parseTableName,
+  replaceStored,
+  sqlType,
   type TableName,
   viewSuffixes,
 } from "../sql/dialect.js";
@@ -58,6 +59,13 @@ export const postgres: Dialect = {
   isCaseSensitive: true,
   // Manual, appendix K.
   maxColumns: 1_600,
+  // Manual, section 9.16.
+  staged(index, type) {
+    const cell = `(cells->>${index})`;
+    if (type === "text") return cell;
+    if (type !== "text[]") return `${cell}::${sqlType(postgres, type)}`;
+    return `CASE WHEN ${cell} IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(cells->${index})) END`;
+  },
   // An entry of an index has at most 2,704 (manual, section 64.1.4).
   maxKeyBytes: 2_600,
   quote: doubleQuoted,
@@ -73,10 +81,11 @@ export const postgres: Dialect = {
     where,
     `ORDER BY ${group}, ${order}`,
   ],
-  ...onConflict,
-  merge({ insert, key, columns, age }) {
+  replaceStored,
+  merge({ to, newest, key, columns, age }) {
     const others = columns.filter((name) => !key.includes(name));
     const update = `UPDATE SET ${excluded(others)} WHERE ${age("excluded")} > ${age("t")}`;
+    const insert = `INSERT INTO ${to} AS t (${columns.join(", ")}) ${newest}`;
     return [`${insert} ON CONFLICT (${key.join(", ")}) DO ${update}`];
   },
   mergeSettings: [],

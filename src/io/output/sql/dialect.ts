@@ -31,14 +31,14 @@ export interface Dialect extends SchemaDialect {
   /** Names of types in its catalogue, where they differ. */
   readonly catalogue: Readonly<Record<string, string>>;
   readonly isCaseSensitive: boolean;
-  /** Bytes of a key that surely fit into an index. */
-  readonly maxKeyBytes: number;
+  /** The value of a staged cell, counted from 0, as a type. */
+  readonly staged: (index: number, type: StoredType) => string;
+  /** Bytes of a key that surely fit into an index. @default any */
+  readonly maxKeyBytes?: number;
   /** A value of a statement, counted from 1. */
   readonly parameter: (number: number) => string;
   /** A time before any other. */
   readonly earliest: string;
-  /** An INSERT that keeps stored rows of the same key. */
-  readonly keepStored: (insert: string, key: string) => string;
   /** An INSERT that replaces stored rows of the same key. */
   readonly replaceStored: (insert: string, key: string, columns: readonly string[]) => string;
   /** Statements that merge rows into a table, where the newer row of a key stays. */
@@ -57,11 +57,10 @@ interface RowGroups {
 
 /** Rows that are merged, as SQL. */
 interface MergedRows {
-  /** The table, and the temporary one with the rows, one per key. */
+  /** The table, which statements name `t`. */
   readonly to: string;
-  readonly from: string;
-  /** INSERT of the rows into the table, which is named `t`. */
-  readonly insert: string;
+  /** SELECT of the rows, one per key. */
+  readonly newest: string;
   readonly key: readonly string[];
   readonly columns: readonly string[];
   /** How new a row is, of a table of this name. */
@@ -166,11 +165,9 @@ export function tableText({ schema, name }: TableName): string {
 }
 
 /** `ON CONFLICT` of PostgreSQL and DuckDB. */
-export const onConflict = {
-  keepStored: (insert, key) => `${insert} ON CONFLICT (${key}) DO NOTHING`,
-  replaceStored: (insert, key, columns) =>
-    `${insert} ON CONFLICT (${key}) DO UPDATE SET ${excluded(columns)}`,
-} satisfies Pick<Dialect, "keepStored" | "replaceStored">;
+export function replaceStored(insert: string, key: string, columns: readonly string[]): string {
+  return `${insert} ON CONFLICT (${key}) DO UPDATE SET ${excluded(columns)}`;
+}
 
 /** Takes columns from the row that is not inserted. */
 export function excluded(columns: readonly string[]): string {

@@ -1,13 +1,14 @@
-import { type Clock, systemClock } from "../../../core/clock.js";
+import { systemClock } from "../../../core/clock.js";
 import { FatalError, UsageError, startOver } from "../../../core/errors.js";
 import { columnTypes } from "../../formats/column-types.js";
 import { writePart } from "../file-destination.js";
 import { renamePart } from "../part-file.js";
-import type { Stage, StagedRow } from "../stage.js";
+import type { Stage, StagedCell } from "../stage.js";
+import type { ColumnType, ColumnValue } from "../../../core/column.js";
 import type { Manifest } from "../../../core/manifest.js";
-import { type Dialect, quoteIdentifier, quoteTable, type TableName } from "./dialect.js";
+import { type Dialect, quoteIdentifier, quoteTable, type TableName, tableText } from "./dialect.js";
 import { prepareTable } from "./prepare-table.js";
-import { type BatchBounds, cellsEncoder, ColumnBatch, loadedRows } from "../row-cells.js";
+import { cellsEncoder } from "../row-cells.js";
 import { dataOf, lastRunRows, prepareRuns, recordRun, tableData } from "./run-records.js";
 import {
   mixedData,
@@ -15,22 +16,14 @@ import {
   type Publication,
   type PublicationOptions,
 } from "../publication.js";
-import type { TableMode } from "../options.js";
-import { countAll, countRun } from "./read.js";
+import { countAll } from "./read.js";
 import {
   type Connect,
   type TableSession,
   type TableTarget,
   withDatabase,
-  type Batches,
 } from "./table-database.js";
-import {
-  stagedColumns,
-  type TableColumn,
-  type TableSchema,
-  tableSchema,
-  textWarnings,
-} from "../typed/table-schema.js";
+import { type TableSchema, tableSchema, textWarnings } from "../typed/table-schema.js";
 import type { WrittenOutput } from "../types.js";
 
 /**
@@ -48,7 +41,6 @@ export async function publishTable(
   const { schema, earlierRows, holds } = await checkTablePlace(connect, target, wanted, options);
   const failedPath = (suffix: string): string => `${options.base}${suffix}.ndjson`;
   return {
-    columns: stagedColumns(schema.columns),
     warnings: textWarnings(target.dialect.rules, options),
     encoder: cellsEncoder(schema, options),
     // Only a whole run replaces the rows of others.
@@ -57,7 +49,7 @@ export async function publishTable(
     holds,
     prepare: (stage, suffix) =>
       suffix === ""
-        ? countedTable(stage, schema, target.dialect, mode)
+        ? countedTable(stage, schema, target.dialect)
         : keepFailed(stage, schema, failedPath(suffix)),
     async commit(stage, suffix, manifest = null) {
       if (suffix !== "") return renamePart(failedPath(suffix));
@@ -86,7 +78,9 @@ async function checkTablePlace(
     database.transaction(async (session) => {
       const { table, schema } = await prepareTable(session, target.table, wanted);
       const runs = await prepareRuns(session, table);
-      await storeRows(session, { table, schema, batches: [] }, null);
+      const { clock = systemClock } = options;
+      const none = { schema, staged: await session.stagedRows(null), now: clock.now() };
+      await storeRows(session, stagedSelect(session, table, none), null);
       const earlierRows =
         (await lastRunRows(session, runs)) ??
         (schema.mode === "replace" ? await countAll(session, table) : null);
@@ -101,33 +95,6 @@ async function checkTablePlace(
   );
 }
 
-/** Size of a batch. DuckDB's vectors hold 2,048 rows. */
-const batchBounds: BatchBounds = { rows: 2_048, characters: 8 * 1024 * 1024 };
-
-interface BatchOptions {
-  readonly columns: readonly TableColumn[];
-  readonly clock?: Clock | undefined;
-  readonly takes?: (row: StagedRow) => boolean;
-}
-
-async function* stagedBatches(
-  stage: Stage,
-  { columns, clock, takes }: BatchOptions,
-): AsyncGenerator<ColumnBatch> {
-  const width = columns.length;
-  let batch = new ColumnBatch(width, batchBounds);
-  for await (const rows of loadedRows(stage, columns, clock)) {
-    for (const row of rows) {
-      if (takes?.(row) === false) continue;
-      batch.add(row);
-      if (!batch.full) continue;
-      yield batch;
-      batch = new ColumnBatch(width, batchBounds);
-    }
-  }
-  if (batch.rows > 0) yield batch;
-}
-
 async function load(
   session: TableSession,
   target: TableTarget,
@@ -135,7 +102,7 @@ async function load(
   options: PublicationOptions,
   { stage, manifest }: { readonly stage: Stage; readonly manifest: Manifest | null },
 ): Promise<void> {
-  const { dialect, name } = target;
+  const { name } = target;
   const { runId, mode = "append", clock = systemClock } = options;
   const { table, schema } = await prepareTable(session, target.table, wanted);
   const runs = await prepareRuns(session, table);
@@ -145,30 +112,31 @@ async function load(
   if (holds !== null && ours !== null && holds !== ours) {
     throw new FatalError("made_up_rows", mixedData(name, holds), { hint: otherTable });
   }
-  const takes = mode === "merge" ? hasKey(dialect, schema) : undefined;
-  const { columns } = schema;
   const isStaged = stage.exists;
-  const batches = isStaged ? stagedBatches(stage, { columns, clock, ...(takes && { takes }) }) : [];
-  const run = { runId, count: stage.count, isStaged, name };
-  await storeRows(session, { table, schema, batches }, run);
+  const staged = await session.stagedRows(isStaged ? stage : null);
+  const rows = stagedSelect(session, table, { schema, staged, now: clock.now() });
+  await storeRows(session, rows, { runId, count: stage.count, isStaged, name });
   if (manifest !== null) await recordRun(session, runs, { manifest, now: clock.now() });
 }
 
 async function countedTable(
   stage: Stage,
-  schema: TableSchema,
-  dialect: Dialect,
-  mode: TableMode | undefined,
+  { columns, key, mode }: TableSchema,
+  { maxKeyBytes = Number.POSITIVE_INFINITY }: Dialect,
 ): Promise<WrittenOutput> {
   const counts = { bytes: null, sha256: null, rows: stage.count };
   if (mode !== "merge") {
     await stage.verify();
     return counts;
   }
-  const takes = hasKey(dialect, schema);
+  const indexes = key.map((wanted) => columns.findIndex(({ name }) => name === wanted));
   let withoutKey = 0;
-  for await (const rows of loadedRows(stage, schema.columns)) {
-    withoutKey += rows.filter((row) => !takes(row)).length;
+  for await (const rows of stage.rows()) {
+    for (const row of rows) {
+      const cells = indexes.map((index) => row[index]);
+      const bytes = cells.reduce((sum, cell) => sum + Buffer.byteLength(String(cell)), 0);
+      if (cells.includes(null) || bytes > maxKeyBytes) withoutKey++;
+    }
   }
   return { ...counts, withoutKey };
 }
@@ -178,21 +146,19 @@ async function countedTable(
  */
 async function keepFailed(
   stage: Stage,
-  { columns: published }: TableSchema,
+  { columns }: TableSchema,
   path: string,
 ): Promise<WrittenOutput> {
-  const columns = stagedColumns(published);
-  // Run and number are not columns of text.
-  const kept = columns.map(({ from }) => from.kind === "input" || from.kind === "added");
   let count = 0;
   const written = await writePart(path, async (file) => {
     for await (const rows of stage.rows()) {
       count += rows.length;
       const lines = rows.map((row) => {
-        const members = columns.flatMap(({ name, type }, index) => {
+        const members = columns.flatMap(({ name, from }, index) => {
           const cell = row[index] ?? null;
-          const value = cell === null ? null : columnTypes[type].toValue(cell);
-          return kept[index] === true ? [[name, value] as const] : [];
+          if (from.kind === "input") return [[name, cell] as const];
+          if (from.kind !== "added") return [];
+          return [[name, valueOf(from.column.type, cell)] as const];
         });
         return `${JSON.stringify(Object.fromEntries(members))}\n`;
       });
@@ -202,10 +168,35 @@ async function keepFailed(
   return { ...written, rows: count };
 }
 
+function valueOf(type: ColumnType, cell: StagedCell): ColumnValue {
+  const isText = type === "text" || type === "json" || type === "timestamp";
+  return typeof cell !== "string" || isText ? cell : columnTypes[type].fromText(cell);
+}
+
 interface RowsToStore {
-  readonly table: TableName;
   readonly schema: TableSchema;
-  readonly batches: Batches;
+  /** The table, its columns and the staged rows with these columns, as SQL. */
+  readonly to: string;
+  readonly names: readonly string[];
+  readonly from: string;
+  readonly table: TableName;
+}
+
+/** @param now time of publishing, in milliseconds; rows that a retry copies have theirs */
+function stagedSelect(
+  { dialect }: TableSession,
+  table: TableName,
+  { schema, staged, now }: { schema: TableSchema; staged: string; now: number },
+): RowsToStore {
+  const names = schema.columns.map(({ name }) => quoteIdentifier(dialect, name));
+  const loaded = `CAST('${new Date(now).toISOString()}' AS ${dialect.types.timestamp})`;
+  const values = schema.columns.map(({ type, from }, index) => {
+    const value = dialect.staged(index, type);
+    const filled = from.kind === "loaded_at" ? `coalesce(${value}, ${loaded})` : value;
+    return `${filled} AS ${names[index]}`;
+  });
+  const from = `(SELECT ${values.join(", ")} FROM ${staged} AS staged) AS rows`;
+  return { schema, table, to: quoteTable(dialect, table), names, from };
 }
 
 interface RunToStore {
@@ -233,20 +224,30 @@ async function storeRows(
   if (mode === "replace" && run?.isStaged !== false) {
     await removeOthers(session, rows, run?.runId ?? null);
   }
-  if (run === null) await insertRows(session, { ...rows, mayExist: true });
-  else await addRows(session, rows, run);
+  await addRows(session, rows, run);
 }
 
 /** Adds the rows of a run that are not there yet, and checks that all of them are. */
 async function addRows(
-  session: TableSession,
-  rows: RowsToStore,
-  { runId, count, name }: RunToStore,
+  { dialect, query }: TableSession,
+  { schema, table, to, names, from }: RowsToStore,
+  run: RunToStore | null,
 ): Promise<void> {
-  const { prefix } = rows.schema;
-  const stored = () => countRun(session, rows.table, { runId, prefix });
-  await insertRows(session, { ...rows, mayExist: (await stored()) > 0 });
-  const found = await stored();
+  const [id, row] = schema.rowKey.map((name) => quoteIdentifier(dialect, name));
+  const { runId = null, count = 0, name = "" } = run ?? {};
+  const ofRun = `FROM ${to} AS stored WHERE ${id} = ${dialect.parameter(1)}`;
+  const stored = async (what: string): Promise<number> =>
+    Number((await query(`SELECT ${what} ${ofRun}`, [runId]))[0]?.[0] ?? 0);
+  const last = await stored(`max(${row})`);
+  const list = names.join(", ");
+  const insert = `INSERT INTO ${to} (${list}) SELECT ${list} FROM ${from}`;
+  // Each publishing adds all rows so far; some may have been deleted since.
+  if (last === (await stored("count(*)"))) await query(`${insert} WHERE ${row} > ${last}`);
+  else
+    await query(`${insert} WHERE NOT EXISTS (SELECT 1 ${ofRun} AND stored.${row} = rows.${row})`, [
+      runId,
+    ]);
+  const found = await stored("count(*)");
   if (found === count) return;
   if (found > count) {
     throw new FatalError(
@@ -256,82 +257,40 @@ async function addRows(
     );
   }
   throw new FatalError("rows_lost", `${name} stored ${found} of ${count} rows`, {
-    hint: "check the table for triggers or rules that drop rows, then continue with --resume",
+    hint: `check ${tableText(table)} for triggers or rules that drop rows, then continue with --resume`,
   });
 }
 
 /**
- * Adds rows.
- *
- * @param mayExist some may be there, and stay as they are. DuckDB keeps the order of rows only
- *   without this
- */
-async function insertRows(
-  session: TableSession,
-  { table, schema: { columns, key }, batches, mayExist }: RowsToStore & { mayExist: boolean },
-): Promise<void> {
-  if (!mayExist && (await session.append?.(table, columns, batches)) === true) return;
-  const { list, names, to } = quoting(session.dialect, table, columns);
-  const from = quoteTable(session.dialect, await session.loadTemporary(columns, batches));
-  const insert = `INSERT INTO ${to} (${names}) SELECT ${names} FROM ${from}`;
-  await session.query(mayExist ? session.dialect.keepStored(insert, list(key)) : insert);
-  await session.query(`DROP TABLE ${from}`);
-}
-
-/** Rows that are merged at once. More of them need much memory in DuckDB. */
-const mergedRows = 20_480;
-
-/**
  * Keeps one row per key, the newest: that with the latest answer, then of the latest run. A failed row
- * replaces only failed ones.
- *
- * @param rows all with a key
+ * replaces only failed ones. Rows without a value of the key are not stored.
  */
-async function mergeRows(session: TableSession, rows: RowsToStore): Promise<void> {
-  const { dialect } = session;
-  const merge = mergeStatements(dialect, rows);
-  for (const setting of dialect.mergeSettings) await session.query(setting);
-  const { columns } = rows.schema;
-  let waiting: ColumnBatch[] = [];
-  const mergeWaiting = async (): Promise<void> => {
-    const from = quoteTable(dialect, await session.loadTemporary(columns, waiting));
-    waiting = [];
-    for (const statement of merge(from)) await session.query(statement);
-    await session.query(`DROP TABLE ${from}`);
-  };
-  for await (const batch of rows.batches) {
-    waiting.push(batch);
-    if (waiting.reduce((sum, each) => sum + each.rows, 0) >= mergedRows) await mergeWaiting();
-  }
-  // Without rows, shows whether it may.
-  await mergeWaiting();
-}
-
-function mergeStatements(dialect: Dialect, { table, schema }: RowsToStore) {
-  const { columns, key, rowKey, prefix } = schema;
-  const { list, names, to } = quoting(dialect, table, columns);
+async function mergeRows(
+  { dialect, query }: TableSession,
+  { schema, to, names, from }: RowsToStore,
+): Promise<void> {
+  const { columns, rowKey, prefix } = schema;
   const quoted = (name: string): string => quoteIdentifier(dialect, name);
-  const [status, answered] = [`${prefix}status`, `${prefix}looked_up_at`];
+  const [status, answered] = [quoted(`${prefix}status`), `${prefix}looked_up_at`];
   const hasTime = columns.some(({ name }) => name === answered);
   const age = (of: string): string => {
-    const answers = `${of}.${quoted(status)} <> 'failed'`;
     const time = hasTime ? [`coalesce(${of}.${quoted(answered)}, ${dialect.earliest})`] : [];
     const run = rowKey.map((name) => `${of}.${quoted(name)}`);
-    return `(${[answers, ...time, ...run].join(", ")})`;
+    return `(${[`${of}.${status} <> 'failed'`, ...time, ...run].join(", ")})`;
   };
   const order = [
-    `${quoted(status)} = 'failed'`,
+    `${status} = 'failed'`,
     ...(hasTime ? [`${quoted(answered)} DESC NULLS LAST`] : []),
     ...rowKey.map((name) => `${quoted(name)} DESC`),
   ];
-  return (from: string): readonly string[] => {
-    const insert = `INSERT INTO ${to} AS t (${names}) SELECT ${names} FROM (
-       SELECT *, row_number() OVER (PARTITION BY ${list(key)} ORDER BY ${order.join(", ")}) AS repute_newest
-       FROM ${from}
-     ) AS newest WHERE repute_newest = 1`;
-    const all = columns.map(({ name }) => quoted(name));
-    return dialect.merge({ to, from, insert, key: key.map(quoted), columns: all, age });
-  };
+  const key = schema.key.map(quoted);
+  const ranked = `SELECT *, row_number() OVER (PARTITION BY ${key.join(", ")} ORDER BY ${order.join(", ")}) AS repute_newest
+     FROM ${from} WHERE ${hasKey(dialect, schema)}`;
+  const newest = `SELECT ${names.join(", ")} FROM (${ranked}) AS ranked WHERE repute_newest = 1`;
+  for (const setting of dialect.mergeSettings) await query(setting);
+  for (const statement of dialect.merge({ to, newest, key, columns: names, age })) {
+    await query(statement);
+  }
 }
 
 /**
@@ -341,34 +300,21 @@ function mergeStatements(dialect: Dialect, { table, schema }: RowsToStore) {
  */
 async function removeOthers(
   { dialect, query }: TableSession,
-  { table, schema }: RowsToStore,
+  { to, schema }: RowsToStore,
   runId: string | null,
 ): Promise<void> {
   const run = quoteIdentifier(dialect, schema.rowKey[0]);
-  await query(`DELETE FROM ${quoteTable(dialect, table)} WHERE ${run} <> ${dialect.parameter(1)}`, [
-    runId,
-  ]);
+  await query(`DELETE FROM ${to} WHERE ${run} <> ${dialect.parameter(1)}`, [runId]);
 }
 
-/** Returns a function that tells whether a staged row has a key that can be stored. */
-function hasKey(
-  { maxKeyBytes }: Dialect,
-  { columns, key }: TableSchema,
-): (row: StagedRow) => boolean {
-  const indexes = key.map((wanted) => columns.findIndex(({ name }) => name === wanted));
-  return (row) => {
-    let bytes = 0;
-    for (const index of indexes) {
-      const cell = row[index] ?? null;
-      if (cell === null) return false;
-      bytes += Buffer.byteLength(String(cell));
-    }
-    return bytes <= maxKeyBytes;
-  };
-}
-
-function quoting(dialect: Dialect, table: TableName, columns: TableSchema["columns"]) {
-  const list = (names: readonly string[]): string =>
-    names.map((name) => quoteIdentifier(dialect, name)).join(", ");
-  return { list, names: list(columns.map(({ name }) => name)), to: quoteTable(dialect, table) };
+/** Whether a row has a key that can be stored. */
+function hasKey(dialect: Dialect, { key }: TableSchema): string {
+  const names = key.map((name) => quoteIdentifier(dialect, name));
+  const conditions = names.map((name) => `${name} IS NOT NULL`);
+  const { maxKeyBytes } = dialect;
+  if (maxKeyBytes !== undefined) {
+    const bytes = names.map((name) => `octet_length(CAST(${name} AS text))`);
+    conditions.push(`${bytes.join(" + ")} <= ${maxKeyBytes}`);
+  }
+  return conditions.join(" AND ");
 }

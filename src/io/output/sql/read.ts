@@ -101,7 +101,7 @@ export async function countAll(
   return Number(found?.[0] ?? 0);
 }
 
-export async function countRun(
+async function countRun(
   { dialect, query }: TableSession,
   table: TableName,
   { runId, prefix }: { readonly runId: string; readonly prefix: string },

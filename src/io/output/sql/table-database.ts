@@ -1,7 +1,6 @@
 import { systemClock } from "../../../core/clock.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
-import type { TypedColumn } from "../../formats/typed-column.js";
-import type { ColumnBatch } from "../row-cells.js";
+import type { Stage } from "../stage.js";
 import type { Dialect, TableName } from "./dialect.js";
 import type { PublicationOptions } from "../publication.js";
 
@@ -42,17 +41,15 @@ export interface TableSession {
   hasKey(table: TableName, key: readonly string[]): Promise<boolean>;
   /** Keeps others from writing to a table until the end of the transaction; for servers only. */
   lockTable?(table: TableName): Promise<void>;
-  /** Makes a temporary table of these rows. @returns its name */
-  loadTemporary(columns: readonly TypedColumn[], batches: Batches): Promise<TableName>;
   /**
-   * Appends new rows without a temporary table, if the table has exactly these columns in this order.
+   * Verifies staged rows and makes them something to select from, with their cells as `cells`. They
+   * stay until the end of the transaction.
    *
-   * @returns whether it did; otherwise no row was read
+   * @param stage null for no rows
+   * @throws FatalError `output_part_*`
    */
-  append?(table: TableName, columns: readonly TypedColumn[], batches: Batches): Promise<boolean>;
+  stagedRows(stage: Stage | null): Promise<string>;
 }
-
-export type Batches = AsyncIterable<ColumnBatch> | Iterable<ColumnBatch>;
 
 export interface FoundTable extends TableName {
   /** What it is instead of a table, for messages; null for a table. */

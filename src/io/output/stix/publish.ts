@@ -34,7 +34,6 @@ export async function publishStix(
       const text = encoder.encode([row]);
       return text === "" ? "" : stageLine([text]);
     }),
-    columns: [{ type: "text" }],
     takesParts: false,
     async prepare(stage) {
       const ids = new Set<string>();

@@ -104,12 +104,6 @@ export function stagedType({ type, from }: TableColumn): ColumnType {
   return from.kind === "added" ? from.column.type : (type as ColumnType);
 }
 
-export function stagedColumns<T extends TableColumn>(
-  columns: readonly T[],
-): readonly (T & { readonly type: ColumnType })[] {
-  return columns.map((column) => ({ ...column, type: stagedType(column) }));
-}
-
 /** What to tell the user of input columns that are stored as text although they are typed. */
 export function textWarnings(
   rules: ColumnRules,

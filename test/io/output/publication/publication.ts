@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { columns as addedColumns } from "../../../../src/core/columns.js";
-import { stageUpTo } from "../../../../src/io/output/staged-sink.js";
+import { stageUpTo } from "../../../../src/io/output/stage.js";
 import type { PublicationOptions } from "../../../../src/io/output/publication.js";
 import { leadingNames } from "../../../../src/io/output/typed/table-schema.js";
 import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
@@ -78,12 +78,12 @@ export function describePublication(place: PublicationPlace): void {
       await sink.finish();
       const first = await read(folder);
       expect(first).toHaveLength(1_500);
-      await publication.commit(stageUpTo(publication, join(folder, "state"), staged), "");
+      await publication.commit(stageUpTo(join(folder, "state"), staged), "");
       expect(await read(folder)).toEqual(first);
 
       // A process that finds the run finished, and one that does not know it yet.
       const again = await openPlace(output(folder), folder);
-      const stage = stageUpTo(publication, join(folder, "state"), staged);
+      const stage = stageUpTo(join(folder, "state"), staged);
       await again.commit(stage, "");
       expect(await read(folder)).toEqual(first);
       const repeated = await again.prepare(stage, "");

@@ -1,15 +1,12 @@
 import { appendFile, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { ColumnType } from "../../../../src/core/column.js";
-import { openStage, type StagedSink, stageUpTo } from "../../../../src/io/output/staged-sink.js";
+import { openStage, type StagedSink } from "../../../../src/io/output/staged-sink.js";
 import type { Publication } from "../../../../src/io/output/publication.js";
-import { stageEncoder, type StagedRow } from "../../../../src/io/output/stage.js";
+import { stageEncoder, type StagedRow, stageUpTo } from "../../../../src/io/output/stage.js";
 import type { SinkPosition } from "../../../../src/io/output/types.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-
-const types: readonly ColumnType[] = ["text", "boolean", "count", "timestamp", "text[]"];
 
 const hostile = [
   "",
@@ -22,19 +19,23 @@ const hostile = [
   "null",
 ];
 
-/** Every kind of value in every column. */
+/** Every kind of cell. */
 const known: readonly StagedRow[] = [
-  [null, null, null, null, null],
-  ["text", true, 0n, 0n, []],
-  ["192.0.2.1", false, 2n ** 63n - 1n, -1n, ["one", "two"]],
-  ["ä".repeat(512 * 1024), true, -(2n ** 63n), -62_135_596_800_000_001n, hostile],
-  ...hostile.map((text): StagedRow => [text, null, 9_007_199_254_740_993n, 1n, [text, ""]]),
+  [null, null],
+  ["text", []],
+  ["ä".repeat(512 * 1024), hostile],
+  ...hostile.map((text): StagedRow => [text, [text, ""]]),
 ];
 
 /** Enough of them for several marks in the checksum. */
 const many = Array.from({ length: 12_000 }, (_, n): StagedRow => {
-  const number = BigInt(n);
-  return [`cell ${n} ${hostile[n % hostile.length]}`, n % 2 === 0, number, -number, [`${n}`, "x"]];
+  return [
+    `cell ${n} ${hostile[n % hostile.length]}`,
+    String(n),
+    "some text",
+    String(-n),
+    [`${n}`, "x"],
+  ];
 });
 
 /** Stages rows like a run, whose checkpoint is returned. */
@@ -65,7 +66,6 @@ async function write(
 function publication(rows: readonly StagedRow[]): Publication {
   return {
     encoder: stageEncoder(({ row }) => rows[row.number] ?? []),
-    columns: types.map((type) => ({ type })),
     takesParts: false,
     prepare: () => Promise.resolve(null),
     commit: () => Promise.resolve(),
@@ -74,13 +74,13 @@ function publication(rows: readonly StagedRow[]): Publication {
 
 async function read(folder: string, position: SinkPosition): Promise<StagedRow[]> {
   const rows: StagedRow[] = [];
-  for await (const some of stageUpTo(publication([]), folder, position).rows()) rows.push(...some);
+  for await (const some of stageUpTo(folder, position).rows()) rows.push(...some);
   return rows;
 }
 
 /** The error of reading, which must give no row. */
 async function fault(folder: string, position: SinkPosition): Promise<unknown> {
-  const staged = stageUpTo(publication([]), folder, position).rows();
+  const staged = stageUpTo(folder, position).rows();
   return staged.next().then(
     ({ value }) => value as unknown,
     (error: unknown) => error,
@@ -101,7 +101,7 @@ describe("staged rows", () => {
     const folder = await temporaryFolder();
     const position = await stage(folder, many);
     expect(await read(folder, position)).toEqual(many);
-    const staged = stageUpTo(publication([]), folder, position);
+    const staged = stageUpTo(folder, position);
     for await (const some of staged.rows()) expect(some.length).toBeLessThan(many.length);
   });
 
@@ -114,7 +114,7 @@ describe("staged rows", () => {
     await sink.checkpoint();
     await sink.abandon();
     await appendFile(part(folder), '["cell 51", tr');
-    expect(await read(folder, position)).toEqual(many.slice(0, 50));
+    expect(await fault(folder, position)).toMatchObject({ code: "output_part_damaged" });
 
     const again = await openStage(publication(many), folder, position);
     await write(again, many, 50, 3_000);

@@ -3,7 +3,7 @@ import { systemClock } from "../../../../src/core/clock.js";
 import type { Manifest } from "../../../../src/core/manifest.js";
 import type { EnrichedRow } from "../../../../src/core/row.js";
 import type { PublicationOptions } from "../../../../src/io/output/publication.js";
-import { stageUpTo } from "../../../../src/io/output/staged-sink.js";
+import { stageUpTo } from "../../../../src/io/output/stage.js";
 import { join } from "node:path";
 import { anEnrichedRow, type FindingParts } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
@@ -44,7 +44,7 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
       audit,
       async again() {
         const publication = await openPlace(output(folder), folder, options);
-        const stage = stageUpTo(publication, join(folder, "state"), staged);
+        const stage = stageUpTo(join(folder, "state"), staged);
         await publication.commit(stage, "", manifest);
       },
     };
