@@ -17,7 +17,7 @@ async function read(
   { bytes, before, settled }: Reading,
   options: ReadOptions,
 ): Promise<FormatReading> {
-  checkColumns(bytes.name, options);
+  if (options.isOneOfSeveral !== true) checkColumns(bytes.name, options);
   const comment = settled?.reading.comment ?? options.comment;
   let leading = before === null;
   const skipped: string[] = [];

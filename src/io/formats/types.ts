@@ -124,8 +124,8 @@ export interface ReadOptions {
   readonly delimiter?: Delimiter | undefined;
   /** Name of the item column, or several (dotted paths for NDJSON); null to detect it. */
   readonly itemColumn: string | readonly string[] | null;
-  /** Ignore item columns that the input lacks, if it has another of them. @default false */
-  readonly anyItemColumn?: boolean;
+  /** Whether flags only apply if the input has the columns that they name. @default false */
+  readonly isOneOfSeveral?: boolean | undefined;
   /** Name of the kind column; null to use a column of kind names next to the item column. */
   readonly kindColumn: string | null;
   /** Whether an exclusion list holds an item back. @default there is no list */

@@ -6,7 +6,7 @@ import { tlpFault, type TlpMark } from "../../core/tlp.js";
 import { matchColumn, unknownColumn } from "../formats/columns/name-columns.js";
 import { valuesAt } from "../formats/ndjson/ndjson-output.js";
 import { mapLists, type Warnings } from "../formats/reading/lines.js";
-import type { ColumnPlace, FormatReading } from "../formats/types.js";
+import type { ColumnPlace, FormatReading, ReadOptions } from "../formats/types.js";
 
 /** Which rows may be sent, by their mark of the Traffic Light Protocol. */
 export interface TlpChoice {
@@ -14,8 +14,6 @@ export interface TlpChoice {
   readonly tlpColumn?: string | undefined;
   /** The strictest mark that is sent. @default all rows are sent */
   readonly maxTlp?: TlpMark | undefined;
-  /** One of several inputs, of which not all have the column. @default false */
-  readonly isOneOfSeveral?: boolean | undefined;
 }
 
 /**
@@ -26,7 +24,7 @@ export interface TlpChoice {
 export function holdMarked(
   name: string,
   { columns, reading, rows }: FormatReading,
-  choice: TlpChoice,
+  choice: TlpChoice & Pick<ReadOptions, "isOneOfSeveral">,
   warnings: Warnings,
 ): FormatReading["rows"] {
   const { tlpColumn, maxTlp } = choice;

@@ -12,6 +12,7 @@ import {
 } from "../../io/input/listing/list-inputs.js";
 import type {
   NamedInput,
+  OpenedSource,
   RunInput,
   SeveralInputs,
   SkippedFile,
@@ -20,7 +21,6 @@ import type {
 import { isFolder } from "../../core/files/folders.js";
 import { isObjectPrefix } from "../../io/s3/address.js";
 import { parseInput } from "../../io/output/parse-input.js";
-import { openWithFlags } from "./rows/read-several.js";
 import { readingOf } from "./rows/reading.js";
 import type { ReadingSettings } from "./row-source.js";
 
@@ -117,9 +117,7 @@ async function sortOf(
 
 async function contentOf(input: SourceInput, settings: ReadingSettings): Promise<Found> {
   try {
-    const source = await openWithFlags(settings, (flags) =>
-      readingOf(input, { ...settings, ...flags }).open(null),
-    );
+    const source = await readingOf(input, { ...settings, isOneOfSeveral: true }).open(null);
     try {
       const { format } = source.reading;
       if (format === "ndjson") return "objects";
@@ -156,7 +154,7 @@ function lackIn({ code, message }: ReputeError): string | null {
 }
 
 /** Whether half of the first lines are indicators, as in a column of items. */
-async function isList({ rows }: Awaited<ReturnType<typeof openWithFlags>>): Promise<boolean> {
+async function isList({ rows }: OpenedSource): Promise<boolean> {
   const cells: string[] = [];
   for await (const batch of rows) {
     cells.push(...batch.map(({ itemText }) => itemText));

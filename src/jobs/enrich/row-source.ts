@@ -5,7 +5,6 @@ import type { Row } from "../../core/row.js";
 import type { Encoder, ReadOptions, SourceFormat } from "../../io/formats/types.js";
 import type { CopyPlace } from "../../io/input/copied/copies.js";
 import type { OpenedSource, RunInput, SourcePosition } from "../../io/input/types.js";
-import type { TlpChoice } from "../../io/input/tlp-rows.js";
 import type { Lookup } from "../../client/lookup/types.js";
 import type { EnrichSettings } from "./options.js";
 
@@ -23,8 +22,7 @@ export type ReadingSettings = Pick<
   | "tlpColumn"
   | "maxTlp"
 > &
-  Pick<ReadOptions, "anyItemColumn" | "isHeld"> &
-  Pick<TlpChoice, "isOneOfSeveral">;
+  Pick<ReadOptions, "isOneOfSeveral" | "isHeld">;
 
 /** A row's item, and its finding or the promise of one. */
 interface StartedRow {

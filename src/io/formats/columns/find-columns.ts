@@ -1,3 +1,4 @@
+import { UsageError } from "../../../core/errors.js";
 import { limits } from "../reading/lines.js";
 import type {
   ColumnPlace,
@@ -52,7 +53,7 @@ interface ColumnSource {
 
 export type ColumnFlags = Pick<
   ReadOptions,
-  "itemColumn" | "kindColumn" | "anyItemColumn" | "isHeld" | "isTable"
+  "itemColumn" | "kindColumn" | "isOneOfSeveral" | "isHeld" | "isTable"
 >;
 
 /**
@@ -63,36 +64,40 @@ export async function findColumns(
   source: ColumnSource,
   flags: ColumnFlags,
 ): Promise<Pick<InputReading, "items" | "kind" | "others" | "ofFiles">> {
+  const wanted = [flags.itemColumn ?? []].flat();
+  const [named, ...more] = await placesOf(source, "--item-column", wanted, flags);
   const { items, others } =
-    flags.itemColumn === null
+    named === undefined
       ? await chosenItem(source, flags)
-      : { items: await named(source, flags) };
+      : { items: [byFlag(named), ...more.map(byFlag)] as const };
   const [first, second] = items;
-  if (flags.kindColumn !== null) {
-    const place = await source.named({ flag: "--kind-column", wanted: flags.kindColumn });
-    return { items, kind: { ...place, by: "flag" }, ...others };
-  }
+  const kinds = [flags.kindColumn ?? []].flat();
+  const [kind] = await placesOf(source, "--kind-column", kinds, flags);
+  if (kind !== undefined) return { items, kind: { ...kind, by: "flag" }, ...others };
   return { items, kind: second === undefined ? await kindBeside(first, source) : null, ...others };
 }
 
-async function named(
+/** The columns that a flag names. One of several inputs may lack them. */
+async function placesOf(
   source: ColumnSource,
-  { itemColumn, anyItemColumn = false }: ColumnFlags,
-): Promise<InputReading["items"]> {
-  const items: ItemColumn[] = [];
-  let missing: unknown = null;
-  for (const wanted of new Set([itemColumn ?? []].flat())) {
+  flag: ColumnFlag["flag"],
+  names: readonly string[],
+  { isOneOfSeveral = false }: ColumnFlags,
+): Promise<readonly ColumnPlace[]> {
+  const places: ColumnPlace[] = [];
+  for (const wanted of new Set(names)) {
     try {
-      const place = await source.named({ flag: "--item-column", wanted });
-      items.push({ ...place, by: "flag", sample: null });
+      places.push(await source.named({ flag, wanted }));
     } catch (error) {
-      if (!anyItemColumn) throw error;
-      missing = error;
+      const isLacking = error instanceof UsageError && error.code === "column_not_found";
+      if (!isOneOfSeveral || !isLacking) throw error;
     }
   }
-  const [first, ...others] = items;
-  if (first === undefined) throw missing;
-  return [first, ...others];
+  return places;
+}
+
+function byFlag(place: ColumnPlace): ItemColumn {
+  return { ...place, by: "flag", sample: null };
 }
 
 interface ChosenItem {

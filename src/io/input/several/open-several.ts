@@ -1,22 +1,43 @@
-import { open } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { UsageError } from "../../../core/errors.js";
-import type { ColumnPlace, InputReading } from "../../formats/types.js";
+import type { Row } from "../../../core/row.js";
+import { columnName, matchColumn } from "../../formats/columns/name-columns.js";
+import { flatten } from "../../formats/ndjson/ndjson-output.js";
+import type { InputType } from "../../formats/typed-column.js";
+import type { InputReading, ItemColumn } from "../../formats/types.js";
+import { mustHaveMarks, type TlpChoice } from "../tlp-rows.js";
+import type { FilePosition, NamedInput, OpenedSource, SourcePosition } from "../types.js";
 import { verifyInput } from "../verify-input.js";
-import type { FileInput, FilePosition, OpenedSource, SourcePosition } from "../types.js";
-import { type KnownFile, SeveralSource, type SourceFile } from "./several-source.js";
-import { columnName, othersNotice, shownColumns } from "../../formats/columns/name-columns.js";
-import { skippedNotice } from "../../formats/csv/find-preamble.js";
+import { choiceNotices } from "./choice-notices.js";
+import { type ColumnUnion, uniteColumns, uniteTypes } from "./column-union.js";
+
+interface SeveralFile extends NamedInput {
+  /** Opens it where an earlier session stopped, or at the start. */
+  readonly open: (resume: SourcePosition | null) => Promise<OpenedSource>;
+}
+
+interface KnownFile extends SeveralFile {
+  readonly position: FilePosition;
+  /** A pipe stays open from the time it was sampled; null for a file. */
+  readonly opened: OpenedSource | null;
+}
+
+interface SeveralFlags extends TlpChoice {
+  readonly itemColumn?: string | readonly string[] | undefined;
+  readonly kindColumn?: string | undefined;
+}
 
 /**
  * Opens several inputs as one. The header of each is read first, because the columns of the first
- * row are those of all files.
- * @param namesColumns whether rows say which item column is theirs
- * @throws UsageError `inputs_mixed`; as `openSource`
+ * row are those of all files. Flags that name columns apply to the inputs that have them.
+ *
+ * @throws UsageError `inputs_mixed`; `column_not_found` if no input has a column that a flag names; as
+ *   `openSource`
  */
 export async function openSeveral(
-  files: readonly SourceFile[],
+  files: readonly SeveralFile[],
+  flags: SeveralFlags,
   resume: SourcePosition | null,
-  namesColumns: boolean,
 ): Promise<OpenedSource> {
   const known: KnownFile[] = [];
   try {
@@ -25,16 +46,11 @@ export async function openSeveral(
       refuseMix(known);
     }
     const at = resume === null ? 0 : current(known, resume);
-    for (const { input, position } of known.slice(0, at)) {
-      if (input !== null) await mustBeAsRead(input, position);
-    }
-    const readings = known.map(({ position }) => position.reading);
-    return new SeveralSource(known, commonReading(readings), {
-      at,
-      resume,
-      namesColumns,
-      notices: choiceNotices(known.map(({ position }) => position)),
-    });
+    for (const file of known.slice(0, at)) await mustBeAsRead(file);
+    const source = new SeveralSource(known, { at, resume, flags });
+    mustBeUsed(flags, known);
+    mustHaveMarks("the input", source, flags);
+    return source;
   } catch (error) {
     for (const { opened } of known) await opened?.close();
     throw error;
@@ -42,16 +58,17 @@ export async function openSeveral(
 }
 
 /** Finds the layout of a file, unless an earlier session has. */
-async function settle(file: SourceFile, saved: FilePosition | null): Promise<KnownFile> {
+async function settle(file: SeveralFile, saved: FilePosition | null): Promise<KnownFile> {
   if (saved !== null) return { ...file, position: saved, opened: null };
+  const { input, name } = file;
+  const facts = "path" in input ? await stat(input.path).catch(() => null) : null;
+  const isPipe = !("path" in input) || (facts !== null && !facts.isFile());
   const source = await file.open(null);
+  if (!isPipe) await source.close();
   const { columns, types, reading, kind, bytesTotal } = source;
   const known = { ...(kind !== undefined && { kind }), ...(types !== undefined && { types }) };
-  const facts = { name: file.name, columns, reading, bytesTotal, ...known };
-  const position = { ...facts, start: null, warnings: [] };
-  if (file.input === null) return { ...file, position, opened: source };
-  await source.close();
-  return { ...file, position, opened: null };
+  const position = { name, columns, reading, bytesTotal, ...known, start: null, warnings: [] };
+  return { ...file, position, opened: isPipe ? source : null };
 }
 
 /** The file in which an interrupted run stopped: the last one that begins before its row. */
@@ -61,11 +78,12 @@ function current(files: readonly KnownFile[], { row }: SourcePosition): number {
   return Math.max(0, files.findLastIndex(begins));
 }
 
-async function mustBeAsRead(file: FileInput, { name, input }: FilePosition): Promise<void> {
-  if (input === undefined) return;
-  const handle = await open(file.path);
+async function mustBeAsRead({ input, position }: KnownFile): Promise<void> {
+  const { name, input: before } = position;
+  if (before === undefined || !("path" in input)) return;
+  const handle = await open(input.path);
   try {
-    await verifyInput({ name, handle }, input, input.bytes);
+    await verifyInput({ name, handle }, before, before.bytes);
   } finally {
     await handle.close();
   }
@@ -82,6 +100,26 @@ function refuseMix(files: readonly KnownFile[]): void {
     `${objects.name} is NDJSON and ${rows.name} is ${rows.position.kind ?? rows.position.reading.format}: one run reads either objects or rows`,
     { hint: "run once for each kind, or convert one" },
   );
+}
+
+/** @throws UsageError `column_not_found` */
+function mustBeUsed({ itemColumn, kindColumn }: SeveralFlags, files: readonly KnownFile[]): void {
+  const readings = files.map(({ position }) => position.reading);
+  const mustBe = (flag: string, wanted: string, isUsed: (reading: InputReading) => boolean) => {
+    if (readings.some(isUsed)) return;
+    throw new UsageError(
+      "column_not_found",
+      `none of the ${readings.length} inputs has a column ${JSON.stringify(wanted)} (${flag})`,
+      { hint: `${flag} applies to the inputs that have the column; check its name` },
+    );
+  };
+  for (const wanted of [itemColumn ?? []].flat()) {
+    const isItem = ({ name, by }: ItemColumn): boolean =>
+      by === "flag" && matchColumn([name], wanted) !== null;
+    mustBe("--item-column", wanted, ({ items }) => items.some(isItem));
+  }
+  if (kindColumn === undefined) return;
+  mustBe("--kind-column", kindColumn, ({ kind }) => kind?.by === "flag");
 }
 
 /** How the inputs are read as a whole: what they share, and CSV where they differ. */
@@ -101,55 +139,157 @@ function commonReading(readings: readonly InputReading[]): InputReading {
   };
 }
 
-const mostNamed = 3;
+class SeveralSource implements OpenedSource {
+  readonly columns: readonly string[];
+  readonly types: readonly InputType[] | undefined;
+  readonly reading: InputReading;
+  readonly rows: AsyncIterable<readonly Row[]>;
+  readonly bytesTotal: number | null;
+  readonly notices: readonly string[];
+  readonly #files: readonly KnownFile[];
+  readonly #union: ColumnUnion;
+  readonly #positions: FilePosition[];
+  /** Whether rows say which item column is theirs, also where a file has only one. */
+  readonly #namesColumns: boolean;
+  #at: number;
+  #source: OpenedSource | null = null;
 
-/** Tells which column each of several files uses: one line per column, the most frequent first. */
-function choiceNotices(files: readonly FilePosition[]): readonly string[] {
-  const byColumn = new Map<string, FilePosition[]>();
-  for (const file of files) {
-    const { items, format } = file.reading;
-    if (format === "text") continue;
-    const column = shownColumns(items);
-    byColumn.set(column, [...(byColumn.get(column) ?? []), file]);
+  constructor(
+    files: readonly KnownFile[],
+    {
+      at,
+      resume,
+      flags,
+    }: {
+      readonly at: number;
+      readonly resume: SourcePosition | null;
+      readonly flags: SeveralFlags;
+    },
+  ) {
+    const positions = files.map(({ position }) => position);
+    this.#files = files;
+    this.#namesColumns = [flags.itemColumn ?? []].flat().length > 1;
+    this.reading = commonReading(positions.map(({ reading }) => reading));
+    this.notices = choiceNotices(positions);
+    this.#union = uniteColumns(positions.map(({ columns }) => columns));
+    this.columns = this.#union.columns;
+    this.types = uniteTypes(this.#union, positions);
+    this.#at = at;
+    // Files that were only read ahead are read again.
+    this.#positions = positions.map((position, index) => {
+      if (index < at) return position;
+      return { ...position, start: index === at ? position.start : null, warnings: [] };
+    });
+    this.bytesTotal = positions.reduce<number | null>(
+      (sum, { bytesTotal }) => (sum === null || bytesTotal === null ? null : sum + bytesTotal),
+      0,
+    );
+    this.rows = this.#read(resume);
   }
-  const groups = [...byColumn].toSorted(([, a], [, b]) => b.length - a.length);
-  const skips = files.flatMap(({ name, reading }) => skippedNotice(reading, name) ?? []);
-  const choices = groups.map(([column, group]) => {
-    const where =
-      group.length > mostNamed ? `${group.length} files` : group.map(({ name }) => name).join(", ");
-    return `using column ${column} in ${where}${sampled(group)}`;
-  });
-  return [...skips, ...choices, ...othersIn(files)];
-}
 
-/** One line for the other columns with items, of all files. */
-function othersIn(files: readonly FilePosition[]): readonly string[] {
-  const chosen = new Map<string, ColumnPlace>();
-  const rows = new Map<string, number>();
-  let sampled = 0;
-  for (const { items, others } of files.map(({ reading }) => reading)) {
-    if (others === undefined) continue;
-    for (const item of items) chosen.set(columnName(item), item);
-    for (const column of others.columns) {
-      const name = columnName(column);
-      rows.set(name, (rows.get(name) ?? 0) + column.rows);
+  bytesRead(): number {
+    const done = this.#positions.slice(0, this.#at);
+    return done.reduce(
+      (sum, { input }) => sum + (input?.bytes ?? 0),
+      this.#source?.bytesRead() ?? 0,
+    );
+  }
+
+  checksum(): undefined {
+    return undefined;
+  }
+
+  files(): readonly FilePosition[] {
+    this.#record();
+    return [...this.#positions];
+  }
+
+  get warnings(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const [message, count] of this.files().flatMap(({ warnings }) => warnings)) {
+      counts.set(message, (counts.get(message) ?? 0) + count);
     }
-    sampled += others.sampled;
+    return counts;
   }
-  const columns = Array.from(rows, ([name, found]) => ({ name, index: 0, rows: found }));
-  const unchosen = columns.filter(({ name }) => !chosen.has(name));
-  return unchosen.length === 0
-    ? []
-    : [othersNotice([...chosen.values()], { sampled, columns: unchosen })];
-}
 
-function sampled(group: readonly FilePosition[]): string {
-  let cells = 0;
-  let indicators = 0;
-  for (const { reading } of group) {
-    const [{ sample }] = reading.items;
-    cells += sample?.cells ?? 0;
-    indicators += sample?.indicators ?? 0;
+  async close(): Promise<void> {
+    await this.#source?.close();
+    for (const { opened } of this.#files) await opened?.close();
   }
-  return cells === 0 ? "" : ` (${indicators} of ${cells} sampled cells are indicators)`;
+
+  async *#read(resume: SourcePosition | null): AsyncGenerator<readonly Row[]> {
+    let reached = { offset: resume?.offset ?? 0, row: resume?.row ?? 0 };
+    let line = resume?.line ?? 0;
+    for (; this.#at < this.#files.length; this.#at++) {
+      const { opened, open: openFile } = this.#files[this.#at]!;
+      const position = this.#positions[this.#at]!;
+      const { name, columns, reading, input } = position;
+      const start = position.start ?? reached;
+      this.#positions[this.#at] = { ...position, start };
+      const from = {
+        offset: reached.offset - start.offset,
+        row: reached.row - start.row,
+        line,
+        columns,
+        reading,
+        ...(input !== undefined && { input }),
+      };
+      const source = opened ?? (await openFile(from));
+      this.#source = source;
+      const column = this.#namesColumns ? columnName(reading.items[0]) : undefined;
+      const rowOf = this.#placer({ name, column, start });
+      for await (const batch of source.rows) {
+        const rows = batch.map(rowOf);
+        const last = rows.at(-1);
+        if (last !== undefined) reached = { offset: last.end, row: last.number };
+        yield rows;
+      }
+      this.#record();
+      await source.close();
+      this.#source = null;
+      line = 0;
+    }
+  }
+
+  /** Makes the rows of the current file: counted across all, with a cell for every column. */
+  #placer({
+    name,
+    column,
+    start,
+  }: {
+    readonly name: string;
+    readonly column: string | undefined;
+    readonly start: NonNullable<FilePosition["start"]>;
+  }): (row: Row) => Row {
+    const { columns, places } = this.#union;
+    const own = places[this.#at] ?? null;
+    const placed = <Value>(values: readonly Value[], missing: Value): readonly Value[] =>
+      own === null ? values : own.map((index) => values[index] ?? missing);
+    return (row) => {
+      const ownColumn = row.column ?? column;
+      return {
+        ...row,
+        number: start.row + row.number,
+        end: start.offset + row.end,
+        file: name,
+        ...(ownColumn !== undefined && { column: ownColumn }),
+        ...(row.nulls !== undefined && { nulls: placed(row.nulls, false) }),
+        ...(row.json !== null && own !== null
+          ? flatten(row.json, columns)
+          : { cells: placed(row.cells, "") }),
+      };
+    };
+  }
+
+  /** Notes what is known of the current file. */
+  #record(): void {
+    const position = this.#positions[this.#at];
+    if (this.#source === null || position === undefined) return;
+    const input = this.#source.checksum() ?? position.input;
+    this.#positions[this.#at] = {
+      ...position,
+      ...(input !== undefined && { input }),
+      warnings: [...this.#source.warnings],
+    };
+  }
 }

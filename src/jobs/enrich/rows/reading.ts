@@ -178,17 +178,16 @@ function readingOfSeveral(
   settings: ReadingSettings,
   clock: Clock,
 ): RowSource {
-  const readings = inputs.map((named) => {
-    const read = (own: ReadingSettings): RowSource =>
-      readingOf(named.input, { ...own, isOneOfSeveral: true }, clock);
-    return { ...named, read, reading: read(settings) };
-  });
+  const files = inputs.map((named) => ({
+    ...named,
+    ...readingOf(named.input, { ...settings, isOneOfSeveral: true }, clock),
+  }));
   return {
-    inputFormat: () => readings[0]!.reading.inputFormat(),
+    inputFormat: () => files[0]!.inputFormat(),
     options: optionsOf(settings, settings.from ?? null),
     async open(resume) {
-      const { openInputs } = await import("./read-several.js");
-      return openInputs(readings, settings, resume);
+      const { openSeveral } = await import("../../../io/input/several/open-several.js");
+      return openSeveral(files, settings, resume);
     },
   };
 }
@@ -199,7 +198,6 @@ function flagsOf(settings: ReadingSettings) {
     delimiter: settings.delimiter,
     itemColumn: settings.itemColumn ?? null,
     kindColumn: settings.kindColumn ?? null,
-    anyItemColumn: settings.anyItemColumn ?? false,
     isHeld: settings.isHeld,
     tlpColumn: settings.tlpColumn,
     maxTlp: settings.maxTlp,
