@@ -29,8 +29,8 @@ const sections = {
     "case show": async () => (await import("./commands/case.js")).caseShowCommand,
     "case context": async () => (await import("./commands/case.js")).caseContextCommand,
     "case enrich": async () => (await import("./commands/case.js")).caseEnrichCommand,
-    "webhook check": async () => (await import("./commands/webhook/check.js")).webhookCheckCommand,
-    "webhook send": async () => (await import("./commands/webhook/send.js")).webhookSendCommand,
+    "webhook check": async () => (await import("./commands/webhook.js")).webhookCheckCommand,
+    "webhook send": async () => (await import("./commands/webhook.js")).webhookSendCommand,
   },
   "Set-up": {
     doctor: async () => (await import("./commands/doctor/doctor.js")).doctorCommand,

@@ -15,6 +15,7 @@ import { passwordWarning, shownCommand } from "../options/redact.js";
 import { RunWatch, type WatchSettings } from "../unattended/run-watch.js";
 import { parseArguments, readLine, type TypedLine } from "./parse-arguments.js";
 import { readSettings } from "./config-file.js";
+import { complete } from "./program.js";
 
 /** How the process exits. */
 interface Ending {
@@ -152,7 +153,6 @@ export async function runToEnd(
   { debug, stdoutFault = () => null, onWatch }: EndOptions,
 ): Promise<number> {
   if (args[0] === completionFlag) {
-    const { complete } = await import("./complete.js");
     context.stdout.write(await complete(args.slice(1)));
     return 0;
   }

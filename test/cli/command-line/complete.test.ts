@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { complete } from "../../../src/cli/command-line/complete.js";
+import { complete } from "../../../src/cli/command-line/program.js";
 
 beforeEach(() => void vi.stubEnv("SHELL", "/bin/bash"));
 afterEach(() => void vi.unstubAllEnvs());

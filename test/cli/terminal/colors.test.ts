@@ -5,7 +5,7 @@ import {
   usesColor,
   TerminalOutput,
 } from "../../../src/cli/terminal/terminal-output.js";
-import { printTable } from "../../../src/cli/terminal/terminal-table.js";
+import { printTable } from "../../../src/cli/terminal/data-output.js";
 import { FakeStream } from "../fake-context.js";
 
 const terminal = new FakeStream(80);

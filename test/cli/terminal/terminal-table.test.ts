@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { printTable } from "../../../src/cli/terminal/terminal-table.js";
+import { printTable } from "../../../src/cli/terminal/data-output.js";
 import { paintFor } from "../../../src/cli/terminal/terminal-output.js";
 import { fakeContext, FakeStream } from "../fake-context.js";
 

@@ -8,7 +8,7 @@ import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { cliOptions, flagName, optionSpecs } from "../../options/option-spec.js";
 import { withServices } from "../../services/services.js";
 import { runGroups } from "../enrich/enrich-job.js";
-import type { Check, DoctorCall } from "./check-machine.js";
+import type { Check, DoctorCall } from "./checks.js";
 import { labelledText, narrow } from "../../../core/wording/printable.js";
 import { writeOut, printRecords } from "../../terminal/data-output.js";
 import { openRequests, paceOf } from "../../../client/lookup/options.js";
@@ -60,10 +60,7 @@ export const doctorCommand = defineCommand({
 
 /** Prints every check as soon as it is done. @returns whether none failed */
 async function runChecks(call: DoctorCall): Promise<boolean> {
-  const [{ checkMachine, failed }, { checkService }] = await Promise.all([
-    import("./check-machine.js"),
-    import("./check-service.js"),
-  ]);
+  const { checkMachine, checkQueue, checkService, failed } = await import("./checks.js");
   const { context, settings } = call;
   const checks: Check[] = [];
   const report = async (check: Check): Promise<void> => {
@@ -76,7 +73,6 @@ async function runChecks(call: DoctorCall): Promise<boolean> {
   try {
     await withServices(["intel"], call, async ({ intel }) => {
       if (settings.workers !== undefined) {
-        const { checkQueue } = await import("./check-queue.js");
         const where = { address: settings.workers, baseUrl: intel.url, environment: context.env };
         const checks = checkQueue(where);
         for await (const check of checks) await report(check);

@@ -19,8 +19,7 @@ import type { RunInput } from "../../../io/input/types.js";
 import type { Output } from "../../../io/output/output.js";
 import { statePath } from "../../../jobs/enrich/state/state-files.js";
 import { sourceOptions } from "../../../io/input/source-options.js";
-import { exitCodeOfManifest } from "../results/failed-rows.js";
-import { printSummary } from "./summary.js";
+import { exitCodeOfManifest, printSummary, readingFlags } from "./summary.js";
 import type { ReadingSettings } from "../../../jobs/enrich/row-source.js";
 import type { ServiceAccess } from "../../../client/session/types.js";
 import { userStateFolder } from "../../../core/files/folders.js";
@@ -109,7 +108,7 @@ async function runWith(
     onPublished: async (run) => {
       // The run has ended well, whatever becomes of its report.
       if (isRefusal(run.manifest.exit_reason)) return;
-      reported = reports?.reportRun(settings, run, job.onNotice);
+      reported = reports?.reportRun(settings, run, readingFlags(output, settings), job.onNotice);
       await reported?.catch(() => undefined);
     },
     onFinished: (step) => void (lastStep = step),
@@ -127,7 +126,7 @@ async function runWith(
     await over();
     return exitCodeOfManifest(manifest, settings);
   }
-  const { exportSeenTags } = await import("./seen-tags-export.js");
+  const { exportSeenTags } = await import("../tag/export.js");
   const exported = await exportSeenTags({ context, settings }, session, manifest, settings.tagIps);
   watch?.finish(exported.manifest);
   if (exported.fault !== null) throw exported.fault.error;

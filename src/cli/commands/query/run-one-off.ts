@@ -15,7 +15,16 @@ import type { FailOn } from "../../../jobs/enrich/failure-limits.js";
 import { MemoryStore } from "../../../client/store/store.js";
 import type { CommandCall } from "../../command.js";
 import { exitCodeOfRun, exitCodes } from "../../../jobs/enrich/ending.js";
-import { type OutputCall, printRecords, wantsLines, writeOut } from "../../terminal/data-output.js";
+import {
+  type OutputCall,
+  printRecords,
+  wantsLines,
+  writeOut,
+  type CardField,
+  type CardSection,
+  printCard,
+  wrapWords,
+} from "../../terminal/data-output.js";
 import type { Session } from "../../../client/session/session.js";
 import type { SessionSettings } from "../../../client/session/types.js";
 import { type ServiceChoice, withServices, withSession } from "../../services/services.js";
@@ -28,12 +37,6 @@ import type { Item } from "../../../core/item/item.js";
 import { printable } from "../../../core/wording/printable.js";
 import { counted } from "../../../core/wording/quantity.js";
 import { paintFor } from "../../terminal/terminal-output.js";
-import {
-  type CardField,
-  type CardSection,
-  printCard,
-  wrapWords,
-} from "../../terminal/terminal-table.js";
 
 type Settings = ServiceChoice &
   SessionSettings & {

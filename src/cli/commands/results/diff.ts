@@ -18,8 +18,7 @@ import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { cliOptions } from "../../options/option-spec.js";
 import { redactAddress } from "../../../core/redaction.js";
 import { paintFor } from "../../terminal/terminal-output.js";
-import { writeProse, writeOut } from "../../terminal/data-output.js";
-import { printTable } from "../../terminal/terminal-table.js";
+import { writeProse, writeOut, printTable } from "../../terminal/data-output.js";
 import { checkOutput, writeLines } from "./write-lines.js";
 
 const { json, quiet } = cliOptions.shape;
@@ -88,7 +87,7 @@ async function diff(call: DiffCall): Promise<number> {
   const { diffFormatOf, diffLines } = await import("../../../jobs/report/page/diff-page.js");
   const format = output === null ? null : diffFormatOf(output.given);
   if (output !== null) await checkOutput(output, [earlier, later]);
-  const { compareOutputs } = await import("./compare-outputs.js");
+  const { compareOutputs } = await import("./make-report.js");
   await using found = await compareOutputs(
     parseOutput(earlier, "read"),
     parseOutput(later, "read"),

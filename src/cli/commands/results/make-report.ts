@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { abortable } from "../../../core/abort.js";
-import { FatalError, UsageError } from "../../../core/errors.js";
+import { FatalError, UsageError, ReputeError } from "../../../core/errors.js";
 import {
   checkRunWords,
   fileParts,
@@ -18,7 +18,6 @@ import type { Output } from "../../../io/output/output.js";
 import { parseOutput } from "../../../io/output/registry.js";
 import { checkFolder } from "../../../io/output/check-paths.js";
 import { type FlatSettings, runOptions } from "../../../jobs/enrich/options.js";
-import { readingFlags } from "./failed-rows.js";
 import { mustChooseColumns, reportedColumns } from "../../../core/columns.js";
 import {
   outputFile,
@@ -29,11 +28,14 @@ import {
   type PublishedRun,
 } from "../../../io/output/read.js";
 import { NamedFolders } from "../../../jobs/enrich/destination/named-folders.js";
-import { patternOf } from "../../../jobs/enrich/finish/previous-outputs.js";
+import {
+  patternOf,
+  faultOf,
+  previousOutputs,
+} from "../../../jobs/enrich/finish/previous-outputs.js";
 import { tallyReport } from "../../../jobs/report/report-tally.js";
 import type { Changes, Report } from "../../../jobs/report/types.js";
 import { redactAddress } from "../../../core/redaction.js";
-import type { Comparing, PreviousOf } from "./compare-outputs.js";
 import { z } from "zod";
 import { option } from "../../../core/options.js";
 import { readPrefix } from "../../../io/output/options.js";
@@ -44,6 +46,7 @@ import {
   commonExitCodes,
 } from "../../command.js";
 import { cliOptions } from "../../options/option-spec.js";
+import { diffOutputs, type OutputDiff, comparedColumns } from "../../../jobs/diff/diff-outputs.js";
 
 /** How to read an output, and what to compare it with. */
 interface ReportOptions extends Comparing {
@@ -63,7 +66,7 @@ interface ReportOptions extends Comparing {
  *
  * @throws as `readOutput`; the signal's reason
  */
-export async function makeReport(output: Output, options: ReportOptions): Promise<Report> {
+async function makeReport(output: Output, options: ReportOptions): Promise<Report> {
   const { prefix, stateDir, reading, signal } = options;
   const changes = await changesOf(output, options);
   const { manifest, columns, records } =
@@ -78,7 +81,7 @@ async function changesOf(
   { against, previous, onNotice = () => undefined, ...comparing }: ReportOptions,
 ): Promise<Changes | null> {
   if (against === undefined) return null;
-  const { changesSince, changesSincePrevious } = await import("./compare-outputs.js");
+
   if (against !== previousWord)
     return changesSince(parseOutput(against, "read"), output, comparing);
   const pattern = previous?.pattern ?? patternOf(output);
@@ -97,7 +100,7 @@ function previousUnknown(output: string): UsageError {
 }
 
 /** Writes a report as a page; a reader finds the old page or the new one. */
-export async function writeReportPage(path: string, report: Report): Promise<void> {
+async function writeReportPage(path: string, report: Report): Promise<void> {
   const { reportPage } = await import("../../../jobs/report/page/page.js");
   if (isObjectAddress(path)) {
     const { writeObject } = await import("../../../io/s3/write-object.js");
@@ -110,7 +113,7 @@ export async function writeReportPage(path: string, report: Report): Promise<voi
 }
 
 /** @throws UsageError `unknown_output` unless the name ends like a page's */
-export function checkReportName(path: string): void {
+function checkReportName(path: string): void {
   if (/\.html?$/i.test(path)) return;
   throw new UsageError("unknown_output", `${path} is not a page`, {
     hint: "a report is an HTML file: name it REPORT.html",
@@ -176,11 +179,13 @@ function checkAgainst(against: string, output: Output): void {
 /**
  * Writes the report of a run whose rows are published, from its staged rows or its file.
  *
+ * @param flags those with which `repute report` reads the output
  * @param onNotice called if the previous output is passed over or missing
  */
 export async function reportRun(
   { output, prefix, report, against, stateDir }: RunReportSettings,
   run: PublishedRun,
+  flags: readonly string[],
   onNotice?: (message: string) => void,
 ): Promise<void> {
   if (report === undefined) return;
@@ -202,8 +207,8 @@ export async function reportRun(
   } catch (error) {
     if (!(error instanceof FatalError)) throw error;
     const from = against === undefined ? "" : ` --against ${shellWord(against)}`;
-    const flags = readingFlags(own, { prefix, stateDir }).map((flag) => ` ${shellWord(flag)}`);
-    const again = `repute report ${shellWord(rows)}${from}${flags.join("")} -o ${shellWord(page)}`;
+    const flagText = flags.map((flag) => ` ${shellWord(flag)}`).join("");
+    const again = `repute report ${shellWord(rows)}${from}${flagText} -o ${shellWord(page)}`;
     const hint = `the rows are in ${rows}; once this is mended, make the page: ${again}`;
     throw new FatalError(error.code, error.message, { cause: error, hint });
   }
@@ -280,4 +285,76 @@ async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
   const { headline } = await import("../../../jobs/report/headline.js");
   if (!settings.quiet) context.reporter.print(`repute: ${headline(made)} ${settings.output}`);
   return 0;
+}
+
+/** Changes that a report lists. */
+const mostListed = 25;
+
+interface Comparing {
+  /** Prefix of the added columns. Default the one that each manifest notes. */
+  readonly prefix?: string | undefined;
+  readonly stateDir?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Compares two outputs. @throws as `readOutput`; the signal's reason */
+export async function compareOutputs(
+  earlier: Output,
+  later: Output,
+  { prefix, stateDir, signal }: Comparing,
+): Promise<OutputDiff> {
+  const rowsOf = async (output: Output) => {
+    const { records } = await readOutput(output, prefix, comparedColumns, stateDir);
+    return abortable(records, signal);
+  };
+  return diffOutputs(await rowsOf(earlier), await rowsOf(later));
+}
+
+/** What changed since an earlier output, for a report. @throws as `compareOutputs` */
+async function changesSince(
+  earlier: Output,
+  later: Output,
+  comparing: Comparing,
+): Promise<Changes> {
+  await using diff = await compareOutputs(earlier, later, comparing);
+  const worst = [];
+  for (const change of diff.changes()) {
+    if (worst.length === mostListed) break;
+    worst.push(change);
+  }
+  return { earlier: redactAddress(earlier.given), counts: diff.counts, worst };
+}
+
+interface PreviousOf {
+  /** The outputs, with `{date}` or `{run_id}`. */
+  readonly pattern: Output;
+  /** The later output, which is one of them. */
+  readonly own: Output;
+}
+
+/**
+ * What changed since the newest earlier output of the same pattern that can be read; null if there is
+ * none.
+ *
+ * @param onNotice called for each output that is passed over, and if there is none
+ */
+async function changesSincePrevious(
+  { pattern, own }: PreviousOf,
+  later: Output,
+  comparing: Comparing,
+  onNotice: (message: string) => void,
+): Promise<Changes | null> {
+  for (const earlier of await previousOutputs(pattern, own)) {
+    let fault = await faultOf(earlier, comparing.stateDir);
+    try {
+      if (fault === null) return await changesSince(earlier, later, comparing);
+    } catch (error) {
+      comparing.signal?.throwIfAborted();
+      if (!(error instanceof ReputeError)) throw error;
+      fault = error.message;
+    }
+    onNotice(`the report is not compared with ${earlier.given}: ${fault}`);
+  }
+  onNotice(`there is no earlier output of ${pattern.given} to compare the report with`);
+  return null;
 }

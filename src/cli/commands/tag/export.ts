@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { IntelClient } from "../../../client/api/intel-client.js";
-import { FatalError, UsageError } from "../../../core/errors.js";
+import { FatalError, UsageError, ReputeError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
 import { lookupOptions } from "../../../client/lookup/options.js";
 import { runOptions } from "../../../jobs/enrich/options.js";
 import { oneLine } from "../../../core/wording/printable.js";
-import { counted, formatCount } from "../../../core/wording/quantity.js";
+import { counted, formatCount, shellWord } from "../../../core/wording/quantity.js";
 import type { Session } from "../../../client/session/session.js";
 import { tagExportOptions } from "../../../jobs/tags/options.js";
 import type { ExportReport, ExportTagsOptions, TagProgress } from "../../../jobs/tags/types.js";
@@ -21,6 +21,13 @@ import {
 } from "../../command.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { unattendedOptions } from "../../unattended/options.js";
+import { join } from "node:path";
+import { writeManifest } from "../../../io/output/manifest-file.js";
+import type { Output } from "../../../io/output/output.js";
+import { manifestPath, startOf } from "../../../core/files/output-names.js";
+import { seenTags, type SeenTags, uncountedText } from "../../../jobs/enrich/seen-tags.js";
+import { otherNames } from "../../../jobs/enrich/counters.js";
+import type { Manifest, TagExportRecord } from "../../../core/manifest.js";
 
 const { json } = intelCallGroups.Run;
 
@@ -164,7 +171,7 @@ interface TagExport extends Pick<
  * Exports tag lists with the rate limits and retries of the main job, and reports progress. A failed
  * tag is an error on stderr, `--quiet` or not.
  */
-export async function exportTagLists(
+async function exportTagLists(
   session: Session,
   context: CommandCall<unknown>["context"],
   { names, intents, ...options }: TagExport,
@@ -229,7 +236,7 @@ function progressText({ tag, entries, total }: TagProgress): string {
   return oneLine(`${tag}: ${formatCount(entries)} of ${all} addresses read`);
 }
 
-export function exportSummary(report: ExportReport): string {
+function exportSummary(report: ExportReport): string {
   const lines = report.tags.map(
     ({ name, status, error, total, added, removed }) =>
       `  ${oneLine(
@@ -244,4 +251,111 @@ export function exportSummary(report: ExportReport): string {
   if (combined === null) return [head, ...lines].join("\n");
   const all = `  ${counted(combined.total, "address")} together in ${combined.files.join(", ")}`;
   return [head, ...lines, all].join("\n");
+}
+
+type SeenTagsCall = Pick<
+  CommandCall<{
+    readonly output: Output;
+    readonly quiet: boolean;
+    readonly json: boolean;
+    readonly stateDir?: string | undefined;
+  }>,
+  "settings" | "context"
+>;
+
+interface SeenTagsExport {
+  /** The run's manifest with the result of each tag. */
+  readonly manifest: Manifest;
+  readonly failed: number;
+  /** The error that ended the export before any list was written; null if none. */
+  readonly fault: { readonly error: unknown } | null;
+}
+
+/**
+ * Exports the IP list of every tag seen in a run and records the results in its manifest. Needs only
+ * that manifest, and is safe to repeat.
+ */
+export async function exportSeenTags(
+  call: SeenTagsCall,
+  session: Session,
+  manifest: Manifest,
+  folder: string,
+): Promise<SeenTagsExport> {
+  const { settings, context } = call;
+  const seen = seenTags(manifest);
+  let records: readonly TagExportRecord[];
+  let fault: SeenTagsExport["fault"] = null;
+  try {
+    const what = { names: () => seen.names, folder, runId: manifest.run_id };
+    const report = await exportTagLists(session, context, what, settings.quiet);
+    records = recordsOf(report, folder);
+    if (!settings.quiet && !settings.json) context.reporter.print(exportSummary(report));
+  } catch (error) {
+    fault = { error };
+    records = seen.names.map((tag) => failedRecord(tag, error));
+    context.reporter.print(afterwards(settings, manifest, folder));
+  }
+  if (seen.uncounted > 0) {
+    context.reporter.print(`repute: ${uncountedText(seen)}`);
+    records = [...records, uncountedRecord(seen)];
+  }
+  const failed = records.filter(({ status }) => status === "failed").length;
+  const ending = failed === 0 ? {} : rowsFailed;
+  const recorded: Manifest = { ...manifest, ...ending, tag_exports: records };
+  // Rows on stdout have no manifest file.
+  if (manifest.output.path !== null) {
+    await saveManifest(settings, recorded).catch((error: unknown) => {
+      fault ??= { error };
+    });
+  }
+  return { manifest: recorded, failed, fault };
+}
+
+async function saveManifest(
+  { output, stateDir }: SeenTagsCall["settings"],
+  manifest: Manifest,
+): Promise<void> {
+  const { object, base } = output.named(startOf(manifest));
+  if (object === null) return writeManifest(base(stateDir), manifest);
+  const { writeObject } = await import("../../../io/s3/write-object.js");
+  const text = `${JSON.stringify(manifest, null, 2)}\n`;
+  await writeObject(manifestPath(object.address), { text, type: "application/json" });
+}
+
+/** Failed tags count like failed rows. */
+const rowsFailed = { exit_reason: "rows_failed", exit_code: exitCodes.rowsFailed } as const;
+
+function recordsOf({ tags }: ExportReport, folder: string): readonly TagExportRecord[] {
+  return tags.map(({ name, status, snapshot, total, added, removed, files, error }) => ({
+    tag: name,
+    status,
+    snapshot,
+    total,
+    added,
+    removed,
+    files: files.map((file) => join(folder, file)),
+    error,
+  }));
+}
+
+function failedRecord(tag: string, error: unknown): TagExportRecord {
+  const { message } = error instanceof Error ? error : new Error(String(error));
+  const code: string = error instanceof ReputeError ? error.code : "unexpected";
+  const nothing = { snapshot: null, total: null, added: null, removed: null, files: [] };
+  return { tag, status: "failed", ...nothing, error: { code, message } };
+}
+
+function uncountedRecord(seen: SeenTags): TagExportRecord {
+  return failedRecord(otherNames, new ReputeError("too_many_tags", uncountedText(seen)));
+}
+
+function afterwards(
+  { output, stateDir }: SeenTagsCall["settings"],
+  manifest: Manifest,
+  folder: string,
+): string {
+  const state = stateDir === undefined ? "" : ` --state-dir ${shellWord(stateDir)}`;
+  const { isStdout, given } = output.named(startOf(manifest));
+  const which = isStdout ? "NAME..." : `--seen-in ${shellWord(given)}${state}`;
+  return `repute: the rows are done but their tag lists are not; to export them: repute tags export ${which} -o ${shellWord(folder)}`;
 }

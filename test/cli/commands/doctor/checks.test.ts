@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { space } from "../../../../src/cli/commands/doctor/check-machine.js";
-import { time } from "../../../../src/cli/commands/doctor/check-service.js";
+import { space, time } from "../../../../src/cli/commands/doctor/checks.js";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
 

@@ -1,0 +1,343 @@
+import { buffer } from "node:stream/consumers";
+import { z } from "zod";
+import { readPath } from "../../core/files/read-path.js";
+import { readJson } from "../../core/json-members.js";
+import type { CaseContext } from "../../client/api/calls.js";
+import { UsageError, FatalError } from "../../core/errors.js";
+import { option } from "../../core/options.js";
+import { didYouMean } from "../../core/wording/did-you-mean.js";
+import type { Webhook } from "../../jobs/webhooks/configuration.js";
+import { caseCallGroups, askService } from "../services/services.js";
+import {
+  type CommandCall,
+  type SettingsOf,
+  defineCommand,
+  interruptedExitCodes,
+  quotaExitCodes,
+} from "../command.js";
+import type { CliContext } from "../terminal/cli-context.js";
+import { fileFault } from "../terminal/reporter.js";
+import type { Problem } from "../../jobs/webhooks/problem.js";
+import { printRecords, wantsLines, writeOut, showRecord } from "../terminal/data-output.js";
+import { exitCodes } from "../../jobs/enrich/ending.js";
+import { counted } from "../../core/wording/quantity.js";
+import type { JsonObject } from "../../core/finding.js";
+import { lookupOptions } from "../../client/lookup/options.js";
+import type { ApiKey, PrepareRules, WebhookRequest } from "../../jobs/webhooks/prepare.js";
+import { printable } from "../../core/wording/printable.js";
+import { endpointKeysFile, readEndpointKeys, readSecret, secrets } from "../options/secrets.js";
+
+/** Options that select webhooks and the case to render them with. */
+const webhookOptions = {
+  name: option(z.string().min(1).optional(), {
+    description: "Name of the webhook to use, if the file has several",
+    value: "NAME",
+  }),
+  case: option(z.string().min(1).optional(), {
+    description: "Case whose context fills in the payload",
+    value: "ID",
+  }),
+  context: option(z.string().min(1).optional(), {
+    description: "JSON file with a context, as printed by repute case context; - for stdin",
+    value: "FILE",
+  }),
+};
+
+const ofWebhooks = {
+  operands: [["FILE", "YAML or JSON file with name, endpoint, method, path and payload"]],
+  operandCount: "one",
+} as const;
+
+type Call = CommandCall<SettingsOf<typeof caseCallGroups & { Webhook: typeof webhookOptions }>>;
+
+/**
+ * Reads the webhooks selected by a call.
+ *
+ * @throws UsageError if the file is unreadable or malformed, or has no webhook of that name
+ */
+async function chosenWebhooks(call: Call): Promise<readonly Webhook[]> {
+  const { readWebhooks } = await import("../../jobs/webhooks/configuration.js");
+  const { settings, operand: file } = call;
+  const webhooks = await readWebhooks(file, call.context.signal);
+  const { name } = settings;
+  if (name === undefined) return webhooks;
+  const chosen = webhooks.filter((webhook) => webhook.name === name);
+  if (chosen.length > 0) return chosen;
+  const names = webhooks.map((webhook) => webhook.name);
+  const meant = didYouMean(name, names);
+  throw new UsageError("webhook_unknown", `${file} has no webhook ${JSON.stringify(name)}`, {
+    hint: meant === null ? `it has ${shownNames(names)}` : `did you mean ${JSON.stringify(meant)}?`,
+  });
+}
+
+/**
+ * Reads the one webhook selected by a call.
+ *
+ * @throws UsageError `webhook_ambiguous` for several; as `chosenWebhooks`
+ */
+async function chosenWebhook(call: Call): Promise<Webhook> {
+  const [webhook, ...others] = await chosenWebhooks(call);
+  if (webhook && others.length === 0) return webhook;
+  const names = [webhook, ...others].flatMap((each) => (each ? [each.name] : []));
+  throw new UsageError("webhook_ambiguous", `${call.operand} has ${names.length} webhooks`, {
+    hint: `choose one with --name: ${shownNames(names)}`,
+  });
+}
+
+function shownNames(names: readonly string[]): string {
+  const most = 10;
+  const rest = names.length - most;
+  const list = names.slice(0, most).map((name) => JSON.stringify(name));
+  return list.join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+}
+
+/**
+ * Reads the context selected by a call; null if none is.
+ *
+ * @throws UsageError if two are selected or the file is unreadable; ServiceError, FatalError
+ */
+async function chosenContext(call: Call): Promise<CaseContext | null> {
+  const { case: id, context: file } = call.settings;
+  if (id !== undefined && file !== undefined) {
+    const names = ["case", "context"].map((key) => call.given.get(key)?.name).join(" and ");
+    throw new UsageError("case_and_context", `${names} exclude each other`, { hint: "keep one" });
+  }
+  if (file !== undefined) return readContext(file, call.context);
+  if (id === undefined) return null;
+  const { signal } = call.context;
+  return askService("case", call, (client) => client.context(id, { signal }));
+}
+
+async function readContext(file: string, { stdin, signal }: CliContext): Promise<CaseContext> {
+  const name = file === "-" ? "stdin" : file;
+  const bytes = await (file === "-" ? buffer(stdin()) : readPath(file, { signal })).catch(
+    (error: unknown) => {
+      signal.throwIfAborted();
+      const message = `cannot read ${name}: ${fileFault(error)}`;
+      throw new UsageError("context_unreadable", message, { cause: error });
+    },
+  );
+  const { value, fault } = readJson(bytes);
+  if (fault !== null) throw new UsageError("context_json", `the context ${name} ${fault}`);
+  const { caseContextSchema } = await import("../../client/api/calls.js");
+  const parsed = caseContextSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const place = issue?.path.join(".") ?? "";
+  throw new UsageError(
+    "context_schema",
+    `the context ${name} must be a JSON object${place === "" ? "" : `; wrong at ${place}`}`,
+    { hint: "to print one: repute case context ID" },
+  );
+}
+
+const checkGroups = { Webhook: webhookOptions, ...caseCallGroups };
+
+export const webhookCheckCommand = defineCommand({
+  ...ofWebhooks,
+  name: "webhook check",
+  usage: "FILE [--case ID | --context FILE] [flags]",
+  summary: "validate webhooks without calling their endpoints",
+  description: [
+    "Reads one webhook, an array of webhooks, or one per line, and prints the problems of each: one JSON object per line, on a terminal a table, nothing if all are valid.",
+    "With a case, fields missing from its context are errors, and subscriber data written as static text is a warning. Without a case, a note on stderr says what was not checked.",
+  ],
+  groups: checkGroups,
+  examples: {
+    "repute webhook check samples/webhooks/notify-crm.json":
+      "check the structure, the address and the syntax of fields",
+    "repute webhook check notify.json --context context.json":
+      "check the fields against a saved context",
+    "repute webhook check notify.json --case 4711 --case-url https://cases.example":
+      "check against the context of a case; REPUTE_CASE_API_KEY holds the key",
+  },
+  exitCodes: [
+    ["0", "valid, possibly with warnings"],
+    ["1", "a webhook has errors, or the context could not be read"],
+    ["2", "wrong usage, or not a file of webhooks"],
+    ...quotaExitCodes,
+    ...interruptedExitCodes,
+  ],
+  run: checkWebhooks,
+});
+
+interface FoundProblem extends Problem {
+  readonly webhook: string;
+}
+
+async function checkWebhooks(call: CommandCall<SettingsOf<typeof checkGroups>>): Promise<number> {
+  const { context } = call;
+  const { checkWebhook } = await import("../../jobs/webhooks/check.js");
+  const webhooks = await chosenWebhooks(call);
+  const caseContext = (await chosenContext(call)) ?? undefined;
+  const problems = webhooks.flatMap((webhook) =>
+    checkWebhook(webhook, caseContext).map(({ level, code, pointer, message }) => ({
+      webhook: webhook.name,
+      level,
+      code,
+      pointer,
+      message,
+    })),
+  );
+  await printRecords<FoundProblem>(
+    call,
+    problems,
+    [
+      ["webhook", ({ webhook }) => webhook],
+      ["level", ({ level }) => level],
+      ["place", ({ pointer }) => pointer],
+      ["what", ({ message }) => message],
+    ],
+    { prose: true },
+  );
+  const note = notCompared(caseContext);
+  if (note !== null) context.reporter.print(`repute: note: ${note}`);
+  const errors = problems.filter(({ level }) => level === "error").length;
+  if (!wantsLines(call)) {
+    const parts = [
+      counted(webhooks.length, "webhook"),
+      counted(errors, "error"),
+      counted(problems.length - errors, "warning"),
+    ];
+    context.reporter.print(parts.join(", "));
+  }
+  return errors > 0 ? exitCodes.stopped : exitCodes.done;
+}
+
+/** A note on what was not checked; null if everything was. */
+function notCompared(caseContext: CaseContext | undefined): string | null {
+  if (caseContext === undefined) {
+    return "without a case, fields and static subscriber data were not checked; add --case ID or --context FILE";
+  }
+  if (Object.keys(caseContext.s?.resolver_data ?? {}).length > 0) return null;
+  return "the context has no subscriber data (s.resolver_data), so static subscriber data was not checked";
+}
+
+const { name, case: caseId, context } = webhookOptions;
+
+const sendGroups = {
+  Payload: {
+    case: caseId,
+    context,
+    name,
+    dryRun: option(z.boolean().default(false), {
+      description: "Print the request without sending it",
+    }),
+    idempotencyKey: option(z.string().min(1).optional(), {
+      description: "Idempotency key of an earlier call, to repeat it [default: a new key]",
+      value: "KEY",
+    }),
+    exclude: option(lookupOptions.shape.exclude, {
+      description:
+        "List of what must not be sent, as of repute enrich. A payload that names anything on it, also within a text, is an error. Repeat it for several lists",
+      value: "FILE",
+      repeats: true,
+    }),
+  },
+  ...caseCallGroups,
+  Service: {
+    ...caseCallGroups.Service,
+    local: option(caseCallGroups.Service.local, {
+      description:
+        "Read the case from the embedded service. The webhook's endpoint is still called",
+    }),
+    endpointKeysFile,
+  },
+};
+
+type Settings = SettingsOf<typeof sendGroups>;
+
+export const webhookSendCommand = defineCommand({
+  ...ofWebhooks,
+  name: "webhook send",
+  usage: "FILE --case ID [--dry-run] [flags]",
+  summary: "render a webhook for a case and call its endpoint",
+  description: [
+    "Reads the context of the case, fills in the payload and calls the endpoint. Network errors and 5xx answers are retried with the same idempotency key. Any other answer is final and explained.",
+    "The key of the case management instance is sent only if the webhook calls that instance. Keys for other endpoints come from --endpoint-keys-file.",
+  ],
+  groups: sendGroups,
+  examples: {
+    "repute webhook send samples/webhooks/notify-crm.json --context samples/webhooks/case-context.json --dry-run":
+      "print the request for a sample context; nothing leaves this machine",
+    "repute webhook send notify.json --case 4711 --case-url https://cases.example":
+      "send it; REPUTE_CASE_API_KEY holds the key",
+    "repute webhook send notify.json --case 4711 --endpoint-keys-file ~/.repute/endpoint-keys.json":
+      "send it with the endpoint's own API key",
+  },
+  exitCodes: [
+    ["0", "delivered, or printed with --dry-run"],
+    ["1", "not delivered, or the context could not be read"],
+    ["2", "wrong usage, or a webhook that cannot be rendered"],
+    ...quotaExitCodes,
+    ...interruptedExitCodes,
+  ],
+  run: send,
+});
+
+async function send(call: CommandCall<Settings>): Promise<number> {
+  const { settings, context } = call;
+  const webhook = await chosenWebhook(call);
+  const apiKeys = await apiKeysOf(call);
+  const caseContext = await chosenContext(call);
+  if (caseContext === null) {
+    throw new UsageError("case_missing", "webhook send needs a case", {
+      hint: "add --case ID, or a saved context with --context FILE",
+    });
+  }
+  const { readExclusions } = await import("../../core/exclusions/read-exclusions.js");
+  const exclusions = await readExclusions(settings.exclude ?? []);
+  const rules = { apiKeys, exclusions, idempotencyKey: settings.idempotencyKey };
+  if (!settings.dryRun) return deliver(call, webhook, caseContext, rules);
+  const { prepareCall } = await import("../../jobs/webhooks/prepare.js");
+  const { shown: request } = prepareCall(webhook, caseContext, rules);
+  if (wantsLines(call)) {
+    await showRecord(call, { webhook: webhook.name, ...request });
+  } else await writeOut(context, printable(httpText(request)));
+  return exitCodes.done;
+}
+
+/** The API keys, each bound to the origin it may be sent to. */
+async function apiKeysOf(call: CommandCall<Settings>): Promise<readonly ApiKey[]> {
+  const { settings, given, context } = call;
+  const keys = await readEndpointKeys(settings.endpointKeysFile, context);
+  if (settings.caseUrl === undefined) return keys;
+  const key = await readSecret(secrets.case, given, context);
+  return key === null ? keys : [...keys, { origin: settings.caseUrl, key }];
+}
+
+async function deliver(
+  call: CommandCall<Settings>,
+  webhook: Webhook,
+  caseContext: JsonObject,
+  rules: PrepareRules,
+): Promise<number> {
+  const { settings, context } = call;
+  const { sendWebhook } = await import("../../jobs/webhooks/send.js");
+  const delivery = await sendWebhook(webhook, caseContext, {
+    ...rules,
+    clock: context.clock,
+    signal: context.signal,
+    retries: settings.retries,
+    timeoutMs: settings.timeout,
+  });
+  const { outcome, status, attempts, request, response, error } = delivery;
+  await showRecord(call, {
+    webhook: webhook.name,
+    method: request.method,
+    url: request.url,
+    outcome,
+    status,
+    attempts,
+    idempotency_key: delivery.idempotencyKey,
+    response: response?.body ?? null,
+  });
+  if (error === null) return exitCodes.done;
+  throw new FatalError(error.code, `webhook ${JSON.stringify(webhook.name)}: ${error.message}`);
+}
+
+/** A request in HTTP/1.1 message format (RFC 9112). */
+function httpText({ method, url, headers, body }: WebhookRequest): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return `${[`${method} ${url}`, ...lines].join("\n")}\n\n${body ?? ""}\n`;
+}
