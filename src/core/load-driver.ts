@@ -65,7 +65,9 @@ export function optionalPackages(): OptionalPackages {
 
 function isInstalled(name: string): boolean {
   try {
-    return existsSync(new URL(import.meta.resolve(name)));
+    // A package may have no main file.
+    const [before] = import.meta.resolve(name).split(`/node_modules/${name}/`);
+    return existsSync(new URL(`${before}/node_modules/${name}/package.json`));
   } catch {
     return false;
   }
