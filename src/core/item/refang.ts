@@ -35,17 +35,20 @@ export function fangedScheme(text: string): string {
     : text;
 }
 
-/** A URL whose slashes are JSON's, or backslashes, which browsers read as slashes; `\n` and the like end a line. */
+/**
+ * A URL from its first backslash on: its slashes are JSON's, or backslashes, which browsers read as slashes;
+ * `\n` and the like end a line. Few texts have backslashes, so they are looked for first.
+ */
 const escapedUrl =
-  /:\]?(?:\\+\/\\+\/|(?<=\b(?:h(?:tt|xx)ps?|ftp|wss?)[\])]?\[?:\]?)(?:(?=\/?\\)[\\/]{2,}|\\(?![nrt]))(?=[\w[]))[^\s"'<>|]*/gi;
+  /\\(?<=:\]?\/?\\)(?:\\*\/\\+\/|(?<=\b(?:h(?:tt|xx)ps?|ftp|wss?)[\])]?\[?:\]?\/?\\)(?:[\\/]+|(?<=\/\\)|(?![nrt]))(?=[\w[]))[^\s"'<>|]*/gi;
 
-function withSlashes(url: string): string {
-  return jsonUrl.test(url)
-    ? url.replaceAll(/\\+\//g, "/")
-    : url.replace(/[\\/]+/, "//").replaceAll(/\\+(?!\.)/g, "/");
+function withSlashes(url: string, at: number, text: string): string {
+  if (jsonUrl.test(url)) return url.replaceAll(/\\+\//g, "/");
+  const start = text.charAt(at - 1) === "/" ? "/" : "//";
+  return url.replace(/[\\/]+/, start).replaceAll(/\\+(?!\.)/g, "/");
 }
 
-const jsonUrl = /^:\]?\\+\/\\+\//;
+const jsonUrl = /^\\+\/\\+\//;
 
 /** Dashes, invisible characters, and wide marks and digits. */
 const exotic =

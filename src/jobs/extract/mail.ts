@@ -241,26 +241,34 @@ function base64Text(
 }
 
 function partOf(header: string): Part {
-  const fields = header.replaceAll(/\r?\n[ \t]+/g, " ").split("\n");
-  const valueOf = (name: string): string =>
-    fields
-      .find((text) => text.slice(0, name.length + 1).toLowerCase() === `${name}:`)
-      ?.slice(name.length + 1)
-      .trim() ?? "";
-  const content = valueOf("content-type");
+  const unfolded = header.replaceAll(/\r?\n[ \t]+/g, " ");
+  const found = Array.from(unfolded.matchAll(partField), ([, name, value]) => {
+    return [name!.toLowerCase(), value!.trim()] as const;
+  });
+  // The first of several counts.
+  const fields = new Map(found.reverse());
+  const content = fields.get("type") ?? "";
   const type = /^[^\s;]*/.exec(content)![0].toLowerCase();
-  const fileName = parameter(valueOf("content-disposition"), "filename");
+  const fileName = parameter(fields.get("disposition") ?? "", parameters.filename);
   return {
     type,
-    charset: (parameter(content, "charset") ?? "").toLowerCase(),
-    encoding: /^[^\s;(]*/.exec(valueOf("content-transfer-encoding"))![0].toLowerCase(),
-    name: fileName ?? parameter(content, "name") ?? "",
-    boundary: type.startsWith("multipart/") ? parameter(content, "boundary") : null,
+    charset: (parameter(content, parameters.charset) ?? "").toLowerCase(),
+    encoding: /^[^\s;(]*/.exec(fields.get("transfer-encoding") ?? "")![0].toLowerCase(),
+    name: fileName ?? parameter(content, parameters.name) ?? "",
+    boundary: type.startsWith("multipart/") ? parameter(content, parameters.boundary) : null,
   };
 }
 
-function parameter(value: string, name: string): string | null {
-  const found = new RegExp(`;\\s*${name}\\*?\\s*=\\s*(?:"([^"]*)"|([^\\s;]+))`, "i").exec(value);
+const partField = /^content-(type|transfer-encoding|disposition):(.*)/gim;
+const parameters = {
+  boundary: /;\s*boundary\*?\s*=\s*(?:"([^"]*)"|([^\s;]+))/i,
+  charset: /;\s*charset\*?\s*=\s*(?:"([^"]*)"|([^\s;]+))/i,
+  filename: /;\s*filename\*?\s*=\s*(?:"([^"]*)"|([^\s;]+))/i,
+  name: /;\s*name\*?\s*=\s*(?:"([^"]*)"|([^\s;]+))/i,
+};
+
+function parameter(value: string, pattern: RegExp): string | null {
+  const found = pattern.exec(value);
   return found?.[1] ?? found?.[2] ?? null;
 }
 
