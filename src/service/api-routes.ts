@@ -35,14 +35,14 @@ export function apiRoutes(app: FastifyInstance, responder: Responder, data: ApiD
   for (const endpoint of lookupEndpoints) {
     app.get(routeOf(endpoint), (request: ApiRequest, reply) => {
       const { item = "" } = request.params;
-      responder.answer(reply, endpoint, item, data.itemAnswers(endpoint, item));
+      return responder.answer(reply, endpoint, item, data.itemAnswers(endpoint, item));
     });
   }
   for (const [name, answerTo] of Object.entries(otherAnswers(data))) {
     const endpoint = name as EndpointName;
     app.get(routeOf(endpoint), (request: ApiRequest, reply) => {
       const full = () => answerTo(request);
-      responder.answer(reply, endpoint, request.url, { full, partial: null });
+      return responder.answer(reply, endpoint, request.url, { full, partial: null });
     });
   }
 }

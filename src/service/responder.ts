@@ -32,7 +32,12 @@ export class Responder {
     setMaxListeners(0, this.#closing.signal);
   }
 
-  answer(reply: FastifyReply, endpoint: EndpointName, subject: string, answer: RouteAnswer): void {
+  async answer(
+    reply: FastifyReply,
+    endpoint: EndpointName,
+    subject: string,
+    answer: RouteAnswer,
+  ): Promise<void> {
     this.#stats.arrived(endpoint);
     this.#onRequest?.(endpoint, subject);
     reply.hijack();
@@ -48,8 +53,16 @@ export class Responder {
     const { fault, outcome } = this.#faults.answer(endpoint, subject, answer);
     if (fault !== "none") this.#stats.fault(fault);
     const delayMs = this.#latency(endpoint, subject);
-    if (delayMs > 0) this.#later(reply, endpoint, outcome, delayMs);
-    else this.#end(reply, endpoint, outcome);
+    if (delayMs > 0) {
+      const gone = new AbortController();
+      reply.raw.once("close", () => gone.abort());
+      const { signal } = this.#closing;
+      await this.#clock
+        .sleep(delayMs, AbortSignal.any([signal, gone.signal]))
+        .catch(() => undefined);
+      if (gone.signal.aborted) return this.#stats.ended(endpoint, "aborted");
+    }
+    this.#end(reply, endpoint, outcome);
   }
 
   /** Refuses a request that no endpoint answers, without faults or latency. */
@@ -69,24 +82,6 @@ export class Responder {
     const { minMs, maxMs } = latency;
     const share = seededHash(seed, subject, endpoint.length) / 2 ** 32;
     return minMs + share * (maxMs - minMs);
-  }
-
-  #later(
-    reply: FastifyReply,
-    endpoint: EndpointName,
-    outcome: ServedOutcome,
-    delayMs: number,
-  ): void {
-    let isWaiting = true;
-    const once = (end: () => void) => () => {
-      if (!isWaiting) return;
-      isWaiting = false;
-      end();
-    };
-    const write = once(() => this.#end(reply, endpoint, outcome));
-    const abort = once(() => this.#stats.ended(endpoint, "aborted"));
-    reply.raw.once("close", abort);
-    this.#clock.sleep(delayMs, this.#closing.signal).then(write, write);
   }
 
   #end(reply: FastifyReply, endpoint: EndpointName, outcome: ServedOutcome): void {
@@ -133,11 +128,7 @@ function rateLimit(rate: Rate, clock: Clock): RateLimit {
   };
 }
 
-/** The fault for one request. `dice` are 32 more random bits, equal for equal requests. */
-interface FaultDraw {
-  readonly kind: "none" | "partial" | "unavailable" | "reset" | "malformed";
-  readonly dice: number;
-}
+type FaultName = "partial" | "unavailable" | "reset" | "malformed";
 
 /** An answer, or a deliberately broken connection. */
 type ServedOutcome = ServedAnswer | "reset";
@@ -174,54 +165,38 @@ class Faults {
   answer(
     endpoint: EndpointName,
     subject: string,
-    answer: RouteAnswer,
-  ): { readonly fault: FaultDraw["kind"]; readonly outcome: ServedOutcome } {
-    const draw = this.#draw(endpoint, subject, answer.partial !== null);
-    return { fault: draw.kind, outcome: outcomeOf(draw, answer) };
-  }
-
-  #draw(endpoint: EndpointName, subject: string, canBePartial: boolean): FaultDraw {
+    { full, partial }: RouteAnswer,
+  ): { readonly fault: FaultName | "none"; readonly outcome: ServedOutcome } {
     const key = `${endpoint} ${subject}`;
-    const earlier = this.#failing.get(key);
-    const failures = earlier?.failures ?? 0;
-    const hash = seededHash(this.#seed, key, failures);
+    const { failures = 0, malformed = false } = this.#failing.get(key) ?? {};
+    const point = seededHash(this.#seed, key, failures) / 2 ** 32;
     const dice = seededHash(this.#seed, key, ~failures);
-    const kind = this.#kind(hash / 2 ** 32, canBePartial, earlier?.malformed ?? false);
-    if (kind === "none") {
-      if (earlier) this.#failing.delete(key);
-    } else {
-      const malformed = (earlier?.malformed ?? false) || kind === "malformed";
-      this.#failing.set(key, { failures: failures + 1, malformed });
+    const fault = this.#fault(point, partial !== null, malformed);
+    if (fault === "none") this.#failing.delete(key);
+    else {
+      const wasMalformed = malformed || fault === "malformed";
+      this.#failing.set(key, { failures: failures + 1, malformed: wasMalformed });
     }
-    return { kind, dice };
+    const outcomes = {
+      reset: () => "reset" as const,
+      unavailable: () => unavailableAnswer(dice),
+      malformed: () => malformedAnswer(full(), dice),
+      partial: () => partial!(dice),
+      none: full,
+    };
+    return { fault, outcome: outcomes[fault]() };
   }
 
-  #kind(point: number, canBePartial: boolean, wasMalformed: boolean): FaultDraw["kind"] {
+  #fault(point: number, canBePartial: boolean, wasMalformed: boolean): FaultName | "none" {
     const { partialRate, unavailableRate, resetRate, malformedRate } = this.#rates;
     let rest = point - unavailableRate;
     if (rest < 0) return "unavailable";
     rest -= resetRate;
     if (rest < 0) return "reset";
     rest -= malformedRate;
-    // A client repeats a malformed answer once and then fails the row, so do not break two in a
-    // row.
+    // A client repeats a malformed answer once and then fails the row, so two never follow each other.
     if (rest < 0) return wasMalformed && malformedRate < 1 ? "none" : "malformed";
     return canBePartial && rest < partialRate ? "partial" : "none";
-  }
-}
-
-function outcomeOf({ kind, dice }: FaultDraw, { full, partial }: RouteAnswer): ServedOutcome {
-  switch (kind) {
-    case "reset":
-      return "reset";
-    case "unavailable":
-      return unavailableAnswer(dice);
-    case "malformed":
-      return malformedAnswer(full(), dice);
-    case "partial":
-      return partial ? partial(dice) : full();
-    case "none":
-      return full();
   }
 }
 

@@ -23,21 +23,21 @@ export function isKeyed(endpoint: EndpointName): boolean {
 /** Injected faults, and requests over the rate limit. */
 type FaultName = "partial" | "unavailable" | "reset" | "malformed" | "rate-limit";
 
-interface EndpointCounts {
+interface Counts {
   readonly path: string;
   /** Requests received. Equals the sum of the outcomes when none is in flight. */
-  readonly total: number;
+  total: number;
   /**
    * HTTP status → requests answered with it. `reset`: connection broken on purpose. `aborted`: the
    * client disconnected before the answer.
    */
-  readonly outcomes: Readonly<Record<string, number>>;
+  readonly outcomes: Record<string, number>;
 }
 
 /** Body of `GET /_local/stats`. Requests below `/_local/` are not counted. */
 export interface StatsSnapshot {
   /** Endpoints with at least one request. */
-  readonly requests: Readonly<Partial<Record<EndpointName, EndpointCounts>>>;
+  readonly requests: Readonly<Partial<Record<EndpointName, Readonly<Counts>>>>;
   readonly faults: Readonly<Partial<Record<FaultName, number>>>;
   /** Requests without an outcome so far. */
   readonly in_flight: number;
@@ -45,32 +45,28 @@ export interface StatsSnapshot {
 
 /** Counts each request when it arrives, and its outcome when that is decided. */
 export class RequestStats {
-  readonly #endpoints = new Map<EndpointName, { total: number; outcomes: Map<string, number> }>();
-  readonly #faults = new Map<FaultName, number>();
+  readonly #requests: Partial<Record<EndpointName, Counts>> = {};
+  readonly #faults: Partial<Record<FaultName, number>> = {};
   #inFlight = 0;
 
   arrived(endpoint: EndpointName): void {
     this.#inFlight += 1;
-    const counts = this.#endpoints.get(endpoint);
-    if (counts) counts.total += 1;
-    else this.#endpoints.set(endpoint, { total: 1, outcomes: new Map() });
+    const fresh = { path: callPath(endpoint), total: 0, outcomes: {} };
+    (this.#requests[endpoint] ??= fresh).total += 1;
   }
 
   ended(endpoint: EndpointName, outcome: string): void {
     this.#inFlight -= 1;
-    const outcomes = this.#endpoints.get(endpoint)?.outcomes;
-    outcomes?.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    const { outcomes } = this.#requests[endpoint]!;
+    outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   }
 
   fault(name: FaultName): void {
-    this.#faults.set(name, (this.#faults.get(name) ?? 0) + 1);
+    this.#faults[name] = (this.#faults[name] ?? 0) + 1;
   }
 
   snapshot(): StatsSnapshot {
-    const requests: Partial<Record<EndpointName, EndpointCounts>> = {};
-    for (const [name, { total, outcomes }] of this.#endpoints) {
-      requests[name] = { path: callPath(name), total, outcomes: Object.fromEntries(outcomes) };
-    }
-    return { requests, faults: Object.fromEntries(this.#faults), in_flight: this.#inFlight };
+    const counts = { requests: this.#requests, faults: this.#faults, in_flight: this.#inFlight };
+    return structuredClone(counts);
   }
 }
