@@ -27,6 +27,27 @@ const lookupsList: z.ZodType<readonly LookupChoice[], string | readonly string[]
 const startWorkers =
   "to use the processors of one machine, start a Redis with redis-server, and for each worker: repute worker redis://127.0.0.1/0";
 
+/** How often, and for how long, to try again. */
+export const retryOptions = z.strictObject({
+  retries: option(wholeNumber(0, 100).prefault(5), {
+    description: "Retries of a lookup after a network error, a server error or throttling",
+    value: "N",
+  }),
+  outagePatience: option(duration().prefault("10m"), {
+    rare: true,
+    description:
+      "How long to wait while every request fails, 15s at most before the first answer, 2s for a host name that cannot be resolved. The service is probed meanwhile; then the run stops and can be resumed",
+    value: "TIME",
+  }),
+  partialRetries: option(wholeNumber(0, 100).prefault(2), {
+    rare: true,
+    description: "How often to re-ask for a partial answer",
+    value: "N",
+  }),
+});
+
+export type RetrySettings = z.output<typeof retryOptions>;
+
 export const lookupOptions = z.strictObject({
   lookups: option(lookupsList.prefault("query,quick-check"), {
     common: true,
@@ -79,21 +100,7 @@ export const lookupOptions = z.strictObject({
       "Let workers make the requests: the Redis that repute worker names, redis://HOST[:PORT]/DB or rediss://. They hold the key and the rate",
     value: "URL",
   }),
-  retries: option(wholeNumber(0, 100).prefault(5), {
-    description: "Retries of a lookup after a network error, a server error or throttling",
-    value: "N",
-  }),
-  outagePatience: option(duration().prefault("10m"), {
-    rare: true,
-    description:
-      "How long to wait while every request fails, 15s at most before the first answer, 2s for a host name that cannot be resolved. The service is probed meanwhile; then the run stops and can be resumed",
-    value: "TIME",
-  }),
-  partialRetries: option(wholeNumber(0, 100).prefault(2), {
-    rare: true,
-    description: "How often to re-ask for a partial answer",
-    value: "N",
-  }),
+  ...retryOptions.shape,
 });
 
 /** What to look up, how fast, and how often to retry. */

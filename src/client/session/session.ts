@@ -166,7 +166,7 @@ export class Session {
         address.note(attempt);
       },
     });
-    const outage = run && new Outage({ ...run, address: service.url, clock });
+    const outage = run && new Outage({ ...run, ...this.#patience, address: service.url, clock });
     const lookup = composeLookup({
       ...own,
       concurrency,
@@ -207,16 +207,20 @@ export class Session {
     });
   }
 
+  /** How long to wait for a service, or for workers, that are away. */
+  get #patience(): { readonly patienceMs: number } {
+    return { patienceMs: this.settings.outagePatience ?? 600_000 };
+  }
+
   #ways(ofRun: boolean, address = this.settings.workers): Promise<Connections> {
     if (address === undefined) return this.#connections(ofRun);
     return this.#parts.open("workers", async () => {
       const { openQueue } = await import("../workers/lookup-queue.js");
       const { WorkerRequests } = await import("../workers/worker-requests.js");
-      const { outagePatience: patienceMs = 600_000 } = this.settings;
       const baseUrl = this.service.url;
       const queue = await openQueue({ address, baseUrl, environment: process.env });
       const told = { clock: this.#options.clock, onWarning: this.#warn };
-      const dispatcher = new WorkerRequests({ ...told, baseUrl, patienceMs }, queue);
+      const dispatcher = new WorkerRequests({ ...told, baseUrl, ...this.#patience }, queue);
       this.#stack.defer(() => dispatcher.destroy());
       return { dispatcher, queue: 0 };
     });

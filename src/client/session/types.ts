@@ -79,8 +79,6 @@ export interface LookupUse extends SessionListener {
 }
 
 interface RunUse {
-  /** How long to wait for a service that is away, in milliseconds. */
-  readonly patienceMs: number;
   /** Whether the service has answered before. */
   readonly answered: () => boolean;
   /** Requests of the run's earlier part; see `AddressWatch`. */

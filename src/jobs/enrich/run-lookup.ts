@@ -61,7 +61,6 @@ export async function openRunLookup(
     onWarning: (message) => tally.warning(message),
     onEarlyEnd: (error) => signals.end(error),
     run: {
-      patienceMs: settings.lookup.outagePatience,
       answered: () => tally.answered,
       before: tally.snapshot().requests,
       onChange: (message) => onWarning?.(message),

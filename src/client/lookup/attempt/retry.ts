@@ -1,3 +1,4 @@
+import type { RetrySettings } from "../options.js";
 import {
   type Again,
   type Attempt,
@@ -140,11 +141,7 @@ function namesOf(member: string): readonly string[] {
   return member === "serviceMailBlocklist" ? [member, "abusixMailBlocklist"] : [member];
 }
 
-export interface RetryOptions {
-  /** Maximum number of retries after transient errors and throttling, together. */
-  readonly retries: number;
-  /** Maximum number of retries after partial answers. */
-  readonly partialRetries: number;
+export interface RetryOptions extends Pick<RetrySettings, "retries" | "partialRetries"> {
   /** Whether the service has ever answered. @default it has */
   readonly answered?: () => boolean;
   readonly clock: Clock;
