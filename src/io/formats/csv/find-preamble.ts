@@ -192,8 +192,8 @@ function hasIndicators(lines: readonly string[], delimiter: Delimiter): boolean 
   return false;
 }
 
-/** Dashes, also in cells: `|---|:--:|`, `|:-|-:|`, `----+----`. */
-const ruleOfCells = /^(?=.*(?:-{3}|={3}|\|\s*(?::-|-+:)))[-=+:|,;\s]+$/;
+/** Dashes, also in cells: `|---|:--:|`, `|:-|-:|`, `----+----`, `---~---`. */
+const ruleOfCells = /^(?=.*(?:-{3}|={3}|\|\s*(?::-|-+:)))[-=+:|,;~^*/\s]+$/;
 
 function isRule(line: string): boolean {
   return ruleOfCells.test(line);

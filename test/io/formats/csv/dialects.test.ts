@@ -119,6 +119,15 @@ describe("a line with an item", () => {
 });
 
 describe("--delimiter", () => {
+  it.each(["~", "^", "*", "/", "|"])(
+    "skips a rule below the header, divided by %s",
+    async (char) => {
+      const content = "ip,n\n----,--\n192.0.2.1,1\n192.0.2.2,2\n".replaceAll(",", char);
+      const { rows } = await read(content, { delimiter: char });
+      expect(rows).toHaveLength(2);
+    },
+  );
+
   const delimiter = fc
     .oneof(
       fc.constantFrom("~", "^", "\t", "\u0001", "¦", " ", "/"),
