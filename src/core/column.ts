@@ -30,7 +30,7 @@ export const columnOf = {
   bool: columnsOf("boolean", (value) => (typeof value === "boolean" ? value : null)),
   count: columnsOf("count", (value) => {
     if (Array.isArray(value)) return value.length;
-    return isCount(value) ? value : null;
+    return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;
   }),
   number: columnsOf("number", (value) => (Number.isFinite(value) ? (value as number) : null)),
   list: columnsOf("text[]", (value) =>
@@ -97,10 +97,6 @@ function isString(value: unknown): value is string {
 
 function stringIn(value: unknown): string | null {
   return isString(value) ? value : null;
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 function memberIn(value: unknown, name: string): unknown {

@@ -22,9 +22,10 @@ export async function loadDriver<T>(
     const { code } = error as NodeJS.ErrnoException;
     const text = error instanceof Error ? error.message : String(error);
     if (code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND") {
+      const family = families.find((names) => names.includes(name)) ?? [name];
       throw new UsageError("driver_missing", `${what} needs the package ${name}`, {
         cause: error,
-        hint: `install it with: ${installCommand(packagesWith(name))}`,
+        hint: `install it with: ${installCommand(family.join(" "))}`,
       });
     }
     throw new UsageError("driver_unusable", `the package ${name} cannot be loaded: ${text}`, {
@@ -40,10 +41,6 @@ const families = [
   ["bullmq", "ioredis"],
   ["@aws-sdk/client-s3", "@aws-sdk/lib-storage"],
 ];
-
-function packagesWith(name: string): string {
-  return (families.find((family) => family.includes(name)) ?? [name]).join(" ");
-}
 
 /** The optional packages that are installed and those that are not, and where they belong. */
 interface OptionalPackages {

@@ -16,7 +16,9 @@ export class CredentialMask {
   /** @param credential visible ASCII characters, at least one */
   constructor(credential: string) {
     this.#isShort = credential.length < leastInData;
-    const pattern = this.#isShort ? aloneIn(credential) : spellingsOf(credential).join("|");
+    const pattern = this.#isShort
+      ? `(?<![A-Za-z0-9])${charactersIn(credential)}(?![A-Za-z0-9])`
+      : spellingsOf(credential).join("|");
     this.#pattern = new RegExp(pattern, "g");
     this.#suspicious = new RegExp(`${pattern}|${names}`, "i");
   }
@@ -65,10 +67,6 @@ const headerLine = new RegExp(
 function spellingsOf(credential: string): readonly string[] {
   const inHex = Array.from(credential, (one) => hexPattern(codeOf(one))).join("");
   return [charactersIn(credential), inHex, ...base64Cores(credential)];
-}
-
-function aloneIn(credential: string): string {
-  return `(?<![A-Za-z0-9])${charactersIn(credential)}(?![A-Za-z0-9])`;
 }
 
 function charactersIn(credential: string): string {

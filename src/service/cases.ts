@@ -29,9 +29,9 @@ export class Cases {
   readonly webhooks: Map<string, DatasetRecord<"webhooks">>;
   readonly transitions: DatasetRecord<"transitions">[];
   readonly #contexts: ReadonlyMap<string, CaseContext>;
-  readonly #fire: FireWebhook;
+  readonly #fire: FireWebhook | undefined;
 
-  constructor({ cases, contexts, webhooks, transitions }: Dataset, fire: FireWebhook = cannotFire) {
+  constructor({ cases, contexts, webhooks, transitions }: Dataset, fire?: FireWebhook) {
     this.byId = new Map(cases);
     this.webhooks = new Map(webhooks);
     this.transitions = [...transitions];
@@ -57,13 +57,11 @@ export class Cases {
   async #call(name: string, transition: CaseTransition): Promise<FiredCall> {
     try {
       const context = this.#contexts.get(transition.caseId) ?? {};
+      if (this.#fire === undefined)
+        throw new Error("started without fireWebhook, it calls no webhooks");
       return await this.#fire(this.webhooks.get(name)!, context, transition);
     } catch (error) {
       return { status: null, error: error instanceof Error ? error.message : String(error) };
     }
   }
-}
-
-async function cannotFire(): Promise<FiredCall> {
-  throw new Error("this service was started without fireWebhook, so it calls no webhooks");
 }

@@ -179,7 +179,7 @@ class Faults {
     }
     const outcomes = {
       reset: () => "reset" as const,
-      unavailable: () => unavailableAnswer(dice),
+      unavailable: () => unavailableAnswers[dice % unavailableAnswers.length]!,
       malformed: () => malformedAnswer(full(), dice),
       partial: () => partial!(dice),
       none: full,
@@ -200,16 +200,12 @@ class Faults {
   }
 }
 
+/** A 503 from a gateway: JSON, a page or nothing, but never the envelope. */
 const unavailableAnswers: readonly ServedAnswer[] = [
   plain(503, { message: "Service Unavailable" }),
   htmlAnswer(503, "<html><body><h1>503 Service Temporarily Unavailable</h1></body></html>"),
   { status: 503, body: "", contentType: null },
 ];
-
-/** A 503 from a gateway: JSON, a page or nothing, but never the envelope. */
-function unavailableAnswer(dice: number): ServedAnswer {
-  return unavailableAnswers[dice % unavailableAnswers.length] as ServedAnswer;
-}
 
 /**
  * Breaks an answer: 200 with an HTML page, truncated JSON, other JSON, an empty result or no body.

@@ -65,8 +65,9 @@ export interface Service {
  */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const settings = settingsOf(options);
+  const { dataset: given } = options;
   const { dataset, unlisted } = await answersOf(
-    await datasetAt(options.dataset),
+    typeof given === "object" ? given : await loadDataset(given ?? packagePath("samples/dataset")),
     settings.synthetic,
   );
   const clock = options.clock ?? systemClock;
@@ -113,11 +114,6 @@ function settingsOf(options: ServiceOptions): ServiceSettings {
     "service_options_invalid",
     `invalid option of the service: ${firstIssue(parsed.error)}`,
   );
-}
-
-async function datasetAt(dataset: string | Dataset | undefined): Promise<Dataset> {
-  if (typeof dataset === "object") return dataset;
-  return loadDataset(dataset ?? packagePath("samples/dataset"));
 }
 
 /** The dataset alone, or with invented answers for what it does not list. */

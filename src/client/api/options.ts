@@ -20,13 +20,18 @@ const address = z
     }
   });
 
+const timeLimit: z.ZodType<number, Duration> = duration().refine(
+  (ms) => ms >= 1 && ms <= 86_400_000,
+  "must be from 1ms to 24h",
+);
+
 export const apiOptions = z.strictObject({
   intelUrl: option(address.optional(), {
     common: true,
     description: "Base URL of the threat intelligence API, including /beta",
     value: "URL",
   }),
-  timeout: option(timeLimit().prefault("30s"), {
+  timeout: option(timeLimit.prefault("30s"), {
     rare: true,
     description: "Timeout for one request, connect to last byte",
     value: "TIME",
@@ -62,10 +67,6 @@ export const caseOptions = z.strictObject({
     value: "PATH",
   }),
 });
-
-function timeLimit(): z.ZodType<number, Duration> {
-  return duration().refine((ms) => ms >= 1 && ms <= 86_400_000, "must be from 1ms to 24h");
-}
 
 /** Remedy for `Authentication Failed`, as the specification gives it. */
 export const authenticationSteps =

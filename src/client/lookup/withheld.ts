@@ -34,7 +34,9 @@ export class Withheld {
   /** The finding of an item that is not sent; null for any other. */
   answer(item: Item): Finding | null {
     const list = this.listOf(item);
-    if (list !== null) return excludedFinding(list);
+    if (list !== null) {
+      return unasked("unsupported", { code: "excluded", message: excludedMessage(list.path) });
+    }
     return this.bogons === "local" && isReserved(item) ? bogonFinding(item) : null;
   }
 
@@ -79,10 +81,6 @@ export async function openWithheld({
 
 export function isReserved({ kind, value }: Item): boolean {
   return kind === "ip" && isBogon(value);
-}
-
-function excludedFinding({ path }: ExclusionList): Finding {
-  return unasked("unsupported", { code: "excluded", message: excludedMessage(path) });
 }
 
 /** As the service would answer. */

@@ -57,12 +57,13 @@ export class ExclusionList {
     }
     const host = hostOf(item);
     if (host === null) return false;
-    return (kind === "email" && this.mailDomains.has(host)) || this.#hasHost(host);
-  }
-
-  #hasHost(host: string): boolean {
-    if (this.#singles.has(host) || this.ranges.has(host) || this.#covers(host)) return true;
-    return reverseEnds(host)?.every((ip) => this.ranges.has(ip)) === true;
+    return (
+      (kind === "email" && this.mailDomains.has(host)) ||
+      this.#singles.has(host) ||
+      this.ranges.has(host) ||
+      this.#covers(host) ||
+      reverseEnds(host)?.every((ip) => this.ranges.has(ip)) === true
+    );
   }
 
   #covers(name: string): boolean {
@@ -102,7 +103,9 @@ class AddressRanges {
     const length = slash < 0 ? width : prefixLength(text.slice(slash + 1), width);
     const ip = isIPv4(address) ? address : readIpv6(address);
     if (ip === null || length === null) return false;
-    const quad = length >= width - 32 ? dottedQuad(ip) : null;
+    // The address itself, or that in the mixed notation of an IPv4-mapped one.
+    const isQuad = length >= width - 32 && ip.includes(".");
+    const quad = isQuad ? ip.slice(ip.lastIndexOf(":") + 1) : null;
     const bits = BigInt(width - length);
     const first = ((quad === null ? v6Number(ip) : quadNumber(quad)) >> bits) << bits;
     const last = first + (1n << bits) - 1n;
@@ -165,11 +168,6 @@ class AddressRanges {
     }
     this.#isSorted = true;
   }
-}
-
-/** The IPv4 address itself, or the one in the mixed notation of an IPv4-mapped address. */
-function dottedQuad(ip: string): string | null {
-  return ip.includes(".") ? ip.slice(ip.lastIndexOf(":") + 1) : null;
 }
 
 /** Numbers of IPv4 addresses follow those of IPv6. */

@@ -66,7 +66,8 @@ export class RunningChecksum {
       const within = length - this.#bytes;
       this.#take(rest.subarray(0, within));
       rest = rest.subarray(within);
-      if (this.#crc !== crc) return { from: this.#reached(length), to: length };
+      if (this.#crc !== crc)
+        return { from: this.#before?.marks.findLast(([at]) => at < length)?.[0] ?? 0, to: length };
     }
     this.#take(rest);
     const reached = this.#bytes;
@@ -121,10 +122,6 @@ export class RunningChecksum {
     if (this.#marks.length <= mostMarks) return;
     this.#marks = this.#marks.filter((_, index) => index % 2 === 1);
     this.#spacing *= 2;
-  }
-
-  #reached(length: number): number {
-    return this.#before?.marks.findLast(([earlier]) => earlier < length)?.[0] ?? 0;
   }
 }
 

@@ -31,7 +31,7 @@ export class RowGroupEncoder {
   constructor(driver: ParquetDriver, { columns, metadata }: RowGroupEncoderOptions) {
     this.#names = columns.map(({ name }) => name);
     this.#bytes = new driver.ByteWriter();
-    this.#schema = parquetSchema(columns);
+    this.#schema = [{ name: "root", num_children: columns.length }, ...columns.flatMap(elements)];
     const { name, version } = programInfo();
     this.#writer = new driver.ParquetWriter({
       writer: this.#bytes,
@@ -90,10 +90,6 @@ function dropLongBounds(group: RowGroup): void {
 
 function isLong(bound: unknown): boolean {
   return typeof bound === "string" && bound.length > maxStatisticLength;
-}
-
-function parquetSchema(columns: readonly TypedColumn[]): SchemaElement[] {
-  return [{ name: "root", num_children: columns.length }, ...columns.flatMap(elements)];
 }
 
 function elements({ name, type, nullable }: TypedColumn): SchemaElement[] {

@@ -22,7 +22,8 @@ async function read(
   let leading = before === null;
   const skipped: string[] = [];
   const isSkipped = (text: string): boolean => {
-    const isComment = startsWithHash(text) || (comment !== null && text.startsWith(comment));
+    const isComment =
+      text.trimStart().startsWith("#") || (comment !== null && text.startsWith(comment));
     leading &&= isComment || text.startsWith(";");
     if (leading) skipped.push(text);
     return isComment || leading;
@@ -56,10 +57,6 @@ function checkColumns(name: string, { itemColumn, kindColumn }: ReadOptions): vo
   };
   for (const wanted of [itemColumn ?? []].flat()) check("--item-column", wanted);
   if (kindColumn !== null) check("--kind-column", kindColumn);
-}
-
-function startsWithHash(text: string): boolean {
-  return text.startsWith("#") || text.trimStart().startsWith("#");
 }
 
 function rowMaker(rowsBefore: number): (line: Line) => Row {

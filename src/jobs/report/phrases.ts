@@ -85,13 +85,10 @@ function nonZero(counts: readonly (readonly [count: number, name: string])[]): r
 /** Cuts a text that is too long to show, and says how long it was. */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text;
-  const start = copied(text.slice(0, most).replace(/[\uD800-\uDBFF]$/, ""));
+  // A copy: V8 keeps a whole text as long as a slice of it.
+  const kept = Buffer.from(text.slice(0, most).replace(/[\uD800-\uDBFF]$/, ""), "utf16le");
+  const start = kept.toString("utf16le");
   return `${start}… (${formatCount(text.length)} characters)`;
-}
-
-/** A copy that does not keep the whole text in memory, as a slice in V8 does. */
-function copied(text: string): string {
-  return Buffer.from(text, "utf16le").toString("utf16le");
 }
 
 /** The first names of a list and how many more there are, each short enough to show. */

@@ -24,7 +24,19 @@ export function reportText(report: Report, width: number): string {
     wrapText(headlineDetail(report), wide),
     madeUp === undefined ? "" : wrapText(`${madeUpText[madeUp].join(": ")}.`, wide),
     section("What changed", changesLines(report, wide)),
-    section("Verdicts", verdictLines(report, wide)),
+    section(
+      "Verdicts",
+      report.rows === 0
+        ? []
+        : barLines(
+            outcomes.map((outcome) => ({
+              name: outcomeNames[outcome],
+              count: report.outcomes[outcome],
+            })),
+            wide,
+            report.rows,
+          ),
+    ),
     section(
       "Kinds",
       barLines(
@@ -49,11 +61,6 @@ export function reportText(report: Report, width: number): string {
 
 function section(title: string, lines: readonly string[]): string {
   return lines.length === 0 ? "" : [title, ...lines.map((line) => `  ${line}`)].join("\n");
-}
-
-function verdictLines({ outcomes: counts, rows }: Report, width: number): string[] {
-  const list = outcomes.map((outcome) => ({ name: outcomeNames[outcome], count: counts[outcome] }));
-  return rows === 0 ? [] : barLines(list, width, rows);
 }
 
 function topLines(counts: TopCounts, width: number): string[] {

@@ -143,7 +143,8 @@ function retryStart(lookup: Lookup): StartRow {
   return (row, signal) => {
     const known = row as OutputRow;
     const { item, before } = known;
-    if (item === null || !shouldRetry(known)) return { item, finding: before };
+    const isLacking = before.status === "failed" || before.status === "partial";
+    if (item === null || !isLacking) return { item, finding: before };
     // Another program may have written an item that must not be sent.
     const { item: sendable, reason } = recogniseItem(item.value, item.kind);
     if (sendable === null) return { item: null, finding: unasked("unsupported", reason) };
@@ -197,10 +198,6 @@ function parsed(text: string): JsonObject | null {
   } catch {
     return null;
   }
-}
-
-function shouldRetry({ item, before }: OutputRow): boolean {
-  return item !== null && (before.status === "failed" || before.status === "partial");
 }
 
 /** True if the new finding knows at least as much as the one before. */

@@ -193,7 +193,9 @@ async function writeNew(path: string, pieces: Pieces): Promise<{ bytes: number; 
 
 /** The writer of every format. To add one, write it and add it here and to `tagFormats`. */
 export const tagFormatWriters: Readonly<Record<TagFormat, TagFormatWriter>> = {
-  txt: inPieces(textLines),
+  txt: inPieces(function* (list) {
+    for (const [, texts] of addressTexts(list)) for (const ip of texts) yield `${ip}\n`;
+  }),
   csv: inPieces(csvRows),
   ndjson: inPieces(ndjsonRows),
   cidr: inPieces(cidrLines),
@@ -206,11 +208,6 @@ export const tagFormatWriters: Readonly<Record<TagFormat, TagFormatWriter>> = {
  * valid until the next one is requested.
  */
 type TagFormatWriter = (list: AddressList, metadata: ListMetadata) => Iterable<Uint8Array>;
-
-/** One address per line. */
-function* textLines(list: AddressList): Generator<string> {
-  for (const [, texts] of addressTexts(list)) for (const ip of texts) yield `${ip}\n`;
-}
 
 function inPieces(lines: (list: AddressList, metadata: ListMetadata) => Iterable<string>) {
   return (list: AddressList, metadata: ListMetadata) => piecesOf(lines(list, metadata));

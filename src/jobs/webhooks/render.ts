@@ -49,7 +49,8 @@ export function renderCollecting(payload: unknown, context: JsonObject): Renderi
       if (typeof part === "string") return part;
       const found = readField(context, part.path);
       if (!found) missing.push({ field: part, pointer });
-      else if (found.value === null && !alone) problems.push(nullInText(pointer));
+      else if (found.value === null && !alone)
+        problems.push(warningAt(pointer, "null_in_text", leftOut));
       return found?.value;
     });
     return alone ? values[0] : values.map(asText).join("");
@@ -68,15 +69,12 @@ export function renderCollecting(payload: unknown, context: JsonObject): Renderi
   return { value, problems: [...problems, ...unknownFields(missing, context)] };
 }
 
+const leftOut = "a field in this string is null in the context and is left out";
+
 export function malformedFields(text: PqlText, pointer: string): Problem[] {
   return text.faults.map(({ at, message }) =>
     errorAt(pointer, "malformed_field", `in the field at character ${at + 1}: ${message}`),
   );
-}
-
-function nullInText(pointer: string): Problem {
-  const message = "a field in this string is null in the context and is left out";
-  return warningAt(pointer, "null_in_text", message);
 }
 
 function asText(value: unknown): string {

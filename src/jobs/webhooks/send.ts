@@ -89,7 +89,10 @@ export async function sendWebhook(
   const call = prepareCall(webhook, context, options);
   const plan = new RetryPlan({ retries, partialRetries: 0, clock, ...(random && { random }) });
   for (let attempts = 1; ; attempts += 1) {
-    const outcome = await attemptCall(call, timeoutMs, signal).catch(transportFaultOf);
+    const outcome = await attemptCall(call, timeoutMs, signal).catch((error: unknown) => {
+      if (error instanceof TransportError) return error;
+      throw error;
+    });
     const again = againFor(outcome, clock);
     if (again === null) return delivery(call, outcome, attempts, null);
     const wait = plan.waitAfter(again);
@@ -128,11 +131,6 @@ async function attemptCall(
     body: (mask?.inErrorBody(answer.body) ?? answer.body).toString("utf8").slice(0, keptBodyBytes),
     truncated: answer.truncated || answer.body.length > keptBodyBytes,
   };
-}
-
-function transportFaultOf(error: unknown): TransportError {
-  if (error instanceof TransportError) return error;
-  throw error;
 }
 
 /** A call has side effects, so only what the receiver has not processed is retried. */
@@ -178,7 +176,7 @@ function explainRefusal(answer: Reply, call: PreparedCall): Refusal {
   }
   if (status >= 300 && status < 400) {
     const target =
-      answer.location === null ? "" : ` to ${quoted(withoutQuery(answer.location), 200)}`;
+      answer.location === null ? "" : ` to ${quoted(answer.location.split(/[?#]/, 1)[0]!, 200)}`;
     const message = `${what}, a redirect${target}. Redirects are not followed: write the final address into endpoint and path.`;
     return { code: "redirect", message };
   }
@@ -214,8 +212,4 @@ function generic(status: number): string {
   return status >= 500
     ? "the receiver failed; send it again later."
     : "the receiver did not accept the call, and repeating it would not help.";
-}
-
-function withoutQuery(location: string): string {
-  return location.split(/[?#]/, 1)[0] ?? "";
 }

@@ -45,15 +45,14 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
     proxyTunnel: false,
     proxyTls: { timeout: connect.timeout, lookup },
     requestTls: connect,
-    factory: (origin, own: Pool.Options) =>
-      new Pool(origin, { ...own, connect: ignoringContinue(connectorOf(own.connect)) }),
+    factory: (origin, own: Pool.Options) => {
+      const { connect } = own;
+      // undici's agents give the pools that they create a function.
+      const open = typeof connect === "function" ? connect : buildConnector({ ...connect });
+      return new Pool(origin, { ...own, connect: ignoringContinue(open) });
+    },
   });
   return throughProxy(agent, proxy);
-}
-
-/** undici's agents give the pools that they create a function. */
-function connectorOf(connect: Pool.Options["connect"]): buildConnector.connector {
-  return typeof connect === "function" ? connect : buildConnector({ ...connect });
 }
 
 /** How long a failure counts for connections that open later, in milliseconds. */

@@ -105,11 +105,15 @@ const faults: ReadonlyMap<string, TransportFault> = new Map<string, TransportFau
   ["HOSTNAME_MISMATCH", "certificate_rejected"],
 ]);
 
+/** undici's messages for answers that it rejects, such as an unasked 101. */
+const badAnswer = /^bad (?:response|upgrade)$/;
+
 function faultOf(error: unknown, code: string | null, answered: boolean): TransportFault {
+  const text = error instanceof Error ? error.message : "";
   // undici's WebAssembly parser reserves gigabytes of address space.
   if (error instanceof RangeError && /memory/i.test(error.message)) return "out_of_memory";
   // A status below 100, or an interim answer that undici doesn't know.
-  if (code === "ERR_ASSERTION" || isBadAnswer(error)) return "invalid_http";
+  if (code === "ERR_ASSERTION" || badAnswer.test(text)) return "invalid_http";
   if (code === null) return answered ? "invalid_http" : "connect_failed";
   const fault = faults.get(code);
   if (fault !== undefined) {
@@ -119,11 +123,6 @@ function faultOf(error: unknown, code: string | null, answered: boolean): Transp
   if (code.startsWith("ERR_SSL_") || code.startsWith("ERR_TLS_")) return "tls_failure";
   if (code.startsWith("HPE")) return "invalid_http";
   return answered ? "truncated_body" : "connect_failed";
-}
-
-/** undici's messages for answers that it rejects, such as an unasked 101. */
-function isBadAnswer(error: unknown): boolean {
-  return error instanceof Error && /^bad (?:response|upgrade)$/.test(error.message);
 }
 
 /** ETIMEDOUT also stands for a failed connect; this is a read on an open connection. */

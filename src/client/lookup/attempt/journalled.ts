@@ -54,11 +54,10 @@ type RecordedFor = { readonly row?: number | null | undefined } & Pick<LookupOpt
 /** Whether nothing can change this finding: neither a retry nor an earlier partial answer. */
 function isFinal({ again, finding }: Attempt, { history }: LookupOptions): boolean {
   if (again !== null) return false;
-  return finding.status === "complete" || !history?.attempts.some(isPartial);
-}
-
-function isPartial({ finding }: Attempt): boolean {
-  return finding.status === "partial";
+  return (
+    finding.status === "complete" ||
+    !history?.attempts.some((earlier) => earlier.finding.status === "partial")
+  );
 }
 
 /** Adds the earlier attempts to the finding's count. */

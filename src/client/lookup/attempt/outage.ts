@@ -112,7 +112,11 @@ export class Outage {
     if (this.#errors++ === 0) this.#since = now;
     if (this.#open !== null) {
       this.#open.lastError = error;
-    } else if (this.#isOutage(now) || this.#isUnresolved(error)) {
+    } else if (
+      this.#errors >= outageAfter.atOnce ||
+      (this.#errors >= outageAfter.errors && now - this.#since >= outageAfter.ms) ||
+      this.#isUnresolved(error)
+    ) {
       const { firstMs: pauseMs } = probeAfter;
       this.#open = { isProbed: false, pauseMs, lastError: error, over: new AbortController() };
       onChange?.(
@@ -124,11 +128,6 @@ export class Outage {
   /** Whether the host name has never been resolved. */
   #isUnresolved(error: FindingError | null): boolean {
     return error?.code === "dns_failure" && !this.#options.answered();
-  }
-
-  #isOutage(now: number): boolean {
-    if (this.#errors >= outageAfter.atOnce) return true;
-    return this.#errors >= outageAfter.errors && now - this.#since >= outageAfter.ms;
   }
 
   /**

@@ -26,17 +26,15 @@ export function matchColumn(columns: readonly string[], wanted: string): ColumnP
   if (index === -1) index = columns.findIndex((column) => column.trim() === trimmed);
   if (index === -1) index = columns.findIndex((column) => strip(column).toLowerCase() === lower);
   if (index === -1 && wanted.startsWith("#")) return matchColumn(columns, wanted.slice(1));
-  if (index === -1) index = unnamedColumn(columns, lower);
+  const isUnnamed = (name: string, at: number): boolean =>
+    name.trim() === "" && lower === positionalName(at);
+  if (index === -1) index = columns.findIndex(isUnnamed);
   return index === -1 ? null : { name: columns[index]!, index };
 }
 
 /** Whether a path takes the elements of a list: `ips[]`, `observables[].value`. */
 export function isListPath(name: string): boolean {
   return name.includes("[]");
-}
-
-function unnamedColumn(columns: readonly string[], wanted: string): number {
-  return columns.findIndex((name, index) => name.trim() === "" && wanted === positionalName(index));
 }
 
 export function positionalName(index: number): string {

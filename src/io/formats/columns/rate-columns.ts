@@ -41,17 +41,12 @@ export function rateColumns(
   return columns.map(({ name, cells, neighbours }, index) => {
     const labels = isUsualName(name) ? neighbours.map((n) => columns[n]!.cells) : [];
     const ratings = cells.map((cell) => (cell === null ? noIndicator : ratingOf(cell)));
-    const ofFiles = holdsFiles(name, ratings);
+    const isOpen = !isUsualName(name) && parseKindName(name) === null;
+    const ofFiles =
+      isOfFiles(name) || (isOpen && ratings.some(({ weight }) => weight === fileWeight));
     const sample = shareOf(cells, ofFiles ? ratings.map(asName) : ratings, { labels, isHeld });
     return { name, index, sample, ...(ofFiles && { ofFiles }) };
   });
-}
-
-/** Whether a column holds names of files, by its name or its cells. */
-function holdsFiles(name: string, ratings: readonly TextRating[]): boolean {
-  if (isOfFiles(name)) return true;
-  const isOpen = !isUsualName(name) && parseKindName(name) === null;
-  return isOpen && ratings.some(({ weight }) => weight === fileWeight);
 }
 
 /** Computes the share of indicators among a column's non-empty cells. */

@@ -41,12 +41,14 @@ function layoutOf(
   delimiter: Delimiter,
   prefix: string,
 ): RecordLayout | null {
-  const known = addedNames(prefix);
+  const all = addedColumns({ file: true, column: true, raw: true });
+  const known = new Set(all.map(({ name }) => prefix + name));
   const first = names.findLastIndex((name) => !known.has(name)) + 1;
   const optional = optionalColumnsIn(names.slice(first), prefix);
   const added = addedColumns(optional).map(({ name }) => name);
-  if (!added.includes("status") || !endsWith(names, added, prefix)) return null;
   const width = names.length - added.length;
+  const isOurs = added.every((name, index) => names[width + index] === prefix + name);
+  if (!added.includes("status") || !isOurs) return null;
   const places = new Map(added.map((name, index) => [name, width + index]));
   return {
     inputColumns: names.slice(0, width),
@@ -68,22 +70,8 @@ function layoutOf(
   };
 }
 
-function addedNames(prefix: string): ReadonlySet<string> {
-  const all = addedColumns({ file: true, column: true, raw: true });
-  return new Set(all.map(({ name }) => prefix + name));
-}
-
-function endsWith(names: readonly string[], added: readonly string[], prefix: string): boolean {
-  const width = names.length - added.length;
-  return width >= 0 && added.every((name, index) => names[width + index] === prefix + name);
-}
-
 function cellsOf(record: string, delimiter: Delimiter): readonly string[] {
-  return scanCells(withoutLineEnd(record), { delimiter }).cells;
-}
-
-function withoutLineEnd(record: string): string {
-  return record.replace(/\r?\n$/, "");
+  return scanCells(record.replace(/\r?\n$/, ""), { delimiter }).cells;
 }
 
 interface CsvDialect extends Pick<InputReading, "comment" | "spaced"> {

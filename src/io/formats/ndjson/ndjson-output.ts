@@ -99,7 +99,11 @@ function readFlat(text: string, prefix: string, columns: readonly Column[]): Out
 function readers(valueOf: (name: string) => unknown): Pick<OutputRecord, "text" | "list"> {
   return {
     text: (name) => textIn(valueOf(name)),
-    list: (name) => joinedEntries(textsIn(valueOf(name)).join("|")),
+    list: (name) => {
+      const value = valueOf(name);
+      const texts = Array.isArray(value) ? value.filter((entry) => typeof entry === "string") : [];
+      return joinedEntries(texts.join("|"));
+    },
   };
 }
 
@@ -107,10 +111,6 @@ function textIn(value: unknown): string {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
     ? String(value)
     : "";
-}
-
-function textsIn(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((entry) => typeof entry === "string") : [];
 }
 
 function objectMembers(text: string): Map<string, string> | null {

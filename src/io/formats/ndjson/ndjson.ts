@@ -247,7 +247,9 @@ interface InputMembers {
 
 function inputMembers(row: Row, keys: readonly string[], added: readonly string[]): InputMembers {
   if (row.json !== null) {
-    if (mayClash(row.json, added)) {
+    // Cheap, without false negatives: an escaped name contains a backslash.
+    const { json } = row;
+    if (json.includes("\\u") || added.some((name) => json.includes(`"${name}"`))) {
       const settled = moveClashes(row.json, added);
       if (settled !== null) return settled;
     }
@@ -262,11 +264,6 @@ export function cellMembers({ cells }: Row, keys: readonly string[]): string {
     text += (index > 0 ? "," : "") + keys[index]! + JSON.stringify(cells[index] ?? "");
   }
   return text;
-}
-
-/** Cheap check without false negatives: an escaped name contains a backslash. */
-function mayClash(json: string, added: readonly string[]): boolean {
-  return json.includes("\\u") || added.some((name) => json.includes(`"${name}"`));
 }
 
 /**

@@ -44,8 +44,13 @@ export async function* contentLines(
     }
     return lines;
   };
+  // Length and offsets stay the same.
+  const toLineFeeds = (chunk: Buffer): Buffer =>
+    input.lineEnd === "lf"
+      ? chunk
+      : Buffer.from(chunk.map((byte) => (byte === carriageReturn ? lineFeed : byte)));
   for await (const chunk of input.chunks) {
-    const lines = linesOf(splitter.push(input.lineEnd === "cr" ? withLineFeeds(chunk) : chunk));
+    const lines = linesOf(splitter.push(toLineFeeds(chunk)));
     if (lines.length > 0) yield lines;
     // One extra byte for a carriage return.
     if (splitter.pending > limits.recordBytes + 1) throw tooLong(input.name, number + 1);
@@ -92,11 +97,6 @@ function isBlank(text: string): boolean {
   const first = text.charCodeAt(0);
   // Most lines start with a printable ASCII character, which is the fast path.
   return !(first > 0x20 && first < 0x7f) && text.trim() === "";
-}
-
-/** Replaces CR line ends with LF; length and offsets stay the same. */
-function withLineFeeds(chunk: Buffer): Buffer {
-  return Buffer.from(chunk.map((byte) => (byte === carriageReturn ? lineFeed : byte)));
 }
 
 function tooLong(name: string, line: number): FatalError {

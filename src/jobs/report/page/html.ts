@@ -21,7 +21,10 @@ export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[
 function inserted(part: HtmlPart): string {
   if (part instanceof Html) return part.text;
   if (part === null || part === false) return "";
-  if (typeof part === "string") return escape(part);
+  // Control and bidirectional characters come out as `<U+202E>`, so that they reorder nothing.
+  if (typeof part === "string") {
+    return printable(part).replaceAll(/[&<>"'`]/g, (character) => entities[character]!);
+  }
   if (typeof part === "number") return String(part);
   return part.map(inserted).join("");
 }
@@ -34,11 +37,6 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
   "`": "&#96;",
 };
-
-/** Control and bidirectional characters come out as `<U+202E>`, so that they reorder nothing. */
-function escape(text: string): string {
-  return printable(text).replaceAll(/[&<>"'`]/g, (character) => entities[character]!);
-}
 
 /** Turns the rows of a wide table into cards on a narrow page. */
 function cards(table: string): string {

@@ -15,6 +15,8 @@ import { area, curveStepAfter } from "d3-shape";
 
 export function reportPage(report: Report): string {
   const madeUp = madeUpOf(report.run ?? {});
+  const [first = report.output, ...others] = report.run === null ? [] : runInputs(report.run);
+  const source = others.length === 0 ? first : `${formatCount(others.length + 1)} inputs`;
   const shown = sections.flatMap(({ id, title, body }) => {
     const content = body(report);
     return content === null ? [] : [{ id, title, content }];
@@ -28,7 +30,7 @@ export function reportPage(report: Report): string {
       </section> `,
   );
   const body = html`<header>
-      <p class="source">Reputation report for <bdi>${sourceOf(report)}</bdi></p>
+      <p class="source">Reputation report for <bdi>${source}</bdi></p>
       <h1>${headline(report)}</h1>
       <p>${headlineDetail(report)}</p>
       ${madeUp !== undefined && html`<p class="invented"><strong>${madeUpText[madeUp][0]}.</strong> ${madeUpText[madeUp][1]}.</p>`}
@@ -49,12 +51,6 @@ export function reportPage(report: Report): string {
       “Nothing known” is not a clean bill of health.
     </footer>`;
   return pageOf(`Reputation report: ${report.output}`, body);
-}
-
-/** What was looked up: the name of the input, or how many there are. */
-function sourceOf({ run, output }: Report): string {
-  const [first = output, ...others] = run === null ? [] : runInputs(run);
-  return others.length === 0 ? first : `${formatCount(others.length + 1)} inputs`;
 }
 
 /** A part of the page with a heading; null when there is nothing to show in it. */

@@ -216,7 +216,8 @@ export class FileStems {
     const digest = createHash("sha256").update(tag).digest("hex");
     let stem = plain;
     for (let digits = 8; !this.#isFree(stem); digits += 8) {
-      const short = truncateEncoded(plain, maxStem - digits - 1);
+      // Never splits an encoded byte.
+      const short = plain.slice(0, maxStem - digits - 1).replace(/%[0-9A-F]?$/, "");
       stem = `${short}.${digest.slice(0, digits)}`;
     }
     this.#take(tag, stem);
@@ -251,11 +252,6 @@ function encoded(text: string): string {
       /[^A-Za-z0-9._-]/g,
       (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
     );
-}
-
-/** Cuts a text to `length` characters without splitting an encoded byte. */
-function truncateEncoded(text: string, length: number): string {
-  return text.slice(0, length).replace(/%[0-9A-F]?$/, "");
 }
 
 function folded(stem: string, ending: string): string {
