@@ -11,7 +11,6 @@ export interface Column {
   /** Name without the prefix, e.g. `item` for `rep_item`. */
   readonly name: string;
   readonly type: ColumnType;
-  /** Shown in the documentation and by `repute schema`. */
   readonly description: string;
   readonly value: (enriched: EnrichedRow) => ColumnValue;
   readonly origin: Origin | null;

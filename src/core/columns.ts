@@ -101,7 +101,6 @@ function raw(endpoint: LookupEndpoint): Column {
   });
 }
 
-/** The columns that show an endpoint's result. */
 function columnsOfEndpoint(endpoint: LookupEndpoint): readonly Column[] {
   const shown: readonly MemberColumn[] = endpoints[endpoint].columns;
   return shown.map(({ type, name, description, ...member }) =>

@@ -159,7 +159,6 @@ export function isOverQuota({ again }: Pick<Attempt, "again">): boolean {
 export interface Attempt {
   /** The finding if this were the last attempt. */
   readonly finding: Finding;
-  /** HTTP status, or the error code if no complete answer arrived. */
   readonly outcome: string;
   readonly again: Again | null;
   /** Values that the interface doesn't list, as `member=value`. */

@@ -42,7 +42,6 @@ const families = [
   ["@aws-sdk/client-s3", "@aws-sdk/lib-storage"],
 ];
 
-/** The optional packages that are installed and those that are not, and where they belong. */
 interface OptionalPackages {
   /** The folder that the install command fills. Node.js looks in those above it, too. */
   readonly folder: string;

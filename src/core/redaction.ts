@@ -63,7 +63,6 @@ const headerLine = new RegExp(
   "gi",
 );
 
-/** Patterns of every spelling of a credential of some length. */
 function spellingsOf(credential: string): readonly string[] {
   const inHex = Array.from(credential, (one) => hexPattern(codeOf(one))).join("");
   return [charactersIn(credential), inHex, ...base64Cores(credential)];

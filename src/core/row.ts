@@ -42,7 +42,6 @@ export interface Row {
   readonly endLine: number;
   /** Name of the file it comes from, if the input is several files. */
   readonly file?: string;
-  /** Name of its item column. */
   readonly column?: string;
   /** Whether more rows of the same record follow, for other item columns or list elements. */
   readonly continues?: boolean;

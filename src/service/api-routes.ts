@@ -30,7 +30,6 @@ interface ApiData {
   readonly caseApiKey: string;
 }
 
-/** Routes of the API: lookups, tags, operations interface and case contexts. */
 export function apiRoutes(app: FastifyInstance, responder: Responder, data: ApiData): void {
   for (const endpoint of lookupEndpoints) {
     app.get(routeOf(endpoint), (request: ApiRequest, reply) => {
@@ -207,7 +206,6 @@ function parsed<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
   throw refusal(400, firstIssue(result.error));
 }
 
-/** The server answers with the status and the message. */
 function refusal(statusCode: number, message: string): Error {
   return Object.assign(new Error(message), { statusCode });
 }

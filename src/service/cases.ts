@@ -9,7 +9,6 @@ interface FiredCall {
   readonly error?: string | undefined;
 }
 
-/** The state change that fires a webhook. */
 interface CaseTransition {
   readonly caseId: string;
   readonly from: CaseState;

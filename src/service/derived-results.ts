@@ -8,7 +8,6 @@ import {
 import { isBogon } from "../core/item/ip.js";
 import type { Item } from "../core/item/item.js";
 
-/** The answer for an item that the service does not know. */
 export function notListed({ kind, value: item }: Item): QueryResult {
   if (kind === "ip") {
     return isBogon(item) ? { item, type: "IP_BOGON", bogon: true } : unknownAddress(item);
@@ -17,12 +16,10 @@ export function notListed({ kind, value: item }: Item): QueryResult {
   return { item, ...blank, type: types[kind] };
 }
 
-/** The answer for an unknown domain. */
 export function unknownDomain(item: string): DomainResult {
   return { ...nulls(results.DOMAIN), item, ...blank, type: "DOMAIN", ...seen };
 }
 
-/** The answer for an unknown address. */
 export function unknownAddress(item: string): IpResult {
   const interactions = { firstSeen: null, lastSeen: null, observations: [] };
   return {

@@ -161,7 +161,6 @@ class Faults {
     this.#seed = seed;
   }
 
-  /** How a request is answered, and by what fault. */
   answer(
     endpoint: EndpointName,
     subject: string,

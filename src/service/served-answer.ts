@@ -1,4 +1,3 @@
-/** An HTTP answer, ready to be written. */
 export interface ServedAnswer {
   readonly status: number;
   /** Empty for an answer without a body. */
@@ -7,7 +6,6 @@ export interface ServedAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How a route answers. */
 export interface RouteAnswer {
   readonly full: () => ServedAnswer;
   /** The answer with part of its data missing; null if the API has no partial answer here. */

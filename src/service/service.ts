@@ -39,7 +39,6 @@ export interface ServiceOptions extends Omit<z.input<typeof serviceOptions>, "da
   readonly onRequest?: OnRequest;
 }
 
-/** A running embedded service. */
 export interface Service {
   /** Base URL of the threat intelligence API, such as `http://127.0.0.1:8080/beta`. */
   readonly intelUrl: string;

@@ -46,7 +46,6 @@ export interface ClientOptions {
   readonly keyHolder?: string | undefined;
 }
 
-/** One call other than a lookup. */
 interface Call {
   /** Such as "tag spam:bulk"; starts error messages. */
   readonly subject: string;

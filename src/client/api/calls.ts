@@ -122,7 +122,6 @@ export function wrongParameter({ issues }: z.ZodError): readonly [name: string, 
   return [String(issue!.path[0]), explainIssue(issue!)];
 }
 
-/** An endpoint other than the lookups. */
 interface CallSpec {
   /** Answers of `intel` come in the envelope, all others without it. */
   readonly service: ServiceName;

@@ -27,7 +27,6 @@ export interface IntelClientOptions extends ClientOptions {
   readonly asReceived?: boolean | undefined;
 }
 
-/** A page of a tag's list. */
 export interface TagIpsPage extends CallOptions {
   /** Number of entries to skip. @default 0 */
   readonly offset?: number | undefined;
@@ -38,7 +37,6 @@ export interface TagIpsPage extends CallOptions {
 }
 
 interface LookupCallOptions extends RequestOptions {
-  /** Aborting it rejects the lookup with the signal's reason. */
   readonly signal: AbortSignal;
 }
 

@@ -12,7 +12,6 @@ export interface ReadContext {
   readonly clock: Clock;
 }
 
-/** The data in an answer of the intelligence interface. */
 interface AnswerData {
   readonly result: unknown;
   /** The whole envelope; `resultText` extracts the result. */
@@ -94,7 +93,6 @@ export function readAnswer(answer: Answer, context: ReadContext): AnswerData {
   return { result: body["result"], text: reading.text, again: envelope.again ?? once };
 }
 
-/** The error of an answer that doesn't follow the interface. */
 export function violation(
   { status }: Answer,
   { service }: ReadContext,

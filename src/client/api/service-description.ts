@@ -9,7 +9,6 @@ export interface ServiceDescription {
   readonly credential: {
     /** As in "the access token in REPUTE_ACCESS_TOKEN". */
     readonly name: string;
-    /** Environment variable that holds it. */
     readonly variable: string;
     /** Flag that names a file with it. */
     readonly flag: string;
@@ -32,7 +31,6 @@ const services = {
   },
 };
 
-/** The services of the API. */
 export type ServiceName = keyof typeof services;
 
 /** @param holder who has the credential, if others send it */

@@ -5,7 +5,6 @@ import type { LookupEndpoint } from "../../core/finding.js";
 /** Response headers by lower-case name; an array if a header repeats. */
 export type ResponseHeaders = IncomingHttpHeaders;
 
-/** A complete HTTP answer. */
 export interface Answer {
   readonly status: number;
   readonly headers: ResponseHeaders;

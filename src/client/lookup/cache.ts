@@ -14,13 +14,10 @@ const mostUnwritten = 16_384;
 const claimedMs = { first: 50, most: 400 };
 
 export interface CachedOptions {
-  /** @default the system clock */
   readonly clock?: Clock | undefined;
-  /** Answers of different endpoints are stored separately. */
   readonly endpoint: LookupEndpoint;
   /** Address or name of the service; answers of different services are stored separately. */
   readonly address: string;
-  /** Answers of earlier runs; see `openCache`. */
   readonly store: FindingStore;
   /** Whether partial answers are used; otherwise they are looked up again. Default true. */
   readonly partials?: boolean | undefined;

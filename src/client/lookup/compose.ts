@@ -35,31 +35,24 @@ export interface LookupClient {
 }
 
 interface BudgetOptions {
-  /** Maximum number of attempts, over all endpoints. */
   readonly maxRequests: number;
-  /** Called once, when the first attempt is refused. */
   readonly onSpent: (error: EarlyEndError) => void;
 }
 
 interface ComposeOptions extends RetryOptions {
   readonly client: LookupClient;
-  /** What to look up for each item; at least one. */
   readonly lookups: readonly LookupChoice[];
   /** What must not be sent. Default: nothing. */
   readonly withheld?: Withheld | undefined;
-  /** Limits the number of attempts. Default: no limit. */
   readonly budget?: BudgetOptions | undefined;
-  /** Maximum number of open attempts. */
   readonly concurrency: number;
   /** Slots shared with other lookups; replaces `concurrency`. */
   readonly slots?: Slots | undefined;
-  /** Pace of the run, shared with calls other than lookups. */
   readonly pace: RequestPace;
   /** Ends the run if its first lookups show that nothing answers at the address. */
   readonly failFast?: LookupWrapper | undefined;
   /** Circuit breaker; without it, lookups use up their retries while the service is down. */
   readonly outage?: Outage | undefined;
-  /** Journal of the run, or an in-memory store. */
   readonly store: LookupStore;
   /** Whether `store` may hold attempts of an interrupted run. Default false. */
   readonly isResumed?: boolean | undefined;
@@ -170,7 +163,6 @@ interface DedupeOptions {
   readonly endpoint: LookupEndpoint;
   /** Stores findings. Memory is bounded by lookups in flight and by the store. */
   readonly store: LookupStore;
-  /** Whether the store may hold attempts of an interrupted run. Default false. */
   readonly isResumed?: boolean | undefined;
 }
 

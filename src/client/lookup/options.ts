@@ -103,7 +103,6 @@ export const lookupOptions = z.strictObject({
   ...retryOptions.shape,
 });
 
-/** What to look up, how fast, and how often to retry. */
 export type LookupSettings = z.output<typeof lookupOptions>;
 
 /** The rate without another one, also of workers. */

@@ -4,7 +4,6 @@ import type { Item } from "../../core/item/item.js";
 export interface LookupOptions {
   /** Aborting it rejects the lookup with the signal's reason. */
   readonly signal: AbortSignal;
-  /** Number of the row that asks. */
   readonly row?: number | undefined;
   /** What has happened in this lookup so far; shared by its attempts. */
   readonly history?: LookupHistory | undefined;
@@ -16,7 +15,6 @@ export interface LookupHistory {
   outcomes: string[];
   /** Finished attempts, in order. */
   readonly attempts: Attempt[];
-  /** Whether the finding is in the journal already. */
   journalled: boolean;
   /** Drift of the answer behind the finding. */
   drift: readonly string[];

@@ -5,10 +5,8 @@ import type { Item } from "../../core/item/item.js";
 import type { LookupSettings } from "./options.js";
 import type { LookupWrapper } from "./types.js";
 
-/** The settings that say what must not be sent. */
 type WithheldSettings = Pick<LookupSettings, "bogons" | "exclude" | "urlQuery">;
 
-/** The same, each with its default. */
 export type WithheldChoice = {
   readonly [Key in keyof WithheldSettings]?: WithheldSettings[Key] | undefined;
 };
@@ -21,7 +19,6 @@ interface WithheldOptions extends Pick<WithheldSettings, "urlQuery"> {
 /** Items that a session answers itself instead of sending them, and parts that it cuts off. */
 export class Withheld {
   readonly lists: readonly ExclusionList[];
-  /** How addresses in reserved ranges are answered. */
   readonly bogons: "ask" | "local";
   readonly #urlQuery: WithheldSettings["urlQuery"];
 
@@ -40,7 +37,6 @@ export class Withheld {
     return this.bogons === "local" && isReserved(item) ? bogonFinding(item) : null;
   }
 
-  /** Whether a list names an item. */
   readonly isListed = (item: Item): boolean => this.listOf(item) !== null;
 
   /** The first list that names an item, whole or as it is sent. */

@@ -96,7 +96,6 @@ export class AdaptiveRate {
     return this.#learned;
   }
 
-  /** Replaces what was learned. */
   set learned(learned: LearnedRate) {
     this.#learned = learned;
     this.#tried = { answers: 0, throttles: 0, inRow: true };

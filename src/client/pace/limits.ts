@@ -25,7 +25,6 @@ interface LimitsOptions {
   readonly rates: readonly Rate[];
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
-  /** Random numbers from 0 (inclusive) to 1. Default `Math.random`. */
   readonly random?: (() => number) | undefined;
 }
 
@@ -40,7 +39,6 @@ export class Limits {
   good = 0;
   /** 0 before the first pause. */
   pausedUntil = 0;
-  /** Number of slots used. */
   sent = 0;
   /** Time in which the rate that was found was not used up. */
   idleMs = 0;
@@ -66,7 +64,6 @@ export class Limits {
     return Math.max(0, this.pausedUntil - this.#options.now());
   }
 
-  /** The windows that apply now. */
   windows(): PaceWindow[] {
     const windows = [...this.#windows.values()];
     const rate = this.rate.rateAt(this.#usedMs());

@@ -31,7 +31,6 @@ interface PaceOptions {
   /** All rates apply; none means no limit. Quotas are those over an hour or longer. */
   readonly rates: readonly Rate[];
   readonly clock: Clock;
-  /** Random numbers from 0 (inclusive) to 1. Default `Math.random`. */
   readonly random?: () => number;
   /** Counts quotas; required if there is one. */
   readonly quotas?: QuotaStore | undefined;

@@ -33,13 +33,11 @@ export class Slots {
     this.#limit = pLimit(concurrency);
   }
 
-  /** Reports a good answer. */
   answered(): void {
     const most = this.#concurrency + this.#ahead;
     if (!this.#showsLimit && this.#limit.concurrency !== most) this.#limit.concurrency = most;
   }
 
-  /** Reports a sign of a limit. */
   limited(): void {
     this.#showsLimit = true;
     this.#limit.concurrency = this.#concurrency;

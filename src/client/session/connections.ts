@@ -29,7 +29,6 @@ interface Settings {
   readonly rate?: readonly Rate[] | undefined;
 }
 
-/** The connections to a service. */
 export interface Connections {
   readonly dispatcher: Dispatcher | (RequestMaker & { destroy(): Promise<void> });
   /** Number of requests that may queue for a connection, where `mayQueue` allows it. */
@@ -97,12 +96,10 @@ export function quotaUsedUp(rate: Rate | null, resumesAtMs: number): EarlyEndErr
   return new EarlyEndError("quota_used_up", `${quota} is used up until ${at}`);
 }
 
-/** Where the quotas of a service are counted. */
 interface QuotaCounter extends Pick<QuotaLocation, "service" | "onWarning"> {
   readonly stateFolder: string | null;
 }
 
-/** The quotas among the rates of a run. */
 export function quotasOf(rates: readonly Rate[] = []): readonly ScopedQuota[] {
   return rates.filter(isQuota).map((rate) => ({ scope: quotaOfAll, rate }));
 }

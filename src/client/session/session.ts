@@ -41,7 +41,6 @@ export class Session {
   readonly service: ServiceAccess;
   readonly settings: SessionSettings;
   readonly stateFolder: string | null;
-  /** The rates in force. */
   readonly rates: readonly Rate[];
   readonly #options: SessionOptions;
   readonly #stack = new ResourceStack();
@@ -98,7 +97,6 @@ export class Session {
     return this.#parts.open("intel", async () => this.#client(await this.#calls()));
   }
 
-  /** The client of the operations interface. */
   ops(): Promise<OpsClient> {
     return this.#parts.open("ops", async () => {
       const { OpsClient } = await import("../api/ops-client.js");
@@ -106,7 +104,6 @@ export class Session {
     });
   }
 
-  /** The client of the case management instance. */
   cases(): Promise<CaseClient> {
     return this.#parts.open("cases", async () => {
       const { CaseClient } = await import("../api/ops-client.js");
@@ -126,7 +123,6 @@ export class Session {
     return this.#parts.open(`withheld ${JSON.stringify(what)}`, () => openWithheld(what));
   }
 
-  /** Opens the lookup of a run, of a command or of a library client. */
   async lookup(use: LookupUse): Promise<OpenedLookup> {
     this.#listeners.add(use);
     return this.#open(use).catch((error: unknown) => {

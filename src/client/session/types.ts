@@ -40,7 +40,6 @@ export interface SessionOptions {
   readonly onWarning: (message: string) => void;
   /** Called when a quota is used up for more than a minute. */
   readonly onEarlyEnd?: (error: EarlyEndError) => void;
-  /** Called at the end of each request. */
   readonly onAttempt?: (attempt: AttemptReport) => void;
   /** Another session's pace; replaces the own one. */
   readonly pace?: RequestPace | undefined;
@@ -79,11 +78,9 @@ export interface LookupUse extends SessionListener {
 }
 
 interface RunUse {
-  /** Whether the service has answered before. */
   readonly answered: () => boolean;
   /** Requests of the run's earlier part; see `AddressWatch`. */
   readonly before: NonNullable<ConstructorParameters<typeof AddressWatch>[0]["before"]>;
-  /** Called when an outage begins and ends. */
   readonly onChange: (message: string) => void;
 }
 

@@ -146,7 +146,6 @@ function lookUpWith(
   };
 }
 
-/** Why another attempt may help. */
 function againAfter(
   outcome: Answer | TransportError,
   context: ReadContext,

@@ -5,7 +5,6 @@ export interface QueueAddress {
   readonly address: string;
   /** Its `REDISCLI_AUTH` is the password if the address has none. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Base address of the service. */
   readonly baseUrl: string;
 }
 

@@ -12,7 +12,6 @@ const times = { window: 50, pause: 100, step: 1_950 };
 const factors = { down: 0.8, up: 1.02 };
 
 interface SharedRateOptions {
-  /** Rate of all workers, until a later one sets another. */
   readonly rate: Rate;
   readonly onNotice: (message: string) => void;
 }

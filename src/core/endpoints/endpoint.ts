@@ -16,7 +16,6 @@ export interface EndpointSpec {
   readonly partial: z.ZodType | null;
   /** The schema for one result; picks the kind by its `type`. */
   schemaFor(status: 200 | 503, type: unknown): z.ZodType;
-  /** Its columns, in output order. */
   readonly columns: readonly MemberColumn[];
   /** Columns that prove an answer: one of them has a value unless all members are null. */
   readonly shownBy: readonly string[];
@@ -33,10 +32,8 @@ export interface EndpointSpec {
   answerFrom(known: Result): Result;
 }
 
-/** A column that shows a member of the result. */
 export interface MemberColumn {
   readonly type: "text" | "time" | "bool" | "count" | "number" | "list";
-  /** Name without the prefix. */
   readonly name: string;
   readonly description: string;
   readonly path: readonly string[];
@@ -46,7 +43,6 @@ export interface MemberColumn {
   readonly restore?: (value: unknown) => unknown;
 }
 
-/** A column for a member. */
 export function shows(
   type: MemberColumn["type"],
   name: string,
@@ -111,7 +107,6 @@ export const abuseContactStatuses = [
 /** Documented intents. `none` means that nothing is known against the item, not that it is safe. */
 export const intents = ["malicious", "suspicious", "unknown", "none"] as const;
 
-/** Documented mail blocklist statuses. */
 export const blocklistStatuses = [
   "ACTIVE",
   "ALLOWLIST",

@@ -15,7 +15,6 @@ const times = { connect: 5_000, silence: 15_000, leastPause: 50, mostPause: 1_00
 /** A connection for BullMQ, which repeats commands until the server is back. */
 export interface RedisConnection {
   readonly redis: Redis;
-  /** The address without secrets. */
   readonly shown: string;
   /** Why the connection was last lost. */
   readonly lastFault: () => string;
@@ -115,7 +114,6 @@ function addressOf(
   }
 }
 
-/** Milliseconds before another attempt to connect. */
 function pauseBefore(attempt: number): number {
   return Math.min(times.mostPause, times.leastPause * 2 ** Math.min(attempt, 10));
 }

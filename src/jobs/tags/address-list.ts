@@ -34,7 +34,6 @@ export function readEntries(entries: readonly string[]): AddressList | number {
   return { v4: Uint32Array.from(v4), v6 };
 }
 
-/** Collects the addresses of the pages of a list. */
 export class AddressPages {
   /** Twice as large as needed at most. */
   #v4 = new Uint32Array(1024);
@@ -53,7 +52,6 @@ export class AddressPages {
     this.#v6.push(...v6);
   }
 
-  /** All addresses, sorted. */
   list(): AddressList {
     return sortAddresses({ v4: this.#v4.subarray(0, this.#v4Length), v6: this.#v6 });
   }

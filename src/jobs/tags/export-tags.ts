@@ -33,7 +33,6 @@ interface Job {
   readonly state: ExportState;
   readonly current: ExportIndex | null;
   readonly names: ReadonlySet<string>;
-  /** Tags of the current export by name. */
   readonly before: ReadonlyMap<string, ExportedTag>;
 }
 
@@ -99,7 +98,6 @@ function fileNames({ files }: Pick<ExportedTag, "files">): string[] {
   return files.map(({ file }) => file);
 }
 
-/** The result of a tag, from the index. */
 function resultOf(tag: IndexedTag): TagResult {
   const { name, status, error } = tag;
   if (!hasList(tag) || status === "failed") {
@@ -166,7 +164,6 @@ function notRequested({ code, message }: ServiceError): NotRequested {
   );
 }
 
-/** Publishes the next generation, if it differs from the current one. */
 async function publish(
   { options, folder, state, current, names }: Job,
   done: readonly IndexedTag[],
@@ -236,7 +233,6 @@ async function writeCombined(
   return { name, total: sizeOf(list), sets, files };
 }
 
-/** What the export of one tag needs. */
 interface TagContext extends TagReading {
   readonly folder: ExportFolder;
   readonly stems: FileStems;

@@ -7,7 +7,6 @@ import { FatalError, ReputeError } from "../../core/errors.js";
  */
 export class TagExportError extends ReputeError {}
 
-/** Explains why the export cannot be written, and what to do. */
 export function exportFault(path: string, error: unknown): ReputeError {
   if (error instanceof ReputeError) return error;
   const text = error instanceof Error ? error.message : String(error);

@@ -7,7 +7,6 @@ export const tagFormats = ["txt", "csv", "ndjson", "cidr", "nft", "ipset"] as co
 
 export type TagFormat = (typeof tagFormats)[number];
 
-/** How the lists of tags are exported. */
 export const tagExportOptions = z.strictObject({
   formats: option(namesAmong(tagFormats, "format").prefault("txt"), {
     description: `Formats of each list, comma-separated: ${tagFormats.join(", ")}`,

@@ -14,7 +14,6 @@ export interface TagReading {
   readonly signal: AbortSignal;
   readonly options: ExportTagsOptions;
   readonly state: ExportState;
-  /** The tag in the current export; null if it is not there. */
   readonly before: ExportedTag | null;
 }
 

@@ -16,7 +16,6 @@ export interface ExportTagsOptions {
   readonly runId?: string | undefined;
   /** Names of the tags; duplicates are ignored. */
   readonly names: Iterable<string> | AsyncIterable<string>;
-  /** Folder for the lists. Created if necessary. */
   readonly folder: string;
   /** @default ["txt"] */
   readonly formats?: readonly TagFormat[] | undefined;
@@ -48,9 +47,7 @@ export interface ExportTagsOptions {
 export interface TagProgress {
   readonly tag: string;
   readonly state: "reading" | "writing" | "exported" | "unchanged" | "failed";
-  /** Pages read. */
   readonly pages: number;
-  /** Entries on those pages. */
   readonly entries: number;
   /** Total reported by the service; null before the first page. */
   readonly total: number | null;
@@ -86,7 +83,6 @@ export interface TagResult {
   readonly files: readonly string[];
 }
 
-/** Result of an export. */
 export interface ExportReport {
   readonly folder: string;
   /**
@@ -97,7 +93,6 @@ export interface ExportReport {
   /** The list of all tags together; null without `combine` or a new generation. */
   readonly combined:
     | (Pick<NonNullable<ExportIndex["combined"]>, "name" | "total"> & {
-        /** Names of its files in the folder. */
         readonly files: readonly string[];
       })
     | null;
@@ -113,6 +108,5 @@ export interface ExportReport {
 /** Metadata of a list that a file may include. Nothing in it changes as long as the list does not. */
 export interface ListMetadata {
   readonly tag: string;
-  /** Names of its sets in a firewall. */
   readonly sets: ExportedTag["sets"];
 }

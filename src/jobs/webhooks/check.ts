@@ -77,11 +77,9 @@ function decoded(text: string): string {
   }
 }
 
-/** A value of the subscriber data to search for in static text. */
 interface SubscriberValue {
   /** Fields with this value, as written in a payload. */
   readonly fields: readonly string[];
-  /** The value as lower-case text. */
   readonly text: string;
 }
 

@@ -9,7 +9,6 @@ import { isLoopback } from "../../client/api/http/proxy.js";
 /** Methods that a webhook can use. The interface names POST, PUT and PATCH as examples. */
 const webhookMethods = ["POST", "PUT", "PATCH", "DELETE", "GET"] as const;
 
-/** Configuration of a webhook. */
 export const webhookSchema = z.strictObject({
   /** Label; not empty. */
   name: z
@@ -20,7 +19,6 @@ export const webhookSchema = z.strictObject({
   endpoint: z
     .string({ error: expected("a string") })
     .refine(isHttpAddress, "must be an http:// or https:// address"),
-  /** HTTP method, upper case. */
   method: z.enum(webhookMethods, { error: expected(`one of ${webhookMethods.join(", ")}`) }),
   /** Path within the endpoint, with or without a leading slash. May include a query. */
   path: z.string({ error: expected("a string") }).optional(),

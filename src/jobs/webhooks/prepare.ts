@@ -45,7 +45,6 @@ export interface WebhookRequest {
   readonly body: string | null;
 }
 
-/** A call ready to be made. `headers` lack the API key. */
 export interface PreparedCall {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;

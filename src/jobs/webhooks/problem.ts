@@ -1,7 +1,6 @@
 import { UsageError } from "../../core/errors.js";
 import { quoted } from "../../core/wording/printable.js";
 
-/** An error or a warning about a webhook. */
 export interface Problem {
   /** `error`: the webhook cannot be sent. `warning`: it can, but probably not as intended. */
   readonly level: "error" | "warning";
@@ -23,7 +22,6 @@ export function warningAt(pointer: string, code: string, message: string): Probl
 
 /** A webhook that cannot be rendered or sent. `code` is that of the first problem. */
 export class WebhookError extends UsageError {
-  /** All problems found, at least one. */
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly [Problem, ...Problem[]], name?: string) {

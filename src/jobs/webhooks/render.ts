@@ -165,7 +165,6 @@ interface PqlField {
   readonly path: readonly (string | number)[];
 }
 
-/** An invalid field between `{{` and `}}`. */
 interface PqlFault {
   /** Offset of its `{{` in the text. */
   readonly at: number;

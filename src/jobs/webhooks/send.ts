@@ -17,7 +17,6 @@ import {
 import { quoted } from "../../core/wording/printable.js";
 
 interface SendOptions extends PrepareRules {
-  /** Measures the delays between attempts. */
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;
   /** Maximum number of retries. @default 5 */
@@ -28,7 +27,6 @@ interface SendOptions extends PrepareRules {
   readonly random?: () => number;
 }
 
-/** The result of a call. */
 export interface WebhookDelivery {
   /**
    * - `delivered`: answered with 2xx, and not with `Authentication Failed`.

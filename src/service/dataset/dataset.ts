@@ -23,7 +23,6 @@ import { readIpv6 } from "../../core/item/ip.js";
 import type { Item } from "../../core/item/item.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 
-/** The data that the embedded service answers from. */
 export interface Dataset {
   /** By normal form of the item. */
   readonly items: ReadonlyMap<string, DatasetRecord<"items">>;
@@ -302,7 +301,6 @@ const transitionRecord = z.strictObject({
   webhook: z.string().min(1),
 });
 
-/** The lines of the files `<part>.ndjson`. */
 export const records = {
   items: itemRecord,
   tags: tagRecord,

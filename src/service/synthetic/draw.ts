@@ -60,7 +60,6 @@ export const syntheticShares = {
   partial: 0.05,
 } as const;
 
-/** The verdict that an item gets. */
 export function drawnVerdict(draw: Draw): Verdict {
   const share = draw.share(questions.verdict);
   const { malicious, suspicious, listed } = syntheticShares;

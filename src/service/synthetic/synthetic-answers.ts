@@ -207,7 +207,6 @@ function partOf({ first, last }: Span, draw: Draw, question: number): Span {
   return { first: start, last: start + draw.share(question + 1) * (last - start) };
 }
 
-/** The tag with the longest list. */
 export const swarmTag = "botnet:invented-swarm";
 
 /** Name, intent, category, and what the tag stands for. */
@@ -276,7 +275,6 @@ const tagsByKind = {
   domain: ["phishing:invented-login", "malware:invented-dropper", "spam:invented-snowshoe"],
 } as const;
 
-/** The tags in an invented answer. */
 function tagsOf(value: string, kind: "ip" | "domain", verdict: Verdict, draw: Draw): string[] {
   if (kind === "ip" && isInSwarmBlock(value)) return verdict === "malicious" ? [swarmTag] : [];
   if (verdict === "malicious") {
@@ -309,12 +307,10 @@ function isInSwarmBlock(address: string): boolean {
   return address.startsWith("198.18.") || address.startsWith("198.19.");
 }
 
-/** Every IPv4 address that is reserved for documentation. */
 function documentationAddresses(): string[] {
   return documentation.flatMap((block) => Array.from({ length: 256 }, (_, host) => block + host));
 }
 
-/** Every address of 198.18.0.0/15. */
 function swarmBlock(): string[] {
   return Array.from(
     { length: 2 ** 17 },

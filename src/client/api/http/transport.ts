@@ -20,11 +20,8 @@ const standardHeaders: readonly (readonly [string, string])[] = [
 ];
 
 export interface TransportOptions {
-  /** Base address, with or without a trailing `/`. */
   readonly baseUrl: string;
-  /** Connections to use; see `createDispatcher`. */
   readonly dispatcher: Dispatcher;
-  /** Timeout for one attempt, from start to last byte, in milliseconds. @default 30000 */
   readonly timeoutMs?: number | undefined;
   /**
    * The header with the credential, if any, as pairs of name and value. Only sent to the base address;
@@ -92,7 +89,6 @@ interface ExchangeBounds extends Peer {
   readonly timeoutMs: number;
   /** Detects answers that belong to other requests. */
   readonly shifted: ShiftedAnswers;
-  /** Hides the credential sent; null if there is none. */
   readonly mask: CredentialMask | null;
 }
 
@@ -198,7 +194,6 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
     this.broke(error);
   }
 
-  /** The request failed, or the answer ended early. */
   broke(error: unknown): void {
     if (this.#settled) return;
     this.#settle();

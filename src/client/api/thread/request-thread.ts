@@ -44,7 +44,6 @@ export class RequestThread {
     return requests;
   }
 
-  /** Stops every thread; open requests fail. */
   async destroy(): Promise<void> {
     await Promise.all(this.#opened.splice(0).map((requests) => requests.destroy()));
   }

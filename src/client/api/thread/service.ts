@@ -4,7 +4,6 @@ import type { TransportOptions } from "../http/transport.js";
 
 interface ThreadServiceOptions {
   readonly requests: Requests;
-  /** Maximum number of open requests; further ones queue. */
   readonly connections: number;
   readonly post: (arrivals: Arrivals) => void;
 }

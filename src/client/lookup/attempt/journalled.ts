@@ -82,7 +82,6 @@ export function endpointOf(key: string): LookupEndpoint {
   return lookupEndpoints.find((endpoint) => key.startsWith(endpoint))!;
 }
 
-/** The item in such a key. */
 export function itemOf(key: string): Item {
   const [, kind, value = ""] = /^\S+ (\S+) (.*)$/s.exec(key) ?? [];
   return { kind: kind as ItemKind, value };

@@ -26,12 +26,9 @@ const longestSleepMs = 3_600_000;
 export interface OutageOptions {
   /** How long to keep probing, in milliseconds. */
   readonly patienceMs: number;
-  /** Name of the service in messages. */
   readonly address: string;
-  /** Whether the service has ever answered. */
   readonly answered: () => boolean;
   readonly clock: Clock;
-  /** Called when an outage starts and when it ends. */
   readonly onChange?: ((message: string) => void) | undefined;
 }
 
@@ -39,7 +36,6 @@ interface OpenOutage {
   isProbed: boolean;
   pauseMs: number;
   lastError: FindingError | null;
-  /** Aborts when the outage is over. */
   readonly over: AbortController;
 }
 
@@ -178,7 +174,6 @@ export class Outage {
     throw (this.#ended = this.#giveUp(outage.lastError));
   }
 
-  /** In milliseconds. */
   #patienceLeft({ lastError }: OpenOutage): number {
     const { clock, answered, patienceMs } = this.#options;
     const atFirst = neverAnswered[this.#isUnresolved(lastError) ? "unresolvedMs" : "mostMs"];

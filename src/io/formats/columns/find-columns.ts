@@ -166,7 +166,6 @@ async function kindBeside(item: ItemColumn, source: ColumnSource): Promise<KindC
 
 interface ItemChoice {
   readonly rated: readonly RatedColumn[];
-  /** The chosen column, or why none is. */
   readonly choice: ItemColumn | ColumnProblem;
 }
 
@@ -230,7 +229,6 @@ function isReason(column: RatedColumn): boolean {
   return isAsked(column) && !(column.sample.kind === "url" && isNote(column.name));
 }
 
-/** The columns of usual names, in the order of these names. */
 function usualColumns(rated: readonly RatedColumn[]): readonly RatedColumn[] {
   return customaryItemColumns.flatMap((usual) =>
     rated.filter(({ name }) => strip(name).toLowerCase() === usual),

@@ -137,7 +137,6 @@ export function extractPipe(inputs: readonly string[]): string {
   return `repute extract${files.map((file) => ` ${shellWord(file)}`).join("")} | repute enrich - -o OUT`;
 }
 
-/** The flags that take all of these columns. */
 function itemFlags(columns: readonly ColumnPlace[]): string {
   return columns.map((column) => ` --item-column ${shellWord(columnName(column))}`).join("");
 }

@@ -49,7 +49,6 @@ export function rateColumns(
   });
 }
 
-/** Computes the share of indicators among a column's non-empty cells. */
 export function columnShare(cells: SampledCells): ColumnSample {
   const ratings = cells.map((cell) => (cell === null ? noIndicator : ratingOf(cell)));
   return shareOf(cells, ratings, { labels: [], isHeld: holdsNone });

@@ -9,7 +9,7 @@ import { csvEncoder, valueOf } from "./csv-writer.js";
 import { decodeBytes } from "../../../core/bytes.js";
 import { FatalError } from "../../../core/errors.js";
 
-/** How rows with this delimiter are written, counted and read back. */
+/** How rows with this delimiter are written and read back. */
 export function csvOutput(delimiter: Delimiter): Omit<WritableFormat, "extensions"> {
   return {
     write: (options) => csvEncoder(delimiter, options),

@@ -40,7 +40,6 @@ function csvText(records: readonly (readonly string[])[], delimiter: Delimiter):
   return stringify([...records], { delimiter });
 }
 
-/** Records per call of csv-stringify. */
 const recordsAtOnce = 64;
 
 /**

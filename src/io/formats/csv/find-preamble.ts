@@ -220,7 +220,6 @@ const fieldsLine = /^(?:fields\t|Fields:\s*)(?=.)/;
 
 export interface CommentNames {
   readonly names: readonly string[];
-  /** The comment, without its mark. */
   readonly comment: string;
   /** Whether a `#Fields` line says so, so that the first record is no header. */
   readonly isDeclared: boolean;
@@ -273,7 +272,6 @@ export function linesSkipped({
   return skippedLines + commentLines + (below === undefined ? 0 : 1);
 }
 
-/** The text of skipped lines, for a notice. */
 export function textOfLines(lines: readonly string[]): string {
   return cutOff(lines.map((line) => line.trim()).join(" / "), 120);
 }

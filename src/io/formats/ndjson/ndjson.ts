@@ -75,7 +75,6 @@ async function settle(
 
 const plain = { format: "ndjson", delimiter: null, spaced: false, header: "none" } as const;
 
-/** The rows of a line: one for each item column and element of its list. */
 function rowMaker(
   columns: readonly string[],
   { items, kind }: Pick<InputReading, "items" | "kind">,

@@ -13,7 +13,6 @@ import { html, type Html, pageOf, tableOf, title } from "./html.js";
 import { itemName } from "./offender-table.js";
 import { UsageError } from "../../../core/errors.js";
 
-/** The two outputs as messages and pages name them. */
 type DiffNames = Readonly<Record<"earlier" | "later", string>>;
 
 /** Changes listed on the page; the CSV and NDJSON files have all of them. */

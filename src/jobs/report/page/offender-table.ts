@@ -3,7 +3,6 @@ import { cutText, defang, defangLinks } from "../phrases.js";
 import type { Offender, Report } from "../types.js";
 import { html, type Html, numberTitle, tableOf, title } from "./html.js";
 
-/** The worst items; null when nothing speaks against any. */
 export function offenderTable({ offenders: { worst, items, itemsAreMore } }: Report): Html | null {
   if (worst.length === 0) return null;
   const all = `${itemsAreMore ? "more than " : ""}${formatCount(items)}`;
@@ -59,7 +58,6 @@ function contactNote({ abuseStatus }: Offender): string {
     : ` (${abuseStatus.toLowerCase().replaceAll("_", " ")})`;
 }
 
-/** An item, defanged and short enough for a table. */
 export function itemName(item: string, kind: string): Html {
   return html`<bdi class="item">${cutText(defang(item, kind), longestItem)}</bdi>`;
 }

@@ -216,7 +216,6 @@ const generations = "generations";
 /** Path of a generation within the export's folder. */
 const generationForm = /^generations\/\d{8}T\d{6}Z(?:-\d+)?$/;
 
-/** Target of the link for a file name. */
 function linkTo(name: string): string {
   return `${currentName}/${name}`;
 }
