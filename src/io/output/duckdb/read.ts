@@ -10,13 +10,7 @@ import {
 } from "../../input/table-input.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import { quoteTable } from "../sql/dialect.js";
-import {
-  type CopiedQuery,
-  copiedName,
-  linesAsTheyAre,
-  selectLines,
-  sqlText,
-} from "../sql/copy-statement.js";
+import { type CopiedQuery, copiedName, selectLines, sqlText } from "../sql/copy-statement.js";
 import { queryRefused, type Selection, severalStatements } from "../sql/table-database.js";
 import { DuckdbTypes } from "./copied-column.js";
 import { DuckdbDatabase, type DuckdbFile } from "./database.js";
@@ -91,6 +85,9 @@ function refused(error: unknown): Error {
   return queryRefused(said, error);
 }
 
+/** Without quotes, a cell is written as it is, unless it has the delimiter, which JSON has not. */
+const linesAsTheyAre = "FORMAT csv, DELIMITER '\u0001', QUOTE '', ESCAPE '', USE_TMP_FILE false";
+
 function copyStatement(
   { path, shape }: CopyTarget,
   { query, names, columns }: Omit<Described, "types"> & Pick<CopiedQuery, "columns">,
@@ -98,7 +95,7 @@ function copyStatement(
   // The header is the name of the only column.
   const line = copyHeader(names, shape).trimEnd();
   const lines = selectLines({ shape, query, names, columns, line: line || "line" });
-  return `COPY (${lines}) TO ${sqlText(path)} (${linesAsTheyAre}, HEADER ${line !== ""}, USE_TMP_FILE false)`;
+  return `COPY (${lines}) TO ${sqlText(path)} (${linesAsTheyAre}, HEADER ${line !== ""})`;
 }
 
 /** The fault of a copy, which may be that of the file that it writes, or of the query. */

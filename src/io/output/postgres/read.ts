@@ -14,7 +14,6 @@ import { writeChunks } from "../../../core/files/write-chunks.js";
 import {
   type CopiedColumn,
   copiedName,
-  linesAsTheyAre,
   onOneLine,
   selectLines,
   textColumn,
@@ -34,6 +33,9 @@ const settings = [
   // A query may sort a large table before its first row.
   "SET LOCAL statement_timeout = 0",
 ];
+
+/** Lines stay as they are: JSON has neither of these characters, nor line ends. */
+const linesAsTheyAre = "FORMAT csv, DELIMITER '\u0002', QUOTE '\u0001', ENCODING 'UTF8'";
 
 /** Timeout of pg for the rows. Keepalives detect a dead server long before. */
 const query_timeout = 24 * 60 * 60_000;
@@ -66,7 +68,7 @@ export async function copyPostgres(
       if (to === null) return { ...copied, rows: 0 };
       const header = copyHeader(found.names, to.shape);
       const lines = selectLines({ ...to, ...found, query, line: "line" });
-      const statement = `COPY (${lines}) TO STDOUT (${linesAsTheyAre}, ENCODING 'UTF8')`;
+      const statement = `COPY (${lines}) TO STDOUT (${linesAsTheyAre})`;
       const rows = await writeRows(session, to.path, { header, statement, ...options });
       return { ...copied, rows };
     } catch (error) {

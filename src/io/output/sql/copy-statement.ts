@@ -51,9 +51,6 @@ export function selectLines({ shape, query, names, columns, line }: CopiedQuery)
   return `SELECT ${lineOf} AS ${doubleQuoted(line)} FROM (${query}\n) AS input(${aliases})`;
 }
 
-/** Options of COPY for lines as they are: JSON has neither of these characters. */
-export const linesAsTheyAre = "FORMAT csv, DELIMITER '\u0002', QUOTE '\u0001', ESCAPE '\u0001'";
-
 export function sqlText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -1,0 +1,110 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseInput } from "../../../../src/io/output/parse-input.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { queryDuckdb } from "../../output/tables/warehouse-readers.js";
+import {
+  common,
+  decimals,
+  expectCopied,
+  floats,
+  integers,
+  printed,
+  queryOf,
+  type RandomColumns,
+  randomRows,
+  textLists,
+  times,
+} from "./random-columns.js";
+
+const duckdbList = (list: readonly (string | null)[]): string =>
+  `[${list.map((entry) => (entry === null ? "NULL" : `"${entry.replaceAll(/["\\]/g, String.raw`\$&`)}"`)).join(", ")}]`;
+
+/** What Parquet files of DuckDB have as well. */
+const stored: RandomColumns = {
+  ...common,
+  tiny: integers("TINYINT", -128n, 127n),
+  big: integers("BIGINT", -(2n ** 63n), 2n ** 63n - 1n),
+  wide: integers("UBIGINT", 0n, 2n ** 64n - 1n),
+  cents: decimals("DECIMAL(9,2)", 9, 2),
+  exact: decimals("DECIMAL(38,10)", 38, 10),
+  single: floats("FLOAT", fc.float()),
+  double: floats("DOUBLE", fc.double()),
+  zoned: times("TIMESTAMPTZ", 6, "+00"),
+  local: times("TIMESTAMP", 6, ""),
+  nanos: times("TIMESTAMP_NS", 9, ""),
+  moods: printed("ENUM('happy', 'sad')", "happy", "sad"),
+  lists: textLists("VARCHAR[]", duckdbList),
+};
+
+const { infinite: _, spans: _2, ...inParquet } = stored;
+
+const inDuckdb: RandomColumns = {
+  ...stored,
+  huge: integers("HUGEINT", -(2n ** 127n), 2n ** 127n - 1n),
+  bytes: printed("BLOB", String.raw`\x00\xFFabc`, ""),
+  longer: printed("INTERVAL", "1 year 2 months 3 days 04:05:06", "-1 day"),
+  clocks: printed("TIME", "01:02:03.5", "23:59:59"),
+  bits: printed("BIT", "10101"),
+};
+
+async function emptyDatabase(): Promise<string> {
+  const file = join(await temporaryFolder(), "in.duckdb");
+  await queryDuckdb("CREATE TABLE nothing (x INTEGER)", file);
+  return file;
+}
+
+describe("the copy of a table", () => {
+  it("has the values of DuckDB, exactly", async () => {
+    const file = await emptyDatabase();
+    const property = fc.asyncProperty(randomRows(inDuckdb), (rows) =>
+      expectCopied(`duckdb:${file}?query=${queryOf(inDuckdb, rows)}`, inDuckdb, rows),
+    );
+    await expect(fc.assert(property, { numRuns: 40 })).resolves.toBeUndefined();
+  });
+
+  it("has the values of Parquet, exactly", async () => {
+    const folder = await temporaryFolder();
+    const file = join(folder, "in.parquet");
+    const property = fc.asyncProperty(randomRows(inParquet), async (rows) => {
+      await queryDuckdb(`COPY (${queryOf(inParquet, rows)}) TO '${file}' (FORMAT parquet)`);
+      await expectCopied(file, inParquet, rows);
+    });
+    await expect(fc.assert(property, { numRuns: 40 })).resolves.toBeUndefined();
+  });
+
+  it.each([
+    ["[1.10::DECIMAL(5,2), NULL]", "[1.10,null]", "[1.10,null]"],
+    ["[[1, 2], []]", "[[1,2],[]]", "[[1,2],[]]"],
+    ["[]::INTEGER[]", "", "[]"],
+    ["[1, 2]::INTEGER[2]", "1|2", "[1,2]"],
+    ["[TIMESTAMP '2024-01-02 03:04:05.5']", "2024-01-02T03:04:05.5Z", null],
+    ["[0.1::FLOAT, 'NaN'::FLOAT]", "0.1|NaN", '[0.1,"NaN"]'],
+    [`{'a b': 1, 'c"': NULL, 'd': ['x']}`, String.raw`{"a b":1,"c\"":null,"d":["x"]}`, undefined],
+    ["NULL::STRUCT(a INTEGER)", null, "null"],
+    ["map {'k': 1, 'l': NULL}", '{"k":1,"l":null}', undefined],
+    ["map {DATE '2024-01-02': 'x'}", '{"2024-01-02":"x"}', undefined],
+    ["NULL::MAP(VARCHAR, INTEGER)", null, "null"],
+    ["union_value(num := 2)::UNION(num INTEGER, word VARCHAR)", "2", "2"],
+    ["union_value(word := 'x')::UNION(num INTEGER, word VARCHAR)", "x", '"x"'],
+    [String.raw`('{"a":' || chr(10) || ' 1.10}')::JSON`, '{"a":  1.10}', undefined],
+    ["chr(0) || 'x'", "\0x", String.raw`"\u0000x"`],
+  ])("has %s of DuckDB", async (sql, cell, json) => {
+    const address = `duckdb:${await emptyDatabase()}?query=SELECT ${sql} AS v, 1 AS v`;
+    const folder = await temporaryFolder();
+    const copied = async (shape: "cells" | "objects") => {
+      const path = join(folder, shape);
+      await parseInput(address).table?.copy({ path, shape }, {});
+      return (await readLines(path)).at(-1);
+    };
+    expect(JSON.parse((await copied("cells")) ?? "")).toEqual([cell, "1"]);
+    const expected = json === undefined ? cell : (json ?? JSON.stringify([cell]));
+    expect(await copied("objects")).toBe(`{"v":${expected},"v_2":1}`);
+  });
+});
+
+async function readLines(path: string): Promise<readonly string[]> {
+  return (await readFile(path, "utf8")).trimEnd().split("\n");
+}

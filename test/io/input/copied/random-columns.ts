@@ -1,0 +1,182 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect } from "vitest";
+import { timeText } from "../../../../src/core/clock.js";
+import { memberTexts } from "../../../../src/core/json-members.js";
+import { decimalText } from "../../../../src/io/formats/input-values.js";
+import { parseInput } from "../../../../src/io/output/parse-input.js";
+import { anyText } from "../../../helpers/any-text.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+/** A column of a copied query, with random values. */
+interface RandomColumn<T = never> {
+  readonly values: fc.Arbitrary<T>;
+  /** The type and the text of a literal. */
+  readonly type: string;
+  readonly literal: (value: T) => string;
+  /** Its cell. @default the literal's text */
+  readonly cell?: (value: T) => string;
+  /** Its JSON. @default text */
+  readonly json?: (value: T) => string;
+  /** Whether another spelling of a cell has the same value. @default no */
+  readonly same?: (cell: string, value: T) => boolean;
+}
+
+export type RandomColumns = Readonly<Record<string, RandomColumn>>;
+
+function column<T>(own: RandomColumn<T>): RandomColumn {
+  return own as unknown as RandomColumn;
+}
+
+export function integers(type: string, min: bigint, max: bigint): RandomColumn {
+  const values = fc.oneof(fc.bigInt({ min, max }), fc.constantFrom(min, max));
+  return column({ type, values, literal: String, json: String });
+}
+
+export function decimals(type: string, precision: number, scale: number): RandomColumn {
+  const most = 10n ** BigInt(precision) - 1n;
+  const text = (value: bigint): string => decimalText(value, scale);
+  return column({
+    type,
+    values: fc.bigInt({ min: -most, max: most }),
+    literal: text,
+    json: text,
+  });
+}
+
+export function floats(type: string, values: fc.Arbitrary<number>): RandomColumn {
+  const round = type === "FLOAT" || type === "float4" ? Math.fround : Number;
+  return column({
+    type,
+    values,
+    literal: String,
+    json: (value) => (Number.isFinite(value) ? String(value) : `"${value}"`),
+    same: (cell, value) => Object.is(round(Number(cell)), value),
+  });
+}
+
+/** Text, with line ends and quotes, but without U+0000. */
+const texts = anyText().map((text) => text.replaceAll("\0", ""));
+
+/** Times of RFC 3339. */
+export function times(type: string, decimals: number, zone: string): RandomColumn {
+  const units = 10n ** BigInt(decimals);
+  const [min, max] = decimals === 9 ? [-9_000_000_000n, 9_000_000_000n] : [-62e9, 253e9];
+  return column({
+    type,
+    values: fc.bigInt({ min: BigInt(min) * units, max: BigInt(max) * units }),
+    literal: (value) => timeText(value, decimals).replace("T", " ").replace("Z", zone),
+    cell: (value) => timeText(value, decimals),
+  });
+}
+
+/** Values that a database prints in one way. */
+export function printed(type: string, ...values: readonly string[]): RandomColumn {
+  return column({ type, values: fc.constantFrom(...values), literal: String });
+}
+
+export function textLists(type: string, literal: (list: readonly (string | null)[]) => string) {
+  return column({
+    type,
+    values: fc.array(fc.option(fc.constantFrom("a", "b c", 'q"', "é", "x|y", "\\", "NULL", ""))),
+    literal,
+    cell: (list: readonly (string | null)[]) =>
+      list.some((entry) => entry === null || entry.includes("|"))
+        ? JSON.stringify(list)
+        : list.join("|"),
+    json: (list) => JSON.stringify(list),
+  });
+}
+
+/** Columns that all databases have. */
+export const common: RandomColumns = {
+  texts: column({ type: "text", values: texts, literal: String }),
+  flags: column({ type: "boolean", values: fc.boolean(), literal: String, json: String }),
+  days: column({
+    type: "date",
+    values: fc.integer({ min: -719_000, max: 2_900_000 }),
+    literal: (day) => timeText(BigInt(day) * 86_400n, 0).slice(0, 10),
+  }),
+  infinite: printed("timestamp", "infinity", "-infinity"),
+  ids: column({ type: "uuid", values: fc.uuid(), literal: String }),
+  documents: column({
+    type: "json",
+    values: fc.oneof(fc.json(), fc.constantFrom('"#"', "1.10", '{"a": 1e2}')),
+    literal: String,
+    json: String,
+  }),
+  spans: printed("interval", "00:00:00", "01:02:03.5"),
+};
+
+type RandomRows = readonly Readonly<Record<string, unknown>>[];
+
+/** Rows in which every value may be null. */
+export function randomRows(columns: RandomColumns): fc.Arbitrary<RandomRows> {
+  const values = Object.entries(columns).map(([name, { values: own }]) => [
+    name,
+    fc.option(own as fc.Arbitrary<unknown>),
+  ]);
+  const row = fc.record(Object.fromEntries(values) as Record<string, fc.Arbitrary<unknown>>);
+  return fc.array(row, { minLength: 1, maxLength: 8 });
+}
+
+/** A query of these rows, in their order. */
+export function queryOf(columns: RandomColumns, rows: RandomRows): string {
+  const selects = rows.map((row) => {
+    const cells = Object.entries(columns).map(([name, { type, literal }]) => {
+      const value = row[name] as never;
+      const text = value === null ? "NULL" : `'${literal(value).replaceAll("'", "''")}'`;
+      return `(${text})::${type} AS ${name}`;
+    });
+    return `SELECT ${cells.join(", ")}`;
+  });
+  return selects.join(" UNION ALL ");
+}
+
+/** Copies an input in both shapes and compares them with the rows. */
+export async function expectCopied(
+  address: string,
+  columns: RandomColumns,
+  rows: RandomRows,
+): Promise<void> {
+  const folder = await temporaryFolder();
+  const table = parseInput(address).table;
+  const linesOf = async (shape: "cells" | "objects"): Promise<readonly string[]> => {
+    const path = join(folder, shape);
+    const copied = await table?.copy({ path, shape }, {});
+    expect(copied).toMatchObject({ rows: rows.length, columns: Object.keys(columns) });
+    return (await readFile(path, "utf8")).split("\n").slice(0, -1);
+  };
+  const [header = "", ...cells] = await linesOf("cells");
+  expect(JSON.parse(header)).toEqual(Object.keys(columns));
+  const objects = await linesOf("objects");
+  expect([cells.length, objects.length]).toEqual([rows.length, rows.length]);
+  for (const [at, row] of rows.entries()) {
+    const found = JSON.parse(cells[at]!) as (string | null)[];
+    const members = memberTexts(objects[at]!);
+    for (const [index, [name, own]] of Object.entries(columns).entries()) {
+      const value = row[name] as never;
+      const expected = value === null ? { cell: null, json: "null" } : expectedOf(own, value);
+      const cell = found[index] ?? null;
+      const isSame = cell !== null && own.same?.(cell, value) === true;
+      const raw = members.get(name) ?? "";
+      // Escapes of a text have several spellings.
+      const json = raw.startsWith('"') ? JSON.stringify(JSON.parse(raw)) : raw;
+      const jsonOf = isSame && !json.startsWith('"') ? cell : expected.json;
+      expect({ name, cell: isSame ? expected.cell : cell, json }).toEqual({
+        name,
+        cell: expected.cell,
+        json: jsonOf,
+      });
+    }
+  }
+}
+
+function expectedOf(
+  { literal, cell = literal, json }: RandomColumn,
+  value: never,
+): { readonly cell: string; readonly json: string } {
+  const text = cell(value);
+  return { cell: text, json: json?.(value) ?? JSON.stringify(text) };
+}
