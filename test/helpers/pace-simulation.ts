@@ -187,3 +187,13 @@ export function used(seconds: readonly Second[], limit: number, from: number, to
 export function throttledShare(seconds: readonly Second[]): number {
   return sum(seconds, "throttled") / sum(seconds, "sent");
 }
+
+/** The most requests in any second. */
+export function worstSecond(times: readonly number[]): number {
+  let [most, from] = [0, 0];
+  for (const [to, at] of times.entries()) {
+    while (at - times[from]! >= 1000) from++;
+    most = Math.max(most, to - from + 1);
+  }
+  return most;
+}

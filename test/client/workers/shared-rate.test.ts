@@ -2,10 +2,9 @@ import type { RateLimiterOptions } from "bullmq";
 import { describe, expect, test } from "vitest";
 import type { OpenQueue } from "../../../src/client/workers/lookup-queue.js";
 import { ratesText, SharedRate } from "../../../src/client/workers/shared-rate.js";
-import { tokenBucket, type ScriptedServer } from "../../helpers/pace-simulation.js";
+import { tokenBucket, type ScriptedServer, worstSecond } from "../../helpers/pace-simulation.js";
 import { seeded } from "../../helpers/seeded.js";
 import { SimulatedTimers } from "../../helpers/simulated-timers.js";
-import { worstSecond } from "../../helpers/timed-server.js";
 
 /** A reply takes this long, in milliseconds. */
 const replyMs = 1;

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { type AnsweringServer, startAnsweringServer } from "../../helpers/answering-server.js";
 import { RedisServer } from "../../helpers/redis-server.js";
 import { type RunningRepute, startRepute } from "../../helpers/run-repute.js";
@@ -52,7 +52,6 @@ test.each(Array.from({ length: trials }, (_, n) => n))("trial %i", async (n) => 
   const next = seeded(1_000 + n);
   await redis.command("FLUSHALL");
   const [service, cwd] = await Promise.all([startAnsweringServer(), temporaryFolder()]);
-  onTestFinished(() => service.close());
   const rows = Array.from({ length: items }, (_, row) => `h${row}.example.com`);
   await writeFile(join(cwd, "in.csv"), `domain\n${rows.join("\n")}\n`);
   const asked = ["--intel-url", service.url];
