@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { parquetReadObjects } from "hyparquet";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { reply, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { failure } from "../client/api/answers.js";
@@ -24,7 +24,6 @@ async function enrichCase(asked: string, ...more: string[]) {
   const server = await startScriptedServer(({ path }) =>
     path.startsWith("/beta/guardian-ops/") ? reply(200, found) : reply(400, failure("no")),
   );
-  onTestFinished(() => server.close());
   const addresses = ["--ops-url", server.url, "--intel-url", server.url];
   return runInProcess([
     "case",

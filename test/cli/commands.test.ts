@@ -83,7 +83,6 @@ const askings: Readonly<Record<string, Asking>> = {
 /** Runs a command against a server that gives this answer, with all credentials configured. */
 async function against(asking: Asking, step: Step, columns?: number) {
   const server = await startScriptedServer([step]);
-  onTestFinished(() => server.close());
   const addresses = {
     REPUTE_INTEL_URL: `${server.url}/beta`,
     REPUTE_OPS_URL: server.url,
@@ -146,7 +145,6 @@ describe.each(all)("%s", (_, asking) => {
 
   test("follows no redirect, so that its credential stays with its origin", async () => {
     const elsewhere = await startScriptedServer([reply(200, honest)]);
-    onTestFinished(() => elsewhere.close());
     const result = await against(asking, reply(302, "", { location: `${elsewhere.url}/` }));
     expect(amiss(result)).toEqual([]);
     expect(elsewhere.requests).toEqual([]);
@@ -236,7 +234,6 @@ describe("tags ips", () => {
 
   async function pages(...answers: readonly object[]) {
     const server = await startScriptedServer(answers.map((answer) => reply(200, envelope(answer))));
-    onTestFinished(() => server.close());
     return runInProcess([...ips.args, "--intel-url", server.url]);
   }
 
@@ -284,7 +281,6 @@ describe("tags ips", () => {
 
   test.each([[], ["--limit", "1"]])("rejects the list of another tag %j", async (...more) => {
     const server = await startScriptedServer([reply(200, envelope({ ...tagIps, tag: "c:d" }))]);
-    onTestFinished(() => server.close());
     const args = [...ips.args, ...more, "--intel-url", server.url];
     const { code, stdout, stderr } = await runInProcess(args);
     expect([code, stdout]).toEqual([1, ""]);
@@ -296,7 +292,6 @@ describe("tags ips", () => {
     [["192.0.2.0/24"], 'entry 8 of the list of tag a:b is "192.0.2.0/24"'],
   ])("refuses a single page of %j", async (entries, message) => {
     const server = await startScriptedServer([reply(200, envelope({ ...tagIps, entries }))]);
-    onTestFinished(() => server.close());
     const args = [...ips.args, "--offset", "7", "--intel-url", server.url];
     const { code, stdout, stderr } = await runInProcess(args);
     expect([code, stdout]).toEqual([1, ""]);
@@ -310,7 +305,6 @@ describe("customers", () => {
       reply(200, { items: [{ customer_id: `c-${next}` }], next_cursor: next }),
     );
     const server = await startScriptedServer(pages);
-    onTestFinished(() => server.close());
     const args = ["customers", "--ops-url", server.url];
     const { code, stdout, stderr } = await runInProcess(args);
     expect([code, stdout.split("\n").length, server.requests.length]).toEqual([1, 4, 3]);
@@ -324,7 +318,6 @@ describe("customers", () => {
     async (columns) => {
       const first = { items: [{ customer_id: "c-1" }], next_cursor: "1" };
       const server = await startScriptedServer([reply(200, first), reply(500)]);
-      onTestFinished(() => server.close());
       const args = ["customers", "--ops-url", server.url, "--retries", "0"];
       const { code, stdout, stderr } = await runInProcess(
         args,

@@ -333,12 +333,10 @@ describe("webhook", () => {
   );
 });
 
-describe("schema", () => {
-  test("lists the formats if none is given", async () => {
-    const { code, stderr } = await runInProcess(["schema"]);
-    expect(code).toBe(2);
-    expect(stderr).toContain(
-      "--format with one of manifest, json-schema, postgres, duckdb, bigquery",
-    );
-  });
+test("schema lists the formats if none is given", async () => {
+  const { code, stderr } = await runInProcess(["schema"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(
+    "--format with one of manifest, json-schema, postgres, duckdb, bigquery",
+  );
 });

@@ -119,12 +119,7 @@ describe("query", () => {
   );
 });
 
-describe("quick-check", () => {
-  test("makes only the quick check", async () => {
-    const { code, stdout } = await runRepute(["quick-check", "192.0.2.1", "--local"]);
-    expect([code, lines(stdout)]).toMatchObject([
-      0,
-      [{ query: null, quick_check: { type: "IP" } }],
-    ]);
-  });
+test("quick-check makes only the quick check", async () => {
+  const { code, stdout } = await runRepute(["quick-check", "192.0.2.1", "--local"]);
+  expect([code, lines(stdout)]).toMatchObject([0, [{ query: null, quick_check: { type: "IP" } }]]);
 });

@@ -16,30 +16,28 @@ test("prints the help without arguments", async () => {
   expect([code, stdout.split("\n")[0]]).toEqual([0, "Usage: repute COMMAND [flags] [arguments]"]);
 });
 
-describe("without arguments at a terminal", () => {
-  test("shows four commands to go on with, which run", async () => {
-    const { code, stdout } = await runInProcess([], { columns: 80 });
-    const commands = stdout
-      .trimEnd()
-      .split("\n")
-      .map((line) => line.trim().split(/ {2,}/)[0] ?? "");
-    expect([code, commands]).toEqual([
-      0,
-      [
-        "repute enrich FILE -o out.csv --local",
-        "repute query 192.0.2.1 --local",
-        "repute doctor --local",
-        "repute --help",
-      ],
-    ]);
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, "FILE"), "192.0.2.1\n");
-    for (const command of commands) {
-      expect(await runRepute(command.split(" ").slice(1), { cwd }), command).toMatchObject({
-        code: 0,
-      });
-    }
-  });
+test("without arguments at a terminal shows four commands to go on with, which run", async () => {
+  const { code, stdout } = await runInProcess([], { columns: 80 });
+  const commands = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.trim().split(/ {2,}/)[0] ?? "");
+  expect([code, commands]).toEqual([
+    0,
+    [
+      "repute enrich FILE -o out.csv --local",
+      "repute query 192.0.2.1 --local",
+      "repute doctor --local",
+      "repute --help",
+    ],
+  ]);
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "FILE"), "192.0.2.1\n");
+  for (const command of commands) {
+    expect(await runRepute(command.split(" ").slice(1), { cwd }), command).toMatchObject({
+      code: 0,
+    });
+  }
 });
 
 test.each(["enrich", "tags", "tags list"])("prints %s --help to stdout", async (name) => {

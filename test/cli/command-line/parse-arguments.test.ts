@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { UsageError } from "../../../src/core/errors.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { parseArguments, readLine } from "../../../src/cli/command-line/parse-arguments.js";
@@ -77,40 +77,38 @@ test("words after a command of two words are its arguments", async () => {
   expect([command, operands]).toEqual(["tags show", ["tags", "list"]]);
 });
 
-describe("is explained:", () => {
-  test.each([
-    ["enrihc a.csv", 'there is no command "enrihc"', "did you mean enrich?"],
-    ["ls", 'there is no command "ls"', "the commands are enrich,"],
-    ["tags lst", 'there is no command "tags lst"', "did you mean tags list?"],
-    ["tags LIST", 'there is no command "tags LIST"', "did you mean tags list?"],
-    ["tags frobnicate", 'there is no command "tags frobnicate"', "the commands of tags are list,"],
-    ["tag list", 'there is no command "tag"', "did you mean tags?"],
-    ["help webhok", 'there is no command "webhok"', "did you mean webhook?"],
-    ["tags --json list", "--json stands where the command should be", "repute tags list --json"],
-    ["--quiet enrich", "--quiet stands where the command should be", "the command comes first"],
-    ["enrich --item-colum x", "enrich has no flag --item-colum", "did you mean --item-column?"],
-    ["enrich --itemColumn x", "enrich has no flag --itemColumn", "did you mean --item-column?"],
-    ["enrich --no-headr", "enrich has no flag --no-headr", "did you mean --no-header?"],
-    ["enrich --latency 5ms", "enrich has no flag --latency", "it is a flag of: repute serve"],
-    ["enrich --rate", "--rate needs a value", "write --rate N/s"],
-    ["enrich -o", "--output needs a value", "write --output OUT"],
-    ["enrich --rate --quiet", "--rate needs a value", "write --rate N/s"],
-    ["enrich --retries 1 --retries 2", "--retries is given 2 times: 1, 2", "give it once"],
-    ["enrich -o x --output -", "--output is given 2 times: x, -", "give it once"],
-    ["enrich --no-output", "--no-output does not exist", "--output takes a value"],
-    ["enrich --quiet=maybe", '--quiet takes no value; got "maybe"', "write --quiet or --no-quiet"],
-    ["enrich --api-key k-1", "--api-key does not exist: a secret", "set REPUTE_API_KEY"],
-    ["enrich --api-key=k-1", "--api-key does not exist: a secret", "set REPUTE_API_KEY"],
-    ["enrich --constructor", "enrich has no flag --constructor", ""],
-    ["enrich --no-toString", "enrich has no flag --no-toString", ""],
-    ["enrich --__proto__=1", "enrich has no flag", ""],
-  ])("%s", async (line, message, hint) => {
-    const error = await parse(line).catch((fault: unknown) => fault);
-    expect(error).toBeInstanceOf(UsageError);
-    const { message: told, hint: advice } = error as UsageError;
-    expect([told, advice ?? ""]).toEqual([
-      expect.stringContaining(message),
-      expect.stringContaining(hint),
-    ]);
-  });
+test.each([
+  ["enrihc a.csv", 'there is no command "enrihc"', "did you mean enrich?"],
+  ["ls", 'there is no command "ls"', "the commands are enrich,"],
+  ["tags lst", 'there is no command "tags lst"', "did you mean tags list?"],
+  ["tags LIST", 'there is no command "tags LIST"', "did you mean tags list?"],
+  ["tags frobnicate", 'there is no command "tags frobnicate"', "the commands of tags are list,"],
+  ["tag list", 'there is no command "tag"', "did you mean tags?"],
+  ["help webhok", 'there is no command "webhok"', "did you mean webhook?"],
+  ["tags --json list", "--json stands where the command should be", "repute tags list --json"],
+  ["--quiet enrich", "--quiet stands where the command should be", "the command comes first"],
+  ["enrich --item-colum x", "enrich has no flag --item-colum", "did you mean --item-column?"],
+  ["enrich --itemColumn x", "enrich has no flag --itemColumn", "did you mean --item-column?"],
+  ["enrich --no-headr", "enrich has no flag --no-headr", "did you mean --no-header?"],
+  ["enrich --latency 5ms", "enrich has no flag --latency", "it is a flag of: repute serve"],
+  ["enrich --rate", "--rate needs a value", "write --rate N/s"],
+  ["enrich -o", "--output needs a value", "write --output OUT"],
+  ["enrich --rate --quiet", "--rate needs a value", "write --rate N/s"],
+  ["enrich --retries 1 --retries 2", "--retries is given 2 times: 1, 2", "give it once"],
+  ["enrich -o x --output -", "--output is given 2 times: x, -", "give it once"],
+  ["enrich --no-output", "--no-output does not exist", "--output takes a value"],
+  ["enrich --quiet=maybe", '--quiet takes no value; got "maybe"', "write --quiet or --no-quiet"],
+  ["enrich --api-key k-1", "--api-key does not exist: a secret", "set REPUTE_API_KEY"],
+  ["enrich --api-key=k-1", "--api-key does not exist: a secret", "set REPUTE_API_KEY"],
+  ["enrich --constructor", "enrich has no flag --constructor", ""],
+  ["enrich --no-toString", "enrich has no flag --no-toString", ""],
+  ["enrich --__proto__=1", "enrich has no flag", ""],
+])("is explained: %s", async (line, message, hint) => {
+  const error = await parse(line).catch((fault: unknown) => fault);
+  expect(error).toBeInstanceOf(UsageError);
+  const { message: told, hint: advice } = error as UsageError;
+  expect([told, advice ?? ""]).toEqual([
+    expect.stringContaining(message),
+    expect.stringContaining(hint),
+  ]);
 });

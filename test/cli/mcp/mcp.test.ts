@@ -66,7 +66,6 @@ const lookUp = (...items: string[]): ToolCall => ["lookup_items", { items }];
 
 test("partial answers, errors, none and unknown stay apart, as in rows", async () => {
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   server.partial.add("b.example.com");
   server.malicious.add("c.example.com");
   server.absent.add("d.example.com");
@@ -88,7 +87,6 @@ test("partial answers, errors, none and unknown stay apart, as in rows", async (
 
 test("the requests of a session are limited, those for tags too", async () => {
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   const flags = ["--intel-url", server.url, "--max-requests", "3", "--retries", "0"];
   const items = [1, 2, 3, 4].map((last) => `192.0.2.${last}`);
   const [first, second, third] = await session(flags, [
@@ -106,7 +104,6 @@ test("the requests of a session are limited, those for tags too", async () => {
 
 test("what must not be sent isn't", async () => {
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   const list = join(await temporaryFolder(), "own.txt");
   await writeFile(list, "corp.example.com\n");
   const flags = ["--intel-url", server.url, "--exclude", list, "--bogons", "local"];
@@ -126,7 +123,6 @@ test.each([
   ["WHITE", null],
 ])("with --max-tlp green, items marked %j: %s", async (tlp, code) => {
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   const flags = ["--intel-url", server.url, "--max-tlp", "green"];
   const args = { items: ["192.0.2.1"], ...(tlp !== undefined && { tlp }) };
   const [reply] = await session(flags, [["lookup_items", args]]);

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { chooseAddress, withServices } from "../../../src/cli/services/services.js";
 import type {
   GivenSetting,
@@ -24,31 +24,27 @@ function local(given: Readonly<Record<string, GivenSetting>>) {
   return { settings, given: places, context };
 }
 
-describe("the embedded service", () => {
-  test("requires and receives the key from a file named by a flag", async () => {
-    const file = { value: await keyFile(), level: "flag", name: "--api-key-file" } as const;
-    await withServices(["intel"], local({ apiKeyFile: file }), async ({ intel }) => {
-      const headers = { "x-api-key": intel.credential ?? "" };
-      const statuses = [
-        (await fetch(`${intel.url}/query/192.0.2.1`)).status,
-        (await fetch(`${intel.url}/query/192.0.2.1`, { headers })).status,
-      ];
-      expect([intel.credential, statuses]).toEqual(["named-key", [403, 200]]);
-    });
+test("the embedded service requires and receives the key from a file named by a flag", async () => {
+  const file = { value: await keyFile(), level: "flag", name: "--api-key-file" } as const;
+  await withServices(["intel"], local({ apiKeyFile: file }), async ({ intel }) => {
+    const headers = { "x-api-key": intel.credential ?? "" };
+    const statuses = [
+      (await fetch(`${intel.url}/query/192.0.2.1`)).status,
+      (await fetch(`${intel.url}/query/192.0.2.1`, { headers })).status,
+    ];
+    expect([intel.credential, statuses]).toEqual(["named-key", [403, 200]]);
   });
 });
 
-describe("a missing secret file", () => {
-  test.each([
-    ["query", "192.0.2.1", "--local", "--api-key-file"],
-    ["customers", "--local", "--access-token-file"],
-  ])("is an error when a flag names it: %s %s", async (...args) => {
-    const { code, stdout, stderr } = await runInProcess([...args, "no-such-file"]);
-    expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toMatch(
-      /^repute: cannot read no-such-file, the .* file \(.*-file\): no such file\n/,
-    );
-  });
+test.each([
+  ["query", "192.0.2.1", "--local", "--api-key-file"],
+  ["customers", "--local", "--access-token-file"],
+])("a missing secret file is an error when a flag names it: %s %s", async (...args) => {
+  const { code, stdout, stderr } = await runInProcess([...args, "no-such-file"]);
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toMatch(
+    /^repute: cannot read no-such-file, the .* file \(.*-file\): no such file\n/,
+  );
 });
 
 test("--local works with a key file", async () => {

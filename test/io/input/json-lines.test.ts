@@ -96,18 +96,16 @@ describe("jsonLines", () => {
   });
 });
 
-describe("startsDocument", () => {
-  it.each([
-    ['[{"a":1}]', true, true],
-    ["[\n", true, true],
-    ['{\n"a"', true, true],
-    ['{"a":1}\n{"a":2}\n', false, false],
-    ['{"a":1}\n', false, false],
-    ['{"s":"ok","data":[{"a":1}]}', false, true],
-    ["[2001:db8::1]:443\n", false, true],
-    ["192.0.2.1\n", false, false],
-  ])("%j is one: %s; if it is named so: %s", (head, possibly, named) => {
-    expect(startsDocument(Buffer.from(head), false)).toBe(possibly);
-    expect(startsDocument(Buffer.from(head), true)).toBe(named);
-  });
+it.each([
+  ['[{"a":1}]', true, true],
+  ["[\n", true, true],
+  ['{\n"a"', true, true],
+  ['{"a":1}\n{"a":2}\n', false, false],
+  ['{"a":1}\n', false, false],
+  ['{"s":"ok","data":[{"a":1}]}', false, true],
+  ["[2001:db8::1]:443\n", false, true],
+  ["192.0.2.1\n", false, false],
+])("startsDocument %j is one: %s; if it is named so: %s", (head, possibly, named) => {
+  expect(startsDocument(Buffer.from(head), false)).toBe(possibly);
+  expect(startsDocument(Buffer.from(head), true)).toBe(named);
 });

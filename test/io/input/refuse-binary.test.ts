@@ -1,24 +1,22 @@
-import { describe, expect, it, test } from "vitest";
+import { expect, it, test } from "vitest";
 import { openInput } from "../../../src/io/input/open-input.js";
 import { piped } from "./sources/sources-reading.js";
 
-describe("an input that is not rows, objects or a list", () => {
-  it.each([
-    ["PK\x03\x04\x14", "a ZIP archive"],
-    ["%PDF-1.7\n", "a PDF document"],
-    ["\x89PNG\r\n\x1a\n", "a PNG image"],
-    [`${"name".padEnd(257, "\0")}ustar\0`, "a tar archive"],
-    ['<?xml version="1.0"?>\n<a/>', "an XML document"],
-    ["\xef\xbb\xbf<stix:Package xmlns='x'>\n<a>192.0.2.1</a>", "an XML document"],
-    ["<!DOCTYPE html>\n<p>", "an HTML page"],
-    ["i\0p\0\n\0", "UTF-16 text"],
-    ["\x01\0\0\x02\0\n\0\x03\n".repeat(12), "binary data"],
-  ])("%j is rejected and named", async (start, kind) => {
-    const bytes = Buffer.from(start, "latin1");
-    await expect(openInput(piped(bytes), { gzip: false, offset: 0 })).rejects.toMatchObject({
-      code: "input_binary",
-      message: expect.stringContaining(kind) as string,
-    });
+it.each([
+  ["PK\x03\x04\x14", "a ZIP archive"],
+  ["%PDF-1.7\n", "a PDF document"],
+  ["\x89PNG\r\n\x1a\n", "a PNG image"],
+  [`${"name".padEnd(257, "\0")}ustar\0`, "a tar archive"],
+  ['<?xml version="1.0"?>\n<a/>', "an XML document"],
+  ["\xef\xbb\xbf<stix:Package xmlns='x'>\n<a>192.0.2.1</a>", "an XML document"],
+  ["<!DOCTYPE html>\n<p>", "an HTML page"],
+  ["i\0p\0\n\0", "UTF-16 text"],
+  ["\x01\0\0\x02\0\n\0\x03\n".repeat(12), "binary data"],
+])("an input that is not rows, objects or a list %j is rejected and named", async (start, kind) => {
+  const bytes = Buffer.from(start, "latin1");
+  await expect(openInput(piped(bytes), { gzip: false, offset: 0 })).rejects.toMatchObject({
+    code: "input_binary",
+    message: expect.stringContaining(kind) as string,
   });
 });
 

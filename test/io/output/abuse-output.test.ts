@@ -38,41 +38,37 @@ function shell(line: string, cwd: string): Promise<{ stdout: string; stderr: str
   });
 }
 
-describe("reports an impossible output before it requests or overwrites anything", () => {
-  test.each([
-    [
-      "a folder that is not there",
-      ["-o", "none/out.csv"],
-      2,
-      /^repute: the folder .*none does not exist\n/,
-    ],
-    ["a directory", ["-o", "folder"], 2, /^repute: the output folder is a directory\n/],
-    [
-      "the input",
-      ["-o", "in.csv"],
-      2,
-      /^repute: the output in\.csv would overwrite the input in\.csv\n/,
-    ],
-    [
-      "a link to the input",
-      ["-o", "link.csv"],
-      2,
-      /^repute: .* would overwrite the input in\.csv\n/,
-    ],
-    [
-      "a format that is none",
-      ["-o", "out.xlsx"],
-      2,
-      /^repute: cannot write out\.xlsx: \.xlsx is not an output format\n {2}name it \.csv, .* or keep the name and set the format with --to\n/,
-    ],
-    ["an address that is none", ["-o", "sqlite:out.db"], 2, /cannot write to sqlite:/],
-    [
-      "an unknown parameter of an address",
-      ["-o", "duckdb:w.db?tabel=night"],
-      2,
-      /unknown parameter "tabel"\n {2}write duckdb:FILE\?table=NAME/,
-    ],
-  ])("%s", async (_, args, code, message) => {
+test.each([
+  [
+    "a folder that is not there",
+    ["-o", "none/out.csv"],
+    2,
+    /^repute: the folder .*none does not exist\n/,
+  ],
+  ["a directory", ["-o", "folder"], 2, /^repute: the output folder is a directory\n/],
+  [
+    "the input",
+    ["-o", "in.csv"],
+    2,
+    /^repute: the output in\.csv would overwrite the input in\.csv\n/,
+  ],
+  ["a link to the input", ["-o", "link.csv"], 2, /^repute: .* would overwrite the input in\.csv\n/],
+  [
+    "a format that is none",
+    ["-o", "out.xlsx"],
+    2,
+    /^repute: cannot write out\.xlsx: \.xlsx is not an output format\n {2}name it \.csv, .* or keep the name and set the format with --to\n/,
+  ],
+  ["an address that is none", ["-o", "sqlite:out.db"], 2, /cannot write to sqlite:/],
+  [
+    "an unknown parameter of an address",
+    ["-o", "duckdb:w.db?tabel=night"],
+    2,
+    /unknown parameter "tabel"\n {2}write duckdb:FILE\?table=NAME/,
+  ],
+])(
+  "reports an impossible output before it requests or overwrites anything %s",
+  async (_, args, code, message) => {
     const cwd = await folderWithInput();
     await symlink("in.csv", join(cwd, "link.csv"));
     const before = await readdir(cwd);
@@ -82,8 +78,8 @@ describe("reports an impossible output before it requests or overwrites anything
     expect(result.stderr).not.toMatch(/^ +at /m);
     expect(await readFile(join(cwd, "in.csv"), "utf8")).toBe(input);
     expect(await readdir(cwd)).toEqual(before);
-  });
-});
+  },
+);
 
 describe("every command that writes rows refuses an unknown format", () => {
   test.each([
@@ -116,18 +112,16 @@ describe("every command that writes rows refuses an unknown format", () => {
   });
 });
 
-describe("a full device", () => {
-  test.each([
-    ["as OUT", ["-o", "/dev/full"]],
-    ["behind stdout", ["-o", "-"]],
-  ])("%s ends the run with a one-line error", async (_, args) => {
-    const cwd = await folderWithInput();
-    const line = `repute enrich in.csv --local ${args.join(" ")} > /dev/full; echo $? >&2`;
-    const { stderr } = await shell(line, cwd);
-    expect(stderr).toMatch(
-      /^repute: using column "ip" .*\nrepute: cannot write (\/dev\/full|stdout): the disk is full\n {2}free some space, then run again\n1\n$/,
-    );
-  });
+test.each([
+  ["as OUT", ["-o", "/dev/full"]],
+  ["behind stdout", ["-o", "-"]],
+])("a full device %s ends the run with a one-line error", async (_, args) => {
+  const cwd = await folderWithInput();
+  const line = `repute enrich in.csv --local ${args.join(" ")} > /dev/full; echo $? >&2`;
+  const { stderr } = await shell(line, cwd);
+  expect(stderr).toMatch(
+    /^repute: using column "ip" .*\nrepute: cannot write (\/dev\/full|stdout): the disk is full\n {2}free some space, then run again\n1\n$/,
+  );
 });
 
 test.each([
@@ -158,16 +152,14 @@ test.each([21, 25, 30])(
   },
 );
 
-describe("a reader that disconnects", () => {
-  test("ends the run quietly and leaves no temporary files", async () => {
-    const cwd = await folderWithInput();
-    const line =
-      "seq 200000 | TMPDIR=folder repute enrich --from text --local | head -1; echo ${PIPESTATUS[1]}";
-    const { stdout, stderr } = await shell(line, cwd);
-    expect(stdout).toMatch(/^item,rep_item,.*\n0\n$/);
-    expect(stderr).toBe("");
-    expect(await readdir(join(cwd, "folder"))).toEqual([]);
-  });
+test("a reader that disconnects ends the run quietly and leaves no temporary files", async () => {
+  const cwd = await folderWithInput();
+  const line =
+    "seq 200000 | TMPDIR=folder repute enrich --from text --local | head -1; echo ${PIPESTATUS[1]}";
+  const { stdout, stderr } = await shell(line, cwd);
+  expect(stdout).toMatch(/^item,rep_item,.*\n0\n$/);
+  expect(stderr).toBe("");
+  expect(await readdir(join(cwd, "folder"))).toEqual([]);
 });
 
 test.each(["2>&-", "2>/dev/full"])("a run continues with %s", async (redirection) => {

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { runRepute } from "../../helpers/run-repute.js";
 import { reply, startScriptedServer } from "../../helpers/scripted-server.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
@@ -17,7 +17,6 @@ async function service({ failsFirst = false } = {}) {
     const asn = { countryCode: "DE", asn: "-1", name: "'=name" };
     return reply(200, success({ ...ipResult(), item, tags: ["=cmd", "'=cmd"], asn }));
   });
-  onTestFinished(() => server.close());
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "in.txt"), "203.0.113.1\n+a@example.com\n");
   const address = ["--intel-url", `${server.url}/beta`, "--retries", "0", "--max-failed", "100%"];

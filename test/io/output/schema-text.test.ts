@@ -88,12 +88,11 @@ const setDecisive = `UPDATE hits SET
   rep_intent = CASE WHEN rep_status = 'complete' THEN replace(rep_verdict, 'listed', 'none') END,
   rep_mail_blocklist = CASE rep_verdict WHEN 'listed' THEN 'ACTIVE' ELSE 'NOT_LISTED' END`;
 
-describe("the view of changes", () => {
-  it("compares only what both runs know", async () => {
-    const instance = await DuckDBInstance.create(":memory:");
-    const connection = await instance.connect();
-    await connection.run(schemaText("duckdb", { columns: [], prefix: "rep_", table: "hits" }));
-    await connection.run(`INSERT INTO hits
+it("the view of changes compares only what both runs know", async () => {
+  const instance = await DuckDBInstance.create(":memory:");
+  const connection = await instance.connect();
+  await connection.run(schemaText("duckdb", { columns: [], prefix: "rep_", table: "hits" }));
+  await connection.run(`INSERT INTO hits
         (rep_run_id, rep_row, rep_kind, rep_item, rep_verdict, rep_tags, rep_asn, rep_looked_up_at,
          rep_status, rep_type, rep_missing)
       VALUES
@@ -107,15 +106,14 @@ describe("the view of changes", () => {
         ('2', 2, 'ip', '192.0.2.2', 'malicious', NULL, NULL, '2026-01-02T00:00:00Z', 'failed', NULL, NULL),
         ('2', 3, 'ip', '192.0.2.3', 'malicious', NULL, 'AS64500', '2026-01-02T00:00:00Z', 'partial', 'IP', ['tags']),
         ('3', 1, 'ip', '192.0.2.1', 'suspicious', ['c:d'], 'AS64496', '2026-01-03T00:00:00Z', 'complete', 'IP', [])`);
-    await connection.run(setDecisive);
-    await connection.run(
-      "UPDATE hits SET rep_quick_intent = 'none', rep_quick_mail_blocklist = 'NOT_LISTED' WHERE rep_item = '192.0.2.4'",
-    );
-    const found = await connection.runAndReadAll(
-      "SELECT rep_change, rep_item, rep_run_id FROM hits_changes ORDER BY rep_item",
-    );
-    expect(found.getRows()).toEqual([["changed", "192.0.2.3", "2"]]);
-    connection.closeSync();
-    instance.closeSync();
-  });
+  await connection.run(setDecisive);
+  await connection.run(
+    "UPDATE hits SET rep_quick_intent = 'none', rep_quick_mail_blocklist = 'NOT_LISTED' WHERE rep_item = '192.0.2.4'",
+  );
+  const found = await connection.runAndReadAll(
+    "SELECT rep_change, rep_item, rep_run_id FROM hits_changes ORDER BY rep_item",
+  );
+  expect(found.getRows()).toEqual([["changed", "192.0.2.3", "2"]]);
+  connection.closeSync();
+  instance.closeSync();
 });

@@ -94,29 +94,19 @@ describe("enrich --to ecs", () => {
   });
 });
 
-describe("enrich --to es-bulk", () => {
-  test("writes pairs, which verify counts and retry and report refuse", async () => {
-    const { out, text } = await shaped("es-bulk");
-    const lines = linesOf(text);
-    expect(lines).toHaveLength(2 * rows);
-    const ids = lines.filter((_, n) => n % 2 === 0).map((line) => (line["index"] as Json)["_id"]);
-    expect(new Set(ids).size).toBe(rows);
-    const again = linesOf((await shaped("es-bulk")).text);
-    expect(again.filter((_, n) => n % 2 === 0)).toEqual(lines.filter((_, n) => n % 2 === 0));
-    const { code, stdout } = await runRepute(["verify", out]);
-    expect([code, stdout]).toEqual([0, expect.stringContaining(`${rows} rows`)]);
-    const retried = await runRepute([
-      "retry",
-      out,
-      "-o",
-      `${out}.2`,
-      "--from",
-      "ndjson",
-      "--local",
-    ]);
-    expect(retried.code).toBe(2);
-    expect(await runRepute(["report", out])).toMatchObject({ code: 2 });
-  });
+test("enrich --to es-bulk writes pairs, which verify counts and retry and report refuse", async () => {
+  const { out, text } = await shaped("es-bulk");
+  const lines = linesOf(text);
+  expect(lines).toHaveLength(2 * rows);
+  const ids = lines.filter((_, n) => n % 2 === 0).map((line) => (line["index"] as Json)["_id"]);
+  expect(new Set(ids).size).toBe(rows);
+  const again = linesOf((await shaped("es-bulk")).text);
+  expect(again.filter((_, n) => n % 2 === 0)).toEqual(lines.filter((_, n) => n % 2 === 0));
+  const { code, stdout } = await runRepute(["verify", out]);
+  expect([code, stdout]).toEqual([0, expect.stringContaining(`${rows} rows`)]);
+  const retried = await runRepute(["retry", out, "-o", `${out}.2`, "--from", "ndjson", "--local"]);
+  expect(retried.code).toBe(2);
+  expect(await runRepute(["report", out])).toMatchObject({ code: 2 });
 });
 
 test("--es-action and --es-id choose the action and what has a document of its own", async () => {

@@ -138,15 +138,13 @@ test("counts its request against a quota, and sends none once that is used up", 
   expect([second.code, server?.requests.length]).toEqual([0, 1]);
 });
 
-describe("a cache", () => {
-  test("that is damaged fails with the folder to delete", async () => {
-    const cache = await temporaryFolder();
-    await mkdir(join(cache, "answers"));
-    await writeFile(join(cache, "answers", "answers.db"), "no database ".repeat(1000));
-    const { code, of } = await doctor(["--local", "--cache", cache]);
-    expect([code, of("cache")?.status]).toEqual([1, "fail"]);
-    expect(of("cache")?.remedy).toContain(`delete the folder ${join(cache, "answers")}`);
-  });
+test("a cache that is damaged fails with the folder to delete", async () => {
+  const cache = await temporaryFolder();
+  await mkdir(join(cache, "answers"));
+  await writeFile(join(cache, "answers", "answers.db"), "no database ".repeat(1000));
+  const { code, of } = await doctor(["--local", "--cache", cache]);
+  expect([code, of("cache")?.status]).toEqual([1, "fail"]);
+  expect(of("cache")?.remedy).toContain(`delete the folder ${join(cache, "answers")}`);
 });
 
 test("is interrupted by a signal", async () => {

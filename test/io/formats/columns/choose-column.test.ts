@@ -204,19 +204,17 @@ describe("chooseItemColumn", () => {
   });
 });
 
-describe("rateColumns", () => {
-  it.each([
-    ["an item", ip, 1],
-    ["a defanged item", "hxxp://example[.]com/a", 1],
-    ["a hash of another kind", sha256, 1],
-    ["a network", "192.0.2.0/24", 1],
-    ["a URL of an internal host", "http://10.0.0.5/a", 1],
-    ["a file name", "setup.exe", 0.5],
-    ["a date", "2026-03-01T04:00:00Z", 0],
-  ])("counts %s as %3$d", (_, cell, share) => {
-    const [column] = rateColumns(table({ any: [cell, "", "N/A"] }));
-    expect(column?.sample).toMatchObject({ cells: 1, indicators: share > 0 ? 1 : 0, share });
-  });
+it.each([
+  ["an item", ip, 1],
+  ["a defanged item", "hxxp://example[.]com/a", 1],
+  ["a hash of another kind", sha256, 1],
+  ["a network", "192.0.2.0/24", 1],
+  ["a URL of an internal host", "http://10.0.0.5/a", 1],
+  ["a file name", "setup.exe", 0.5],
+  ["a date", "2026-03-01T04:00:00Z", 0],
+])("rateColumns counts %s as %3$d", (_, cell, share) => {
+  const [column] = rateColumns(table({ any: [cell, "", "N/A"] }));
+  expect(column?.sample).toMatchObject({ cells: 1, indicators: share > 0 ? 1 : 0, share });
 });
 
 it.each([

@@ -36,14 +36,12 @@ describe("matchColumn", () => {
   });
 });
 
-describe("warnOfDuplicateName", () => {
-  it("warns that the first of several columns is used", () => {
-    const warnings = new Warnings();
-    warnOfDuplicateName(["data ", "note", "data"], { name: "data ", index: 0 }, warnings);
-    expect([...warnings.counts.keys()]).toEqual([
-      'several columns are named "data"; using the first',
-    ]);
-  });
+it("warnOfDuplicateName warns that the first of several columns is used", () => {
+  const warnings = new Warnings();
+  warnOfDuplicateName(["data ", "note", "data"], { name: "data ", index: 0 }, warnings);
+  expect([...warnings.counts.keys()]).toEqual([
+    'several columns are named "data"; using the first',
+  ]);
 });
 
 function shares(names: readonly string[]): readonly RatedColumn[] {

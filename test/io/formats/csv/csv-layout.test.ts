@@ -149,14 +149,15 @@ describe("flags", () => {
   });
 });
 
-describe("a column of kind names", () => {
-  it.each([null, "data"])("next to the item is used, with --item-column %s", async (itemColumn) => {
+it.each([null, "data"])(
+  "a column of kind names next to the item is used, with --item-column %s",
+  async (itemColumn) => {
     const content = "indicator_type,data\nDomain,setup.sh\nsha256,x\nurl,example.com\n";
     const { reading, rows } = await read(content, { itemColumn });
     expect(reading.kind).toEqual({ name: "indicator_type", index: 0, by: "neighbour" });
     expect(rows.map((row) => row.kindText)).toEqual(["Domain", "", "url"]);
-  });
-});
+  },
+);
 
 describe("a resumed run", () => {
   const content = `# feed\n# "id","peer","kind"\n${lines(300, (n) => `"${n}", "192.0.2.${n % 250}", "ip"`)}`;

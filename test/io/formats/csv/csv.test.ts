@@ -22,16 +22,14 @@ async function errorOf(
   );
 }
 
-describe("csv header", () => {
-  it.each([
-    ["surrounding spaces", " Item ,note \n", [" Item ", "note "]],
-    ["empty and repeated names", "item,,note,note,\n", ["item", "", "note", "note", ""]],
-    ["no byte order mark, but the quotes after it", '\ufeff"item","no""te"\n', ["item", 'no"te']],
-    ["no names in an empty input", "", []],
-  ])("has %s, and no row", async (_, content, columns) => {
-    const { source, rows } = await readSource("csv", piped(content), { comment: "#" });
-    expect([source.columns, rows]).toEqual([columns, []]);
-  });
+it.each([
+  ["surrounding spaces", " Item ,note \n", [" Item ", "note "]],
+  ["empty and repeated names", "item,,note,note,\n", ["item", "", "note", "note", ""]],
+  ["no byte order mark, but the quotes after it", '\ufeff"item","no""te"\n', ["item", 'no"te']],
+  ["no names in an empty input", "", []],
+])("csv header has %s, and no row", async (_, content, columns) => {
+  const { source, rows } = await readSource("csv", piped(content), { comment: "#" });
+  expect([source.columns, rows]).toEqual([columns, []]);
 });
 
 describe("csv cells", () => {

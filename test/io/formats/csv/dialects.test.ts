@@ -76,16 +76,14 @@ describe("a table", () => {
   });
 });
 
-describe("a table with lines below it", () => {
-  it.each([
-    ["psql", " ip | n\n----+---\n 192.0.2.1 | 1\n(1 row)\n"],
-    ["mysql", "+----+\n| ip | n |\n+----+\n| 192.0.2.1 | 1 |\n+----+\n1 row in set (0.00 sec)\n"],
-  ])("is still one: %s", async (_, content) => {
-    const { items, reading, columns } = await read(content);
-    expect(reading.delimiter).toBe("|");
-    expect(columns.map((name) => name.trim())).toContain("ip");
-    expect(items[0]).toBe("192.0.2.1");
-  });
+it.each([
+  ["psql", " ip | n\n----+---\n 192.0.2.1 | 1\n(1 row)\n"],
+  ["mysql", "+----+\n| ip | n |\n+----+\n| 192.0.2.1 | 1 |\n+----+\n1 row in set (0.00 sec)\n"],
+])("a table with lines below it is still one: %s", async (_, content) => {
+  const { items, reading, columns } = await read(content);
+  expect(reading.delimiter).toBe("|");
+  expect(columns.map((name) => name.trim())).toContain("ip");
+  expect(items[0]).toBe("192.0.2.1");
 });
 
 describe("a line with an item", () => {

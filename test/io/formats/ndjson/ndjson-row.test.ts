@@ -29,18 +29,16 @@ describe("valuesAt", () => {
   );
 });
 
-describe("itemTextOf", () => {
-  it.each([
-    ["a string", "192.0.2.1", "192.0.2.1"],
-    ["an array with a single string", ["192.0.2.1"], "192.0.2.1"],
-    ["null", null, ""],
-    ["nothing", undefined, ""],
-    ["an array of several", ["192.0.2.1", "192.0.2.2"], null],
-    ["an empty array", [], null],
-    ["an array with a number", [1], null],
-    ["an object", { ip: "192.0.2.1" }, null],
-    ["a number", 3221225985, null],
-  ])("reads %s", (_, value, text) => {
-    expect(itemTextOf(value)).toBe(text);
-  });
+it.each([
+  ["a string", "192.0.2.1", "192.0.2.1"],
+  ["an array with a single string", ["192.0.2.1"], "192.0.2.1"],
+  ["null", null, ""],
+  ["nothing", undefined, ""],
+  ["an array of several", ["192.0.2.1", "192.0.2.2"], null],
+  ["an empty array", [], null],
+  ["an array with a number", [1], null],
+  ["an object", { ip: "192.0.2.1" }, null],
+  ["a number", 3221225985, null],
+])("itemTextOf reads %s", (_, value, text) => {
+  expect(itemTextOf(value)).toBe(text);
 });

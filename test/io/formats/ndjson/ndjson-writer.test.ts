@@ -87,16 +87,14 @@ describe("ndjsonEncoder", () => {
   });
 });
 
-describe("uniqueNames", () => {
-  it("names empty columns by position and numbers repeated ones", () => {
-    expect(uniqueNames(["a", "", "a", "", "column_2"])).toEqual([
-      "a",
-      "column_2_2",
-      "a_2",
-      "column_4",
-      "column_2",
-    ]);
-  });
+it("uniqueNames names empty columns by position and numbers repeated ones", () => {
+  expect(uniqueNames(["a", "", "a", "", "column_2"])).toEqual([
+    "a",
+    "column_2_2",
+    "a_2",
+    "column_4",
+    "column_2",
+  ]);
 });
 
 function lineOf(

@@ -20,14 +20,12 @@ describe("lineEndOf", () => {
   });
 });
 
-describe("showsLineEnd", () => {
-  it.each([
-    ["a\n", true],
-    ["a\rb", false],
-    ["a".repeat(65_536), true],
-  ])("tells of %j whether it is enough", (head, enough) => {
-    expect(showsLineEnd(Buffer.from(head))).toBe(enough);
-  });
+it.each([
+  ["a\n", true],
+  ["a\rb", false],
+  ["a".repeat(65_536), true],
+])("showsLineEnd tells of %j whether it is enough", (head, enough) => {
+  expect(showsLineEnd(Buffer.from(head))).toBe(enough);
 });
 
 describe("countLineEnds", () => {

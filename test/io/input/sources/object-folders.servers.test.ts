@@ -1,6 +1,6 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { done, type ObjectTests, useObjectStore } from "../../output/object/object-tests.js";
 
@@ -106,7 +106,6 @@ test("reads the objects under deeper keys with --recursive, in the order of thei
 test("continues in the object where it stopped, and takes over the answers for other versions", async () => {
   const { store, key, enrich } = tests;
   const service = await startAnsweringServer();
-  onTestFinished(() => service.close());
   for (const [n, name] of ["a.csv", "b.csv", "c.csv"].entries()) {
     const rows = Array.from({ length: 4 }, (_, row) => `h-${4 * n + row}.example.com\n`);
     await store.put(`${key}/${name}`, `domain\n${rows.join("")}`);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import type { SourceInput } from "../../../../src/io/input/types.js";
 import {
   delimiterOf,
@@ -24,12 +24,7 @@ const storages = ["plain", "gzip"] as const;
 /** JSON documents are converted into NDJSON before they are read. */
 const textFormats = Object.keys(sourceSamples) as (keyof typeof sourceSamples)[];
 
-let folder: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "repute-sources-"));
-});
-
+const folder = await mkdtemp(join(tmpdir(), "repute-sources-"));
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import type { Manifest } from "../../../../src/core/manifest.js";
 import { type AnsweringServer, startAnsweringServer } from "../../../helpers/answering-server.js";
 import { enrichKilled } from "../../../helpers/enrich-killed.js";
@@ -9,12 +9,7 @@ import { PostgresCluster } from "../../../helpers/postgres-cluster.js";
 import { runRepute, type RunReputeResult } from "../../../helpers/run-repute.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
-let cluster: PostgresCluster;
-
-beforeAll(async () => {
-  cluster = await PostgresCluster.start();
-});
-
+const cluster = await PostgresCluster.start();
 afterAll(() => cluster.stop());
 
 /** The address of a query; it is SQL as typed. */
@@ -163,7 +158,6 @@ interface Prepared {
 
 async function prepared(): Promise<Prepared> {
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   return { cwd: await temporaryFolder(), server };
 }
 

@@ -1,6 +1,6 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Manifest } from "../../../../src/core/manifest.js";
 import { type AnsweringServer, startAnsweringServer } from "../../../helpers/answering-server.js";
 import { type RunReputeOptions, startRepute } from "../../../helpers/run-repute.js";
@@ -15,7 +15,6 @@ useObjectStore((given) => (tests = given));
 /** The arguments of a run of 30 rows into an object. */
 async function prepared(): Promise<readonly string[]> {
   service = await startAnsweringServer();
-  onTestFinished(() => service.close());
   const rows = Array.from({ length: 28 }, (_, n) => `h-${n + 1}.example.com\n`);
   await writeFile(join(tests.cwd, "in.csv"), `domain\n${rows.join("")}no item\nsetup.exe\n`);
   const place = `s3://lake/${tests.key}/`;

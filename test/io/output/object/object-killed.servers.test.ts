@@ -1,7 +1,7 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { queryDuckdb } from "../tables/warehouse-readers.js";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { enrichKilled } from "../../../helpers/enrich-killed.js";
@@ -21,7 +21,6 @@ const kills = [9_500, 200];
 test("a run from object to object that is killed repeatedly has each row once and shows no half object", async () => {
   const { store, cwd, key, repute } = tests;
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   const lines = Array.from({ length: rows }, (_, n) => `${n},host-${n}.example.com\n`);
   await store.put(`${key}/in.csv`, `n,item\n${lines.join("")}`);
   const name = `${key}/rows.parquet`;

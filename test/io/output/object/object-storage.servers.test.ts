@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { writeObject } from "../../../../src/io/s3/write-object.js";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { type Fault, secret } from "./object-store.js";
@@ -142,7 +142,6 @@ test.each(["rows", "report"])(
   "a store that is away, or may not be written, is noticed before the first request (%s)",
   async (what) => {
     const service = await startAnsweringServer();
-    onTestFinished(() => service.close());
     const place = "s3://lake/away/rows";
     const to =
       what === "rows" ? ["-o", `${place}.csv`] : ["-o", "out.csv", "--report", `${place}.html`];

@@ -1,16 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { schemaText } from "../../../../src/io/output/schema-text.js";
 import { PostgresCluster } from "../../../helpers/postgres-cluster.js";
 import { runRepute } from "../../../helpers/run-repute.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
-let cluster: PostgresCluster;
-
-beforeAll(async () => {
-  cluster = await PostgresCluster.start();
-});
+const cluster = await PostgresCluster.start();
 afterAll(() => cluster.stop());
 
 const nights = ["1", "2"] as const;

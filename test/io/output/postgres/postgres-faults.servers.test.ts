@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { type Clock, systemClock } from "../../../../src/core/clock.js";
 import { maxAttempts } from "../../../../src/io/output/postgres/database.js";
 import type { EnrichedRow } from "../../../../src/core/row.js";
@@ -11,12 +11,7 @@ import { PostgresCluster } from "../../../helpers/postgres-cluster.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { PostgresProxy } from "./postgres-proxy.js";
 
-let cluster: PostgresCluster;
-
-beforeAll(async () => {
-  cluster = await PostgresCluster.start();
-});
-
+const cluster = await PostgresCluster.start();
 afterAll(() => cluster.stop());
 
 describe("a lost connection", () => {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { enrich } from "../../../../src/jobs/enrich/execute.js";
 import type { Manifest } from "../../../../src/core/manifest.js";
 import { parseOutput } from "../../../../src/io/output/registry.js";
@@ -16,12 +16,7 @@ import { seeded } from "../../../helpers/seeded.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { jobHere } from "../../../helpers/job-here.js";
 
-let cluster: PostgresCluster;
-
-beforeAll(async () => {
-  cluster = await PostgresCluster.start();
-});
-
+const cluster = await PostgresCluster.start();
 afterAll(() => cluster.stop());
 
 describe("enrich into a table", () => {
@@ -211,7 +206,6 @@ interface Prepared {
 /** A working folder with `in.csv` and a service. */
 async function prepared(table: string, rows: number): Promise<Prepared> {
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   const cwd = await temporaryFolder();
   // Every tenth row repeats an earlier item, one in a hundred has none.
   const lines = Array.from({ length: rows }, (_, n) => {

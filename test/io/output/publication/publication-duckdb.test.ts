@@ -46,18 +46,16 @@ it("commits the rows of a run again without changing those that are there", asyn
   expect(stored.map((row) => row["ip"])).toEqual(["cell 1", "mine", "cell 3"]);
 });
 
-describe("the check before the first row", () => {
-  it("leaves neither a file nor a table behind", async () => {
-    const place = await aPlace();
-    await open(place);
-    expect(await readdir(place.folder)).toEqual(["state"]);
-    await query(place, "CREATE TABLE other (mine INTEGER)");
-    await open(place);
-    expect(await readdir(place.folder)).toEqual(["out.duckdb", "state"]);
-    expect(await query(place, "SELECT table_name AS name FROM information_schema.tables")).toEqual([
-      { name: "other" },
-    ]);
-  });
+it("the check before the first row leaves neither a file nor a table behind", async () => {
+  const place = await aPlace();
+  await open(place);
+  expect(await readdir(place.folder)).toEqual(["state"]);
+  await query(place, "CREATE TABLE other (mine INTEGER)");
+  await open(place);
+  expect(await readdir(place.folder)).toEqual(["out.duckdb", "state"]);
+  expect(await query(place, "SELECT table_name AS name FROM information_schema.tables")).toEqual([
+    { name: "other" },
+  ]);
 });
 
 describe("an unusable file", () => {

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { schemaText } from "../../../../src/io/output/schema-text.js";
 import { columns } from "../../../../src/core/columns.js";
 import { passwordWarned, PostgresCluster } from "../../../helpers/postgres-cluster.js";
@@ -11,12 +11,7 @@ import {
 import { runRepute } from "../../../helpers/run-repute.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
-let cluster: PostgresCluster;
-
-beforeAll(async () => {
-  cluster = await PostgresCluster.start();
-});
-
+const cluster = await PostgresCluster.start();
 afterAll(() => cluster.stop());
 
 it("runs the documented queries on PostgreSQL", async () => {

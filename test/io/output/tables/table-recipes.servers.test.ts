@@ -1,13 +1,8 @@
-import { afterAll, beforeAll } from "vitest";
+import { afterAll } from "vitest";
 import { describeTableRecipes } from "./table-recipes.js";
 import { PostgresCluster } from "../../../helpers/postgres-cluster.js";
 
-let cluster: PostgresCluster;
-
-beforeAll(async () => {
-  cluster = await PostgresCluster.start();
-});
-
+const cluster = await PostgresCluster.start();
 afterAll(() => cluster.stop());
 
 describeTableRecipes({

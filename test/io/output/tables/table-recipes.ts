@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type AnsweringServer, startAnsweringServer } from "../../../helpers/answering-server.js";
 import { runRepute, type RunReputeResult } from "../../../helpers/run-repute.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
@@ -96,7 +96,6 @@ export function describeTableRecipes(place: RecipePlace): void {
 /** A night of which some rows failed; the service answers them from now on. */
 async function firstNight(place: RecipePlace, mode: string): Promise<Recipe> {
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   const cwd = await temporaryFolder();
   const itemAt = (n: number): string => `host-${n}.example.com`;
   const dump = async (size: number, isFirst = false): Promise<void> => {

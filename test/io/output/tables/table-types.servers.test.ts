@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import {
   differences,
   typedNames,
@@ -14,12 +14,7 @@ import { runRepute } from "../../../helpers/run-repute.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 const typedInputs = useTypedInputs();
-let cluster: PostgresCluster;
-
-beforeAll(async () => {
-  cluster = await PostgresCluster.start();
-});
-
+const cluster = await PostgresCluster.start();
 afterAll(() => cluster.stop());
 
 const table = (name: string): string => cluster.url({ parameters: { table: name } });
@@ -105,7 +100,6 @@ describe("types of input columns and PostgreSQL", () => {
       FROM generate_series(1, 300) n;
       INSERT INTO own (item, free, dec, d, ts, tz, f) VALUES ('special.example.com', 'NaN', 'NaN', 'infinity', '-infinity', '0044-03-15 BC', '-0')`);
     const server = await startAnsweringServer();
-    onTestFinished(() => server.close());
     const args = [table("own"), "-o", table("copied"), "--item-column", "item", "--resume"];
     for (const requests of [90, 90]) {
       const run = await enrichKilled({ server, cwd, args, kill: { requests, ms: 0 } });

@@ -1,6 +1,6 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Manifest } from "../../../../src/core/manifest.js";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
@@ -67,7 +67,6 @@ describe("types of input columns", () => {
   it("stay in a Parquet file after a retry, byte for byte", async () => {
     const cwd = await typedInputs();
     const server = await startAnsweringServer();
-    onTestFinished(() => server.close());
     for (let n = 0; n < 200; n += 3) server.absent.add(`host-${n}.example.com`);
     const from = `'${cwd}/out.parquet'`;
     const args = ["in.parquet", "-o", "out.parquet", "--item-column", "item"];
@@ -163,41 +162,40 @@ describe("types of input columns", () => {
   });
 });
 
-describe("types of several inputs", () => {
-  it("are kept where they agree, and become text with a warning where they clash", async () => {
-    const cwd = await typedInputs();
-    const write = (name: string, select: string) =>
-      queryDuckdb(`COPY (SELECT ${select}) TO '${cwd}/${name}.parquet' (FORMAT parquet)`);
-    await write(
-      "a",
-      "'a.example.com' AS item, 1::INTEGER AS n, 2::BIGINT AS m, DATE '2024-01-02' AS d",
-    );
-    await write("b", "'b.example.com' AS item, 2::BIGINT AS n, 2.5::DOUBLE AS m, true AS extra");
-    const args = ["a.parquet", "b.parquet", "-o", "duckdb:out.duckdb?table=t"];
-    const stop = ["--max-requests", "1", "--concurrency", "1", "--resume"];
-    const whole = ["enrich", ...args, "--item-column", "item", "--local", "--lookups", "query"];
-    expect(await runRepute([...whole, ...stop], { cwd })).toMatchObject({ code: 75 });
-    await rm(join(cwd, "b.parquet"));
-    await repute(cwd, ...whole, "--resume");
-    const warning = "column m is stored as text: it is INT_64 in a.parquet and DOUBLE in b.parquet";
-    const { warnings } = JSON.parse(
-      await readFile(join(cwd, "out.duckdb.t.manifest.json"), "utf8"),
-    ) as Manifest;
-    expect(warnings).toEqual({ [warning]: 1 });
-    const rows = await queryDuckdb(
-      "SELECT n, m, d::VARCHAR AS d, extra, typeof(n) || typeof(d) || typeof(extra) AS types FROM t ORDER BY rep_row",
-      join(cwd, "out.duckdb"),
-    );
-    const types = "BIGINTDATEBOOLEAN";
-    expect(rows).toEqual([
-      { n: 1n, m: "2", d: "2024-01-02", extra: null, types },
-      { n: 2n, m: "2.5", d: null, extra: true, types },
-    ]);
-  });
+it("types of several inputs are kept where they agree, and become text with a warning where they clash", async () => {
+  const cwd = await typedInputs();
+  const write = (name: string, select: string) =>
+    queryDuckdb(`COPY (SELECT ${select}) TO '${cwd}/${name}.parquet' (FORMAT parquet)`);
+  await write(
+    "a",
+    "'a.example.com' AS item, 1::INTEGER AS n, 2::BIGINT AS m, DATE '2024-01-02' AS d",
+  );
+  await write("b", "'b.example.com' AS item, 2::BIGINT AS n, 2.5::DOUBLE AS m, true AS extra");
+  const args = ["a.parquet", "b.parquet", "-o", "duckdb:out.duckdb?table=t"];
+  const stop = ["--max-requests", "1", "--concurrency", "1", "--resume"];
+  const whole = ["enrich", ...args, "--item-column", "item", "--local", "--lookups", "query"];
+  expect(await runRepute([...whole, ...stop], { cwd })).toMatchObject({ code: 75 });
+  await rm(join(cwd, "b.parquet"));
+  await repute(cwd, ...whole, "--resume");
+  const warning = "column m is stored as text: it is INT_64 in a.parquet and DOUBLE in b.parquet";
+  const { warnings } = JSON.parse(
+    await readFile(join(cwd, "out.duckdb.t.manifest.json"), "utf8"),
+  ) as Manifest;
+  expect(warnings).toEqual({ [warning]: 1 });
+  const rows = await queryDuckdb(
+    "SELECT n, m, d::VARCHAR AS d, extra, typeof(n) || typeof(d) || typeof(extra) AS types FROM t ORDER BY rep_row",
+    join(cwd, "out.duckdb"),
+  );
+  const types = "BIGINTDATEBOOLEAN";
+  expect(rows).toEqual([
+    { n: 1n, m: "2", d: "2024-01-02", extra: null, types },
+    { n: 2n, m: "2.5", d: null, extra: true, types },
+  ]);
 });
 
-describe("repute schema of a typed input", () => {
-  it.each(["in.parquet", "duckdb:in.duckdb?table=original"])("%s: has its types", async (input) => {
+it.each(["in.parquet", "duckdb:in.duckdb?table=original"])(
+  "repute schema of a typed input %s: has its types",
+  async (input) => {
     const cwd = await typedInputs();
     const columnsOf = async (format: string) => {
       const { stdout, stderr } = await repute(cwd, "schema", input, "--format", format);
@@ -240,5 +238,5 @@ describe("repute schema of a typed input", () => {
     expect(yes?.type).toEqual(["boolean", "null"]);
     expect(rate?.type).toEqual(["number", "null", "string"]);
     expect([day?.format, document?.type]).toEqual(["date", undefined]);
-  });
-});
+  },
+);

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Manifest } from "../../../../src/core/manifest.js";
 import { runRepute } from "../../../helpers/run-repute.js";
 import { reply, type Step, startScriptedServer } from "../../../helpers/scripted-server.js";
@@ -39,7 +39,6 @@ async function nights(names: readonly Weather[], lookups: string): Promise<strin
     if (item === items[0]) return reply(200, success({ ...ipResult(), ...quiet, item }));
     return weathers[weather](item);
   });
-  onTestFinished(() => server.close());
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "in.txt"), `${items.join("\n")}\n`);
   for (weather of names) {

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { enrichHere } from "../../../helpers/enrich-here.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
@@ -8,7 +8,6 @@ const names = Array.from({ length: rows }, (_, n) => `d${n}.example.com`);
 
 async function limitedService() {
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   const folder = await temporaryFolder();
   const run = (settings: Readonly<Record<string, unknown>> = {}) =>
     enrichHere({

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { parse } from "csv-parse/sync";
-import { expect, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { runRepute } from "../../../helpers/run-repute.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
@@ -34,7 +34,6 @@ const items = { cached: 100, fresh: 4 };
  */
 export async function damageRounds(seeds: readonly number[]): Promise<readonly Round[]> {
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   const folder = await temporaryFolder(inMemory);
   const kept = join(folder, "kept");
   await mkdir(kept);

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import {
   damageFile,
@@ -74,7 +74,6 @@ function times(damages: number): readonly number[] {
 
 async function fixtureOf(output: string, rows: number): Promise<KilledFixture> {
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   return killedFixture({ folder: await temporaryFolder(), output, server, rows });
 }
 

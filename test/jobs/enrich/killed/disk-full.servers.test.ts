@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { runEnds } from "../../../helpers/run-ends.js";
 import { reply, startScriptedServer } from "../../../helpers/scripted-server.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
@@ -85,7 +85,6 @@ test("a run whose rows are staged on a full disk resumes once there is space", a
 test("when the disk is full, every machine learns of it", async () => {
   const folder = await prepared();
   const monitor = await startScriptedServer([reply(200, "OK")]);
-  onTestFinished(() => monitor.close());
   const end = runEnds["the disk is full"];
   // The metrics are on another disk.
   const watched = `${run} --json --metrics night.prom --ping ${monitor.url}/night`;

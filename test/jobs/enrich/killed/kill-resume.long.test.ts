@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { comparableRows } from "../../../helpers/comparable-rows.js";
 import { enrichUntilKilled as enrich, mostRepeated } from "../../../helpers/killed-run.js";
@@ -20,7 +20,6 @@ it.each(["csv", "ndjson.gz"])(
   async (extension) => {
     const folder = await temporaryFolder();
     const server = await startAnsweringServer();
-    onTestFinished(() => server.close());
     const input = join(folder, extension.startsWith("csv") ? "in.csv" : "in.ndjson");
     await writeFile(input, inputOf(extension));
 

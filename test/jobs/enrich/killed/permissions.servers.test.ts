@@ -3,7 +3,7 @@ import { chmodSync } from "node:fs";
 import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
@@ -80,7 +80,6 @@ test("a folder that becomes read-only during the run loses no answer", async () 
   await writeFile(join(folder, "in.csv"), `domain\n${names.join("\n")}\n`);
   await chmod(join(folder, "closed"), 0o700);
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   const places = ["closed", "closed/out.csv.state"].map((name) => join(folder, name));
   server.onRequest = (total) => {
     if (total === 50) for (const place of places) chmodSync(place, 0o500);

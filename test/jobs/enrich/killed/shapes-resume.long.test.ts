@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { startAnsweringServer, type AnsweringServer } from "../../../helpers/answering-server.js";
 import { enrichUntilKilled as enrich } from "../../../helpers/killed-run.js";
 import { runRepute } from "../../../helpers/run-repute.js";
@@ -58,7 +58,6 @@ interface Prepared {
  */
 async function prepared(): Promise<Prepared> {
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   const folder = await temporaryFolder();
   const input = join(folder, "in.csv");
   const name = (n: number): string =>

@@ -12,7 +12,6 @@ const many = `ip\n${Array.from({ length: 5_000 }, (_, n) => `198.51.${n % 200}.$
 /** A service that stops answering after some requests; `silent` resolves then. */
 async function service(answers: number): Promise<{ url: string; silent: Promise<void> }> {
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   const silent = new Promise<void>((resolve) => {
     server.onRequest = (total) => {
       if (total > answers) resolve();

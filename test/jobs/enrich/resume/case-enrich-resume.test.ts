@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { reply, startScriptedServer } from "../../../helpers/scripted-server.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { ipResult, success } from "../../../client/api/answers.js";
@@ -17,7 +17,6 @@ async function stoppedRun() {
     const item = path.split("/").at(-1) ?? "";
     return item === state.refuses ? reply(401) : reply(200, success({ ...ipResult(), item }));
   });
-  onTestFinished(() => server.close());
   const output = join(await temporaryFolder(), "case.csv");
   const args = ["case", "enrich", "c-1", "-o", output, "--ops-url", server.url, "--quiet"];
   const run = (...more: string[]) =>

@@ -122,7 +122,6 @@ interface StoppedRun {
 async function stopped(output: OutputName): Promise<StoppedRun> {
   const cwd = await temporaryFolder();
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   for (const name of names) server.malicious.add(name);
   await writeFile(join(cwd, "in.csv"), `domain\n${names.join("\n")}\n`);
   const how = ["--lookups", "query", "--concurrency", "4", "--intel-url", server.url];

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { runRepute } from "../../../helpers/run-repute.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
@@ -35,7 +35,6 @@ async function started(output: string) {
   await mkdir(join(cwd, "out"));
   await writeFile(join(cwd, "in.csv"), `domain\n${names.join("\n")}\n`);
   const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
   const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "9000/s"];
   const enrich = (...flags: readonly string[]) =>
     runRepute(["enrich", "in.csv", "-o", output, ...service, ...flags], { cwd });

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { strFromU8, strToU8, unzipSync, zipSync } from "fflate";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { comparableRows } from "../../../helpers/comparable-rows.js";
 import { runCopied } from "../../../helpers/crash-copies.js";
@@ -34,7 +34,6 @@ test.each([
   await mkdir(cwd);
   await make(join(cwd, name));
   const service = await startAnsweringServer();
-  onTestFinished(() => service.close());
   const pace = ["--concurrency", "1", "--lookups", "query", "--intel-url", service.url];
   const args = ["enrich", name, "-o", "out.csv", ...pace, "--quiet"];
   const { code, copies } = await runCopied(args, cwd);

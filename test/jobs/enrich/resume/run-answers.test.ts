@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { enrichHere, type EnrichedHere } from "../../../helpers/enrich-here.js";
 import { HurriedClock } from "../../../helpers/hurried-clock.js";
 import {
@@ -30,7 +30,6 @@ interface Tried {
 /** Enriches one address by query against a scripted server. */
 async function tried(script: readonly Step[], settings: object = {}): Promise<Tried> {
   const server = await startScriptedServer(script);
-  onTestFinished(() => server.close());
   const clock = new HurriedClock();
   const run = await enrichHere({
     input: ["in.csv", "ip\n192.0.2.7\n"],
@@ -110,7 +109,6 @@ describe("a transport fault", () => {
     const first = await startScriptedServer((request) =>
       request.path.endsWith("192.0.2.1") ? replyFor(request) : fault,
     );
-    onTestFinished(() => first.close());
     const { manifest, records } = await enrichHere({
       input: ["in.csv", "ip\n192.0.2.1\n192.0.2.7\n"],
       intelUrl: first.url,
