@@ -45,6 +45,9 @@ export class InterruptedError extends ReputeError {
   }
 }
 
+/** How to continue a run whose state is kept. */
+export const continueRun = "continue with --resume";
+
 /** Remedy if the state of an interrupted run cannot be continued. */
 export const startOver = "start over with --restart";
 

@@ -34,7 +34,7 @@ export interface WatchSettings {
 interface WatchedRun {
   /** The record so far; without one, nothing has been counted yet. */
   readonly record?: () => AnyRecord;
-  /** Folder of the state that a resume needs; null if there is none. */
+  /** Folder of the state to continue from; null if there is none. */
   readonly stateFolder?: string | null;
   /** Whether the command can be continued after an interruption, if no folder tells. */
   readonly resumable?: () => boolean;
@@ -93,7 +93,7 @@ export class RunWatch {
     this.#final = record as AnyRecord;
   }
 
-  /** From here on, a resume would find nothing to do. */
+  /** From here on, there is nothing to continue. */
   over(): void {
     this.#isOver = true;
   }
@@ -158,7 +158,7 @@ export class RunWatch {
     return { exit_reason, exit_code: code, resumable: false };
   }
 
-  /** Whether there is something to resume. */
+  /** Whether there is something to continue. */
   isKept(): boolean {
     if (this.#isOver) return false;
     const { stateFolder = null, resumable = () => false } = this.#run;

@@ -1,5 +1,5 @@
 import type { QueueWatchOptions } from "./options.js";
-import { FatalError } from "../../core/errors.js";
+import { FatalError, continueRun } from "../../core/errors.js";
 import { formatSeconds } from "../../core/wording/quantity.js";
 import type { OpenQueue } from "./lookup-queue.js";
 import { faultText } from "../../core/redis/connection.js";
@@ -60,7 +60,7 @@ export class QueueWatch {
       onWarning(`${trouble}; waiting for up to ${formatSeconds(patienceMs / 1000)}`);
     if (now - (this.#since ??= now) < patienceMs) return null;
     return new FatalError("workers_away", `${trouble}, for ${waited}`, {
-      hint: "continue with --resume when Redis and a worker are there",
+      hint: `${continueRun} when Redis and a worker are there`,
     });
   }
 

@@ -2,6 +2,10 @@ import { existsSync, mkdirSync, statSync, readlinkSync, realpathSync } from "nod
 import { dirname, resolve, isAbsolute, join } from "node:path";
 import { open } from "node:fs/promises";
 
+/** Files and folders that only their owner may read. */
+export const privateFile = { mode: 0o600 } as const;
+export const privateFolder = { mode: 0o700 } as const;
+
 /**
  * Creates a folder and its missing parents; an existing folder is left alone.
  *

@@ -3,13 +3,13 @@ import { crc32 } from "node:zlib";
 import { faultReason } from "./system-fault.js";
 
 /** Writes JSON atomically: after a crash or power cut, readers find the old or the new file. */
-export async function writeJsonFile(path: string, value: unknown, mode = 0o644): Promise<void> {
-  await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, mode);
+export async function writeJsonFile(path: string, value: unknown, rights = 0o644): Promise<void> {
+  await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, rights);
 }
 
-export async function replaceFile(path: string, text: string, mode: number): Promise<void> {
+export async function replaceFile(path: string, text: string, rights: number): Promise<void> {
   const fresh = `${path}.new`;
-  const handle = await open(fresh, "w", mode);
+  const handle = await open(fresh, "w", rights);
   try {
     try {
       await handle.writeFile(text);

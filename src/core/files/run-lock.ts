@@ -1,3 +1,4 @@
+import { privateFile } from "./folders.js";
 import {
   closeSync,
   existsSync,
@@ -128,7 +129,7 @@ function lockedError(path: string): UsageError {
 function nameHolder(path: string): void {
   const holder: Holder = { pid: process.pid, host: hostname() };
   try {
-    writeFileSync(holderPath(path), JSON.stringify(holder), { mode: 0o600 });
+    writeFileSync(holderPath(path), JSON.stringify(holder), privateFile);
   } catch {
     // Only messages need it.
   }

@@ -1,3 +1,4 @@
+import { privateFile } from "./folders.js";
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { outputFault } from "./output-fault.js";
@@ -20,7 +21,7 @@ export async function writeChunks(
       throw error;
     }
   };
-  await pipeline(source, createWriteStream(path, { mode: 0o600 })).catch((error: unknown) => {
+  await pipeline(source, createWriteStream(path, privateFile)).catch((error: unknown) => {
     throw failure === null ? outputFault(path, error) : (failure as { error: unknown }).error;
   });
 }

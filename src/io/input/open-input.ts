@@ -122,14 +122,14 @@ function storedMembers(
 
 export async function openSource(input: AnyInput, options: SourceOptions): Promise<OpenedSource> {
   // Before the first row, the header still has to be read.
-  const resume = options.resume?.row === 0 ? null : options.resume;
+  const startAt = options.startAt?.row === 0 ? null : options.startAt;
   const bytes = await openInput(input, {
     gzip: options.gzip,
     encoding: options.encoding,
     json: options.json,
     sheet: options.sheet,
-    offset: resume?.offset ?? 0,
-    before: options.resume?.input,
+    offset: startAt?.offset ?? 0,
+    before: options.startAt?.input,
   });
   const { warnings } = bytes;
   const pauses = pausesOf(bytes, options);
@@ -137,7 +137,7 @@ export async function openSource(input: AnyInput, options: SourceOptions): Promi
     const isCells = "path" in input && input.copyOf?.shape === "cells";
     const format = isCells ? { read: readCells } : formats[options.format];
     const found = await format.read(
-      { bytes, before: resume, settled: options.resume, warnings, pauses },
+      { bytes, before: startAt, settled: options.startAt, warnings, pauses },
       { ...options, isTable: isTableCopy(input) },
     );
     const { columns, reading } = found;

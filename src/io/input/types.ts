@@ -52,7 +52,7 @@ export interface Encoding {
 }
 
 export interface SourceOptions extends ReadOptions, Encoding, TlpChoice {
-  readonly resume: SourcePosition | null;
+  readonly startAt: SourcePosition | null;
   /** Detects pauses of a stream, which end the sample. @default the system clock */
   readonly clock?: Clock;
 }

@@ -25,15 +25,15 @@ export async function checkWritable(folder: string, path: string): Promise<void>
 /**
  * A file written as `PATH.part` and renamed to `PATH` when complete, so that readers never see half
  * of it.
- * @param resume position to verify an existing part against and truncate it to; null starts over
+ * @param startAt position to verify an existing part against and truncate it to; null starts over
  */
 export async function openFileDestination(
   path: string,
-  resume: WrittenPosition | null,
+  startAt: WrittenPosition | null,
 ): Promise<Destination> {
   const part = partPath(path);
   // An empty part is removed when a run is abandoned.
-  const isNew = resume === null || resume.length === 0;
+  const isNew = startAt === null || startAt.length === 0;
   let handle: FileHandle;
   try {
     handle = await open(part, isNew ? newFile : existingFile, 0o666);
@@ -48,8 +48,8 @@ export async function openFileDestination(
   }
   if (isNew) return fileDestination(path, handle, new RunningChecksum());
   try {
-    const checksum = await verifyPart(part, handle, resume);
-    await handle.truncate(resume.length);
+    const checksum = await verifyPart(part, handle, startAt);
+    await handle.truncate(startAt.length);
     return fileDestination(path, handle, checksum);
   } catch (error) {
     await handle.close();

@@ -38,7 +38,24 @@ const columnList = z
   .pipe(z.array(z.string().trim().min(1)).min(1))
   .transform((names): readonly string[] => [...new Set(names)]);
 
-export const sinkOptions = z.strictObject({
+/** What a table does with rows that it has already. */
+export const tableOptions = z.strictObject({
+  mode: option(z.enum(tableModes).default("append"), {
+    description:
+      "What a table does with the rows. append adds them. merge keeps one row per item, the newest; rows without an item are counted, not stored. replace puts them in the place of all rows, once the run is complete",
+    value: "MODE",
+  }),
+  key: option(columnList.optional(), {
+    description:
+      "With --mode merge: keep one row per value of these columns of the table [default: rep_kind,rep_item]",
+    value: "LIST",
+  }),
+});
+
+export type TableSettings = z.output<typeof tableOptions>;
+
+/** Where rows go, and what is written of each. */
+export const writingOptions = z.strictObject({
   output: option(z.string().min(1).prefault("-"), {
     common: true,
     description:
@@ -51,16 +68,6 @@ export const sinkOptions = z.strictObject({
     description:
       "Format of the output [default by file extension, else ndjson for NDJSON input and csv otherwise]. ecs, stix and es-bulk are shapes for security platforms and are written only when named here",
     value: "FORMAT",
-  }),
-  mode: option(z.enum(tableModes).default("append"), {
-    description:
-      "What a table does with the rows. append adds them. merge keeps one row per item, the newest; rows without an item are counted, not stored. replace puts them in the place of all rows, once the run is complete",
-    value: "MODE",
-  }),
-  key: option(columnList.optional(), {
-    description:
-      "With --mode merge: keep one row per value of these columns of the table [default: rep_kind,rep_item]",
-    value: "LIST",
   }),
   columns: option(columnNames.optional(), {
     description:
@@ -112,5 +119,8 @@ export const sinkOptions = z.strictObject({
     value: "DIR",
   }),
 });
+
+/** All options of an output. */
+export const sinkOptions = z.strictObject({ ...writingOptions.shape, ...tableOptions.shape });
 
 export type SinkSettings = z.output<typeof sinkOptions>;

@@ -209,11 +209,11 @@ export async function openForm(
 export async function openRows(
   { path }: OutputFile,
   form: OutputForm,
-  resume: SourcePosition | null,
+  startAt: SourcePosition | null,
 ): Promise<OpenedSource> {
   const { size: bytesTotal } = await stat(path);
-  const place = { row: resume?.row ?? 0, end: resume?.offset ?? 0 };
+  const place = { row: startAt?.row ?? 0, end: startAt?.offset ?? 0 };
   const { columns, types, kind, reading } = form;
-  const opened = await form.open(place, resume?.input ?? null);
+  const opened = await form.open(place, startAt?.input ?? null);
   return { columns, types, kind, reading, bytesTotal, warnings: new Map(), ...opened };
 }

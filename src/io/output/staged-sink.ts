@@ -17,10 +17,10 @@ export interface StagedSink extends Sink, Pick<Publication, "earlierRows" | "hol
 export async function openStage(
   publication: Publication,
   stateFolder: string,
-  resume: SinkPosition | null,
+  startAt: SinkPosition | null,
 ): Promise<StagedSink> {
-  const file = await openFileDestination(stagePath(stateFolder), resume);
-  const resumeRows = resume?.rows ?? null;
+  const file = await openFileDestination(stagePath(stateFolder), startAt);
+  const resumeRows = startAt?.rows ?? null;
   const sink = textSink(publication.encoder, file, { gzip: false, resumeRows });
   const soFar = async (): Promise<Stage> => stageUpTo(stateFolder, await sink.checkpoint());
   return {

@@ -7,7 +7,7 @@ import type { SinkFormat } from "../formats/types.js";
 export interface SinkPosition {
   readonly length: number;
   readonly rows: number;
-  /** Files: checksum of that length, verified on resume. */
+  /** Files: checksum of that length, verified before a run continues. */
   readonly checksum?: ChecksumState;
   /** With `--distinct`: the list of items seen so far. */
   readonly seen?: Pick<SinkPosition, "length" | "checksum">;
@@ -53,7 +53,7 @@ export interface Sink {
    * @param manifest of the run, which tables keep. @default none
    */
   finish(suffix?: string, manifest?: Manifest | null): Promise<void>;
-  /** Closes without completing: nothing gets the final name, durable data stays for a resume. */
+  /** Closes without completing: nothing gets the final name, durable data stays to continue from. */
   abandon(): Promise<void>;
 }
 

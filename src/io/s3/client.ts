@@ -1,6 +1,6 @@
 import type * as Sdk from "@aws-sdk/client-s3";
 import type { Upload } from "@aws-sdk/lib-storage";
-import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
+import { FatalError, ReputeError, UsageError, continueRun } from "../../core/errors.js";
 import { loadDriver } from "../../core/load-driver.js";
 
 /** The SDK and a client that uses its standard chain of credentials, region and endpoint. */
@@ -121,6 +121,6 @@ export function objectFault(
   const reason = status === null ? silence : `${name}, HTTP ${status}`;
   return new FatalError("object_store", `${cannot}: ${reason}`, {
     cause: causeOf(error),
-    hint: "check the network, AWS_ENDPOINT_URL_S3 and the store, then repeat the command; a run continues with --resume",
+    hint: `check the network, AWS_ENDPOINT_URL_S3 and the store, then repeat the command, or ${continueRun}`,
   });
 }

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { crc32 } from "node:zlib";
-import { FatalError, ReputeError } from "../../core/errors.js";
+import { FatalError, ReputeError, continueRun } from "../../core/errors.js";
 import { hashFile } from "../../core/files/checksum.js";
 import { objectAt } from "./address.js";
 import { type ObjectStore, statusOf, withStore } from "./client.js";
@@ -190,6 +190,6 @@ const notImplemented = 501;
 function differs(address: string, bytes: number, found: number): FatalError {
   const what = found === bytes ? "has other content" : `has ${found} bytes instead of ${bytes}`;
   return new FatalError("object_differs", `${address} ${what} after the upload`, {
-    hint: "check whether another program writes it, then continue with --resume",
+    hint: `check whether another program writes it, then ${continueRun}`,
   });
 }

@@ -47,7 +47,7 @@ export function endingOfRows(
   return { exit_reason, exit_code, resumable: false };
 }
 
-/** Ending of a run that an error ended. @param kept its state is there for a resume */
+/** Ending of a run that an error ended. @param kept its state is kept, to continue from */
 export function endingOfError(error: unknown, kept: boolean): RunEnding {
   const known = error instanceof ReputeError ? error : null;
   const message = redactAddress(error instanceof Error ? error.message : String(error));

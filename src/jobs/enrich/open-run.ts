@@ -124,9 +124,9 @@ async function openRunStage({
     target.text !== null
       ? await openBundle(target, { encoder, stdout, signal: job.signal, folder })
       : await openPublication(job, target, rows);
-  const resume = before?.sink ?? null;
-  if (resume === null) for (const message of publication.warnings ?? []) onWarning(message);
-  return openStage(publication, folder, resume);
+  const startAt = before?.sink ?? null;
+  if (startAt === null) for (const message of publication.warnings ?? []) onWarning(message);
+  return openStage(publication, folder, startAt);
 }
 
 /** Counts each warning, and tells it once: the same one may occur for every row. */
@@ -143,10 +143,11 @@ function warnOnce({ onWarning }: Job, tally: Tally): (message: string) => void {
 async function openRunSink(run: OpeningRun, staged: StagedSink | null): Promise<Sink> {
   const { stdout, signal, refill } = run.job;
   const { target, before, encoder, leftOut, state } = run;
-  const resume = before?.sink ?? null;
+  const startAt = before?.sink ?? null;
   const wrapEncoder = refill?.encoder;
-  const sink = staged ?? (await openSink(target, { encoder, wrapEncoder, stdout, signal, resume }));
-  return (await leftOut?.sink(sink, state?.path ?? null, resume)) ?? sink;
+  const sink =
+    staged ?? (await openSink(target, { encoder, wrapEncoder, stdout, signal, startAt }));
+  return (await leftOut?.sink(sink, state?.path ?? null, startAt)) ?? sink;
 }
 
 /** Decides which rows are looked up and counted, but not written: `--only` and `--distinct`. */
@@ -188,14 +189,14 @@ class RowSelection {
    * @param folder of the state; null for a run that cannot be resumed
    * @throws FatalError `output_*`
    */
-  async sink(sink: Sink, folder: string | null, resume: SinkPosition | null): Promise<Sink> {
+  async sink(sink: Sink, folder: string | null, startAt: SinkPosition | null): Promise<Sink> {
     if (this.#distinct && folder !== null) {
       const path = join(folder, "seen-items");
-      const { length = 0, ...seen } = resume?.seen ?? {};
-      this.#file = await openFileDestination(path, resume === null ? null : { length, ...seen });
+      const { length = 0, ...seen } = startAt?.seen ?? {};
+      this.#file = await openFileDestination(path, startAt === null ? null : { length, ...seen });
       if (length > 0) this.#seen.addDigests((await readFile(partPath(path))).subarray(0, length));
     }
-    let written = resume?.rows ?? 0;
+    let written = startAt?.rows ?? 0;
     return {
       write: async (rows) => {
         await this.#note(rows);

@@ -2,7 +2,12 @@ import { z } from "zod";
 import { apiOptions } from "../../client/api/options.js";
 import { duration, option, refuse, wholeNumber } from "../../core/options.js";
 import { lookupOptions, type LookupSettings } from "../../client/lookup/options.js";
-import { sinkOptions, type SinkSettings } from "../../io/output/options.js";
+import {
+  sinkOptions,
+  tableOptions,
+  type TableSettings,
+  writingOptions,
+} from "../../io/output/options.js";
 import type { Output } from "../../io/output/output.js";
 import { parseOutput } from "../../io/output/registry.js";
 import { sourceOptions } from "../../io/input/source-options.js";
@@ -68,7 +73,10 @@ export const enrichOptions = z.strictObject({
 /** The same, read. */
 export type FlatSettings = z.output<typeof enrichOptions>;
 
-export type OutputSettings = Omit<SinkSettings, "output"> & { readonly output: Output };
+export type OutputSettings = Omit<z.output<typeof writingOptions>, "output"> & {
+  readonly output: Output;
+  readonly table: TableSettings;
+};
 
 /** The settings of a run, in the groups in which they are declared. */
 export interface EnrichSettings {
@@ -83,7 +91,11 @@ export interface EnrichSettings {
 export function inGroups(settings: FlatSettings): EnrichSettings {
   return {
     input: those(settings, sourceOptions),
-    output: { ...those(settings, sinkOptions), output: parseOutput(settings.output) },
+    output: {
+      ...those(settings, writingOptions),
+      table: those(settings, tableOptions),
+      output: parseOutput(settings.output),
+    },
     lookup: those(settings, lookupOptions),
     service: those(settings, apiOptions),
     run: those(settings, runOptions),

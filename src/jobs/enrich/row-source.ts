@@ -41,7 +41,7 @@ export interface RowSource {
   /** Options that affect reading, by flag name. A resumed run must have the same. */
   readonly options: Readonly<Record<string, unknown>>;
   /** Opens the input, at the interrupted run's position or at the start. */
-  readonly open: (resume: SourcePosition | null) => Promise<OpenedSource>;
+  readonly open: (startAt: SourcePosition | null) => Promise<OpenedSource>;
   /** Set if inputs are copied to the run's folder before they are opened. */
   readonly copied?: (place: CopyPlace) => CopiedRows;
 }

@@ -114,7 +114,7 @@ async function publishSoFar(
   const { job, staged, target } = run;
   if (staged === null || checkpointer === null) return;
   try {
-    // A table must not have more rows than a resume knows of.
+    // A table must not have more rows than the state knows of.
     await checkpointer.save();
     const soFar = manifestSoFar({ ...run, checkpointer });
     await staged.publishSoFar({ ...soFar, ...endingOfError(end, true) });
@@ -123,7 +123,7 @@ async function publishSoFar(
   }
 }
 
-/** Drops the state of a failed run if there is nothing to resume. */
+/** Drops the state of a failed run if there is nothing to continue. */
 function dropUselessState(
   { state, before, tally }: OpenRun,
   lookup: RunLookup | null,

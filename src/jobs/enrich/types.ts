@@ -51,7 +51,7 @@ export interface EnrichJob {
   /** Called when the rows are published, before the run removes its files. */
   readonly onPublished?: (run: PublishedRun) => Promise<void>;
   /**
-   * Receives the last step of a finished run: removing the mark that a resume would find. A program
+   * Receives the last step of a finished run: removing the mark that the next run would find. A program
    * calls it right before it exits. Without this, `enrich` does it before it resolves.
    */
   readonly onFinished?: (lastStep: () => void) => void;

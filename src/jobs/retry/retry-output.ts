@@ -90,7 +90,7 @@ async function retryFiles(
   const rows: RowSource = {
     inputFormat: () => Promise.resolve(form.reading.format),
     options: { retry: true, run: runId ?? null },
-    open: (resume) => openRows(file, form, resume),
+    open: (startAt) => openRows(file, form, startAt),
   };
   const refill: Refill = {
     start: retryStart,

@@ -50,7 +50,7 @@ describe("sniffFormat", () => {
       header: null,
       itemColumn: null,
       kindColumn: null,
-      resume: null,
+      startAt: null,
     });
     const items: string[] = [];
     for await (const rows of source.rows) items.push(...rows.map((row) => row.itemText));

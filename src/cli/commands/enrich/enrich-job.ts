@@ -25,18 +25,18 @@ import type { ServiceAccess } from "../../../client/session/types.js";
 import { userStateFolder } from "../../../core/files/folders.js";
 import { apiOptions } from "../../../client/api/options.js";
 import { lookupOptions } from "../../../client/lookup/options.js";
-import { sinkOptions } from "../../../io/output/options.js";
+import { tableOptions, writingOptions } from "../../../io/output/options.js";
 import { cliOptions } from "../../options/option-spec.js";
 import { unattendedOptions } from "../../unattended/options.js";
 
 const { local, synthetic, report, against, json, quiet } = cliOptions.shape;
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
-const { mode, key, tagIps, ...files } = sinkOptions.shape;
+const { tagIps, ...files } = writingOptions.shape;
 const { lookups, bogons, exclude, urlQuery, cache, cacheTtl, ...pace } = lookupOptions.shape;
 
 export const runGroups = {
   Output: files,
-  Tables: { mode, key },
+  Tables: tableOptions.shape,
   Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
   Lookups: { lookups, bogons, exclude, urlQuery, cache, cacheTtl },
   Pace: pace,

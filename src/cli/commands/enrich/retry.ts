@@ -2,7 +2,12 @@ import { z } from "zod";
 import { option } from "../../../core/options.js";
 import { UsageError } from "../../../core/errors.js";
 import { parseOutput } from "../../../io/output/registry.js";
-import { defaultPrefix, readPrefix, sinkOptions } from "../../../io/output/options.js";
+import {
+  defaultPrefix,
+  readPrefix,
+  sinkOptions,
+  tableOptions,
+} from "../../../io/output/options.js";
 import { fileInput } from "../../../io/input/types.js";
 import { sourceOptions } from "../../../io/input/source-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
@@ -84,7 +89,7 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
     ...own,
     ...named,
     prefix: own.prefix ?? defaultPrefix,
-    mode: "append" as const,
+    ...tableOptions.parse({}),
   };
   return withServices(["intel"], call, ({ intel }) =>
     runEnrichJob({ ...call, settings }, intel, fileInput(path), async (job) => {

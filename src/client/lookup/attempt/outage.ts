@@ -1,6 +1,6 @@
 import type { Clock } from "../../../core/clock.js";
 import { transportCodes } from "../../../core/row-codes.js";
-import { FatalError } from "../../../core/errors.js";
+import { FatalError, continueRun } from "../../../core/errors.js";
 import type { Attempt, FindingError } from "../../../core/finding.js";
 import { FairQueue } from "../../pace/slots.js";
 import type { AttemptLookup, AttemptWrapper } from "../types.js";
@@ -188,7 +188,7 @@ export class Outage {
       return new FatalError(
         "service_outage",
         `nothing but errors from ${address} for ${seconds} s: ${textOf(error)}`,
-        { hint: "continue with --resume when the service is back" },
+        { hint: `${continueRun} when the service is back` },
       );
     }
     const message = `no answer from ${address} for ${seconds} s: ${textOf(error)}`;

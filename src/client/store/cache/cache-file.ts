@@ -133,8 +133,7 @@ function versionOf(database: Database): number {
 }
 
 /**
- * Creates the folder and file with owner-only permissions. SQLite gives its other files the same
- * mode.
+ * Creates the folder and file with owner-only permissions. SQLite gives its other files the same.
  */
 function prepareFolder(cache: string): void {
   const [folder, path] = [folderIn(cache), pathIn(cache)];

@@ -1,3 +1,4 @@
+import { privateFolder } from "../../../core/files/folders.js";
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type Clock, systemClock } from "../../../core/clock.js";
@@ -118,7 +119,7 @@ class Copy {
     const { path } = this.input;
     const fresh = `${path}.new`;
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await mkdir(folder, { recursive: true, ...privateFolder });
       const types = await this.#write(fresh);
       const content = await settle(fresh);
       await rename(fresh, path);

@@ -13,7 +13,7 @@ import { type ColumnUnion, uniteColumns, uniteTypes } from "./column-union.js";
 
 interface SeveralFile extends NamedInput {
   /** Opens it where an earlier session stopped, or at the start. */
-  readonly open: (resume: SourcePosition | null) => Promise<OpenedSource>;
+  readonly open: (startAt: SourcePosition | null) => Promise<OpenedSource>;
 }
 
 interface KnownFile extends SeveralFile {
@@ -37,17 +37,17 @@ interface SeveralFlags extends TlpChoice {
 export async function openSeveral(
   files: readonly SeveralFile[],
   flags: SeveralFlags,
-  resume: SourcePosition | null,
+  startAt: SourcePosition | null,
 ): Promise<OpenedSource> {
   const known: KnownFile[] = [];
   try {
     for (const [index, file] of files.entries()) {
-      known.push(await settle(file, resume?.files?.[index] ?? null));
+      known.push(await settle(file, startAt?.files?.[index] ?? null));
       refuseMix(known);
     }
-    const at = resume === null ? 0 : current(known, resume);
+    const at = startAt === null ? 0 : current(known, startAt);
     for (const file of known.slice(0, at)) await mustBeAsRead(file);
-    const source = new SeveralSource(known, { at, resume, flags });
+    const source = new SeveralSource(known, { at, startAt, flags });
     mustBeUsed(flags, known);
     mustHaveMarks("the input", source, flags);
     return source;
@@ -158,11 +158,11 @@ class SeveralSource implements OpenedSource {
     files: readonly KnownFile[],
     {
       at,
-      resume,
+      startAt,
       flags,
     }: {
       readonly at: number;
-      readonly resume: SourcePosition | null;
+      readonly startAt: SourcePosition | null;
       readonly flags: SeveralFlags;
     },
   ) {
@@ -184,7 +184,7 @@ class SeveralSource implements OpenedSource {
       (sum, { bytesTotal }) => (sum === null || bytesTotal === null ? null : sum + bytesTotal),
       0,
     );
-    this.rows = this.#read(resume);
+    this.rows = this.#read(startAt);
   }
 
   bytesRead(): number {
@@ -217,9 +217,9 @@ class SeveralSource implements OpenedSource {
     for (const { opened } of this.#files) await opened?.close();
   }
 
-  async *#read(resume: SourcePosition | null): AsyncGenerator<readonly Row[]> {
-    let reached = { offset: resume?.offset ?? 0, row: resume?.row ?? 0 };
-    let line = resume?.line ?? 0;
+  async *#read(startAt: SourcePosition | null): AsyncGenerator<readonly Row[]> {
+    let reached = { offset: startAt?.offset ?? 0, row: startAt?.row ?? 0 };
+    let line = startAt?.line ?? 0;
     for (; this.#at < this.#files.length; this.#at++) {
       const { opened, open: openFile } = this.#files[this.#at]!;
       const position = this.#positions[this.#at]!;

@@ -1,4 +1,10 @@
-import { FatalError, ReputeError, UsageError, startOver } from "../../../core/errors.js";
+import {
+  FatalError,
+  ReputeError,
+  UsageError,
+  startOver,
+  continueRun,
+} from "../../../core/errors.js";
 
 const known: readonly (readonly [said: RegExp, code: string, reason: string, hint: string])[] = [
   // DuckDB processes 2,048 rows at a time, regardless of their size.
@@ -12,7 +18,7 @@ const known: readonly (readonly [said: RegExp, code: string, reason: string, hin
     /duplicate key|violates (?:primary key|unique)/i,
     "output_table_differs",
     "it has rows with the same values of a unique key",
-    `if the key is yours, drop it and continue with --resume; otherwise ${startOver}`,
+    `if the key is yours, drop it and ${continueRun}; otherwise ${startOver}`,
   ],
   [
     /could not set lock|conflicting lock/i,
@@ -37,7 +43,7 @@ const known: readonly (readonly [said: RegExp, code: string, reason: string, hin
     /permission denied|read-only/i,
     "output_denied",
     "permission denied",
-    "check the owner and mode of the file and its folder",
+    "check the owner and permissions of the file and its folder",
   ],
   [
     /schema with name .* does not exist/i,

@@ -1,3 +1,4 @@
+import { privateFolder } from "../../../core/files/folders.js";
 import { existsSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,7 +23,7 @@ interface PublishOptions {
 /** Prepares the local folder of a run that writes to object storage, once its object can be written. */
 export async function openUpload(rows: ObjectFile): Promise<ObjectUpload> {
   await checkObjectWritable(rows.address);
-  await mkdir(rows.folder, { recursive: true, mode: 0o700 });
+  await mkdir(rows.folder, { recursive: true, ...privateFolder });
   return new ObjectUpload(rows);
 }
 

@@ -18,7 +18,7 @@ import {
   type OptionalColumns,
   optionalColumnsIn,
 } from "../../../core/columns.js";
-import { FatalError, UsageError, startOver } from "../../../core/errors.js";
+import { FatalError, UsageError, startOver, continueRun } from "../../../core/errors.js";
 import { columnTypes } from "../../formats/column-types.js";
 import type { StagedCell, StagedRow } from "../stage.js";
 import { cellOf as textOfValue, type InputValue } from "../../formats/input-values.js";
@@ -147,7 +147,7 @@ export async function openParquetOutput(
     const now = await stat(path).catch(() => null);
     if (now?.ino === facts.ino && now.size === facts.size && now.mtimeMs === facts.mtimeMs) return;
     throw new FatalError("input_changed", `${path} was changed while it was read`, {
-      hint: `restore it and continue with --resume, or ${startOver}`,
+      hint: `restore it and ${continueRun}, or ${startOver}`,
     });
   };
   // Results as received stay so.

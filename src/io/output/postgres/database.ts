@@ -1,5 +1,5 @@
 import { systemClock } from "../../../core/clock.js";
-import { FatalError } from "../../../core/errors.js";
+import { FatalError, continueRun } from "../../../core/errors.js";
 import type {
   ConnectOptions,
   TableDatabase,
@@ -58,11 +58,15 @@ export class PostgresDatabase implements TableDatabase {
   ): Promise<T> {
     const { access, onWarning = () => undefined, signal, clock = systemClock } = this.#options;
     // What is read is the database as of one moment.
-    const mode = access === "read" ? "REPEATABLE READ READ ONLY" : "READ COMMITTED READ WRITE";
+    const isolation = access === "read" ? "REPEATABLE READ READ ONLY" : "READ COMMITTED READ WRITE";
     for (let attempt = 1; ; attempt++) {
       try {
         this.#session ??= await PostgresSession.open(this.#target.url, onWarning);
-        const result = await this.#session.transaction(work, `BEGIN ISOLATION LEVEL ${mode}`, end);
+        const result = await this.#session.transaction(
+          work,
+          `BEGIN ISOLATION LEVEL ${isolation}`,
+          end,
+        );
         this.#known = true;
         return result;
       } catch (error) {
@@ -77,7 +81,7 @@ export class PostgresDatabase implements TableDatabase {
             `gave up after ${maxAttempts} attempts: ${reason}`,
             {
               cause: error,
-              hint: "all rows are safe; when the server is back, continue with --resume",
+              hint: `all rows are safe; when the server is back, ${continueRun}`,
             },
           );
         }

@@ -1,4 +1,10 @@
-import { FatalError, ReputeError, UsageError, startOver } from "../../../core/errors.js";
+import {
+  FatalError,
+  ReputeError,
+  UsageError,
+  startOver,
+  continueRun,
+} from "../../../core/errors.js";
 
 /** Transient SQLSTATEs: the server is stopping, starting or full, or aborted this transaction. */
 const transient: ReadonlySet<string> = new Set([
@@ -72,7 +78,7 @@ export function serverFault(error: unknown, display: string): Error {
   if (code === "23505") {
     const { constraint = "" } = error as { readonly constraint?: string };
     const reason = `${display} has rows with the same values of its unique key ${constraint}`;
-    const hint = `if the key is yours, drop it and continue with --resume; otherwise ${startOver}`;
+    const hint = `if the key is yours, drop it and ${continueRun}; otherwise ${startOver}`;
     return new FatalError("output_table_differs", reason, { ...options, hint });
   }
   const [Kind, name, hint] = faults[code] ?? [FatalError, "database_error"];
@@ -95,11 +101,7 @@ const faults: Readonly<Record<string, ServerFault>> = {
     "not_an_output",
     "name an output of repute; if its columns have another prefix than rep_, pass --prefix",
   ],
-  "53100": [
-    FatalError,
-    "database_full",
-    "free some disk space on the server, then continue with --resume",
-  ],
+  "53100": [FatalError, "database_full", `free some disk space on the server, then ${continueRun}`],
   "54011": [UsageError, "too_many_columns", "remove columns from the input"],
   "42501": [
     UsageError,

@@ -1,5 +1,5 @@
 import { systemClock } from "../../../core/clock.js";
-import { FatalError, UsageError, startOver } from "../../../core/errors.js";
+import { FatalError, UsageError, startOver, continueRun } from "../../../core/errors.js";
 import { columnTypes } from "../../formats/column-types.js";
 import { writePart } from "../file-destination.js";
 import { renamePart } from "../part-file.js";
@@ -257,7 +257,7 @@ async function addRows(
     );
   }
   throw new FatalError("rows_lost", `${name} stored ${found} of ${count} rows`, {
-    hint: `check ${tableText(table)} for triggers or rules that drop rows, then continue with --resume`,
+    hint: `check ${tableText(table)} for triggers or rules that drop rows, then ${continueRun}`,
   });
 }
 

@@ -176,7 +176,7 @@ function refuseIdleOptions({ to, esAction, esId }: OutputChoice): void {
 }
 
 /** @throws UsageError `mode_needs_table`, `key_needs_merge` */
-function refuseTableOptions({ mode, key, output }: OutputChoice): void {
+function refuseTableOptions({ table: { mode, key }, output }: OutputChoice): void {
   if (key !== undefined && mode !== "merge") {
     throw new UsageError("key_needs_merge", "--key applies only to --mode merge", {
       hint: "add --mode merge, or leave out --key",

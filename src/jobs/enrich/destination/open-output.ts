@@ -63,8 +63,7 @@ export function openPublication(
     base,
     signal,
     prefix: output.prefix,
-    mode: output.mode,
-    key: output.key,
+    ...output.table,
     madeUp: job.session.service.madeUp,
     ...(onWarning && { onWarning }),
   });
@@ -76,13 +75,13 @@ interface OpenSinkOptions extends StreamOptions {
   /** Wraps the encoder of the output. */
   readonly wrapEncoder?: ((encoder: Encoder) => Encoder) | undefined;
   /** Position of the interrupted run, or null. */
-  readonly resume: SinkPosition | null;
+  readonly startAt: SinkPosition | null;
 }
 
 /** Checks where a STIX bundle will be published, which rows are staged for. @throws ReputeError */
 export async function openBundle(
   { file, gzip, name }: OutputTarget,
-  { encoder, folder, ...rest }: Omit<OpenSinkOptions, "resume"> & { folder: string },
+  { encoder, folder, ...rest }: Omit<OpenSinkOptions, "startAt"> & { folder: string },
 ): Promise<Publication> {
   const { publishStix } = await import("../../../io/output/stix/publish.js");
   const stream = file === null ? await openStream({ name }, rest) : null;
@@ -96,12 +95,12 @@ export async function openSink(
 ): Promise<Sink> {
   const plain = formats[target.text ?? "csv"].write(options.encoder);
   const encoder = options.wrapEncoder?.(plain) ?? plain;
-  const { resume } = options;
+  const { startAt } = options;
   const destination =
     target.file === null
       ? await openStream(target, options)
-      : await openFileDestination(target.file, resume);
-  return textSink(encoder, destination, { gzip: target.gzip, resumeRows: resume?.rows ?? null });
+      : await openFileDestination(target.file, startAt);
+  return textSink(encoder, destination, { gzip: target.gzip, resumeRows: startAt?.rows ?? null });
 }
 
 interface StreamOptions {

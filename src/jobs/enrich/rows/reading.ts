@@ -119,24 +119,24 @@ export function readingOf(
   const comment = settings.comment ?? null;
   const { format: named, ...stored } = storedAs(input, settings);
   let sniffing: Promise<SniffedInput> | null = null;
-  const sniff = (resume: SourcePosition | null = null): Promise<SniffedInput> =>
+  const sniff = (startAt: SourcePosition | null = null): Promise<SniffedInput> =>
     (sniffing ??=
       named === null
         ? import("../../../io/input/sniff-format.js").then(({ sniffFormat }) =>
-            sniffFormat(input, { ...stored, comment, clock, before: resume?.input }),
+            sniffFormat(input, { ...stored, comment, clock, before: startAt?.input }),
           )
         : Promise.resolve({ input, format: named, comment }));
   const flags = flagsOf(settings);
   return {
     inputFormat: async () => (await sniff()).format,
     options: optionsOf(settings, named),
-    open: async (resume) => {
-      const sniffed = await sniff(resume);
-      const format = resume?.reading.format ?? sniffed.format;
+    open: async (startAt) => {
+      const sniffed = await sniff(startAt);
+      const format = startAt?.reading.format ?? sniffed.format;
       refuseDelimiter(input, settings, format);
       const guessed = settings.from === undefined;
       const { comment } = sniffed;
-      const options = { format, guessed, ...stored, ...flags, comment, resume, clock };
+      const options = { format, guessed, ...stored, ...flags, comment, startAt, clock };
       const source = await openSource(sniffed.input, options);
       if (!("path" in input) || !isTable) return source;
       return { ...source, kind: input.copyOf?.kind, types: await copiedTypes(input) };
@@ -185,9 +185,9 @@ function readingOfSeveral(
   return {
     inputFormat: () => files[0]!.inputFormat(),
     options: optionsOf(settings, settings.from ?? null),
-    async open(resume) {
+    async open(startAt) {
       const { openSeveral } = await import("../../../io/input/several/open-several.js");
-      return openSeveral(files, settings, resume);
+      return openSeveral(files, settings, startAt);
     },
   };
 }

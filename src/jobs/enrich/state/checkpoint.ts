@@ -1,3 +1,4 @@
+import { privateFile } from "../../../core/files/folders.js";
 import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { FatalError, UsageError, startOver } from "../../../core/errors.js";
@@ -143,7 +144,7 @@ async function readText(path: string): Promise<string | null> {
     const what = error instanceof Error ? error.message : String(error);
     throw new FatalError("checkpoint_unreadable", `cannot read ${path}: ${what}`, {
       cause: error,
-      hint: `check the disk and the folder's owner and mode, or ${startOver}`,
+      hint: `check the disk and the folder's owner and permissions, or ${startOver}`,
     });
   }
 }
@@ -176,7 +177,7 @@ export async function saveUnfinished(folder: string, record: Manifest): Promise<
   const path = join(folder, recordName);
   const fresh = `${path}.new`;
   try {
-    await writeFile(fresh, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
+    await writeFile(fresh, `${JSON.stringify(record, null, 2)}\n`, privateFile);
     await rename(fresh, path);
   } catch {
     await rm(fresh, { force: true }).catch(() => undefined);

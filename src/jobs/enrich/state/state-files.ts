@@ -3,7 +3,7 @@ import { lstat, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../../../core/errors.js";
 import { openSealedJson } from "../../../core/files/json-file.js";
-import { syncFolder } from "../../../core/files/folders.js";
+import { syncFolder, privateFolder } from "../../../core/files/folders.js";
 import { takeLock, type Unlock } from "../../../core/files/run-lock.js";
 import { removePart } from "../../../io/output/part-file.js";
 import { outputFault } from "../../../core/files/output-fault.js";
@@ -89,7 +89,7 @@ export class StateFiles {
    */
   async lock(): Promise<Unlock> {
     try {
-      await mkdir(this.folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+      await mkdir(this.folder, privateFolder).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== "EEXIST") throw error;
       });
       return await takeLock(join(this.folder, "lock"));

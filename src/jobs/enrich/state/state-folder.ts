@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { FatalError, UsageError, startOver } from "../../../core/errors.js";
+import { FatalError, UsageError, startOver, continueRun } from "../../../core/errors.js";
 import type { RunJournal } from "../../../client/store/store.js";
 import type { Manifest } from "../../../core/manifest.js";
 import { checkResume } from "../options.js";
@@ -209,7 +209,7 @@ export class StateFolder {
       ? ["removed during the run; its answers are saved there again", ""]
       : ["moved during the run", "move it back, then "];
     return new FatalError("state_removed", `${this.path} was ${what}`, {
-      hint: `${hint}continue with --resume`,
+      hint: `${hint}${continueRun}`,
     });
   }
 

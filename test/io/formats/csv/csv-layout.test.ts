@@ -166,7 +166,7 @@ describe("a resumed run", () => {
     const { source, rows } = await readSource("csv", piped(content), noFlags);
     const resume = positionAfter(rows[9]!, source);
     const later = content.replace(/"192\.0\.2\.\d+"/g, (cell) => cell.replace("192", "xyz"));
-    const rest = await readSource("csv", piped(later), { ...noFlags, resume });
+    const rest = await readSource("csv", piped(later), { ...noFlags, startAt: resume });
     expect(rest.source.reading).toEqual(source.reading);
     expect(rest.rows.slice(0, 2).map((row) => row.itemText)).toEqual(["xyz.0.2.10", "xyz.0.2.11"]);
   });
@@ -179,7 +179,7 @@ describe("a resumed run", () => {
     const { source, rows } = await readSource("csv", piped(text), noFlags);
     const { columns, reading } = source;
     const resume = { offset: 0, row: 0, line: 0, columns, reading };
-    const again = await readSource("csv", piped(text), { ...noFlags, resume });
+    const again = await readSource("csv", piped(text), { ...noFlags, startAt: resume });
     expect(reading.header).toBe(header);
     expect(again.rows.map(plainRow)).toEqual(rows.map(plainRow));
   });

@@ -181,7 +181,7 @@ describe("csv quote that is never closed", () => {
   it("is reported with its line in a resumed run", async () => {
     const content = 'item\na\nb\n"c\n';
     const resume = { offset: 7, row: 1, line: 2, columns: ["item"], reading: readingOf("csv") };
-    expect(await errorOf(content, { resume })).toMatchObject({
+    expect(await errorOf(content, { startAt: resume })).toMatchObject({
       message: "line 4 of stdin: the quote opened here is never closed",
     });
   });

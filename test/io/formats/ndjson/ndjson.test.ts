@@ -149,7 +149,7 @@ describe("ndjson item", () => {
       columns: ["IP"],
       reading: readingOf("ndjson", "IP"),
     };
-    const rows = await rowsOf('{"IP":"a"}  \n{"IP":"b"}\n', { resume, itemColumn: "ip" });
+    const rows = await rowsOf('{"IP":"a"}  \n{"IP":"b"}\n', { startAt: resume, itemColumn: "ip" });
     expect(rows.map((row) => [row.number, row.itemText])).toEqual([[2, "b"]]);
   });
 });

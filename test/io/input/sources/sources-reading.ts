@@ -19,7 +19,7 @@ const plainOptions: Omit<SourceOptions, "format"> = {
   comment: null,
   itemColumn: "item",
   kindColumn: null,
-  resume: null,
+  startAt: null,
 };
 
 /** Content as a stream of chunks of `size` bytes. */

@@ -67,7 +67,7 @@ describe.each(textFormats)("%s source", (format) => {
         const { rows, source } = await readSource(format, await input(), options);
         for (const [index, row] of rows.entries()) {
           const resume = positionAfter(row, source);
-          const rest = await readSource(format, await input(), { ...options, resume });
+          const rest = await readSource(format, await input(), { ...options, startAt: resume });
           expect(rest.rows.map(plainRow)).toEqual(rows.slice(index + 1).map(plainRow));
           expect([rest.source.columns, rest.source.reading]).toEqual([
             source.columns,
@@ -80,7 +80,7 @@ describe.each(textFormats)("%s source", (format) => {
         const { columns } = sample;
         const resume = { offset: 100_000, row: 9, line: 9, columns, reading: readingOf(format) };
         const reading = input().then(async (bytes) =>
-          readSource(format, bytes, { ...options, resume }),
+          readSource(format, bytes, { ...options, startAt: resume }),
         );
         await expect(reading).rejects.toMatchObject({ code: "input_changed" });
       });
@@ -145,7 +145,7 @@ describe.each(textFormats)("%s source", (format) => {
       const { rows, source } = await readSource(format, { path }, options);
       for (const [index, row] of rows.entries()) {
         const resume = positionAfter(row, source);
-        const rest = await readSource(format, { path }, { ...options, resume });
+        const rest = await readSource(format, { path }, { ...options, startAt: resume });
         expect(rest.rows.map(plainRow)).toEqual(rows.slice(index + 1).map(plainRow));
       }
     });

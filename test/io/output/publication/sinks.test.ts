@@ -109,7 +109,7 @@ function openStream(stdout: PassThrough): Promise<Sink> {
   return openSink(streamTarget, {
     encoder,
     stdout,
-    resume: null,
+    startAt: null,
     signal: new AbortController().signal,
   });
 }
@@ -117,7 +117,7 @@ function openStream(stdout: PassThrough): Promise<Sink> {
 async function open(
   format: SinkFormat,
   gzip: boolean,
-  resume: SinkPosition | null = null,
+  startAt: SinkPosition | null = null,
   path?: string,
 ): Promise<{ sink: Sink; target: string }> {
   const target = path ?? join(await temporaryFolder(), `out.${format}`);
@@ -126,7 +126,7 @@ async function open(
     {
       encoder: { ...encoder, shape: format === "ndjson" ? "nested" : "flat" },
       stdout: new PassThrough(),
-      resume,
+      startAt,
       signal: new AbortController().signal,
     },
   );

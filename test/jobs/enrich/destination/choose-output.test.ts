@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { chooseOutput } from "../../../../src/jobs/enrich/destination/choose-output.js";
-import { sinkOptions } from "../../../../src/io/output/options.js";
+import { enrichOptions, inGroups } from "../../../../src/jobs/enrich/options.js";
 import { parseOutput } from "../../../../src/io/output/registry.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
@@ -128,7 +128,7 @@ describe("chooseOutput of a warehouse", () => {
   );
 
   it("keeps the files of a run into a server in the working folder, and no password in names", async () => {
-    const settings = sinkOptions.parse({});
+    const settings = settingsOf({});
     const output = "postgres://me:secret@db.example:5433/intel?table=a.b&password=other";
     const target = await chooseOutput({ ...settings, output: parseOutput(output) }, csv, []);
     expect(target).toMatchObject({
@@ -150,10 +150,11 @@ async function prepared(): Promise<string> {
 }
 
 async function chosen(folder: string, input: string, output: string) {
-  const settings = sinkOptions.parse({});
-  return chooseOutput({ ...settings, output: parseOutput(join(folder, output)) }, csv, [
-    join(folder, input),
-  ]);
+  return chosenIn(folder, input, output, {});
+}
+
+function settingsOf(flags: Readonly<Record<string, string>>) {
+  return inGroups(enrichOptions.parse(flags)).output;
 }
 
 /** The same with the paths of an address relative to the folder. */
@@ -164,11 +165,9 @@ async function chosenIn(
   settings: Readonly<Record<string, string>>,
 ) {
   const [, scheme = "", path = ""] = /^(duckdb:)?(.*)$/.exec(output) ?? [];
-  const rejects = settings["rejects"];
-  const all = { ...settings, ...(rejects === undefined ? {} : { rejects: join(folder, rejects) }) };
   return chooseOutput(
     {
-      ...sinkOptions.parse(all),
+      ...settingsOf(settings),
       output: parseOutput(output.includes("://") ? output : `${scheme}${join(folder, path)}`),
     },
     csv,

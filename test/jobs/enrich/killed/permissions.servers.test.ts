@@ -69,7 +69,7 @@ test.each([["an output", ["-o", "closed/out.csv"]]])(
     const { code, stderr } = await repute(folder, ["enrich", "in.csv", "--local", ...args]);
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /^(repute: using column "ip" .*\n)?repute: cannot write .*closed\/.*: permission denied\n {2}check the owner and mode of the folder\n$/,
+      /^(repute: using column "ip" .*\n)?repute: cannot write .*closed\/.*: permission denied\n {2}check the owner and permissions of the folder\n$/,
     );
   },
 );
