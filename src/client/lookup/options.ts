@@ -28,7 +28,7 @@ const startWorkers =
   "to use the processors of one machine, start a Redis with redis-server, and for each worker: repute worker redis://127.0.0.1/0";
 
 /** How often, and for how long, to try again. */
-export const retryOptions = z.strictObject({
+const retryOptions = z.strictObject({
   retries: option(wholeNumber(0, 100).prefault(5), {
     description: "Retries of a lookup after a network error, a server error or throttling",
     value: "N",
