@@ -49,11 +49,10 @@ function decodeEscaping(bytes: Buffer): string {
 function encodeRestoring(text: string): Buffer {
   const parts = text.split(/(\p{Cs})/u);
   return Buffer.concat(
-    parts.map((part, index) => (index % 2 === 0 ? Buffer.from(part) : restored(part))),
+    parts.map((part, index) => {
+      const byte = part.charCodeAt(0) - escapeBase;
+      const isEscaped = index % 2 === 1 && byte >= 0x80 && byte <= 0xff;
+      return isEscaped ? Buffer.from([byte]) : Buffer.from(part);
+    }),
   );
-}
-
-function restored(surrogate: string): Buffer {
-  const byte = surrogate.charCodeAt(0) - escapeBase;
-  return byte >= 0x80 && byte <= 0xff ? Buffer.from([byte]) : Buffer.from("\ufffd");
 }

@@ -1,4 +1,4 @@
-import type { MemberColumn } from "./endpoints/endpoint.js";
+import type { MemberColumn, Result } from "./endpoints/endpoint.js";
 import type { JsonObject, LookupEndpoint } from "./finding.js";
 import type { EnrichedRow } from "./row.js";
 
@@ -50,7 +50,7 @@ function readerOf({ endpoint, path, read = asIs }: Origin): Read {
     const result = finding.answers[endpoint]?.result;
     if (result === undefined) return undefined;
     let value: unknown = result;
-    for (const name of path) value = memberIn(value, name);
+    for (const name of path) value = (value as Result | null | undefined)?.[name];
     return read(value, result);
   };
 }
@@ -96,10 +96,4 @@ function isString(value: unknown): value is string {
 
 function stringIn(value: unknown): string | null {
   return isString(value) ? value : null;
-}
-
-function memberIn(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;
 }

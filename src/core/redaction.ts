@@ -16,9 +16,10 @@ export class CredentialMask {
   /** @param credential visible ASCII characters, at least one */
   constructor(credential: string) {
     this.#isShort = credential.length < leastInData;
+    const inHex = Array.from(credential, (one) => hexPattern(codeOf(one))).join("");
     const pattern = this.#isShort
       ? `(?<![A-Za-z0-9])${charactersIn(credential)}(?![A-Za-z0-9])`
-      : spellingsOf(credential).join("|");
+      : [charactersIn(credential), inHex, ...base64Cores(credential)].join("|");
     this.#pattern = new RegExp(pattern, "g");
     this.#suspicious = new RegExp(`${pattern}|${names}`, "i");
   }
@@ -62,11 +63,6 @@ const headerLine = new RegExp(
   String.raw`(\b(?:${names})\s*[:=]\s*(?:(?:bearer|basic)\s+)?)(?!\[hidden\])[^\s"'\\,;<>]+`,
   "gi",
 );
-
-function spellingsOf(credential: string): readonly string[] {
-  const inHex = Array.from(credential, (one) => hexPattern(codeOf(one))).join("");
-  return [charactersIn(credential), inHex, ...base64Cores(credential)];
-}
 
 function charactersIn(credential: string): string {
   return Array.from(credential, characterPattern).join("");

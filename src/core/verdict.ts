@@ -55,14 +55,14 @@ function columnsOf(member: DecisiveMember): readonly string[] {
 }
 
 export function hasOtherWord({ answers }: Finding): boolean {
-  return judges.some(({ name }) => isInOtherWords(answers[name]?.result));
-}
-
-function isInOtherWords(result: Result | undefined): boolean {
-  if (result === undefined) return false;
-  return (
-    isOtherWord("intent", result["intent"]) || isOtherWord("serviceMailBlocklist", listedAs(result))
-  );
+  return judges.some(({ name }) => {
+    const result = answers[name]?.result;
+    return (
+      result !== undefined &&
+      (isOtherWord("intent", result["intent"]) ||
+        isOtherWord("serviceMailBlocklist", listedAs(result)))
+    );
+  });
 }
 
 /**

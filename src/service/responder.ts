@@ -48,7 +48,9 @@ export class Responder {
     const waitMs = this.#rateLimit();
     if (waitMs > 0) {
       this.#stats.fault("rate-limit");
-      return this.#end(reply, endpoint, tooMany(waitMs));
+      const headers = { "retry-after": String(Math.max(1, Math.ceil(waitMs / 1000))) };
+      const answer = { ...plain(429, { message: "Too Many Requests" }), headers };
+      return this.#end(reply, endpoint, answer);
     }
     const { fault, outcome } = this.#faults.answer(endpoint, subject, answer);
     if (fault !== "none") this.#stats.fault(fault);
@@ -102,12 +104,6 @@ export class Responder {
     });
     raw.end(body);
   }
-}
-
-function tooMany(waitMs: number): ServedAnswer {
-  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  const answer = plain(429, { message: "Too Many Requests" });
-  return { ...answer, headers: { "retry-after": String(seconds) } };
 }
 
 /** Takes one request. Returns 0 if it is admitted, else the milliseconds until the next may be. */

@@ -94,7 +94,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     throw listenFailed(host, wanted, error);
   }
   const { port, address } = app.server.address() as AddressInfo;
-  const origin = `http://${reachable(host)}:${port}`;
+  // These addresses mean all interfaces.
+  const local = new Map([
+    ["0.0.0.0", "127.0.0.1"],
+    ["::", "::1"],
+  ]).get(host);
+  const origin = `http://${inUrl(local ?? host)}:${port}`;
   return {
     intelUrl: `${origin}/beta`,
     opsUrl: origin,
@@ -125,13 +130,6 @@ async function answersOf(dataset: Dataset, seed: number | undefined) {
     dataset: withSyntheticTags(dataset, seed),
     unlisted: (item: Item) => (isKnown(item.value) ? answerNotListed(item) : invented(item)),
   };
-}
-
-/** The host for URLs that reach a listening address from this machine. */
-function reachable(host: string): string {
-  if (host === "0.0.0.0") return "127.0.0.1";
-  if (host === "::") return "[::1]";
-  return inUrl(host);
 }
 
 function listenFailed(host: string, port: number, error: unknown): FatalError {
@@ -184,7 +182,12 @@ function createServer(responder: Responder, host: string): FastifyInstance {
   const isForUs = hostCheck(host);
   app.addHook("onRequest", (request, reply, done) => {
     if (isForUs(request.headers.host)) done();
-    else void refuse(request, reply, 421, misdirected(request));
+    else {
+      // RFC 9110 section 15.5.20: the server is not configured to answer for this host.
+      const asked = quoted(request.headers.host ?? "");
+      const remedy = "use localhost, or the address given with --host";
+      void refuse(request, reply, 421, `this service does not answer for ${asked}: ${remedy}`);
+    }
   });
   app.setNotFoundHandler((request, reply) => {
     const message = `no route for ${request.method} ${request.url.slice(0, 200)}`;
@@ -209,14 +212,6 @@ async function closeServer(app: FastifyInstance, responder: Responder): Promise<
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** RFC 9110 section 15.5.20: the server is not configured to answer for this host. */
-function misdirected({ headers: { host = "" } }: FastifyRequest): string {
-  return (
-    `this service does not answer for ${quoted(host)}: use localhost, ` +
-    "or the address given with --host"
-  );
 }
 
 /**

@@ -1,7 +1,6 @@
 import { endpoints } from "../../core/endpoints/endpoints.js";
 import { EarlyEndError } from "../../core/errors.js";
 import {
-  type FindingSource,
   findingSources,
   type Finding,
   type FindingStatus,
@@ -49,7 +48,8 @@ export function combineFindings(
     // Spreading two objects takes seven times as long, 1 µs per row.
     answers: Object.assign({}, first.answers, second.answers),
     missing: second.missing.length === 0 ? first.missing : [...first.missing, ...second.missing],
-    source: sourceOf(first.source, second.source),
+    // The nearer one to the service: `live` if anything was requested.
+    source: findingSources.find((one) => one === first.source || one === second.source)!,
     httpStatus,
     attempts: first.attempts + second.attempts,
     lookedUpAt: later(first.lookedUpAt, second.lookedUpAt),
@@ -67,12 +67,6 @@ const weight: Readonly<Record<FindingStatus, number>> = {
   invalid: 3,
   failed: 4,
 };
-
-/** The source nearest to the service: `live` if anything was requested. */
-function sourceOf(one: FindingSource, other: FindingSource): FindingSource {
-  if (one === other) return one;
-  return findingSources.find((source) => source === one || source === other) ?? one;
-}
 
 /** RFC 3339 times in UTC with equal precision sort as text. */
 function later(one: string | null, other: string | null): string | null {

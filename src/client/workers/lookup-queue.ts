@@ -35,11 +35,16 @@ export async function openQueue(where: QueueAddress): Promise<OpenQueue> {
   const bullmq = await loadDriver("bullmq", () => import("bullmq"), "a queue in Redis");
   const connection = await connectRedis(where.address, where.environment);
   const { redis } = connection;
+  const { host, href } = parseBase(where.baseUrl);
+  const digest = createHash("sha256").update(href.replace(/\/+$/, "")).digest("base64url");
   const common = { connection: redis, prefix, skipVersionCheck: true };
-  const queue: OpenQueue["queue"] = new bullmq.Queue(queueName(where.baseUrl), {
-    ...common,
-    streams: { events: { maxLen: mostEvents } },
-  });
+  const queue: OpenQueue["queue"] = new bullmq.Queue(
+    `${host.replaceAll(":", "_")}-${digest.slice(0, 22)}`,
+    {
+      ...common,
+      streams: { events: { maxLen: mostEvents } },
+    },
+  );
   // The connection reports its own faults.
   queue.on("error", () => undefined);
   const listen = async (): Promise<QueueEvents> => {
@@ -52,12 +57,6 @@ export async function openQueue(where: QueueAddress): Promise<OpenQueue> {
   const work: OpenQueue["work"] = (lookUp, options) =>
     new bullmq.Worker(queue.name, lookUp, { ...common, ...options });
   return { connection, queue, listen, work };
-}
-
-function queueName(serviceUrl: string): string {
-  const { host, href } = parseBase(serviceUrl);
-  const digest = createHash("sha256").update(href.replace(/\/+$/, "")).digest("base64url");
-  return `${host.replaceAll(":", "_")}-${digest.slice(0, 22)}`;
 }
 
 /** Id of the nth attempt at a lookup, the same in any run. It is all that a worker needs to know. */

@@ -54,7 +54,12 @@ export function reportText(report: Report, width: number): string {
     section("Worst items", offenderLines(report, wide)),
     section("Without a verdict", reasonLines(report, wide)),
     section("Not sent, as you asked", excludedLines(report, wide)),
-    section("The run", factLines(report, wide)),
+    section(
+      "The run",
+      runFacts(report).map(
+        ({ name, value }) => `${name.padEnd(9)} ${shortened(printable(value), wide - 12)}`,
+      ),
+    ),
   ];
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }
@@ -156,12 +161,6 @@ function excludedLines({ run }: Report, width: number): string[] {
     const list = `${printable(path)}, ${entries === 1 ? "1 entry" : `${formatCount(entries)} entries`}`;
     return `${formatCount(rows).padStart(wide)}  ${shortened(list, width - wide - 4)}`;
   });
-}
-
-function factLines(report: Report, width: number): string[] {
-  return runFacts(report).map(
-    ({ name, value }) => `${name.padEnd(9)} ${shortened(printable(value), width - 12)}`,
-  );
 }
 
 function shortened(text: string, length: number): string {

@@ -88,10 +88,9 @@ function reportOf(
   const { generation = null, combined: all } = index ?? {};
   const combined = all ? { name: all.name, total: all.total, files: fileNames(all) } : null;
   const tags = indexed.map(resultOf);
-  const count = (status: TagResult["status"]): number =>
-    tags.filter((result) => result.status === status).length;
-  const [exported, unchanged, failed] = [count("exported"), count("unchanged"), count("failed")];
-  return { folder, generation, combined, tags, exported, unchanged, failed, kept };
+  const counts = { exported: 0, unchanged: 0, failed: 0 };
+  for (const { status } of tags) counts[status]++;
+  return { folder, generation, combined, tags, ...counts, kept };
 }
 
 function fileNames({ files }: Pick<ExportedTag, "files">): string[] {
@@ -130,7 +129,8 @@ async function exportAll({ names, before, ...job }: Job): Promise<IndexedTag[]> 
     try {
       signal.throwIfAborted();
       if (lastFault !== null && faultsInRow >= maxFaultsInRow) {
-        const error = notRequested(lastFault);
+        const { code, message } = lastFault;
+        const error = new NotRequested(code, `${notAsked}: ${message}`);
         options.onProgress?.({ tag: name, ...noProgress, state: "failed", error });
         throw error;
       }
@@ -157,12 +157,7 @@ async function exportAll({ names, before, ...job }: Job): Promise<IndexedTag[]> 
 /** A tag that was not requested because all before it failed. */
 class NotRequested extends TagExportError {}
 
-function notRequested({ code, message }: ServiceError): NotRequested {
-  return new NotRequested(
-    code,
-    `not requested because all tags before it failed; the last error was: ${message}`,
-  );
-}
+const notAsked = "not requested because all tags before it failed; the last error was";
 
 async function publish(
   { options, folder, state, current, names }: Job,
@@ -234,7 +229,6 @@ async function writeCombined(
 }
 
 interface TagContext extends TagReading {
-  readonly folder: ExportFolder;
   readonly stems: FileStems;
   /** Runs one at a time, so that only one list is sorted and written however many are read. */
   readonly alone: <T>(work: () => Promise<T>) => Promise<T>;

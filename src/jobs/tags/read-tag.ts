@@ -1,6 +1,7 @@
 import { RejectedError, SnapshotChangedError } from "../../client/api/status-fault.js";
 import type { Tag, TagIps } from "../../client/api/calls.js";
 import { type AddressList, AddressPages, readEntries } from "./address-list.js";
+import type { ExportFolder } from "./folder/export-folder.js";
 import type { ExportState, ExportedTag } from "./folder/export-index.js";
 import { quoted } from "../../core/wording/printable.js";
 import { TagExportError } from "./faults.js";
@@ -13,6 +14,7 @@ export interface TagReading {
   readonly name: string;
   readonly signal: AbortSignal;
   readonly options: ExportTagsOptions;
+  readonly folder: ExportFolder;
   readonly state: ExportState;
   readonly before: ExportedTag | null;
 }

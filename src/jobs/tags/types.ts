@@ -1,13 +1,17 @@
 import type { IntelClient } from "../../client/api/intel-client.js";
+import type { z } from "zod";
 import type { Clock } from "../../core/clock.js";
 import type { Withheld } from "../../client/lookup/withheld.js";
 import type { ExportedTag, ExportIndex } from "./folder/export-index.js";
-import type { TagFormat } from "./options.js";
+import type { tagExportOptions } from "./options.js";
 
 /** The part of the client that an export uses. Its `send` obeys pace and retries. */
 type TagService = Pick<IntelClient, "tag" | "iterateTagIps">;
 
-export interface ExportTagsOptions {
+type TagExportSettings = z.output<typeof tagExportOptions>;
+
+/** Settings without a value have their defaults. */
+export interface ExportTagsOptions extends Partial<Omit<TagExportSettings, "intent">> {
   readonly client: TagService;
   /**
    * Run whose tags these are. If the folder already has this run's export of the same tags, it is
@@ -17,23 +21,8 @@ export interface ExportTagsOptions {
   /** Names of the tags; duplicates are ignored. */
   readonly names: Iterable<string> | AsyncIterable<string>;
   readonly folder: string;
-  /** @default ["txt"] */
-  readonly formats?: readonly TagFormat[] | undefined;
-  /** Name of a list of all tags together, without duplicates. Default: none. */
-  readonly combine?: string | undefined;
-  /** Tags read in parallel; at least 1. @default 4 */
-  readonly parallel?: number | undefined;
-  /**
-   * Drop tags that are in the folder but not in `names`, instead of keeping them. @default false
-   */
-  readonly prune?: boolean | undefined;
   /** What must not be in a list. */
   readonly withheld: Withheld;
-  /**
-   * How much a list of 100 addresses or more may grow or shrink to be replaced, as a share of its
-   * size; 1 accepts any change. @default 0.5
-   */
-  readonly maxChange?: number | undefined;
   readonly clock: Clock;
   /**
    * Aborting ends the export with the signal's reason. The folder stays unchanged.

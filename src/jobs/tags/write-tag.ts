@@ -15,16 +15,11 @@ import {
 } from "./address-list.js";
 import { exportFault, TagExportError } from "./faults.js";
 import { setNames, cidrLines, ipsetLines, nftLines } from "./firewalls.js";
-import type { ExportFolder } from "./folder/export-folder.js";
 import { type ExportedTag, storedListName } from "./folder/export-index.js";
 import type { TagFormat } from "./options.js";
 import type { TagList, TagReading } from "./read-tag.js";
 import type { ListMetadata } from "./types.js";
 import { csvPieces } from "../../io/formats/csv/csv-writer.js";
-
-interface TagWriting extends TagReading {
-  readonly folder: ExportFolder;
-}
 
 /**
  * Checks a list, writes its files and describes them.
@@ -32,7 +27,7 @@ interface TagWriting extends TagReading {
  * @throws TagExportError `count_mismatch`, `list_leapt`; FatalError
  */
 export async function writeTag(
-  { name, options, folder, state, before }: TagWriting,
+  { name, options, folder, state, before }: TagReading,
   read: TagList,
   stem: string,
 ): Promise<ExportedTag> {

@@ -1,7 +1,7 @@
 import { authenticationSteps, saysAuthenticationFailed } from "../../client/api/options.js";
 import type { Answer } from "../../client/api/types.js";
 import type { Clock } from "../../core/clock.js";
-import type { JsonObject, Again } from "../../core/finding.js";
+import type { JsonObject } from "../../core/finding.js";
 import { sendOnce } from "../../client/api/http/send-once.js";
 import { TransportError } from "../../client/api/http/transport-error.js";
 import { againAfter } from "../../client/api/status-fault.js";
@@ -91,7 +91,10 @@ export async function sendWebhook(
       if (error instanceof TransportError) return error;
       throw error;
     });
-    const again = againFor(outcome, clock);
+    // A call has side effects, so only what the receiver has not processed is retried.
+    const isFault = outcome instanceof TransportError;
+    const mayPass = !isFault && outcome.status >= 500;
+    const again = isFault ? outcome.again : mayPass ? againAfter(outcome, clock) : null;
     if (again === null) return delivery(call, outcome, attempts, null);
     const wait = plan.waitAfter(again);
     if (wait === null) return delivery(call, outcome, attempts, `tried ${times(attempts)}`);
@@ -131,12 +134,6 @@ async function attemptCall(
   };
 }
 
-/** A call has side effects, so only what the receiver has not processed is retried. */
-function againFor(outcome: Reply | TransportError, clock: Clock): Again | null {
-  if (outcome instanceof TransportError) return outcome.again;
-  return outcome.status >= 500 ? againAfter(outcome, clock) : null;
-}
-
 /** @param gaveUp why a fault that may pass is not retried any more; null otherwise */
 function delivery(
   call: PreparedCall,
@@ -164,6 +161,9 @@ function times(attempts: number): string {
   return attempts === 1 ? "once" : `${attempts} times`;
 }
 
+const failing = "the receiver failed; send it again later.";
+const notAccepted = "the receiver did not accept the call, and repeating it would not help.";
+
 function explainRefusal(answer: Reply, call: PreparedCall): Refusal {
   const { status } = answer;
   const what = `${call.shown.method} ${call.shown.url} was answered with ${status}`;
@@ -178,7 +178,7 @@ function explainRefusal(answer: Reply, call: PreparedCall): Refusal {
     const message = `${what}, a redirect${target}. Redirects are not followed: write the final address into endpoint and path.`;
     return { code: "redirect", message };
   }
-  const advice = adviceFor.get(status) ?? generic(status);
+  const advice = adviceFor.get(status) ?? (status >= 500 ? failing : notAccepted);
   return { code: `http_${status}`, message: `${what}: ${advice}${said}` };
 }
 
@@ -205,9 +205,3 @@ const adviceFor: ReadonlyMap<number, string> = new Map([
   [404, "nothing exists at this address; check endpoint and path."],
   [429, "the receiver gets too many requests; send it again later."],
 ]);
-
-function generic(status: number): string {
-  return status >= 500
-    ? "the receiver failed; send it again later."
-    : "the receiver did not accept the call, and repeating it would not help.";
-}

@@ -78,9 +78,12 @@ function blocklistOf(verdict: Verdict, isKnown: boolean, draw: Draw): string {
 const contactStatuses = ["WORKING", "WORKING", "WORKING", "RECIPIENT_FAILED", "UNKNOWN"] as const;
 
 function hostFacts(seed: number, address: string, span: Span | null, draw: Draw) {
-  const network = networkOf(seed, address);
+  // Neighbouring addresses share a network, and a few networks have most addresses.
+  const network = new Draw(seed, prefixOf(address)).pick(networks, questions.network, 2.2);
   const status = draw.pick(contactStatuses, questions.contact);
   const domain = `${network.asn.toLowerCase()}.example.net`;
+  const from = span?.first ?? newest - 90 * dayMs;
+  const verifiedAt = from + draw.share(questions.verified) * (newest - from);
   const isNamed = draw.share(questions.name) < 0.6;
   const host = address.replaceAll(/[.:]+/g, "-");
   return {
@@ -90,15 +93,10 @@ function hostFacts(seed: number, address: string, span: Span | null, draw: Draw)
     abuseContact: {
       email: status === "UNKNOWN" ? null : `abuse@${domain}`,
       status,
-      lastVerification: status === "UNKNOWN" ? null : wholeSeconds(verifiedAt(span, draw)),
+      lastVerification: status === "UNKNOWN" ? null : wholeSeconds(verifiedAt),
     },
     asn: { countryCode: network.countryCode, asn: network.asn, name: network.name },
   };
-}
-
-function verifiedAt(span: Span | null, draw: Draw): number {
-  const from = span?.first ?? newest - 90 * dayMs;
-  return from + draw.share(questions.verified) * (newest - from);
 }
 
 /** One to three members of those that may be null. */
@@ -132,11 +130,6 @@ const networks = numbers.map((number, index): Network => {
     countryCode: countries[(index * 5) % countries.length] ?? "US",
   };
 }) as [Network, ...Network[]];
-
-/** The network of an address; neighbouring addresses share it, and a few networks have most of them. */
-function networkOf(seed: number, address: string): Network {
-  return new Draw(seed, prefixOf(address)).pick(networks, questions.network, 2.2);
-}
 
 /** The first 28 bits of an IPv4 address, the first three groups of an IPv6 address. */
 function prefixOf(address: string): string {

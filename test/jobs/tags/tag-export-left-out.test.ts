@@ -81,7 +81,7 @@ describe("a list that changes much", () => {
       const exporter = await exporterOf(server);
       await exporter.run();
       server.lists["a:b"] = served(of(now), "b");
-      const { tags } = await exporter.run({ maxChange });
+      const { tags } = await exporter.run(maxChange === undefined ? {} : { maxChange });
       const lines = (await readFile(join(exporter.folder, "a--b.txt"), "utf8")).split("\n");
       expect(lines.length - 1).toBe(replaced ? now : before);
       const { code = null, message = "" } = tags[0]?.error ?? {};

@@ -193,7 +193,9 @@ function choiceOf(
   const readable = own.filter(({ sample }) => sample.share >= minShare);
   const canAsk = readable.some(isQueryable);
   const candidates = canAsk ? readable.filter(isQueryable) : readable;
-  const usual = usualColumns(own);
+  const usual = customaryItemColumns.flatMap((name) =>
+    own.filter((column) => strip(column.name).toLowerCase() === name),
+  );
   const named = usual.find((column) => candidates.includes(column));
   const unreadable = usual.find(
     (column) =>
@@ -227,12 +229,6 @@ function isQueryable({ sample }: RatedColumn): boolean {
 /** Whether a column is a reason against one without anything to look up. */
 function isReason(column: RatedColumn): boolean {
   return isAsked(column) && !(column.sample.kind === "url" && isNote(column.name));
-}
-
-function usualColumns(rated: readonly RatedColumn[]): readonly RatedColumn[] {
-  return customaryItemColumns.flatMap((usual) =>
-    rated.filter(({ name }) => strip(name).toLowerCase() === usual),
-  );
 }
 
 /**

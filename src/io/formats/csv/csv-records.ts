@@ -153,7 +153,12 @@ class RecordReader {
       this.#line += this.#linesIn(bytes.subarray(start, this.#end - from));
       // More than one line: some were skipped, or cells contain line ends.
       const within = this.#line === line ? 0 : this.#lineEndsIn(cells);
-      if (!ascii) decodeCells(cells);
+      // csv-parse reads Latin-1, one character per byte, so that invalid bytes are preserved.
+      if (!ascii) {
+        for (const [index, cell] of cells.entries()) {
+          if (notAscii.test(cell)) cells[index] = decodeBytes(Buffer.from(cell, "latin1"));
+        }
+      }
       return { cells, line: this.#line - within, endLine: this.#line, end: this.#end };
     });
     this.#pending = [bytes.subarray(this.#end - from)];
@@ -202,13 +207,6 @@ class RecordReader {
     const last = String.fromCharCode(bytes.at(-1) ?? 0);
     const isEnded = last === "\n" || (last === "\r" && lineEnd === "cr");
     return countLineEnds(bytes, lineEnd) + (isEnded ? 0 : 1);
-  }
-}
-
-/** csv-parse reads Latin-1, one character per byte, so that invalid bytes are preserved. */
-function decodeCells(cells: string[]): void {
-  for (const [index, cell] of cells.entries()) {
-    if (notAscii.test(cell)) cells[index] = decodeBytes(Buffer.from(cell, "latin1"));
   }
 }
 

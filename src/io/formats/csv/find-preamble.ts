@@ -163,7 +163,13 @@ function separates(lines: readonly string[], delimiter: Delimiter): boolean {
   // A filter list: `||example.com^`.
   if (delimiter === "|" && lines.some((line) => line.startsWith("||"))) return false;
   const counts = lines.map((line) => countDelimiters(line, delimiter));
-  if ((counts[0] ?? 0) === 0 || lines.every((line) => isOneCell(line, delimiter))) return false;
+  // A list of items may have a comma after each.
+  const rest = (line: string) => scanCells(line, { delimiter, spaced: true }).cells.slice(1);
+  if (
+    (counts[0] ?? 0) === 0 ||
+    lines.every((line) => rest(line).every((cell) => cell.trim() === ""))
+  )
+    return false;
   const having = counts.filter((count) => count > 0);
   if (having.length < counts.length * nearlyAll) return false;
   // Lines that are items as a whole, such as URLs with commas, must all agree.
@@ -171,13 +177,6 @@ function separates(lines: readonly string[], delimiter: Delimiter): boolean {
     return lines.length > 1 && counts.every((count) => count === counts[0]);
   }
   return having.some((n) => having.filter((count) => count === n).length * 2 >= counts.length);
-}
-
-/** A list of items may have a comma after each. */
-function isOneCell(line: string, delimiter: Delimiter): boolean {
-  return scanCells(line, { delimiter, spaced: true })
-    .cells.slice(1)
-    .every((cell) => cell.trim() === "");
 }
 
 const nearlyAll = 0.8;

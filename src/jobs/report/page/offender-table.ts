@@ -23,11 +23,24 @@ const heads = [
 ];
 
 function offenderRow(offender: Offender): Html {
-  const { kind, item, verdict, rows, observations, lastSeen, network, abuseEmail, own } = offender;
+  const {
+    kind,
+    item,
+    verdict,
+    rows,
+    observations,
+    lastSeen,
+    network,
+    abuseEmail,
+    abuseStatus,
+    own,
+  } = offender;
   const seen = [
     rows > 1 && `in ${counted(rows, "row")}`,
     lastSeen !== "" && `last seen ${lastSeen.slice(0, 10)}`,
   ].filter((text) => text !== false);
+  const isOdd = abuseStatus !== "" && abuseStatus !== "WORKING";
+  const note = isOdd && ` (${abuseStatus.toLowerCase().replaceAll("_", " ")})`;
   const cells = own.map(
     ([name, cell]) =>
       html`<div>
@@ -47,15 +60,9 @@ function offenderRow(offender: Offender): Html {
       ${offender.tags.map((tag) => html`<div><bdi>${tag}</bdi></div>`)}
     </td>
     <td class="${network + abuseEmail === "" ? "blank" : ""}">
-      ${network !== "" && html`<div><bdi>${network}</bdi></div>`}${abuseEmail !== "" && html`<small><bdi>${abuseEmail}</bdi>${contactNote(offender)}</small>`}
+      ${network !== "" && html`<div><bdi>${network}</bdi></div>`}${abuseEmail !== "" && html`<small><bdi>${abuseEmail}</bdi>${note}</small>`}
     </td>
   </tr>`;
-}
-
-function contactNote({ abuseStatus }: Offender): string {
-  return abuseStatus === "" || abuseStatus === "WORKING"
-    ? ""
-    : ` (${abuseStatus.toLowerCase().replaceAll("_", " ")})`;
 }
 
 export function itemName(item: string, kind: string): Html {
