@@ -39,24 +39,36 @@ test.each([
   ["a table", table, []],
   ["a merged table", table, ["--mode", "merge"]],
   ["a replaced table", table, ["--mode", "replace"]],
-] as const)("an input without rows does not replace the rows of %s", async (_, output, more) => {
-  const { cwd, enrich } = await prepared(output, more);
-  expect(await enrich(filled)).toMatchObject({ code: 0, stderr: "" });
-  const before = await contentOf(cwd);
-  for (const flags of [["--resume"], ["--restart"]]) {
-    const { code, stderr } = await enrich("ip\n", flags);
-    expect(stderr).toContain(
-      "repute: the input has no rows, the run before had 2 (--min-rows 50%)",
-    );
-    expect(stderr).toContain(`, not in ${output}`);
-    expect(stderr).toContain("--min-rows 0");
-    expect(code).toBe(1);
+] as const)(
+  "an input without rows, or without items, does not replace the rows of %s",
+  async (_, output, more) => {
+    const { cwd, enrich } = await prepared(output, more);
+    expect(await enrich(filled)).toMatchObject({ code: 0, stderr: "" });
+    const before = await contentOf(cwd);
+    for (const flags of [["--resume"], ["--restart"]]) {
+      const { code, stderr } = await enrich("ip\n", flags);
+      expect(stderr).toContain(
+        "repute: the input has no rows, the run before had 2 (--min-rows 50%)",
+      );
+      expect(stderr).toContain(`, not in ${output}`);
+      expect(stderr).toContain("--min-rows 0");
+      expect(stderr).toContain("check the export that makes the input");
+      expect(stderr).not.toContain("repute retry");
+      expect(code).toBe(1);
+      expect(await contentOf(cwd)).toEqual(before);
+    }
+    // Nothing of it can be looked up.
+    const broken = await enrich("ip\nNULL\nNULL\n", ["--item-column", "ip"]);
+    expect([broken.code, broken.stderr]).toEqual([
+      1,
+      expect.stringContaining(`, not in ${output}`),
+    ]);
     expect(await contentOf(cwd)).toEqual(before);
-  }
-  expect(await enrich("ip\n", ["--min-rows", "0"])).toMatchObject({ code: 0 });
-  expect(await enrich(filled)).toMatchObject({ code: 0, stderr: "" });
-  expect(Object.keys(await contentOf(cwd))).toEqual(Object.keys(before));
-});
+    expect(await enrich("ip\n", ["--min-rows", "0"])).toMatchObject({ code: 0 });
+    expect(await enrich(filled)).toMatchObject({ code: 0, stderr: "" });
+    expect(Object.keys(await contentOf(cwd))).toEqual(Object.keys(before));
+  },
+);
 
 test("a list of what is malicious may be empty", async () => {
   const { cwd, enrich } = await prepared(table, ["--mode", "replace"]);

@@ -148,24 +148,3 @@ test("a quota smaller than the dump is worked off in the nights that plan names,
   ]);
   expect(requests()).toBe(rows + 3);
 });
-
-test("two processes never exceed a daily quota together", async () => {
-  let requests = 0;
-  const service = await startService({ onRequest: () => void requests++ });
-  onTestFinished(() => service.close());
-  const cwd = await temporaryFolder();
-  const env = { XDG_STATE_HOME: join(cwd, "state") };
-  const run = async (network: string, more: readonly string[] = []) => {
-    const rows = Array.from({ length: 200 }, (_, i) => `${network}.${i}`);
-    await writeFile(join(cwd, `${network}.csv`), `ip\n${rows.join("\n")}\n`);
-    const args = ["enrich", `${network}.csv`, "-o", `${network}.out.csv`];
-    const limits = ["--rate", "2000/s", "--rate", "300/d", "--lookups", "query", "--quiet"];
-    return runRepute([...args, "--intel-url", service.intelUrl, ...limits, ...more], { cwd, env });
-  };
-  const both = await Promise.all([run("198.51.100"), run("203.0.113")]);
-  expect(both.map(({ code }) => code)).toContain(75);
-  expect(requests).toBeLessThanOrEqual(300);
-  // What one process returns at its end is available to the next.
-  const third = await run("192.0.2");
-  expect([third.code, requests]).toEqual([75, 300]);
-});

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import type { Manifest } from "../../../../src/core/manifest.js";
 import { type AnsweringServer, startAnsweringServer } from "../../../helpers/answering-server.js";
 import { enrichHere } from "../../../helpers/enrich-here.js";
@@ -13,7 +13,7 @@ const input = `domain\n${Array.from({ length: rows }, (_, n) => `host-${n}.examp
 const mostRequests = rows + 2 * 32;
 
 it("waits for a service that goes down and comes back, without losing a row", async () => {
-  const server = await serving();
+  const server = await startAnsweringServer();
   const stopped = requestsOf(server, 300).then(() => server.stop());
   const said: string[] = [];
   const { manifest } = await enrichHere({
@@ -49,15 +49,9 @@ it("ends with one clear line when a service stays down, and resumes later", asyn
   expect(server.total).toBeLessThanOrEqual(mostRequests);
 });
 
-async function serving(): Promise<AnsweringServer> {
-  const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
-  return server;
-}
-
 /** A service, and the command that enriches the rows from it. */
 async function prepared() {
-  const [folder, server] = [await temporaryFolder(), await serving()];
+  const [folder, server] = [await temporaryFolder(), await startAnsweringServer()];
   await writeFile(join(folder, "in.csv"), input);
   await mkdir(join(folder, "out"));
   const out = join(folder, "out", "out.csv");
