@@ -34,7 +34,7 @@ interface FileSettings {
  * @param profile the setting that selects a profile; null for none
  * @throws UsageError when the file cannot be read or parsed, has an unknown key or no such profile
  */
-export async function settingsFromFile(
+async function settingsFromFile(
   path: string,
   known: readonly OptionSpec[],
   profile: GivenSetting | null,
@@ -211,10 +211,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const otherVariables = [...Object.values(secrets).map(({ variable }) => variable), "REPUTE_DEBUG"];
 
 /** Settings given as environment variables. An empty variable counts as unset. */
-export function settingsFromEnvironment(
-  env: Environment,
-  specs: readonly OptionSpec[],
-): GivenSettings {
+function settingsFromEnvironment(env: Environment, specs: readonly OptionSpec[]): GivenSettings {
   const given = new Map<string, GivenSetting>();
   for (const spec of specs) {
     const text = env[spec.variable];
@@ -227,10 +224,7 @@ export function settingsFromEnvironment(
 }
 
 /** A warning for each `REPUTE_` variable that repute doesn't know. */
-export function unknownVariables(
-  env: Environment,
-  known: readonly OptionSpec[],
-): readonly string[] {
+function unknownVariables(env: Environment, known: readonly OptionSpec[]): readonly string[] {
   const names = [...known.map((spec) => spec.variable), ...otherVariables];
   return Object.keys(env)
     .filter((name) => name.startsWith("REPUTE_") && !names.includes(name))

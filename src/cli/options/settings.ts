@@ -10,7 +10,7 @@ import { redactAddress } from "../../core/redaction.js";
 /** Where settings come from, strongest first. */
 export const settingLevels = ["flag", "variable", "profile", "file"] as const;
 
-export type SettingLevel = (typeof settingLevels)[number];
+type SettingLevel = (typeof settingLevels)[number];
 
 export interface GivenSetting {
   readonly value: unknown;

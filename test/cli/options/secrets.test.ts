@@ -8,12 +8,12 @@ import {
   secretNamed,
   secrets,
 } from "../../../src/cli/options/secrets.js";
-import type { GivenSettings, SettingLevel } from "../../../src/cli/options/settings.js";
+import type { GivenSetting, GivenSettings } from "../../../src/cli/options/settings.js";
 import { InterruptedError } from "../../../src/core/errors.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { fakeContext } from "../fake-context.js";
 
-function fileGiven(path: string, level: SettingLevel): GivenSettings {
+function fileGiven(path: string, level: GivenSetting["level"]): GivenSettings {
   return new Map([["apiKeyFile", { value: path, level, name: "--api-key-file" }]]);
 }
 

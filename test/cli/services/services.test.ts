@@ -2,11 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { chooseAddress, withServices } from "../../../src/cli/services/services.js";
-import type {
-  GivenSetting,
-  GivenSettings,
-  SettingLevel,
-} from "../../../src/cli/options/settings.js";
+import type { GivenSetting, GivenSettings } from "../../../src/cli/options/settings.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { fakeContext } from "../fake-context.js";
 import { runInProcess } from "../run-in-process.js";
@@ -66,7 +62,7 @@ test("plan refuses --local beside --intel-url, as enrich does", async () => {
 
 const url = "https://intel.example/beta";
 
-function given(places: Record<string, SettingLevel>): GivenSettings {
+function given(places: Record<string, GivenSetting["level"]>): GivenSettings {
   return new Map(
     Object.entries(places).map(([key, level]) => [
       key,
