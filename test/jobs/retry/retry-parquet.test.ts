@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { openParquetOutput } from "../../../src/io/output/parquet/read.js";
+import { formOfParquet } from "../../../src/io/output/parquet/read.js";
 import type { Manifest } from "../../../src/core/manifest.js";
 import { queryDuckdb } from "../../io/output/tables/warehouse-readers.js";
 import { startAnsweringServer } from "../../helpers/answering-server.js";
@@ -106,10 +106,11 @@ it("starts anew, with the answers so far, where the file has changed in the midd
 it("ends when the file is replaced while it is read", async () => {
   const { cwd } = await prepared();
   const path = join(cwd, "out.parquet");
-  const file = await openParquetOutput(path, { prefix: "rep_" });
+  const form = await formOfParquet(path, { prefix: "rep_" });
   await writeFile(`${path}.new`, await readFile(path));
   await rename(`${path}.new`, path);
-  const reading = file.values(0).next();
+  const { rows } = await form.open({ row: 0, end: 0 });
+  const reading = rows[Symbol.asyncIterator]().next();
   await expect(reading).rejects.toMatchObject({ code: "input_changed" });
 });
 

@@ -25,7 +25,7 @@ import { cellOf as textOfValue, type InputValue } from "../../formats/input-valu
 import { leadingNames, stagedType, type TableColumn, tableSchema } from "../typed/table-schema.js";
 import { parquetType } from "./values.js";
 import { openFile, type OpenedFile, parquetRows } from "./parquet-file.js";
-import { existsSync } from "node:fs";
+import { existsSync, type Stats } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { downloadObject } from "../../s3/read-object.js";
@@ -38,27 +38,70 @@ import {
 } from "../../input/table-input.js";
 import { writeChunks } from "../../../core/files/write-chunks.js";
 
+interface OutputColumns {
+  /** Prefix of the added columns' names, e.g. `rep_`. */
+  readonly prefix: string;
+  /** Added columns to read, without the prefix. @default all, and the input's own */
+  readonly only?: readonly string[] | undefined;
+}
+
 export async function formOfParquet(path: string, options: OutputColumns): Promise<OutputForm> {
-  const output = await openParquetOutput(path, options);
+  const facts = await stat(path).catch(() => null);
+  if (facts === null) {
+    throw new FatalError("output_missing", `there is no file ${path}`, { hint: "check the path" });
+  }
+  const opened = await openFile(path).catch((error: unknown) => {
+    throw corrupt(path, error);
+  });
+  const { prefix } = options;
+  const { columns, own, optional } = columnsOf(path, opened, options);
+  const runId = await runOf(opened, path, `${prefix}run_id`);
+  const [rows, bytes] = [Number(opened.metadata.num_rows), facts.size];
   return {
-    columns: output.own,
-    types: output.types,
+    columns: own,
+    types: own.map((name) => ownType(path, opened.tree, name)),
     kind: "parquet",
-    reading: outputReading(options.prefix),
-    optional: output.optional,
-    ...(output.runId !== null && { runId: output.runId }),
+    reading: outputReading(prefix),
+    optional,
+    ...(runId !== null && { runId }),
     settings: {},
     async open(place, before) {
       const checksum = before === undefined ? undefined : await verifyFile(path, before);
-      const { rows, bytes } = output;
       return {
-        rows: rowsIn(path, output, { place, prefix: options.prefix }),
+        rows: unchanged(path, facts, rowsIn(path, opened, { columns, place, prefix })),
         bytesRead: () => (rows === 0 ? bytes : Math.round((bytes * place.row) / rows)),
         checksum: () => checksum,
         close: () => Promise.resolve(),
       };
     },
   };
+}
+
+/** The columns of an output, of which a reader may want only some. */
+function columnsOf(
+  path: string,
+  { tree }: OpenedFile,
+  { prefix, only }: OutputColumns,
+): {
+  readonly columns: readonly TableColumn[];
+  readonly own: readonly string[];
+  readonly optional: OptionalColumns;
+} {
+  const names = tree.children.map(({ element }) => element.name);
+  const optional = optionalColumnsIn(names, prefix);
+  const lacks = new Set(lackedColumns(only ?? ["status"], optional));
+  const needed = [
+    ...leadingNames,
+    ...(only ?? addedColumns(optional).map(({ name }) => name)).filter((name) => !lacks.has(name)),
+    ...(lacks.has("status") ? ["status"] : []),
+  ];
+  const lacking = needed.find((name) => !names.includes(prefix + name));
+  if (lacking !== undefined) throw notAnOutput(path, `has no column ${prefix}${lacking}`);
+  const ours = new Set(needed.map((name) => prefix + name));
+  const own = only === undefined ? names.filter((name) => !ours.has(name)) : [];
+  const schema = tableSchema(parquetRules, { columns: own, prefix, optional });
+  const columns = schema.columns.filter(({ name }) => only === undefined || ours.has(name));
+  return { columns, own, optional };
 }
 
 /** Compares a file with what was read before. */
@@ -74,13 +117,23 @@ async function verifyFile(path: string, before: ChecksumState | null): Promise<C
 
 async function* rowsIn(
   path: string,
-  output: ParquetOutput,
-  { place, prefix }: { readonly place: Place; readonly prefix: string },
+  opened: OpenedFile,
+  {
+    columns,
+    place,
+    prefix,
+  }: {
+    readonly columns: readonly TableColumn[];
+    readonly place: Place;
+    readonly prefix: string;
+  },
 ): AsyncGenerator<readonly OutputRow[]> {
-  const { columns } = output;
   const recordOf = recordReader(columns, prefix);
   const cellsOf = outputCells(path, columns);
-  for await (const batch of output.values(place.row)) {
+  const names = columns.map(({ name }) => name);
+  // Results as received stay so.
+  const reading = { name: path, columns: names, keepsJson: true, first: place.row };
+  for await (const batch of parquetRows(opened, reading)) {
     yield batch.map((values) => {
       const number = ++place.row;
       const saved = cellsOf(values);
@@ -96,85 +149,28 @@ function sizeOf(cells: StagedRow): number {
   return cells.reduce((sum, cell) => sum + (typeof cell === "string" ? cell.length : 8), 0);
 }
 
-interface ParquetOutput {
-  /** The run that wrote it; null for a file without rows that another program wrote. */
-  readonly runId: string | null;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly columns: readonly TableColumn[];
-  readonly own: readonly string[];
-  readonly types: readonly InputType[];
-  readonly optional: OptionalColumns;
-  /** The values of the rows from `first` (0-based) on. */
-  values(first: number): AsyncGenerator<readonly (readonly InputValue[])[]>;
-}
-
-interface OutputColumns {
-  /** Prefix of the added columns' names, e.g. `rep_`. */
-  readonly prefix: string;
-  /** Added columns to read, without the prefix. @default all, and the input's own */
-  readonly only?: readonly string[] | undefined;
-}
-
-export async function openParquetOutput(
-  path: string,
-  { prefix, only }: OutputColumns,
-): Promise<ParquetOutput> {
-  const facts = await stat(path).catch(() => null);
-  if (facts === null) {
-    throw new FatalError("output_missing", `there is no file ${path}`, { hint: "check the path" });
-  }
-  const opened = await openFile(path).catch((error: unknown) => {
-    throw corrupt(path, error);
-  });
-  const { metadata, tree } = opened;
-  const names = tree.children.map(({ element }) => element.name);
-  const optional = optionalColumnsIn(names, prefix);
-  const lacks = new Set(lackedColumns(only ?? ["status"], optional));
-  const needed = [
-    ...leadingNames,
-    ...(only ?? addedColumns(optional).map(({ name }) => name)).filter((name) => !lacks.has(name)),
-    ...(lacks.has("status") ? ["status"] : []),
-  ];
-  const lacking = needed.find((name) => !names.includes(prefix + name));
-  if (lacking !== undefined) throw notAnOutput(path, `has no column ${prefix}${lacking}`);
-  const ours = new Set(needed.map((name) => prefix + name));
-  const own = only === undefined ? names.filter((name) => !ours.has(name)) : [];
-  const schema = tableSchema(parquetRules, { columns: own, prefix, optional });
-  const columns = schema.columns.filter(({ name }) => only === undefined || ours.has(name));
-  const types = own.map((name) => ownType(path, tree, name));
+/** Passes rows on as long as their file, which is opened again for each slice, stays the same. */
+async function* unchanged<T>(path: string, opened: Stats, rows: AsyncIterable<T>) {
   const mustBeUnchanged = async (): Promise<void> => {
     const now = await stat(path).catch(() => null);
-    if (now?.ino === facts.ino && now.size === facts.size && now.mtimeMs === facts.mtimeMs) return;
+    const isSame = (["ino", "size", "mtimeMs"] as const).every(
+      (fact) => now?.[fact] === opened[fact],
+    );
+    if (isSame) return;
     throw new FatalError("input_changed", `${path} was changed while it was read`, {
       hint: `restore it and ${continueRun}, or ${startOver}`,
     });
   };
-  // Results as received stay so.
-  const reading = { name: path, columns: columns.map(({ name }) => name), keepsJson: true };
-  return {
-    runId: await runOf(opened, path, `${prefix}run_id`),
-    rows: Number(metadata.num_rows),
-    bytes: facts.size,
-    columns,
-    own,
-    types,
-    optional,
-    async *values(first) {
-      try {
-        // The file is opened again for each slice.
-        for await (const rows of parquetRows(opened, { ...reading, first })) {
-          await mustBeUnchanged();
-          yield rows;
-        }
-      } catch (error) {
-        await mustBeUnchanged();
-        throw error instanceof FatalError && error.code === "parquet_unreadable"
-          ? corrupt(path, error)
-          : error;
-      }
-    },
-  };
+  try {
+    for await (const batch of rows) {
+      await mustBeUnchanged();
+      yield batch;
+    }
+  } catch (error) {
+    await mustBeUnchanged();
+    const isUnreadable = error instanceof FatalError && error.code === "parquet_unreadable";
+    throw isUnreadable ? corrupt(path, error) : error;
+  }
 }
 
 /** Programs that rewrite a file keep its columns, but not its metadata. */

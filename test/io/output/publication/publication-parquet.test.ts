@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { asyncBufferFromFile, parquetMetadataAsync } from "hyparquet";
 import { expect, it } from "vitest";
 import { schemaVersion } from "../../../../src/core/columns.js";
-import { openParquetOutput } from "../../../../src/io/output/parquet/read.js";
+import { formOfParquet } from "../../../../src/io/output/parquet/read.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { openRun, publishRows, someRows } from "./publishing.js";
@@ -60,7 +60,7 @@ it("is not read back if it was damaged", async () => {
   const { folder, file } = await aPlace();
   await publishRows(file, folder, someRows(1, 25));
   await truncate(file, 3_000);
-  await expect(openParquetOutput(file, { prefix: "rep_" })).rejects.toMatchObject({
+  await expect(formOfParquet(file, { prefix: "rep_" })).rejects.toMatchObject({
     code: "output_corrupt",
   });
 });
