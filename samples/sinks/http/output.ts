@@ -22,6 +22,6 @@ export const httpOutput: ParseKind = (name) => {
     file: null,
     parts: { before: "", file: "", after: name },
     base: (stateDir) => serverBase(url.host + url.pathname, stateDir),
-    open: async (options) => (await import("./publish.js")).publishHttp(url, shown, options),
+    publisher: async (options) => (await import("./publish.js")).httpPublisher(url, shown, options),
   };
 };

@@ -2,36 +2,30 @@ import { FatalError } from "../../../src/core/errors.js";
 import { ndjsonEncoder } from "../../../src/io/formats/ndjson/ndjson.js";
 import { writePart } from "../../../src/io/output/file-destination.js";
 import { renamePart } from "../../../src/io/output/part-file.js";
-import type { Publication, PublicationOptions } from "../../../src/io/output/publication.js";
+import type { Publisher, PublisherOptions } from "../../../src/io/output/publisher.js";
 import { type Stage, stageEncoder } from "../../../src/io/output/stage.js";
 import type { WrittenOutput } from "../../../src/io/output/types.js";
 
 /** Rows of one request. */
 const mostRows = 1_000;
 
-/** Checks that the collector is there, before the first lookup. */
-export async function publishHttp(
+/** Posts rows to a collector. */
+export function httpPublisher(
   url: URL,
   name: string,
-  { columns, prefix, runId, base, signal }: PublicationOptions,
-): Promise<Publication> {
-  await send(url, name, { method: "OPTIONS", signal: signal ?? null });
-  const encoder = ndjsonEncoder({ columns, prefix, shape: "nested" });
-  const failedPath = (suffix: string): string => `${base}${suffix}.ndjson`;
+  { columns, prefix, runId, base, signal }: PublisherOptions,
+): Publisher {
+  const within = { signal: signal ?? null };
   return {
-    encoder: stageEncoder((row) => [encoder.encode([row])]),
     // The collector gets all rows or, if the run has too many failures, none.
     takesParts: false,
-    async prepare(stage, suffix): Promise<WrittenOutput> {
-      await stage.verify();
-      if (suffix === "") return { bytes: null, sha256: null, rows: stage.count };
-      const written = await writePart(failedPath(suffix), async (file) => {
-        for await (const text of bodies(stage)) await file.write(Buffer.from(text));
-      });
-      return { ...written, rows: stage.count };
+    async check() {
+      await send(url, name, { method: "OPTIONS", ...within });
+      const encoder = ndjsonEncoder({ columns, prefix, shape: "nested" });
+      return { encoder: stageEncoder((row) => [encoder.encode([row])]) };
     },
-    async commit(stage, suffix) {
-      if (suffix !== "") return renamePart(failedPath(suffix));
+    async publish(stage, { suffix }): Promise<WrittenOutput> {
+      if (suffix !== "") return keepFailed(stage, `${base}${suffix}.ndjson`);
       let number = 0;
       for await (const body of bodies(stage)) {
         // A run that was killed sends its requests again: the collector tells them by the key.
@@ -39,10 +33,19 @@ export async function publishHttp(
           "content-type": "application/x-ndjson",
           "idempotency-key": `${runId}-${++number}`,
         };
-        await send(url, name, { method: "POST", headers, body, signal: signal ?? null });
+        await send(url, name, { method: "POST", headers, body, ...within });
       }
+      return { bytes: null, sha256: null, rows: stage.count };
     },
   };
+}
+
+async function keepFailed(stage: Stage, path: string): Promise<WrittenOutput> {
+  const written = await writePart(path, async (file) => {
+    for await (const text of bodies(stage)) await file.write(Buffer.from(text));
+  });
+  await renamePart(path);
+  return { ...written, rows: stage.count };
 }
 
 /** The rows of each request, the same whenever they are read. */

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { access, type FileHandle, lstat, open, rm, writeFile } from "node:fs/promises";
+import { access, type FileHandle, lstat, open } from "node:fs/promises";
 import { FatalError } from "../../core/errors.js";
 import { RunningChecksum } from "../../core/files/checksum.js";
 import { outputFault } from "../../core/files/output-fault.js";
@@ -8,7 +8,6 @@ import {
   partFault,
   partPath,
   readWritten,
-  renamePart,
   verifyPart,
   type WrittenPosition,
 } from "./part-file.js";
@@ -63,19 +62,15 @@ export async function writePart(
   write: (destination: Destination) => Promise<void>,
 ): Promise<WrittenFile> {
   const destination = await openFileDestination(path, null);
-  let isComplete = false;
   try {
     await write(destination);
-    await destination.sync();
-    const { length } = destination;
-    const written = await readWritten(path, { length, checksum: destination.checksum() });
-    isComplete = true;
-    return written;
-  } finally {
+    await destination.close();
+  } catch (error) {
     await destination.abandon();
-    // Without bytes, it has just been removed.
-    if (isComplete && destination.length === 0) await writeFile(partPath(path), "");
+    throw error;
   }
+  const { length } = destination;
+  return readWritten(path, { length, checksum: destination.checksum() });
 }
 
 const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | noLink;
@@ -101,19 +96,11 @@ function fileDestination(path: string, handle: FileHandle, checksum: RunningChec
       checksum.update(bytes);
     },
     sync: () => handle.datasync().catch(refuse),
-    async finish(suffix = "") {
-      try {
-        await handle.sync();
-        await handle.close();
-      } catch (error) {
-        throw outputFault(path + suffix, error);
-      }
-      await renamePart(path, suffix);
+    async close() {
+      await handle.sync().catch(refuse);
+      await handle.close().catch(refuse);
     },
-    async abandon() {
-      await handle.close().catch(() => undefined);
-      if (length === 0) await rm(partPath(path), { force: true });
-    },
+    abandon: () => handle.close().catch(() => undefined),
   };
 }
 
@@ -155,7 +142,7 @@ export function streamDestination(stream: Writable, name: string): Destination {
     checksum: () => null,
     write,
     sync: () => Promise.resolve(),
-    async finish() {
+    async close() {
       if (fault !== null) throw explain(fault);
       if (stream.writableNeedDrain) await once(stream, "drain");
       stream.off("error", onError);

@@ -1,7 +1,7 @@
 import type { OptionalColumns } from "../../core/columns.js";
 import type { NameParts, RunStart } from "../../core/files/output-names.js";
 import type { OutputRecord } from "../formats/types.js";
-import type { Publication, PublicationOptions } from "./publication.js";
+import type { Publisher, PublisherOptions } from "./publisher.js";
 import type { ColumnRules } from "./typed/column-rules.js";
 
 /** What `-o`, or the operand of a command that reads outputs, names. `parseOutput` makes it. */
@@ -42,8 +42,8 @@ export interface Output {
   readonly base: (stateDir?: string) => string;
   /** The output of a run: with its date for `{date}`, and its identifier for `{run_id}`. */
   readonly named: (run: RunStart) => Output;
-  /** Checks that a run's rows can be published here; null for text, which is written as it comes. */
-  readonly open: ((options: PublicationOptions) => Promise<Publication>) | null;
+  /** Publishes a run's staged rows; null for text, which is staged as the file itself. */
+  readonly publisher: ((options: PublisherOptions) => Promise<Publisher>) | null;
   /** Opens the rows of a run in a table; null for anything else. */
   readonly records: ((rows: RunRows) => Promise<TableRecords>) | null;
 }
@@ -71,7 +71,7 @@ export interface TableRecords {
 }
 
 /** What a kind of place knows of an output. */
-export type KindOutput = Pick<Output, "name" | "format" | "file" | "base" | "open"> &
+export type KindOutput = Pick<Output, "name" | "format" | "file" | "base" | "publisher"> &
   Partial<
     Pick<
       Output,

@@ -36,7 +36,7 @@ export async function renamePart(path: string, suffix = ""): Promise<void> {
 }
 
 /** The error for an output that is neither waiting for its name nor has it. */
-function outputGone(path: string): FatalError {
+export function outputGone(path: string): FatalError {
   const message = `the output of the finished run is missing: ${path}`;
   return new FatalError("output_gone", message, { hint: startOver });
 }

@@ -15,7 +15,7 @@ import { manifestOfOutput, prefixOfOutput } from "./manifest-file.js";
 import { inFile, type Output } from "./output.js";
 import { recordReader, type OutputForm, type OutputRow } from "./output-row.js";
 import { tableSchema } from "./typed/table-schema.js";
-import { readStage } from "./stage.js";
+import { stagePath, stageUpTo } from "./stage.js";
 import type { ColumnRules } from "./typed/column-rules.js";
 import type { FileFormat, SinkPosition } from "./types.js";
 
@@ -118,7 +118,10 @@ export function readStaged(
   prefix: string,
 ): OutputReading {
   const staged = tableSchema(rules, { columns, prefix, optional }).columns;
-  const records = mapLists(readStage(folder, position), recordReader(staged, prefix));
+  const records = mapLists(
+    stageUpTo(stagePath(folder), position).rows(),
+    recordReader(staged, prefix),
+  );
   return { columns, records, manifest };
 }
 

@@ -1,6 +1,6 @@
 import type { EnrichedRow } from "../../core/row.js";
 import { columnTypes, storedType } from "../formats/column-types.js";
-import type { PublicationOptions } from "./publication.js";
+import type { PublisherOptions } from "./publisher.js";
 import { stageEncoder, type StagedCell } from "./stage.js";
 import { storedText } from "./typed/column-rules.js";
 import type { Encoder } from "../formats/types.js";
@@ -19,7 +19,7 @@ function isFilledIn({ from }: TableColumn): boolean {
  */
 export function cellsEncoder(
   { columns }: Pick<TableSchema, "columns">,
-  options: Pick<PublicationOptions, "runId" | "onWarning">,
+  options: Pick<PublisherOptions, "runId" | "onWarning">,
 ): Encoder {
   const readers = cellReaders(columns, options);
   const fills = columns.map(isFilledIn);
@@ -39,7 +39,7 @@ export function cellsEncoder(
  */
 function cellReaders(
   columns: readonly TableColumn[],
-  { runId, onWarning = () => undefined }: Pick<PublicationOptions, "runId" | "onWarning">,
+  { runId, onWarning = () => undefined }: Pick<PublisherOptions, "runId" | "onWarning">,
 ): readonly ((enriched: EnrichedRow) => StagedCell)[] {
   const text = (value: string): string => storedText(value, onWarning);
 

@@ -1,20 +1,19 @@
-import { createReadStream, existsSync } from "node:fs";
+import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import type { EnrichedRow } from "../../core/row.js";
 import { linesEncoder } from "../formats/lines-encoder.js";
 import { splitLines } from "../formats/reading/lines.js";
 import type { Encoder } from "../formats/types.js";
-import { partFault, partPath, readWritten, type WrittenPosition } from "./part-file.js";
-import type { SinkPosition } from "./types.js";
+import { partFault, partPath, readWritten } from "./part-file.js";
+import type { SinkPosition, WrittenFile } from "./types.js";
 
 /** The rows of a run that wait to be published: one JSON array of cells per line. */
 export interface Stage {
   readonly path: string;
   /** Bytes. */
   readonly length: number;
+  readonly crc: number | null;
   readonly count: number;
-  /** Whether its file is there. Only the cleaning after a run removes it. */
-  readonly exists: boolean;
   /** Rows in their order, in batches, all of them verified before the first. May be read again. */
   rows(): AsyncGenerator<readonly StagedRow[]>;
   /**
@@ -23,7 +22,7 @@ export interface Stage {
    * @param take receives the bytes
    * @throws FatalError `output_part_*`
    */
-  verify(take?: (bytes: Uint8Array) => void): Promise<void>;
+  verify(take?: (bytes: Uint8Array) => void): Promise<WrittenFile>;
 }
 
 /** A value as text, of which every output makes its own, or the entries of a list. */
@@ -44,39 +43,41 @@ export function stageLine(cells: StagedRow): string {
   return `${JSON.stringify(cells)}\n`;
 }
 
-/** The staged rows of a run up to a position. */
-export function stageUpTo(stateFolder: string, position: SinkPosition): Stage {
-  const path = stagePath(stateFolder);
+/**
+ * The rows of a run up to a position. They are verified once, but whenever a database reads them.
+ *
+ * @param file whose part file they are
+ */
+export function stageUpTo(file: string, position: SinkPosition): Stage {
+  const path = partPath(file);
+  let verified: WrittenFile | null = null;
+  const verify: Stage["verify"] = async (take) => {
+    if (verified === null || take !== undefined) verified = await readWritten(file, position, take);
+    return verified;
+  };
   return {
-    path: partPath(path),
+    path,
     length: position.length,
+    crc: position.checksum?.crc ?? null,
     count: position.rows,
-    rows: () => readStage(stateFolder, position),
-    async verify(take) {
-      await readWritten(path, position, take);
-    },
-    get exists() {
-      return existsSync(partPath(path));
+    verify,
+    async *rows() {
+      if (position.length === 0) return;
+      await verify();
+      yield* readStage(path, position.length);
     },
   };
 }
 
-/** Reads staged rows, up to the length that the run has written. */
-export async function* readStage(
-  stateFolder: string,
-  position: WrittenPosition,
-): AsyncGenerator<readonly StagedRow[]> {
-  if (position.length === 0) return;
-  const path = stagePath(stateFolder);
+async function* readStage(path: string, length: number): AsyncGenerator<readonly StagedRow[]> {
   const splitter = splitLines();
-  await readWritten(path, position);
   try {
-    const range = { start: 0, end: position.length - 1, highWaterMark: 256 * 1024 };
-    for await (const chunk of createReadStream(partPath(path), range)) {
+    const range = { start: 0, end: length - 1, highWaterMark: 256 * 1024 };
+    for await (const chunk of createReadStream(path, range)) {
       yield splitter.push(chunk as Buffer).map(parseRow);
     }
   } catch (error) {
-    throw partFault(partPath(path), error);
+    throw partFault(path, error);
   }
 }
 

@@ -1,4 +1,3 @@
-import type { Manifest } from "../../core/manifest.js";
 import type { EnrichedRow } from "../../core/row.js";
 import type { ChecksumState } from "../../core/files/checksum.js";
 import type { SinkFormat } from "../formats/types.js";
@@ -47,13 +46,9 @@ export interface Sink {
   write(rows: readonly EnrichedRow[]): Promise<void>;
   /** Makes all rows written so far durable and returns the position. */
   checkpoint(): Promise<SinkPosition>;
-  /**
-   * Completes the output and moves it to its final name.
-   * @param suffix appended to the final name of the output. @default none
-   * @param manifest of the run, which tables keep. @default none
-   */
-  finish(suffix?: string, manifest?: Manifest | null): Promise<void>;
-  /** Closes without completing: nothing gets the final name, durable data stays to continue from. */
+  /** Completes: all rows are durable, or the reader of a stream has them. */
+  close(): Promise<void>;
+  /** Closes without completing: nothing gets the final name, durable data stays for a resume. */
   abandon(): Promise<void>;
 }
 
@@ -67,8 +62,8 @@ export interface Destination {
   write(bytes: Uint8Array): Promise<void>;
   /** Makes written bytes durable (fsync); no effect on a stream. */
   sync(): Promise<void>;
-  /** Completes: durable, under the final name plus `suffix` (default none). */
-  finish(suffix?: string): Promise<void>;
+  /** Completes: all bytes are durable, or the reader of a stream has them. */
+  close(): Promise<void>;
   /** Closes the destination; written bytes stay under the part name. */
   abandon(): Promise<void>;
 }

@@ -10,6 +10,7 @@ import type { PublishedRun } from "../../io/output/read.js";
 import { chooseRun, type RunNames, runNames } from "./destination/choose-run.js";
 import { noteRecord, recordEnding, recordStream } from "./ending.js";
 import type { RunPlace } from "./open-run.js";
+import { stageFile } from "./destination/open-output.js";
 import {
   discardIfReplaced,
   discardRun,
@@ -147,7 +148,10 @@ async function endRun(place: RunPlace, state: StateFolder, manifest: Manifest): 
   const { job, target } = place;
   const { onFinished = (lastStep) => lastStep() } = job;
   const { upload } = target;
-  if (upload !== undefined) await state.markPublished(manifest);
+  // Text is its own stage, and stays.
+  if (upload !== undefined || stageFile(target, place.folder) !== target.file) {
+    await state.markPublished(manifest);
+  }
   await job.onPublished?.(publishedRun(place, state, manifest));
   await state.tidy();
   onFinished(() => {

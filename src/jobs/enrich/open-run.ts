@@ -5,16 +5,18 @@ import type { ResourceStack } from "../../core/resource-stack.js";
 import { raceAbort } from "../../core/abort.js";
 import { formatCount } from "../../core/wording/quantity.js";
 import type { OpenedSource } from "../../io/input/types.js";
-import type { EncoderOptions } from "../../io/formats/types.js";
+import type { Encoder, EncoderOptions } from "../../io/formats/types.js";
 import type { Sink, Destination, SinkPosition } from "../../io/output/types.js";
 import {
   encoderOptions,
   keptDelimiter,
-  openBundle,
-  openPublication,
-  openSink,
+  openPublisher,
+  openStream,
+  stageFile,
 } from "./destination/open-output.js";
-import { openStage, type StagedSink } from "../../io/output/staged-sink.js";
+import type { CheckedOutput, Publisher } from "../../io/output/publisher.js";
+import { textSink } from "../../io/output/text/text-sink.js";
+import { formats } from "../../io/formats/registry.js";
 import { type Fingerprint, takeFingerprint } from "./state/fingerprint.js";
 import type { StateFolder } from "./state/state-folder.js";
 import type { Job } from "./types.js";
@@ -54,8 +56,10 @@ export interface OpenRun extends RunPlace {
   /** Checkpoint to continue from; null for a new run. */
   readonly before: ResumePoint | null;
   readonly source: OpenedSource;
-  /** The sink, if the rows wait to be published; null if it writes the output. */
-  readonly staged: StagedSink | null;
+  /** What publishes the rows; null for text that goes to a stream. */
+  readonly publisher: Publisher | null;
+  /** What its check found. */
+  readonly checked: CheckedOutput;
   readonly tally: Tally;
   readonly encoder: EncoderOptions;
   /** Set if rows may be left out of the output. */
@@ -65,7 +69,7 @@ export interface OpenRun extends RunPlace {
 }
 
 /** A run whose output is not open yet. */
-type OpeningRun = Omit<OpenRun, "sink" | "staged">;
+type OpeningRun = Omit<OpenRun, "sink" | "publisher" | "checked">;
 
 /** Opens a run's input and output, at the interrupted run's position or at the start. */
 export async function openRun(place: RunPlace, stack: ResourceStack): Promise<OpenRun> {
@@ -101,32 +105,34 @@ export async function openRun(place: RunPlace, stack: ResourceStack): Promise<Op
   const leftOut = only === undefined && !distinct ? null : new RowSelection({ only, distinct });
   const facts = { clock, runId, fingerprint, inputGrew, optional, before };
   const run: OpeningRun = { ...place, ...facts, source, tally, encoder, leftOut };
-  const staged = await openRunStage(run);
-  return { ...run, staged, sink: await openRunSink(run, staged) };
+  return { ...run, ...(await openRunOutput(run)) };
 }
 
-/** Opens the stage of an output that is not written row by row. */
-async function openRunStage({
-  job,
-  target,
-  folder,
-  source,
-  before,
-  runId,
-  tally,
-  encoder,
-}: OpeningRun): Promise<StagedSink | null> {
-  const { stdout } = job;
-  if (target.text !== null && target.text !== "stix") return null;
+/** Opens the output, once it is checked, or the stage of its rows. */
+async function openRunOutput(
+  run: OpeningRun,
+): Promise<Pick<OpenRun, "publisher" | "checked" | "sink">> {
+  const { job, target, folder, before, tally, encoder: options, leftOut, state } = run;
   const onWarning = warnOnce(job, tally);
-  const rows = { source, runId, stateFolder: folder, onWarning };
-  const publication =
-    target.text !== null
-      ? await openBundle(target, { encoder, stdout, signal: job.signal, folder })
-      : await openPublication(job, target, rows);
+  const encode = (): Encoder => {
+    const encoder = formats[target.text ?? "csv"].write(options);
+    return job.refill?.encoder?.(encoder) ?? encoder;
+  };
+  const publisher = await openPublisher({ ...run, onWarning, encode });
+  const checking = publisher?.check() ?? Promise.resolve({ encoder: encode() });
+  const checked: CheckedOutput = await raceAbort(checking, job.signal, () => undefined);
   const startAt = before?.sink ?? null;
-  if (startAt === null) for (const message of publication.warnings ?? []) onWarning(message);
-  return openStage(publication, folder, startAt);
+  if (startAt === null) for (const message of checked.warnings ?? []) onWarning(message);
+  const { stdout, signal } = job;
+  const destination =
+    publisher === null
+      ? await openStream(target, { stdout, signal })
+      : await openFileDestination(stageFile(target, folder), startAt);
+  const gzip = target.gzip && target.text !== "stix";
+  const resumeRows = startAt?.rows ?? null;
+  const sink = textSink(checked.encoder, destination, { gzip, resumeRows });
+  const kept = await leftOut?.sink(sink, state?.path ?? null, startAt);
+  return { publisher, checked, sink: kept ?? sink };
 }
 
 /** Counts each warning, and tells it once: the same one may occur for every row. */
@@ -138,16 +144,6 @@ function warnOnce({ onWarning }: Job, tally: Tally): (message: string) => void {
     told.add(message);
     onWarning?.(message);
   };
-}
-
-async function openRunSink(run: OpeningRun, staged: StagedSink | null): Promise<Sink> {
-  const { stdout, signal, refill } = run.job;
-  const { target, before, encoder, leftOut, state } = run;
-  const startAt = before?.sink ?? null;
-  const wrapEncoder = refill?.encoder;
-  const sink =
-    staged ?? (await openSink(target, { encoder, wrapEncoder, stdout, signal, startAt }));
-  return (await leftOut?.sink(sink, state?.path ?? null, startAt)) ?? sink;
 }
 
 /** Decides which rows are looked up and counted, but not written: `--only` and `--distinct`. */
@@ -217,9 +213,9 @@ class RowSelection {
         const seen = { length: this.#file.length, ...(checksum && { checksum }) };
         return { ...position, seen };
       },
-      finish: async (suffix, manifest) => {
+      close: async () => {
         await this.#file?.abandon();
-        return sink.finish(suffix, manifest);
+        await sink.close();
       },
       abandon: async () => {
         await this.#file?.abandon();

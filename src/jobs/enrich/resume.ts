@@ -1,16 +1,15 @@
 import type { RunPlace } from "./open-run.js";
-import { saveRecord } from "./finish/publish.js";
+import { publishStaged } from "./finish/publish.js";
 import { fileInputs } from "../../io/input/types.js";
-import { existsSync } from "node:fs";
-import { FatalError, startOver } from "../../core/errors.js";
-import { hashFile } from "../../core/files/checksum.js";
+import { FatalError } from "../../core/errors.js";
 import { isRefusal, type Manifest } from "../../core/manifest.js";
-import { partPath, renamePart } from "../../io/output/part-file.js";
 import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
 import type { StateFolder } from "./state/state-folder.js";
 import type { Job } from "./types.js";
-import { openPublication } from "./destination/open-output.js";
+import { openPublisher, stageFile } from "./destination/open-output.js";
 import { stageUpTo } from "../../io/output/stage.js";
+import { existsSync } from "node:fs";
+import { outputGone } from "../../io/output/part-file.js";
 import type { FinishedRun } from "./state/checkpoint.js";
 import type { OutputTarget } from "./destination/output-target.js";
 
@@ -18,19 +17,17 @@ import type { OutputTarget } from "./destination/output-target.js";
  * Publishes a run that was killed after its last row was written, and returns its manifest. If the
  * command or the input has changed since, returns null: a new run starts.
  */
-export async function finishEarlier(
-  { job, target }: RunPlace,
-  state: StateFolder,
-): Promise<Manifest | null> {
+export async function finishEarlier(place: RunPlace, state: StateFolder): Promise<Manifest | null> {
   if (state.finished === null) return null;
-  const { manifest, published = false, ...rest } = state.finished;
-  const resumed = manifest.resumed + (published ? 0 : 1);
-  const finished = { ...rest, manifest: { ...manifest, resumed } };
-  if (!published) await republish(job, target, finished, state.path);
+  const { job, target } = place;
+  const { checkpoint, published = false, suffix } = state.finished;
+  const { file, upload } = target;
+  const isGone = published && file !== null && upload === undefined && !existsSync(file + suffix);
+  if (isGone) throw outputGone(file + suffix);
+  const manifest = published ? state.finished.manifest : await republish(place, state.finished);
   const now = await takeFingerprint(job, target);
-  const { fingerprint } = finished.checkpoint;
-  const { differences } = await compareFingerprints(fingerprint, now, job.input);
-  if (differences.length === 0) return finished.manifest;
+  const { differences } = await compareFingerprints(checkpoint.fingerprint, now, job.input);
+  if (differences.length === 0) return manifest;
   job.onWarning?.(
     `completed the interrupted run of ${target.name}; options or input have changed, so a new run starts now`,
   );
@@ -38,50 +35,22 @@ export async function finishEarlier(
   return null;
 }
 
-/**
- * Renames the file of a finished run, completes its table and writes its manifest. Each step may
- * already have happened.
- *
- * @throws FatalError `output_gone` if the file has neither its final name nor its `.part` name
- */
+/** Publishes a finished run, which may have happened in part. @throws as the publisher */
 async function republish(
-  job: Job,
-  target: OutputTarget,
-  finished: FinishedRun,
-  stateFolder: string,
-): Promise<void> {
-  const { manifest, suffix } = finished;
-  if (target.file !== null) await completeFile(target.file, suffix, manifest.output);
-  else if (target.text === null) await commitStaged(job, target, finished, stateFolder);
-  await saveRecord({ job, target }, manifest, suffix);
-}
-
-/** Gives the text of a run its name, if it is still what the run wrote. */
-async function completeFile(
-  name: string,
-  suffix: string,
-  { bytes, sha256 }: Manifest["output"],
-): Promise<void> {
-  const path = existsSync(partPath(name)) ? partPath(name) : name + suffix;
-  const found = existsSync(path) ? await hashFile(path) : null;
-  if (found !== null && (found.bytes !== bytes || found.sha256 !== sha256)) {
-    const message = `${path} is damaged: it has other bytes than the run wrote`;
-    throw new FatalError("output_part_damaged", message, { hint: startOver });
-  }
-  await renamePart(name, suffix);
-}
-
-async function commitStaged(
-  job: Job,
-  target: OutputTarget,
+  place: RunPlace,
   { checkpoint, suffix, manifest }: FinishedRun,
-  stateFolder: string,
-): Promise<void> {
+): Promise<Manifest> {
   const { source, runId, sink } = checkpoint;
-  const { onWarning } = job;
-  const rows = { source, runId, stateFolder, onWarning };
-  const publication = await openPublication(job, target, rows);
-  await publication.commit(stageUpTo(stateFolder, sink), suffix, manifest);
+  const publisher = await openPublisher({
+    ...place,
+    source,
+    runId,
+    onWarning: place.job.onWarning,
+  });
+  if (publisher === null) throw new TypeError("a stream is not resumed");
+  const resumed = { ...manifest, resumed: manifest.resumed + 1 };
+  const stage = stageUpTo(stageFile(place.target, place.folder), sink);
+  return publishStaged(place, publisher, { stage, suffix, manifest: resumed });
 }
 
 /**

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { FatalError } from "../../core/errors.js";
 import type { MadeUp, LookupRecord } from "../../core/finding.js";
-import { mixedData, otherTable } from "../../io/output/publication.js";
+import { mixedData, otherTable } from "../../io/output/publisher.js";
 import { madeUpIn } from "../../client/api/service-description.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import { openJournal } from "../../client/store/journal/journal.js";
@@ -14,7 +14,7 @@ import { endpointOf } from "../../client/lookup/attempt/journalled.js";
 
 interface RunLookupOptions extends Pick<
   OpenRun,
-  "job" | "clock" | "tally" | "folder" | "before" | "state" | "fingerprint" | "staged" | "target"
+  "job" | "clock" | "tally" | "folder" | "before" | "state" | "fingerprint" | "checked" | "target"
 > {
   /** Whether rows contain results as received. */
   readonly asReceived: boolean;
@@ -72,10 +72,10 @@ export async function openRunLookup(
 
 /** Ends a run whose answers must not stand among those in its table. */
 function refuseMixed(
-  { staged, target, signals }: Pick<RunLookupOptions, "staged" | "target" | "signals">,
+  { checked, target, signals }: Pick<RunLookupOptions, "checked" | "target" | "signals">,
   madeUp: MadeUp | undefined,
 ): void {
-  const holds = staged?.holds ?? null;
+  const holds = checked.holds ?? null;
   if (holds === null || holds === (madeUp === undefined ? "real" : "made up")) return;
   const message = mixedData(target.name, holds);
   signals.end(new FatalError("made_up_rows", message, { hint: otherTable }));

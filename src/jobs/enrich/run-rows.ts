@@ -27,8 +27,10 @@ import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
 import { progressOf } from "./run-progress.js";
 import type { Tally, TallySnapshot } from "./tally.js";
 import { existsSync } from "node:fs";
-import type { Publication } from "../../io/output/publication.js";
+import type { CheckedOutput } from "../../io/output/publisher.js";
 import type { OutputTarget } from "./destination/output-target.js";
+import { stageFile } from "./destination/open-output.js";
+import { stageUpTo } from "../../io/output/stage.js";
 import { manifestOfOutput } from "../../io/output/manifest-file.js";
 import { previousOutputs, storedManifest } from "./finish/previous-outputs.js";
 
@@ -54,7 +56,7 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       saving = checkpointer;
       const { before, source, tally } = run;
       // A run that continues may have published already: it would take itself for the earlier one.
-      if (before === null) tally.earlierRows = await earlierRows(run.target, run.staged);
+      if (before === null) tally.earlierRows = await earlierRows(run.target, run.checked);
       // Save before the first lookup: a journal without a checkpoint counts as damage.
       await checkpointer.save();
       const isRefused = await hasTooFewRows(job, tally);
@@ -111,13 +113,15 @@ async function publishSoFar(
   checkpointer: Checkpointer | null,
   end: EarlyEndError,
 ): Promise<void> {
-  const { job, staged, target } = run;
-  if (staged === null || checkpointer === null) return;
+  const { job, publisher, target } = run;
+  if (publisher?.takesParts !== true || checkpointer === null) return;
   try {
-    // A table must not have more rows than the state knows of.
-    await checkpointer.save();
-    const soFar = manifestSoFar({ ...run, checkpointer });
-    await staged.publishSoFar({ ...soFar, ...endingOfError(end, true) });
+    // A table must not have more rows than a resume knows of.
+    const checkpoint = await checkpointer.save();
+    if (checkpoint === null) return;
+    const soFar = { ...manifestSoFar({ ...run, checkpointer }), ...endingOfError(end, true) };
+    const stage = stageUpTo(stageFile(target, run.folder), checkpoint.sink);
+    await publisher.publish(stage, { suffix: "", manifest: () => soFar });
   } catch (error) {
     job.onWarning?.(`the rows so far are not in ${target.name} yet: ${(error as Error).message}`);
   }
@@ -217,15 +221,15 @@ function unlikelyColumn(
  * Rows of the output before a run's: the one that it replaces, the last run in its table, or the newest
  * earlier one of the same `{date}` pattern. Null for none.
  *
- * @param staged rows that are staged for it, or null
+ * @param checked what the check of its output found
  */
 async function earlierRows(
   target: OutputTarget,
-  staged: Pick<Publication, "earlierRows"> | null,
+  checked: Pick<CheckedOutput, "earlierRows">,
 ): Promise<number | null> {
   const { upload, output } = target;
   const own =
-    staged?.earlierRows ??
+    checked.earlierRows ??
     rowsIn((await upload?.earlier()) ?? null) ??
     (await replacedRows(target));
   if (own !== null || output.pattern === null) return own;

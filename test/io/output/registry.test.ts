@@ -7,7 +7,7 @@ import { parseOutput } from "../../../src/io/output/registry.js";
 it.each(["-", "out.csv", "out.ndjson.gz", "/dev/null", "./sqlite:out.csv", "C:out.csv", "a/b:c"])(
   "%s is text",
   (output) => {
-    expect(parseOutput(output)).toMatchObject({ isTyped: false, isTable: false, open: null });
+    expect(parseOutput(output)).toMatchObject({ isTyped: false, isTable: false, publisher: null });
   },
 );
 

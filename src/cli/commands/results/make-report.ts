@@ -153,7 +153,7 @@ export async function checkRunReport(settings: RunReportSettings): Promise<void>
   if (isObjectAddress(report)) {
     await (await import("../../../io/s3/write-object.js")).checkObjectWritable(report);
   }
-  if (output.open !== null) return;
+  if (output.publisher !== null) return;
   refuseUnreadable(output.given, to ?? outputFile(output, null).format);
 }
 

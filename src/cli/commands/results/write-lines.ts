@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { UsageError } from "../../../core/errors.js";
 import type { Output } from "../../../io/output/output.js";
 import { openFileDestination } from "../../../io/output/file-destination.js";
-import { removePart } from "../../../io/output/part-file.js";
+import { removePart, renamePart } from "../../../io/output/part-file.js";
 import { checkFolder, filesOf, keepInputs } from "../../../io/output/check-paths.js";
 import type { CliContext } from "../../terminal/cli-context.js";
 import { writeOut } from "../../terminal/data-output.js";
@@ -73,7 +73,8 @@ async function writeFile(
       signal.throwIfAborted();
       await file.write(Buffer.from(block));
     }
-    await file.finish();
+    await file.close();
+    await renamePart(path);
   } catch (error) {
     await file.abandon();
     await removePart(path);

@@ -105,8 +105,13 @@ function stixEncoder({ clock = systemClock }: EncoderOptions): Encoder {
 
   return {
     ...linesEncoder(encodeRow),
-    header: `{"type":"bundle","id":"bundle--${randomUUID()}","objects":[\n${JSON.stringify(identity)}`,
+    header: bundleHeader(),
   };
+}
+
+/** What begins a bundle. */
+export function bundleHeader(): string {
+  return `{"type":"bundle","id":"bundle--${randomUUID()}","objects":[\n${JSON.stringify(identity)}`;
 }
 
 export const bundleEnd = "\n]}\n";

@@ -23,6 +23,6 @@ export function parquetOutput(name: string): KindOutput | null {
     file,
     parts: fileParts(name),
     base: () => realPath(sharedPath(name)),
-    open: async (options) => (await import("./publish.js")).publishParquet(file, options),
+    publisher: async (options) => (await import("./publish.js")).parquetPublisher(file, options),
   };
 }

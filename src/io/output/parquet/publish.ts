@@ -11,27 +11,29 @@ import { cellsEncoder } from "../row-cells.js";
 import type { StagedCell } from "../stage.js";
 import { leadingNames, tableSchema, textWarnings } from "../typed/table-schema.js";
 import { parquetRules } from "./rules.js";
-import type { Publication, PublicationOptions } from "../publication.js";
+import type { Publisher, PublisherOptions } from "../publisher.js";
 
 /** Large enough for readers to skip by group, small enough to buffer. */
 const group = { rows: 10_000, characters: 8 * 1024 * 1024 };
 
 const loadedIndex = leadingNames.indexOf("loaded_at");
 
-/** Prepares to publish a Parquet file, which appears by rename. */
-export async function publishParquet(
+/** Publishes a Parquet file, which appears by rename. */
+export async function parquetPublisher(
   file: string,
-  options: PublicationOptions,
-): Promise<Publication> {
+  options: PublisherOptions,
+): Promise<Publisher> {
   const driver = await loadDriver("hyparquet-writer", () => import("hyparquet-writer"));
   const schema = tableSchema(parquetRules, options);
   const { columns } = schema;
-  await checkWritable(dirname(file), file);
   return {
-    encoder: cellsEncoder(schema, options),
-    warnings: textWarnings(parquetRules, options),
     takesParts: false,
-    async prepare(stage) {
+    async check() {
+      await checkWritable(dirname(file), file);
+      const warnings = textWarnings(parquetRules, options);
+      return { encoder: cellsEncoder(schema, options), warnings };
+    },
+    async publish(stage, { suffix }) {
       const { clock = systemClock } = options;
       const now = BigInt(Math.round(clock.now() * 1000));
       const metadata = [
@@ -65,9 +67,9 @@ export async function publishParquet(
         await endGroup();
         await destination.write(encoder.footer());
       });
+      await renamePart(file, suffix);
       return { ...written, rows };
     },
-    commit: (_, suffix) => renamePart(file, suffix),
   };
 }
 

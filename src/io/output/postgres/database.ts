@@ -133,6 +133,9 @@ async function loadPostgres(): Promise<PostgresDriver> {
   return { Client, copyFrom: from };
 }
 
+/** Lines stay as they are: JSON has neither of these characters, nor line ends. */
+export const linesAsTheyAre = "FORMAT csv, DELIMITER '\u0002', QUOTE '\u0001', ENCODING 'UTF8'";
+
 const readBytes = 1024 * 1024;
 
 export class PostgresSession implements TableSession {
@@ -263,8 +266,7 @@ export class PostgresSession implements TableSession {
     await stage?.verify();
     const name = "pg_temp.repute_staging";
     await this.query("CREATE TEMPORARY TABLE repute_staging (cells jsonb) ON COMMIT DROP");
-    // JSON has neither of the two characters, so that lines are taken as they are.
-    const copy = `COPY ${name} FROM STDIN (FORMAT csv, DELIMITER E'\\x02', QUOTE E'\\x01', ENCODING 'UTF8')`;
+    const copy = `COPY ${name} FROM STDIN (${linesAsTheyAre})`;
     if (stage !== null && stage.count > 0) {
       const lines = createReadStream(stage.path, {
         end: stage.length - 1,

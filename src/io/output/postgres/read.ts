@@ -21,7 +21,12 @@ import {
 } from "../sql/copy-statement.js";
 import { quoteTable } from "../sql/dialect.js";
 import { queryRefused, type Selection, severalStatements } from "../sql/table-database.js";
-import { PostgresDatabase, type PostgresServer, type PostgresSession } from "./database.js";
+import {
+  PostgresDatabase,
+  type PostgresServer,
+  type PostgresSession,
+  linesAsTheyAre,
+} from "./database.js";
 import { postgres } from "./dialect.js";
 
 /** How values are printed. */
@@ -33,9 +38,6 @@ const settings = [
   // A query may sort a large table before its first row.
   "SET LOCAL statement_timeout = 0",
 ];
-
-/** Lines stay as they are: JSON has neither of these characters, nor line ends. */
-const linesAsTheyAre = "FORMAT csv, DELIMITER '\u0002', QUOTE '\u0001', ENCODING 'UTF8'";
 
 /** Timeout of pg for the rows. Keepalives detect a dead server long before. */
 const query_timeout = 24 * 60 * 60_000;

@@ -5,7 +5,6 @@ import { writePart } from "../file-destination.js";
 import { renamePart } from "../part-file.js";
 import type { Stage, StagedCell } from "../stage.js";
 import type { ColumnType, ColumnValue } from "../../../core/column.js";
-import type { Manifest } from "../../../core/manifest.js";
 import { type Dialect, quoteIdentifier, quoteTable, type TableName, tableText } from "./dialect.js";
 import { prepareTable } from "./prepare-table.js";
 import { cellsEncoder } from "../row-cells.js";
@@ -13,9 +12,11 @@ import { dataOf, lastRunRows, prepareRuns, recordRun, tableData } from "./run-re
 import {
   mixedData,
   otherTable,
-  type Publication,
-  type PublicationOptions,
-} from "../publication.js";
+  type CheckedOutput,
+  type PublishedAs,
+  type Publisher,
+  type PublisherOptions,
+} from "../publisher.js";
 import { countAll } from "./read.js";
 import {
   type Connect,
@@ -27,37 +28,33 @@ import { type TableSchema, tableSchema, textWarnings } from "../typed/table-sche
 import type { WrittenOutput } from "../types.js";
 
 /**
- * Prepares to publish rows in a table, all of them in one transaction. A missing table is created
- * with them. The rows of a run with too many failures become a file beside its state.
+ * Publishes rows in a table, all of them in one transaction. A missing table is created with them. The
+ * rows of a run with too many failures become a file beside its state.
  */
-export async function publishTable(
+export function tablePublisher(
   connect: Connect,
   target: TableTarget,
-  options: PublicationOptions,
-): Promise<Publication> {
+  options: PublisherOptions,
+): Publisher {
   const { mode } = options;
-  const writing = { ...options, access: "write" } as const;
-  const wanted = tableSchema(target.dialect.rules, options);
-  const { schema, earlierRows, holds } = await checkTablePlace(connect, target, wanted, options);
-  const failedPath = (suffix: string): string => `${options.base}${suffix}.ndjson`;
+  const { rules } = target.dialect;
+  const wanted = tableSchema(rules, options);
   return {
-    warnings: textWarnings(target.dialect.rules, options),
-    encoder: cellsEncoder(schema, options),
     // Only a whole run replaces the rows of others.
     takesParts: mode !== "replace",
-    earlierRows,
-    holds,
-    prepare: (stage, suffix) =>
-      suffix === ""
-        ? countedTable(stage, schema, target.dialect)
-        : keepFailed(stage, schema, failedPath(suffix)),
-    async commit(stage, suffix, manifest = null) {
-      if (suffix !== "") return renamePart(failedPath(suffix));
-      await withDatabase(connect, writing, async (database) => {
-        await database.transaction((session) =>
-          load(session, target, schema, options, { stage, manifest }),
+    async check() {
+      const { schema, ...found } = await checkTablePlace(connect, target, wanted, options);
+      const warnings = textWarnings(rules, options);
+      return { ...found, warnings, encoder: cellsEncoder(schema, options) };
+    },
+    async publish(stage, { suffix, manifest }) {
+      if (suffix !== "") return keepFailed(stage, wanted, `${options.base}${suffix}.ndjson`);
+      return withDatabase(connect, { ...options, access: "write" }, async (database) => {
+        const written = await database.transaction((session) =>
+          load(session, target, wanted, options, { stage, manifest }),
         );
         await database.settle?.();
+        return written;
       });
     },
   };
@@ -72,8 +69,8 @@ async function checkTablePlace(
   connect: Connect,
   target: TableTarget,
   wanted: TableSchema,
-  options: PublicationOptions,
-): Promise<{ readonly schema: TableSchema } & Pick<Publication, "earlierRows" | "holds">> {
+  options: PublisherOptions,
+): Promise<{ readonly schema: TableSchema } & Pick<CheckedOutput, "earlierRows" | "holds">> {
   return withDatabase(connect, { ...options, access: "check" }, (database) =>
     database.transaction(async (session) => {
       const { table, schema } = await prepareTable(session, target.table, wanted);
@@ -97,48 +94,30 @@ async function checkTablePlace(
 
 async function load(
   session: TableSession,
-  target: TableTarget,
+  { name, table: place }: TableTarget,
   wanted: TableSchema,
-  options: PublicationOptions,
-  { stage, manifest }: { readonly stage: Stage; readonly manifest: Manifest | null },
-): Promise<void> {
-  const { name } = target;
+  options: PublisherOptions,
+  { stage, manifest }: { readonly stage: Stage } & Pick<PublishedAs, "manifest">,
+): Promise<WrittenOutput> {
   const { runId, mode = "append", clock = systemClock } = options;
-  const { table, schema } = await prepareTable(session, target.table, wanted);
+  const now = clock.now();
+  const { table, schema } = await prepareTable(session, place, wanted);
   const runs = await prepareRuns(session, table);
   await session.lock?.(`run ${runId}`);
   if (mode !== "append") await session.lockTable?.(table);
-  const [holds, ours] = [await tableData(session, runs), manifest && dataOf(manifest)];
+  const holds = await tableData(session, runs);
+  const staged = await session.stagedRows(stage);
+  const rows = stagedSelect(session, table, { schema, staged, now });
+  const withoutKey = await storeRows(session, rows, { runId, count: stage.count, name });
+  const counts = { bytes: null, sha256: null, rows: stage.count };
+  const written = withoutKey === null ? counts : { ...counts, withoutKey };
+  const record = manifest(written);
+  const ours = record && dataOf(record);
   if (holds !== null && ours !== null && holds !== ours) {
     throw new FatalError("made_up_rows", mixedData(name, holds), { hint: otherTable });
   }
-  const isStaged = stage.exists;
-  const staged = await session.stagedRows(isStaged ? stage : null);
-  const rows = stagedSelect(session, table, { schema, staged, now: clock.now() });
-  await storeRows(session, rows, { runId, count: stage.count, isStaged, name });
-  if (manifest !== null) await recordRun(session, runs, { manifest, now: clock.now() });
-}
-
-async function countedTable(
-  stage: Stage,
-  { columns, key, mode }: TableSchema,
-  { maxKeyBytes = Number.POSITIVE_INFINITY }: Dialect,
-): Promise<WrittenOutput> {
-  const counts = { bytes: null, sha256: null, rows: stage.count };
-  if (mode !== "merge") {
-    await stage.verify();
-    return counts;
-  }
-  const indexes = key.map((wanted) => columns.findIndex(({ name }) => name === wanted));
-  let withoutKey = 0;
-  for await (const rows of stage.rows()) {
-    for (const row of rows) {
-      const cells = indexes.map((index) => row[index]);
-      const bytes = cells.reduce((sum, cell) => sum + Buffer.byteLength(String(cell)), 0);
-      if (cells.includes(null) || bytes > maxKeyBytes) withoutKey++;
-    }
-  }
-  return { ...counts, withoutKey };
+  if (record !== null) await recordRun(session, runs, { manifest: record, now });
+  return written;
 }
 
 /**
@@ -165,6 +144,7 @@ async function keepFailed(
       await file.write(Buffer.from(lines.join("")));
     }
   });
+  await renamePart(path);
   return { ...written, rows: count };
 }
 
@@ -203,8 +183,6 @@ interface RunToStore {
   readonly runId: string;
   /** Number of its rows. */
   readonly count: number;
-  /** Whether its rows are still staged. Once cleaned up, they are in the table and nowhere else. */
-  readonly isStaged: boolean;
   /** Name of the table in messages. */
   readonly name: string;
 }
@@ -213,18 +191,18 @@ interface RunToStore {
  * Stores the rows of a run as the mode of the table says. May be repeated.
  *
  * @param run null stores none, which shows whether rows may be stored
+ * @returns of a merged table: rows that lack a value of its key
  */
 async function storeRows(
   session: TableSession,
   rows: RowsToStore,
   run: RunToStore | null,
-): Promise<void> {
+): Promise<number | null> {
   const { mode } = rows.schema;
   if (mode === "merge") return mergeRows(session, rows);
-  if (mode === "replace" && run?.isStaged !== false) {
-    await removeOthers(session, rows, run?.runId ?? null);
-  }
+  if (mode === "replace") await removeOthers(session, rows, run?.runId ?? null);
   await addRows(session, rows, run);
+  return null;
 }
 
 /** Adds the rows of a run that are not there yet, and checks that all of them are. */
@@ -268,7 +246,7 @@ async function addRows(
 async function mergeRows(
   { dialect, query }: TableSession,
   { schema, to, names, from }: RowsToStore,
-): Promise<void> {
+): Promise<number> {
   const { columns, rowKey, prefix } = schema;
   const quoted = (name: string): string => quoteIdentifier(dialect, name);
   const [status, answered] = [quoted(`${prefix}status`), `${prefix}looked_up_at`];
@@ -291,6 +269,9 @@ async function mergeRows(
   for (const statement of dialect.merge({ to, newest, key, columns: names, age })) {
     await query(statement);
   }
+  const keyed = hasKey(dialect, schema);
+  const [lacking] = await query(`SELECT count(*) FROM ${from} WHERE NOT (${keyed})`);
+  return Number(lacking?.[0] ?? 0);
 }
 
 /**

@@ -2,7 +2,7 @@ import { systemClock } from "../../../core/clock.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import type { Stage } from "../stage.js";
 import type { Dialect, TableName } from "./dialect.js";
-import type { PublicationOptions } from "../publication.js";
+import type { PublisherOptions } from "../publisher.js";
 
 /** A table in messages, and where it is. */
 export interface TableTarget {
@@ -69,7 +69,7 @@ export type Query = (
   values?: readonly (string | number | null)[],
 ) => Promise<readonly (readonly (string | bigint | boolean | null)[])[]>;
 
-export interface ConnectOptions extends Pick<PublicationOptions, "signal" | "clock" | "onWarning"> {
+export interface ConnectOptions extends Pick<PublisherOptions, "signal" | "clock" | "onWarning"> {
   /** Reading requires no write permission; a check creates no file. */
   readonly access: "read" | "write" | "check";
 }

@@ -56,8 +56,8 @@ export function tableOutput({ dialect, parse }: DatabaseKind): ParseKind {
       database,
       parts,
       base,
-      open: async (options) =>
-        (await import("./publish.js")).publishTable(connect, target, options),
+      publisher: async (options) =>
+        (await import("./publish.js")).tablePublisher(connect, target, options),
       async records(rows) {
         const { readRun } = await import("./read.js");
         return readRun(connect, target, rows, (query) => tableInput(dialect, address, { query }));

@@ -1,11 +1,11 @@
 import { createReadStream } from "node:fs";
 import { dirname } from "node:path";
 import { linesEncoder } from "../../formats/lines-encoder.js";
-import { bundleEnd, encodedId, stix } from "../../formats/shapes/stix.js";
-import type { EncoderOptions } from "../../formats/types.js";
+import { bundleEnd, bundleHeader, encodedId } from "../../formats/shapes/stix.js";
+import type { Encoder } from "../../formats/types.js";
 import { checkWritable, writePart } from "../file-destination.js";
 import { partPath, renamePart } from "../part-file.js";
-import type { Publication } from "../publication.js";
+import type { Publisher } from "../publisher.js";
 import { type Stage, stageLine } from "../stage.js";
 import { type TextWriter, textWriter } from "../text/text-sink.js";
 import type { Destination } from "../types.js";
@@ -18,48 +18,45 @@ export interface BundleTarget {
 }
 
 /**
- * Prepares to publish a STIX bundle, which has each indicator once. Only rows with an indicator are
- * staged.
+ * Publishes a STIX bundle, which has each indicator once. Only rows with an indicator are staged.
  *
  * Memory grows by about 100 bytes per indicator, once the run has ended.
  */
-export async function publishStix(
+export function stixPublisher(
   { file, gzip, stream }: BundleTarget,
-  options: EncoderOptions,
-): Promise<Publication> {
-  await checkWritable(dirname(file), file);
-  const encoder = stix.write(options);
+  encode: () => Encoder,
+): Publisher {
   return {
-    encoder: linesEncoder((row) => {
-      const text = encoder.encode([row]);
-      return text === "" ? "" : stageLine([text]);
-    }),
     takesParts: false,
-    async prepare(stage) {
+    async check() {
+      await checkWritable(dirname(file), file);
+      const encoder = encode();
+      const staged = linesEncoder((row) => {
+        const text = encoder.encode([row]);
+        return text === "" ? "" : stageLine([text]);
+      });
+      return { encoder: staged };
+    },
+    async publish(stage, { suffix }) {
       const ids = new Set<string>();
       const written = await writePart(file, (destination) =>
-        writeBundle(stage, encoder.header, textWriter(destination, gzip), ids),
+        writeBundle(stage, textWriter(destination, gzip), ids),
       );
+      if (stream === null) await renamePart(file, suffix);
+      else await copyTo(stream, partPath(file));
       return { ...written, rows: null, indicators: ids.size };
-    },
-    async commit(_, suffix) {
-      if (stream === null) return renamePart(file, suffix);
-      for await (const bytes of createReadStream(partPath(file))) {
-        await stream.write(bytes as Buffer);
-      }
-      await stream.finish();
     },
   };
 }
 
+async function copyTo(stream: Destination, path: string): Promise<void> {
+  for await (const bytes of createReadStream(path)) await stream.write(bytes as Buffer);
+  await stream.close();
+}
+
 /** @param ids of the indicators that are written, filled here */
-async function writeBundle(
-  stage: Stage,
-  header: string,
-  writer: TextWriter,
-  ids: Set<string>,
-): Promise<void> {
-  writer.add(header);
+async function writeBundle(stage: Stage, writer: TextWriter, ids: Set<string>): Promise<void> {
+  writer.add(bundleHeader());
   for await (const rows of stage.rows()) {
     for (const [cell] of rows) {
       const text = cell as string;

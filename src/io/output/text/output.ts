@@ -9,11 +9,28 @@ export function textOutput(name: string): KindOutput {
   const parts = fileParts(name);
   const base = (): string => realPath(sharedPath(name));
   if (name === "-") {
-    return { name: "stdout", isStdout: true, format: null, file: null, parts, base, open: null };
+    return {
+      name: "stdout",
+      isStdout: true,
+      format: null,
+      file: null,
+      parts,
+      base,
+      publisher: null,
+    };
   }
   const { format, gzip } = detectSinkFormat(withoutFailed(name));
   const unknownExtension = format === null ? extensionOf(name) : null;
-  return { name, format, gzip, unknownExtension, file: realPath(name), parts, base, open: null };
+  return {
+    name,
+    format,
+    gzip,
+    unknownExtension,
+    file: realPath(name),
+    parts,
+    base,
+    publisher: null,
+  };
 }
 
 /** The extension, with its dot and without `.gz`; null if there is none. */

@@ -74,9 +74,9 @@ export function textSink(
       const checksum = destination.checksum();
       return { length, rows, ...(checksum === null ? {} : { checksum }) };
     },
-    async finish(suffix) {
+    async close() {
       await writer.flush();
-      await destination.finish(suffix);
+      await destination.close();
     },
     abandon: () => destination.abandon(),
   };

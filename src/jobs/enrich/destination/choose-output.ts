@@ -79,7 +79,7 @@ async function chooseFile(
   if (to === undefined) await checkOutputName(output);
   refuseIdleOptions(settings);
   const target =
-    output.open === null
+    output.publisher === null
       ? await chooseText(settings, inputFormat, inputPaths)
       : await checkTyped(settings, inputPaths);
   refuseWithoutColumns(settings, target.text);

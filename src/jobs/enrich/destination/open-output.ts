@@ -2,17 +2,16 @@ import { constants, createWriteStream, openSync, statSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
 import type { Writable } from "node:stream";
-import { raceAbort } from "../../../core/abort.js";
 import { systemClock } from "../../../core/clock.js";
-import { formats } from "../../../io/formats/registry.js";
 import type { Encoder, EncoderOptions } from "../../../io/formats/types.js";
 import type { OpenedSource } from "../../../io/input/types.js";
-import { openFileDestination, streamDestination } from "../../../io/output/file-destination.js";
+import { streamDestination } from "../../../io/output/file-destination.js";
 import type { SinkSettings } from "../../../io/output/options.js";
 import { outputFault } from "../../../core/files/output-fault.js";
-import type { Publication } from "../../../io/output/publication.js";
-import { textSink } from "../../../io/output/text/text-sink.js";
-import type { Destination, Sink, SinkPosition } from "../../../io/output/types.js";
+import type { Publisher } from "../../../io/output/publisher.js";
+import { stagePath } from "../../../io/output/stage.js";
+import { textPublisher } from "../../../io/output/text/publish.js";
+import type { Destination } from "../../../io/output/types.js";
 import { optionalColumnsOf } from "../rows/reading.js";
 import type { Job } from "../types.js";
 import type { OutputTarget } from "./output-target.js";
@@ -36,71 +35,46 @@ export function keptDelimiter(
   return keeps && delimiter !== null && delimiter !== " " ? { delimiter } : {};
 }
 
-interface PublishedRows {
+interface PublishedRun {
+  readonly job: Job;
+  readonly target: OutputTarget;
+  /** Of the staged rows that are no text. */
+  readonly folder: string;
   readonly source: Pick<OpenedSource, "columns" | "types">;
   readonly runId: string;
-  /** Folder of the staged rows. */
-  readonly stateFolder: string;
   readonly onWarning?: ((message: string) => void) | undefined;
+  /** Makes the encoder of text. */
+  readonly encode?: () => Encoder;
 }
 
-/** Checks where a run will be published. @throws ReputeError */
-export function openPublication(
-  job: Job,
-  { base, output: place }: OutputTarget,
-  { source: { columns, types }, onWarning, ...run }: PublishedRows,
-): Promise<Publication> {
-  const { signal, clock = systemClock } = job;
-  const { output } = job.settings;
+/** The rows of a run that wait to be published, without the suffix that they have as a part file. */
+export function stageFile({ text, file }: OutputTarget, folder: string): string {
+  return text === null || text === "stix" || file === null ? stagePath(folder) : file;
+}
+
+/** What publishes the rows of a run; null for text that goes to a stream. @throws ReputeError */
+export async function openPublisher(run: PublishedRun): Promise<Publisher | null> {
+  const { job, target, folder, source, runId, onWarning, encode = noEncoder } = run;
+  const { file, text, gzip, base } = target;
+  const { stdout, signal, clock = systemClock } = job;
+  if (text === "stix") {
+    const { stixPublisher } = await import("../../../io/output/stix/publish.js");
+    const stream = file === null ? await openStream(target, { stdout, signal }) : null;
+    return stixPublisher({ file: file ?? join(folder, "bundle"), gzip, stream }, encode);
+  }
+  if (text !== null) return file === null ? null : textPublisher(file, encode);
+  const { publisher } = target.output;
+  if (publisher === null || base === null) throw new TypeError("no output of typed columns");
+  const { prefix, table } = job.settings.output;
+  const { columns, types } = source;
   const optional = optionalColumnsOf(job);
-  if (place.open === null || base === null) throw new TypeError("text is not published");
-  const opening = place.open({
-    ...run,
-    columns,
-    types,
-    optional,
-    clock,
-    base,
-    signal,
-    prefix: output.prefix,
-    ...output.table,
-    madeUp: job.session.service.madeUp,
-    ...(onWarning && { onWarning }),
-  });
-  return raceAbort(opening, signal, () => undefined);
+  const { madeUp } = job.session.service;
+  const rows = { columns, types, optional, prefix, ...table, runId };
+  return publisher({ ...rows, clock, base, signal, madeUp, ...(onWarning && { onWarning }) });
 }
 
-interface OpenSinkOptions extends StreamOptions {
-  readonly encoder: EncoderOptions;
-  /** Wraps the encoder of the output. */
-  readonly wrapEncoder?: ((encoder: Encoder) => Encoder) | undefined;
-  /** Position of the interrupted run, or null. */
-  readonly startAt: SinkPosition | null;
-}
-
-/** Checks where a STIX bundle will be published, which rows are staged for. @throws ReputeError */
-export async function openBundle(
-  { file, gzip, name }: OutputTarget,
-  { encoder, folder, ...rest }: Omit<OpenSinkOptions, "startAt"> & { folder: string },
-): Promise<Publication> {
-  const { publishStix } = await import("../../../io/output/stix/publish.js");
-  const stream = file === null ? await openStream({ name }, rest) : null;
-  return publishStix({ file: file ?? join(folder, "bundle"), gzip, stream }, encoder);
-}
-
-/** Opens the sink for a target, truncated to the checkpoint when resuming. */
-export async function openSink(
-  target: Pick<OutputTarget, "file" | "name" | "gzip" | "text">,
-  options: OpenSinkOptions,
-): Promise<Sink> {
-  const plain = formats[target.text ?? "csv"].write(options.encoder);
-  const encoder = options.wrapEncoder?.(plain) ?? plain;
-  const { startAt } = options;
-  const destination =
-    target.file === null
-      ? await openStream(target, options)
-      : await openFileDestination(target.file, startAt);
-  return textSink(encoder, destination, { gzip: target.gzip, resumeRows: startAt?.rows ?? null });
+function noEncoder(): never {
+  throw new TypeError("published rows are encoded already");
 }
 
 interface StreamOptions {
@@ -109,7 +83,7 @@ interface StreamOptions {
   readonly signal: AbortSignal;
 }
 
-async function openStream(
+export async function openStream(
   { name }: Pick<OutputTarget, "name">,
   { stdout, signal }: StreamOptions,
 ): Promise<Destination> {

@@ -28,8 +28,6 @@ export interface RunEnd {
   /** Bytes written to a stream; null for anything else. */
   readonly bytes: number | null;
   readonly suffix: string;
-  /** Null for a stream. */
-  readonly written: WrittenOutput | null;
   readonly ending: RunEnding;
 }
 
@@ -41,7 +39,7 @@ function notedPrefix(prefix: string): Pick<Manifest["output"], "prefix"> {
 /** Builds the manifest of a run. */
 export function manifestOf(
   { job, source, inputGrew, target, checkpointer, tally }: StartedRun,
-  { bytes, suffix, written, ending }: RunEnd,
+  { bytes, suffix, ending }: RunEnd,
 ): Manifest {
   const { rows, unjournalled: _, left_out, ...counts } = tally.snapshot();
   const { clock = systemClock } = job;
@@ -64,12 +62,10 @@ export function manifestOf(
     ...skippedInputs(job.input),
     output: {
       ...placeOf(target, suffix),
-      bytes: written === null ? bytes : written.bytes,
+      bytes,
       rows: tally.written,
-      sha256: written?.sha256 ?? null,
+      sha256: null,
       ...notedPrefix(output.prefix),
-      ...(written?.indicators === undefined ? {} : { indicators: written.indicators }),
-      ...(written?.withoutKey === undefined ? {} : { without_key: written.withoutKey }),
     },
     ...(output.distinct || output.only ? { left_out } : {}),
     ...(how.limit === undefined ? {} : { sampled: how.limit }),
@@ -85,12 +81,26 @@ export function manifestOf(
   };
 }
 
+/** The manifest of a run whose rows are published. */
+export function withWritten(
+  manifest: Manifest,
+  { bytes, sha256, indicators, withoutKey }: WrittenOutput,
+): Manifest {
+  const output = {
+    ...manifest.output,
+    bytes,
+    sha256,
+    ...(indicators === undefined ? {} : { indicators }),
+    ...(withoutKey === undefined ? {} : { without_key: withoutKey }),
+  };
+  return { ...manifest, output };
+}
+
 /** The manifest of a run so far, as a killed process leaves it behind. */
 export function manifestSoFar(run: StartedRun): Manifest {
   return manifestOf(run, {
     bytes: null,
     suffix: "",
-    written: null,
     ending: unknownEnding,
   });
 }

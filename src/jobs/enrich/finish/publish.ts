@@ -7,13 +7,16 @@ import { inputPaths } from "../../../io/input/types.js";
 import { type FailedPlace, removeFailed, writeManifest } from "../../../io/output/manifest-file.js";
 import { type OutputTarget, resultOf } from "../destination/output-target.js";
 import { FatalError, startOver } from "../../../core/errors.js";
-import { partPath, readWritten } from "../../../io/output/part-file.js";
+import { partPath } from "../../../io/output/part-file.js";
+import type { Publisher } from "../../../io/output/publisher.js";
+import { type Stage, stageUpTo } from "../../../io/output/stage.js";
+import { stageFile } from "../destination/open-output.js";
 import type { Checkpointer } from "../state/checkpointer.js";
 import { endingOfRows, exitCodes } from "../ending.js";
-import { manifestOf, type RunEnd } from "./manifest.js";
+import { manifestOf, type RunEnd, withWritten } from "./manifest.js";
 import type { Tally } from "../tally.js";
 import type { OpenRun, RunPlace } from "../open-run.js";
-import type { SinkPosition, WrittenOutput } from "../../../io/output/types.js";
+import type { WrittenOutput } from "../../../io/output/types.js";
 import { findingStatuses } from "../../../core/finding.js";
 import { type FailOn, refusalOf } from "../failure-limits.js";
 import { failedSuffix } from "../../../core/files/output-names.js";
@@ -49,44 +52,53 @@ function endOfRows(
 }
 
 /**
- * Completes a run: compares the output with what was written, gives the file its name and writes the
- * manifest beside it. If it must not replace the earlier output, that name is `OUT.failed`. If the
- * process is killed from here on, `finishEarlier` repeats the publishing.
+ * Completes a run: publishes its rows and writes the manifest beside them. If it must not replace the
+ * earlier output, its name is `OUT.failed`. If the process is killed from here on, `finishEarlier`
+ * repeats the publishing.
  *
- * @throws FatalError `rows_lost` if the counts do not add up; the output keeps its `.part` name;
- *   `output_part_*` if it isn't what was written
+ * @throws FatalError `rows_lost` if the counts do not add up; `output_part_*` if the rows are not what
+ *   was written
  */
 export async function publish(run: WrittenRun): Promise<Manifest> {
-  const { job, sink, tally, checkpointer, state } = run;
+  const { job, sink, tally, checkpointer, state, publisher } = run;
   const position = await sink.checkpoint();
   const { suffix, ending } = endOfRows(refusalFor(run), job.settings.run.failOn, tally);
-  const written = await writeTarget(run, suffix, position);
-  checkCounts(run, [position.rows, written?.rows ?? position.rows]);
+  checkCounts(run, position.rows);
   const checkpoint = await checkpointer.save();
   for (const [message, count] of run.warnings) tally.warning(message, count);
-  if (checkpoint === null || state === null) {
-    await sink.finish(suffix);
-    return manifestOf(run, { bytes: position.length, suffix, written, ending });
+  await sink.close();
+  const bytes = publisher === null ? position.length : null;
+  const manifest = manifestOf(run, { bytes, suffix, ending });
+  if (publisher === null) return manifest;
+  const stage = stageUpTo(stageFile(run.target, run.folder), position);
+  // Before the mark: a resume that finds none writes lost rows again.
+  await stage.verify();
+  if (checkpoint !== null && state !== null) {
+    await state.markFinished({ checkpoint, manifest, suffix });
   }
-  const manifest = manifestOf(run, { bytes: null, suffix, written, ending });
-  await state.markFinished({ checkpoint, manifest, suffix });
-  await sink.finish(suffix, manifest);
-  await saveRecord(run, manifest, suffix);
-  return manifest;
+  return publishStaged(run, publisher, { stage, manifest, suffix });
 }
 
-/** Completes what is going to appear; null for a stream. */
-async function writeTarget(
-  { target, staged }: WrittenRun,
-  suffix: string,
-  position: SinkPosition,
-): Promise<WrittenOutput | null> {
-  if (staged !== null) return staged.prepare(suffix);
-  if (target.file === null) return null;
-  return { ...(await readWritten(target.file, position)), rows: position.rows };
+interface StagedRun {
+  readonly stage: Stage;
+  /** Without what is known only of published rows. */
+  readonly manifest: Manifest;
+  readonly suffix: string;
 }
 
-function checkCounts({ rowsRead, tally, target }: WrittenRun, written: readonly number[]): void {
+/** Publishes the staged rows of a run, and its manifest. May be repeated. */
+export async function publishStaged(
+  place: Pick<RunPlace, "job" | "target">,
+  publisher: Publisher,
+  { stage, manifest, suffix }: StagedRun,
+): Promise<Manifest> {
+  const complete = (written: WrittenOutput): Manifest => withWritten(manifest, written);
+  const published = complete(await publisher.publish(stage, { suffix, manifest: complete }));
+  await saveRecord(place, published, suffix);
+  return published;
+}
+
+function checkCounts({ rowsRead, tally, target }: WrittenRun, written: number): void {
   const faults = countFaults(rowsRead, tally, written);
   if (faults.length === 0) return;
   throw new FatalError("rows_lost", `row counts do not match: ${faults.join("; ")}`, {
@@ -98,20 +110,21 @@ function checkCounts({ rowsRead, tally, target }: WrittenRun, written: readonly 
  * What is wrong with the counts of a run: rows read = rows counted = the sum of the
  * statuses, and rows written = those that are not left out.
  *
- * @param written rows in each place that they passed
+ * @param written rows that were written
  */
 function countFaults(
   rowsRead: number,
   tally: Pick<Tally, "rows" | "statuses" | "written">,
-  written: readonly number[],
+  written: number,
 ): readonly string[] {
   const { rows, statuses } = tally;
   const counted = findingStatuses.reduce((sum, status) => sum + statuses[status], 0);
-  const wrong = new Set(written.filter((count) => count !== tally.written));
   return [
     ...(rows === rowsRead ? [] : [`${rowsRead} rows read, ${rows} looked up`]),
     ...(counted === rows ? [] : [`${rows} rows looked up, ${counted} with a status`]),
-    ...[...wrong].map((count) => `${tally.written} rows to write, ${count} in the output`),
+    ...(written === tally.written
+      ? []
+      : [`${tally.written} rows to write, ${written} in the output`]),
   ];
 }
 
@@ -119,7 +132,7 @@ function countFaults(
  * Writes the manifest beside an output and removes the files it supersedes. @throws FatalError
  * `output_*`
  */
-export async function saveRecord(
+async function saveRecord(
   { job, target }: Pick<RunPlace, "job" | "target">,
   manifest: Manifest,
   suffix: string,

@@ -3,8 +3,8 @@ import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { type Clock, systemClock } from "../../../../src/core/clock.js";
 import { maxAttempts } from "../../../../src/io/output/postgres/database.js";
 import type { EnrichedRow } from "../../../../src/core/row.js";
-import type { StagedSink } from "../../../../src/io/output/staged-sink.js";
-import type { PublicationOptions } from "../../../../src/io/output/publication.js";
+import type { StagedSink } from "../publication/publishing.js";
+import type { PublisherOptions } from "../../../../src/io/output/publisher.js";
 import { openRun, publishRows } from "../publication/publishing.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { PostgresCluster } from "../../../helpers/postgres-cluster.js";
@@ -19,7 +19,7 @@ describe("a lost connection", () => {
     const { sink } = await open("before", { clock: hurried() });
     await sink.write(rows(1, 200));
     await terminate("application_name = 'repute'");
-    await sink.finish();
+    await sink.publish();
     expect(await countsOf("before")).toEqual({ rows: "200", keys: "200", last: "200" });
   });
 
@@ -27,7 +27,7 @@ describe("a lost connection", () => {
     const { sink, proxy } = await openBehindProxy("copied");
     await sink.write(rows(1, 500));
     proxy.fate = "cut copy";
-    await sink.finish();
+    await sink.publish();
     expect(proxy.fate).toBe("pass");
     expect(await countsOf("copied")).toEqual({ rows: "500", keys: "500", last: "500" });
   });
@@ -38,7 +38,7 @@ describe("a lost connection", () => {
     const { sink } = await open("inserted", { clock });
     await sink.write(rows(1, 500));
     const release = await holdTable("inserted");
-    const finishing = sink.finish();
+    const finishing = sink.publish();
     await until(waiting("INSERT%"));
     await terminate("query LIKE 'INSERT%'");
     await release();
@@ -51,7 +51,7 @@ describe("a lost connection", () => {
     const { sink } = await open("killed", { clock: hurried(() => cluster.startServer()) });
     await sink.write(rows(1, 600));
     await cluster.kill();
-    await sink.finish();
+    await sink.publish();
     expect(await countsOf("killed")).toEqual({ rows: "600", keys: "600", last: "600" });
   });
 
@@ -59,7 +59,7 @@ describe("a lost connection", () => {
     const { sink, proxy } = await openBehindProxy("answered");
     await sink.write(rows(1, 400));
     proxy.fate = "lose answer";
-    await sink.finish();
+    await sink.publish();
     expect(proxy.fate).toBe("pass");
     expect(await countsOf("answered")).toEqual({ rows: "400", keys: "400", last: "400" });
   });
@@ -68,7 +68,7 @@ describe("a lost connection", () => {
     const { sink, proxy } = await openBehindProxy("late");
     await sink.write(rows(1, 400));
     proxy.fate = "arrive late";
-    const finishing = sink.finish();
+    const finishing = sink.publish();
     await until("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted");
     proxy.deliver();
     await finishing;
@@ -81,13 +81,13 @@ describe("a lost connection", () => {
     await sink.write(rows(1, 20));
     const position = await sink.checkpoint();
     await cluster.kill();
-    await expect(sink.finish()).rejects.toMatchObject({ code: "database_lost" });
+    await expect(sink.publish()).rejects.toMatchObject({ code: "database_lost" });
     expect(clock.sleeps).toBe(maxAttempts - 1);
     await sink.abandon();
 
     await cluster.startServer();
     const again = await openRun(url, folder, { runId: "run of gone" }, position);
-    await again.sink.finish();
+    await again.sink.publish();
     expect(await countsOf("gone")).toEqual({ rows: "20", keys: "20", last: "20" });
   });
 
@@ -97,7 +97,7 @@ describe("a lost connection", () => {
     await sink.write(rows(1, 10));
     await cluster.kill();
     stop.abort(new Error("stopped by SIGINT"));
-    await expect(sink.finish()).rejects.toThrow("stopped by SIGINT");
+    await expect(sink.publish()).rejects.toThrow("stopped by SIGINT");
     await sink.abandon();
     await cluster.startServer();
   });
@@ -109,7 +109,7 @@ describe("a server that does not store all rows", () => {
     await cluster.query("ALTER TABLE refusing ADD CONSTRAINT small CHECK (rep_row < 20000)");
     const { sink } = await open("refusing");
     await sink.write(rows(1, 21_000));
-    await expect(sink.finish()).rejects.toMatchObject({
+    await expect(sink.publish()).rejects.toMatchObject({
       code: "database_error",
       message: expect.stringContaining("small"),
     });
@@ -124,13 +124,13 @@ describe("a server that does not store all rows", () => {
       CREATE TRIGGER drops BEFORE INSERT ON dropping FOR EACH ROW EXECUTE FUNCTION drop_some()`);
     const { sink } = await open("dropping");
     await sink.write(rows(1, 100));
-    await expect(sink.publishSoFar()).rejects.toMatchObject({
+    await expect(sink.publish()).rejects.toMatchObject({
       code: "rows_lost",
       message: expect.stringContaining("stored 90 of 100 rows"),
     });
     expect(await countsOf("dropping")).toMatchObject({ rows: "0" });
     await cluster.query("DROP TRIGGER drops ON dropping");
-    await sink.finish();
+    await sink.publish();
     expect(await countsOf("dropping")).toMatchObject({ rows: "100" });
   });
 
@@ -139,7 +139,7 @@ describe("a server that does not store all rows", () => {
     await cluster.query("INSERT INTO twice (rep_run_id, rep_row) VALUES ('run of twice', 70)");
     const { sink } = await open("twice");
     await sink.write(rows(1, 10));
-    await expect(sink.finish()).rejects.toMatchObject({ code: "output_table_differs" });
+    await expect(sink.publish()).rejects.toMatchObject({ code: "output_table_differs" });
     await sink.abandon();
     expect(await countsOf("twice")).toMatchObject({ rows: "1" });
   });
@@ -159,7 +159,7 @@ describe("a server that does not store all rows", () => {
     const clock = hurried();
     const { sink } = await open(table, { clock });
     await sink.write(rows(1, 100));
-    await sink.finish();
+    await sink.publish();
     expect(clock.sleeps).toBe(1);
     expect(await countsOf(table)).toMatchObject({ rows: "100" });
   });
@@ -168,7 +168,7 @@ describe("a server that does not store all rows", () => {
 /** A run into a table that was checked, with its stage open. */
 async function open(
   table: string,
-  patience: Pick<PublicationOptions, "clock" | "signal"> = {},
+  patience: Pick<PublisherOptions, "clock" | "signal"> = {},
   url = cluster.url({ parameters: { table } }),
 ): Promise<{ sink: StagedSink; folder: string; url: string }> {
   const folder = await temporaryFolder();

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { parseOutput } from "../../../../src/io/output/registry.js";
-import type { Publication, PublicationOptions } from "../../../../src/io/output/publication.js";
+import type { CheckedOutput, PublisherOptions } from "../../../../src/io/output/publisher.js";
 import { schemaText } from "../../../../src/io/output/schema-text.js";
 import {
   describePublication,
@@ -181,7 +181,7 @@ describe("the check before the first row", () => {
     const client = cluster.client();
     await client.connect();
     await client.query("BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('repute tables', 0))");
-    expect(await open("idle")).toMatchObject({ takesParts: true });
+    expect(await open("idle")).toMatchObject({ holds: null });
     await client.end();
   });
 });
@@ -253,21 +253,24 @@ describe("the login", () => {
   }
 });
 
-function open(table: string, options: Partial<PublicationOptions> = {}): Promise<Publication> {
+function open(table: string, options: Partial<PublisherOptions> = {}): Promise<CheckedOutput> {
   return openAt(cluster.url({ parameters: { table } }), options);
 }
 
 async function openAt(
   url: string,
-  options: Partial<PublicationOptions> = {},
-): Promise<Publication> {
-  return parseOutput(url).open!(await someOptions(await temporaryFolder(), options));
+  options: Partial<PublisherOptions> = {},
+): Promise<CheckedOutput> {
+  const publisher = await parseOutput(url).publisher!(
+    await someOptions(await temporaryFolder(), options),
+  );
+  return publisher.check();
 }
 
 async function publish(
   table: string,
   written: Parameters<typeof publishRows>[2] = [],
-  options: Partial<PublicationOptions> = {},
+  options: Partial<PublisherOptions> = {},
 ): ReturnType<typeof publishRows> {
   const url = cluster.url({ parameters: { table } });
   return publishRows(url, await temporaryFolder(), written, options);

@@ -1,7 +1,7 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Publication, PublicationOptions } from "../../../../src/io/output/publication.js";
+import type { CheckedOutput, PublisherOptions } from "../../../../src/io/output/publisher.js";
 import { parseOutput } from "../../../../src/io/output/registry.js";
 import { holdDuckdb } from "../../../helpers/held-duckdb.js";
 import { HurriedClock } from "../../../helpers/hurried-clock.js";
@@ -25,7 +25,7 @@ describe("large rows", () => {
     await load(place, { runId: "night 1" }, 3);
     const { sink } = await openRun(place.output, place.folder, { runId: "large" });
     for (let number = 1; number <= 150; number++) await sink.write(large(number, number));
-    await expect(sink.finish()).rejects.toMatchObject({
+    await expect(sink.publish()).rejects.toMatchObject({
       code: "output_memory",
       message: expect.stringMatching(/its rows have 10\d\d KB on average, and DuckDB holds 2048/),
     });
@@ -38,10 +38,10 @@ it("commits the rows of a run again without changing those that are there", asyn
   const place = await aPlace();
   const { sink } = await openRun(place.output, place.folder);
   await sink.write(someRows(1, 3));
-  await sink.publishSoFar();
+  await sink.publish();
   await query(place, "UPDATE enriched SET ip = 'mine' WHERE rep_row = 2");
   await query(place, "DELETE FROM enriched WHERE rep_row = 3");
-  await sink.finish();
+  await sink.publish();
   const stored = await query(place, "SELECT ip FROM enriched ORDER BY rep_row");
   expect(stored.map((row) => row["ip"])).toEqual(["cell 1", "mine", "cell 3"]);
 });
@@ -111,14 +111,15 @@ async function aPlace(parameters = "table=enriched"): Promise<Place> {
 
 async function open(
   { output, folder }: Place,
-  members: Partial<PublicationOptions> = {},
-): Promise<Publication> {
-  return parseOutput(output).open!(await someOptions(folder, members));
+  members: Partial<PublisherOptions> = {},
+): Promise<CheckedOutput> {
+  const publisher = await parseOutput(output).publisher!(await someOptions(folder, members));
+  return publisher.check();
 }
 
 async function load(
   { output, folder }: Place,
-  members: Partial<PublicationOptions>,
+  members: Partial<PublisherOptions>,
   rows: number,
 ): Promise<void> {
   await publishRows(output, folder, someRows(1, rows), members);

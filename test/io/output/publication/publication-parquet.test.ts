@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { readdir, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { asyncBufferFromFile, parquetMetadataAsync } from "hyparquet";
@@ -14,9 +13,8 @@ it("appears by rename, with a suffix if the run has too many failures", async ()
   const { folder, file } = await aPlace();
   const { sink } = await openRun(file, folder);
   await sink.write(someRows(1, 25));
-  await sink.prepare(".failed");
-  expect(await readdir(folder)).toEqual(["out.parquet.part", "state"]);
-  await sink.finish(".failed");
+  expect(await readdir(folder)).toEqual(["state"]);
+  await sink.publish(".failed");
   expect(await readdir(folder)).toEqual(["out.parquet.failed", "state"]);
 });
 
@@ -24,7 +22,7 @@ it("leaves nothing behind before its first row", async () => {
   const { folder, file } = await aPlace();
   const { sink } = await openRun(file, folder);
   await sink.abandon();
-  expect([await readdir(folder), await readdir(join(folder, "state"))]).toEqual([["state"], []]);
+  expect(await readdir(folder)).toEqual(["state"]);
 });
 
 it("ends a row group after 10,000 rows, and early if its cells are large", async () => {
@@ -63,14 +61,6 @@ it("is not read back if it was damaged", async () => {
   await expect(formOfParquet(file, { prefix: "rep_" })).rejects.toMatchObject({
     code: "output_corrupt",
   });
-});
-
-it("is gone if neither it nor its part is there", async () => {
-  const { folder, file } = await aPlace();
-  const { sink } = await openRun(file, folder);
-  await expect(sink.finish()).rejects.toMatchObject({ code: "output_gone" });
-  await sink.abandon();
-  expect(existsSync(file)).toBe(false);
 });
 
 async function aPlace(): Promise<{ folder: string; file: string }> {

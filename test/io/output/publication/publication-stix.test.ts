@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { stix } from "../../../../src/io/formats/shapes/stix.js";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
@@ -6,9 +6,8 @@ import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { EnrichedRow } from "../../../../src/core/row.js";
 import { streamDestination } from "../../../../src/io/output/file-destination.js";
-import { openStage, type StagedSink } from "../../../../src/io/output/staged-sink.js";
-import { type BundleTarget, publishStix } from "../../../../src/io/output/stix/publish.js";
-import type { Publication } from "../../../../src/io/output/publication.js";
+import { openStage, type StagedSink } from "./publishing.js";
+import { type BundleTarget, stixPublisher } from "../../../../src/io/output/stix/publish.js";
 import type { SinkPosition } from "../../../../src/io/output/types.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
@@ -23,12 +22,10 @@ describe("a bundle", () => {
     await sink.write([...accused(2, 5), ...accused(1, 1)]);
     await sink.checkpoint();
     expect(await readdir(folder)).toEqual(["state"]);
-    const audit = await sink.prepare("");
-    expect(audit).toMatchObject({ rows: null, indicators: 5 });
-    expect(existsSync(file)).toBe(false);
-    await sink.finish();
+    const written = await sink.publish();
+    expect(written).toMatchObject({ rows: null, indicators: 5 });
     expect(await namesIn(file, gzip)).toEqual(names(1, 5));
-    expect((await readFile(file)).length).toBe(audit?.bytes);
+    expect((await readFile(file)).length).toBe(written.bytes);
   });
 
   it("has an item once that occurs before and after an interruption", async () => {
@@ -37,13 +34,12 @@ describe("a bundle", () => {
     await first.sink.write(accused(1, 700));
     const position = await first.sink.checkpoint();
     await first.sink.write(accused(701, 900));
-    await first.sink.publishSoFar();
+    await first.sink.checkpoint();
     await first.sink.abandon();
     expect(await readdir(folder)).toEqual(["state"]);
     const second = await open(folder, {}, position);
     await second.sink.write(accused(650, 720));
-    expect(await second.sink.prepare("")).toMatchObject({ indicators: 720 });
-    await second.sink.finish();
+    expect(await second.sink.publish()).toMatchObject({ indicators: 720 });
     expect(await namesIn(file)).toEqual(names(1, 720));
   });
 });
@@ -53,8 +49,7 @@ it("has another name if too many rows failed", async () => {
   await writeFile(file, "before");
   const { sink } = await open(folder);
   await sink.write(accused(1, 2));
-  await sink.prepare(".failed");
-  await sink.finish(".failed");
+  await sink.publish(".failed");
   expect(await namesIn(`${file}.failed`)).toEqual(names(1, 2));
   expect(await readFile(file, "utf8")).toBe("before");
 });
@@ -65,13 +60,13 @@ describe("a bundle on a stream", () => {
     const stdout = new PassThrough();
     const { sink } = await open(folder, { stream: streamDestination(stdout, "stdout") });
     await sink.write([...accused(1, 3), ...accused(1, 1)]);
-    const audit = await sink.prepare("");
-    expect(audit).toMatchObject({ indicators: 3 });
+    await sink.checkpoint();
     expect(stdout.read()).toBeNull();
-    await sink.finish();
+    const written = await sink.publish();
+    expect(written).toMatchObject({ indicators: 3 });
     const bytes = stdout.read() as Buffer;
     expect(namesOf(bytes)).toEqual(names(1, 3));
-    expect(bytes.length).toBe(audit?.bytes);
+    expect(bytes.length).toBe(written.bytes);
   });
 
   it("ends if the reader has closed it", async () => {
@@ -79,9 +74,8 @@ describe("a bundle on a stream", () => {
     const stdout = new PassThrough();
     const { sink } = await open(folder, { stream: streamDestination(stdout, "stdout") });
     await sink.write(accused(1, 3));
-    await sink.prepare("");
     stdout.destroy();
-    await expect(sink.finish()).rejects.toMatchObject({ code: "output_closed" });
+    await expect(sink.publish()).rejects.toMatchObject({ code: "output_closed" });
     await sink.abandon();
   });
 });
@@ -96,10 +90,10 @@ async function open(
   folder: string,
   members: Partial<BundleTarget> = {},
   resume: SinkPosition | null = null,
-): Promise<{ publication: Publication; sink: StagedSink }> {
+): Promise<{ readonly sink: StagedSink }> {
   const target = { file: join(folder, "out.json"), gzip: false, stream: null, ...members };
-  const publication = await publishStix(target, options);
-  return { publication, sink: await openStage(publication, join(folder, "state"), resume) };
+  const publisher = stixPublisher(target, () => stix.write(options));
+  return { sink: await openStage(publisher, join(folder, "state"), resume) };
 }
 
 /** Rows whose items become indicators. */

@@ -2,10 +2,13 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../../../src/core/clock.js";
 import type { EnrichedRow } from "../../../../src/core/row.js";
-import { openStage, type StagedSink } from "../../../../src/io/output/staged-sink.js";
-import type { Publication, PublicationOptions } from "../../../../src/io/output/publication.js";
+import { openFileDestination } from "../../../../src/io/output/file-destination.js";
+import type { Publisher, PublisherOptions } from "../../../../src/io/output/publisher.js";
+import { type Stage, stagePath, stageUpTo } from "../../../../src/io/output/stage.js";
+import { textSink } from "../../../../src/io/output/text/text-sink.js";
+import type { Manifest } from "../../../../src/core/manifest.js";
 import { parseOutput } from "../../../../src/io/output/registry.js";
-import type { SinkPosition, WrittenOutput } from "../../../../src/io/output/types.js";
+import type { Sink, SinkPosition, WrittenOutput } from "../../../../src/io/output/types.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 
 /** When rows are published. */
@@ -16,53 +19,81 @@ const publishedNow: Clock = { ...systemClock, now: () => Date.parse(publishedAt)
 /** Options of a new run with its state folder in `folder`. */
 export async function someOptions(
   folder: string,
-  members: Partial<PublicationOptions> = {},
-): Promise<PublicationOptions> {
-  const stateFolder = join(folder, "state");
-  await mkdir(stateFolder, { recursive: true });
+  members: Partial<PublisherOptions> = {},
+): Promise<PublisherOptions> {
+  await mkdir(join(folder, "state"), { recursive: true });
   return {
     columns: ["ip"],
     prefix: "rep_",
     runId: "00000000-0000-4000-8000-000000000001",
-    stateFolder,
     base: join(folder, "base"),
     clock: publishedNow,
     ...members,
   };
 }
 
-/** Checks where a run's rows will be published. */
 export async function openPlace(
   output: string,
   folder: string,
-  members: Partial<PublicationOptions> = {},
-): Promise<Publication> {
-  return parseOutput(output).open!(await someOptions(folder, members));
+  members: Partial<PublisherOptions> = {},
+): Promise<Publisher> {
+  return parseOutput(output).publisher!(await someOptions(folder, members));
+}
+
+/** A sink of staged rows, and what publishes them. */
+export interface StagedSink extends Pick<Sink, "write" | "checkpoint" | "abandon"> {
+  /** Publishes the rows so far. */
+  publish(suffix?: string, manifest?: Manifest | null): Promise<WrittenOutput>;
 }
 
 /** Checks where a run's rows will be published, and opens their stage. */
+export async function openStage(
+  publisher: Publisher,
+  stateFolder: string,
+  resume: SinkPosition | null,
+): Promise<StagedSink> {
+  const { encoder } = await publisher.check();
+  const file = await openFileDestination(stagePath(stateFolder), resume);
+  const resumeRows = resume?.rows ?? null;
+  const sink = textSink(encoder, file, { gzip: false, resumeRows });
+  return {
+    ...sink,
+    async publish(suffix = "", manifest = null) {
+      const stage = stageUpTo(stagePath(stateFolder), await sink.checkpoint());
+      return publisher.publish(stage, { suffix, manifest: () => manifest });
+    },
+  };
+}
+
 export async function openRun(
   output: string,
   folder: string,
-  members: Partial<PublicationOptions> = {},
+  members: Partial<PublisherOptions> = {},
   resume: SinkPosition | null = null,
-): Promise<{ publication: Publication; sink: StagedSink }> {
-  const publication = await openPlace(output, folder, members);
-  return { publication, sink: await openStage(publication, join(folder, "state"), resume) };
+): Promise<{ readonly publisher: Publisher; readonly sink: StagedSink }> {
+  const publisher = await openPlace(output, folder, members);
+  return { publisher, sink: await openStage(publisher, join(folder, "state"), resume) };
 }
+
+/** The staged rows in a folder of a test. */
+export function stageIn(folder: string, position: SinkPosition): Stage {
+  return stageUpTo(stagePath(join(folder, "state")), position);
+}
+
+export const noManifest = { suffix: "", manifest: () => null };
 
 /** Publishes rows as a run does. */
 export async function publishRows(
   output: string,
   folder: string,
   rows: readonly EnrichedRow[],
-  members: Partial<PublicationOptions> = {},
-): Promise<WrittenOutput | null> {
+  members: Partial<PublisherOptions> = {},
+): Promise<WrittenOutput> {
   const { sink } = await openRun(output, folder, members);
   await sink.write(rows);
-  const audit = await sink.prepare("");
-  await sink.finish();
-  return audit;
+  const written = await sink.publish();
+  await sink.abandon();
+  return written;
 }
 
 /** Rows by number; their only input cell is `cell N`. */

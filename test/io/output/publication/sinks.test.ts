@@ -5,7 +5,15 @@ import { PassThrough } from "node:stream";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { FatalError } from "../../../../src/core/errors.js";
-import { openSink } from "../../../../src/jobs/enrich/destination/open-output.js";
+import { formats } from "../../../../src/io/formats/registry.js";
+import {
+  openFileDestination,
+  streamDestination,
+} from "../../../../src/io/output/file-destination.js";
+import { stageUpTo } from "../../../../src/io/output/stage.js";
+import { textPublisher } from "../../../../src/io/output/text/publish.js";
+import { textSink } from "../../../../src/io/output/text/text-sink.js";
+import { noManifest, type StagedSink } from "./publishing.js";
 import type { Sink, SinkPosition } from "../../../../src/io/output/types.js";
 import { type SinkFormat, sinkFormats } from "../../../../src/io/formats/types.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
@@ -25,19 +33,19 @@ describe.each(variants)("every file sink keeps the contract: $name", ({ format, 
   const headers = format === "csv" || format === "tsv" ? 1 : 0;
   const lines = (rows: number): number => rows * perRow + headers;
 
-  it("shows nothing under the final name before finish", async () => {
+  it("shows nothing under the final name before it is published", async () => {
     const { sink, target } = await open(format, gzip);
     await sink.write(rows(1, 3));
     await sink.checkpoint();
     expect(existsSync(target)).toBe(false);
-    await sink.finish();
+    await sink.publish();
     expect(await textOf(target, gzip)).toHaveLength(lines(3));
   });
 
   it("truncates to a checkpoint and continues with the same rows", async () => {
     const whole = await open(format, gzip);
     await whole.sink.write(rows(1, 20));
-    await whole.sink.finish();
+    await whole.sink.publish();
 
     const first = await open(format, gzip);
     await first.sink.write(rows(1, 7));
@@ -47,7 +55,7 @@ describe.each(variants)("every file sink keeps the contract: $name", ({ format, 
     await first.sink.abandon();
     const second = await open(format, gzip, position, first.target);
     await second.sink.write(rows(8, 20));
-    await second.sink.finish();
+    await second.sink.publish();
 
     expect(await textOf(first.target, gzip)).toEqual(await textOf(whole.target, gzip));
   });
@@ -55,7 +63,7 @@ describe.each(variants)("every file sink keeps the contract: $name", ({ format, 
   it("writes a readable file without rows", async () => {
     const { sink, target } = await open(format, gzip);
     await sink.checkpoint();
-    await sink.finish();
+    await sink.publish();
     expect(await textOf(target, gzip)).toHaveLength(lines(0));
   });
 
@@ -73,7 +81,7 @@ describe("a stream as output", () => {
     const sink = await openStream(stream);
     await sink.write(rows(1, 2));
     expect(String(stream.read()).split("\n")).toHaveLength(4);
-    await sink.finish();
+    await sink.close();
   });
 
   it("waits for a slow reader", async () => {
@@ -103,15 +111,9 @@ describe("a stream as output", () => {
 
 const encoder = { columns: ["ip"], prefix: "rep_", shape: "flat" } as const;
 
-const streamTarget = { file: null, name: "stdout", text: "csv", gzip: false } as const;
-
-function openStream(stdout: PassThrough): Promise<Sink> {
-  return openSink(streamTarget, {
-    encoder,
-    stdout,
-    startAt: null,
-    signal: new AbortController().signal,
-  });
+async function openStream(stdout: PassThrough): Promise<Sink> {
+  const destination = streamDestination(stdout, "stdout");
+  return textSink(formats.csv.write(encoder), destination, { gzip: false, resumeRows: null });
 }
 
 async function open(
@@ -119,18 +121,24 @@ async function open(
   gzip: boolean,
   startAt: SinkPosition | null = null,
   path?: string,
-): Promise<{ sink: Sink; target: string }> {
+): Promise<{ readonly sink: StagedSink; readonly target: string }> {
   const target = path ?? join(await temporaryFolder(), `out.${format}`);
-  const sink = await openSink(
-    { file: target, name: target, text: format, gzip },
-    {
-      encoder: { ...encoder, shape: format === "ndjson" ? "nested" : "flat" },
-      stdout: new PassThrough(),
-      startAt,
-      signal: new AbortController().signal,
-    },
-  );
-  return { sink, target };
+  const shape = format === "ndjson" ? "nested" : "flat";
+  const publisher = textPublisher(target, () => formats[format].write({ ...encoder, shape }));
+  const checked = await publisher.check();
+  const destination = await openFileDestination(target, startAt);
+  const resumeRows = startAt?.rows ?? null;
+  const sink = textSink(checked.encoder, destination, { gzip, resumeRows });
+  const publish = async () => {
+    const position = await sink.checkpoint();
+    await sink.close();
+    const stage = stageUpTo(target, position);
+    const written = await publisher.publish(stage, noManifest);
+    // As after a kill.
+    expect(await publisher.publish(stage, noManifest)).toEqual(written);
+    return written;
+  };
+  return { sink: { ...sink, publish }, target };
 }
 
 function rows(from: number, to: number): ReturnType<typeof anEnrichedRow>[] {

@@ -1,9 +1,14 @@
 import { appendFile, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openStage, type StagedSink } from "../../../../src/io/output/staged-sink.js";
-import type { Publication } from "../../../../src/io/output/publication.js";
-import { stageEncoder, type StagedRow, stageUpTo } from "../../../../src/io/output/stage.js";
+import { openStage, type StagedSink } from "./publishing.js";
+import type { Publisher } from "../../../../src/io/output/publisher.js";
+import {
+  stageEncoder,
+  stagePath,
+  type StagedRow,
+  stageUpTo,
+} from "../../../../src/io/output/stage.js";
 import type { SinkPosition } from "../../../../src/io/output/types.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
@@ -63,24 +68,23 @@ async function write(
 }
 
 /** Its rows are found by their number. */
-function publication(rows: readonly StagedRow[]): Publication {
+function publication(rows: readonly StagedRow[]): Publisher {
   return {
-    encoder: stageEncoder(({ row }) => rows[row.number] ?? []),
+    check: async () => ({ encoder: stageEncoder(({ row }) => rows[row.number] ?? []) }),
+    publish: () => Promise.reject(new Error("not published")),
     takesParts: false,
-    prepare: () => Promise.resolve(null),
-    commit: () => Promise.resolve(),
   };
 }
 
 async function read(folder: string, position: SinkPosition): Promise<StagedRow[]> {
   const rows: StagedRow[] = [];
-  for await (const some of stageUpTo(folder, position).rows()) rows.push(...some);
+  for await (const some of stageUpTo(stagePath(folder), position).rows()) rows.push(...some);
   return rows;
 }
 
 /** The error of reading, which must give no row. */
 async function fault(folder: string, position: SinkPosition): Promise<unknown> {
-  const staged = stageUpTo(folder, position).rows();
+  const staged = stageUpTo(stagePath(folder), position).rows();
   return staged.next().then(
     ({ value }) => value as unknown,
     (error: unknown) => error,
@@ -101,7 +105,7 @@ describe("staged rows", () => {
     const folder = await temporaryFolder();
     const position = await stage(folder, many);
     expect(await read(folder, position)).toEqual(many);
-    const staged = stageUpTo(folder, position);
+    const staged = stageUpTo(stagePath(folder), position);
     for await (const some of staged.rows()) expect(some.length).toBeLessThan(many.length);
   });
 

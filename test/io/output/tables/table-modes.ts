@@ -2,13 +2,12 @@ import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../../src/core/clock.js";
 import type { Manifest } from "../../../../src/core/manifest.js";
 import type { EnrichedRow } from "../../../../src/core/row.js";
-import type { PublicationOptions } from "../../../../src/io/output/publication.js";
-import { stageUpTo } from "../../../../src/io/output/stage.js";
+import type { PublisherOptions } from "../../../../src/io/output/publisher.js";
 import { join } from "node:path";
 import { anEnrichedRow, type FindingParts } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { queryDuckdb } from "./warehouse-readers.js";
-import { openPlace, openRun } from "../publication/publishing.js";
+import { openPlace, openRun, stageIn } from "../publication/publishing.js";
 
 /** A database with the table `enriched`, and how a test asks it without repute. */
 export interface TablePlace {
@@ -36,16 +35,16 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
     const options = { ...members, runId, clock: at(night.hour ?? 0) };
     const { sink } = await openRun(output(folder), folder, options);
     await sink.write(rows);
-    const audit = await sink.prepare("");
     const staged = await sink.checkpoint();
     const manifest = aManifest(runId, rows.length);
-    await sink.finish("", manifest);
+    const audit = await sink.publish("", manifest);
+    await sink.abandon();
     return {
       audit,
       async again() {
-        const publication = await openPlace(output(folder), folder, options);
-        const stage = stageUpTo(join(folder, "state"), staged);
-        await publication.commit(stage, "", manifest);
+        const publisher = await openPlace(output(folder), folder, options);
+        const as = { suffix: "", manifest: () => manifest };
+        await publisher.publish(stageIn(folder, staged), as);
       },
     };
   }
@@ -184,10 +183,10 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
     it("leaves the rows of others as long as a run is incomplete", async () => {
       const folder = await temporaryFolder();
       await publish(folder, { runId: "1", rows: [answer(1, "192.0.2.1", 1)] });
-      const { sink } = await openRun(output(folder), folder, { mode: "replace", runId: "2" });
-      await sink.write([answer(1, "192.0.2.2", 1)]);
-      await sink.publishSoFar(aManifest("2", 1));
+      const options = { mode: "replace", runId: "2" } as const;
+      const { publisher, sink } = await openRun(output(folder), folder, options);
       await sink.abandon();
+      expect(publisher.takesParts).toBe(false);
       expect(await items(folder)).toEqual(["192.0.2.1 1 1"]);
     });
   });
@@ -218,7 +217,7 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
         const first = await openRun(output(folder), folder, members);
         await first.sink.write([answer(1, "192.0.2.1", 1)]);
         const position = await first.sink.checkpoint();
-        await first.sink.publishSoFar({ ...aManifest("1", 1), exit_reason: "budget" });
+        await first.sink.publish("", { ...aManifest("1", 1), exit_reason: "budget" });
         await first.sink.abandon();
         const runs = (table: string) =>
           `SELECT run_id, CAST("rows" AS text) AS n, exit_reason FROM ${table}_runs`;
@@ -230,8 +229,7 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
           position,
         );
         await second.sink.write([answer(2, "192.0.2.2", 1)]);
-        await second.sink.prepare("");
-        await second.sink.finish("", aManifest("1", 2));
+        await second.sink.publish("", aManifest("1", 2));
         expect(await items(folder)).toEqual(["192.0.2.1 1 1", "192.0.2.2 1 2"]);
         // Rows that were published keep their time, so that an incremental model reads them once.
         const hours = (table: string) =>
@@ -280,9 +278,9 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
         await alter("ADD COLUMN team text")();
         await sql(folder, (table) => `UPDATE ${table.replace("enriched", named)} SET team = 'us'`);
         await alter("ALTER COLUMN owner SET NOT NULL")();
-        await openPlace(output(folder), folder, { runId: "2" });
+        await openRun(output(folder), folder, { runId: "2" });
         await alter("ALTER COLUMN team SET NOT NULL")();
-        await expect(openPlace(output(folder), folder, { runId: "2" })).rejects.toMatchObject({
+        await expect(openRun(output(folder), folder, { runId: "2" })).rejects.toMatchObject({
           code: "table_needs_column",
           message: expect.stringMatching(/needs a value for the column team, which the rows lack$/),
           hint: expect.stringMatching(/\nALTER TABLE .* ALTER COLUMN "team" DROP NOT NULL;$/),
@@ -294,7 +292,7 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
   });
 }
 
-interface Night extends Partial<PublicationOptions> {
+interface Night extends Partial<PublisherOptions> {
   readonly runId: string;
   readonly rows: readonly EnrichedRow[];
   /** When it is published. */

@@ -115,7 +115,7 @@ function tryRun({ source, begin, write }: TrialOptions): Trial {
       written.push(...batch.map(({ row }) => row.number));
     },
     checkpoint: () => Promise.resolve({ length: 0, rows: 0 }),
-    finish: () => Promise.resolve(),
+    close: () => Promise.resolve(),
     abandon: () => Promise.resolve(),
   };
   const signals = new RunSignals({ signal: stop.signal, settings: { run: {} } });
