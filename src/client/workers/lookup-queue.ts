@@ -1,4 +1,3 @@
-import type { QueueAddress } from "./options.js";
 import { createHash } from "node:crypto";
 import type { Job, Queue, QueueEvents, Worker, WorkerOptions } from "bullmq";
 import { madeUpHeaders } from "../api/service-description.js";
@@ -28,6 +27,14 @@ export interface OpenQueue {
   /** The events from now on. */
   readonly listen: () => Promise<QueueEvents>;
   readonly work: (lookUp: LookUp, options: Omit<WorkerOptions, "connection">) => Worker;
+}
+
+export interface QueueAddress {
+  /** `redis://HOST[:PORT]/DB`. */
+  readonly address: string;
+  /** Its `REDISCLI_AUTH` is the password if the address has none. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly baseUrl: string;
 }
 
 /** @throws UsageError `driver_missing`; FatalError `redis_refused` */

@@ -7,8 +7,14 @@ import { ServiceError } from "../api/status-fault.js";
 import { rateLimitHintMs } from "../api/rate-limit-headers.js";
 import type { Answer } from "../api/types.js";
 import { type Again, isOverQuota, lookupEndpoints } from "../../core/finding.js";
-import { type LookUp, type OpenQueue, openQueue, pack, pathOf } from "./lookup-queue.js";
-import { type QueueAddress } from "./options.js";
+import {
+  type LookUp,
+  type OpenQueue,
+  openQueue,
+  pack,
+  pathOf,
+  type QueueAddress,
+} from "./lookup-queue.js";
 import { rateText, SharedRate } from "./shared-rate.js";
 import { raceAbort } from "../../core/abort.js";
 import type { Rate } from "../../core/options.js";

@@ -1,8 +1,16 @@
-import type { QueueWatchOptions } from "./options.js";
+import type { Clock } from "../../core/clock.js";
 import { FatalError, continueRun } from "../../core/errors.js";
 import { formatSeconds } from "../../core/wording/quantity.js";
 import type { OpenQueue } from "./lookup-queue.js";
 import { faultText } from "../../core/redis/connection.js";
+
+export interface QueueWatchOptions {
+  readonly baseUrl: string;
+  /** How long to wait for workers and for Redis, in milliseconds. */
+  readonly patienceMs: number;
+  readonly clock: Clock;
+  readonly onWarning: (message: string) => void;
+}
 
 /** Silence after which Redis, or the workers, count as away. */
 const silenceMs = { redis: 4_000, workers: 120_000 };

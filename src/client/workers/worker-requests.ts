@@ -6,8 +6,7 @@ import { EarlyEndError, type FatalError } from "../../core/errors.js";
 import { TransportError } from "../api/http/transport-error.js";
 import type { Receiver, RequestOptions, Requests } from "../api/types.js";
 import { jobIdOf, type WorkerAnswer, type OpenQueue, unpack } from "./lookup-queue.js";
-import { QueueWatch } from "./queue-watch.js";
-import { type QueueWatchOptions } from "./options.js";
+import { QueueWatch, type QueueWatchOptions } from "./queue-watch.js";
 import { redisRefusal } from "../../core/redis/connection.js";
 
 /**

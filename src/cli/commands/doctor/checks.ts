@@ -20,7 +20,7 @@ import { formatBytes, formatCount, counted } from "../../../core/wording/quantit
 import { checkFolder } from "../../../io/output/check-paths.js";
 import type { CommandCall } from "../../command.js";
 import { openQueue } from "../../../client/workers/lookup-queue.js";
-import type { QueueAddress } from "../../../client/workers/options.js";
+import type { QueueAddress } from "../../../client/workers/lookup-queue.js";
 import { ratesText } from "../../../client/workers/shared-rate.js";
 import { faultText } from "../../../core/redis/connection.js";
 
