@@ -209,20 +209,16 @@ function ownCells(
   const all =
     json === null
       ? cells.map((cell, index) => [columns[index] ?? "", cell] as const)
-      : membersOf(json);
+      : Object.entries(JSON.parse(json) as Record<string, unknown>).map(
+          ([name, value]) =>
+            [name, typeof value === "string" ? value : JSON.stringify(value)] as const,
+        );
   const own = all.filter(([name, cell]) => cell !== "" && name.trim() !== itemColumn?.trim());
   const kept = own
     .slice(0, mostColumns)
     .map(([name, cell]) => [cutText(name, longestCell), cutText(cell, longestCell)] as const);
   const more = own.length - kept.length;
   return more > 0 ? [...kept, ["", `and ${more} more`]] : kept;
-}
-
-function membersOf(json: string): OwnCells {
-  return Object.entries(JSON.parse(json) as Record<string, unknown>).map(([name, value]) => [
-    name,
-    typeof value === "string" ? value : JSON.stringify(value),
-  ]);
 }
 
 const shown = 100;

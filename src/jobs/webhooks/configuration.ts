@@ -18,7 +18,10 @@ export const webhookSchema = z.strictObject({
   /** Endpoint to call: an absolute http:// or https:// address. */
   endpoint: z
     .string({ error: expected("a string") })
-    .refine(isHttpAddress, "must be an http:// or https:// address"),
+    .refine(
+      (text) => /^https?:\/\//i.test(text) && URL.canParse(text),
+      "must be an http:// or https:// address",
+    ),
   method: z.enum(webhookMethods, { error: expected(`one of ${webhookMethods.join(", ")}`) }),
   /** Path within the endpoint, with or without a leading slash. May include a query. */
   path: z.string({ error: expected("a string") }).optional(),
@@ -130,11 +133,6 @@ function describe(issue: z.core.$ZodIssue): readonly string[] {
 function expected(kind: string) {
   return ({ input }: { readonly input?: unknown }) =>
     input === undefined ? "is missing" : `must be ${kind}`;
-}
-
-function isHttpAddress(text: string): boolean {
-  if (!/^https?:\/\//i.test(text)) return false;
-  return URL.canParse(text);
 }
 
 type Address = Pick<Webhook, "name" | "endpoint" | "path">;

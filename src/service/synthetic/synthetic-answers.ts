@@ -37,14 +37,15 @@ function invent(
 ): { readonly intent: string; readonly result: QueryResult } {
   const draw = new Draw(seed, item.value);
   const isKnown = verdict !== "none" || draw.share(questions.known) < seenAnyway;
-  const intent = intentOf(verdict, isKnown, draw);
+  const isAccused = verdict === "malicious" || verdict === "suspicious";
+  const unaccused = isKnown ? draw.pick(["unknown", "none"], questions.intent) : "none";
+  const intent = isAccused ? verdict : unaccused;
   const serviceMailBlocklist = blocklistOf(verdict, isKnown, draw);
   const { kind, value } = item;
   if (kind !== "ip" && kind !== "domain") {
     return { intent, result: { ...notListed(item), serviceMailBlocklist } };
   }
   const span = isKnown ? spanOf(draw) : null;
-  const isAccused = verdict === "malicious" || verdict === "suspicious";
   const seen = {
     tags: tagsOf(value, kind, verdict, draw),
     firstSeen: span && wholeSeconds(span.first),
@@ -59,11 +60,6 @@ function invent(
         result: { ...unknownAddress(value), ...hostFacts(seed, value, span, draw), ...known },
       }
     : { intent, result: { ...unknownDomain(value), ...known } };
-}
-
-function intentOf(verdict: Verdict, isKnown: boolean, draw: Draw): string {
-  if (verdict === "malicious" || verdict === "suspicious") return verdict;
-  return isKnown ? draw.pick(["unknown", "none"], questions.intent) : "none";
 }
 
 function blocklistOf(verdict: Verdict, isKnown: boolean, draw: Draw): string {

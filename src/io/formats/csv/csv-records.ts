@@ -152,7 +152,8 @@ class RecordReader {
       const line = this.#line + 1;
       this.#line += this.#linesIn(bytes.subarray(start, this.#end - from));
       // More than one line: some were skipped, or cells contain line ends.
-      const within = this.#line === line ? 0 : this.#lineEndsIn(cells);
+      const within =
+        this.#line === line ? 0 : countLineEnds(cells.join(" "), this.#dialect.lineEnd);
       // csv-parse reads Latin-1, one character per byte, so that invalid bytes are preserved.
       if (!ascii) {
         for (const [index, cell] of cells.entries()) {
@@ -194,11 +195,6 @@ class RecordReader {
   #takePending(): Buffer {
     const [first] = this.#pending;
     return first !== undefined && this.#pending.length === 1 ? first : Buffer.concat(this.#pending);
-  }
-
-  #lineEndsIn(cells: readonly string[]): number {
-    const { lineEnd } = this.#dialect;
-    return cells.reduce((count, cell) => count + countLineEnds(cell, lineEnd), 0);
   }
 
   /** Counts lines, including a last one without a line end. */

@@ -6,7 +6,6 @@ import {
   type Observation,
   type Change,
   changeKinds,
-  type DiffCounts,
   type OutputDiff,
 } from "../../diff/diff-outputs.js";
 import { html, type Html, pageOf, tableOf, title } from "./html.js";
@@ -25,12 +24,15 @@ function diffPage({ counts, changes }: OutputDiff, { earlier, later }: DiffNames
     if (listed.length === mostListed) break;
     listed.push(change);
   }
+  const grave = graveCounts(counts);
+  const nothing = total === 0 ? "Nothing changed." : "Nothing got worse.";
+  const heading = grave.length === 0 ? nothing : `${grave.join(", ")}.`;
   const tiles = changeKinds.map(
     (kind) => html`<li><strong>${formatCount(counts[kind])}</strong><span>${kind}</span></li>`,
   );
   const body = html`<header>
       <p class="source"><bdi>${earlier}</bdi> → <bdi>${later}</bdi></p>
-      <h1>${headline(counts)}</h1>
+      <h1>${heading}</h1>
       <ul class="tiles five">
         ${tiles}
       </ul>
@@ -50,12 +52,6 @@ function diffPage({ counts, changes }: OutputDiff, { earlier, later }: DiffNames
     </main>
     <footer>Made by repute. “None” means that nothing is known, not that an item is safe.</footer>`;
   return pageOf(`Changes from ${earlier} to ${later}`, body);
-}
-
-function headline(counts: DiffCounts): string {
-  if (changeTotal(counts) === 0) return "Nothing changed.";
-  const grave = graveCounts(counts);
-  return grave.length === 0 ? "Nothing got worse." : `${grave.join(", ")}.`;
 }
 
 /** A table of changes, and how many there are in all. */
