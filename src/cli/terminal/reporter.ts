@@ -120,7 +120,7 @@ interface ErrorTextOptions {
 }
 
 /** The message of an error, its hint, and where to find help. */
-export function errorText(error: unknown, options: ErrorTextOptions): string {
+function errorText(error: unknown, options: ErrorTextOptions): string {
   const lines = explain(error);
   if (error instanceof UsageError) {
     lines.push(`  see: repute ${options.command === null ? "" : `${options.command} `}--help`);

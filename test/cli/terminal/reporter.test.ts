@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
 import { FatalError, UsageError } from "../../../src/core/errors.js";
-import { errorText, Reporter } from "../../../src/cli/terminal/reporter.js";
+import { Reporter } from "../../../src/cli/terminal/reporter.js";
 import { FakeStream } from "../fake-context.js";
+
+function errorText(error: unknown, options: Parameters<Reporter["error"]>[1]): string {
+  const stream = new FakeStream();
+  new Reporter(stream).error(error, options);
+  return stream.text.trimEnd();
+}
 
 test("prints a warning once", () => {
   const stream = new FakeStream();

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { metricsText } from "../../../src/cli/unattended/metrics-file.js";
-import { formatSummary } from "../../../src/cli/commands/enrich/summary.js";
+import { summary } from "../../helpers/summary-text.js";
 import { formats } from "../../../src/io/formats/registry.js";
 import type { OutputRecord } from "../../../src/io/formats/types.js";
 import { Tally } from "../../../src/jobs/enrich/tally.js";
@@ -43,14 +43,14 @@ async function* once<Value>(list: readonly Value[]): AsyncGenerator<readonly Val
 const verdictNames = ["malicious", "suspicious", "listed", "none", "unknown"];
 
 /** The verdicts in a summary: those that it leaves out are zero. */
-function summarised(tally: Tally): Record<string, number> {
+async function summarised(tally: Tally): Promise<Record<string, number>> {
   const manifest = {
     ...tally.snapshot(),
     input: { rows: tally.rows },
     output: { path: null, bytes: null, rows: tally.rows },
     seconds: 0,
   } as unknown as Manifest;
-  const text = formatSummary(manifest, 100);
+  const text = await summary(manifest, 100);
   const found = (name: string) =>
     new RegExp(`^  (?:verdict)? +${name}(?: \\(.*\\))? +(\\d+) `, "m");
   return Object.fromEntries(
@@ -95,7 +95,7 @@ test("rows, manifest, summary, metrics and report count the same verdicts", asyn
         verdictNames.map((name) => [name, inRows.filter((verdict) => verdict === name).length]),
       );
       expect(tally.verdicts).toEqual(verdicts);
-      expect(summarised(tally)).toEqual(verdicts);
+      expect(await summarised(tally)).toEqual(verdicts);
       expect(metered(tally)).toEqual(verdicts);
       const { outcomes } = await tallyReport("out", { columns: [], records: once(records) }, null);
       const { unknown, ...known } = verdicts;

@@ -70,11 +70,7 @@ export async function printSummary(
  * The result of a finished run as text: a headline, a table of counts and, if rows failed, the command
  * that retries them.
  */
-export function formatSummary(
-  manifest: Manifest,
-  width: number,
-  settings: SummarySettings = {},
-): string {
+function formatSummary(manifest: Manifest, width: number, settings: SummarySettings = {}): string {
   const { input, output, seconds } = manifest;
   const { stateDir, prefix } = settings;
   const madeUp = madeUpOf(manifest);

@@ -121,7 +121,7 @@ function answerWith(
  *
  * @throws UsageError if there are none
  */
-export function oneOffItems(
+function oneOffItems(
   operands: readonly string[],
   context: CliContext,
   signal: AbortSignal,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatSummary } from "../../../../src/cli/commands/enrich/summary.js";
+import { summary } from "../../../helpers/summary-text.js";
 import type { Manifest } from "../../../../src/core/manifest.js";
 
 const manifest: Manifest = {
@@ -46,8 +46,8 @@ const manifest: Manifest = {
   resumable: false,
 };
 
-test("lists counts, most frequent first", () => {
-  expect(formatSummary(manifest, 100)).toBe(
+test("lists counts, most frequent first", async () => {
+  expect(await summary(manifest, 100)).toBe(
     `repute: 10,430 rows in 1 min 43 s (101 rows/s)
   verdict      malicious             1,200   11.5%
                listed                   31    0.3%
@@ -73,26 +73,26 @@ test("lists counts, most frequent first", () => {
   );
 });
 
-test("an output to stdout has no manifest", () => {
-  const text = formatSummary({ ...manifest, output: { ...manifest.output, path: null } }, 100);
+test("an output to stdout has no manifest", async () => {
+  const text = await summary({ ...manifest, output: { ...manifest.output, path: null } }, 100);
   expect(text).toMatch(/\n {2}output +stdout \(2\.4 MB\)$/);
 });
 
-test("a bundle has indicators instead of rows", () => {
+test("a bundle has indicators instead of rows", async () => {
   const output = { ...manifest.output, format: "stix", indicators: 1_234 };
-  const text = formatSummary({ ...manifest, output }, 100);
+  const text = await summary({ ...manifest, output }, 100);
   expect(text).toMatch(/\n {2}rows +10,430 read, 1,234 indicators written\n/);
 });
 
-test("says what a retry improved", () => {
+test("says what a retry improved", async () => {
   const retried = {
     failed: { complete: 7, partial: 2, failed: 3, unsupported: 2 },
     partial: { complete: 1, partial: 4 },
   };
-  expect(formatSummary({ ...manifest, retried }, 120)).toContain(
+  expect(await summary({ ...manifest, retried }, 120)).toContain(
     "\n  retried      8 filled in, 2 now unsupported, 2 failed before and now partial, 4 still partial, 3 still failed\n",
   );
-  expect(formatSummary({ ...manifest, retried: {} }, 100)).toContain(
+  expect(await summary({ ...manifest, retried: {} }, 100)).toContain(
     "\n  retried      no row was failed or partial\n",
   );
 });
@@ -102,10 +102,10 @@ test.each([
   ["set/", "rep_", "repute retry set/"],
   ["s3://bucket/out.csv", "rep_", "repute retry s3://bucket/out.csv"],
   ["my out.ndjson.gz", "x_", "repute retry 'my out.ndjson.gz' --prefix x_"],
-])("ends with the command that retries failed rows of %s", (path, prefix, command) => {
+])("ends with the command that retries failed rows of %s", async (path, prefix, command) => {
   const failed = { ...manifest, output: { ...manifest.output, path }, exit_code: 3 };
   const settings = { prefix, stateDir: "state" };
-  expect(formatSummary(failed, 60, settings).split("\n").at(-1)).toBe(
+  expect((await summary(failed, 100, settings)).split("\n").at(-1)).toBe(
     `  to retry the failed rows: ${command}`,
   );
 });
@@ -115,7 +115,7 @@ test.each([
   ["the output is stdout", { path: null }, 3],
   ["the output is a table", { path: "duckdb:x.duckdb?table=t", format: "duckdb" }, 3],
   ["retry cannot read the format", { path: "out.ecs.ndjson", format: "ecs" }, 3],
-])("proposes no retry if %s", (_, output, exit_code) => {
+])("proposes no retry if %s", async (_, output, exit_code) => {
   const given = { ...manifest, output: { ...manifest.output, ...output }, exit_code };
-  expect(formatSummary(given, 100, { prefix: "rep_" })).not.toContain("repute retry");
+  expect(await summary(given, 100, { prefix: "rep_" })).not.toContain("repute retry");
 });
