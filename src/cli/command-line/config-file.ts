@@ -83,8 +83,8 @@ async function parseConfig(path: string, text: string): Promise<YamlText> {
   const { parseYaml } = await import("../../core/wording/yaml-text.js");
   const document = parseYaml(text);
   if (document.fault === null) return document;
-  const { place, message } = document.fault;
-  const at = place === null ? path : `${path}:${place.line}:${place.column}`;
+  const { position, message } = document.fault;
+  const at = position === null ? path : `${path}:${position.line}:${position.column}`;
   throw new UsageError("config_not_yaml", `${at} is not valid YAML: ${message}`, {
     hint: `correct it there; for example:\n${example}`,
   });
@@ -104,8 +104,8 @@ function membersOf(file: ConfigFile, value: unknown, keys: readonly string[]): J
 
 /** The file, with line and column of a key where they are known: `config.yaml:3:1`. */
 function located({ path, document }: ConfigFile, keys: readonly string[]): string {
-  const place = document.placeOf(keys);
-  return place === null ? path : `${path}:${place.line}:${place.column}`;
+  const position = document.positionOf(keys);
+  return position === null ? path : `${path}:${position.line}:${position.column}`;
 }
 
 function settingsIn(file: ConfigFile, members: object, profile: string | null): GivenSettings {

@@ -1,6 +1,6 @@
 import { isMap, isScalar, LineCounter, parseDocument, type YAMLError } from "yaml";
 
-interface TextPlace {
+interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
@@ -10,18 +10,18 @@ export interface YamlText {
   readonly value: unknown;
   readonly fault: YamlFault | null;
   /** Where the key at the end of `path` is written; null when unknown. */
-  placeOf(path: readonly string[]): TextPlace | null;
+  positionOf(path: readonly string[]): TextPosition | null;
 }
 
 interface YamlFault {
-  readonly place: TextPlace | null;
+  readonly position: TextPosition | null;
   readonly message: string;
 }
 
 /** Parses YAML 1.2 with merge keys, and so JSON. Every key is text. */
 export function parseYaml(text: string): YamlText {
   const lines = new LineCounter();
-  const place = (offset: number): TextPlace => {
+  const position = (offset: number): TextPosition => {
     const { line, col } = lines.linePos(offset);
     return { line, column: col };
   };
@@ -31,11 +31,11 @@ export function parseYaml(text: string): YamlText {
     merge: true,
     stringKeys: true,
   });
-  const faulty = (fault: YamlFault): YamlText => ({ value: null, fault, placeOf: () => null });
+  const faulty = (fault: YamlFault): YamlText => ({ value: null, fault, positionOf: () => null });
   const [error] = document.errors;
   if (error) {
     return faulty({
-      place: place(error.pos[0]),
+      position: position(error.pos[0]),
       message: clearer[error.code] ?? error.message.replace(/\.$/, ""),
     });
   }
@@ -43,12 +43,12 @@ export function parseYaml(text: string): YamlText {
   try {
     value = document.toJS();
   } catch (error) {
-    return faulty({ place: null, message: (error as Error).message });
+    return faulty({ position: null, message: (error as Error).message });
   }
   return {
     value,
     fault: null,
-    placeOf(keys) {
+    positionOf(keys) {
       let node: unknown = document.contents;
       let offset: number | undefined;
       for (const key of keys) {
@@ -58,7 +58,7 @@ export function parseYaml(text: string): YamlText {
         offset = isScalar(pair?.key) ? pair.key.range?.[0] : undefined;
         node = pair?.value;
       }
-      return offset === undefined ? null : place(offset);
+      return offset === undefined ? null : position(offset);
     },
   };
 }

@@ -116,8 +116,9 @@ function parseEntries(text: string, origin: string): readonly Entry[] {
 function parseText(text: string, origin: string, start: number): unknown {
   const { value, fault } = parseYaml(text);
   if (fault === null) return value;
-  const { place, message } = fault;
-  const at = place === null ? "" : `, line ${place.line + start - 1}, column ${place.column}`;
+  const { position, message } = fault;
+  const at =
+    position === null ? "" : `, line ${position.line + start - 1}, column ${position.column}`;
   throw new UsageError("webhook_syntax", `${origin}${at}: ${message}`);
 }
 
