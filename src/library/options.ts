@@ -146,6 +146,8 @@ class FileShape {
   readonly prefix = ofSink.prefix;
   /** Add only these columns, in this order, named without the prefix. Default: all. */
   readonly columns = ofSink.columns;
+  /** Write only these columns of the input, in this order; `["none"]` for none. Default: all. */
+  readonly inputColumns = ofSink.inputColumns;
   /** Write only rows with one of these verdicts or statuses; `none` and `unknown` are verdicts, too. Default: all. */
   readonly only = ofSink.only;
   /** Write one row per kind and item, the first. @default false */

@@ -74,6 +74,14 @@ export const writingOptions = z.strictObject({
       "Add only these columns, in this order, named without the prefix: verdict,tags,asn. The status is always there, first if it is not listed; the input's columns stay. Flat rows only: not for nested NDJSON and the shapes of security platforms",
     value: "LIST",
   }),
+  inputColumns: option(
+    columnList.transform((names) => (names.join() === "none" ? [] : names)).optional(),
+    {
+      description:
+        "Write only these columns of the input, in this order, or none. The item is looked up all the same",
+      value: "LIST",
+    },
+  ),
   only: option(
     namesAmong([...countedVerdicts, ...findingStatuses], "verdict or status").optional(),
     {

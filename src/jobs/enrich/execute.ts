@@ -1,3 +1,4 @@
+import { chosenColumns } from "./rows/chosen-columns.js";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -172,7 +173,8 @@ function publishedRun(
   if (checkpoint === undefined || rules === null) return { manifest, local, staged: null };
   const { source, sink: position } = checkpoint;
   const optional = optionalColumnsOf(job);
-  const staged = { rules, folder, position, columns: source.columns, optional };
+  const { columns } = chosenColumns(source, job.settings.output.inputColumns);
+  const staged = { rules, folder, position, columns, optional };
   return { manifest, local, staged };
 }
 

@@ -1,3 +1,4 @@
+import { chosenColumns } from "./rows/chosen-columns.js";
 import { v7 as timeOrderedId } from "uuid";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { addedColumns, type OptionalColumns } from "../../core/columns.js";
@@ -93,7 +94,7 @@ export async function openRun(place: RunPlace, stack: ResourceStack): Promise<Op
   if (before !== null) {
     job.onNotice?.(`continuing at row ${formatCount(before.source.row + 1)}`);
   }
-  const { columns } = source;
+  const { columns } = chosenColumns(source, settings.output.inputColumns);
   const added = addedColumns(optional);
   const encoder = encoderOptions(settings.output, target.format, {
     ...keptDelimiter(source, target.format),
@@ -130,7 +131,13 @@ async function openRunOutput(
       : await openFileDestination(stageFile(target, folder), startAt);
   const gzip = target.gzip && target.text !== "stix";
   const resumeRows = startAt?.rows ?? null;
-  const sink = textSink(checked.encoder, destination, { gzip, resumeRows });
+  const { only } = chosenColumns(run.source, job.settings.output.inputColumns);
+  const { encoder: whole } = checked;
+  const encoder: Encoder = {
+    header: whole.header,
+    encode: (rows) => whole.encode(rows.map(only)),
+  };
+  const sink = textSink(encoder, destination, { gzip, resumeRows });
   const kept = await leftOut?.sink(sink, state?.path ?? null, startAt);
   return { publisher, checked, sink: kept ?? sink };
 }

@@ -10,7 +10,7 @@ import type { Column } from "../../../core/column.js";
 import { columns } from "../../../core/columns.js";
 
 export interface ColumnFlag {
-  readonly flag: "--item-column" | "--kind-column" | "--tlp-column";
+  readonly flag: "--item-column" | "--kind-column" | "--tlp-column" | "--input-columns";
   readonly wanted: string;
 }
 

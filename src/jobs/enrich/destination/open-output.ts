@@ -1,3 +1,4 @@
+import { chosenColumns } from "../rows/chosen-columns.js";
 import { constants, createWriteStream, openSync, statSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
@@ -66,7 +67,7 @@ export async function openPublisher(run: PublishedRun): Promise<Publisher | null
   const { publisher } = target.output;
   if (publisher === null || base === null) throw new TypeError("no output of typed columns");
   const { prefix, table } = job.settings.output;
-  const { columns, types } = source;
+  const { columns, types } = chosenColumns(source, job.settings.output.inputColumns);
   const optional = optionalColumnsOf(job);
   const { madeUp } = job.session.service;
   const rows = { columns, types, optional, prefix, ...table, runId };

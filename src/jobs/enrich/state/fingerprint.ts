@@ -103,6 +103,7 @@ export async function takeFingerprint(
     shape: output.shape ?? null,
     raw: output.raw ? true : null,
     columns: output.columns ?? null,
+    "input-columns": output.inputColumns ?? null,
     only: output.only ?? null,
     distinct: output.distinct ? true : null,
     limit: settings.run.limit ?? null,

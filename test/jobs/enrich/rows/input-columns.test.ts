@@ -1,0 +1,92 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeEach, expect, test } from "vitest";
+import { runRepute } from "../../../helpers/run-repute.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+
+let folder: string;
+const at = (name: string): string => join(folder, name);
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  await writeFile(at("in.csv"), 'ip,note,n\n192.0.2.1,"a, b",1\n192.0.2.2,,2,surplus\n');
+  const objects = [
+    '{"ip":"192.0.2.1","deep":{"a":1.10},"n":1}',
+    '{"n":2,"ip":"192.0.2.2","late":3}',
+  ];
+  await writeFile(at("in.ndjson"), `${objects.join("\n")}\n{broken\n`);
+});
+
+async function written(input: string, output: string, ...flags: string[]): Promise<string> {
+  const shown = ["--local", "--quiet", "--item-column", "ip", "--fail-on", "never", ...flags];
+  const run = await runRepute(["enrich", at(input), "-o", at(output), ...shown]);
+  expect([run.code, run.stderr]).toEqual([0, expect.not.stringContaining("error")]);
+  return readFile(at(output), "utf8");
+}
+
+const few = ["--columns", "item,extra"];
+
+test.each([
+  [
+    "n,note",
+    'n,note,rep_status,rep_item,rep_extra\n1,"a, b",complete,192.0.2.1,\n2,,complete,192.0.2.2,"[""surplus""]"\n',
+  ],
+  [
+    "none",
+    'rep_status,rep_item,rep_extra\ncomplete,192.0.2.1,\ncomplete,192.0.2.2,"[""surplus""]"\n',
+  ],
+  [
+    "NOTE",
+    'note,rep_status,rep_item,rep_extra\n"a, b",complete,192.0.2.1,\n,complete,192.0.2.2,"[""surplus""]"\n',
+  ],
+])("CSV with the columns %s", async (names, text) => {
+  expect(await written("in.csv", "out.csv", ...few, "--input-columns", names)).toBe(text);
+});
+
+test("objects keep the members as written, others leave no trace", async () => {
+  const flags = ["--input-columns", "n,deep"];
+  const nested = (await written("in.ndjson", "out.ndjson", ...flags)).split("\n");
+  expect(nested.map((line) => line.slice(0, 30))).toEqual([
+    expect.stringMatching(/^\{"n":1,"deep":\{"a":1\.10\},"rep"/),
+    expect.stringMatching(/^\{"n":2,"rep":/),
+    expect.stringMatching(/^\{"rep":/),
+    "",
+  ]);
+  expect(await written("in.ndjson", "out.csv", ...few, ...flags)).toBe(
+    'n,deep,rep_status,rep_item,rep_extra\n1,"{""a"":1.10}",complete,192.0.2.1,\n2,,complete,192.0.2.2,\n,,failed,,"""{broken"""\n',
+  );
+});
+
+test("a table has no other columns, and what reads it finds all others", async () => {
+  await written("in.csv", "out.parquet", "--input-columns", "note");
+  const again = [
+    "enrich",
+    at("out.parquet"),
+    "-o",
+    at("again.csv"),
+    "--local",
+    "--prefix",
+    "again_",
+  ];
+  expect((await runRepute([...again, "--item-column", "rep_item", "--quiet"])).code).toBe(0);
+  const [header = ""] = (await readFile(at("again.csv"), "utf8")).split("\n");
+  expect(header).toMatch(/^rep_run_id,rep_row,rep_loaded_at,note,rep_item,/);
+  const report = await runRepute(["report", at("out.parquet")]);
+  expect([report.code, report.stdout]).toEqual([0, expect.stringContaining("192[.]0[.]2[.]1")]);
+});
+
+test("a run that continues needs the same columns, and starts anew with others", async () => {
+  const out = ["-o", at("out.csv"), "--local", "--item-column", "ip"];
+  const stopped = await runRepute(["enrich", at("in.csv"), ...out, "--max-requests", "1"]);
+  expect(stopped.code).toBe(75);
+  const flags = ["--resume", ...few, "--input-columns", "n"];
+  const { code, stderr } = await runRepute(["enrich", at("in.csv"), ...out, ...flags]);
+  expect([code, stderr]).toEqual([0, expect.stringContaining("--input-columns was null")]);
+  expect(await readFile(at("out.csv"), "utf8")).toMatch(/^n,rep_status,rep_item,rep_extra\n1,/);
+});
+
+test("a column that isn't there is an error that names those that are", async () => {
+  const args = ["enrich", at("in.csv"), "-o", at("out.csv"), "--local", "--input-columns", "nte"];
+  const { code, stderr } = await runRepute(args);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('Did you mean "note"?')]);
+});
