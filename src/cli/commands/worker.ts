@@ -9,9 +9,8 @@ import { counted, formatCount } from "../../core/wording/quantity.js";
 import { defaultRate, lookupOptions, openRequests } from "../../client/lookup/options.js";
 import { type CommandCall, defineCommand, type SettingsOf, commonExitCodes } from "../command.js";
 import { exitCodes } from "../../jobs/enrich/ending.js";
-import { cliOptions } from "../options/option-spec.js";
+import { cliOptions, unattendedOptions } from "../options/option-spec.js";
 import { withServices } from "../services/services.js";
-import { unattendedOptions } from "../unattended/options.js";
 
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
 const { quiet } = cliOptions.shape;

@@ -15,7 +15,7 @@ import { Tally } from "../../jobs/enrich/tally.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { shownCommand } from "../options/redact.js";
 import type { MetricsFile } from "./metrics-file.js";
-import { unattendedOptions } from "./options.js";
+import { unattendedOptions } from "../options/option-spec.js";
 import type { Pings } from "./pings.js";
 
 /** A record of a run, or of as much of it as there was. */

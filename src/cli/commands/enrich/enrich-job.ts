@@ -26,8 +26,7 @@ import { userStateFolder } from "../../../core/files/folders.js";
 import { apiOptions } from "../../../client/api/options.js";
 import { lookupOptions } from "../../../client/lookup/options.js";
 import { tableOptions, writingOptions } from "../../../io/output/options.js";
-import { cliOptions } from "../../options/option-spec.js";
-import { unattendedOptions } from "../../unattended/options.js";
+import { cliOptions, unattendedOptions } from "../../options/option-spec.js";
 
 const { local, synthetic, report, against, json, quiet } = cliOptions.shape;
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;

@@ -10,7 +10,7 @@ import type { Session } from "../../../client/session/session.js";
 import { tagExportOptions } from "../../../jobs/tags/options.js";
 import type { ExportReport, ExportTagsOptions, TagProgress } from "../../../jobs/tags/types.js";
 import { intelCallGroups, withServices, withSession } from "../../services/services.js";
-import { cliOptions } from "../../options/option-spec.js";
+import { cliOptions, unattendedOptions } from "../../options/option-spec.js";
 import {
   type CommandCall,
   defineCommand,
@@ -20,7 +20,6 @@ import {
   quotaExitCodes,
 } from "../../command.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
-import { unattendedOptions } from "../../unattended/options.js";
 import { join } from "node:path";
 import { writeManifest } from "../../../io/output/manifest-file.js";
 import type { Output } from "../../../io/output/output.js";
