@@ -5,7 +5,8 @@ import { crc32 } from "node:zlib";
 import { FatalError, ReputeError, startAnew, startOver } from "../../core/errors.js";
 import { writeChunks } from "../../core/files/write-chunks.js";
 import { objectAt } from "./address.js";
-import { objectFault, statusOf, withStore } from "./client.js";
+import { withStore } from "./client.js";
+import { objectFault, statusOf } from "./fault.js";
 
 export interface PinnedObject {
   readonly address: string;

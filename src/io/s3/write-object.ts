@@ -4,7 +4,8 @@ import { crc32 } from "node:zlib";
 import { FatalError, ReputeError, continueRun } from "../../core/errors.js";
 import { hashFile } from "../../core/files/checksum.js";
 import { objectAt } from "./address.js";
-import { type ObjectStore, statusOf, withStore } from "./client.js";
+import { type ObjectStore, withStore } from "./client.js";
+import { statusOf } from "./fault.js";
 import { encoded, isMissing, type PinnedObject, pinObject, readObject } from "./read-object.js";
 
 export type ObjectContent =

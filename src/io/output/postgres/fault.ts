@@ -1,121 +1,138 @@
 import {
+  continueRun,
   FatalError,
   ReputeError,
-  UsageError,
   startOver,
-  continueRun,
+  UsageError,
 } from "../../../core/errors.js";
 
-/** Transient SQLSTATEs: the server is stopping, starting or full, or aborted this transaction. */
-const transient: ReadonlySet<string> = new Set([
-  "25006", // read_only_sql_transaction: a standby about to be promoted
-  "25P03", // idle_in_transaction_session_timeout
-  "40001", // serialization_failure
-  "40P01", // deadlock_detected
-  "53300", // too_many_connections
-  "55P03", // lock_not_available
-  "57014", // query_canceled: statement_timeout
-  "57P01", // admin_shutdown, pg_terminate_backend
-  "57P02", // crash_shutdown
-  "57P03", // cannot_connect_now: starting up
-  "57P05", // idle_session_timeout
-]);
+interface ServerFault {
+  /** A retry on a new connection can succeed: always, or once the server is known. */
+  readonly passes?: "always" | "later";
+  readonly Kind?: typeof UsageError;
+  readonly code?: string;
+  readonly says?: (name: string, text: string) => string;
+  readonly hint?: string;
+}
 
-/** Whether a code is that of a system error, such as ECONNREFUSED: the connection is broken or unavailable. */
-const isSystemError = (code: string): boolean => /^E(?!RR_)[A-Z_]+$/.test(code);
+const login: ServerFault = {
+  Kind: UsageError,
+  code: "database_login",
+  says: (name, text) => `${name} rejected the login: ${text}`,
+  hint: "set the password in the address, PGPASSWORD or ~/.pgpass; the first one found is used",
+};
+
+/** By SQLSTATE (PostgreSQL manual, appendix A), and faults of the driver by a name of ours. */
+const faults: Readonly<Record<string, ServerFault>> = {
+  // A standby about to be promoted.
+  "25006": { passes: "later" },
+  "25P03": { passes: "later" },
+  "40001": { passes: "later" },
+  "40P01": { passes: "later" },
+  // The server is full, busy for a lost client, stopping or starting.
+  "53300": { passes: "always" },
+  "55P03": { passes: "always" },
+  "57P01": { passes: "always" },
+  "57P02": { passes: "always" },
+  "57P03": { passes: "always" },
+  "57014": { passes: "later" },
+  "57P05": { passes: "later" },
+  unreachable: {
+    passes: "later",
+    code: "database_unreachable",
+    says: (name, text) => `cannot reach ${name}: ${text}`,
+    hint: "check that the server is running and accepts connections from this machine",
+  },
+  "28000": login,
+  "28P01": login,
+  SASL: { ...login, says: (name) => `${name} rejected the login: it requires a password` },
+  SSL: {
+    Kind: UsageError,
+    code: "database_tls",
+    hint: "leave sslmode out of the address, or set sslmode=disable",
+  },
+  "23505": {
+    code: "output_table_differs",
+    says: (name, text) => `${name} has rows with the same values of its unique key: ${text}`,
+    hint: `if the key is yours, drop it and ${continueRun}; otherwise ${startOver}`,
+  },
+  "3D000": {
+    Kind: UsageError,
+    code: "database_missing",
+    hint: "create the database first, or name another one",
+  },
+  "3F000": {
+    Kind: UsageError,
+    code: "schema_missing",
+    hint: "create the schema first: CREATE SCHEMA …",
+  },
+  "42P01": {
+    Kind: UsageError,
+    code: "table_not_found",
+    hint: "check the name; it may need its schema",
+  },
+  "42703": {
+    Kind: UsageError,
+    code: "not_an_output",
+    hint: "name an output of repute; if its columns have another prefix than rep_, pass --prefix",
+  },
+  "53100": {
+    code: "database_full",
+    hint: `free some disk space on the server, then ${continueRun}`,
+  },
+  "54011": { Kind: UsageError, code: "too_many_columns", hint: "remove columns from the input" },
+  "42501": {
+    Kind: UsageError,
+    code: "database_denied",
+    hint: "the user needs SELECT and INSERT on the table (for --mode merge and a retry also UPDATE, for --mode replace also DELETE), SELECT, INSERT and UPDATE on NAME_runs, TEMPORARY on the database, and CREATE in the schema if a table does not exist; `repute schema --format postgres` prints the table for its owner",
+  },
+};
 
 /** pg's messages for a lost connection, which have no code. */
 const gone =
   /^(?:Connection terminated|Client has encountered|Client was closed|timeout expired|Query read timeout)/;
 
 /** The SQLSTATE or system error code; "" if there is none. */
-function faultCode(error: unknown): string {
+function codeOf(error: unknown): string {
   const code = (error as { readonly code?: unknown } | null)?.code;
   return typeof code === "string" ? code : "";
 }
 
-const busy: ReadonlySet<string> = new Set(["53300", "55P03", "57P01", "57P02", "57P03"]);
+function faultOf(error: unknown): ServerFault {
+  const code = codeOf(error);
+  const text = error instanceof Error ? error.message : "";
+  // A system error, such as ECONNREFUSED, or a connection exception.
+  const isLost = /^E(?!RR_)[A-Z_]+$/.test(code) || (code === "" && gone.test(text));
+  if (isLost) return faults["unreachable"]!;
+  if (text.startsWith("SASL")) return faults["SASL"]!;
+  if (text.includes("does not support SSL")) return faults["SSL"]!;
+  return faults[code] ?? (/^08...$/.test(code) ? { passes: "later" } : {});
+}
 
 /** True if the server runs but is starting, stopping, full, or still busy for a lost client. */
 export function isStarting(error: unknown): boolean {
-  return busy.has(faultCode(error));
+  return faultOf(error).passes === "always";
 }
 
-/** True if a retry on a new connection can succeed (PostgreSQL manual, appendix A). */
+/** True if a retry on a new connection can succeed. */
 export function isTransient(error: unknown): boolean {
-  const code = faultCode(error);
-  if (code === "") return error instanceof Error && gone.test(error.message);
-  return transient.has(code) || isSystemError(code) || (code.length === 5 && code.startsWith("08"));
+  return faultOf(error).passes !== undefined;
 }
-
-const passwordHint =
-  "set the password in the address, PGPASSWORD or ~/.pgpass; the first one found is used";
 
 export function serverFault(error: unknown, display: string): Error {
   if (error instanceof ReputeError) return error;
-  const code = faultCode(error);
+  const { Kind = FatalError, code = "database_error", says, hint } = faultOf(error);
   const text = textOf(error);
-  const options = { cause: error };
-  if (isSystemError(code) || gone.test(text)) {
-    return new FatalError("database_unreachable", `cannot reach ${display}: ${text}`, {
-      ...options,
-      hint: "check that the server is running and accepts connections from this machine",
-    });
-  }
-  if (code === "28P01" || code === "28000" || text.startsWith("SASL")) {
-    const reason = text.startsWith("SASL") ? "it requires a password" : text;
-    return new UsageError("database_login", `${display} rejected the login: ${reason}`, {
-      ...options,
-      hint: passwordHint,
-    });
-  }
-  if (text.includes("does not support SSL")) {
-    return new UsageError("database_tls", `${display}: ${text}`, {
-      ...options,
-      hint: "leave sslmode out of the address, or set sslmode=disable",
-    });
-  }
-  if (code === "23505") {
-    const { constraint = "" } = error as { readonly constraint?: string };
-    const reason = `${display} has rows with the same values of its unique key ${constraint}`;
-    const hint = `if the key is yours, drop it and ${continueRun}; otherwise ${startOver}`;
-    return new FatalError("output_table_differs", reason, { ...options, hint });
-  }
-  const [Kind, name, hint] = faults[code] ?? [FatalError, "database_error"];
-  const more = hint === undefined ? options : { ...options, hint };
-  return new Kind(name, `${display}: ${text}`, more);
+  const message = says?.(display, text) ?? `${display}: ${text}`;
+  return new Kind(code, message, { cause: error, ...(hint === undefined ? {} : { hint }) });
 }
-
-type ServerFault = readonly [
-  Kind: typeof UsageError | typeof FatalError,
-  code: string,
-  hint?: string,
-];
-
-const faults: Readonly<Record<string, ServerFault>> = {
-  "3D000": [UsageError, "database_missing", "create the database first, or name another one"],
-  "3F000": [UsageError, "schema_missing", "create the schema first: CREATE SCHEMA …"],
-  "42P01": [UsageError, "table_not_found", "check the name; it may need its schema"],
-  "42703": [
-    UsageError,
-    "not_an_output",
-    "name an output of repute; if its columns have another prefix than rep_, pass --prefix",
-  ],
-  "53100": [FatalError, "database_full", `free some disk space on the server, then ${continueRun}`],
-  "54011": [UsageError, "too_many_columns", "remove columns from the input"],
-  "42501": [
-    UsageError,
-    "database_denied",
-    "the user needs SELECT and INSERT on the table (for --mode merge and a retry also UPDATE, for --mode replace also DELETE), SELECT, INSERT and UPDATE on NAME_runs, TEMPORARY on the database, and CREATE in the schema if a table does not exist; `repute schema --format postgres` prints the table for its owner",
-  ],
-};
 
 /** The error's message plus the column or constraint concerned; never a row's values. */
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { column, constraint } = error as { column?: string; constraint?: string };
   // A host with several addresses fails with an AggregateError, whose message is empty.
-  const text = error.message === "" ? faultCode(error) : error.message;
+  const text = error.message === "" ? codeOf(error) : error.message;
   const about = column ?? constraint;
   return about === undefined || text.includes(about) ? text : `${text} (${about})`;
 }
