@@ -2,13 +2,12 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { program } from "../helpers/shell.js";
 
-const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 const script = "/usr/bin/script";
 
 const hostile = "ip,note\n192.0.2.1,\u001B]0;owned\u0007\u202Ecod.exe\n";

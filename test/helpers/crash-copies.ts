@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { program } from "./shell.js";
 
-const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 const preload = fileURLToPath(new URL("crash-preload.cjs", import.meta.url));
 
 /** A run of the program with what a kill at each operation that changes a file would have left. */

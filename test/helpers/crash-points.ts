@@ -10,8 +10,8 @@ import { startService, type Service } from "../../src/service/service.js";
 import type { StatsSnapshot } from "../../src/service/stats.js";
 import { HurriedClock } from "./hurried-clock.js";
 import { runRepute, type RunReputeResult } from "./run-repute.js";
+import { program } from "./shell.js";
 
-const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
 const preload = fileURLToPath(new URL("crash-preload.cjs", import.meta.url));
 
 /** Open requests, which may be repeated after a kill. */

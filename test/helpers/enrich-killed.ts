@@ -1,6 +1,12 @@
 import type { AnsweringServer } from "./answering-server.js";
 import { runRepute, startRepute, type RunReputeResult } from "./run-repute.js";
 
+/**
+ * Maximum number of requests that a killed run repeats, at the rate of these runs: the open ones,
+ * those queued for a connection, and those whose answers wait to be stored together.
+ */
+export const mostRepeated = 32 + 96 + 256;
+
 export interface KilledRun {
   readonly server: AnsweringServer;
   readonly cwd: string;

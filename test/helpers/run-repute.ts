@@ -1,13 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { runToEnd as runSources } from "../../src/cli/command-line/command-line.js";
 import { Reporter } from "../../src/cli/terminal/reporter.js";
 import { type Clock, systemClock } from "../../src/core/clock.js";
 import { programInfo } from "../../src/core/program.js";
-
-const program = fileURLToPath(new URL("../../dist/program/repute.js", import.meta.url));
+import { program } from "./shell.js";
 
 export interface RunReputeOptions {
   /** Variables in addition to the process's own, from which those of repute are removed. */

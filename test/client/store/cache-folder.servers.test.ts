@@ -1,30 +1,8 @@
-import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { program, shell } from "../../helpers/shell.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
-
-const program = fileURLToPath(new URL("../../../dist/program/repute.js", import.meta.url));
-
-interface Ended {
-  readonly code: number;
-  readonly stderr: string;
-}
-
-/**
- * Runs shell lines in their own namespace, where `repute` is the built program, `disk` can be
- * mounted, and root has no rights outside.
- */
-function within(folder: string, lines: string): Promise<Ended> {
-  const script = `repute() { "${process.execPath}" "${program}" "$@"; }\n${lines}`;
-  const args = ["--user", "--map-root-user", "--mount", "bash", "-c", script];
-  return new Promise((resolve) => {
-    execFile("unshare", args, { cwd: folder }, (error, _stdout, stderr) => {
-      resolve({ code: typeof error?.code === "number" ? error.code : 0, stderr });
-    });
-  });
-}
 
 async function prepared(rows: number): Promise<string> {
   const folder = await temporaryFolder();
@@ -71,8 +49,7 @@ test.each([
   ],
 ])("a cache whose disk %s costs one warning and no row", async (_how, disk, rows, before, line) => {
   const folder = await prepared(rows);
-  const lines = `mount -t tmpfs -o ${disk} tmpfs disk || exit 99\n${before}\n${run}`;
-  const { code, stderr } = await within(folder, lines);
+  const { code, stderr } = await shell(`${before}\n${run}`, { cwd: folder, disk });
   expect({ code, stderr }).toMatchObject({ code: 0 });
   expect(stderr).toMatch(line);
   expect(stderr.trimEnd().split("\n")).toHaveLength(1);
@@ -87,7 +64,7 @@ test.each([
   const folder = await prepared(rows);
   // Without root's right to ignore file modes.
   const lines = `${before}exec unshare --user "${process.execPath}" "${program}" ${run.slice(7)}`;
-  const { code, stderr } = await within(folder, lines);
+  const { code, stderr } = await shell(lines, { cwd: folder, as: "root" });
   expect({ code, stderr }).toMatchObject({ code: 0 });
   expect(stderr).toMatch(
     /^repute: warning: cannot open the cache .*; the run continues without the cache\n$/,

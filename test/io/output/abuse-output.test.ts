@@ -1,13 +1,11 @@
-import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { runRepute } from "../../helpers/run-repute.js";
+import { shell } from "../../helpers/shell.js";
 import { copiedFolder } from "../../helpers/temporary-folder.js";
 
-const program = fileURLToPath(new URL("../../../dist/program/repute.js", import.meta.url));
 const input = "ip\n192.0.2.1\n192.0.2.2\n";
 
 const folderWithInput = copiedFolder(async (cwd) => {
@@ -18,25 +16,6 @@ const folderWithInput = copiedFolder(async (cwd) => {
 const withOutput = copiedFolder((cwd) => {
   return runRepute(["enrich", "--local", "-o", "out.csv"], { cwd, stdin: input });
 });
-
-/** Runs a line of shell in a folder, with `repute` on the path. */
-function shell(line: string, cwd: string): Promise<{ stdout: string; stderr: string }> {
-  const child = spawn(
-    "bash",
-    ["-c", `repute() { "${process.execPath}" "${program}" "$@"; }; ${line}`],
-    {
-      cwd,
-      stdio: ["ignore", "pipe", "pipe"],
-    },
-  );
-  let [stdout, stderr] = ["", ""];
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  return new Promise((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", () => resolve({ stdout, stderr }));
-  });
-}
 
 test.each([
   [
@@ -103,10 +82,9 @@ describe("every command that writes rows refuses an unknown format", () => {
 
   test.each(["/dev/stdout", "/dev/fd/3"])("accepts %s", async (output) => {
     const cwd = await folderWithInput();
-    const { stderr } = await shell(
-      `{ repute enrich in.csv --local -q -o ${output} 3>&1; } | cat`,
+    const { stderr } = await shell(`{ repute enrich in.csv --local -q -o ${output} 3>&1; } | cat`, {
       cwd,
-    );
+    });
     expect(stderr).toBe("");
     expect(await readdir(cwd)).toEqual(["folder", "in.csv"]);
   });
@@ -118,7 +96,7 @@ test.each([
 ])("a full device %s ends the run with a one-line error", async (_, args) => {
   const cwd = await folderWithInput();
   const line = `repute enrich in.csv --local ${args.join(" ")} > /dev/full; echo $? >&2`;
-  const { stderr } = await shell(line, cwd);
+  const { stderr } = await shell(line, { cwd });
   expect(stderr).toMatch(
     /^repute: using column "ip" .*\nrepute: cannot write (\/dev\/full|stdout): the disk is full\n {2}free some space, then run again\n1\n$/,
   );
@@ -133,7 +111,7 @@ test.each([
   "--version",
 ])("repute %s to a full device fails", async (command) => {
   const cwd = await folderWithInput();
-  const { stdout, stderr } = await shell(`{ repute ${command} > /dev/full; }; echo $?`, cwd);
+  const { stdout, stderr } = await shell(`{ repute ${command} > /dev/full; }; echo $?`, { cwd });
   expect(stdout).toBe("1\n");
   expect(stderr).toMatch(/^repute: cannot write stdout: /m);
   expect(stderr).not.toContain("    at ");
@@ -145,7 +123,7 @@ test.each([21, 25, 30])(
     const cwd = await folderWithInput();
     const { stdout, stderr } = await shell(
       `ulimit -n ${files}; repute enrich in.csv -o out.csv --local -q; echo $?`,
-      cwd,
+      { cwd },
     );
     expect(stderr).not.toMatch(/bug in repute|^ {4}at |node:/m);
     expect(stdout + stderr).toMatch(/^0\n$|^1\nrepute: .+\n {2}raise .*ulimit -n 1024/);
@@ -156,7 +134,7 @@ test("a reader that disconnects ends the run quietly and leaves no temporary fil
   const cwd = await folderWithInput();
   const line =
     "seq 200000 | TMPDIR=folder repute enrich --from text --local | head -1; echo ${PIPESTATUS[1]}";
-  const { stdout, stderr } = await shell(line, cwd);
+  const { stdout, stderr } = await shell(line, { cwd });
   expect(stdout).toMatch(/^item,rep_item,.*\n0\n$/);
   expect(stderr).toBe("");
   expect(await readdir(join(cwd, "folder"))).toEqual([]);
@@ -165,6 +143,6 @@ test("a reader that disconnects ends the run quietly and leaves no temporary fil
 test.each(["2>&-", "2>/dev/full"])("a run continues with %s", async (redirection) => {
   const cwd = await folderWithInput();
   const line = `repute enrich in.csv -o out.csv --local ${redirection}; echo $?`;
-  expect((await shell(line, cwd)).stdout).toBe("0\n");
+  expect((await shell(line, { cwd })).stdout).toBe("0\n");
   expect(existsSync(join(cwd, "out.csv"))).toBe(true);
 });

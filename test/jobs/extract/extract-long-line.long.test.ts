@@ -6,8 +6,8 @@ import { pipeline } from "node:stream/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { program } from "../../helpers/shell.js";
 
-const program = fileURLToPath(new URL("../../../dist/program/repute.js", import.meta.url));
 const peakMemory = fileURLToPath(new URL("../../bench/peak-memory.mjs", import.meta.url));
 
 const mebibyte = 1024 * 1024;

@@ -1,18 +1,16 @@
-import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { PostgresCluster } from "../../../helpers/postgres-cluster.js";
 import { runRepute, startRepute } from "../../../helpers/run-repute.js";
 import { seeded } from "../../../helpers/seeded.js";
+import { shell } from "../../../helpers/shell.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { type ObjectStoreServer, startObjectStore } from "../../output/object/object-store.js";
 import { PostgresProxy } from "../../output/postgres/postgres-proxy.js";
 import { queryDuckdb } from "../../output/tables/warehouse-readers.js";
 
-const program = fileURLToPath(new URL("../../../../dist/program/repute.js", import.meta.url));
 const rows = 20_000;
 
 let cluster: PostgresCluster;
@@ -62,21 +60,18 @@ describe.each(inputs)("the copy of %s", (kind) => {
   it("on a full disk ends the run with one error, and is made again", async () => {
     const cwd = await folderFor(kind);
     await mkdir(join(cwd, "disk"));
-    const run = ["enrich", addressOf(kind), "-o", "disk/out.csv", ...flags];
+    const run = `repute enrich "$INPUT" -o disk/out.csv ${flags.join(" ")}`;
+    const env = { ...store.env, INPUT: addressOf(kind) };
     const script = `
-      mount -t tmpfs -o size=256k tmpfs disk || exit 99
-      "$@"; code=$?; ls -A disk
-      mount -o remount,size=200m disk; "$@" --resume || exit 98
+      ${run}; code=$?; ls -A disk
+      mount -o remount,size=200m disk; ${run} --resume || exit 98
       wc -l < disk/out.csv; exit $code`;
-    const shell = ["bash", "-c", script, "bash", process.execPath, program, ...run];
-    const env = { ...process.env, ...store.env };
-    const { code, stdout, stderr } = await new Promise<Record<string, unknown>>((resolve) => {
-      const args = ["--user", "--map-root-user", "--mount", ...shell];
-      execFile("unshare", args, { cwd, env }, (error, out, err) =>
-        resolve({ code: error?.code ?? 0, stdout: out, stderr: err }),
-      );
+    const { code, stdout, stderr } = await shell(script, {
+      cwd,
+      env,
+      disk: "size=256k",
     });
-    const own = String(stderr).replaceAll(/^repute: warning: .*\n/gm, "");
+    const own = stderr.replaceAll(/^repute: warning: .*\n/gm, "");
     expect(own).toMatch(
       /^repute: cannot write \S+out\.csv\.state\/input\.\w+(?:\.new)?: the disk is full\n {2}free some space/,
     );

@@ -4,8 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { queryDuckdb } from "../tables/warehouse-readers.js";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
-import { enrichKilled } from "../../../helpers/enrich-killed.js";
-import { mostRepeated } from "../../../helpers/killed-run.js";
+import { enrichKilled, mostRepeated } from "../../../helpers/enrich-killed.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { done, type ObjectTests, useObjectStore } from "./object-tests.js";
 

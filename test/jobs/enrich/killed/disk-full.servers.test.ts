@@ -1,37 +1,16 @@
-import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { runEnds } from "../../../helpers/run-ends.js";
 import { reply, startScriptedServer } from "../../../helpers/scripted-server.js";
+import { type Ended, shell } from "../../../helpers/shell.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
-const program = fileURLToPath(new URL("../../../../dist/program/repute.js", import.meta.url));
 const rows = 30_000;
 
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/**
- * Runs shell lines with a disk of a given size at `disk`: a tmpfs in its own mount namespace, which
- * needs no rights outside. `repute` is the built program.
- */
-function onDisk(folder: string, size: string, lines: string): Promise<Ended> {
-  const script = `
-    mount -t tmpfs -o size=${size} tmpfs disk || exit 99
-    repute() { "${process.execPath}" "${program}" "$@"; }
-    ${lines}`;
-  const args = ["--user", "--map-root-user", "--mount", "bash", "-c", script];
-  return new Promise((resolve) => {
-    execFile("unshare", args, { cwd: folder }, (error, stdout, stderr) => {
-      resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr });
-    });
-  });
-}
+/** With a disk of a given size at `disk`. */
+const onDisk = (cwd: string, size: string, lines: string): Promise<Ended> =>
+  shell(lines, { cwd, disk: `size=${size}` });
 
 async function prepared(): Promise<string> {
   const folder = await temporaryFolder();

@@ -3,8 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { queryDuckdb, type ReadRow } from "../../../io/output/tables/warehouse-readers.js";
-import { enrichKilled } from "../../../helpers/enrich-killed.js";
-import { mostRepeated } from "../../../helpers/killed-run.js";
+import { enrichKilled, mostRepeated } from "../../../helpers/enrich-killed.js";
 import type { RunReputeResult } from "../../../helpers/run-repute.js";
 import { seeded } from "../../../helpers/seeded.js";
 import {
