@@ -104,9 +104,9 @@ export function cutOff(text: string, longest: number): string {
   return text.length > longest ? `${text.slice(0, longest)}…` : text;
 }
 
-/** A foreign text in quotes, cut off, without characters that act on a terminal. */
+/** A foreign text in quotes, cut off. */
 export function quoted(text: string, longest = 100): string {
-  return visible(cutOff(text, longest));
+  return JSON.stringify(cutOff(text, longest));
 }
 
 /** A text as a JSON string with every control and invisible character escaped. */
