@@ -155,7 +155,7 @@ async function openPlannedCache({
   if (settings.cache === undefined) return null;
   const address =
     chooseAddress("intel", settings, given) ?? embeddedServiceName(settings.synthetic);
-  const { openCache } = await import("../../client/store/cache/finding-cache.js");
+  const { openCache } = await import("../../client/store/cache.js");
   const store = await openCache({
     folder: settings.cache,
     ttlMs: settings.cacheTtl,

@@ -114,7 +114,7 @@ export async function withSession<T>(
 async function refuseUncounted(settings: SessionSettings): Promise<void> {
   const [{ quotasOf }, { quotaUncounted }] = await Promise.all([
     import("../../client/session/connections.js"),
-    import("../../client/store/quota/quota-file.js"),
+    import("../../client/store/quotas.js"),
   ]);
   if (quotasOf(settings.rate).length === 0) return;
   throw quotaUncounted("without a state folder: neither XDG_STATE_HOME nor HOME is set");

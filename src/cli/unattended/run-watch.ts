@@ -5,12 +5,7 @@ import { UsageError } from "../../core/errors.js";
 import { redactAddress } from "../../core/redaction.js";
 import type { RunEnding } from "../../core/manifest.js";
 import { endingOfError, exitCodes } from "../../jobs/enrich/ending.js";
-import {
-  checkpointName,
-  earlierName,
-  markName,
-  recordName,
-} from "../../jobs/enrich/state/checkpoint.js";
+import { databaseName, recordName } from "../../jobs/enrich/state/checkpoint.js";
 import { Tally } from "../../jobs/enrich/tally.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { shownCommand } from "../options/redact.js";
@@ -163,8 +158,7 @@ export class RunWatch {
     if (this.#isOver) return false;
     const { stateFolder = null, resumable = () => false } = this.#run;
     if (stateFolder === null) return resumable();
-    const earlier = join(earlierName, checkpointName);
-    return [checkpointName, markName, earlier].some((name) => existsSync(join(stateFolder, name)));
+    return existsSync(join(stateFolder, databaseName));
   }
 
   /** The final record, else the one in the state folder, else the counts so far. */

@@ -2,19 +2,13 @@ import { mismatch } from "../api/answer-match.js";
 import { type Finding, firstAnswer, type LookupEndpoint } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import { cacheKeys } from "../store/cache-key.js";
-import type { Claims, FindingStore } from "../store/store.js";
-import { type Clock, systemClock } from "../../core/clock.js";
-import { AbortableSleep } from "../../core/abort.js";
-import type { Lookup, LookupOptions, LookupWrapper } from "./types.js";
+import type { FindingStore } from "../store/store.js";
+import type { Lookup, LookupWrapper } from "./types.js";
 
 /** Number of unwritten answers above which lookups wait for the store. */
 const mostUnwritten = 16_384;
 
-/** Pauses between looks at an item that another process asks for, in milliseconds. */
-const claimedMs = { first: 50, most: 400 };
-
 export interface CachedOptions {
-  readonly clock?: Clock | undefined;
   readonly endpoint: LookupEndpoint;
   /** Address or name of the service; answers of different services are stored separately. */
   readonly address: string;
@@ -31,9 +25,7 @@ export interface CachedOptions {
  * not awaited unless too many are pending.
  */
 export function cached(options: CachedOptions): LookupWrapper {
-  const { endpoint, address, store, partials = true, clock = systemClock } = options;
-  const { claims } = store;
-  const sleep = new AbortableSleep(clock);
+  const { endpoint, address, store, partials = true } = options;
   const keyOf = cacheKeys(address, endpoint);
   let unwritten = 0;
   const written = (): void => {
@@ -51,30 +43,6 @@ export function cached(options: CachedOptions): LookupWrapper {
       next(item, lookupOptions).then((finding) => save(keyOf(item), finding));
     const isUsed = (item: Item, stored: Finding | null): stored is Finding =>
       stored !== null && isUsable(item, stored, partials);
-    /** Asks, or waits for the answer of another process that asks already. */
-    const claimed = async (
-      claims: Claims,
-      item: Item,
-      lookupOptions: LookupOptions,
-    ): Promise<Finding> => {
-      const key = keyOf(item);
-      for (let pauseMs = claimedMs.first; ; pauseMs = Math.min(2 * pauseMs, claimedMs.most)) {
-        const found = await store.get(key);
-        if (isUsed(item, found)) return fromCache(found);
-        const whose = await claims.claim(key, found !== null);
-        if (whose === "mine") break;
-        if (whose === "theirs") await sleep.for(pauseMs, lookupOptions.signal);
-      }
-      try {
-        const finding = await ask(item, lookupOptions);
-        if (finding.status === "failed") claims.release(key);
-        return finding;
-      } catch (error) {
-        claims.release(key);
-        throw error;
-      }
-    };
-    if (claims !== undefined) return (item, own) => claimed(claims, item, own);
     return (item, lookupOptions) => {
       const stored = store.get(keyOf(item));
       if (stored instanceof Promise) {

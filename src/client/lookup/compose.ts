@@ -90,7 +90,7 @@ export function composeLookup(options: ComposeOptions): Lookup {
     return wrapped<Lookup>(
       [
         dedupe({ endpoint, store, isResumed }),
-        cache && cached({ clock: options.clock, ...cache, endpoint }),
+        cache && cached({ ...cache, endpoint }),
         options.failFast,
       ],
       retried(attempt),

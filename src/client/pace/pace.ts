@@ -1,7 +1,7 @@
 import { longestWaitMs } from "../../core/finding.js";
 import type { Clock } from "../../core/clock.js";
 import { isQuota, type Rate, tightest } from "../../core/options.js";
-import { Quota, quotaName, type QuotaStore } from "../store/quota/quota.js";
+import { Quota, quotaName, type QuotaStore } from "../store/quota.js";
 import { FairQueue } from "./slots.js";
 import { Limits } from "./limits.js";
 

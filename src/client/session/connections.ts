@@ -4,7 +4,7 @@ import type { RequestMaker } from "../api/caller.js";
 import { isQuota, type Rate } from "../../core/options.js";
 import { EarlyEndError } from "../../core/errors.js";
 import { quotaOfAll } from "../pace/pace.js";
-import type { QuotaLocation, ScopedQuota } from "../store/quota/quota-file.js";
+import type { QuotaLocation, ScopedQuota } from "../store/quotas.js";
 
 /** Requests per second from which a separate request thread is worth its memory. */
 const threadRate = 1_000;
@@ -112,6 +112,6 @@ export async function usedQuotas(
 ): Promise<readonly number[] | null> {
   const { service, stateFolder, onWarning } = counter;
   if (stateFolder === null) return null;
-  const { readQuotas } = await import("../store/quota/quota-file.js");
+  const { readQuotas } = await import("../store/quotas.js");
   return readQuotas({ service, stateFolder, onWarning }, quotas, nowMs).map(({ spent }) => spent);
 }

@@ -30,7 +30,7 @@ import type {
 import { longestWaitMs } from "../../core/finding.js";
 import { Pace, type RequestPace } from "../pace/pace.js";
 import { rateLimitHintMs, rateLimitPolicy, tellsLimit } from "../api/rate-limit-headers.js";
-import type { QuotaStore } from "../store/quota/quota.js";
+import type { QuotaStore } from "../store/quota.js";
 import type { EarlyEndError } from "../../core/errors.js";
 
 /**
@@ -87,7 +87,7 @@ export class Session {
 
   async #quotas(): Promise<QuotaStore> {
     const { service, stateFolder } = this;
-    const { openQuotas } = await import("../store/quota/quota-file.js");
+    const { openQuotas } = await import("../store/quotas.js");
     const place = { service: service.url, stateFolder: stateFolder ?? "", onWarning: this.#warn };
     return openQuotas(stateFolder === null ? null : place);
   }
@@ -196,7 +196,7 @@ export class Session {
     return this.#parts.open("cache", async () => {
       const { cache: folder, cacheTtl: ttlMs } = this.settings;
       if (folder === undefined || ttlMs === undefined) return undefined;
-      const { openCache } = await import("../store/cache/finding-cache.js");
+      const { openCache } = await import("../store/cache.js");
       const { clock } = this.#options;
       const options = { folder, ttlMs, clock, asReceived, onWarning: this.#warn };
       return this.#stack.use(await openCache(options));

@@ -1,4 +1,4 @@
-import { type LookupEndpoint, lookupEndpoints } from "../../core/finding.js";
+import type { LookupEndpoint } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 
 /**
@@ -34,18 +34,10 @@ export function keyHash(key: string): number {
  * collide, so callers must compare keys.
  * @param seed gives an independent hash, to build hashes of more than 32 bits
  */
-export function textHash(text: string, seed = 0x811c9dc5): number {
+function textHash(text: string, seed = 0x811c9dc5): number {
   let hash = seed;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
-}
-
-export function splitKey(key: string): { readonly row: string; readonly column: number } {
-  const space = key.indexOf(" ");
-  const endpoint = key.slice(0, space);
-  const column = lookupEndpoints.findIndex((each) => each === endpoint);
-  if (column < 0) throw new TypeError(`the key ${JSON.stringify(key)} names no endpoint`);
-  return { row: key.slice(space + 1), column };
 }

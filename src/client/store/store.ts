@@ -1,4 +1,4 @@
-import type { LookupRecord, Finding } from "../../core/finding.js";
+import type { Finding, LookupRecord } from "../../core/finding.js";
 
 /**
  * Keeps lookup results for the length of a run or longer. A key names one endpoint and one item;
@@ -11,46 +11,21 @@ export interface Store<Value> {
    */
   get(key: string): Value | null | Promise<Value | null>;
   /**
-   * Stores a value. Resolves once the value survives the death of the process (SIGKILL included).
+   * Stores a value, which survives the death of the process (SIGKILL included) within 50 ms.
    * @throws FatalError when it cannot be stored (disk full, folder gone); the run cannot continue
    */
   put(key: string, value: Value): Promise<void>;
-  /** Resolves once earlier puts survive a power loss. */
+  /** Resolves once earlier puts survive the death of the process, and a run's a power loss. */
   sync(): Promise<void>;
-  /**
-   * Length of the store's append-only file made durable by the latest `sync`, in bytes. Absent if
-   * it has no such file.
-   */
-  readonly durableBytes?: number;
   /** Closes the store's files. Stored values remain. */
   close(): Promise<void>;
 }
 
 /** Findings that outlive the run: the cache. */
-export interface FindingStore extends Store<Finding> {
-  /** Present if other processes that use the store may be requesting the same. */
-  readonly claims?: Claims | undefined;
-}
-
-/** Claims on answers that are not stored yet. A claim ends with `put` or `release`, or when its owner dies. */
-export interface Claims {
-  /**
-   * Claims a key.
-   *
-   * @param despite whether an answer is stored that the caller cannot use
-   * @returns `theirs` while another process requests it; `answered` if an answer is stored by now
-   */
-  claim(key: string, despite: boolean): Promise<"mine" | "theirs" | "answered">;
-  release(key: string): void;
-}
+export type FindingStore = Store<Finding>;
 
 /** Lookups of one run: its journal, or a store in memory. */
 export type LookupStore = Store<LookupRecord>;
-
-export interface RunJournal extends LookupStore {
-  /** Saves the lookups in another folder if their file was removed; false if it wasn't. */
-  saveRemoved(folder: string): Promise<boolean>;
-}
 
 /** Keeps values in memory, for the life of the process. */
 export class MemoryStore<Value = LookupRecord> implements Store<Value> {

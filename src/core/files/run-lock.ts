@@ -32,11 +32,19 @@ export async function takeLock(path: string): Promise<Unlock> {
   return taken;
 }
 
+/** Whether a process has a SQLite file for itself: such a lock, or the database of a run. */
 export async function isLocked(path: string): Promise<boolean> {
   if (!existsSync(path)) return false;
-  const lock = lockFile(path, await loadSqlite());
-  lock?.close();
-  return lock === null;
+  const { DatabaseSync } = await loadSqlite();
+  const database = new DatabaseSync(path, { readOnly: true, timeout: patienceMs });
+  try {
+    database.prepare("SELECT count(*) FROM sqlite_schema").get();
+    return false;
+  } catch (error) {
+    return (error as { readonly errcode?: number }).errcode === busyCode;
+  } finally {
+    database.close();
+  }
 }
 
 /** Null if the locked file is no longer the one at `path`. */

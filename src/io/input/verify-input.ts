@@ -92,7 +92,7 @@ async function readUpTo(
 export async function unfinishedHint(output: string): Promise<string | null> {
   const state = `${output}.state`;
   if (!existsSync(state)) return null;
-  return (await isLocked(join(state, "lock")))
+  return (await isLocked(join(state, "run.db")))
     ? "its run is in progress: wait until it has ended"
     : "its run was interrupted: repeat the command of that run with --resume";
 }

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { countedVerdicts, type Verdict, verdicts } from "../../core/finding.js";
 import { FatalError, ReputeError } from "../../core/errors.js";
 import type { OutputRecord } from "../../io/formats/types.js";
-import { type Database, openDatabase } from "../../client/store/sqlite.js";
-import { storeFault } from "../../client/store/store-fault.js";
+import { type Database, openDatabase, storeFault } from "../../client/store/database.js";
 import { zeros } from "../../core/row.js";
 import { decisiveMembers, isOtherWord } from "../../core/verdict.js";
 
@@ -62,7 +61,7 @@ export async function diffOutputs(
     await rm(place, { recursive: true, force: true });
   };
   try {
-    ({ database } = await openDatabase(join(place, "diff.sqlite"), setUp));
+    database = await openDatabase(join(place, "diff.sqlite"), setUp);
     await load(database, "earlier", earlier);
     await load(database, "later", later);
     database.exec(createChanges);

@@ -127,8 +127,7 @@ function exitReasonOfError(error: unknown): ExitReason {
 }
 
 /** Faults of the state itself, which only `--restart` removes. */
-const damaged =
-  /^(?:checkpoint_(?:missing|damaged|version)|journal_(?:damaged|format)|output_(?:state_damaged|table_differs)|rows_lost)$/;
+const damaged = /^(?:state_(?:damaged|version)|output_(?:state_damaged|table_differs)|rows_lost)$/;
 
 function canContinue(error: unknown): boolean {
   if (!(error instanceof ReputeError)) return true;

@@ -101,6 +101,7 @@ async function runResumably(
     ...job.settings.run,
     name: names?.name ?? target.name,
     within: target.upload?.folder,
+    onNotice: job.onNotice,
   };
   const state = await openStateFolder(base, opening, () => discardRun(target));
   const noted = noteRecord(job);
@@ -113,7 +114,7 @@ async function runResumably(
     const isResumed = state.checkpoint !== null;
     if (!isResumed) {
       place = own;
-      if (names !== null && target.file !== null) await state.noteFiles([target.file]);
+      if (names !== null && target.file !== null) await state.note(target.file);
       await target.upload?.begin(job.refill?.replacedVersion);
     }
     await place.makeCopies(isResumed);
@@ -127,7 +128,7 @@ async function runResumably(
       place = placed(await names.choose(noted.job, state.checkpoint));
     }
     const manifest = await complete().catch(async (error: unknown) => {
-      if (isPartLost(error) && state.canRewind) await writeRowsAgain(error, place.job, state);
+      if (isPartLost(error) && state.canRewind) writeRowsAgain(error, place.job, state);
       else await discardIfReplaced(error, place, state);
       return complete();
     });
@@ -138,7 +139,8 @@ async function runResumably(
     // A run without results leaves nothing behind; any other can be resumed.
     if (state.resumable) await recordEnding(state.path, error, noted);
     else if (place.target.file !== null) await removePart(place.target.file);
-    await (state.resumable ? state.release() : state.remove());
+    if (state.resumable) state.release();
+    else await state.remove();
     if (!state.resumable) place.target.upload?.clean();
     throw error;
   }
@@ -157,7 +159,7 @@ async function endRun(place: RunPlace, state: StateFolder, manifest: Manifest): 
   await state.tidy();
   onFinished(() => {
     upload?.clean(state.path);
-    state.removeMark(() => upload?.cleanEmpty());
+    state.removeLast(() => upload?.cleanEmpty());
   });
 }
 

@@ -84,13 +84,13 @@ export async function discardUnlessSame(
 }
 
 /** Lets a run whose staged rows are lost or damaged write them again. Its answers stay. */
-export async function writeRowsAgain(
+export function writeRowsAgain(
   { message }: FatalError,
   { onWarning }: Job,
   state: StateFolder,
-): Promise<void> {
+): void {
   onWarning?.(`${message}; the rows are written again with the answers so far`);
-  await state.rewind();
+  state.rewind();
 }
 
 /**
@@ -132,6 +132,6 @@ export async function keepAnswers(
   if (!isRefusal(exit_reason) || took_over === 0) return false;
   await state.startOver();
   upload?.clean(state.path);
-  await state.release();
+  state.release();
   return true;
 }

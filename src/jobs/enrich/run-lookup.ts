@@ -1,15 +1,19 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { FatalError } from "../../core/errors.js";
-import type { MadeUp, LookupRecord } from "../../core/finding.js";
+import type { MadeUp } from "../../core/finding.js";
+import { counted } from "../../core/wording/quantity.js";
 import { mixedData, otherTable } from "../../io/output/publisher.js";
 import { madeUpIn } from "../../client/api/service-description.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
-import { openJournal } from "../../client/store/journal/journal.js";
-import type { LookupStore, RunJournal } from "../../client/store/store.js";
+import { outlineOf } from "../../client/store/answer-table.js";
+import type { Journal } from "../../client/store/journal.js";
+import type { LookupStore } from "../../client/store/store.js";
 import type { OpenRun } from "./open-run.js";
 import type { RunSignals } from "./run-signals.js";
 import type { OpenedLookup } from "../../client/session/types.js";
+import type { Checkpoint } from "./state/checkpoint.js";
+import { RunDatabase } from "./state/run-database.js";
+import { takenAnswers } from "./take-over.js";
+import type { Tally } from "./tally.js";
 import { endpointOf } from "../../client/lookup/attempt/journalled.js";
 
 interface RunLookupOptions extends Pick<
@@ -26,7 +30,8 @@ interface RunLookupOptions extends Pick<
 
 /** The lookup of a run, and its journal. */
 export interface RunLookup extends OpenedLookup {
-  readonly journal: RunJournal;
+  readonly journal: LookupStore;
+  readonly answers: () => Checkpoint["answers"];
 }
 
 /** Opens the journal of a run, and the lookup that answers what is not in it. */
@@ -36,17 +41,11 @@ export async function openRunLookup(
 ): Promise<RunLookup> {
   const { job, tally, signals, asReceived, partialsFromCache } = options;
   const { session, settings, onWarning } = job;
-  const journal = await openRunJournal(options);
-  stack.use(journal.store);
-  const earlier = options.state?.earlier ?? null;
-  if (earlier !== null) {
-    const { takeOverAnswers } = await import("./take-over.js");
-    await takeOverAnswers(options, earlier, journal.store, partialsFromCache);
-  }
+  const { store, counting, earlier } = await openRunJournal(options, stack);
   const opened = await session.lookup({
     settings: { ...settings.lookup, maxRequests: settings.run.maxRequests },
-    store: journal.counting,
-    isResumed: journal.isResumed,
+    store: counting,
+    isResumed: options.before !== null,
     asReceived,
     partialsFromCache,
     // A stopped run still accepts the answers of open requests.
@@ -67,7 +66,8 @@ export async function openRunLookup(
     },
   });
   stack.defer(() => opened.close());
-  return { ...opened, journal: journal.store };
+  const answers = () => ({ last: store.last, earlier });
+  return { ...opened, journal: store, answers };
 }
 
 /** Ends a run whose answers must not stand among those in its table. */
@@ -82,41 +82,52 @@ function refuseMixed(
 }
 
 interface OpenedJournal {
-  readonly store: RunJournal;
+  readonly store: Journal;
   /** The same store; records written through it are counted in the run's tally. */
   readonly counting: LookupStore;
-  /** True if an earlier part of the run has left a journal. */
-  readonly isResumed: boolean;
+  /** Number of the latest answer of an earlier run; 0 for none. */
+  readonly earlier: number;
 }
 
 /**
- * Opens a run's journal and counts the records that an earlier part of the run left there.
+ * Opens a run's journal, counts what an earlier part of the run left there, and takes over the answers
+ * of another run.
  *
- * @throws FatalError `journal_*`
+ * @throws FatalError `state_damaged`, `output_*`
  */
-async function openRunJournal({
-  job,
-  folder,
-  before,
-  asReceived,
-  tally,
-}: RunLookupOptions): Promise<OpenedJournal> {
+async function openRunJournal(
+  options: RunLookupOptions,
+  stack: ResourceStack,
+): Promise<OpenedJournal> {
+  const { job, folder, before, state, asReceived, tally, partialsFromCache = true } = options;
+  const database = state?.database ?? (await RunDatabase.open(folder));
+  if (state === null) stack.defer(() => database.close());
+  const isTakeOver = before === null && database.answers > 0;
+  const taken = await takenAnswers(options, database, partialsFromCache);
+  const store = database.openJournal({ asReceived, taken });
+  stack.use(store);
   // Count each record written; a resumed run counts it again during replay.
-  const count = (key: string, record: LookupRecord): void => {
+  const count = (key: string, record: Parameters<Tally["journalled"]>[1]): void => {
     if (record.origin !== undefined) tally.journalled(endpointOf(key), record);
   };
-  const journal = join(folder, "journal");
-  const isResumed = existsSync(journal);
-  const store = await openJournal({
-    folder: journal,
-    durableBytes: before?.journalBytes ?? 0,
-    asReceived,
-    onReplay(key, record) {
-      for (const outcome of record.origin?.outcomes ?? []) tally.request(endpointOf(key), outcome);
-      count(key, record);
-    },
-    onWarning: job.onWarning,
-  });
+  const earlier = taken?.last ?? 0;
+  if (isTakeOver) tally.tookOver = 0;
+  for (const stored of store.replay(database.answers)) {
+    const outline = outlineOf(stored);
+    if (stored.n > earlier) {
+      for (const outcome of outline.origin?.outcomes ?? []) {
+        tally.request(endpointOf(stored.key), outcome);
+      }
+      count(stored.key, outline);
+    } else if (isTakeOver && taken?.isUsed(stored) === true) {
+      tally.tookOver = (tally.tookOver ?? 0) + 1;
+      tally.hasMadeUp(outline.madeUp);
+    }
+  }
+  database.mustHave(before?.answers.last ?? 0);
+  if (taken !== undefined && isTakeOver) {
+    job.onNotice?.(`took over ${counted(tally.tookOver ?? 0, "answer")} of the interrupted run`);
+  }
   const counting: LookupStore = {
     get: (key) => store.get(key),
     put(key, record) {
@@ -126,5 +137,5 @@ async function openRunJournal({
     sync: () => store.sync(),
     close: () => store.close(),
   };
-  return { store, counting, isResumed };
+  return { store, counting, earlier };
 }

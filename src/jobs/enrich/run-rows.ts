@@ -50,14 +50,14 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       lookup = await openRunLookup({ ...run, asReceived, partialsFromCache, signals }, stack);
       const progress = await progressOf({ ...run, ...lookup }, stack);
       const record = (): Manifest => manifestSoFar({ ...run, checkpointer });
-      const { journal, slots, address } = lookup;
+      const { answers, slots, address } = lookup;
       const { startedAt } = job;
-      const checkpointer: Checkpointer = new Checkpointer({ ...run, startedAt, journal, record });
+      const checkpointer: Checkpointer = new Checkpointer({ ...run, startedAt, answers, record });
       saving = checkpointer;
       const { before, source, tally } = run;
       // A run that continues may have published already: it would take itself for the earlier one.
       if (before === null) tally.earlierRows = await earlierRows(run.target, run.checked);
-      // Save before the first lookup: a journal without a checkpoint counts as damage.
+      // Without a checkpoint, answers are those of an earlier run.
       await checkpointer.save();
       const isRefused = await hasTooFewRows(job, tally);
       const start = (job.refill?.start ?? startRow)(
@@ -88,7 +88,7 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       if (error instanceof EarlyEndError) await publishSoFar(run, saving, error);
       await run.sink.abandon();
       dropUselessState(run, lookup, error);
-      throw (lookup && (await place.state?.saveRemoved(lookup.journal))) ?? error;
+      throw (await place.state?.saveRemoved()) ?? error;
     }
   });
 }

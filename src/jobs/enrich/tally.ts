@@ -41,6 +41,11 @@ interface RequestSnapshot extends Pick<Manifest, "requests" | "drift"> {
   readonly unjournalled: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
+/** What is counted of a lookup's record. */
+interface CountedRecord extends Pick<LookupRecord, "origin" | "drift" | "again"> {
+  readonly finding: Pick<LookupRecord["finding"], "attempts">;
+}
+
 /** Counts requests as they end. */
 class RequestTally {
   requestTotal = 0;
@@ -77,7 +82,7 @@ class RequestTally {
   }
 
   /** Counts a record that is written to the journal, or replayed from it. */
-  journalled(endpoint: string, { origin, drift, again, finding }: LookupRecord): void {
+  journalled(endpoint: string, { origin, drift, again, finding }: CountedRecord): void {
     if (again === null) {
       addCount(this.settled, endpoint);
       this.settledRequests += finding.attempts;

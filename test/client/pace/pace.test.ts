@@ -2,8 +2,8 @@ import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import type { Rate } from "../../../src/core/options.js";
 import { Pace } from "../../../src/client/pace/pace.js";
-import { MemoryQuotaStore } from "../../../src/client/store/quota/quota-counts.js";
-import type { QuotaStore } from "../../../src/client/store/quota/quota.js";
+import { MemoryQuotaStore } from "../../../src/client/store/quota-counts.js";
+import type { QuotaStore } from "../../../src/client/store/quota.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { unaborted } from "../lookup/findings.js";
 

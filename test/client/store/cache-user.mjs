@@ -5,7 +5,7 @@
 //
 // Keys are "query 0" … below `keys`. Each answer contains its number and has a length that depends
 // on it. Puts `put` answers starting at `from`, with a sync every `syncEvery` answers.
-import { openCache } from "../../../dist/client/store/cache/finding-cache.js";
+import { openCache } from "../../../dist/client/store/cache.js";
 import { completeFinding } from "../../helpers/complete-finding.mjs";
 
 const { folders, keys, from, put, syncEvery } = JSON.parse(process.argv[2]);

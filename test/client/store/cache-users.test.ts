@@ -10,7 +10,7 @@ import { seeded } from "../../helpers/seeded.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 const program = fileURLToPath(new URL("cache-user.mjs", import.meta.url));
-const page = 16_384;
+const page = 4_096;
 const keys = 400;
 /** Path of the file in a cache folder. */
 const path = join("answers", "answers.db");
@@ -93,13 +93,8 @@ test("a file damaged in many ways neither yields a wrong answer nor ends the pro
   expect(used).toHaveLength(torn.length);
   for (const { before, after, warnings, folder: which } of used) {
     expect(before.wrong + after.wrong, which).toBe(0);
-    // One warning for damaged entries, and one when the cache is given up.
-    const unused = warnings.filter((text) =>
-      text.endsWith("; the run continues without the cache"),
-    );
-    expect(warnings.length, which).toBeLessThanOrEqual(2);
-    expect(unused.length, which).toBeLessThanOrEqual(1);
-    expect(after.found > 0 || unused.length > 0, which).toBe(true);
+    expect(warnings.length, which).toBeLessThanOrEqual(1);
+    expect(after.found, which).toBeGreaterThan(0);
   }
 });
 

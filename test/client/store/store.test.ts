@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { LookupRecord, Finding } from "../../../src/core/finding.js";
-import { openCache } from "../../../src/client/store/cache/finding-cache.js";
-import { openJournal } from "../../../src/client/store/journal/journal.js";
+import { openCache } from "../../../src/client/store/cache.js";
 import { type Store, MemoryStore } from "../../../src/client/store/store.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { complete, failed, invalid, partial, quick } from "../lookup/findings.js";
+import { openJournal } from "./journals.js";
 
 interface Opened<Value> {
   readonly store: Store<Value>;
@@ -27,9 +27,7 @@ const stores: Readonly<Record<string, () => Promise<Opened<unknown>>>> = {
     return { store: cache, kept: asIs };
   },
   "a journal": async () => {
-    const folder = join(await temporaryFolder(), "journal");
-    const journal = await openJournal({ folder });
-    onTestFinished(() => journal.close());
+    const { journal } = await openJournal(await temporaryFolder());
     return { store: journal, kept: asRecord };
   },
 };
@@ -52,13 +50,13 @@ describe.each(Object.keys(stores))("%s", (name) => {
       complete: { ...complete({ new_member: { deep: [1, "two", null] } }), attempts: 3 },
       partial: partial({ asn: null, tags: ["é:ü"] }, ["asn"]),
       invalid: invalid(),
-      quickCheck: quick(),
     };
-    await Promise.all(
-      Object.entries(findings).map(([key, each]) => store.put(`query ${key}`, kept(each))),
-    );
-    for (const [key, each] of Object.entries(findings))
-      expect(await store.get(`query ${key}`)).toEqual(kept(each));
+    const all = [
+      ...Object.entries(findings).map(([key, each]) => [`query ${key}`, each] as const),
+      ["quick-check key", quick()] as const,
+    ];
+    await Promise.all(all.map(([key, each]) => store.put(key, kept(each))));
+    for (const [key, each] of all) expect(await store.get(key)).toEqual(kept(each));
   });
 
   test.skipIf(name === "a cache")("stores failures", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openWithheld } from "../../../src/client/lookup/withheld.js";
-import { openCache } from "../../../src/client/store/cache/finding-cache.js";
+import { openCache } from "../../../src/client/store/cache.js";
 import { lookupEndpoints, memberOf } from "../../../src/core/finding.js";
 import { enrich } from "../../../src/jobs/enrich/execute.js";
 import { enrichOptions } from "../../../src/jobs/enrich/options.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { takeLock } from "../../../src/core/files/run-lock.js";
+import { RunDatabase } from "../../../src/jobs/enrich/state/run-database.js";
 import { enrich } from "../../../src/jobs/enrich/execute.js";
 import { retryOutput } from "../../../src/jobs/retry/retry-output.js";
 import type { Manifest } from "../../../src/core/manifest.js";
@@ -217,12 +217,12 @@ describe("verifyOutput", () => {
   it("tells a run in progress from an interrupted one", async () => {
     const output = join(await temporaryFolder(), "out.csv");
     await mkdir(`${output}.state`);
-    const unlock = await takeLock(join(`${output}.state`, "lock"));
+    const database = await RunDatabase.open(`${output}.state`);
     const verifying = () => verifyOutput(parseOutput(output), "rep_");
     await expect(verifying()).rejects.toMatchObject({
       hint: expect.stringContaining("in progress"),
     });
-    await unlock();
+    database.close();
     await expect(verifying()).rejects.toMatchObject({ hint: expect.stringContaining("--resume") });
   });
 });

@@ -231,9 +231,8 @@ async function outputFolder(file: string): Promise<Found> {
 
 /** Opens a cache as a run does, but creates none. */
 async function cacheFile(cache: string): Promise<Found> {
-  const { cacheBytes, cacheFault, openCacheFile } =
-    await import("../../../client/store/cache/cache-file.js");
-  const database = await openCacheFile(cache, { readOnly: true }).catch((error: unknown) => {
+  const { cacheBytes, cacheFault, openCacheFile } = await import("../../../client/store/cache.js");
+  const database = await openCacheFile(cache, true).catch((error: unknown) => {
     throw cacheFault(cache, "open", error);
   });
   database?.close();

@@ -1,5 +1,4 @@
 import type { Clock } from "../../../core/clock.js";
-import type { FindingStore } from "../../../client/store/store.js";
 import type { Sink } from "../../../io/output/types.js";
 import type { OpenedSource } from "../../../io/input/types.js";
 import type { Fingerprint } from "./fingerprint.js";
@@ -7,12 +6,7 @@ import type { WindowPosition } from "../rows/row-window.js";
 import type { Manifest } from "../../../core/manifest.js";
 import type { StateFolder } from "./state-folder.js";
 import type { Tally } from "../tally.js";
-import {
-  type Checkpoint,
-  checkpointVersion,
-  type ResumePoint,
-  saveUnfinished,
-} from "./checkpoint.js";
+import { type Checkpoint, type ResumePoint, saveUnfinished } from "./checkpoint.js";
 
 /** A checkpoint is due after this time or this many rows, whichever comes first. */
 const due = { ms: 1_000, rows: 5_000 };
@@ -23,8 +17,8 @@ const recordMs = 5_000;
 interface CheckpointerOptions {
   readonly clock: Clock;
   readonly sink: Sink;
-  /** Synced before each checkpoint, which relies on it. */
-  readonly journal: Pick<FindingStore, "sync" | "durableBytes">;
+  /** The answers of the run so far, which are saved with each checkpoint. */
+  readonly answers: () => Checkpoint["answers"];
   /** Null if the output is a stream, which cannot be resumed. */
   readonly state: Pick<StateFolder, "save" | "path"> | null;
   readonly tally: Tally;
@@ -81,13 +75,10 @@ export class Checkpointer {
 
   /** Saves a checkpoint. Returns null if the run keeps no state. */
   async save(): Promise<Checkpoint | null> {
-    const { state, sink, journal, tally, clock } = this.#options;
+    const { state, sink, answers, tally, clock } = this.#options;
     if (state === null) return null;
-    await journal.sync();
-    const journalBytes = journal.durableBytes ?? 0;
     const position = await sink.checkpoint();
     const saved: Checkpoint = {
-      version: checkpointVersion,
       runId: this.runId,
       startedAt: this.startedAt,
       seconds: this.seconds,
@@ -96,7 +87,7 @@ export class Checkpointer {
       source: this.#sourcePosition(),
       ahead: this.#ahead(),
       sink: position,
-      journalBytes,
+      answers: answers(),
       tally: tally.snapshot(),
     };
     await state.save(saved);

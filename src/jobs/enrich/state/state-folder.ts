@@ -1,31 +1,29 @@
-import { existsSync, renameSync, rmSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { FatalError, UsageError, startOver, continueRun } from "../../../core/errors.js";
-import type { RunJournal } from "../../../client/store/store.js";
+import { FatalError, startOver, UsageError } from "../../../core/errors.js";
+import { makeFolder } from "../../../core/files/folders.js";
 import type { Manifest } from "../../../core/manifest.js";
+import { counted } from "../../../core/wording/quantity.js";
+import { outputFault } from "../../../core/files/output-fault.js";
+import { removePart } from "../../../io/output/part-file.js";
 import { checkResume } from "../options.js";
-import {
-  type AnyCheckpoint,
-  begunName,
-  checkpointName,
-  checkpointVersion,
-  earlierName,
-  type FinishedRun,
-  fromFirstRow,
-  markName,
-  readAnyCheckpoint,
-  readCheckpoint,
-  readMark,
-  type ResumePoint,
-  writeSealed,
-} from "./checkpoint.js";
-import { doneName, StateFiles, statePath } from "./state-files.js";
+import { databaseName, type FinishedRun, fromFirstRow, type ResumePoint } from "./checkpoint.js";
+import { RunDatabase } from "./run-database.js";
 
-/** A discarded run whose answers the next one takes over. */
-export interface EarlierRun {
-  readonly journalPath: string;
-  readonly checkpoint: ResumePoint;
+/** Files and folders that a run keeps in its state folder. Anything else is foreign. */
+const own = new RegExp(
+  `^(?:${[
+    String.raw`run\.db(?:\.new)?(?:-wal|-journal|-shm)?`,
+    String.raw`manifest\.json(?:\.new)?`,
+    String.raw`(?:input-\d+/)?(?:input\.[\w.]+|copied\.json)(?:\.new)?`,
+    String.raw`rows\.part|seen-items\.part|input-\d+`,
+  ].join("|")})$`,
+);
+
+/** Folder beside an output that holds the state of its run. */
+export function statePath(output: string): string {
+  return `${output.replace(/\/$/, "")}.state`;
 }
 
 interface StateOptions {
@@ -34,6 +32,7 @@ interface StateOptions {
   readonly name?: string;
   /** The folder that the state is in, if it is removed with it. */
   readonly within?: string | undefined;
+  readonly onNotice?: ((message: string) => void) | undefined;
 }
 
 /**
@@ -41,102 +40,102 @@ interface StateOptions {
  *
  * @param output path from which the folder's name derives
  * @param options.name name of the output in messages; by default its path
- * @param discard called on a restart to remove what the interrupted run left elsewhere, with its
- *   checkpoint; null if that cannot be read
+ * @param discard called on a restart to remove what the interrupted run left elsewhere
  * @throws UsageError `state_exists` if there is an interrupted run and neither flag is set,
- *   `output_locked` if a run is in progress
+ *   `output_locked` if a run is in progress, `state_folder_foreign`; FatalError `state_damaged`
  */
 export async function openStateFolder(
   output: string,
-  { resume, restart, name = output, within }: StateOptions,
-  discard: (found: AnyCheckpoint | null) => Promise<void> = () => Promise.resolve(),
+  { resume, restart, name = output, within, onNotice }: StateOptions,
+  discard: () => Promise<void> = () => Promise.resolve(),
 ): Promise<StateFolder> {
   const folder = statePath(output);
   checkResume({ resume, restart });
-  const files = new StateFiles(folder);
-  const done = new StateFiles(doneName(folder));
-  await files.list();
-  await done.list();
-  const release = await files.lock();
+  const mark = `${within ?? folder}.finished`;
+  const gone = `${folder}.done`;
+  await entriesOf(folder);
+  await entriesOf(gone);
   try {
-    // Left by a run that was killed during its cleanup.
-    await done.removeAll();
-    const mark = `${within ?? folder}.finished`;
-    if (existsSync(mark)) await rename(mark, join(folder, markName));
-    const found = await files.list();
-    if (found.length > 0 && !resume && !restart) throw refusal(name, folder);
+    await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    });
+    // Left by a run that was killed as it removed its state.
+    if (existsSync(mark)) await rename(mark, join(folder, databaseName));
+  } catch (error) {
+    throw outputFault(folder, error);
+  }
+  const kept = restart ? await (await import("./salvage.js")).salvage(folder) : null;
+  if (kept !== null) onNotice?.(`${folder} was damaged; ${counted(kept, "answer")} could be read`);
+  const database = await RunDatabase.open(folder);
+  try {
+    await removeOwn(gone);
+    const state = new StateFolder(folder, database, mark);
+    const isEmpty = (await state.others()).length === 0 && database.isEmpty;
+    if (!isEmpty && !resume && !restart) throw refusal(name, folder);
     if (restart) {
       // Discard first: until that is done, the folder tells what is left to discard.
-      if (found.includes(markName) || found.includes(checkpointName)) {
-        await discard(await readAnyCheckpoint(folder));
-      }
-      await files.removeNoted();
-      await files.remove(found);
-    }
-    const state = new StateFolder(files, release, mark);
-    if (resume) await state.read(found);
+      await discard();
+      await state.discard(kept !== null);
+    } else if (!isEmpty) await state.read();
     return state;
   } catch (error) {
-    await release();
+    database.close();
     throw error;
   }
 }
 
-/** State kept beside a growing output: checkpoint, journal and lock. */
+/** The state of a run, in a folder beside a growing output. */
 export class StateFolder {
   readonly path: string;
+  readonly database: RunDatabase;
   /** Progress of the interrupted run; null for a new run. */
   checkpoint: ResumePoint | null = null;
   /** A run that was killed after its rows were complete; null if there is none to resume. */
   finished: FinishedRun | null = null;
-  /** A discarded run whose answers this one takes over; null for none, and once they are saved. */
-  earlier: EarlierRun | null = null;
   /** True if the folder holds something to resume. */
   resumable = false;
-  /** Releases the lock and leaves the rest for `--resume`. */
-  readonly release: () => Promise<void>;
-  readonly #files: StateFiles;
-  /** Where the mark is while the folder is removed. */
-  readonly #markBeside: string;
+  /** Where the database is while the folder is removed. */
+  readonly #mark: string;
   /** The latest checkpoint; null before the first one. */
   #latest: ResumePoint | null = null;
 
-  constructor(files: StateFiles, release: () => Promise<void>, mark: string) {
-    this.path = files.folder;
-    this.#files = files;
-    this.#markBeside = mark;
-    this.release = release;
+  constructor(path: string, database: RunDatabase, mark: string) {
+    this.path = path;
+    this.database = database;
+    this.#mark = mark;
   }
 
   /** Reads what an interrupted run left, and removes what belongs to no known run. */
-  async read(found: readonly string[]): Promise<void> {
-    this.finished = await readMark(this.path);
-    // A new run saves its first checkpoint once it has the answers of the discarded one.
-    const isBegun = found.includes(checkpointName) && found.includes("journal");
-    const awaited = found.includes(earlierName) && !isBegun;
-    if (this.finished !== null) this.checkpoint = this.finished.checkpoint;
-    else if (awaited) this.earlier = await this.#readEarlier();
-    else this.checkpoint = await readCheckpoint(this.path);
+  async read(): Promise<void> {
+    this.database.check();
+    this.finished = this.database.read("finished");
+    this.checkpoint = this.finished?.checkpoint ?? this.database.read("checkpoint");
     this.#latest = this.checkpoint;
     this.resumable = this.checkpoint !== null;
-    const isKept = (name: string): boolean =>
-      name === begunName ||
-      (name === earlierName
-        ? awaited && (this.resumable || this.earlier !== null)
-        : this.resumable);
-    await this.#files.remove(found.filter((name) => !isKept(name)));
+    if (!this.resumable) await this.tidy();
   }
 
-  /** The discarded run; null for none. @throws as `readCheckpoint` */
-  async #readEarlier(): Promise<EarlierRun | null> {
-    const journalPath = join(this.path, earlierName);
-    const checkpoint = await readCheckpoint(journalPath);
-    return checkpoint === null ? null : { journalPath, checkpoint };
+  /** Forgets an interrupted run. @param keepsAnswers for the next one */
+  async discard(keepsAnswers: boolean): Promise<void> {
+    await this.#removeNoted();
+    await this.tidy();
+    if (!keepsAnswers) this.database.clear();
   }
 
-  /** Notes the files that a new run is about to write elsewhere. */
-  noteFiles(files: readonly string[]): Promise<void> {
-    return this.#files.note(files);
+  /** Names of what a run has there beside its database. */
+  async others(): Promise<readonly string[]> {
+    return (await entriesOf(this.path)).filter((name) => !name.startsWith(databaseName));
+  }
+
+  /** Notes a file that a new run is about to write elsewhere, and removes that of an earlier one. */
+  async note(file: string): Promise<void> {
+    await this.#removeNoted();
+    this.database.commit(() => this.database.write("files", { file }));
+  }
+
+  async #removeNoted(): Promise<void> {
+    const noted = this.database.read("files");
+    if (noted !== null) await removePart(noted.file);
   }
 
   /** The run produced nothing worth resuming. */
@@ -144,20 +143,32 @@ export class StateFolder {
     this.resumable = false;
   }
 
+  /** Saves a checkpoint, with the answers that it relies on. What it names must be on disk. */
   async save(next: ResumePoint): Promise<void> {
-    await writeSealed(join(this.path, checkpointName), next);
-    this.#latest = next;
+    // SQLite would go on with a file that was removed.
+    if (!existsSync(this.database.path)) {
+      throw outputFault(this.path, Object.assign(new Error("removed"), { code: "ENOENT" }));
+    }
+    this.#write(next, null);
+    await this.database.sync();
+  }
+
+  #write(checkpoint: ResumePoint, finished: FinishedRun | null): void {
+    const { database } = this;
+    database.commit(() => {
+      if (this.#latest === null) database.write("service", serviceOf(checkpoint));
+      database.write("checkpoint", checkpoint);
+      database.write("finished", finished);
+    });
+    this.#latest = checkpoint;
     this.resumable = true;
-    if (this.earlier === null) return;
-    this.earlier = null;
-    await rm(join(this.path, earlierName), { recursive: true });
   }
 
   /** Records that the rows are complete: from here on, a resume publishes and looks nothing up. */
   async markFinished(finished: FinishedRun): Promise<void> {
-    const mark = { version: checkpointVersion, ...finished };
-    await writeSealed(join(this.path, markName), mark);
+    this.#write(finished.checkpoint, finished);
     this.finished = finished;
+    await this.database.sync();
   }
 
   /** Records that everything is published: from here on, a resume only removes what is left. */
@@ -168,26 +179,25 @@ export class StateFolder {
 
   /** Whether it is as it was found, with the answers of an interrupted run. */
   get canRewind(): boolean {
-    const isAsFound = this.checkpoint !== null && this.#latest === this.checkpoint;
-    return isAsFound && existsSync(join(this.path, "journal"));
+    return this.checkpoint !== null && this.#latest === this.checkpoint;
   }
 
   /** Lets the run write its rows again, from the first one, with the answers that it has. */
-  async rewind(): Promise<void> {
+  rewind(): void {
     if (this.checkpoint === null) return;
-    const again = fromFirstRow(this.checkpoint);
-    await this.save(again);
-    await rm(join(this.path, markName), { force: true });
-    this.checkpoint = again;
+    this.checkpoint = fromFirstRow(this.checkpoint);
+    this.#write(this.checkpoint, null);
     this.finished = null;
   }
 
   /** Discards the run except for its answers, which the next run takes over. */
   async startOver(): Promise<void> {
-    if (this.#latest !== null) await this.#files.keepJournal(this.#latest);
-    await this.tidy(earlierName, begunName);
-    await rm(join(this.path, markName), { force: true });
-    this.earlier = await this.#readEarlier();
+    const { database } = this;
+    database.commit(() => {
+      database.write("checkpoint", null);
+      database.write("finished", null);
+    });
+    await this.tidy();
     this.checkpoint = null;
     this.finished = null;
     this.#latest = null;
@@ -199,12 +209,14 @@ export class StateFolder {
    *
    * @returns the error that says so; null if the folder is there
    */
-  async saveRemoved(journal: RunJournal): Promise<FatalError | null> {
-    const latest = this.#latest;
-    if (latest === null || existsSync(this.path)) return null;
-    const earlier = join(this.path, earlierName);
-    const isSaved = await journal.saveRemoved(earlier);
-    if (isSaved) await writeSealed(join(earlier, checkpointName), latest);
+  async saveRemoved(): Promise<FatalError | null> {
+    if (this.#latest === null || existsSync(join(this.path, databaseName))) return null;
+    const isSaved = await this.database.isRemoved();
+    if (isSaved) {
+      makeFolder(this.path, 0o700);
+      this.database.commit(() => this.database.write("checkpoint", null));
+      this.database.copyTo(join(this.path, databaseName));
+    }
     const [what, hint] = isSaved
       ? ["removed during the run; its answers are saved there again", ""]
       : ["moved during the run", "move it back, then "];
@@ -213,26 +225,28 @@ export class StateFolder {
     });
   }
 
-  /** Removes everything except the mark of a finished run, the lock, and entries that are `kept`. */
-  async tidy(...kept: readonly string[]): Promise<void> {
-    const names = await this.#files.list();
-    await this.#files.remove(names.filter((name) => name !== markName && !kept.includes(name)));
+  /** Removes everything except the database. */
+  async tidy(): Promise<void> {
+    for (const name of await this.others()) await rm(join(this.path, name), { recursive: true });
+  }
+
+  /** Gives up the lock, and leaves the rest for `--resume`. */
+  release(): void {
+    this.database.close();
   }
 
   /**
-   * Removes the mark and the lock. Synchronous, as the last step before the process exits.
+   * Removes what is left of a finished run. Synchronous, as the last step before the process exits.
    *
    * @param before removes the folder that the state is in
    */
-  removeMark(before: () => void = () => undefined): void {
-    const mark = this.#markBeside;
-    renameSync(join(this.path, markName), mark);
-    // `release` gives up the lock synchronously, before it returns its promise.
-    void this.release().catch(() => undefined);
-    this.#files.removeFolder();
+  removeLast(before: () => void = () => undefined): void {
+    this.database.close();
+    renameSync(this.database.path, this.#mark);
+    removeEmpty(this.path);
     before();
-    // The last step, and atomic: until here, a resume finds the mark.
-    rmSync(mark);
+    // The last step, and atomic: until here, a resume finds the finished run.
+    rmSync(this.#mark);
   }
 
   /**
@@ -240,23 +254,91 @@ export class StateFolder {
    * stay for the next run.
    */
   async remove(): Promise<void> {
-    if (this.earlier !== null || (this.#latest?.tally.took_over ?? 0) > 0) {
+    const taken = this.#latest === null ? this.database.answers : this.#latest.answers.earlier;
+    if (taken > 0) {
       await this.startOver();
-    } else await this.#removeFolder();
-    await this.release();
-  }
-
-  async #removeFolder(): Promise<void> {
-    // Rename first: a half-removed folder would look like a run that never started. Foreign files
-    // stay.
-    const ours = await this.#files.list().catch(() => null);
-    if (ours === null) return this.#files.removeAll();
-    const gone = doneName(this.path);
+      return this.release();
+    }
+    this.release();
+    const isForeign = await entriesOf(this.path).then(
+      () => false,
+      () => true,
+    );
+    if (isForeign) return removeOwn(this.path);
+    const gone = `${this.path}.done`;
+    // Half removed, it would look like a run that was interrupted.
     await rename(this.path, gone).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "ENOENT") throw error;
     });
-    await new StateFiles(gone).removeAll();
+    await removeOwn(gone);
   }
+}
+
+/** The service that answers are from. */
+export function serviceOf({ fingerprint }: Pick<ResumePoint, "fingerprint">): {
+  readonly name: string;
+} {
+  return { name: String(fingerprint.options["intel-url"]) };
+}
+
+/** Maximum number of names in a message. */
+const maxNamed = 5;
+
+/**
+ * Lists what a run has in a folder; empty if it does not exist.
+ *
+ * @throws UsageError `state_folder_foreign` if it is not a folder or holds foreign files, which
+ *   stay untouched
+ */
+async function entriesOf(folder: string): Promise<readonly string[]> {
+  const facts = await lstat(folder).catch(() => null);
+  if (facts?.isSymbolicLink()) throw foreign(`${folder} is a symbolic link`);
+  if (facts?.isDirectory() === false) throw foreign(`${folder} is not a folder`);
+  const paths = await pathsIn(folder);
+  const others = paths.filter((path) => !own.test(path));
+  if (others.length === 0) return paths.filter((path) => !path.includes("/"));
+  const named = others.slice(0, maxNamed).join(", ");
+  const more = others.length > maxNamed ? ` and ${others.length - maxNamed} more` : "";
+  throw foreign(`${folder} holds files that repute did not write: ${named}${more}`);
+}
+
+async function pathsIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder, { recursive: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw outputFault(folder, error);
+  }
+}
+
+/** Removes a run's files, and the folder itself unless it holds foreign ones. */
+async function removeOwn(folder: string): Promise<void> {
+  const paths = await pathsIn(folder);
+  for (const path of paths
+    .filter((each) => own.test(each))
+    .toSorted()
+    .toReversed()) {
+    const isFolder = /^input-\d+$/.test(path);
+    if (isFolder) removeEmpty(join(folder, path));
+    else await rm(join(folder, path), { force: true });
+  }
+  removeEmpty(folder);
+}
+
+/** Removes a folder unless something is in it. */
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code !== "ENOTEMPTY" && code !== "ENOENT") throw error;
+  }
+}
+
+function foreign(what: string): UsageError {
+  return new UsageError("state_folder_foreign", what, {
+    hint: "the run needs this name for its state: move those files elsewhere, or write to another output",
+  });
 }
 
 function refusal(name: string, folder: string): UsageError {

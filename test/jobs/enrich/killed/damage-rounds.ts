@@ -101,7 +101,7 @@ function problems(round: Round, expected: string): readonly string[] {
     found.push("a fault of its own");
   for (const line of stderr.split("\n").filter((text) => text.startsWith("repute: warning:"))) {
     if (!/(cache|quota count) \S+work\d\/\S+/.test(line)) found.push("a warning names no file");
-    if (!/delete the folder|looked up again|starts over|delete the file/.test(line)) {
+    if (!/delete the folder|a new one takes its place|delete the file/.test(line)) {
       found.push("a warning names no remedy");
     }
   }

@@ -13,7 +13,7 @@ import { Reporter } from "../../../../dist/cli/terminal/reporter.js";
 import { systemClock } from "../../../../dist/core/clock.js";
 
 /** Path of the file in a cache folder. */
-const pageSize = 16_384;
+const pageSize = 4_096;
 
 const { input, url, kept, work, seeds } = JSON.parse(process.argv[2]);
 

@@ -1,3 +1,4 @@
+import { cpSync, rmSync } from "node:fs";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -14,9 +15,15 @@ const input: EnrichHereOptions["input"] = [
 async function killedAtTheEnd(server: AnsweringServer, output = "out.csv") {
   const folder = await temporaryFolder();
   const options = { input, output, folder, intelUrl: server.url };
-  const run = await enrichHere({ ...options, onFinished: () => undefined });
-  // The lock of a dead process would be taken over, but this process is alive.
-  await rm(join(folder, `${output}.state`, "lock"));
+  const state = join(folder, `${output}.state`);
+  // The lock of a dead process is free, but this process is alive: its last step ends it.
+  const onFinished = (lastStep: () => void): void => {
+    cpSync(state, `${folder}.kept`, { recursive: true });
+    lastStep();
+    cpSync(`${folder}.kept`, state, { recursive: true });
+    rmSync(`${folder}.kept`, { recursive: true });
+  };
+  const run = await enrichHere({ ...options, onFinished });
   return { run, options, folder };
 }
 
@@ -55,21 +62,20 @@ test("another input starts a new run after the finished one is published", async
   expect(warnings.join()).toContain("completed the interrupted run");
 });
 
-test("a missing output of a finished run is an error, not a second run", async () => {
-  const { options, folder } = await killedAtTheEnd(await answering());
-  await rm(join(folder, "out.csv"));
-  await expect(enrichHere({ ...options, settings: resume })).rejects.toMatchObject({
-    code: "output_gone",
-  });
-});
-
-test("an output of a finished run that has changed meanwhile is not published", async () => {
-  const { options, folder } = await killedAtTheEnd(await answering());
-  await writeFile(join(folder, "out.csv"), "x", { flag: "r+" });
+test.each<[how: string, ruin: (path: string) => Promise<void>]>([
+  ["is missing", (path) => rm(path)],
+  ["has changed meanwhile", (path) => writeFile(path, "x", { flag: "r+" })],
+])("an output of a finished run that %s is written again without a request", async (_, ruin) => {
+  const server = await answering();
+  const { run, options, folder } = await killedAtTheEnd(server);
+  await ruin(join(folder, "out.csv"));
   await rm(join(folder, "out.csv.manifest.json"));
-  await expect(enrichHere({ ...options, settings: resume })).rejects.toMatchObject({
-    code: "output_part_damaged",
-    hint: expect.stringContaining("--restart") as string,
-  });
-  expect(await readdir(folder)).not.toContain("out.csv.manifest.json");
+  const before = server.total;
+  const warnings: string[] = [];
+  const onWarning = (message: string): void => void warnings.push(message);
+  const again = await enrichHere({ ...options, settings: resume, onWarning });
+  expect([again.text, server.total]).toEqual([run.text, before]);
+  expect(warnings).toEqual([
+    expect.stringMatching(/out\.csv.*; the rows are written again with the answers so far$/),
+  ]);
 });

@@ -1,15 +1,11 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, it } from "vitest";
-import { sealJson } from "../../../../src/core/files/json-file.js";
-import { openStateFolder } from "../../../../src/jobs/enrich/state/state-folder.js";
-import { statePath } from "../../../../src/jobs/enrich/state/state-files.js";
+import { openStateFolder, statePath } from "../../../../src/jobs/enrich/state/state-folder.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import {
-  type Checkpoint,
-  checkpointVersion,
-} from "../../../../src/jobs/enrich/state/checkpoint.js";
+import type { Checkpoint } from "../../../../src/jobs/enrich/state/checkpoint.js";
 
 const start = { resume: false, restart: false };
 const resume = { resume: true, restart: false };
@@ -27,13 +23,13 @@ describe("openStateFolder", () => {
   it("returns the checkpoint on resume", async () => {
     const state = await openStateFolder(await interrupted(), resume);
     expect(state.checkpoint).toMatchObject({ runId: "r1" });
-    await state.release();
+    state.release();
   });
 
   it("starts if there is nothing to resume", async () => {
     const state = await openStateFolder(join(await temporaryFolder(), "out.csv"), resume);
     expect(state.checkpoint).toBeNull();
-    await state.release();
+    state.release();
   });
 
   it("starts after a run that was killed during cleanup, and completes the cleanup", async () => {
@@ -50,8 +46,8 @@ describe("openStateFolder", () => {
     const output = await interrupted();
     const state = await openStateFolder(output, restart);
     expect(state.checkpoint).toBeNull();
-    expect(existsSync(join(statePath(output), "checkpoint.json"))).toBe(false);
-    await state.release();
+    state.release();
+    await (await openStateFolder(output, start)).remove();
   });
 
   it("admits one run per output, also on resume", async () => {
@@ -59,7 +55,7 @@ describe("openStateFolder", () => {
     const first = await openStateFolder(output, resume);
     await expect(openStateFolder(output, resume)).rejects.toMatchObject({ code: "output_locked" });
     await expect(openStateFolder(output, restart)).rejects.toMatchObject({ code: "output_locked" });
-    await first.release();
+    first.release();
   });
 
   it("is accessible only to its owner", async () => {
@@ -67,56 +63,61 @@ describe("openStateFolder", () => {
     const state = await openStateFolder(output, start);
     await state.save(aCheckpoint());
     expect((await stat(statePath(output))).mode & 0o077).toBe(0);
-    expect((await stat(join(statePath(output), "checkpoint.json"))).mode & 0o077).toBe(0);
+    expect((await stat(join(statePath(output), "run.db"))).mode & 0o077).toBe(0);
     await state.remove();
     expect(existsSync(statePath(output))).toBe(false);
   });
 
-  it("refuses a checkpoint of a later version", async () => {
-    const output = await interrupted(sealJson({ ...aCheckpoint(), version: 99 }));
-    await expect(openStateFolder(output, resume)).rejects.toMatchObject({
-      code: "checkpoint_version",
-    });
-  });
-
-  it("detects every changed byte and every truncation of a checkpoint", async () => {
-    const text = `${sealJson(aCheckpoint())}\n`;
-    const output = await interrupted(text);
-    const path = join(statePath(output), "checkpoint.json");
-    const damaged = { code: "checkpoint_damaged", hint: "start over with --restart" };
-    for (let at = 0; at < text.length - 1; at++) {
-      const flipped = Buffer.from(text);
-      flipped[at]! ^= 1 + (at % 255);
-      await writeFile(path, flipped);
-      await expect(openStateFolder(output, resume)).rejects.toMatchObject(damaged);
-      await writeFile(path, text.slice(0, at));
-      await expect(openStateFolder(output, resume)).rejects.toMatchObject(damaged);
-    }
-  });
-
-  it("detects a missing checkpoint if the journal has lookups", async () => {
+  it("refuses the state of another version of repute", async () => {
     const output = await interrupted();
-    await rm(join(statePath(output), "checkpoint.json"));
-    await mkdir(join(statePath(output), "journal"));
-    const records = join(statePath(output), "journal", "records");
-    await writeFile(records, "x".repeat(33));
+    const database = new DatabaseSync(join(statePath(output), "run.db"));
+    database.exec("PRAGMA user_version = 99");
+    database.close();
+    await expect(openStateFolder(output, resume)).rejects.toMatchObject({ code: "state_version" });
+  });
+
+  it("names the process that has it, and since when", async () => {
+    const output = await interrupted();
+    const first = await openStateFolder(output, resume);
     await expect(openStateFolder(output, resume)).rejects.toMatchObject({
-      code: "checkpoint_missing",
-      message: expect.stringContaining("checkpoint.json is missing") as string,
-      hint: "start over with --restart",
+      message: `another run (process ${process.pid}) is writing this output`,
+      hint: expect.stringMatching(/^it has been at work since \d{4}-.*Z: wait for it/) as string,
     });
-    await writeFile(records, "x".repeat(32));
-    await (await openStateFolder(output, resume)).release();
+    first.release();
+    await (await openStateFolder(output, resume)).remove();
+  });
+
+  it.each([
+    ["is cut off", (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)],
+    ["is no database", () => Buffer.from("no database ".repeat(1000))],
+    ["has another checkpoint", (bytes: Buffer) => replaced(bytes, '"runId":"r1"', '"runId":"r2"')],
+  ])("stops at a database that %s, and --restart starts over", async (_, damage) => {
+    const output = await interrupted();
+    const path = join(statePath(output), "run.db");
+    await writeFile(path, damage(await readFile(path)));
+    await expect(openStateFolder(output, resume)).rejects.toMatchObject({
+      code: "state_damaged",
+      message: expect.stringContaining(`${path} is damaged: `) as string,
+      hint: expect.stringContaining("--restart: it keeps the answers that can be read") as string,
+    });
+    const state = await openStateFolder(output, restart);
+    expect(state.checkpoint).toBeNull();
+    await state.remove();
   });
 });
 
+function replaced(bytes: Buffer, before: string, after: string): Buffer {
+  bytes.write(after, bytes.indexOf(before));
+  return bytes;
+}
+
 describe("a state folder's name that is already in use", () => {
-  it.each(["notes.txt", "journal/diary.txt", "checkpoint.json/x"])(
+  it.each(["notes.txt", "input-1/diary.txt", "run.db/x"])(
     "keeps a folder with %s unchanged",
     async (name) => {
       const output = await interrupted();
       const path = join(statePath(output), name);
-      if (name.startsWith("checkpoint")) await rm(dirname(path));
+      if (name.startsWith("run.db")) await rm(dirname(path));
       await mkdir(dirname(path), { recursive: true });
       await writeFile(path, "mine");
       const before = await readdir(statePath(output), { recursive: true });
@@ -164,22 +165,27 @@ describe("a state folder's name that is already in use", () => {
     const output = join(await temporaryFolder(), "out.csv");
     const state = await openStateFolder(output, start);
     await state.save(aCheckpoint());
-    await mkdir(join(state.path, "journal"));
-    await writeFile(join(state.path, "journal", "records"), "");
-    await mkdir(join(state.path, "parts"));
-    await writeFile(join(state.path, "parts", "notes.txt"), "mine");
+    await writeFile(join(state.path, "rows.part"), "");
+    await mkdir(join(state.path, "input-1"));
+    await writeFile(join(state.path, "input-1", "input.tsv"), "");
+    await writeFile(join(state.path, "input-1", "notes.txt"), "mine");
     await state.remove();
-    expect(await readdir(state.path, { recursive: true })).toEqual(["parts", "parts/notes.txt"]);
+    expect(await readdir(state.path, { recursive: true })).toEqual([
+      "input-1",
+      "input-1/notes.txt",
+    ]);
   });
 });
 
-async function interrupted(text = sealJson(aCheckpoint())): Promise<string> {
+async function interrupted(): Promise<string> {
   const output = join(await temporaryFolder(), "out.csv");
-  await mkdir(statePath(output));
-  await writeFile(join(statePath(output), "checkpoint.json"), text);
+  const state = await openStateFolder(output, start);
+  await state.save(aCheckpoint());
+  state.release();
   return output;
 }
 
 function aCheckpoint(): Checkpoint {
-  return { version: checkpointVersion, runId: "r1", tally: {} } as unknown as Checkpoint;
+  const some = { runId: "r1", tally: {}, fingerprint: { options: {} }, answers: { earlier: 0 } };
+  return some as unknown as Checkpoint;
 }

@@ -1,13 +1,13 @@
-import { chmod, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { chmod, readdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openCache } from "../../../../src/client/store/cache/finding-cache.js";
-import type { Finding } from "../../../../src/core/finding.js";
-import type { FindingStore } from "../../../../src/client/store/store.js";
-import { ManualClock } from "../../../helpers/manual-clock.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import { complete, invalid, partial, quick } from "../../lookup/findings.js";
+import { openCache } from "../../../src/client/store/cache.js";
+import type { Finding } from "../../../src/core/finding.js";
+import type { FindingStore } from "../../../src/client/store/store.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { complete, invalid, partial, quick } from "../lookup/findings.js";
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -144,18 +144,6 @@ describe("expired answers are deleted when a run opens the cache", () => {
     expect(await kept(folder, clock)).toEqual([]);
   });
 
-  test("not while another endpoint's answer about the item is fresh", async () => {
-    const { folder, clock } = await start();
-    await store(folder, clock, complete());
-    clock.jump(day - 1);
-    const { cache } = await openIn(folder, { clock });
-    void cache.put("quick-check key 0", quick());
-    await cache.close();
-    clock.jump(1);
-    await open(folder, clock);
-    expect(await kept(folder, clock)).toEqual([0]);
-  });
-
   test("of any number, in several transactions", async () => {
     const { folder, clock } = await start();
     await filled(folder, clock, 12_000);
@@ -182,60 +170,72 @@ test("folder and files are private to the owner; an existing folder keeps its mo
   expect((await stat(folder)).mode & 0o777).toBe(0o755);
 });
 
-describe("an unusable cache warns once and acts as an empty one", () => {
-  test.each<[how: string, ruin: (folder: string) => Promise<unknown>, reason: RegExp]>([
-    [
-      "truncated",
-      async (folder) => truncate(dataFile(folder), (await stat(dataFile(folder))).size / 2),
-      /is damaged: .*; delete the folder/,
-    ],
-    [
-      "replaced by another file",
-      (folder) => writeFile(dataFile(folder), "nothing of the kind\n".repeat(1000)),
-      /is damaged: file is not a database/,
-    ],
-    [
-      "with a file in place of its folder",
-      async (folder) => {
-        await rm(folder, { recursive: true });
-        await writeFile(folder, "");
-      },
-      /^cannot open the cache .*: part of the path is not a folder/,
-    ],
-  ])("%s", async (_how, ruin, reason) => {
+/** Makes a cache with 500 answers, and damages its file. */
+const ruins: readonly (readonly [how: string, ruin: (path: string) => Promise<unknown>])[] = [
+  ["truncated", async (path) => truncate(path, (await stat(path)).size / 2)],
+  ["replaced by another file", (path) => writeFile(path, "nothing of the kind\n".repeat(1000))],
+  [
+    "with an answer that was changed",
+    async (path) => {
+      const bytes = await readFile(path);
+      for (let at = 0; (at = bytes.indexOf('["query key 3"', at) + 20) >= 20;) bytes[at]! ^= 0x01;
+      await writeFile(path, bytes);
+    },
+  ],
+];
+
+describe("a damaged cache is set aside with one warning, and a new one takes its place", () => {
+  test.each(ruins)("%s", async (_how, ruin) => {
     const folder = await newFolder();
     await filled(folder, new ManualClock(), 500);
-    await ruin(folder);
-    expect(await unused(folder)).toMatch(reason);
+    await ruin(dataFile(folder));
+    const { cache, warnings } = await openIn(folder);
+    // Its first read may be what notices it.
+    await cache.get("query key 3");
+    await expect.poll(() => warnings.length).toBe(1);
+    expect(warnings[0]).toMatch(
+      /is damaged: .*; it is set aside as .*answers\.db\.damaged, and a new one takes its place$/,
+    );
+    await expect
+      .poll(async () => {
+        await cache.put("query key", complete({ n: 7 }));
+        return cache.get("query key");
+      })
+      .toEqual(complete({ n: 7 }));
+    await cache.close();
+    const { cache: next, warnings: none } = await openIn(folder);
+    expect([await next.get("query key"), await next.get("query key 3"), none]).toEqual([
+      complete({ n: 7 }),
+      null,
+      [],
+    ]);
   });
 
-  /** The only warning. */
-  async function unused(folder: string): Promise<string | undefined> {
-    const { cache, warnings } = await openIn(folder);
-    await cache.put("query key", complete());
-    await cache.sync();
-    expect([await cache.get("query key"), await cache.get("query key 0"), warnings.length]).toEqual(
-      [null, null, 1],
-    );
-    expect(warnings[0]).toMatch(/; the run continues without the cache$/);
-    return warnings[0];
-  }
+  test.each(ruins)("but stays where it is when it is only read: %s", async (_how, ruin) => {
+    const folder = await newFolder();
+    await filled(folder, new ManualClock(), 500);
+    await ruin(dataFile(folder));
+    const warnings: string[] = [];
+    const onWarning = (message: string): void => void warnings.push(message);
+    const options = { folder, ttlMs: day, clock: new ManualClock(), onWarning, readOnly: true };
+    const cache = await openCache(options);
+    expect([await cache.get("query key 3"), await cache.get("query key 3")]).toEqual([null, null]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/is damaged: .*; delete the folder .*; the run continues without/),
+    ]);
+  });
 });
 
-test("a damaged entry is looked up again, with one warning", async () => {
+test("a file in place of its folder costs one warning", async () => {
   const folder = await newFolder();
-  await filled(folder, new ManualClock(), 20);
-  const bytes = await readFile(dataFile(folder));
-  for (const n of [3, 4]) {
-    // An entry that was stored once has one copy in the file.
-    const at = bytes.indexOf(`["query key ${n}"`);
-    bytes[at + 20]! ^= 0x01;
-  }
-  await writeFile(dataFile(folder), bytes);
+  await writeFile(folder, "");
   const { cache, warnings } = await openIn(folder);
-  const found = await Promise.all([2, 3, 4, 5].map(async (n) => cache.get(`query key ${n}`)));
-  expect(found.map((finding) => finding !== null)).toEqual([true, false, false, true]);
-  expect(warnings).toEqual([expect.stringMatching(/entries of the cache .* are damaged/)]);
+  await cache.put("query key", complete());
+  await cache.sync();
+  expect([await cache.get("query key"), warnings]).toEqual([
+    null,
+    [expect.stringMatching(/^cannot open the cache .*: part of the path is not a folder; the run/)],
+  ]);
 });
 
 test.each([false, true])(

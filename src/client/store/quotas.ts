@@ -1,4 +1,4 @@
-import { hash, randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import {
   accessSync,
   closeSync,
@@ -11,25 +11,21 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { crc32 } from "node:zlib";
 import { DatabaseSync, type DatabaseSyncOptions as DatabaseOptions } from "@photostructure/sqlite";
-import type { Rate } from "../../../core/options.js";
-import { type Database, transact, busyTimeoutMs } from "../sqlite.js";
-import { corruptCode, isCorrupt, storeFault, isBusy } from "../store-fault.js";
-import { QuotaCounts, type QuotaUse, MemoryQuotaStore } from "./quota-counts.js";
-import { serviceAddress } from "../cache-key.js";
+import { UsageError } from "../../core/errors.js";
+import { makeFolder } from "../../core/files/folders.js";
+import type { Rate } from "../../core/options.js";
+import { serviceAddress } from "./cache-key.js";
+import {
+  busyTimeoutMs,
+  type Database,
+  isBusy,
+  isCorrupt,
+  storeFault,
+  transact,
+} from "./database.js";
+import { MemoryQuotaStore, QuotaCounts, type QuotaUse } from "./quota-counts.js";
 import { quotaName, type QuotaStore, type Reservation, type ReserveOptions } from "./quota.js";
-import { UsageError } from "../../../core/errors.js";
-import { makeFolder } from "../../../core/files/folders.js";
-
-/** File format version. Increase when the layout changes. */
-const version = 5;
-
-/** The counts of a service, and the CRC-32 of their text. */
-const schema = `
-  CREATE TABLE counts (text TEXT, checksum INTEGER) STRICT;
-  INSERT INTO counts VALUES ('', 0);
-  PRAGMA user_version = ${version};`;
 
 export interface QuotaLocation {
   /** Address of the service whose quotas are counted. */
@@ -63,7 +59,9 @@ export function readQuotas(
   try {
     if (existsSync(path)) {
       accessSync(path, constants.R_OK);
-      counts = withDatabase(path, { readOnly: true, timeout: patienceMs }, countsIn);
+      counts = withDatabase(path, { readOnly: true, timeout: patienceMs }, (database) =>
+        QuotaCounts.in(database),
+      );
     }
   } catch (error) {
     if (isCorrupt(path, error)) counts = new QuotaCounts(lostAt(path, location));
@@ -82,7 +80,8 @@ function quotaFolder(stateFolder: string): string {
 export function quotaPath({ stateFolder, service }: Omit<QuotaLocation, "onWarning">): string {
   const address = serviceAddress(service);
   const host = new URL(service).hostname.replaceAll(/[^a-z0-9.-]/g, "_").slice(0, 100);
-  return join(quotaFolder(stateFolder), `${host}-${hash("sha256", address).slice(0, 16)}.db`);
+  const digest = createHash("sha256").update(address).digest("hex").slice(0, 16);
+  return join(quotaFolder(stateFolder), `${host}-${digest}.db`);
 }
 
 /** When the quotas of a damaged file count as used up. */
@@ -96,18 +95,6 @@ function lostAt(path: string, { onWarning }: QuotaLocation): number {
   return writtenMs + longestReservationMs;
 }
 
-/** Changes the counts in one transaction that is on disk when this returns. */
-function changeFile<T>(path: string, timeout: number, change: (counts: QuotaCounts) => T): T {
-  return withDatabase(path, { timeout }, (database) =>
-    transact(database, () => {
-      const counts = countsIn(database);
-      const changed = change(counts);
-      keep(database, counts);
-      return changed;
-    }),
-  );
-}
-
 /**
  * Creates a file. It appears complete, so an empty file always means damage.
  * @param lostMs when the counts of the damaged file that it replaces were lost; null keeps a file
@@ -118,10 +105,7 @@ function createFile(path: string, lostMs: number | null): void {
   try {
     closeSync(openSync(fresh, "wx", 0o600));
     withDatabase(fresh, {}, (database) =>
-      transact(database, () => {
-        database.exec(schema);
-        keep(database, new QuotaCounts(lostMs));
-      }),
+      transact(database, () => QuotaCounts.create(database, lostMs)),
     );
     if (lostMs === null) linkSync(fresh, path);
     else {
@@ -137,24 +121,9 @@ function createFile(path: string, lostMs: number | null): void {
   }
 }
 
-/** @throws an error of SQLite's code for damage if the counts are not as this version kept them */
-function countsIn(database: Database): QuotaCounts {
-  const found = database.prepare("SELECT *, user_version FROM counts, pragma_user_version").get();
-  const { text, checksum, user_version: by } = (found ?? {}) as Record<string, unknown>;
-  if (typeof text !== "string" || by !== version || checksum !== crc32(text)) {
-    throw Object.assign(new Error("damaged"), { errcode: corruptCode });
-  }
-  return new QuotaCounts(...(JSON.parse(text) as ReturnType<QuotaCounts["toJSON"]>));
-}
-
-function keep(database: Database, counts: QuotaCounts): void {
-  const text = JSON.stringify(counts);
-  database.prepare("UPDATE counts SET text = ?, checksum = ?").run(text, crc32(text));
-}
-
 /**
- * Opens a file for the length of `work`. Without a write-ahead log, no second file can be lost or
- * damaged.
+ * Opens a file for the length of `work`. A change is on disk when this returns. Without a write-ahead
+ * log, no second file can be lost or damaged.
  */
 function withDatabase<T>(
   path: string,
@@ -257,12 +226,21 @@ class FileQuotaStore implements QuotaStore {
     accessSync(dirname(path), constants.W_OK);
     if (!existsSync(path)) createFile(path, null);
     accessSync(path, constants.R_OK | constants.W_OK);
+    const inFile = (): T =>
+      withDatabase(path, { timeout }, (database) =>
+        transact(database, () => {
+          const counts = QuotaCounts.in(database);
+          const changed = change(counts);
+          counts.keep();
+          return changed;
+        }),
+      );
     try {
-      return changeFile(path, timeout, change);
+      return inFile();
     } catch (error) {
       if (!isCorrupt(path, error)) throw error;
       createFile(path, lostAt(path, this.#location));
-      return changeFile(path, timeout, change);
+      return inFile();
     }
   }
 }

@@ -1,5 +1,5 @@
-import type { Clock } from "../../../core/clock.js";
-import type { Rate } from "../../../core/options.js";
+import type { Clock } from "../../core/clock.js";
+import type { Rate } from "../../core/options.js";
 
 /** Requests that one process may send until a deadline. It returns what it doesn't use. */
 export interface Reservation {

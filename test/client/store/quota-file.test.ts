@@ -5,14 +5,10 @@ import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, test } from "vitest";
-import { Quota, quotaName, type QuotaStore } from "../../../../src/client/store/quota/quota.js";
-import {
-  quotaPath,
-  readQuotas,
-  openQuotas,
-} from "../../../../src/client/store/quota/quota-file.js";
-import { ManualClock } from "../../../helpers/manual-clock.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { Quota, quotaName, type QuotaStore } from "../../../src/client/store/quota.js";
+import { quotaPath, readQuotas, openQuotas } from "../../../src/client/store/quotas.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 const day = 86_400_000;
 /** Value of `wait` while a reservation is being stored. */
@@ -85,7 +81,7 @@ describe("a quota counted in a folder", () => {
     const killed = `
       import { DatabaseSync } from "@photostructure/sqlite";
       const database = new DatabaseSync(${JSON.stringify(path)});
-      database.exec("PRAGMA cache_size = 1; BEGIN IMMEDIATE; UPDATE counts SET text = hex(zeroblob(1e5))");
+      database.exec("PRAGMA cache_size = 1; BEGIN IMMEDIATE; CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(1e5))");
       process.kill(process.pid, "SIGKILL");`;
     const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", killed]);
     await expect(run).rejects.toMatchObject({ signal: "SIGKILL" });
@@ -97,8 +93,8 @@ describe("a quota counted in a folder", () => {
   test("is exact when four processes share it", async () => {
     const { stateFolder } = await counted();
     const program = `
-      import { Quota } from "./dist/client/store/quota/quota.js";
-      import { openQuotas } from "./dist/client/store/quota/quota-file.js";
+      import { Quota } from "./dist/client/store/quota.js";
+      import { openQuotas } from "./dist/client/store/quotas.js";
       const start = ${Date.now()};
       // Time passes 20 times as fast, the same for all processes.
       const clock = {
@@ -120,7 +116,7 @@ describe("a quota counted in a folder", () => {
       console.log(spent);`;
     const run = () =>
       promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], {
-        cwd: new URL("../../../..", import.meta.url),
+        cwd: new URL("../../..", import.meta.url),
       });
     const outputs = await Promise.all(Array.from({ length: 4 }, run));
     expect(outputs.map(({ stderr }) => stderr).join("")).toBe("");

@@ -1,0 +1,257 @@
+import { crc32 } from "node:zlib";
+import { memberTexts, parseJson, readJson, resultText } from "../../core/json-members.js";
+import {
+  type Again,
+  type Answers,
+  type Finding,
+  type FindingError,
+  type FindingStatus,
+  firstAnswer,
+  type JsonObject,
+  largeAnswer,
+  type LookupAnswer,
+  type LookupEndpoint,
+  lookupEndpoints,
+  type LookupRecord,
+  type MadeUp,
+} from "../../core/finding.js";
+import { corrupt, type Database, type Statement } from "./database.js";
+
+/**
+ * The table of answers, the same in a run's journal and in a cache. An answer never changes; a newer
+ * one takes its place. `previous` is the number of an earlier answer of the same chain, in a journal.
+ */
+export const answersSchema = `
+  CREATE TABLE answers (
+    n INTEGER PRIMARY KEY,
+    hash INTEGER NOT NULL,
+    previous INTEGER NOT NULL,
+    stored_at INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    head TEXT NOT NULL,
+    body ANY NOT NULL,
+    checksum INTEGER NOT NULL
+  ) STRICT;`;
+
+/** Kinds of answers, which differ in how long they may be used. Failures are never used again. */
+export const answerKinds = ["full", "partial", "invalid", "bogon", "failed"] as const;
+
+export type AnswerKind = (typeof answerKinds)[number];
+
+export interface ReadBackOptions {
+  /** Return the text of each result as the service wrote it. @default false */
+  readonly asReceived?: boolean | undefined;
+}
+
+/** An answer as it is stored, not read yet. */
+export interface StoredAnswer {
+  readonly n: number;
+  readonly hash: number;
+  readonly previous: number;
+  /** Milliseconds since 1970. */
+  readonly storedAt: number;
+  readonly kind: AnswerKind;
+  readonly key: string;
+  readonly head: Head;
+  readonly body: Uint8Array | string;
+}
+
+type Placed = Pick<StoredAnswer, "hash" | "previous" | "storedAt">;
+
+/** Reads and writes the table of answers. Each has a checksum, which SQLite's pages don't. */
+export class AnswerTable {
+  readonly #insert: Statement;
+  readonly #byNumber: Statement;
+  readonly #byHash: Statement;
+  readonly #between: Statement;
+
+  constructor(database: Database) {
+    const columns = "n, hash, previous, stored_at, kind, head, body, checksum";
+    const read = (condition: string): Statement => {
+      const statement = database.prepare(`SELECT ${columns} FROM answers WHERE ${condition}`);
+      statement.setReturnArrays(true);
+      return statement;
+    };
+    this.#insert = database.prepare(
+      `INSERT OR REPLACE INTO answers (${columns}) VALUES (NULL${", ?".repeat(7)})`,
+    );
+    this.#byNumber = read("n = ?");
+    this.#byHash = read("hash = ?");
+    this.#between = read("n BETWEEN ? AND ? ORDER BY n");
+  }
+
+  /** Returns the answer's number. */
+  add(key: string, record: LookupRecord, { hash, previous, storedAt }: Placed): number {
+    const kind = answerKinds.indexOf(kindOf(record));
+    const head = headOf(key, record);
+    const body = bodyOf(record);
+    const sum = checksum(storedAt, kind, head, body);
+    const row = [hash, previous, storedAt, kind, head, body, sum];
+    return Number(this.#insert.run(...row).lastInsertRowid);
+  }
+
+  /** @throws SQLite's error for damage if it isn't what was written */
+  byNumber(n: number): StoredAnswer | null {
+    return storedOf(this.#byNumber.get(n));
+  }
+
+  /** @throws as `byNumber` */
+  byHash(hash: number): StoredAnswer | null {
+    return storedOf(this.#byHash.get(hash));
+  }
+
+  /** Answers by number, both ends included, in order. @throws as `byNumber` */
+  between(from: number, to: number): readonly StoredAnswer[] {
+    return this.#between.all(from, to).map((row) => storedOf(row)!);
+  }
+}
+
+/** Checks a row. @throws as `byNumber` */
+function storedOf(row: unknown): StoredAnswer | null {
+  if (row === undefined) return null;
+  const [n, hash, previous, storedAt, kind, text, body, sum] = row as readonly unknown[];
+  const isSound =
+    typeof text === "string" &&
+    (typeof body === "string" || body instanceof Uint8Array) &&
+    sum === checksum(Number(storedAt), Number(kind), text, body);
+  if (!isSound) throw corrupt(`answer ${String(n)} has a wrong checksum`);
+  const head = JSON.parse(text) as Head;
+  return {
+    n: Number(n),
+    hash: Number(hash),
+    previous: Number(previous),
+    storedAt: Number(storedAt),
+    kind: answerKinds[Number(kind)] ?? "failed",
+    key: head[0],
+    head,
+    body,
+  };
+}
+
+function checksum(storedAt: number, kind: number, head: string, body: Uint8Array | string): number {
+  return crc32(body, crc32(`${storedAt} ${kind} ${head}`));
+}
+
+function kindOf({ finding, again }: LookupRecord): AnswerKind {
+  const { status } = finding;
+  if (again !== null) return "failed";
+  if (status === "partial" || status === "invalid") return status;
+  if (status !== "complete") return "failed";
+  const result = firstAnswer(finding)?.result;
+  return result?.["type"] === "IP_BOGON" || result?.["bogon"] === true ? "bogon" : "full";
+}
+
+/** Everything but the results. */
+type Head = readonly [
+  key: string,
+  status: FindingStatus,
+  missing: readonly string[],
+  httpStatus: number | null,
+  attempts: number,
+  lookedUpAt: string | null,
+  error: FindingError | null,
+  again: Again["policy"] | null,
+  madeUp: MadeUp | null,
+  /** Row that asked first, and the HTTP status or fault code of each request; absent if no row did. */
+  origin?: readonly [row: number | null, outcomes: readonly string[], drift: readonly string[]],
+];
+
+function headOf(key: string, { finding, again, origin, drift }: LookupRecord): string {
+  const { status, missing, httpStatus, attempts, lookedUpAt, error, source } = finding;
+  // An answer without data, such as a 400, has a source alone.
+  const isMadeUp = source === "sample" || source === "invented";
+  const madeUp = isMadeUp ? source : (firstAnswer(finding)?.madeUp ?? null);
+  const policy = again?.policy ?? null;
+  const counts = [httpStatus, attempts, lookedUpAt, error, policy, madeUp] as const;
+  const common = [key, status, missing, ...counts] as const;
+  const head: Head =
+    origin === undefined ? common : [...common, [origin.row, origin.outcomes, drift]];
+  return JSON.stringify(head);
+}
+
+/** Longest body stored as received, in bytes; longer ones may be mostly white space. */
+const maxBodyBytes = 64 * 1024;
+
+/**
+ * The results: a full answer's body as received, which saves serializing it; otherwise JSON by endpoint.
+ * Results whose text was kept are written exactly as the service sent them.
+ */
+function bodyOf({ finding, body }: LookupRecord): Uint8Array | string {
+  if (body !== undefined && body.length <= maxBodyBytes) return body;
+  const texts = lookupEndpoints.flatMap((endpoint) => {
+    const answer = finding.answers[endpoint];
+    if (answer === undefined) return [];
+    return `"${endpoint}":${answer.text ?? JSON.stringify(answer.result)}`;
+  });
+  return `{${texts.join(",")}}`;
+}
+
+/** What is known of an answer without its results. */
+export function outlineOf({ head }: Pick<StoredAnswer, "head">): Pick<
+  LookupRecord,
+  "again" | "drift" | "origin"
+> & {
+  readonly finding: Pick<Finding, "attempts">;
+  readonly madeUp: MadeUp | undefined;
+} {
+  const [, , , , attempts, , , policy, madeUp, from] = head;
+  const again = policy === null ? null : { policy, afterMs: null };
+  const known = { finding: { attempts }, again, madeUp: madeUp ?? undefined };
+  if (from === undefined) return { ...known, drift: [] };
+  const [row, outcomes, drift] = from;
+  return { ...known, drift, origin: { row, outcomes } };
+}
+
+/** Reads an answer. */
+export function storedRecord(
+  stored: Pick<StoredAnswer, "key" | "head" | "body">,
+  { asReceived = false }: ReadBackOptions = {},
+): LookupRecord {
+  const { key, head, body } = stored;
+  const { madeUp, finding: _, ...rest } = outlineOf(stored);
+  const [, status, missing, httpStatus, attempts, lookedUpAt, error] = head;
+  const answers =
+    typeof body === "string"
+      ? answersIn(body, asReceived, madeUp)
+      : answerAsReceived(key, body, asReceived, madeUp);
+  const source = madeUp ?? "live";
+  const counts = { httpStatus, attempts, lookedUpAt, error };
+  return { finding: { status, answers, missing, source, ...counts }, ...rest };
+}
+
+function answerAsReceived(
+  key: string,
+  bytes: Uint8Array,
+  asReceived: boolean,
+  madeUp: MadeUp | undefined,
+): Answers {
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const reading = readJson(body);
+  if (reading.fault !== null) throw corrupt(`the answer to ${key} ${reading.fault}`);
+  const { result } = reading.value as { readonly result: JsonObject };
+  const answer: LookupAnswer = {
+    result,
+    text: asReceived ? resultText(reading.text) : undefined,
+    bytes: body.length > largeAnswer ? body.length : undefined,
+    madeUp,
+  };
+  return { [endpointIn(key)]: answer };
+}
+
+function answersIn(text: string, asReceived: boolean, madeUp: MadeUp | undefined): Answers {
+  const results = parseJson(text) as { readonly [endpoint in LookupEndpoint]?: JsonObject };
+  const texts = asReceived ? memberTexts(text) : null;
+  const bytes = text.length > largeAnswer ? text.length : undefined;
+  const answers: Partial<Record<LookupEndpoint, LookupAnswer>> = {};
+  for (const endpoint of lookupEndpoints) {
+    const result = results[endpoint];
+    if (result === undefined) continue;
+    answers[endpoint] = { result, text: texts?.get(endpoint), bytes, madeUp };
+  }
+  return answers;
+}
+
+/** Keys begin with an endpoint. */
+function endpointIn(key: string): LookupEndpoint {
+  return lookupEndpoints.find((endpoint) => key.startsWith(endpoint)) ?? "query";
+}

@@ -1,0 +1,110 @@
+import { existsSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "@photostructure/sqlite";
+import {
+  AnswerTable,
+  storedRecord,
+  type StoredAnswer,
+} from "../../../client/store/answer-table.js";
+import { closeDatabase, type Database, openStore } from "../../../client/store/database.js";
+import { Journal } from "../../../client/store/journal.js";
+import { FatalError } from "../../../core/errors.js";
+import { databaseName } from "./checkpoint.js";
+import {
+  factNames,
+  readFact,
+  RunDatabase,
+  runLayout,
+  stateFault,
+  writeFact,
+} from "./run-database.js";
+
+/**
+ * If the database in a folder is damaged, replaces it by a new one with what can be read of it: its
+ * answers, and the service they are from.
+ *
+ * @returns how many answers; null if it is not damaged
+ * @throws UsageError `output_locked`, `state_version`; FatalError `output_*`
+ */
+export async function salvage(folder: string): Promise<number | null> {
+  const path = join(folder, databaseName);
+  if (!existsSync(path) || (await isSound(folder))) return null;
+  const fresh = `${path}.new`;
+  try {
+    rmSync(fresh, { force: true });
+    const count = await copyAnswers(path, fresh);
+    for (const suffix of ["-wal", "-shm", "-journal"]) rmSync(path + suffix, { force: true });
+    renameSync(fresh, path);
+    return count;
+  } catch (error) {
+    throw stateFault(path, error);
+  }
+}
+
+async function isSound(folder: string): Promise<boolean> {
+  let run: RunDatabase | null = null;
+  try {
+    run = await RunDatabase.open(folder);
+    run.check();
+    for (const name of factNames) run.read(name);
+    for (const _ of run.openJournal({}).replay(run.answers));
+    return true;
+  } catch (error) {
+    if (error instanceof FatalError && error.code === "state_damaged") return false;
+    throw error;
+  } finally {
+    run?.close();
+  }
+}
+
+async function copyAnswers(path: string, fresh: string): Promise<number> {
+  const to = (await openStore(fresh, runLayout))!;
+  const from = new DatabaseSync(path);
+  let count = 0;
+  try {
+    const fault = (error: unknown) => stateFault(fresh, error);
+    const copy = new Journal(to, { path: fresh, fault });
+    const service = attempt(() => readFact(from, "service"));
+    for (const answer of service === null ? [] : readableAnswers(from)) {
+      await copy.put(answer.key, storedRecord(answer, { asReceived: true }));
+      count++;
+    }
+    copy.commit(() => writeFact(to, "service", service));
+    await copy.close();
+  } finally {
+    from.close();
+    closeDatabase(to, true);
+  }
+  return count;
+}
+
+/** Rows that are read at once. */
+const rowsAtOnce = 256;
+
+/** Ranges without a readable row after which there are no others. */
+const mostEmpty = 1_000;
+
+/** The answers that can be read, whatever happened to those between them. */
+function* readableAnswers(database: Database): Generator<StoredAnswer> {
+  const table = attempt(() => new AnswerTable(database));
+  if (table === null) return;
+  const latest = "SELECT coalesce(max(n), 0) last FROM answers";
+  const known = attempt(() => database.prepare(latest).get() as { readonly last: number });
+  const last = known?.last ?? Number.POSITIVE_INFINITY;
+  for (let [from, empty] = [1, 0]; from <= last && empty < mostEmpty; from += rowsAtOnce) {
+    let found = attempt(() => table.between(from, from + rowsAtOnce - 1));
+    found ??= Array.from({ length: rowsAtOnce }, (_, at) => from + at).flatMap(
+      (n) => attempt(() => table.byNumber(n)) ?? [],
+    );
+    empty = found.length === 0 ? empty + 1 : 0;
+    yield* found;
+  }
+}
+
+function attempt<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}
