@@ -76,8 +76,12 @@ export async function openStore(path: string, layout: StoreLayout): Promise<Data
       PRAGMA cell_size_check = ON;
       PRAGMA trusted_schema = OFF;`);
     if (found !== 0) return;
-    transact(database, () => database.exec(`${schema} PRAGMA user_version = ${version};`));
-    found = version;
+    transact(database, () => {
+      found = Number(pragma(database, "user_version"));
+      // Another process may have created them meanwhile.
+      if (found === 0) database.exec(`${schema} PRAGMA user_version = ${version};`);
+    });
+    found = Number(pragma(database, "user_version"));
   };
   const database = await openDatabase(path, setUp, alone ? busyTimeoutMs : lockTimeoutMs);
   if (found === version) return database;

@@ -87,8 +87,8 @@ export class RunDatabase {
         host,
         since: new Date().toISOString(),
       };
-      run.commit(() => run.write("runner", runner));
       try {
+        run.commit(() => run.write("runner", runner));
         // Others read it without a lock, and without the log.
         database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
       } catch (error) {

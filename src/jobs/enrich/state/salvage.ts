@@ -1,4 +1,15 @@
-import { existsSync, renameSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import {
@@ -29,15 +40,38 @@ import {
 export async function salvage(folder: string): Promise<number | null> {
   const path = join(folder, databaseName);
   if (!existsSync(path) || (await isSound(folder))) return null;
-  const fresh = `${path}.new`;
+  const [fresh, copy] = [`${path}.new`, `${path}.damaged`];
+  const suffixes = ["", "-wal", "-shm", "-journal"];
+  const remove = (file: string): void => {
+    for (const suffix of suffixes) rmSync(file + suffix, { force: true });
+  };
   try {
-    rmSync(fresh, { force: true });
-    const count = await copyAnswers(path, fresh);
-    for (const suffix of ["-wal", "-shm", "-journal"]) rmSync(path + suffix, { force: true });
+    remove(fresh);
+    // The driver may not have given up the file itself.
+    for (const suffix of suffixes.filter((each) => existsSync(path + each))) {
+      copyFileSync(path + suffix, copy + suffix, constants.COPYFILE_FICLONE);
+    }
+    lengthen(copy);
+    const count = await copyAnswers(copy, fresh);
+    for (const suffix of suffixes.slice(1)) rmSync(path + suffix, { force: true });
     renameSync(fresh, path);
+    remove(copy);
     return count;
   } catch (error) {
     throw stateFault(path, error);
+  }
+}
+
+/** SQLite refuses to read a file that was cut off: gives it the length that its header names. */
+function lengthen(path: string): void {
+  const file = openSync(path, "r+");
+  try {
+    const header = Buffer.alloc(100);
+    readSync(file, header, 0, 100, 0);
+    const length = header.readUInt16BE(16) * header.readUInt32BE(28);
+    if (length > fstatSync(file).size && length < 2 ** 40) ftruncateSync(file, length);
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -14,7 +14,7 @@ import { RunDatabase } from "./run-database.js";
 /** Files and folders that a run keeps in its state folder. Anything else is foreign. */
 const own = new RegExp(
   `^(?:${[
-    String.raw`run\.db(?:\.new)?(?:-wal|-journal|-shm)?`,
+    String.raw`run\.db(?:\.new|\.damaged)?(?:-wal|-journal|-shm)?`,
     String.raw`manifest\.json(?:\.new)?`,
     String.raw`(?:input-\d+/)?(?:input\.[\w.]+|copied\.json)(?:\.new)?`,
     String.raw`rows\.part|seen-items\.part|input-\d+`,

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, it } from "vitest";
 import { openStateFolder, statePath } from "../../../../src/jobs/enrich/state/state-folder.js";
+import { complete } from "../../../client/lookup/attempts.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import type { Checkpoint } from "../../../../src/jobs/enrich/state/checkpoint.js";
 
@@ -106,6 +107,35 @@ describe("openStateFolder", () => {
   });
 });
 
+describe("--restart over a damaged database", () => {
+  it.each([
+    ["an answer was changed", (bytes: Buffer) => replaced(bytes, '"n":700,', '"n":701,')],
+    ["a page is lost", (bytes: Buffer) => bytes.fill(0, 40 * 4096, 41 * 4096)],
+    ["it is cut off", (bytes: Buffer) => bytes.subarray(0, bytes.length - 20 * 4096)],
+  ])("keeps the answers that can be read: %s", async (_, damage) => {
+    const output = await interrupted(2_000);
+    const path = join(statePath(output), "run.db");
+    await writeFile(path, damage(await readFile(path)));
+    const notices: string[] = [];
+    const onNotice = (message: string): void => void notices.push(message);
+    const state = await openStateFolder(output, { ...restart, onNotice });
+    const { answers } = state.database;
+    expect(answers).toBeGreaterThan(1_500);
+    expect(answers).toBeLessThan(2_000);
+    expect(notices[0]).toContain(`was damaged; ${answers.toLocaleString("en")} answers could be`);
+    for (const _answer of state.database.openJournal({}).replay(answers));
+    expect(state.database.read("service")).toEqual({ name: "https://intel.example" });
+    await state.remove();
+  });
+
+  it("keeps none of a database that is whole", async () => {
+    const output = await interrupted(20);
+    const state = await openStateFolder(output, restart);
+    expect(state.database.answers).toBe(0);
+    await state.remove();
+  });
+});
+
 function replaced(bytes: Buffer, before: string, after: string): Buffer {
   bytes.write(after, bytes.indexOf(before));
   return bytes;
@@ -177,15 +207,21 @@ describe("a state folder's name that is already in use", () => {
   });
 });
 
-async function interrupted(): Promise<string> {
+async function interrupted(answers = 0): Promise<string> {
   const output = join(await temporaryFolder(), "out.csv");
   const state = await openStateFolder(output, start);
+  const journal = state.database.openJournal({});
+  for (let n = 0; n < answers; n++) {
+    await journal.put(`query ip ${n}`, complete({ n, text: "x".repeat(200) }));
+  }
   await state.save(aCheckpoint());
+  await journal.close();
   state.release();
   return output;
 }
 
 function aCheckpoint(): Checkpoint {
-  const some = { runId: "r1", tally: {}, fingerprint: { options: {} }, answers: { earlier: 0 } };
+  const fingerprint = { options: { "intel-url": "https://intel.example" } };
+  const some = { runId: "r1", tally: {}, fingerprint, answers: { last: 0, earlier: 0 } };
   return some as unknown as Checkpoint;
 }
