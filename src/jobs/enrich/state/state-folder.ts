@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { FatalError, startOver, UsageError } from "../../../core/errors.js";
+import { continueRun, FatalError, startOver, UsageError } from "../../../core/errors.js";
 import { makeFolder } from "../../../core/files/folders.js";
 import type { Manifest } from "../../../core/manifest.js";
 import { counted } from "../../../core/wording/quantity.js";
