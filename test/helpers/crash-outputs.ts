@@ -99,8 +99,9 @@ export async function faultsOf(name: string, crashCase: CrashCase): Promise<read
   const { points, resumed, faults } = report;
   process.stdout.write(`${name}: ${points} crash points, ${resumed} resumed\n`);
   const isShort = crashCase.takesOver === true || crashCase.retry !== undefined;
-  expect(points).toBeGreaterThan(isShort ? 20 : 50);
-  expect(resumed).toBeGreaterThan(crashCase.publishing === true ? 5 : 15);
+  // What SQLite does to its files is no operation of Node.js.
+  expect(points).toBeGreaterThan(isShort ? 8 : 20);
+  expect(resumed).toBeGreaterThan(isShort || crashCase.publishing === true ? 5 : 15);
   return faults;
 }
 
