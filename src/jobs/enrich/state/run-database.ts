@@ -150,7 +150,8 @@ export class RunDatabase {
 
   /** Resolves once what was committed survives a power loss. */
   async sync(): Promise<void> {
-    await this.#journal?.sync();
+    if (this.#journal?.isOpen === true) await this.#journal.sync();
+    else this.#try(() => this.#database.exec("PRAGMA wal_checkpoint(TRUNCATE)"));
   }
 
   /** The answers. Whoever opens it closes it before the database. */
