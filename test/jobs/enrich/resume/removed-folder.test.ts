@@ -8,6 +8,9 @@ import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 const names = Array.from({ length: 120 }, (_, n) => `h${n}.example.com`);
 
+const concurrency = 4;
+const open = ["--concurrency", String(concurrency)];
+
 /** An output, and the folder that its state is in. */
 const outputs = {
   "out/o.csv": "out/o.csv.state",
@@ -35,7 +38,7 @@ async function started(output: string) {
   await mkdir(join(cwd, "out"));
   await writeFile(join(cwd, "in.csv"), `domain\n${names.join("\n")}\n`);
   const server = await startAnsweringServer();
-  const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "9000/s"];
+  const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "9000/s", ...open];
   const enrich = (...flags: readonly string[]) =>
     runRepute(["enrich", "in.csv", "-o", output, ...service, ...flags], { cwd });
   /** Runs it, and loses something after some of its requests. */
@@ -61,7 +64,9 @@ test.each(cases)("a run to %s %s keeps its answers", async (output, loss, state)
   await mkdir(join(cwd, "out"), { recursive: true });
   const resumed = await enrich("--resume");
   expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringContaining("took over")]);
-  expect([server.total, server.asked.size]).toEqual([names.length, names.length]);
+  expect(server.asked.size).toBe(names.length);
+  // Those that were open when the run ended may be repeated.
+  expect(server.total).toBeLessThanOrEqual(names.length + concurrency);
   expect(await runRepute(["verify", output], { cwd })).toMatchObject({ code: 0 });
 });
 
