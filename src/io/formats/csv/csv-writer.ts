@@ -19,7 +19,13 @@ export function csvEncoder(own: Delimiter, options: EncoderOptions): Encoder {
   };
   return {
     header: csvText([names], delimiter),
-    encode: (rows) => csvText(rows.map(outputCells), delimiter),
+    encode(rows) {
+      let text = "";
+      for (let at = 0; at < rows.length; at += recordsAtOnce) {
+        text += csvText(rows.slice(at, at + recordsAtOnce).map(outputCells), delimiter);
+      }
+      return text;
+    },
   };
 }
 
