@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createReadStream, readdirSync, readlinkSync } from "node:fs";
-import { readFile, symlink, writeFile } from "node:fs/promises";
+import { readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -113,3 +113,27 @@ function isLinkTo(link: string, path: string): boolean {
     return false;
   }
 }
+
+test.each([
+  ["extract", ["extract", "in.csv", "-o", "out.csv"], /^item,kind,file,line,count\n/],
+  ["diff", ["diff", "a.csv", "a.csv", "-o", "out.csv"], /^change,/],
+  ["report", ["report", "a.csv", "-o", "out.html"], /^<!doctype html>/i],
+  [
+    "enrich --report",
+    ["enrich", "in.csv", "--local", "-o", "b.csv", "--report", "out.html"],
+    /^<!doctype html>/i,
+  ],
+])("%s writes to a named pipe, which stays one", async (_, args, content) => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), "ip\n192.0.2.1\n");
+  await runRepute(["enrich", "in.csv", "-o", "a.csv", "--local", "--quiet"], { cwd });
+  const pipe = join(
+    cwd,
+    args.find((arg) => arg.startsWith("out."))!,
+  );
+  execFileSync("mkfifo", [pipe]);
+  const read = text(createReadStream(pipe));
+  expect((await runRepute([...args, "--quiet"], { cwd })).code).toBe(0);
+  expect(await read).toMatch(content);
+  expect((await stat(pipe)).isFIFO()).toBe(true);
+});

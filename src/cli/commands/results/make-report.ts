@@ -11,8 +11,7 @@ import {
 } from "../../../core/files/output-names.js";
 import { realPath } from "../../../core/files/folders.js";
 import { shellWord } from "../../../core/wording/quantity.js";
-import { replaceFile } from "../../../core/files/json-file.js";
-import { outputFault } from "../../../core/files/output-fault.js";
+import { writeTo } from "./write-lines.js";
 import { isObjectAddress } from "../../../io/s3/address.js";
 import type { Output } from "../../../io/output/output.js";
 import { parseOutput } from "../../../io/output/registry.js";
@@ -102,14 +101,7 @@ function previousUnknown(output: string): UsageError {
 /** Writes a report as a page; a reader finds the old page or the new one. */
 async function writeReportPage(path: string, report: Report): Promise<void> {
   const { reportPage } = await import("../../../jobs/report/page/page.js");
-  if (isObjectAddress(path)) {
-    const { writeObject } = await import("../../../io/s3/write-object.js");
-    await writeObject(path, { text: reportPage(report), type: "text/html; charset=utf-8" });
-    return;
-  }
-  await replaceFile(realPath(path), reportPage(report), 0o644).catch((error: unknown) => {
-    throw outputFault(path, error);
-  });
+  await writeTo(parseOutput(path), [reportPage(report)]);
 }
 
 /** @throws UsageError `unknown_output` unless the name ends like a page's */

@@ -1,7 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, open, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { raceAbort } from "../../../core/abort.js";
 import { UsageError } from "../../../core/errors.js";
+import { outputFault } from "../../../core/files/output-fault.js";
 import type { Output } from "../../../io/output/output.js";
 import { openFileDestination } from "../../../io/output/file-destination.js";
 import { removePart, renamePart } from "../../../io/output/part-file.js";
@@ -40,11 +42,17 @@ export async function writeLines(
   lines: Iterable<string>,
   context: Pick<CliContext, "stdout" | "signal">,
 ): Promise<void> {
-  const { signal } = context;
-  if (isStdout || file === null) {
-    for (const block of joined(lines)) await writeOut(context, block);
-    return;
-  }
+  if (!isStdout) return writeTo({ file, object }, lines, context.signal);
+  for (const block of joined(lines)) await writeOut(context, block);
+}
+
+/** Writes lines to a file or object. @throws as `writeLines` */
+export async function writeTo(
+  { file, object }: Pick<Output, "file" | "object">,
+  lines: Iterable<string>,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (file === null) throw new TypeError("no file of text");
   if (object === null) return writeFile(file, lines, signal);
   const { address } = object;
   const { writeObject } = await import("../../../io/s3/write-object.js");
@@ -65,12 +73,15 @@ export async function writeLines(
 async function writeFile(
   path: string,
   lines: Iterable<string>,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<void> {
+  const facts = await stat(path).catch(() => null);
+  if (facts?.isFIFO() === true || facts?.isCharacterDevice() === true)
+    return writeThrough(path, lines, signal);
   const file = await openFileDestination(path, null);
   try {
     for (const block of joined(lines)) {
-      signal.throwIfAborted();
+      signal?.throwIfAborted();
       await file.write(Buffer.from(block));
     }
     await file.close();
@@ -79,6 +90,27 @@ async function writeFile(
     await file.abandon();
     await removePart(path);
     throw error;
+  }
+}
+
+/** Writes to a pipe or a device, which stays what it is. */
+async function writeThrough(
+  path: string,
+  lines: Iterable<string>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const handle = await (signal === undefined
+    ? open(path, "w")
+    : raceAbort(open(path, "w"), signal, (late) => late.close()));
+  try {
+    for (const block of joined(lines)) {
+      signal?.throwIfAborted();
+      await handle.writeFile(block);
+    }
+  } catch (error) {
+    throw signal?.aborted === true ? signal.reason : outputFault(path, error);
+  } finally {
+    await handle.close();
   }
 }
 
