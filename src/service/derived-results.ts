@@ -17,13 +17,13 @@ export function notListed({ kind, value: item }: Item): QueryResult {
 }
 
 export function unknownDomain(item: string): DomainResult {
-  return { ...nulls(results.DOMAIN), item, ...blank, type: "DOMAIN", ...seen };
+  return { ...nullable.domain, item, ...blank, type: "DOMAIN", ...seen };
 }
 
 export function unknownAddress(item: string): IpResult {
   const interactions = { firstSeen: null, lastSeen: null, observations: [] };
   return {
-    ...nulls(results.IP),
+    ...nullable.address,
     item,
     ...blank,
     type: "IP",
@@ -48,6 +48,7 @@ function nulls<Shape extends Readonly<Record<string, z.ZodType>>>({
   return Object.fromEntries(names.map((name) => [name, null])) as Nulls<Shape>;
 }
 
+const nullable = { domain: nulls(results.DOMAIN), address: nulls(results.IP) };
 const blank = { serviceMailBlocklist: "NOT_LISTED" } as const;
 const seen = { tags: [], firstSeen: null, lastSeen: null, intent: "none" };
 const types = {
