@@ -38,6 +38,8 @@ export interface CheckedOutput {
 export interface PublishedAs {
   /** Appended to the output's name: the run has too many failures. */
   readonly suffix: string;
+  /** When they are published, in milliseconds: the same whenever it is repeated. */
+  readonly at: number;
   /** The manifest of the run with what is written; null for none. */
   readonly manifest: (written: WrittenOutput) => Manifest | null;
 }

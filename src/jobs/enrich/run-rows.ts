@@ -121,7 +121,8 @@ async function publishSoFar(
     if (checkpoint === null) return;
     const soFar = { ...manifestSoFar({ ...run, checkpointer }), ...endingOfError(end, true) };
     const stage = stageUpTo(stageFile(target, run.folder), checkpoint.sink);
-    await publisher.publish(stage, { suffix: "", manifest: () => soFar });
+    const at = Date.parse(soFar.ended_at);
+    await publisher.publish(stage, { suffix: "", at, manifest: () => soFar });
   } catch (error) {
     job.onWarning?.(`the rows so far are not in ${target.name} yet: ${(error as Error).message}`);
   }

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { v5 as nameUuid } from "uuid";
 import { systemClock, timestamp, parseTimestamp } from "../../../core/clock.js";
 import { type EnrichedRow, type Row, nestedFacts, nestedText } from "../../../core/row.js";
@@ -103,15 +102,12 @@ function stixEncoder({ clock = systemClock }: EncoderOptions): Encoder {
     return `,\n${JSON.stringify(indicator)}`;
   };
 
-  return {
-    ...linesEncoder(encodeRow),
-    header: bundleHeader(),
-  };
+  return linesEncoder(encodeRow);
 }
 
-/** What begins a bundle. */
-export function bundleHeader(): string {
-  return `{"type":"bundle","id":"bundle--${randomUUID()}","objects":[\n${JSON.stringify(identity)}`;
+/** What begins the bundle of a run. */
+export function bundleHeader(runId: string): string {
+  return `{"type":"bundle","id":"bundle--${nameUuid(runId, namespace)}","objects":[\n${JSON.stringify(identity)}`;
 }
 
 export const bundleEnd = "\n]}\n";

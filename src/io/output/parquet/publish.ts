@@ -1,5 +1,4 @@
 import { dirname } from "node:path";
-import { systemClock } from "../../../core/clock.js";
 import { schemaVersion } from "../../../core/columns.js";
 import { loadDriver } from "../../../core/load-driver.js";
 import { RowGroupEncoder } from "../../formats/row-group-encoder.js";
@@ -33,9 +32,8 @@ export async function parquetPublisher(
       const warnings = textWarnings(parquetRules, options);
       return { encoder: cellsEncoder(schema, options), warnings };
     },
-    async publish(stage, { suffix }) {
-      const { clock = systemClock } = options;
-      const now = BigInt(Math.round(clock.now() * 1000));
+    async publish(stage, { suffix, at }) {
+      const loaded = BigInt(Math.round(at * 1000));
       const metadata = [
         { key: "repute.schema_version", value: String(schemaVersion) },
         { key: "repute.run_id", value: options.runId },
@@ -43,7 +41,7 @@ export async function parquetPublisher(
       const encoder = new RowGroupEncoder(driver, { columns, metadata });
       const values = columns.map(({ type }, index) => {
         const { cellOf } = storedType(type);
-        const absent = index === loadedIndex ? now : null;
+        const absent = index === loadedIndex ? loaded : null;
         return (cell: StagedCell): CellValue =>
           typeof cell === "string" ? (cellOf(cell) ?? null) : (cell ?? absent);
       });

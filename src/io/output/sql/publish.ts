@@ -47,11 +47,11 @@ export function tablePublisher(
       const warnings = textWarnings(rules, options);
       return { ...found, warnings, encoder: cellsEncoder(schema, options) };
     },
-    async publish(stage, { suffix, manifest }) {
+    async publish(stage, { suffix, ...as }) {
       if (suffix !== "") return keepFailed(stage, wanted, `${options.base}${suffix}.ndjson`);
       return withDatabase(connect, { ...options, access: "write" }, async (database) => {
         const written = await database.transaction((session) =>
-          load(session, target, wanted, options, { stage, manifest }),
+          load(session, target, wanted, options, { stage, ...as }),
         );
         await database.settle?.();
         return written;
@@ -76,7 +76,7 @@ async function checkTablePlace(
       const { table, schema } = await prepareTable(session, target.table, wanted);
       const runs = await prepareRuns(session, table);
       const { clock = systemClock } = options;
-      const none = { schema, staged: await session.stagedRows(null), now: clock.now() };
+      const none = { schema, staged: await session.stagedRows(null), at: clock.now() };
       await storeRows(session, stagedSelect(session, table, none), null);
       const earlierRows =
         (await lastRunRows(session, runs)) ??
@@ -97,17 +97,16 @@ async function load(
   { name, table: place }: TableTarget,
   wanted: TableSchema,
   options: PublisherOptions,
-  { stage, manifest }: { readonly stage: Stage } & Pick<PublishedAs, "manifest">,
+  { stage, manifest, at }: { readonly stage: Stage } & Omit<PublishedAs, "suffix">,
 ): Promise<WrittenOutput> {
-  const { runId, mode = "append", clock = systemClock } = options;
-  const now = clock.now();
+  const { runId, mode = "append" } = options;
   const { table, schema } = await prepareTable(session, place, wanted);
   const runs = await prepareRuns(session, table);
   await session.lock?.(`run ${runId}`);
   if (mode !== "append") await session.lockTable?.(table);
   const holds = await tableData(session, runs);
   const staged = await session.stagedRows(stage);
-  const rows = stagedSelect(session, table, { schema, staged, now });
+  const rows = stagedSelect(session, table, { schema, staged, at });
   const withoutKey = await storeRows(session, rows, { runId, count: stage.count, name });
   const counts = { bytes: null, sha256: null, rows: stage.count };
   const written = withoutKey === null ? counts : { ...counts, withoutKey };
@@ -116,7 +115,7 @@ async function load(
   if (holds !== null && ours !== null && holds !== ours) {
     throw new FatalError("made_up_rows", mixedData(name, holds), { hint: otherTable });
   }
-  if (record !== null) await recordRun(session, runs, { manifest: record, now });
+  if (record !== null) await recordRun(session, runs, { manifest: record, now: at });
   return written;
 }
 
@@ -162,14 +161,14 @@ interface RowsToStore {
   readonly table: TableName;
 }
 
-/** @param now time of publishing, in milliseconds; rows that a retry copies have theirs */
+/** @param at time of publishing, in milliseconds; rows that a retry copies have theirs */
 function stagedSelect(
   { dialect }: TableSession,
   table: TableName,
-  { schema, staged, now }: { schema: TableSchema; staged: string; now: number },
+  { schema, staged, at }: { schema: TableSchema; staged: string; at: number },
 ): RowsToStore {
   const names = schema.columns.map(({ name }) => quoteIdentifier(dialect, name));
-  const loaded = `CAST('${new Date(now).toISOString()}' AS ${dialect.types.timestamp})`;
+  const loaded = `CAST('${new Date(at).toISOString()}' AS ${dialect.types.timestamp})`;
   const values = schema.columns.map(({ type, from }, index) => {
     const value = dialect.staged(index, type);
     const filled = from.kind === "loaded_at" ? `coalesce(${value}, ${loaded})` : value;

@@ -11,6 +11,7 @@ import { type TextWriter, textWriter } from "../text/text-sink.js";
 import type { Destination } from "../types.js";
 
 export interface BundleTarget {
+  readonly runId: string;
   readonly file: string;
   readonly gzip: boolean;
   /** Gets what the file holds, which has no name of its own then; null for none. */
@@ -23,7 +24,7 @@ export interface BundleTarget {
  * Memory grows by about 100 bytes per indicator, once the run has ended.
  */
 export function stixPublisher(
-  { file, gzip, stream }: BundleTarget,
+  { runId, file, gzip, stream }: BundleTarget,
   encode: () => Encoder,
 ): Publisher {
   return {
@@ -40,7 +41,7 @@ export function stixPublisher(
     async publish(stage, { suffix }) {
       const ids = new Set<string>();
       const written = await writePart(file, (destination) =>
-        writeBundle(stage, textWriter(destination, gzip), ids),
+        writeBundle(stage, bundleHeader(runId), textWriter(destination, gzip), ids),
       );
       if (stream === null) await renamePart(file, suffix);
       else await copyTo(stream, partPath(file));
@@ -55,8 +56,13 @@ async function copyTo(stream: Destination, path: string): Promise<void> {
 }
 
 /** @param ids of the indicators that are written, filled here */
-async function writeBundle(stage: Stage, writer: TextWriter, ids: Set<string>): Promise<void> {
-  writer.add(bundleHeader());
+async function writeBundle(
+  stage: Stage,
+  header: string,
+  writer: TextWriter,
+  ids: Set<string>,
+): Promise<void> {
+  writer.add(header);
   for await (const rows of stage.rows()) {
     for (const [cell] of rows) {
       const text = cell as string;

@@ -61,7 +61,8 @@ export async function openPublisher(run: PublishedRun): Promise<Publisher | null
   if (text === "stix") {
     const { stixPublisher } = await import("../../../io/output/stix/publish.js");
     const stream = file === null ? await openStream(target, { stdout, signal }) : null;
-    return stixPublisher({ file: file ?? join(folder, "bundle"), gzip, stream }, encode);
+    const bundle = { runId, file: file ?? join(folder, "bundle"), gzip, stream };
+    return stixPublisher(bundle, encode);
   }
   if (text !== null) return file === null ? null : textPublisher(file, encode);
   const { publisher } = target.output;

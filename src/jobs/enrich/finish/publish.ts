@@ -93,7 +93,9 @@ export async function publishStaged(
   { stage, manifest, suffix }: StagedRun,
 ): Promise<Manifest> {
   const complete = (written: WrittenOutput): Manifest => withWritten(manifest, written);
-  const published = complete(await publisher.publish(stage, { suffix, manifest: complete }));
+  // A file that was uploaded is made again as it was.
+  const at = Date.parse(manifest.ended_at);
+  const published = complete(await publisher.publish(stage, { suffix, at, manifest: complete }));
   await saveRecord(place, published, suffix);
   return published;
 }

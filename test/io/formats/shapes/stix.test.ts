@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { EnrichedRow } from "../../../../src/core/row.js";
-import { bundleEnd, encodedId, stix } from "../../../../src/io/formats/shapes/stix.js";
+import { bundleEnd, bundleHeader, encodedId, stix } from "../../../../src/io/formats/shapes/stix.js";
 import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
 import {
   accused,
@@ -91,7 +91,7 @@ interface Bundle {
 
 function bundleOf(rows: readonly EnrichedRow[]): Bundle {
   const encoder = stix.write(options);
-  return JSON.parse(encoder.header + encoder.encode(rows) + bundleEnd) as Bundle;
+  return JSON.parse(bundleHeader("a run") + encoder.encode(rows) + bundleEnd) as Bundle;
 }
 
 function indicatorsOf(rows: readonly EnrichedRow[]): readonly Record<string, unknown>[] {

@@ -6,7 +6,8 @@ import { schemaVersion } from "../../../../src/core/columns.js";
 import { formOfParquet } from "../../../../src/io/output/parquet/read.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import { openRun, publishRows, someRows } from "./publishing.js";
+import { noManifest, openPlace, openRun, publishRows, someRows, stageIn } from "./publishing.js";
+import { systemClock } from "../../../../src/core/clock.js";
 import { queryDuckdb } from "../tables/warehouse-readers.js";
 
 it("appears by rename, with a suffix if the run has too many failures", async () => {
@@ -16,6 +17,16 @@ it("appears by rename, with a suffix if the run has too many failures", async ()
   expect(await readdir(folder)).toEqual(["state"]);
   await sink.publish(".failed");
   expect(await readdir(folder)).toEqual(["out.parquet.failed", "state"]);
+});
+
+it("has the same bytes when it is published again, later", async () => {
+  const { folder, file } = await aPlace();
+  const { sink } = await openRun(file, folder);
+  await sink.write(someRows(1, 25));
+  const position = await sink.checkpoint();
+  const written = await sink.publish();
+  const publisher = await openPlace(file, folder, { clock: systemClock });
+  expect(await publisher.publish(stageIn(folder, position), noManifest)).toEqual(written);
 });
 
 it("leaves nothing behind before its first row", async () => {

@@ -51,6 +51,7 @@ export async function openStage(
   publisher: Publisher,
   stateFolder: string,
   resume: SinkPosition | null,
+  clock: Clock = publishedNow,
 ): Promise<StagedSink> {
   const { encoder } = await publisher.check();
   const file = await openFileDestination(stagePath(stateFolder), resume);
@@ -60,7 +61,7 @@ export async function openStage(
     ...sink,
     async publish(suffix = "", manifest = null) {
       const stage = stageUpTo(stagePath(stateFolder), await sink.checkpoint());
-      return publisher.publish(stage, { suffix, manifest: () => manifest });
+      return publisher.publish(stage, { suffix, at: clock.now(), manifest: () => manifest });
     },
   };
 }
@@ -72,7 +73,8 @@ export async function openRun(
   resume: SinkPosition | null = null,
 ): Promise<{ readonly publisher: Publisher; readonly sink: StagedSink }> {
   const publisher = await openPlace(output, folder, members);
-  return { publisher, sink: await openStage(publisher, join(folder, "state"), resume) };
+  const sink = await openStage(publisher, join(folder, "state"), resume, members.clock);
+  return { publisher, sink };
 }
 
 /** The staged rows in a folder of a test. */
@@ -80,7 +82,7 @@ export function stageIn(folder: string, position: SinkPosition): Stage {
   return stageUpTo(stagePath(join(folder, "state")), position);
 }
 
-export const noManifest = { suffix: "", manifest: () => null };
+export const noManifest = { suffix: "", at: Date.parse(publishedAt), manifest: () => null };
 
 /** Publishes rows as a run does. */
 export async function publishRows(

@@ -43,7 +43,7 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
       audit,
       async again() {
         const publisher = await openPlace(output(folder), folder, options);
-        const as = { suffix: "", manifest: () => manifest };
+        const as = { suffix: "", at: options.clock.now(), manifest: () => manifest };
         await publisher.publish(stageIn(folder, staged), as);
       },
     };
