@@ -9,9 +9,9 @@ import manifest from "./package.json" with { type: "json" };
 /** Native or optional packages, which have to be installed beside the program. */
 const external = ["@photostructure/sqlite", ...Object.keys(manifest.peerDependencies)];
 
-/** Whether a module is loaded without the HTTP client. */
-function isNoClient(id) {
-  return !/\/node_modules\/undici\/|\/http\/dispatcher\.js$/.test(id);
+/** Whether a module is loaded without the HTTP client and SQLite. */
+function isLight(id) {
+  return !/\/node_modules\/undici\/|\/http\/dispatcher\.js$|\/store\/database\.js$/.test(id);
 }
 
 /** Writes the licences of the packages whose code is in the bundle. */
@@ -45,8 +45,8 @@ export default defineConfig({
         // All that `--version` needs.
         { name: "program", test: /\/dist\/core\/program\.js$/, priority: 2 },
         // What most commands need: one file loads faster than a hundred. Without what sends the
-        // requests: most commands leave that to a thread.
-        { name: "common", test: isNoClient, minShareCount: 12, priority: 1 },
+        // requests, which most commands leave to a thread, and without SQLite, which is native.
+        { name: "common", test: isLight, minShareCount: 12, priority: 1 },
       ],
     },
   },

@@ -17,7 +17,7 @@ import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../.
 import type { FolderSettings } from "../../../io/input/listing/list-inputs.js";
 import type { RunInput } from "../../../io/input/types.js";
 import type { Output } from "../../../io/output/output.js";
-import { statePath } from "../../../jobs/enrich/state/state-folder.js";
+import { statePath } from "../../../jobs/enrich/state/checkpoint.js";
 import { sourceOptions } from "../../../io/input/source-options.js";
 import { exitCodeOfManifest, printSummary, readingFlags } from "./summary.js";
 import type { ReadingSettings } from "../../../jobs/enrich/row-source.js";

@@ -27,7 +27,7 @@ const groups = {
   Pace: { rate, concurrency, workers, retries, partialRetries },
   Run: {
     maxRequests: option(wholeNumber(1).default(200), {
-      description: "Maximum number of requests of the session [default 200]",
+      description: "Maximum number of requests of the session",
       value: "N",
     }),
   },

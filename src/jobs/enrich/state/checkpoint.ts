@@ -8,6 +8,11 @@ import type { SinkPosition } from "../../../io/output/types.js";
 import { type TallySnapshot, withoutRows } from "../tally.js";
 import type { Fingerprint } from "./fingerprint.js";
 
+/** Folder beside an output that holds the state of its run. */
+export function statePath(output: string): string {
+  return `${output.replace(/\/$/, "")}.state`;
+}
+
 /** Name of the file with all that must survive of a run. */
 export const databaseName = "run.db";
 

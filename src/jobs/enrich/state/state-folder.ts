@@ -8,7 +8,13 @@ import { counted } from "../../../core/wording/quantity.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import { removePart } from "../../../io/output/part-file.js";
 import { checkResume } from "../options.js";
-import { databaseName, type FinishedRun, fromFirstRow, type ResumePoint } from "./checkpoint.js";
+import {
+  databaseName,
+  type FinishedRun,
+  fromFirstRow,
+  type ResumePoint,
+  statePath,
+} from "./checkpoint.js";
 import { RunDatabase } from "./run-database.js";
 
 /** Files and folders that a run keeps in its state folder. Anything else is foreign. */
@@ -20,11 +26,6 @@ const own = new RegExp(
     String.raw`rows\.part|seen-items\.part|input-\d+`,
   ].join("|")})$`,
 );
-
-/** Folder beside an output that holds the state of its run. */
-export function statePath(output: string): string {
-  return `${output.replace(/\/$/, "")}.state`;
-}
 
 interface StateOptions {
   readonly resume: boolean;

@@ -3,7 +3,8 @@ import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, it } from "vitest";
-import { openStateFolder, statePath } from "../../../../src/jobs/enrich/state/state-folder.js";
+import { statePath } from "../../../../src/jobs/enrich/state/checkpoint.js";
+import { openStateFolder } from "../../../../src/jobs/enrich/state/state-folder.js";
 import { complete } from "../../../client/lookup/attempts.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import type { Checkpoint } from "../../../../src/jobs/enrich/state/checkpoint.js";
