@@ -1,6 +1,11 @@
 import { expect, it } from "vitest";
 import type { EnrichedRow } from "../../../../src/core/row.js";
-import { bundleEnd, bundleHeader, encodedId, stix } from "../../../../src/io/formats/shapes/stix.js";
+import {
+  bundleEnd,
+  bundleHeader,
+  encodedId,
+  stix,
+} from "../../../../src/io/formats/shapes/stix.js";
 import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
 import {
   accused,
