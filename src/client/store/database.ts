@@ -217,6 +217,14 @@ const codes = {
   notDatabase: 26,
 } as const;
 
+const codesByMessage: Readonly<Record<string, number>> = {
+  "database is locked": codes.busy,
+  "disk I/O error": codes.ioError,
+  "database disk image is malformed": codes.corrupt,
+  "database or disk is full": codes.full,
+  "file is not a database": codes.notDatabase,
+};
+
 const damaged: ReadonlySet<number | null> = new Set([
   codes.corrupt,
   codes.notDatabase,
@@ -230,7 +238,9 @@ const lockFaults: ReadonlySet<number> = new Set([2058, 2314, 3594, 3850, 4618, 4
 
 /** SQLite's primary result code; null for any other error. */
 function codeOf(error: unknown): number | null {
-  const { errcode } = (error ?? {}) as { readonly errcode?: unknown };
+  const { errcode: told, message = "" } = (error ?? {}) as Partial<Error & { errcode: unknown }>;
+  // Reading several rows fails without a code.
+  const errcode = told ?? codesByMessage[message];
   if (typeof errcode !== "number") return null;
   return lockFaults.has(errcode) ? codes.protocol : errcode & 0xff;
 }
