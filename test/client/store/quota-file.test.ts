@@ -147,13 +147,9 @@ test.each([
   ["cut off", (bytes: Buffer) => bytes.subarray(0, 50)],
   ["empty", () => Buffer.alloc(0)],
   ["another name in it", (bytes: Buffer) => replaced(bytes, /all (?=864)/g, "alm ")],
-  ...[0, 1, 2].map(
-    (page) =>
-      [
-        `page ${page} blank`,
-        (bytes: Buffer) => bytes.fill(0, 4096 * page, 4096 * (page + 1)),
-      ] as const,
-  ),
+  ["a blank first page", (bytes: Buffer) => bytes.fill(0, 0, 4096)],
+  ["a blank second page", (bytes: Buffer) => bytes.fill(0, 4096, 8192)],
+  ["a blank third page", (bytes: Buffer) => bytes.fill(0, 8192)],
   ["of another version", (bytes: Buffer) => bytes.fill(9, 60, 64)],
 ])(
   "a damaged count (%s) is a warning, and counts as used up until its window is over",
