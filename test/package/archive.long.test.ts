@@ -143,7 +143,7 @@ async function expectLicenses(names: Iterable<string>): Promise<void> {
     );
     expect(file, name).toBeDefined();
     const text = await readFile(join(home, "licenses", file!), "utf8");
-    expect(text, name).toMatch(/permission|licensed under|apache license/i);
+    expect(text, name).toMatch(/permission|permitted|licensed under|apache license/i);
   }
 }
 
