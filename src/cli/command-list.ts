@@ -6,9 +6,9 @@ import type { Command, CommandGroup } from "./command.js";
  */
 const sections = {
   "Lists of items": {
-    enrich: async () => (await import("./commands/enrich/enrich-job.js")).enrichCommand,
+    enrich: async () => (await import("./commands/runs/enrich-job.js")).enrichCommand,
     plan: async () => (await import("./commands/plan.js")).planCommand,
-    retry: async () => (await import("./commands/enrich/retry.js")).retryCommand,
+    retry: async () => (await import("./commands/runs/retry.js")).retryCommand,
     extract: async () => (await import("./commands/extract.js")).extractCommand,
     verify: async () => (await import("./commands/results/verify.js")).verifyCommand,
     report: async () => (await import("./commands/results/make-report.js")).reportCommand,

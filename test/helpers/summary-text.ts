@@ -1,4 +1,4 @@
-import { printSummary } from "../../src/cli/commands/enrich/summary.js";
+import { printSummary } from "../../src/cli/commands/runs/summary.js";
 import { Reporter } from "../../src/cli/terminal/reporter.js";
 import type { Manifest } from "../../src/core/manifest.js";
 import { failOn } from "../../src/jobs/enrich/failure-limits.js";

@@ -19,7 +19,7 @@ import {
 import type { CliContext } from "../terminal/cli-context.js";
 import { showRecord } from "../terminal/data-output.js";
 import { readExclusions } from "../../core/exclusions/read-exclusions.js";
-import { runEnrichJob, jobExitCodes, runGroups } from "./enrich/enrich-job.js";
+import { runEnrichJob, jobExitCodes, runGroups } from "./runs/enrich-job.js";
 
 const ofCase = {
   operands: [["ID", "identifier of the case"]],

@@ -29,7 +29,7 @@ import {
 } from "../command.js";
 import { exitCodes } from "../../jobs/enrich/ending.js";
 import { cliOptions } from "../options/option-spec.js";
-import { inputNames } from "./enrich/enrich-job.js";
+import { inputNames } from "./runs/enrich-job.js";
 import { checkOutput, writeLines } from "./results/write-lines.js";
 
 const { quiet } = cliOptions.shape;

@@ -15,7 +15,7 @@ import {
   commonExitCodes,
   interruptedExitCodes,
 } from "../command.js";
-import { enrichInput } from "./enrich/enrich-job.js";
+import { enrichInput } from "./runs/enrich-job.js";
 import { userStateFolder } from "../../core/files/folders.js";
 import { lookupEndpoints, memberOf } from "../../core/finding.js";
 import { counted, formatCount, formatCounts, formatSeconds } from "../../core/wording/quantity.js";

@@ -11,7 +11,7 @@ import type { SchemaTextOptions } from "../../io/output/schema-text.js";
 import { defaultTable } from "../../io/output/sql/dialect.js";
 import { type CommandCall, defineCommand, noOperands, type SettingsOf } from "../command.js";
 import { exitCodes } from "../../jobs/enrich/ending.js";
-import { enrichInput } from "./enrich/enrich-job.js";
+import { enrichInput } from "./runs/enrich-job.js";
 import { writeOut } from "../terminal/data-output.js";
 
 const schemaFormats = {

@@ -128,7 +128,7 @@ export function closeDatabase(database: Database, alone = false): void {
   database.close();
 }
 
-/** Only without a log can a database that is had alone be given up. */
+/** An exclusive lock can only be released once the write-ahead log is gone. */
 function unlock(database: Database): void {
   // In a folder that was moved or cannot be written any more, no other file can be made.
   for (const mode of ["DELETE", "MEMORY"]) {

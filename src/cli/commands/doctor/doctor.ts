@@ -7,7 +7,7 @@ import { defineCommand, type Command, interruptedExitCodes } from "../../command
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { cliOptions, flagName, optionSpecs } from "../../options/option-spec.js";
 import { withServices } from "../../services/services.js";
-import { runGroups } from "../enrich/enrich-job.js";
+import { runGroups } from "../runs/enrich-job.js";
 import type { Check, DoctorCall } from "./checks.js";
 import { labelledText, narrow } from "../../../core/wording/printable.js";
 import { writeOut, printRecords } from "../../terminal/data-output.js";

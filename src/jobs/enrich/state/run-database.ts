@@ -154,7 +154,7 @@ export class RunDatabase {
     else this.#try(() => this.#database.exec("PRAGMA wal_checkpoint(TRUNCATE)"));
   }
 
-  /** The answers. Whoever opens it closes it before the database. */
+  /** The answers. The caller closes them before the database. */
   openJournal(options: Pick<JournalOptions, "asReceived" | "taken">): Journal {
     const { path } = this;
     const fault = (error: unknown): ReputeError => stateFault(path, error);

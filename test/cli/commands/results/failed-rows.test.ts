@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countedRows } from "../../../../src/cli/commands/enrich/summary.js";
+import { countedRows } from "../../../../src/cli/commands/runs/summary.js";
 import { failOn } from "../../../../src/jobs/enrich/failure-limits.js";
 import type { Manifest } from "../../../../src/core/manifest.js";
 

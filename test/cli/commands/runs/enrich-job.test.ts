@@ -2,10 +2,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import {
-  enrichInput,
-  explainInterruption,
-} from "../../../../src/cli/commands/enrich/enrich-job.js";
+import { enrichInput, explainInterruption } from "../../../../src/cli/commands/runs/enrich-job.js";
 import { EarlyEndError, FatalError, InterruptedError } from "../../../../src/core/errors.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { fakeContext } from "../../fake-context.js";
