@@ -16,12 +16,17 @@ const keepDatabase = JSON.parse(process.env.CRASH_KEEP ?? "null");
 const { appendFileSync, closeSync, cpSync, fstatSync, openSync, readlinkSync, rmSync, writeSync } =
   fs;
 let count = 0;
-/** Lookups that were answered, and when the latest of them were. */
+/** Lookups that were answered, and at which tick the latest of them were. */
 let answered = 0;
 let latest = [];
-/** How long answers may wait to be stored together, in milliseconds, and how long copies have taken. */
-const unstoredMs = 50;
-let copiedMs = 0;
+/**
+ * Ticks of the event loop, at least 5 ms apart. Unlike the time of day, they stand still while a copy
+ * is made or other processes have the processor, when no timer of the program can fire either.
+ */
+let ticks = 0;
+const tickMs = 5;
+/** How long answers may wait to be stored together: 50 ms, and a tick at either end. */
+const unstoredTicks = 50 / tickMs + 2;
 /** Beginnings and ends of statements of a database server: two copies with as many have the same data. */
 let statements = 0;
 /** Commits in progress, during which a copy of the database would be inconsistent. */
@@ -46,7 +51,6 @@ function step(half) {
 
 function copyFolder(half) {
   isCopying = true;
-  const begun = performance.now();
   const copy = path.join(copies, String(count));
   const folder = process.cwd();
   copyUnchanging(folder, copy);
@@ -60,10 +64,9 @@ function copyFolder(half) {
     closeSync(copied);
   }
   const isCommitting = commits > 0 || !keptDatabase();
-  latest = latest.filter((at) => begun - copiedMs - at < unstoredMs);
+  latest = latest.filter((at) => ticks - at <= unstoredTicks);
   const moment = JSON.stringify({ answered, recent: latest.length, isCommitting, statements });
   appendFileSync(path.join(copies, "moments"), `${moment}\n`);
-  copiedMs += performance.now() - begun;
   isCopying = false;
 }
 
@@ -165,8 +168,9 @@ if (isMainThread) {
   diagnostics.subscribe("undici:request:trailers", ({ request }) => {
     if (!/\/(query|quick-check)\b/.test(request.path)) return;
     answered += 1;
-    latest.push(performance.now() - copiedMs);
+    latest.push(ticks);
   });
+  setInterval(() => (ticks += 1), tickMs).unref();
   if (process.env.CRASH_COMMITS === "duckdb") patchDuckdb();
   if (process.env.CRASH_COMMITS === "postgres") patchPostgres();
   if (process.env.CRASH_COMMITS === "objects") patchRequests();
