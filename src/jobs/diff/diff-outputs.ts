@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { decisiveMembers, isOtherWord } from "../../core/verdict.js";
 import { countedVerdicts, type Verdict, verdicts } from "../../core/finding.js";
 import { FatalError, ReputeError } from "../../core/errors.js";
 import type { OutputRecord } from "../../io/formats/types.js";
 import { type Database, openDatabase, storeFault } from "../../client/store/database.js";
 import { zeros } from "../../core/row.js";
-import { decisiveMembers, isOtherWord } from "../../core/verdict.js";
 
 /** How an item differs between two outputs, worst first. */
 export const changeKinds = ["worse", "new", "changed", "better", "gone"] as const;
@@ -19,16 +19,20 @@ export interface Change {
   readonly item: string;
   /** Which of `verdict`, `tags`, `network` and `contact` differ; empty for `new` and `gone`. */
   readonly what: readonly string[];
+  /** Null for the side that lacks the item. */
   readonly earlier: Observation | null;
   readonly later: Observation | null;
 }
 
-export interface DiffCounts extends Readonly<Record<ChangeKind, number>> {
-  readonly same: number;
-  /** Items of both outputs without a verdict in at least one. */
-  readonly unanswered: number;
-  /** New items by verdict; `unknown` for those without an answer. */
-  readonly newVerdicts: Readonly<Record<Verdict | "unknown", number>>;
+/** What an output says about an item. */
+export interface Observation {
+  readonly verdict: Verdict | null;
+  /** Sorted. Null, like the members below, if no answer has this member. */
+  readonly tags: readonly string[] | null;
+  /** Autonomous system, such as `AS64496`; "" for none. */
+  readonly asn: string | null;
+  readonly as_name: string | null;
+  readonly abuse_email: string | null;
 }
 
 /** A finished comparison; its changes are read from a temporary file. */
@@ -36,6 +40,17 @@ export interface OutputDiff extends AsyncDisposable {
   readonly counts: DiffCounts;
   /** Every change, worst first: by kind of change, then by verdict, then by item. */
   readonly changes: () => Iterable<Change>;
+}
+
+export type DiffCounts = ReturnType<typeof noCounts>;
+
+function noCounts() {
+  return {
+    /** `unanswered`: items of both outputs without a verdict in at least one. */
+    ...zeros([...changeKinds, "same", "unanswered"]),
+    /** New items by verdict; `unknown` for those without an answer. */
+    newVerdicts: zeros(countedVerdicts),
+  };
 }
 
 type RowLists = AsyncIterable<readonly OutputRecord[]>;
@@ -64,9 +79,8 @@ export async function diffOutputs(
     database = await openDatabase(join(place, "diff.sqlite"), setUp);
     await load(database, "earlier", earlier);
     await load(database, "later", later);
-    database.exec(createChanges);
     return {
-      counts: countsIn(database),
+      counts: compareSides(database),
       changes: () => changesIn(database!, refused),
       [Symbol.asyncDispose]: dispose,
     };
@@ -87,38 +101,21 @@ function storageFault(folder: string, error: unknown): unknown {
   });
 }
 
-const weightColumns = ["w1", "w2", "w3", "w4"] as const;
-
-/** Columns of a side that come from the newest answer. */
-const answerColumns = [
-  "verdict",
-  ...weightColumns,
-  "tags",
-  "asn",
-  "as_name",
-  "abuse_email",
-  "looked_up_at",
-];
-
 /** Nothing in the file outlives the comparison, so nothing needs a journal or a sync. */
 function setUp(database: Database): void {
-  database.exec(
-    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32000; PRAGMA locking_mode = EXCLUSIVE",
-  );
-  for (const side of ["earlier", "later"]) {
-    database.exec(
-      `CREATE TABLE ${side} (kind TEXT, item TEXT, ${answerColumns.join(", ")},
-         PRIMARY KEY (kind, item)) WITHOUT ROWID`,
-    );
-  }
+  const side = "(kind, item, verdict, looked_up_at, side, PRIMARY KEY (kind, item)) WITHOUT ROWID";
+  database.exec(`
+    PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+    PRAGMA cache_size = -32000; PRAGMA locking_mode = EXCLUSIVE;
+    CREATE TABLE earlier ${side};
+    CREATE TABLE later ${side};
+    CREATE TABLE changes (rank, gravest, gravity, kind, item, change)`);
 }
 
-async function load(database: Database, side: "earlier" | "later", lists: RowLists): Promise<void> {
+async function load(database: Database, table: "earlier" | "later", lists: RowLists) {
   const insert = database.prepare(
-    `INSERT INTO ${side} (kind, item, ${answerColumns.join(", ")})
-     VALUES (?, ?${", ?".repeat(answerColumns.length)})
-     ON CONFLICT (kind, item) DO UPDATE
-     SET ${answerColumns.map((name) => `${name} = excluded.${name}`).join(", ")}
+    `INSERT INTO ${table} VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
+     SET verdict = excluded.verdict, looked_up_at = excluded.looked_up_at, side = excluded.side
      WHERE excluded.verdict IS NOT NULL
        AND (verdict IS NULL OR excluded.looked_up_at > looked_up_at)`,
   );
@@ -127,118 +124,102 @@ async function load(database: Database, side: "earlier" | "later", lists: RowLis
     for (const row of rows) {
       const item = row.text("item");
       if (item === "") continue;
-      const { verdict, tags, asn, asName, abuseEmail } = observationOf(row);
-      const answer = [verdict, ...weightsOf(row), tags, asn, asName, abuseEmail];
-      insert.run(row.text("kind"), item, ...answer, row.text("looked_up_at"));
+      const observed = observationOf(row);
+      const side: Side = { observed, weights: weightsOf(row) };
+      const found = [observed.verdict, row.text("looked_up_at"), JSON.stringify(side)];
+      insert.run(row.text("kind"), item, ...found);
     }
   }
   database.exec("COMMIT");
 }
 
-/** How grave a verdict is, as SQL. */
-function gravity(verdict: string): string {
-  return `CASE ${verdict} WHEN 'malicious' THEN 3 WHEN 'suspicious' THEN 2 WHEN 'listed' THEN 1 ELSE 0 END`;
+interface Side {
+  readonly observed: Observation;
+  readonly weights: readonly (number | null)[];
 }
 
-/** A comparison with NULL is never true, so what one side lacks makes no difference. */
-const createChanges = `
-  CREATE TABLE differences AS
-  SELECT coalesce(l.kind, e.kind) AS kind, coalesce(l.item, e.item) AS item,
-    e.item IS NOT NULL AS was, l.item IS NOT NULL AS is_there,
-    e.verdict AS e_verdict, e.tags AS e_tags, e.asn AS e_asn, e.as_name AS e_as_name,
-    e.abuse_email AS e_abuse_email,
-    l.verdict AS l_verdict, l.tags AS l_tags, l.asn AS l_asn, l.as_name AS l_as_name,
-    l.abuse_email AS l_abuse_email,
-    CASE
-      WHEN e.item IS NULL THEN 'new'
-      WHEN l.item IS NULL THEN 'gone'
-      WHEN e.verdict IS NULL OR l.verdict IS NULL THEN 'unanswered'
-      WHEN ${gravity("l.verdict")} > ${gravity("e.verdict")} AND ${shared("l")} > ${shared("e")} THEN 'worse'
-      WHEN ${gravity("l.verdict")} < ${gravity("e.verdict")} AND ${shared("l")} < ${shared("e")} THEN 'better'
-      WHEN e.tags <> l.tags OR e.asn <> l.asn OR e.abuse_email <> l.abuse_email THEN 'changed'
-      ELSE 'same'
-    END AS change
-  FROM earlier e FULL OUTER JOIN later l ON e.kind = l.kind AND e.item = l.item`;
-
-function countsIn(database: Database): DiffCounts {
-  const counted = <Name extends string>(names: readonly Name[], column: string, where = "true") => {
-    const counts = zeros(names);
-    const query = `SELECT ${column} AS name, count(*) AS n FROM differences WHERE ${where} GROUP BY 1`;
-    for (const found of database.prepare(query).all()) {
-      const { name, n } = found as { readonly name: Name; readonly n: number };
-      counts[name] = n;
-    }
-    return counts;
-  };
-  return {
-    ...counted([...changeKinds, "same", "unanswered"], "change"),
-    newVerdicts: counted(countedVerdicts, "coalesce(l_verdict, 'unknown')", "change = 'new'"),
-  };
+interface ItemRow {
+  readonly kind: string;
+  readonly item: string;
+  readonly earlier: string | null;
+  readonly later: string | null;
 }
 
-const order = `CASE change ${changeKinds.map((name, index) => `WHEN '${name}' THEN ${index}`).join(" ")} END`;
+/** Stores the changes and counts all items. */
+function compareSides(database: Database): DiffCounts {
+  const counts = noCounts();
+  const items = database.prepare(
+    `SELECT coalesce(l.kind, e.kind) AS kind, coalesce(l.item, e.item) AS item,
+       e.side AS earlier, l.side AS later
+     FROM earlier e FULL OUTER JOIN later l ON e.kind = l.kind AND e.item = l.item`,
+  );
+  const insert = database.prepare("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)");
+  const sideIn = (text: string | null) => (text === null ? null : (JSON.parse(text) as Side));
+  database.exec("BEGIN");
+  for (const found of items.iterate()) {
+    const row = found as unknown as ItemRow;
+    const [earlier, later] = [sideIn(row.earlier), sideIn(row.later)];
+    const { change, what } = compareItem(earlier, later);
+    counts[change] += 1;
+    if (change === "same" || change === "unanswered") continue;
+    if (change === "new") counts.newVerdicts[later!.observed.verdict ?? "unknown"] += 1;
+    const { kind, item } = row;
+    const [before, now] = [earlier?.observed ?? null, later?.observed ?? null];
+    const gravity = gravityOf(now);
+    const order = [changeKinds.indexOf(change), -Math.max(gravity, gravityOf(before)), -gravity];
+    const text = JSON.stringify({ change, kind, item, what, earlier: before, later: now });
+    insert.run(...order, kind, item, text);
+  }
+  database.exec("COMMIT");
+  return counts;
+}
 
 function* changesIn(database: Database, refused: (error: unknown) => unknown): Generator<Change> {
   const sorted = database.prepare(
-    `SELECT * FROM differences WHERE change NOT IN ('same', 'unanswered')
-     ORDER BY ${order}, max(${gravity("l_verdict")}, ${gravity("e_verdict")}) DESC,
-       ${gravity("l_verdict")} DESC, kind, item`,
+    "SELECT change FROM changes ORDER BY rank, gravest, gravity, kind, item",
   );
   try {
-    for (const found of sorted.iterate()) yield changeOf(found as DifferenceRow);
+    for (const row of sorted.iterate()) {
+      yield JSON.parse((row as { readonly change: string }).change) as Change;
+    }
   } catch (error) {
     throw refused(error);
   }
 }
 
-type Side = "e" | "l";
-type DifferenceRow = Readonly<
-  Record<`${Side}_verdict`, Verdict | null> &
-    Record<`${Side}_${"tags" | "asn" | "as_name" | "abuse_email"}`, string | null> &
-    Record<"was" | "is_there", number> & { kind: string; item: string; change: ChangeKind }
->;
-
-function changeOf(row: DifferenceRow): Change {
-  const earlier = row.was === 0 ? null : sideOf(row, "e");
-  const later = row.is_there === 0 ? null : sideOf(row, "l");
-  const { change, kind, item } = row;
-  const what = earlier === null || later === null ? [] : differencesIn(change, earlier, later);
-  return { change, kind, item, what, earlier, later };
+interface Comparison {
+  readonly change: ChangeKind | "same" | "unanswered";
+  readonly what: readonly string[];
 }
 
-function sideOf(row: DifferenceRow, side: Side): Observation {
-  return {
-    verdict: row[`${side}_verdict`],
-    tags: row[`${side}_tags`],
-    asn: row[`${side}_asn`],
-    asName: row[`${side}_as_name`],
-    abuseEmail: row[`${side}_abuse_email`],
-  };
+/** What one side lacks makes no difference. */
+function compareItem(earlier: Side | null, later: Side | null): Comparison {
+  if (earlier === null) return { change: "new", what: [] };
+  if (later === null) return { change: "gone", what: [] };
+  const [before, now] = [earlier.observed, later.observed];
+  if (before.verdict === null || now.verdict === null) return { change: "unanswered", what: [] };
+  const differs = (member: keyof Observation): boolean =>
+    before[member] !== null &&
+    now[member] !== null &&
+    String(before[member]) !== String(now[member]);
+  const what = Object.entries({ tags: "tags", network: "asn", contact: "abuse_email" } as const)
+    .filter(([, member]) => differs(member))
+    .map(([name]) => name);
+  const graver = gravityOf(now) - gravityOf(before);
+  const said = knownGravity(later, earlier) - knownGravity(earlier, later);
+  if (graver !== 0 && Math.sign(graver) === Math.sign(said)) {
+    return { change: graver > 0 ? "worse" : "better", what: ["verdict", ...what] };
+  }
+  return { change: what.length > 0 ? "changed" : "same", what };
 }
 
-function differencesIn(
-  change: ChangeKind,
-  earlier: Observation,
-  later: Observation,
-): readonly string[] {
-  const differs = (member: "tags" | "asn" | "abuseEmail"): boolean =>
-    earlier[member] !== null && later[member] !== null && earlier[member] !== later[member];
-  return [
-    ...(change === "changed" ? [] : ["verdict"]),
-    ...(differs("tags") ? ["tags"] : []),
-    ...(differs("asn") ? ["network"] : []),
-    ...(differs("abuseEmail") ? ["contact"] : []),
-  ];
+function gravityOf(observed: Observation | null): number {
+  return gravities.get(observed?.verdict ?? "") ?? 0;
 }
 
-export interface Observation {
-  readonly verdict: Verdict | null;
-  /** Tags joined with `|`, sorted. Null, like the others, if no answer has this member. */
-  readonly tags: string | null;
-  /** Autonomous system, e.g. `AS64496`; "" for none. */
-  readonly asn: string | null;
-  readonly asName: string | null;
-  readonly abuseEmail: string | null;
+/** The gravest that a side says with the members that both sides know. */
+function knownGravity({ weights }: Side, other: Side): number {
+  return Math.max(...weights.map((weight, at) => (other.weights[at] === null ? 0 : (weight ?? 0))));
 }
 
 export const comparedColumns = [
@@ -267,10 +248,10 @@ function observationOf(row: Columns): Observation {
   const isKnown = (member: string): boolean => missing?.includes(member) === false;
   return {
     verdict: verdicts.find((known) => known === verdict) ?? null,
-    tags: isKnown("tags") ? [...row.list("tags")].sort().join("|") : null,
+    tags: isKnown("tags") ? row.list("tags").toSorted() : null,
     asn: isKnown("asn") ? row.text("asn") : null,
-    asName: isKnown("asn") ? row.text("as_name") : null,
-    abuseEmail: isKnown("abuseContact") ? row.text("abuse_email") : null,
+    as_name: isKnown("asn") ? row.text("as_name") : null,
+    abuse_email: isKnown("abuseContact") ? row.text("abuse_email") : null,
   };
 }
 
@@ -286,7 +267,7 @@ function weightsOf(row: Columns): readonly (number | null)[] {
     const isMissing = missing.includes(member);
     const [query, quick] = [row.text(columnOf[member]), row.text(`quick_${columnOf[member]}`)];
     const weightOf = (word: string): number | null =>
-      word !== "" && isOtherWord(member, word) ? null : (weights.get(word) ?? 0);
+      word !== "" && isOtherWord(member, word) ? null : (gravities.get(word) ?? 0);
     return [
       isMissing || (isLost && row.text("type") === "") ? null : weightOf(query),
       quick === "" && (isLost || isMissing) ? null : weightOf(quick),
@@ -294,20 +275,12 @@ function weightsOf(row: Columns): readonly (number | null)[] {
   });
 }
 
-/** The gravest that a side says with the members that both sides know, as SQL. */
-function shared(side: "e" | "l"): string {
-  const other = side === "e" ? "l" : "e";
-  // NULL where either side lacks the member.
-  const weights = weightColumns.map(
-    (name) => `coalesce(${side}.${name} + 0 * ${other}.${name}, 0)`,
-  );
-  return `max(${weights.join(", ")})`;
-}
-
 const columnOf = { intent: "intent", serviceMailBlocklist: "mail_blocklist" } as const;
 
-const weights: ReadonlyMap<string, number> = new Map([
+/** How grave a verdict, an intent or a mail blocklist status is. */
+const gravities: ReadonlyMap<string, number> = new Map([
   ["malicious", 3],
   ["suspicious", 2],
+  ["listed", 1],
   ["ACTIVE", 1],
 ]);

@@ -1,5 +1,12 @@
-import { counted, formatCount, formatPercent } from "../../core/wording/quantity.js";
-import type { OutcomeCounts, Report, TopCounts } from "./types.js";
+import {
+  counted,
+  formatCount,
+  formatPercent,
+  formatSeconds,
+  shellWord,
+} from "../../core/wording/quantity.js";
+import type { FoundManifest } from "../../core/manifest.js";
+import type { OutcomeCounts, Report, TopCounts } from "./report-tally.js";
 
 /** What each outcome is called; `none` never reads as safe. */
 export const outcomeNames: Readonly<Record<keyof OutcomeCounts, string>> = {
@@ -22,45 +29,35 @@ export function headline({ rows, outcomes }: Report): string {
   const found = (["malicious", "suspicious", "listed"] as const).filter(
     (name) => outcomes[name] > 0,
   );
-  const [first, ...others] = found.map(
-    (name) => `${formatCount(outcomes[name])} ${outcomeNames[name]}`,
-  );
-  if (first === undefined) return nothingFound(outcomes.none, rows);
-  const list =
-    others.length === 0
-      ? first
-      : `${[first, ...others.slice(0, -1)].join(", ")} and ${others.at(-1)}`;
-  return `Of ${counted(rows, "row")}, ${list.replace(" ", outcomes[found[0]!] === 1 ? " is " : " are ")}.`;
+  if (found.length > 0) {
+    const be = outcomes[found[0]!] === 1 ? "is" : "are";
+    const [first, ...others] = found.map(
+      (name) => `${formatCount(outcomes[name])} ${outcomeNames[name]}`,
+    );
+    const list = andList.format([first!.replace(" ", ` ${be} `), ...others]);
+    return `Of ${counted(rows, "row")}, ${list}.`;
+  }
+  const { none } = outcomes;
+  if (none === 0) return "No row has a verdict.";
+  const all = none < rows ? `${formatCount(none)} of the ${counted(rows, "row")}` : "any row";
+  return `Nothing is known against ${all}.`;
 }
 
-function nothingFound(none: number, rows: number): string {
-  if (none === 0) return "No row has a verdict.";
-  return none < rows
-    ? `Nothing is known against ${formatCount(none)} of the ${counted(rows, "row")}.`
-    : "Nothing is known against any row.";
-}
+const andList = new Intl.ListFormat("en-GB");
 
 /** What the sentence leaves open. */
 export function headlineDetail({ rows, outcomes }: Report): string {
-  const parts: string[] = [];
   const { none, part, unchecked } = outcomes;
-  if (none > 0) {
-    parts.push(
-      `Nothing is known against ${formatCount(none)} (${formatPercent(none, rows)}), which does not make ${none === 1 ? "it" : "them"} safe.`,
-    );
-  }
-  if (unchecked > 0) {
-    parts.push(
-      `${formatCount(unchecked)} (${formatPercent(unchecked, rows)}) could not be checked.`,
-    );
-  }
-  if (part > 0) {
-    const were = part === 1 ? "was" : "were";
-    parts.push(
-      `${formatCount(part)} (${formatPercent(part, rows)}) ${were} answered in part, too little for a verdict.`,
-    );
-  }
-  return parts.join(" ");
+  const share = (count: number) => `${formatCount(count)} (${formatPercent(count, rows)})`;
+  const were = part === 1 ? "was" : "were";
+  return [
+    none > 0 &&
+      `Nothing is known against ${share(none)}, which does not make ${none === 1 ? "it" : "them"} safe.`,
+    unchecked > 0 && `${share(unchecked)} could not be checked.`,
+    part > 0 && `${share(part)} ${were} answered in part, too little for a verdict.`,
+  ]
+    .filter((part) => part !== false)
+    .join(" ");
 }
 
 /** What a list by frequency leaves out; "" for nothing. */
@@ -69,3 +66,63 @@ export function moreText({ entries, distinct, uncounted }: TopCounts): string {
   const rest = `, and ${counted(uncounted, "row")} whose names were too many to tell apart`;
   return more > 0 ? `${formatCount(more)} more${uncounted > 0 ? rest : ""}` : "";
 }
+
+interface RunFact {
+  readonly name: string;
+  readonly value: string;
+  readonly isCode?: boolean;
+}
+
+/** What is known of the run that made an output. */
+export function runFacts({ output, rows, run, sources }: Report): readonly RunFact[] {
+  const answered = sources.reduce((sum, { count }) => sum + count, 0);
+  const answers = sources.map(
+    ({ name, count }) => `${sourceNames[name] ?? name} ${formatPercent(count, answered)}`,
+  );
+  const general = [
+    { name: "Output", value: output, isCode: true },
+    { name: "Answers", value: answers.join(", ") },
+  ];
+  const facts =
+    run === null ? [...general, noRun] : [inputFact(run), ...general, ...factsOf(run, rows)];
+  return facts.filter(({ value }) => value !== "");
+}
+
+const noRun = { name: "Requests", value: "unknown: there is no manifest beside the output" };
+
+/** Names of the inputs of a run; none for stdin. */
+export function runInputs({ input, inputs }: FoundManifest): readonly string[] {
+  return inputs?.map(({ path }) => path) ?? [input?.path ?? []].flat();
+}
+
+/** `a.csv`, or `3 inputs, a.csv to c.csv`. */
+function inputFact(run: FoundManifest): RunFact {
+  const inputs = runInputs(run);
+  const [first = "stdin"] = inputs;
+  const several = `${formatCount(inputs.length)} inputs, ${first} to ${inputs.at(-1)}`;
+  return { name: "Input", value: inputs.length < 2 ? first : several, isCode: true };
+}
+
+function factsOf(run: FoundManifest, rows: number): readonly RunFact[] {
+  const { seconds = 0, started_at = "", command = [], exit_reason = "done", exclusions = [] } = run;
+  const speed = seconds > 0 && rows > 0 ? `, ${formatCount(rows / seconds)} rows a second` : "";
+  const requests = Object.entries(run.requests ?? {})
+    .filter(([, { total }]) => total > 0)
+    .map(([endpoint, { total }]) => `${endpoint} ${formatCount(total)}`);
+  const heldBack = exclusions.map((list) => `${counted(list.rows, "row")} by ${list.path}`);
+  return [
+    { name: "Started", value: started_at.replace("T", " ").replace(/(?:\.\d+)?Z$/, " UTC") },
+    { name: "Duration", value: `${formatSeconds(seconds)}${speed}` },
+    { name: "Requests", value: requests.join(", ") || "none" },
+    { name: "Held back", value: heldBack.join(", ") },
+    { name: "End", value: exit_reason === "done" ? "" : exit_reason.replaceAll("_", " ") },
+    { name: "Command", value: command.map(shellWord).join(" "), isCode: true },
+  ];
+}
+
+const sourceNames: Readonly<Record<string, string>> = {
+  live: "from the service",
+  cache: "from the cache",
+  duplicate: "shared with an equal item",
+  local: "made here",
+};

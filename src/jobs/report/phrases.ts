@@ -1,4 +1,3 @@
-import { joinedEntries } from "../../io/formats/column-types.js";
 import { formatCount } from "../../core/wording/quantity.js";
 import {
   type Change,
@@ -14,24 +13,23 @@ import {
 export function changePhrase({ what, earlier, later }: Change): string {
   if (earlier === null || later === null) {
     const verdict = (earlier ?? later)?.verdict ?? "unknown";
-    return [verdict, later === null ? "" : newTags(later)].filter((part) => part !== "").join("; ");
+    return [verdict, later && newTags(later)].filter(Boolean).join("; ");
   }
   const parts: Readonly<Record<string, () => string>> = {
     verdict: () => `${earlier.verdict} → ${later.verdict}`,
-    tags: () => `tags ${tagChanges(earlier.tags ?? "", later.tags ?? "")}`,
+    tags: () => `tags ${tagChanges(earlier.tags ?? [], later.tags ?? [])}`,
     network: () => `network ${shown(earlier.asn)} → ${shown(later.asn)}`,
-    contact: () => `contact ${shown(earlier.abuseEmail)} → ${shown(later.abuseEmail)}`,
+    contact: () => `contact ${shown(earlier.abuse_email)} → ${shown(later.abuse_email)}`,
   };
   return what.map((name) => parts[name]?.() ?? name).join("; ");
 }
 
 /** Tags of a new item: `tags +scanner:ssh`; "" for none. */
 export function newTags({ tags }: Observation): string {
-  return tags === null || tags === "" ? "" : `tags ${tagChanges("", tags)}`;
+  return tags === null || tags.length === 0 ? "" : `tags ${tagChanges([], tags)}`;
 }
 
-function tagChanges(earlier: string, later: string): string {
-  const [before, after] = [joinedEntries(earlier), joinedEntries(later)];
+function tagChanges(before: readonly string[], after: readonly string[]): string {
   const [had, has] = [new Set(before), new Set(after)];
   const changed = [
     ...after.filter((tag) => !had.has(tag)).map((tag) => `+${tag}`),
@@ -106,18 +104,9 @@ export const longestName = 120;
  * it stays as it is.
  */
 export function defang(item: string, kind: string): string {
-  switch (kind) {
-    case "ip":
-      return item.includes(":") ? item : defangDots(item);
-    case "domain":
-      return defangDots(item);
-    case "email":
-      return defangDots(item.replaceAll("@", "[@]"));
-    case "url":
-      return defangLinks(item).replace(/(?<=^\w+:\/\/)[^/?#]+/, defangDots);
-    default:
-      return item;
-  }
+  if (kind === "url") return defangLinks(item).replace(/(?<=^\w+:\/\/)[^/?#]+/, defangDots);
+  const isPlain = kind === "ip" || kind === "domain" || kind === "email";
+  return isPlain ? defangDots(item.replaceAll("@", "[@]")) : item;
 }
 
 /** Undoes the schemes of links within a text, so that no reader makes them clickable. */

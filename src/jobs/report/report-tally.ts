@@ -9,9 +9,8 @@ import {
 } from "../../io/formats/answered-lookups.js";
 import type { OutputRecord } from "../../io/formats/types.js";
 import { cutOff } from "../../core/wording/printable.js";
+import type { Change, DiffCounts } from "../diff/diff-outputs.js";
 import { cutList, cutText, longestName } from "./phrases.js";
-import { Days } from "./timeline.js";
-import type { OutcomeCounts, Report, TopCounts, Offender } from "./types.js";
 import type { FoundManifest } from "../../core/manifest.js";
 import { createHash } from "node:crypto";
 
@@ -19,7 +18,44 @@ const listLength = 10;
 
 const tagsListed = 8;
 
+/** A verdict; or, for a row without one, `part` if a part of an answer is there, else `unchecked`. */
 export const outcomes = [...verdicts, "part", "unchecked"] as const;
+
+export type OutcomeCounts = Record<(typeof outcomes)[number], number>;
+
+export interface Changes {
+  readonly earlier: string;
+  readonly counts: DiffCounts;
+  readonly worst: readonly Change[];
+}
+
+export interface Report extends ReturnType<ReportTally["counted"]> {
+  readonly output: string;
+  /** The manifest of its run; null without one. */
+  readonly run: FoundManifest | null;
+  /** Null without an earlier output (`--against`). */
+  readonly changes: Changes | null;
+}
+
+export interface Offender extends Rank {
+  readonly rows: number;
+  readonly tags: readonly string[];
+  /** AS number, name and country as far as they are known. */
+  readonly network: string;
+  readonly abuseEmail: string;
+  readonly abuseStatus: string;
+  /** The input's own columns in the item's first row: name and cell. */
+  readonly own: OwnCells;
+}
+
+/** Decides on an item's place; equal in all of its rows. */
+interface Rank {
+  readonly kind: string;
+  readonly item: string;
+  readonly verdict: Verdict;
+  readonly observations: number;
+  readonly lastSeen: string;
+}
 
 interface OutputRows {
   /** The input's own columns; none for NDJSON, whose records bring their members. */
@@ -32,7 +68,7 @@ export async function tallyReport(
   output: string,
   { columns, records }: OutputRows,
   run: FoundManifest | null,
-  changes: Report["changes"] = null,
+  changes: Changes | null = null,
 ): Promise<Report> {
   const tally = new ReportTally(columns, run);
   for await (const list of records) for (const record of list) tally.add(record);
@@ -48,8 +84,8 @@ class ReportTally {
   readonly #countries = new NameCounts();
   readonly #reasons = new NameCounts();
   readonly #sources = new NameCounts();
-  readonly #firstSeen = new Days();
-  readonly #lastSeen = new Days();
+  readonly #firstSeen = new NameCounts();
+  readonly #lastSeen = new NameCounts();
   readonly #worst = new WorstItems();
 
   constructor(columns: readonly string[], run: FoundManifest | null) {
@@ -63,19 +99,15 @@ class ReportTally {
     const counts = this.#kinds.get(kind) ?? zeros(outcomes);
     this.#kinds.set(kind, counts);
     counts[verdict ?? (answeredLookups(record).length > 0 ? "part" : "unchecked")] += 1;
-    // A section of its own counts excluded rows.
-    const isTold =
-      record.text("error_code") === "excluded" &&
-      this.#run?.exclusions?.some(({ rows }) => rows > 0) === true;
-    if (verdict === undefined && !isTold) {
+    if (verdict === undefined) {
       const lacked = record.text("error_code") || lackedMembers(record).join();
       const why = lacked || (rowHasOtherWord(record) ? "other_word" : "");
       this.#reasons.add(`${record.text("status")} ${why}`);
     }
     this.#sources.add(record.text("source"));
     for (const tag of new Set(record.list("tags"))) this.#tags.add(tag);
-    this.#firstSeen.add(record.text("first_seen"));
-    this.#lastSeen.add(record.text("last_seen"));
+    this.#firstSeen.add(dayOf(record.text("first_seen")));
+    this.#lastSeen.add(dayOf(record.text("last_seen")));
     if (verdict !== undefined && verdict !== "none") this.#accuse(record, kind, verdict);
   }
 
@@ -97,7 +129,7 @@ class ReportTally {
     }));
   }
 
-  counted(): Omit<Report, "output" | "run" | "changes"> {
+  counted() {
     const kinds = Array.from(this.#kinds, ([kind, counts]) => ({ kind, outcomes: counts }));
     const all = zeros(outcomes);
     for (const { outcomes: counts } of kinds) {
@@ -106,17 +138,18 @@ class ReportTally {
     return {
       rows: total(all),
       outcomes: all,
+      /** Outcomes by kind of item, the most frequent kind first; "" for rows without an item. */
       kinds: kinds.sort((a, b) => total(b.outcomes) - total(a.outcomes)),
       tags: this.#tags.top(listLength),
+      /** Networks of rows with a verdict against the item. */
       networks: this.#networks.top(listLength),
       countries: this.#countries.top(listLength),
-      firstSeen: this.#firstSeen,
-      lastSeen: this.#lastSeen,
+      /** Rows by day, such as `2026-01-31`. */
+      firstSeen: this.#firstSeen.counts,
+      lastSeen: this.#lastSeen.counts,
       offenders: this.#worst.worst(),
       reasons: this.#reasons.top(2 * listLength).entries.map(reasonOf),
-      sources: Object.fromEntries(
-        this.#sources.top(listLength).entries.map(({ name, count }) => [name, count]),
-      ),
+      sources: this.#sources.top(listLength).entries,
     };
   }
 
@@ -125,6 +158,12 @@ class ReportTally {
     const own = inputs.find(({ path }) => path === record.text("file"));
     return record.text("column") || (input?.item_column ?? own?.item_column ?? null);
   }
+}
+
+/** The day of an RFC 3339 time; "" for one that is none, or not plausible for activity. */
+function dayOf(time: string): string {
+  const [day = ""] = /^20\d\d-\d\d-\d\d/.exec(time) ?? [];
+  return Number.isNaN(Date.parse(day)) ? "" : day;
 }
 
 export function total(counts: OutcomeCounts): number {
@@ -140,13 +179,13 @@ function numberIn(text: string): number {
   return number >= 0 && Number.isSafeInteger(number) ? number : 0;
 }
 
-function reasonOf({
-  name,
-  count,
-}: {
+interface NameCount {
   readonly name: string;
   readonly count: number;
-}): Report["reasons"][number] {
+}
+
+/** Why rows have no verdict: the name is the code of an error, or what a partial answer lacks. */
+function reasonOf({ name, count }: NameCount) {
   const [status = "", code = ""] = name.split(" ");
   const [meaning] = codes.get(code) ?? [];
   const lacked = decisiveMembers.filter((member) => code.split(",").includes(member));
@@ -171,25 +210,32 @@ export const mostNames = 65_536;
 
 /** Counts by name in bounded memory: once full, it counts the names it knows and the rest as one. */
 class NameCounts {
-  readonly #counts = new Map<string, number>();
+  readonly counts = new Map<string, number>();
   #uncounted = 0;
 
   /** "" stands for no name. */
   add(name: string): void {
     if (name === "") return;
     const key = cutOff(name, longestName);
-    const count = this.#counts.get(key);
-    if (count !== undefined) this.#counts.set(key, count + 1);
-    else if (this.#counts.size < mostNames) this.#counts.set(key, 1);
-    else this.#uncounted += 1;
+    const count = this.counts.get(key);
+    if (count === undefined && this.counts.size >= mostNames) this.#uncounted += 1;
+    else this.counts.set(key, (count ?? 0) + 1);
   }
 
   top(length: number): TopCounts {
-    const entries = Array.from(this.#counts, ([name, count]) => ({ name, count }))
+    const entries = Array.from(this.counts, ([name, count]) => ({ name, count }))
       .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
       .slice(0, length);
-    return { entries, distinct: this.#counts.size, uncounted: this.#uncounted };
+    return { entries, distinct: this.counts.size, uncounted: this.#uncounted };
   }
+}
+
+export interface TopCounts {
+  readonly entries: readonly NameCount[];
+  /** Distinct names counted, those not among the entries included. */
+  readonly distinct: number;
+  /** Rows with names beyond the most that are kept apart; 0 where every name was counted. */
+  readonly uncounted: number;
 }
 
 /** Columns of the input shown for an item; further ones are counted. */
@@ -226,48 +272,43 @@ const shown = 100;
 /** Distinct items that are counted exactly; beyond, the report says "more than". */
 const mostItems = 100_000;
 
-type Entry = { -readonly [Member in keyof Offender]: Offender[Member] };
-
 class WorstItems {
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, Offender>();
   readonly #items = new Set<string>();
   /** The least of the kept entries when the list was last cut; lesser ones need not be kept. */
-  #threshold: Rank | null = null;
+  #threshold: Rank | undefined;
   #itemsAreMore = false;
 
   add(rank: Rank, describe: () => Omit<Offender, "rows" | keyof Rank>): void {
     const key = keyOf(rank);
     if (this.#items.size < mostItems) this.#items.add(key);
-    else if (!this.#items.has(key)) this.#itemsAreMore = true;
+    else this.#itemsAreMore ||= !this.#items.has(key);
     const known = this.#entries.get(key);
-    if (known !== undefined) {
-      known.rows += 1;
-      return;
+    if (known !== undefined) this.#entries.set(key, { ...known, rows: known.rows + 1 });
+    else if (this.#threshold === undefined || worseFirst(rank, this.#threshold) < 0) {
+      this.#entries.set(key, { ...rank, ...describe(), rows: 1 });
+      if (this.#entries.size >= 4 * shown) this.#cut();
     }
-    if (this.#threshold !== null && worseFirst(rank, this.#threshold) >= 0) return;
-    this.#entries.set(key, { ...rank, ...describe(), rows: 1 });
-    if (this.#entries.size >= 4 * shown) this.#cut();
   }
 
-  worst(): Report["offenders"] {
+  worst() {
     this.#cut();
     return {
       worst: [...this.#entries.values()],
+      /** Distinct items with a verdict against them. */
       items: this.#items.size,
+      /** There were more distinct items than the report tracks. */
       itemsAreMore: this.#itemsAreMore,
     };
   }
 
   #cut(): void {
-    const sorted = [...this.#entries].sort(([, a], [, b]) => worseFirst(a, b));
+    const sorted = [...this.#entries].sort(([, a], [, b]) => worseFirst(a, b)).slice(0, shown);
     this.#entries.clear();
-    for (const [key, entry] of sorted.slice(0, shown)) this.#entries.set(key, entry);
-    if (sorted.length >= shown) this.#threshold = sorted[shown - 1]![1];
+    for (const [key, entry] of sorted) this.#entries.set(key, entry);
+    this.#threshold = sorted[shown - 1]?.[1];
   }
 }
-
-/** Decides on an item's place; equal in all of its rows. */
-type Rank = Pick<Offender, "kind" | "item" | "verdict" | "observations" | "lastSeen">;
 
 /** Gravest verdict first, then most observations, then last seen most recently. */
 function worseFirst(a: Rank, b: Rank): number {

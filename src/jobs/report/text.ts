@@ -2,15 +2,20 @@ import { madeUpText } from "../../core/finding.js";
 import { printable, wrapText } from "../../core/wording/printable.js";
 import { counted, formatCount, formatPercent } from "../../core/wording/quantity.js";
 import { defang, changeCounts, changePhrase, changeTotal } from "./phrases.js";
-import { headline, headlineDetail, kindName, moreText, outcomeNames } from "./headline.js";
-import { outcomes, total } from "./report-tally.js";
+import {
+  headline,
+  headlineDetail,
+  kindName,
+  moreText,
+  outcomeNames,
+  runFacts,
+} from "./headline.js";
+import { type Offender, outcomes, type Report, type TopCounts, total } from "./report-tally.js";
 import { madeUpOf } from "../../core/manifest.js";
-import { runFacts } from "./run-facts.js";
-import { bucketName, timelineOf } from "./timeline.js";
-import type { Offender, Report, TopCounts } from "./types.js";
+import { timelineOf } from "./timeline.js";
 
-/** Items listed in text; the page has more. */
-const itemsShown = 10;
+/** Items and changes listed in text; the page has more. */
+const mostShown = 10;
 
 /** Parts of the time axis shown in text: the latest. */
 const bucketsShown = 12;
@@ -19,53 +24,46 @@ const bucketsShown = 12;
 export function reportText(report: Report, width: number): string {
   const wide = Math.max(40, Math.min(width, 100));
   const madeUp = madeUpOf(report.run ?? {});
+  const verdicts = outcomes.map((outcome) => ({
+    name: outcomeNames[outcome],
+    count: report.outcomes[outcome],
+  }));
+  const kinds = report.kinds.map(({ kind, outcomes: counts }) => ({
+    name: kindName(kind),
+    count: total(counts),
+  }));
+  const times = (timelineOf(report)?.buckets ?? []).slice(-bucketsShown);
+  const reasons = report.reasons.map(({ count, status, name, meaning }) => ({
+    count: formatCount(count),
+    why: printable([status, meaning || name].filter((text) => text !== "").join(": ")),
+  }));
+  const numberWidth = Math.max(0, ...reasons.map(({ count }) => count.length));
+  const sections: Readonly<Record<string, readonly string[]>> = {
+    "What changed": changesLines(report, wide),
+    Verdicts: report.rows === 0 ? [] : barLines(verdicts, wide, report.rows),
+    Kinds: barLines(kinds, wide),
+    Tags: topLines(report.tags, wide),
+    "Networks of rows with a verdict": topLines(report.networks, wide),
+    "Their countries": topLines(report.countries, wide),
+    "Last seen": barLines(
+      times.map(({ name, lastSeen }) => ({ name, count: lastSeen })),
+      wide,
+    ),
+    "Worst items": offenderLines(report, wide),
+    "Without a verdict": reasons.map(({ count, why }) => `${count.padStart(numberWidth)}  ${why}`),
+    "The run": runFacts(report).map(({ name, value }) => `${name.padEnd(9)} ${printable(value)}`),
+  };
   const parts = [
     wrapText(headline(report), wide),
     wrapText(headlineDetail(report), wide),
     madeUp === undefined ? "" : wrapText(`${madeUpText[madeUp].join(": ")}.`, wide),
-    section("What changed", changesLines(report, wide)),
-    section(
-      "Verdicts",
-      report.rows === 0
-        ? []
-        : barLines(
-            outcomes.map((outcome) => ({
-              name: outcomeNames[outcome],
-              count: report.outcomes[outcome],
-            })),
-            wide,
-            report.rows,
-          ),
-    ),
-    section(
-      "Kinds",
-      barLines(
-        report.kinds.map(({ kind, outcomes: counts }) => ({
-          name: kindName(kind),
-          count: total(counts),
-        })),
-        wide,
-      ),
-    ),
-    section("Tags", topLines(report.tags, wide)),
-    section("Networks of rows with a verdict", topLines(report.networks, wide)),
-    section("Their countries", topLines(report.countries, wide)),
-    section("Last seen", timeLines(report, wide)),
-    section("Worst items", offenderLines(report, wide)),
-    section("Without a verdict", reasonLines(report, wide)),
-    section("Not sent, as you asked", excludedLines(report, wide)),
-    section(
-      "The run",
-      runFacts(report).map(
-        ({ name, value }) => `${name.padEnd(9)} ${shortened(printable(value), wide - 12)}`,
-      ),
+    ...Object.entries(sections).map(([title, lines]) =>
+      lines.length === 0
+        ? ""
+        : [title, ...lines.map((line) => `  ${shortened(line, wide - 2)}`)].join("\n"),
     ),
   ];
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
-}
-
-function section(title: string, lines: readonly string[]): string {
-  return lines.length === 0 ? "" : [title, ...lines.map((line) => `  ${line}`)].join("\n");
 }
 
 function topLines(counts: TopCounts, width: number): string[] {
@@ -104,35 +102,22 @@ function barOf(share: number, width: number): string {
   return "█".repeat(parts >> 3) + eighths[parts & 7];
 }
 
-function timeLines(report: Report, width: number): string[] {
-  const timeline = timelineOf(report);
-  if (timeline === null) return [];
-  const { unit, buckets } = timeline;
-  const list = buckets.slice(-bucketsShown).map(({ start, lastSeen }) => ({
-    name: bucketName(unit, start),
-    count: lastSeen,
-  }));
-  return barLines(list, width);
-}
-
 function offenderLines(
   { offenders: { worst, items, itemsAreMore } }: Report,
   width: number,
 ): string[] {
   const indent = " ".repeat(12);
   const lines: string[] = [];
-  for (const offender of worst.slice(0, itemsShown)) {
-    const item = printable(defang(offender.item, offender.kind));
-    lines.push(offender.verdict.padEnd(indent.length) + shortened(item, width - 14));
-    for (const fact of about(offender)) lines.push(indent + shortened(printable(fact), width - 14));
+  for (const offender of worst.slice(0, mostShown)) {
+    const item = defang(offender.item, offender.kind);
+    lines.push(offender.verdict.padEnd(indent.length) + printable(item));
+    lines.push(...about(offender).map((fact) => indent + printable(fact)));
   }
-  const more = items - Math.min(worst.length, itemsShown);
+  const more = items - Math.min(worst.length, mostShown);
+  if (more === 0) return lines;
   const count = `${itemsAreMore ? "more than " : ""}${formatCount(more)}`;
-  if (more > 0)
-    lines.push(
-      ...wrapText(`${count} more; see the output, or -o REPORT.html`, width - 4).split("\n"),
-    );
-  return lines;
+  const rest = wrapText(`${count} more; see the output, or -o REPORT.html`, width - 4);
+  return [...lines, ...rest.split("\n")];
 }
 
 function about({ tags, observations, network, abuseEmail, rows }: Offender): string[] {
@@ -140,47 +125,25 @@ function about({ tags, observations, network, abuseEmail, rows }: Offender): str
     ...tags,
     observations > 0 ? counted(observations, "observation") : "",
     rows > 1 ? counted(rows, "row") : "",
-  ].filter((text) => text !== "");
-  return [facts.join(", "), [network, abuseEmail].filter((text) => text !== "").join(", ")].filter(
-    (line) => line !== "",
-  );
-}
-
-function reasonLines({ reasons }: Report, width: number): string[] {
-  const wide = Math.max(0, ...reasons.map(({ count }) => formatCount(count).length));
-  return reasons.map(({ count, status, name, meaning }) => {
-    const why = printable([status, meaning || name].filter((text) => text !== "").join(": "));
-    return `${formatCount(count).padStart(wide)}  ${shortened(why, width - wide - 4)}`;
-  });
-}
-
-function excludedLines({ run }: Report, width: number): string[] {
-  const { exclusions = [] } = run ?? {};
-  const wide = Math.max(0, ...exclusions.map(({ rows }) => formatCount(rows).length));
-  return exclusions.map(({ path, entries, rows }) => {
-    const list = `${printable(path)}, ${entries === 1 ? "1 entry" : `${formatCount(entries)} entries`}`;
-    return `${formatCount(rows).padStart(wide)}  ${shortened(list, width - wide - 4)}`;
-  });
+  ];
+  return [facts, [network, abuseEmail]]
+    .map((line) => line.filter((text) => text !== "").join(", "))
+    .filter((line) => line !== "");
 }
 
 function shortened(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, Math.max(1, length - 1))}…`;
 }
 
-/** Changes listed in text; the page has more. */
-const changesShown = 10;
-
 function changesLines({ changes }: Report, width: number): readonly string[] {
   if (changes === null) return [];
   const { counts, worst, earlier } = changes;
-  const lines = wrapText(`${changeCounts(counts)} since ${printable(earlier)}`, width - 2).split(
-    "\n",
-  );
-  for (const change of worst.slice(0, changesShown)) {
+  const since = wrapText(`${changeCounts(counts)} since ${printable(earlier)}`, width - 2);
+  const lines = worst.slice(0, mostShown).map((change) => {
     const item = defang(change.item, change.kind);
-    const text = printable(`${change.change.padEnd(8)} ${item}: ${changePhrase(change)}`);
-    lines.push(shortened(text, width - 2));
-  }
-  const more = changeTotal(counts) - Math.min(worst.length, changesShown);
-  return more > 0 ? [...lines, `${formatCount(more)} more; see repute diff`] : lines;
+    return printable(`${change.change.padEnd(8)} ${item}: ${changePhrase(change)}`);
+  });
+  const more = changeTotal(counts) - Math.min(worst.length, mostShown);
+  const rest = more > 0 ? [`${formatCount(more)} more; see repute diff`] : [];
+  return [...since.split("\n"), ...lines, ...rest];
 }

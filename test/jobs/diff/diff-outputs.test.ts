@@ -256,13 +256,13 @@ describe("a file of changes", () => {
     kind: "domain",
     item: "=cmd.example",
     what: ["verdict"],
-    earlier: { verdict: "none", tags: "", asn: "", asName: "", abuseEmail: "" },
+    earlier: { verdict: "none", tags: [], asn: "", as_name: "", abuse_email: "" },
     later: {
       verdict: "malicious",
-      tags: "a:b|c:d",
+      tags: ["a:b", "c:d"],
       asn: "AS64496",
-      asName: 'A, "B"',
-      abuseEmail: "",
+      as_name: 'A, "B"',
+      abuse_email: "",
     },
   };
 

@@ -1,7 +1,7 @@
 import type { OutputRecord } from "../../../src/io/formats/types.js";
 import { tallyReport } from "../../../src/jobs/report/report-tally.js";
 import { type FoundManifest, parseManifest } from "../../../src/core/manifest.js";
-import type { Report } from "../../../src/jobs/report/types.js";
+import type { Report } from "../../../src/jobs/report/report-tally.js";
 
 export type Values = Readonly<Record<string, string>> & { readonly cells?: never };
 

@@ -32,8 +32,7 @@ import {
   faultOf,
   previousOutputs,
 } from "../../../jobs/enrich/finish/previous-outputs.js";
-import { tallyReport } from "../../../jobs/report/report-tally.js";
-import type { Changes, Report } from "../../../jobs/report/types.js";
+import { type Changes, type Report, tallyReport } from "../../../jobs/report/report-tally.js";
 import { redactAddress } from "../../../core/redaction.js";
 import { z } from "zod";
 import { option } from "../../../core/options.js";

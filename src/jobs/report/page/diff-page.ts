@@ -1,15 +1,9 @@
 import { csvPieces } from "../../../io/formats/csv/csv-writer.js";
-import { joinedEntries } from "../../../io/formats/column-types.js";
 import { counted, formatCount } from "../../../core/wording/quantity.js";
-import { changePhrase, changeTotal, graveCounts, newTags } from "../phrases.js";
-import {
-  type Observation,
-  type Change,
-  changeKinds,
-  type OutputDiff,
-} from "../../diff/diff-outputs.js";
-import { html, type Html, pageOf, tableOf, title } from "./html.js";
-import { itemName } from "./offender-table.js";
+import { changePhrase, changeTotal, cutText, defang, graveCounts, newTags } from "../phrases.js";
+import { type Change, changeKinds, type OutputDiff } from "../../diff/diff-outputs.js";
+import { html, type Html, pageOf, tableOf } from "./html.js";
+import type { Verdict } from "../../../core/finding.js";
 import { UsageError } from "../../../core/errors.js";
 
 type DiffNames = Readonly<Record<"earlier" | "later", string>>;
@@ -60,23 +54,28 @@ export function changeTable(changes: readonly Change[], total: number): Html {
     total > changes.length
       ? `The worst ${formatCount(changes.length)} of ${formatCount(total)} changes.`
       : "Every change, worst first.";
+  const heads = [["Item", "what"], ["Change"], ["Verdict", "verdict"], ["Difference"]] as const;
   return html`<p class="soft">${which} Items are defanged.</p>
-    ${tableOf(["Item", "Change", "Verdict", "Difference"].map(title), changes.map(changeRow), "items changes")}`;
+    ${tableOf(heads, changes.map(changeCells), "items changes")}`;
 }
 
-function changeRow(change: Change): Html {
+function changeCells(change: Change) {
   const { kind, item, earlier, later } = change;
   const verdict = (later ?? earlier)?.verdict ?? null;
   // The verdict of a new item, or of one that is gone, is in the column before.
   const difference = earlier === null ? later && newTags(later) : later && changePhrase(change);
-  return html`<tr>
-    <th scope="row" class="what">${itemName(item, kind)}</th>
-    <td>${change.change}</td>
-    <td class="verdict">
-      ${verdict === null ? "unknown" : html`<span class="key ${verdict}"></span>${verdict}`}
-    </td>
-    <td><bdi>${difference ?? ""}</bdi></td>
-  </tr>`;
+  const named = verdict === null ? "unknown" : verdictName(verdict);
+  return [itemName(item, kind), change.change, named, html`<bdi>${difference ?? ""}</bdi>`];
+}
+
+export function itemName(item: string, kind: string): Html {
+  return html`<bdi class="item">${cutText(defang(item, kind), longestItem)}</bdi>`;
+}
+
+const longestItem = 200;
+
+export function verdictName(verdict: Verdict): Html {
+  return html`<span class="key ${verdict}"></span>${verdict}`;
 }
 
 const diffFormats = ["csv", "ndjson", "html"] as const;
@@ -103,41 +102,22 @@ export function diffLines(
 
 const sides = ["earlier", "later"] as const;
 
-const fields = {
-  verdict: ({ verdict }: Observation) => verdict ?? "",
-  tags: ({ tags }: Observation) => tags ?? "",
-  asn: ({ asn }: Observation) => asn ?? "",
-  as_name: ({ asName }: Observation) => asName ?? "",
-  abuse_email: ({ abuseEmail }: Observation) => abuseEmail ?? "",
-} as const;
+const fields = ["verdict", "tags", "asn", "as_name", "abuse_email"] as const;
 
 /** Changes as CSV: a header, then one record each. */
 function* csvRecords(changes: Iterable<Change>): Generator<readonly string[]> {
-  const names = Object.keys(fields).flatMap((field) => sides.map((side) => `${side}_${field}`));
+  const names = fields.flatMap((field) => sides.map((side) => `${side}_${field}`));
   yield ["change", "kind", "item", "what", ...names];
   for (const { change, kind, item, what, ...observed } of changes) {
-    const values = Object.values(fields).flatMap((valueOf) =>
-      sides.map((side) => (observed[side] === null ? "" : valueOf(observed[side]))),
-    );
-    yield [change, kind, item, what.join("|"), ...values];
+    const values = fields.flatMap((field) => sides.map((side) => observed[side]?.[field] ?? ""));
+    const texts = values.map((value) => (typeof value === "string" ? value : value.join("|")));
+    yield [change, kind, item, what.join("|"), ...texts];
   }
 }
 
-/** Changes as NDJSON: one object each, `null` for the side that lacks the item. */
+/** Changes as NDJSON: one object each, `null` for what is unknown or not there. */
 function* ndjsonLines(changes: Iterable<Change>): Generator<string> {
-  for (const { earlier, later, ...change } of changes) {
-    yield `${JSON.stringify({ ...change, earlier: memberOf(earlier), later: memberOf(later) })}\n`;
+  for (const change of changes) {
+    yield `${JSON.stringify(change, (_, value: unknown) => (value === "" ? null : value))}\n`;
   }
-}
-
-function memberOf(observation: Observation | null): object | null {
-  if (observation === null) return null;
-  const { verdict, tags, asn, asName, abuseEmail } = observation;
-  return {
-    verdict,
-    tags: tags === null ? null : joinedEntries(tags),
-    asn: asn || null,
-    as_name: asName || null,
-    abuse_email: abuseEmail || null,
-  };
 }

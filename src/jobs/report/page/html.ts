@@ -1,3 +1,4 @@
+import { formatCount } from "../../../core/wording/quantity.js";
 import { printable } from "../../../core/wording/printable.js";
 import { createHash } from "node:crypto";
 
@@ -9,7 +10,7 @@ export class Html {
   }
 }
 
-type HtmlPart = Html | string | number | null | false | readonly HtmlPart[];
+export type HtmlPart = Html | string | number | null | false | readonly HtmlPart[];
 
 /** Makes HTML: every value that is not HTML itself is escaped, trusted or not. */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
@@ -43,7 +44,7 @@ function cards(table: string): string {
   const parts = ["tbody", "tr", "th", "td"].map((part) => `${table} ${part}`).join();
   return `${table} thead{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}
 ${parts}{display:block;border:0;padding:.12rem 0;width:auto}${table} .what{width:auto}
-${table} tr{border-bottom:1px solid var(--line);padding:.7rem 0}${table} .blank{display:none}
+${table} tr{border-bottom:1px solid var(--line);padding:.7rem 0}${table} td:empty{display:none}
 ${table} .number{text-align:left}${table} .unit{display:inline}`;
 }
 
@@ -55,7 +56,7 @@ ${table} .number{text-align:left}${table} .unit{display:inline}`;
 const style = `
 :root{color-scheme:light dark;--page:#fbfbfa;--card:#fff;--text:#1c1e21;--soft:#5b6168;--line:#dfe1e4;
 --malicious:#b3370a;--suspicious:#e8a317;--listed:#2f7fc1;--none:#b9bec5;--part:#8b9199;--unchecked:#e4e6e9;--plain:#4a5a78}
-@media (prefers-color-scheme:dark){:root{--page:#15171a;--card:#1d2024;--text:#e9eaec;--soft:#a3a9b1;--line:#363b42;
+@media screen and (prefers-color-scheme:dark){:root{--page:#15171a;--card:#1d2024;--text:#e9eaec;--soft:#a3a9b1;--line:#363b42;
 --malicious:#ef6c3a;--suspicious:#f3bd4e;--listed:#62acea;--none:#6c737c;--part:#9aa1aa;--unchecked:#3b4047;--plain:#9fb2d6}}
 *{box-sizing:border-box}
 html{font-size:clamp(15px,.55vw + 8px,24px);-webkit-text-size-adjust:100%}
@@ -91,7 +92,7 @@ thead th,thead td{color:var(--soft);font-size:.85rem;border-bottom-color:var(--s
 th:last-child,td:last-child{padding-right:0}
 .number{text-align:right;white-space:nowrap}
 .chart{width:38%;min-width:6rem;padding-top:.75rem}
-.kinds th,.kinds td{white-space:nowrap}.kinds .chart{width:26%}.zero{color:var(--soft)}
+.kinds th,.kinds td{white-space:nowrap}.kinds .chart{width:26%}
 .pair .chart{width:30%}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));gap:1.25rem 3rem}
 figure{margin:1rem 0 0}
@@ -102,7 +103,7 @@ details{margin-top:.5rem}summary{cursor:pointer;color:var(--soft);font-size:.9re
 .items td,.items th{padding-top:.7rem;padding-bottom:.7rem}
 .items thead th{padding:.4rem .9rem .4rem 0}
 .items .what{width:34%}.items small{display:block;color:var(--soft);font-size:.88em}.unit{display:none;color:var(--soft)}
-.verdict{white-space:nowrap;font-weight:600}
+td.verdict{white-space:nowrap;font-weight:600}
 .own{margin:.35rem 0 0;font-size:.88em;color:var(--soft)}.own div{display:inline;margin-right:.9em}.own dt,.own dd{display:inline;margin:0}.own dt:after{content:" "}.own dd{color:var(--text)}
 .facts{display:grid;grid-template-columns:max-content 1fr;gap:.35rem 1.5rem;margin:.75rem 0 0}.facts dt{color:var(--soft)}.facts dd{margin:0}
 code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.88em}
@@ -113,7 +114,7 @@ code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monosp
 .tiles.five li:last-child{grid-column:span 2}${cards(".changes")}
 .changes td:nth-child(2),.changes td:nth-child(3){display:inline-block;margin-right:.75rem}
 .kinds .few{display:none}.kinds .chart{width:60%}.kinds .chart + .number{padding-right:0}}
-@media print{:root{color-scheme:light;--page:#fff;--text:#000;--soft:#444;--line:#ccc;--malicious:#b3370a;--suspicious:#e8a317;--listed:#2f7fc1;--none:#b9bec5;--part:#8b9199;--unchecked:#e4e6e9;--plain:#4a5a78}
+@media print{:root{color-scheme:light;--page:#fff;--text:#000;--soft:#444;--line:#ccc}
 html{font-size:10pt}nav,details:not([open]){display:none}main,header,footer{max-width:none;padding-left:0;padding-right:0}header{padding-top:0}
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}section{margin-top:1.6rem}tr,figure,.tiles{break-inside:avoid}h2{break-after:avoid}thead{display:table-header-group}
 @page{margin:16mm}}
@@ -143,7 +144,31 @@ export function pageOf(title: string, body: Html): string {
     </html> `.text;
 }
 
-export function tableOf(heads: readonly Html[], rows: readonly Html[], name = ""): Html {
+/** A column's title and the class of its cells; a column of charts has no title. */
+type Column = readonly [title: HtmlPart, className?: string];
+
+/** A table whose rows begin with their heading. Numbers are counts. */
+export function tableOf(
+  columns: readonly Column[],
+  rows: readonly (readonly HtmlPart[])[],
+  name = "",
+): Html {
+  const classOf = (index: number): HtmlPart => {
+    const className = columns[index]?.[1];
+    return className !== undefined && html` class="${className}"`;
+  };
+  const heads = columns.map(([title], index) =>
+    title === "" ? html`<td></td>` : html`<th scope="col" ${classOf(index)}>${title}</th>`,
+  );
+  const lines = rows.map((cells) => {
+    const [first = "", ...others] = cells.map((cell) =>
+      typeof cell === "number" ? formatCount(cell) : cell,
+    );
+    return html`<tr>
+      <th scope="row" ${classOf(0)}>${first}</th>
+      ${others.map((cell, index) => html`<td${classOf(index + 1)}>${cell}</td>`)}
+    </tr>`;
+  });
   return html`<table class="${name}">
     <thead>
       <tr>
@@ -151,18 +176,7 @@ export function tableOf(heads: readonly Html[], rows: readonly Html[], name = ""
       </tr>
     </thead>
     <tbody>
-      ${rows}
+      ${lines}
     </tbody>
   </table>`;
 }
-
-export function title(text: string): Html {
-  return html`<th scope="col">${text}</th>`;
-}
-
-export function numberTitle(text: string): Html {
-  return html`<th scope="col" class="number">${text}</th>`;
-}
-
-/** The empty title of a column of charts. */
-export const noTitle: Html = html`<td></td>`;
