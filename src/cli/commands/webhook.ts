@@ -179,17 +179,12 @@ async function checkWebhooks(call: CommandCall<SettingsOf<typeof checkGroups>>):
       message,
     })),
   );
-  await printRecords<FoundProblem>(
-    call,
-    problems,
-    [
-      ["webhook", ({ webhook }) => webhook],
-      ["level", ({ level }) => level],
-      ["place", ({ pointer }) => pointer],
-      ["what", ({ message }) => message],
-    ],
-    { prose: true },
-  );
+  await printRecords<FoundProblem>(call, problems, [
+    ["webhook", ({ webhook }) => webhook],
+    ["level", ({ level }) => level],
+    ["place", ({ pointer }) => pointer],
+    ["what", ({ message }) => message],
+  ]);
   const note = notCompared(caseContext);
   if (note !== null) context.reporter.print(`repute: note: ${note}`);
   const errors = problems.filter(({ level }) => level === "error").length;

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import {
-  paintFor,
   paintSummary,
   usesColor,
   TerminalOutput,
@@ -27,9 +26,8 @@ test.each([
 test("colours titles and verdicts of a table and escapes colour codes in its data", () => {
   const screen = new FakeStream(80);
   const stdout = new TerminalOutput(screen);
-  const paint = paintFor({ stdout, env: { FORCE_COLOR: "1" } });
   const rows = ["malicious", "none"].map((verdict) => [verdict, "\u001B[31mx"]);
-  printTable(stdout, { titles: ["verdict", "note"], rows }, paint);
+  printTable({ stdout, env: { FORCE_COLOR: "1" } }, ["verdict", "note"], rows);
   expect(screen.text.replaceAll("\u001B", "^").split("\n")).toEqual([
     "^[1mverdict^[0m    ^[1mnote^[0m",
     "^[31mmalicious^[0m  <U+001B>[31mx",

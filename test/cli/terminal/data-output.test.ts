@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import {
   printRecords,
+  printTable,
   showRecord,
   wantsLines,
   writeOut,
@@ -59,4 +60,67 @@ test("truncates a record with very many fields and says so", async () => {
     1001,
     expect.stringMatching(/^… +more with --json$/),
   ]);
+});
+
+function tabled(titles: string, rows: readonly (readonly string[])[], width: number | null = 80) {
+  const stdout = new FakeStream(width);
+  printTable({ stdout, env: {} }, titles.split(" "), rows);
+  return stdout.text;
+}
+
+test.each<[string, string, readonly (readonly string[])[], string]>([
+  [
+    "columns stand under their titles, wide characters counted",
+    "item kind",
+    [
+      ["例え", "ip"],
+      ["a.b", "url"],
+    ],
+    "item  kind\n例え  ip\na.b   url\n",
+  ],
+  ["columns without values are left out", "a tags kind", [["x", "", "ip"]], "a  kind\nx  ip\n"],
+  ["nothing is printed without rows", "item", [], ""],
+  ["lines of a cell are joined", "a", [["one\n  two"]], "a\none two\n"],
+  [
+    "control characters are escaped",
+    "c d",
+    [["\u202Ered\u0007", "a\tb"]],
+    "c                    d\n<U+202E>red<U+0007>  a b\n",
+  ],
+])("%s", (_, titles, rows, text) => {
+  expect(tabled(titles, rows)).toBe(text);
+});
+
+test("wraps the last column between words, and makes each row a card if there is no room", () => {
+  const rows = [
+    ["192.0.2.1", "complete", "words ".repeat(6).trim()],
+    ["192.0.2.2", "", "yes"],
+  ];
+  expect(tabled("item status error", rows, 48)).toBe(
+    `item       status    error
+192.0.2.1  complete  words words words words
+                     words words
+192.0.2.2            yes
+`,
+  );
+  expect(tabled("item status error", rows, 40)).toBe(
+    `item    192.0.2.1
+status  complete
+error   words words words words words
+        words
+
+item    192.0.2.2
+error   yes
+`,
+  );
+});
+
+test.each([40, 200])("no line is longer than %i columns, whatever a cell's length", (width) => {
+  const cells = Array.from({ length: 8 }, (_, at) => "word ".repeat(at ** 6) + "x");
+  const lines = tabled("a b c d e f g h", [cells], width).split("\n");
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(width);
+});
+
+test("writes whole cells to a file, whatever their length", () => {
+  expect(tabled("item", [["x".repeat(300)]], null)).toBe(`item\n${"x".repeat(300)}\n`);
 });

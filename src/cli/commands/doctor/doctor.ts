@@ -166,7 +166,7 @@ async function printSettings(
   const columns = ["setting", "value", "from"].map(
     (title, at) => [title, (cells: readonly string[]) => cells[at] ?? ""] as const,
   );
-  await printRecords(call, rows, columns, { toLine: (cells) => cells.join("\t") });
+  await printRecords(call, rows, columns, (cells) => cells.join("\t"));
 }
 
 /** What applies when nothing is given, where the schema doesn't say. */

@@ -18,12 +18,9 @@ import { exitCodeOfRun, exitCodes } from "../../../jobs/enrich/ending.js";
 import {
   type OutputCall,
   printRecords,
+  showRecord,
   wantsLines,
-  writeOut,
-  type CardField,
-  type CardSection,
-  printCard,
-  wrapWords,
+  writeProse,
 } from "../../terminal/data-output.js";
 import type { Session } from "../../../client/session/session.js";
 import type { SessionSettings } from "../../../client/session/types.js";
@@ -34,9 +31,8 @@ import type { CliContext } from "../../terminal/cli-context.js";
 import { columns } from "../../../core/columns.js";
 import { nestedFacts, nestedText, itemRow } from "../../../core/row.js";
 import type { Item } from "../../../core/item/item.js";
-import { printable } from "../../../core/wording/printable.js";
+import { oneLine } from "../../../core/wording/printable.js";
 import { counted } from "../../../core/wording/quantity.js";
-import { paintFor } from "../../terminal/terminal-output.js";
 
 type Settings = ServiceChoice &
   SessionSettings & {
@@ -172,7 +168,13 @@ export interface AnsweredItem {
 /** Columns of a table: title and name in the row schema, without prefix. */
 type AnswerColumns = readonly (readonly [title: string, column: string])[];
 
-const firstColumns = ["item", "kind", "status", "verdict"].map((name) => [name, name] as const);
+const firstColumns = [
+  ["item", "item"],
+  ["kind", "kind"],
+  ["status", "status"],
+  ["verdict", "verdict"],
+  ["error", "error_code"],
+] as const;
 
 /**
  * Prints answers as JSON lines; on a terminal, one answer as a card and several as a table.
@@ -184,35 +186,30 @@ export async function printAnswers(
   answers: AsyncIterable<AnsweredItem>,
   own: AnswerColumns,
 ): Promise<void> {
-  const shown = [...firstColumns, ...own, ["error", "error_code"] as const].map(
+  const columns = [...firstColumns, ...own].map(
     ([title, name]) => [title, (answer: AnsweredItem) => answerCell(answer, name)] as const,
   );
-  if (wantsLines(call)) return printRecords(call, answers, shown, { toLine: answerLine });
-  const { context } = call;
+  if (wantsLines(call)) return printRecords(call, answers, columns, answerLine);
   const all: AnsweredItem[] = [];
   for await (const answer of answers) all.push(answer);
-  const [first, ...others] = all;
-  if (first !== undefined && others.length === 0) {
-    printCard(context.stdout, answerCard(first), paintFor(context));
-    return;
-  }
-  await printRecords(call, all, shown, { whole: ["status", "verdict"] });
-  const lines = errorLines(all, context.stdout.columns || 80);
-  if (lines.length > 0) await writeOut(context, `\n${lines.join("\n")}\n`);
+  if (all.length === 1) return showRecord(call, answerCard(all[0]!));
+  await printRecords(call, all, columns);
+  const errors = errorLines(all);
+  if (errors !== "") await writeProse(call.context, `\n${errors}`);
 }
 
-/** Each error below the table: its code and message are too long for a column. */
-function errorLines(answers: readonly AnsweredItem[], width: number): readonly string[] {
+/** Each error once, with its message, which is too long for a column. */
+function errorLines(answers: readonly AnsweredItem[]): string {
   const errors = new Map<string, number>();
   for (const { finding } of answers) {
     if (finding.error === null) continue;
-    const text = `${finding.error.code}: ${finding.error.message}`;
+    const text = oneLine(`${finding.error.code}: ${finding.error.message}`);
     errors.set(text, (errors.get(text) ?? 0) + 1);
   }
-  return [...errors].flatMap(([text, count]) => {
-    const times = count > 1 ? ` (${counted(count, "item")})` : "";
-    return wrapWords(printable(text.replaceAll("\n", " ")) + times, width - 2);
-  });
+  const lines = [...errors].map(([text, count]) =>
+    count > 1 ? `${text} (${counted(count, "item")})\n` : `${text}\n`,
+  );
+  return lines.join("");
 }
 
 /**
@@ -236,122 +233,41 @@ function answerCell({ text, item, finding }: AnsweredItem, name: string): string
   return Array.isArray(value) ? value.join(", ") : String(value);
 }
 
-/** The sections of a card in order. Paths are matched in order; the last section takes the rest. */
-const sections: readonly (readonly [title: string, paths: RegExp])[] = [
-  ["", /^(verdict|status|missing|error\b.*)$/],
-  ["item", /^(item|kind|type|bogon)$/],
-  ["lists", /^(\w+MailBlocklist|intent|tags|activity)\b/],
-  ["dates", /^(firstSeen|lastSeen)$/],
-  ["network", /^(asn|reverseDns)\b/],
-  ["abuse contact", /^abuseContact\b/],
-  ["observations", /^observedActivity\b/],
-  ["requests", /^(source|http_status|attempts|looked_up_at)$/],
-  ["other", /^/],
-];
-
-/** Labels by path, where the names of the members don't say it. */
-const labels: Readonly<Record<string, string>> = {
-  "error.code": "error",
-  "error.message": "message",
-  abusixMailBlocklist: "mail blocklist",
-  serviceMailBlocklist: "mail blocklist",
-  "asn.asn": "AS",
-  "asn.name": "name",
-  "asn.countryCode": "country",
-  "reverseDns.current": "reverse DNS",
-  http_status: "HTTP status",
-};
-
-/** Prefixes that the title of the section makes redundant. */
-const redundant = /^(?:observedActivity|abuseContact|asn|reverseDns)\./;
-
-/** Everything that the JSON line of an answer says, in labelled groups, the verdict first. */
-function answerCard({ text, item, finding }: AnsweredItem): readonly CardSection[] {
-  const facts: Readonly<Record<string, unknown>> = nestedFacts(item, finding);
-  const { verdict, query, quick_check: quickCheck, ...rest } = facts;
-  const own = { verdict, ...rest, item: item?.value ?? text };
-  const found = new Map<string, CardField[]>(sections.map(([title]) => [title, []]));
-  const known = new Set<string>();
-  for (const record of [own, query, quickCheck]) {
-    for (const [path, value] of fieldsOf(record)) {
-      // The service repeats the item.
-      const id = `${path}\n${value}`;
-      if (known.has(id)) continue;
-      known.add(id);
-      const [title] = sections.find(([, paths]) => paths.test(path)) ?? ["other"];
-      found.get(title)?.push([labelOf(path), value]);
-    }
-  }
-  return sections.map(([title]) => ({ title, fields: found.get(title) ?? [] }));
+/** What the JSON line of an answer says, the verdict first. A list of records has a line for each. */
+function answerCard({ text, item, finding }: AnsweredItem): object {
+  const facts = nestedFacts(item, finding);
+  const {
+    status,
+    verdict,
+    kind,
+    missing,
+    error,
+    query: _,
+    quick_check: __,
+    item: ___,
+    ...requests
+  } = facts;
+  const card = {
+    // `none` must not read as safe.
+    verdict: verdict === "none" ? "none (nothing known)" : (verdict ?? "unknown"),
+    status,
+    ...(finding.missing.length > 0 && { missing }),
+    ...(error !== null && { error }),
+    kind,
+    ...Object.values(finding.answers)[0]?.result,
+    item: item?.value ?? text,
+    ...requests,
+  };
+  return JSON.parse(JSON.stringify(card), (_, value: unknown) =>
+    Array.isArray(value) && value.every((entry) => typeof entry === "object" && entry !== null)
+      ? value.map(recordLine).join("\n")
+      : value,
+  ) as object;
 }
 
-type Field = readonly [path: string, text: string];
-
-/** The fields of a record. Nothing is said about a failure that did not happen. */
-function* fieldsOf(record: unknown): Generator<Field, void, undefined> {
-  for (const [name, value] of Object.entries(record ?? {})) {
-    const isAbsent = value === null || (Array.isArray(value) && value.length === 0);
-    if (isAbsent && (name === "error" || name === "missing")) continue;
-    if (name === "verdict") yield [name, verdictText(value)];
-    else yield* valueFields(name, value);
-  }
-}
-
-/** `none` must not read as safe. */
-function verdictText(verdict: unknown): string {
-  if (verdict === null) return "unknown";
-  return verdict === "none" ? "none (nothing known)" : plainText(verdict);
-}
-
-function* valueFields(path: string, value: unknown): Generator<Field, void, undefined> {
-  if (Array.isArray(value)) {
-    yield [path, listText(value)];
-  } else if (typeof value === "object" && value !== null && Object.keys(value).length > 0) {
-    for (const [name, inner] of Object.entries(value)) yield* valueFields(`${path}.${name}`, inner);
-  } else {
-    yield [path, plainText(value)];
-  }
-}
-
-/** Whether an entry of a list has more than one value. */
-function hasDetails(entry: unknown): boolean {
-  return typeof entry === "object" && entry !== null && Object.keys(entry).length > 1;
-}
-
-/** Single values on one line, else one line per entry after their number. */
-function listText(list: readonly unknown[]): string {
-  const lines = list.map(entryText);
-  if (!list.some(hasDetails)) return lines.join(", ") || "-";
-  return lines.length === 1 ? lines.join("") : [`${lines.length}:`, ...lines].join("\n");
-}
-
-/** An entry of a list in one line: its time span, then its other members. */
-function entryText(entry: unknown): string {
-  if (typeof entry !== "object" || entry === null) return plainText(entry);
-  const { firstSeen, lastSeen, ...others } = entry as Readonly<Record<string, unknown>>;
-  const span = [firstSeen, lastSeen].filter((time) => time !== undefined).map(plainText);
-  const rest = Object.entries(others).flatMap(([name, value]) =>
-    Array.from(valueFields(name, value)),
+function recordLine(record: object): string {
+  const members = Object.entries(record).map(
+    ([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`,
   );
-  const details = rest.map(([path, text]) =>
-    rest.length === 1 && path === "entry" ? text : `${labelOf(path)} ${text}`,
-  );
-  return [...(span.length === 0 ? [] : [span.join(" to ")]), ...details].join(", ");
-}
-
-function plainText(value: unknown): string {
-  if (value === null || value === "" || typeof value === "object") return "-";
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-/** A path as words: `honeypotInteractions.firstSeen` is `honeypot first seen`. */
-function labelOf(path: string): string {
-  const label = labels[path];
-  if (label !== undefined) return label;
-  return path
-    .replace(redundant, "")
-    .replaceAll("Interactions.", " ")
-    .replaceAll(/[._]/g, " ")
-    .replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return members.join(", ");
 }

@@ -17,7 +17,6 @@ import {
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { cliOptions } from "../../options/option-spec.js";
 import { redactAddress } from "../../../core/redaction.js";
-import { paintFor } from "../../terminal/terminal-output.js";
 import { writeProse, writeOut, printTable } from "../../terminal/data-output.js";
 import { checkOutput, writeLines } from "./write-lines.js";
 
@@ -129,7 +128,7 @@ async function show(
     const item = defang(change.item, change.kind);
     rows.push([change.change, change.kind, item, changePhrase(change)]);
   }
-  printTable(context.stdout, { titles, rows, prose: true }, paintFor(context));
+  printTable(context, titles, rows);
   if (total > mostShown) {
     const more = formatCount(total - mostShown);
     await writeProse(context, `\n${more} more changes; write them all with -o changes.csv\n`);

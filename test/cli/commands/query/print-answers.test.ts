@@ -37,7 +37,7 @@ test("keeps an unsupported argument as the item", async () => {
 
 test("prints one answer on a terminal as a card with every member of its JSON", async () => {
   const text = await printed([answer], 80);
-  expect(text.split("\n")[0]).toBe("verdict                  malicious");
+  expect(text).toMatch(/^verdict +malicious\n/);
   const shown = text.replaceAll(/\s+/g, " ");
   for (const value of leaves(JSON.parse(await printed([answer])))) expect(shown).toContain(value);
 });
@@ -46,10 +46,10 @@ test("prints several answers on a terminal as a table with errors below", async 
   const error = { code: "http_404", message: "nothing at this address" } as const;
   const failed = { ...answer, finding: aFinding({ status: "failed", error }) };
   expect((await printed([answer, failed, failed], 80)).split("\n")).toEqual([
-    "item       kind  status    verdict    blocklist  error",
-    "192.0.2.1  ip    complete  malicious  ACTIVE",
-    "192.0.2.1  ip    failed                          http_404",
-    "192.0.2.1  ip    failed                          http_404",
+    "item       kind  status    verdict    error     blocklist",
+    "192.0.2.1  ip    complete  malicious            ACTIVE",
+    "192.0.2.1  ip    failed               http_404",
+    "192.0.2.1  ip    failed               http_404",
     "",
     "http_404: nothing at this address (2 items)",
     "",
