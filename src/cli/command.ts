@@ -27,14 +27,14 @@ type OptionGroups = Readonly<Record<string, z.ZodRawShape>>;
 export interface Command {
   /** One word, or two: group and command. */
   readonly name: string;
-  /** The usage line after the name, e.g. `[input] -o OUT`. */
-  readonly usage: string;
+  /** The usage line after the name, e.g. `[input] -o OUT`. @default its operand and `[flags]` */
+  readonly usage?: string;
   /** One line for the list of commands. */
   readonly summary: string;
   /** Paragraphs at the top of the help. */
   readonly description: readonly string[];
-  /** Operands with their meaning. If empty, the command rejects operands. */
-  readonly operands: readonly (readonly [placeholder: string, meaning: string])[];
+  /** Operands with their meaning. Without any, the command rejects operands. */
+  readonly operands?: readonly (readonly [placeholder: string, meaning: string])[];
   /** How many of them it takes. @default any number */
   readonly operandCount?: "one" | "at most one";
   /** The allowed values of that operand, where they are few. */
@@ -48,8 +48,8 @@ export interface Command {
   readonly groups: OptionGroups;
   /** Command lines and what each does, as a lower-case phrase. */
   readonly examples: Readonly<Record<string, string>>;
-  /** Exit codes and their meaning, in ascending order. */
-  readonly exitCodes: readonly (readonly [code: string, meaning: string])[];
+  /** Exit codes that not every command has, or that mean more here; null for one that it lacks. */
+  readonly exitCodes?: Readonly<Record<string, string | null>>;
   /** Variables other than those of the options and their secrets. */
   readonly variables?: readonly (readonly [name: string, meaning: string])[];
   /**
@@ -122,7 +122,7 @@ export function defineCommand<Groups extends OptionGroups>(
 
 /** @throws UsageError if the number of operands is wrong, or one is none of the allowed */
 export function checkOperands(
-  { name, operands: [expected], operandCount, operandChoices = [] }: Command,
+  { name, operands: [expected] = [], operandCount, operandChoices = [] }: Command,
   operands: readonly string[],
 ): void {
   if (expected === undefined) return noOperands(name, operands);
@@ -152,23 +152,37 @@ export function noOperands(command: string, operands: readonly string[]): void {
   );
 }
 
-export const commonExitCodes = [
-  ["0", "done, without failures"],
-  ["1", "the run could not continue"],
-  ["2", "wrong usage or configuration"],
-] as const;
+/** How to call a command. */
+export function usageOf({
+  name,
+  usage,
+  operands = [],
+}: Pick<Command, "name" | "usage" | "operands">): string {
+  const terms = operands.map(([term]) => `${term} `).join("");
+  return `repute ${name} ${usage ?? `${terms}[flags]`}`;
+}
 
-/** Exit codes of a command that signals can interrupt. */
-export const interruptedExitCodes = [
-  ["129, 130, 131, 143", "stopped by SIGHUP, SIGINT, SIGQUIT, SIGTERM"],
-] as const;
+/** Exit codes of a process that a signal ended. */
+const signalled = "129, 130, 131, 143";
+
+const commonExitCodes = {
+  0: "done, without failures",
+  1: "the run could not continue",
+  2: "wrong usage or configuration",
+  [signalled]: "stopped by SIGHUP, SIGINT, SIGQUIT, SIGTERM",
+};
 
 /** Exit code of a command that obeys a quota. */
-export const quotaExitCodes = [["75", "stopped early: a quota of --rate is used up"]] as const;
+export const quotaCode = { 75: "stopped early: a quota of --rate is used up" };
 
-/** Exit codes of a command that sends requests. */
-export const callExitCodes = [
-  ...commonExitCodes,
-  ...quotaExitCodes,
-  ...interruptedExitCodes,
-] as const;
+/** Exit codes of a command that runs until a signal ends it. */
+export const endlessCodes = { 0: "stopped by a signal", [signalled]: null };
+
+/** The exit codes of a command and their meaning, in ascending order. */
+export function exitCodesOf({
+  exitCodes,
+}: Pick<Command, "exitCodes">): readonly (readonly [code: string, meaning: string])[] {
+  return Object.entries({ ...commonExitCodes, ...exitCodes }).flatMap(([code, meaning]) =>
+    meaning === null ? [] : [[code, meaning] as const],
+  );
+}

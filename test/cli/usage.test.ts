@@ -16,21 +16,10 @@ test("prints the help without arguments", async () => {
   expect([code, stdout.split("\n")[0]]).toEqual([0, "Usage: repute COMMAND [flags] [arguments]"]);
 });
 
-test("without arguments at a terminal shows four commands to go on with, which run", async () => {
+test("the help without arguments shows three commands to start with, which run", async () => {
   const { code, stdout } = await runInProcess([], { columns: 80 });
-  const commands = stdout
-    .trimEnd()
-    .split("\n")
-    .map((line) => line.trim().split(/ {2,}/)[0] ?? "");
-  expect([code, commands]).toEqual([
-    0,
-    [
-      "repute enrich FILE -o out.csv --local",
-      "repute query 192.0.2.1 --local",
-      "repute doctor --local",
-      "repute --help",
-    ],
-  ]);
+  const commands = stdout.match(/(?<=^ {2})repute [^`]+?(?= {2})/gm) ?? [];
+  expect([code, commands.length]).toEqual([0, 3]);
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "FILE"), "192.0.2.1\n");
   for (const command of commands) {
@@ -46,15 +35,6 @@ test.each(["enrich", "tags", "tags list"])("prints %s --help to stdout", async (
   expect(stdout.startsWith(`Usage: repute ${name} `)).toBe(true);
 });
 
-test("a file whose name begins with a dash is named as a path", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "-dash.csv"), "ip\n192.0.2.1\n");
-  expect(await runRepute(["enrich", "-dash.csv", "--local"], { cwd })).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("\n  for the file of that name: ./-dash.csv\n"),
-  });
-});
-
 describe("a usage error exits with 2 and names", () => {
   test.each([
     [
@@ -63,9 +43,12 @@ describe("a usage error exits with 2 and names", () => {
     ],
     [
       ["--versoin"],
-      "repute: there is no flag --versoin\n  did you mean --version?\n  see: repute --help\n",
+      "repute: there is no flag --versoin without a command\n  did you mean --version?\n  see: repute --help\n",
     ],
-    [["--hepl"], "repute: there is no flag --hepl\n  did you mean --help?\n  see: repute --help\n"],
+    [
+      ["--hepl"],
+      "repute: there is no flag --hepl without a command\n  did you mean --help?\n  see: repute --help\n",
+    ],
     [
       ["enrich", "--verson"],
       "repute: enrich has no flag --verson\n  did you mean --version?\n  see: repute enrich --help\n",

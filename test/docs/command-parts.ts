@@ -1,8 +1,16 @@
 import { groups, inSections, membersOf } from "../../src/cli/command-list.js";
-import { type Command, optionSections, callExitCodes } from "../../src/cli/command.js";
+import {
+  type Command,
+  exitCodesOf,
+  optionSections,
+  quotaCode,
+  usageOf,
+} from "../../src/cli/command.js";
 import type { OptionSpec } from "../../src/cli/options/option-spec.js";
 import { capitalised, table } from "../helpers/markdown.js";
 import { optionRow, type OptionRow, optionTable } from "../helpers/option-table.js";
+
+const commonCodes = exitCodesOf({ exitCodes: quotaCode });
 
 /** The generated parts of the page on commands. */
 export function commandParts(commands: readonly Command[]): Readonly<Record<string, string>> {
@@ -22,7 +30,7 @@ export function commandParts(commands: readonly Command[]): Readonly<Record<stri
     ),
     "common-exit-codes": table(
       ["Code", "Meaning"],
-      callExitCodes.map(([code, meaning]) => [code, capitalised(meaning)]),
+      commonCodes.map(([code, meaning]) => [code, capitalised(meaning)]),
     ),
     "shared-flags": sharedText(shared),
     commands: sections.map(([title, members]) => sectionText(title, members, shared)).join("\n\n"),
@@ -94,16 +102,16 @@ function sectionText(
 }
 
 function commandText(command: Command, shared: ReadonlyMap<string, SharedFlag>): readonly string[] {
-  const { name, usage, description, operands, examples } = command;
+  const { name, description, operands = [], examples } = command;
   const specs = optionSections(command).flatMap(([, specs]) => specs);
   const own = specs.filter((spec) => !shared.has(meaningOf(spec)));
   const others = specs.filter((spec) => shared.has(meaningOf(spec)));
   return [
     `### repute ${name}`,
     [
-      `\`repute ${name} ${usage}\``,
+      `\`${usageOf(command)}\``,
       description.join(" "),
-      `[Exit codes](#exit-codes): ${exitCodesOf(command)}`,
+      `[Exit codes](#exit-codes): ${codesText(command)}`,
     ].join("<br>"),
     ...(own.length === 0 ? [] : [optionTable(own.map(optionRow))]),
     [
@@ -121,8 +129,10 @@ function flagCode({ flag, isNegated }: OptionSpec): string {
 }
 
 /** The codes of a command, with their meaning where it differs from the common one. */
-function exitCodesOf({ exitCodes }: Command): string {
+function codesText(command: Command): string {
   const isCommon = ([code, meaning]: readonly [string, string]): boolean =>
-    callExitCodes.some((common) => common[0] === code && common[1] === meaning);
-  return exitCodes.map((each) => (isCommon(each) ? each[0] : `${each[0]} (${each[1]})`)).join(", ");
+    commonCodes.some((common) => common[0] === code && common[1] === meaning);
+  return exitCodesOf(command)
+    .map((each) => (isCommon(each) ? each[0] : `${each[0]} (${each[1]})`))
+    .join(", ");
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { exitCodesOf } from "../../src/cli/command.js";
 import { loadCommands } from "../../src/cli/command-list.js";
 import type { StoredType } from "../../src/io/formats/typed-column.js";
 import { columns, schemaVersion } from "../../src/core/columns.js";
@@ -48,7 +49,7 @@ export async function generatedParts(): Promise<Readonly<Record<string, string>>
     ),
     "exit-codes": table(
       ["Code", "Meaning"],
-      (commands.find(({ name }) => name === "enrich")?.exitCodes ?? []).map(([code, meaning]) => [
+      exitCodesOf(commands.find(({ name }) => name === "enrich")!).map(([code, meaning]) => [
         code,
         capitalised(meaning),
       ]),

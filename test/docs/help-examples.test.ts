@@ -21,7 +21,7 @@ const examples = commands.flatMap(({ name, examples }) =>
 test.each(examples)("%s is accepted", async (example, name) => {
   const names: string[] = [];
   for (const [, ...args] of callsIn(example)) {
-    const parsed = await parseArguments(await readLine(args));
+    const parsed = parseArguments(await readLine(args));
     if (parsed.action !== "run") throw new Error(`${args.join(" ")} is no call of a command`);
     const { command, flags, operands } = parsed;
     names.push(command.name);

@@ -13,8 +13,8 @@ const password = "p:w@rd\\/'1";
 
 /** The warning of a run whose command line has a cluster's address with its password. */
 export const passwordWarned =
-  "repute: warning: other users can see the PostgreSQL password on the command line (ps): " +
-  "set PGPASSWORD, use ~/.pgpass, or set the address in a variable or config file\n";
+  "repute: warning: other users can see the password on the command line (ps): set PGPASSWORD or " +
+  "REDISCLI_AUTH, use ~/.pgpass, or set the address in a variable or config file\n";
 
 /** A PostgreSQL server in a temporary folder, on a free port of 127.0.0.1, with one superuser. */
 export class PostgresCluster {

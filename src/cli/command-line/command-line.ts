@@ -186,17 +186,15 @@ async function runLine(
   watch: RunWatch | null,
 ): Promise<number> {
   const { args } = line;
-  const parsed = await parseArguments(line);
+  const parsed = parseArguments(line);
   if (parsed.action === "version") {
     context.stdout.write(`${context.version}\n`);
     return 0;
   }
   if (parsed.action === "help") {
     const width = Math.min(context.stdout.columns || 80, widestHelp);
-    const { firstSteps, helpText } = await import("./help.js");
-    const isNew = args.length === 0 && context.stdout.isTTY === true;
-    const text = isNew ? firstSteps(width) : await helpText(parsed, await loadCommands(), width);
-    context.stdout.write(text);
+    const { helpText } = await import("./help.js");
+    context.stdout.write(await helpText(parsed, await loadCommands(), width));
     return 0;
   }
   const { command, flags, operands } = parsed;

@@ -1,6 +1,9 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { didYouMean } from "../../core/wording/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import type { JsonObject } from "../../core/finding.js";
+import { userConfigFolder } from "../../core/files/folders.js";
 import { readPath } from "../../core/files/read-path.js";
 import { asObject } from "../../core/json-members.js";
 import type { YamlText } from "../../core/wording/yaml-text.js";
@@ -10,7 +13,6 @@ import { secretHint, secretNamed, secrets } from "../options/secrets.js";
 import {
   type GivenSetting,
   type GivenSettings,
-  findConfigFile,
   type LoadedSettings,
   loadSettings,
 } from "../options/settings.js";
@@ -111,7 +113,6 @@ function located({ path, document }: ConfigFile, keys: readonly string[]): strin
 function settingsIn(file: ConfigFile, members: object, profile: string | null): GivenSettings {
   const given = new Map<string, GivenSetting>();
   for (const [key, value] of Object.entries(members)) {
-    if (key === "$schema" && profile === null) continue;
     const keys = profile === null ? [key] : ["profiles", profile, key];
     const at = located(file, keys);
     const spec = file.known.find((spec) => spec.flag === key || spec.key === key);
@@ -206,6 +207,13 @@ function optionsOf(commands: readonly Command[]): readonly OptionSpec[] {
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The user's config file; null if there is none. */
+function findConfigFile(env: Environment): string | null {
+  const folder = userConfigFolder(env);
+  const path = folder === null ? null : join(folder, "config.yaml");
+  return path !== null && existsSync(path) ? path : null;
+}
 
 /** Variables that set no option: the secrets, and the switch for stack traces. */
 const otherVariables = [...Object.values(secrets).map(({ variable }) => variable), "REPUTE_DEBUG"];

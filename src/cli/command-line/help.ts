@@ -1,5 +1,5 @@
 import { inSections, membersOf } from "../command-list.js";
-import { type Command, type CommandGroup, optionSections } from "../command.js";
+import { type Command, type CommandGroup, exitCodesOf, optionSections } from "../command.js";
 import { secrets } from "../options/secrets.js";
 import { helpPage } from "./program.js";
 import { labelled, labelledText, wrapLines, wrapText } from "../../core/wording/printable.js";
@@ -32,13 +32,6 @@ const firstCommands: readonly (readonly [command: string, lines: readonly string
   ["repute query 192.0.2.1 --local", ["look up one item"]],
   ["repute doctor --local", ["check this machine and the settings"]],
 ];
-
-/** What to type next, for who calls the program without arguments. */
-export function firstSteps(width: number): string {
-  return page([
-    labelled([...firstCommands, ["repute --help", ["show all commands"]]], width, "  "),
-  ]);
-}
 
 /** The help of the commands that share their first word; of the whole program for null. */
 function overview(group: CommandGroup | null, commands: readonly Command[], width: number): string {
@@ -88,7 +81,7 @@ async function commandHelp(command: Command, width: number): Promise<string> {
     );
   return page([
     await helpPage(command, command.description, optionSections(command), width),
-    section("Exit codes", beside(command.exitCodes)),
+    section("Exit codes", beside(exitCodesOf(command))),
     section("Environment", beside(variablesOf(command))),
     wrapText(settingsOrder, width),
     examples(Object.entries(command.examples), width),

@@ -1,8 +1,7 @@
-import { existsSync } from "node:fs";
 import { UsageError } from "../../core/errors.js";
 import { didYouMean } from "../../core/wording/did-you-mean.js";
 import type { Command } from "../command.js";
-import { commandNamed, commandNames, groups, loadCommand, loadCommands } from "../command-list.js";
+import { commandNamed, commandNames, groups, loadCommand } from "../command-list.js";
 import { type YargsLine, parseByYargs } from "./program.js";
 import { secretHint, secretNamed } from "../options/secrets.js";
 import type { HelpRequest } from "./help.js";
@@ -58,7 +57,7 @@ const versionWords = new Set(["--version", "-V", "-v", "version"]);
  *
  * @throws UsageError for an unknown command or flag, and for a flag given twice or without its value
  */
-export async function parseArguments(line: TypedLine): Promise<ParsedArguments> {
+export function parseArguments(line: TypedLine): ParsedArguments {
   const { args, command, flags, operands } = line;
   const [first = "help", second = "help"] = args;
   if (versionWords.has(first)) return { action: "version" };
@@ -71,16 +70,12 @@ export async function parseArguments(line: TypedLine): Promise<ParsedArguments> 
   }
   if (flags["help"] === true || isBrief) return { action: "help", topic: command, brief: isBrief };
   if (flags["version"] === true) return { action: "version" };
-  const given = await checkFlags(line, command);
-  if (given.size === 0 && operands.join(" ") === "help" && !existsSync("help")) {
-    return { action: "help", topic: command, brief: false };
-  }
-  return { action: "run", command, flags: given, operands };
+  return { action: "run", command, flags: checkFlags(line, command), operands };
 }
 
 /** @throws UsageError for a flag that is unknown, lacks its value or is given twice */
-async function checkFlags(line: TypedLine, command: Command): Promise<GivenSettings> {
-  if (line.fault !== null) throw await explained(line.fault, line.args, command);
+function checkFlags(line: TypedLine, command: Command): GivenSettings {
+  if (line.fault !== null) throw explained(line.fault, line.args, command);
   const given = new Map<string, GivenSetting>();
   for (const spec of optionSpecs(command.options)) {
     const { flag } = spec;
@@ -95,11 +90,7 @@ async function checkFlags(line: TypedLine, command: Command): Promise<GivenSetti
 }
 
 /** What yargs says of a line, in words for people. */
-async function explained(
-  fault: string,
-  args: readonly string[],
-  command: Command,
-): Promise<UsageError> {
+function explained(fault: string, args: readonly string[], command: Command): UsageError {
   const [, named = ""] = /: ([^,]+)/.exec(fault) ?? [];
   if (fault.startsWith("Unknown")) return unknownFlag(named, args, command);
   const lacking = optionSpecs(command.options).find(
@@ -142,83 +133,38 @@ function checkedText(
   );
 }
 
-/** Explains words that name no command, or a flag in front of the command. */
+/** Explains words that name no command. */
 function unknownCommand([first = "", second = ""]: readonly string[]): UsageError {
-  const group = groups.find(({ name }) => name === first)?.name;
-  const word = group === undefined ? first : second;
-  const prefix = group === undefined ? "" : `${group} `;
-  const names = [...commandNames, ...groups.map(({ name }) => name)]
-    .filter((name) => name.startsWith(prefix))
-    .map((name) => name.slice(prefix.length))
-    .filter((name) => group !== undefined || !name.includes(" "));
-  if (word.startsWith("-")) {
-    const meant = didYouMean(word, ["--version", "--help"]);
-    if (meant !== null) {
-      const message = `there is no flag ${word}`;
-      return new UsageError("unknown_flag", message, { hint: `did you mean ${meant}?` });
-    }
-    const message = `${word} stands where the command should be`;
-    return new UsageError("command_missing", message, {
-      hint: `the command comes first: repute ${prefix}${names[0]} ${word} …`,
-    });
-  }
-  const near = didYouMean(word, names);
-  const enrich = group === undefined ? "; to enrich a file: repute enrich FILE" : "";
-  const message = `there is no command ${JSON.stringify(prefix + word)}`;
-  return new UsageError("unknown_command", message, {
-    hint:
-      near === null
-        ? `the commands${group === undefined ? "" : ` of ${group}`} are ${names.join(", ")}${enrich}`
-        : `did you mean ${prefix}${near}?`,
+  const group = groups.find(({ name }) => name === first);
+  const typed = group === undefined ? first : `${first} ${second}`;
+  const all = [...commandNames, ...groups.map(({ name }) => name), "--version", "--help"];
+  const names = all.filter((name) =>
+    group === undefined ? !name.includes(" ") : name.startsWith(`${first} `),
+  );
+  const near = didYouMean(typed, names);
+  const what = typed.startsWith("-")
+    ? `no flag ${typed} without a command`
+    : `no command "${typed}"`;
+  return new UsageError("unknown_command", `there is ${what}`, {
+    hint: near === null ? `there are ${names.join(", ")}` : `did you mean ${near}?`,
   });
 }
 
 /** Explains a flag that the command doesn't have. */
-async function unknownFlag(
-  flag: string,
-  args: readonly string[],
-  command: Command,
-): Promise<UsageError> {
-  const written = asWritten(flag, args);
+function unknownFlag(flag: string, args: readonly string[], command: Command): UsageError {
+  const typed = args.map((arg) => arg.split("=", 1)[0] ?? "");
+  const written = typed.find((arg) => arg.replace(/^--?(?:no-)?/, "") === flag) ?? `--${flag}`;
   const secret = secretNamed(flag);
   if (secret) {
     return new UsageError("secret_as_flag", `${written} does not exist: a secret is never a flag`, {
       hint: secretHint("other users can read a command line", secret),
     });
   }
-  return new UsageError("unknown_flag", `${command.name} has no flag ${written}`, {
-    hint: await flagMeant(flag, written, args, command),
-  });
-}
-
-async function flagMeant(
-  flag: string,
-  written: string,
-  args: readonly string[],
-  command: Command,
-): Promise<string | null> {
-  const file = args.find((arg) => arg.startsWith("-") && existsSync(arg));
-  if (file !== undefined) return `for the file of that name: ./${file}`;
-  const owners = (await loadCommands()).filter(({ options }) =>
-    optionSpecs(options).some((spec) => spec.flag === flag),
-  );
-  if (owners.length > 0) {
-    return `it is a flag of: ${owners.map(({ name }) => `repute ${name}`).join(", ")}`;
-  }
-  const own = optionSpecs(command.options).flatMap((spec) =>
+  const flags = optionSpecs(command.options).flatMap((spec) =>
     spec.isSwitch ? [spec.flag, `no-${spec.flag}`] : [spec.flag],
   );
-  const candidates = [...own, "version", "help"];
-  const near = didYouMean(written.replace(/^--?/, ""), candidates);
-  return near === null ? null : `did you mean --${near}?`;
-}
-
-/** The flag as typed, without its value: `--no-foo`, `-x`. */
-function asWritten(flag: string, args: readonly string[]): string {
-  const spellings = flag.length === 1 ? [`-${flag}`] : [`--${flag}`, `--no-${flag}`];
-  return (
-    spellings.find((s) => args.some((arg) => arg === s || arg.startsWith(`${s}=`))) ??
-    spellings[0] ??
-    flag
-  );
+  const near = didYouMean(written.replace(/^--?/, ""), [...flags, "version", "help"]);
+  return new UsageError("unknown_flag", `${command.name} has no flag ${written}`, {
+    hint: near === null ? null : `did you mean --${near}?`,
+  });
 }

@@ -1,7 +1,7 @@
 import { labelledText, narrow, wrapLines } from "../../core/wording/printable.js";
 import yargs, { type Argv, type Options } from "yargs";
 import { commandNames, groups, commandNamed, loadCommand, loadCommands } from "../command-list.js";
-import { type Command, completionFlag } from "../command.js";
+import { type Command, completionFlag, usageOf } from "../command.js";
 import { type OptionSpec, optionSpecs, writtenFlag } from "../options/option-spec.js";
 
 /** A line as yargs reads it. */
@@ -53,16 +53,17 @@ function candidates(words: readonly string[], commands: readonly Command[]): rea
 
 /** The help of a command: how to call it, its arguments and its flags. */
 export async function helpPage(
-  { name, usage, operands }: Pick<Command, "name" | "usage" | "operands">,
+  command: Pick<Command, "name" | "usage" | "operands">,
   description: readonly string[],
   sections: readonly (readonly [title: string, specs: readonly OptionSpec[]])[],
   width: number,
 ): Promise<string> {
-  const intro = [`Usage: repute ${name} ${usage}`, ...description].join("\n\n");
+  const intro = [`Usage: ${usageOf(command)}`, ...description].join("\n\n");
   const page = bare().usage(intro).wrap(null) as Argv & UsageConfiguration;
   page.usageConfiguration({ "hide-types": true });
   page.updateStrings({ "Positionals:": "Arguments:" });
-  for (const [term, describe] of operands) page.positional(term, { type: "string", describe });
+  for (const [term, describe] of command.operands ?? [])
+    page.positional(term, { type: "string", describe });
   for (const [title, specs] of sections) {
     for (const spec of specs) {
       const key = writtenFlag(spec).slice(2);

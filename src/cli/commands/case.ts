@@ -7,7 +7,7 @@ import { csvPieces } from "../../io/formats/csv/csv-writer.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import type { SourceInput } from "../../io/input/types.js";
 import { parseOutput } from "../../io/output/registry.js";
-import { type CommandCall, defineCommand, type SettingsOf, callExitCodes } from "../command.js";
+import { type CommandCall, defineCommand, type SettingsOf, quotaCode } from "../command.js";
 import { exitCodes } from "../../jobs/enrich/ending.js";
 import {
   caseCallGroups,
@@ -29,7 +29,6 @@ const ofCase = {
 export const caseShowCommand = defineCommand({
   ...ofCase,
   name: "case show",
-  usage: "ID [flags]",
   summary: "show a reputation-share case",
   description: [
     "Prints one reputation-share case as one JSON object. On a terminal it prints one field per line.",
@@ -41,7 +40,7 @@ export const caseShowCommand = defineCommand({
     "repute case show 4711 --ops-url https://ops.example": "query the operations interface",
     "repute case show 4711 | jq -r '.event_ips[]'": "print the IP addresses of its events",
   },
-  exitCodes: callExitCodes,
+  exitCodes: quotaCode,
   run: async (call) => {
     const found = await askService("ops", call, (client) =>
       readCase(client, call.operand, call.context),
@@ -54,7 +53,6 @@ export const caseShowCommand = defineCommand({
 export const caseContextCommand = defineCommand({
   ...ofCase,
   name: "case context",
-  usage: "ID [flags]",
   summary: "show the context of a case, which fills in webhook payloads",
   description: [
     "Prints the context of a case as one JSON object. On a terminal it prints one field per line, with the path that a webhook payload uses: s.resolver_data.CustomerEmail for {{ s.resolver_data.CustomerEmail }}.",
@@ -67,7 +65,7 @@ export const caseContextCommand = defineCommand({
     "repute case context 4711 > context.json":
       "save it for repute webhook check --context context.json",
   },
-  exitCodes: callExitCodes,
+  exitCodes: quotaCode,
   run: async (call) => {
     const { signal } = call.context;
     const found = await askService("case", call, (client) =>
@@ -100,7 +98,7 @@ export const caseEnrichCommand = defineCommand({
     "repute case enrich 4711 -o case.csv --resume":
       "continue an interrupted run, if the case has not changed",
   },
-  exitCodes: jobExitCodes(),
+  exitCodes: jobExitCodes,
   run: enrichCase,
 });
 

@@ -54,10 +54,6 @@ export const completionCommand = defineCommand({
       "complete in every new zsh; the line belongs after compinit",
     "repute completion fish > ~/.config/fish/completions/repute.fish": "complete in every new fish",
   },
-  exitCodes: [
-    ["0", "printed"],
-    ["2", "wrong usage"],
-  ],
   run: async ({ operand, context }) => {
     await writeOut(context, scripts.get(operand) ?? "");
     return exitCodes.done;

@@ -2,19 +2,17 @@ import type { Customer } from "../../client/api/calls.js";
 import { ServiceError } from "../../client/api/status-fault.js";
 import { FatalError } from "../../core/errors.js";
 import { opsCallGroups, askService } from "../services/services.js";
-import { type CommandCall, defineCommand, type SettingsOf, callExitCodes } from "../command.js";
+import { type CommandCall, defineCommand, type SettingsOf, quotaCode } from "../command.js";
 import { printRecords } from "../terminal/data-output.js";
 import { exitCodes } from "../../jobs/enrich/ending.js";
 
 export const customersCommand = defineCommand({
   name: "customers",
-  usage: "[flags]",
   summary: "list customers and their tenants",
   description: [
     "Prints every customer of the operations interface, one JSON object per line, page by page. On a terminal it prints a table.",
     "Exits with 1 if the list cannot be read to its end or a page cursor repeats. Customers read so far are printed.",
   ],
-  operands: [],
   groups: opsCallGroups,
   examples: {
     "repute customers --local": "list the customers of the embedded service",
@@ -23,7 +21,7 @@ export const customersCommand = defineCommand({
     "repute customers | jq -r 'select(.tenant_id == \"tenant-a\").customer_id'":
       "print the customers of one tenant",
   },
-  exitCodes: callExitCodes,
+  exitCodes: quotaCode,
   run: listCustomers,
 });
 

@@ -20,13 +20,7 @@ import {
 import { sourceOptions } from "../../io/input/source-options.js";
 import { inputPaths } from "../../io/input/types.js";
 import { checkOutputName } from "../../io/output/check-paths.js";
-import {
-  type CommandCall,
-  defineCommand,
-  type SettingsOf,
-  commonExitCodes,
-  interruptedExitCodes,
-} from "../command.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { exitCodes } from "../../jobs/enrich/ending.js";
 import { cliOptions } from "../options/option-spec.js";
 import { inputNames } from "./runs/enrich-job.js";
@@ -82,7 +76,6 @@ export const extractCommand = defineCommand({
       "find the items of all files in a folder and its subfolders",
     "zcat firewall.log.gz | repute extract - -o found.csv": "read from a pipe",
   },
-  exitCodes: [...commonExitCodes, ...interruptedExitCodes],
   run: extract,
 });
 

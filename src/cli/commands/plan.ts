@@ -8,13 +8,7 @@ import { sinkOptions } from "../../io/output/options.js";
 import { embeddedServiceName, runOptions } from "../../jobs/enrich/options.js";
 import { chooseAddress } from "../services/services.js";
 import { cliOptions } from "../options/option-spec.js";
-import {
-  type CommandCall,
-  defineCommand,
-  type SettingsOf,
-  commonExitCodes,
-  interruptedExitCodes,
-} from "../command.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { enrichInput } from "./runs/enrich-job.js";
 import { userStateFolder } from "../../core/files/folders.js";
 import { lookupEndpoints, memberOf } from "../../core/finding.js";
@@ -84,7 +78,6 @@ export const planCommand = defineCommand({
     "repute plan dump.csv --cache ~/.cache/repute":
       "count only what is not cached; REPUTE_INTEL_URL holds the service's address",
   },
-  exitCodes: [...commonExitCodes, ...interruptedExitCodes],
   run: runPlan,
 });
 

@@ -63,11 +63,6 @@ export const schemaCommand = defineCommand({
       "create the table for the rows of dump.csv, and its views",
     "repute schema --format json-schema > row.schema.json": "save the JSON Schema of NDJSON rows",
   },
-  exitCodes: [
-    ["0", "printed"],
-    ["1", "the input cannot be read"],
-    ["2", "wrong usage or configuration"],
-  ],
   run: printSchema,
 });
 

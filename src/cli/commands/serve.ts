@@ -2,7 +2,7 @@ import { apiOptions } from "../../client/api/options.js";
 import { option, wholeNumber } from "../../core/options.js";
 import type { FireWebhook } from "../../service/cases.js";
 import { serviceOptions } from "../../service/options.js";
-import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
+import { type CommandCall, defineCommand, endlessCodes, type SettingsOf } from "../command.js";
 import { exitCodes } from "../../jobs/enrich/ending.js";
 import { cliOptions } from "../options/option-spec.js";
 import { endpointKeysFile, readEndpointKeys, secrets } from "../options/secrets.js";
@@ -34,14 +34,12 @@ const groups = {
 
 export const serveCommand = defineCommand({
   name: "serve",
-  usage: "[flags]",
   summary: "run the embedded service, for development, rehearsal and tests",
   description: [
     "Runs an implementation of the service with a sample dataset until you stop it (Ctrl-C). It injects faults on request, repeatably from a seed. Its addresses are printed to stdout once it listens; GET /_local/stats counts its requests.",
     "With --synthetic SEED, every item that the dataset does not list gets an invented answer: 20% malicious, 10% suspicious, 5% on the mail blocklist and nothing else, the rest without a verdict; 5% of queries are answered in part, every time. Networks, contacts and tags say that they are invented; the tag botnet:invented-swarm has more than 25,000 addresses, in 198.18.0.0/15. Invented tags list the addresses of reserved IPv4 blocks only; others bear tags without being listed.",
     "POST /_local/cases/ID/transition changes the state of a case and fires the webhooks that the dataset attaches to the change. They are really called, with the subscriber data of the case.",
   ],
-  operands: [],
   groups,
   examples: {
     "repute serve --port 8080":
@@ -53,11 +51,7 @@ export const serveCommand = defineCommand({
     "repute serve --port 8080 --api-key rehearsal-key --blocklist-field abusixMailBlocklist":
       "behave like the deployed service: require the key, and use its name for the blocklist member",
   },
-  exitCodes: [
-    ["0", "stopped by SIGHUP, SIGINT, SIGQUIT or SIGTERM"],
-    ["1", "could not listen or continue"],
-    ["2", "wrong usage or configuration"],
-  ],
+  exitCodes: endlessCodes,
   variables: [
     [secrets.intel.variable, "same as --api-key"],
     [

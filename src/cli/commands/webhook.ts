@@ -8,13 +8,7 @@ import { option } from "../../core/options.js";
 import { didYouMean } from "../../core/wording/did-you-mean.js";
 import type { Webhook } from "../../jobs/webhooks/configuration.js";
 import { caseCallGroups, askService } from "../services/services.js";
-import {
-  type CommandCall,
-  type SettingsOf,
-  defineCommand,
-  interruptedExitCodes,
-  quotaExitCodes,
-} from "../command.js";
+import { type CommandCall, type SettingsOf, defineCommand, quotaCode } from "../command.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { fileFault } from "../terminal/reporter.js";
 import type { Problem } from "../../jobs/webhooks/problem.js";
@@ -151,13 +145,7 @@ export const webhookCheckCommand = defineCommand({
     "repute webhook check notify.json --case 4711 --case-url https://cases.example":
       "check against the context of a case; REPUTE_CASE_API_KEY holds the key",
   },
-  exitCodes: [
-    ["0", "valid, possibly with warnings"],
-    ["1", "a webhook has errors, or the context could not be read"],
-    ["2", "wrong usage, or not a file of webhooks"],
-    ...quotaExitCodes,
-    ...interruptedExitCodes,
-  ],
+  exitCodes: { 1: "a webhook has errors, or the context could not be read", ...quotaCode },
   run: checkWebhooks,
 });
 
@@ -260,13 +248,7 @@ export const webhookSendCommand = defineCommand({
     "repute webhook send notify.json --case 4711 --endpoint-keys-file ~/.repute/endpoint-keys.json":
       "send it with the endpoint's own API key",
   },
-  exitCodes: [
-    ["0", "delivered, or printed with --dry-run"],
-    ["1", "not delivered, or the context could not be read"],
-    ["2", "wrong usage, or a webhook that cannot be rendered"],
-    ...quotaExitCodes,
-    ...interruptedExitCodes,
-  ],
+  exitCodes: { 1: "not delivered, or the context could not be read", ...quotaCode },
   run: send,
 });
 

@@ -7,7 +7,7 @@ import { isQuota, option, rate as oneRate } from "../../core/options.js";
 import { redisAddress } from "../../core/redis/address.js";
 import { counted, formatCount } from "../../core/wording/quantity.js";
 import { defaultRate, lookupOptions, openRequests } from "../../client/lookup/options.js";
-import { type CommandCall, defineCommand, type SettingsOf, commonExitCodes } from "../command.js";
+import { type CommandCall, defineCommand, endlessCodes, type SettingsOf } from "../command.js";
 import { exitCodes } from "../../jobs/enrich/ending.js";
 import { cliOptions, unattendedOptions } from "../options/option-spec.js";
 import { withServices } from "../services/services.js";
@@ -56,7 +56,7 @@ export const workerCommand = defineCommand({
     "repute worker rediss://redis.example/0 --api-key-file /run/secrets/key --concurrency 64":
       "connect with TLS and read the key from a file; REPUTE_INTEL_URL holds the service's address",
   },
-  exitCodes: [...commonExitCodes],
+  exitCodes: endlessCodes,
   variables: [["REDISCLI_AUTH", "password of Redis"]],
   run: worker,
 });

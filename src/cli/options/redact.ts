@@ -21,27 +21,15 @@ function shownArgument(arg: string): string {
   return redactAddress(own.includes("://") ? own.replaceAll(ownParameters, "$1***") : own);
 }
 
+/** The address of a server with its password, in an argument or its value after `--flag=`. */
+const withPassword =
+  /^(?:-\w|--[\w-]+=)?(?:postgres|redis)(?:ql|s)?:\/\/(?:[^/?#]*:[^/?#]+@|.*[?&](?:ssl)?password=[^&])/i;
+
 /** A warning about a password on the command line; null if there is none. */
 export function passwordWarning(args: readonly string[]): string | null {
-  const found = args.map(passwordOf).find((each) => each !== null);
-  if (found === undefined) return null;
-  const [server, remedy] =
-    found === "redis"
-      ? ["Redis", "set REDISCLI_AUTH, or set"]
-      : ["PostgreSQL", "set PGPASSWORD, use ~/.pgpass, or set"];
+  if (!args.some((arg) => withPassword.test(arg))) return null;
   return (
-    `other users can see the ${server} password on the command line (ps): ` +
-    `${remedy} the address in a variable or config file`
+    "other users can see the password on the command line (ps): set PGPASSWORD or REDISCLI_AUTH, " +
+    "use ~/.pgpass, or set the address in a variable or config file"
   );
-}
-
-/** The server whose URL, in an argument or its value after `--flag=`, has a password. */
-function passwordOf(arg: string): "postgres" | "redis" | null {
-  const text = arg.replace(/^(?:-\w|--[\w-]+=)/, "");
-  const [, scheme] = /^(postgres|redis)(?:ql|s)?:/i.exec(text) ?? [];
-  if (scheme === undefined || !URL.canParse(text)) return null;
-  const { password, searchParams } = new URL(text);
-  const parameters = [searchParams.get("password"), searchParams.get("sslpassword")];
-  if (![password, ...parameters].some(Boolean)) return null;
-  return scheme.toLowerCase() === "redis" ? "redis" : "postgres";
 }

@@ -1,8 +1,5 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { z } from "zod";
 import { UsageError } from "../../core/errors.js";
-import { userConfigFolder } from "../../core/files/folders.js";
 import { explainIssue, nearestAllowed } from "../../core/options.js";
 import { optionSpecs } from "./option-spec.js";
 import { redactAddress } from "../../core/redaction.js";
@@ -88,22 +85,4 @@ const behindPath = /^("https?:\/\/[^?#"]*[?#])[^"]+/i;
 function shown(value: unknown): string {
   const text = redactAddress(JSON.stringify(value) ?? String(value)).replace(behindPath, "$1…");
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
-}
-
-/** Names under which a config file is found without `--config`. */
-const configFileNames = ["config.yaml", "config.yml", "config.json"];
-
-/**
- * The user's config file, null when there is none.
- *
- * @throws UsageError when there are two
- */
-export function findConfigFile(env: Readonly<Record<string, string | undefined>>): string | null {
-  const folder = userConfigFolder(env);
-  if (folder === null) return null;
-  const [found, second] = configFileNames.map((name) => join(folder, name)).filter(existsSync);
-  if (found === undefined || second === undefined) return found ?? null;
-  throw new UsageError("two_configs", `there are two config files, ${found} and ${second}`, {
-    hint: "remove one, or name one with --config FILE",
-  });
 }

@@ -3,7 +3,7 @@ import { ReputeError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
 import { redactAddress } from "../../../core/redaction.js";
 import { sourceOptions } from "../../../io/input/source-options.js";
-import { defineCommand, type Command, interruptedExitCodes } from "../../command.js";
+import { defineCommand, type Command } from "../../command.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { cliOptions, flagName, optionSpecs } from "../../options/option-spec.js";
 import { withServices } from "../../services/services.js";
@@ -32,7 +32,6 @@ const groups = {
 
 export const doctorCommand = defineCommand({
   name: "doctor",
-  usage: "[flags]",
   summary: "check service, key and machine; list the settings in force",
   description: [
     "Checks what a run depends on (address, key, TLS, clock, disk, cache, queue and exclusion lists) and prints a line for each: ok, warn or fail, what was found, and what to do. Optional packages are listed with the folder where they belong.",
@@ -40,7 +39,6 @@ export const doctorCommand = defineCommand({
     "Settings come from flags, REPUTE_ variables and a config file: --config FILE, else config.yaml in $XDG_CONFIG_HOME/repute (~/.config/repute). Keys are flags without the dashes. `profiles` holds named sections; --profile NAME selects one. Flags override variables, variables override the profile, and the profile overrides the rest of the file.",
     "The service gets one request, a quick check of 192.0.2.1, which counts against its quotas. Piped settings are one a line: name, value and origin, separated by tabs.",
   ],
-  operands: [],
   groups,
   examples: {
     "repute doctor": "check the service and this machine",
@@ -49,12 +47,7 @@ export const doctorCommand = defineCommand({
       "list what needs attention",
     "repute doctor --json | jq -r .config_file": "print the path of the config file",
   },
-  exitCodes: [
-    ["0", "nothing failed; there may be warnings"],
-    ["1", "something failed"],
-    ["2", "wrong usage or configuration"],
-    ...interruptedExitCodes,
-  ],
+  exitCodes: { 0: "nothing failed; there may be warnings", 1: "something failed" },
   run: async (call) => ((await runChecks(call)) ? exitCodes.done : exitCodes.stopped),
 });
 

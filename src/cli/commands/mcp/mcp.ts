@@ -2,7 +2,7 @@ import { apiOptions } from "../../../client/api/options.js";
 import { lookupOptions } from "../../../client/lookup/options.js";
 import { option, wholeNumber } from "../../../core/options.js";
 import { sourceOptions } from "../../../io/input/source-options.js";
-import { defineCommand, commonExitCodes, interruptedExitCodes } from "../../command.js";
+import { defineCommand } from "../../command.js";
 import { cliOptions } from "../../options/option-spec.js";
 
 const { intelUrl, timeout, apiKeyFile } = apiOptions.shape;
@@ -35,20 +35,17 @@ const groups = {
 
 export const mcpCommand = defineCommand({
   name: "mcp",
-  usage: "[flags]",
   summary: "offer the look-ups to an assistant, as tools on stdio",
   description: [
     "Serves four read-only tools in the Model Context Protocol until stdin ends: look up items, find the items in a text, describe a tag, list a tag's addresses. An assistant starts it; samples/assistants has the configuration.",
     "Exclusions, pace and cache hold as for every command. Texts of the service are marked as data, since anyone may have written them.",
   ],
-  operands: [],
   groups,
   examples: {
     "repute mcp --local": "try it with the embedded service",
     "repute mcp --intel-url https://intel.example/beta --exclude corp.txt --max-requests 50":
       "keep own names here and the number of requests low; REPUTE_API_KEY holds the key",
   },
-  exitCodes: [...commonExitCodes, ...interruptedExitCodes],
   run: async (call) => {
     const { serveTools } = await import("./serve-tools.js");
     return serveTools(call);

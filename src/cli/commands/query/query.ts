@@ -2,12 +2,7 @@ import { apiOptions } from "../../../client/api/options.js";
 import { option } from "../../../core/options.js";
 import { lookupOptions } from "../../../client/lookup/options.js";
 import { runOptions } from "../../../jobs/enrich/options.js";
-import {
-  defineCommand,
-  commonExitCodes,
-  interruptedExitCodes,
-  quotaExitCodes,
-} from "../../command.js";
+import { defineCommand, quotaCode } from "../../command.js";
 import { cliOptions } from "../../options/option-spec.js";
 
 const { intelUrl, timeout, apiKeyFile } = apiOptions.shape;
@@ -34,12 +29,10 @@ const ofItems = {
       "IP address, domain, URL, SHA1, wallet or e-mail address, defanged or not; - reads stdin, one item per line",
     ],
   ],
-  exitCodes: [
-    ...commonExitCodes,
-    ["3", "done, but lookups failed, or an argument is no item; --fail-on changes what counts"],
-    ...quotaExitCodes,
-    ...interruptedExitCodes,
-  ],
+  exitCodes: {
+    3: "done, but lookups failed, or an argument is no item; --fail-on changes what counts",
+    ...quotaCode,
+  },
 } as const;
 
 export const queryCommand = defineCommand({

@@ -8,12 +8,7 @@ import { parseOutput } from "../../../io/output/registry.js";
 import { runOptions } from "../../../jobs/enrich/options.js";
 import { changeCounts, changePhrase, changeTotal, defang } from "../../../jobs/report/phrases.js";
 import type { OutputDiff } from "../../../jobs/diff/diff-outputs.js";
-import {
-  type CommandCall,
-  defineCommand,
-  type SettingsOf,
-  commonExitCodes,
-} from "../../command.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { cliOptions } from "../../options/option-spec.js";
 import { redactAddress } from "../../../core/redaction.js";
@@ -65,10 +60,7 @@ export const diffCommand = defineCommand({
     "repute diff 'duckdb:intel.duckdb?table=nightly&run=ID' 'duckdb:intel.duckdb?table=nightly'":
       "compare an earlier run in a table with the newest one",
   },
-  exitCodes: [
-    ...commonExitCodes,
-    ["3", "with --exit-code: an item got worse, or a new one has a verdict against it"],
-  ],
+  exitCodes: { 3: "with --exit-code: an item got worse, or a new one has a verdict against it" },
   run: diff,
 });
 

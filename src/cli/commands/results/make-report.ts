@@ -37,12 +37,7 @@ import { redactAddress } from "../../../core/redaction.js";
 import { z } from "zod";
 import { option } from "../../../core/options.js";
 import { readPrefix } from "../../../io/output/options.js";
-import {
-  type CommandCall,
-  defineCommand,
-  type SettingsOf,
-  commonExitCodes,
-} from "../../command.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { cliOptions } from "../../options/option-spec.js";
 import { diffOutputs, type OutputDiff, comparedColumns } from "../../../jobs/diff/diff-outputs.js";
 
@@ -254,7 +249,6 @@ export const reportCommand = defineCommand({
     "repute report 'duckdb:intel.duckdb?table=enriched' -o report.html":
       "report on the last run in a table",
   },
-  exitCodes: commonExitCodes,
   run: report,
 });
 

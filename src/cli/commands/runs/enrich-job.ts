@@ -1,13 +1,7 @@
 import { inGroups, runOptions } from "../../../jobs/enrich/options.js";
 import { isRefusal, type Manifest } from "../../../core/manifest.js";
 import type { EnrichJob } from "../../../jobs/enrich/types.js";
-import {
-  type CommandCall,
-  type SettingsOf,
-  defineCommand,
-  commonExitCodes,
-  interruptedExitCodes,
-} from "../../command.js";
+import { type CommandCall, type SettingsOf, defineCommand } from "../../command.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import type { Session } from "../../../client/session/session.js";
 import { withSession, withServices } from "../../services/services.js";
@@ -50,16 +44,11 @@ export const runGroups = {
   },
 };
 
-export function jobExitCodes(rowsFailed = "done, but the output has rows that --fail-on counts") {
-  return [
-    commonExitCodes[0],
-    ["1", "the run could not continue, or more rows failed than --max-failed allows"],
-    commonExitCodes[2],
-    ["3", rowsFailed],
-    ["75", "stopped early by a budget, deadline or quota; resumable"],
-    ...interruptedExitCodes,
-  ] as const;
-}
+export const jobExitCodes = {
+  1: "the run could not continue, or more rows failed than --max-failed allows",
+  3: "done, but the output has rows that --fail-on counts (default: failed)",
+  75: "stopped early by a budget, deadline or quota; resumable",
+};
 
 /** The settings of the main job, and those of the program that apply to it. */
 type EnrichJobSettings = SettingsOf<typeof runGroups & { Input: typeof sourceOptions.shape }>;
@@ -300,7 +289,7 @@ export const enrichCommand = defineCommand({
     "repute enrich dump.csv -o 'nights/{date}.csv' --report 'nights/{date}.html' --against previous --resume":
       "in a crontab: continue an interrupted run, keep every night, show what changed since the last",
   },
-  exitCodes: jobExitCodes("done, but the output has rows that --fail-on counts (default: failed)"),
+  exitCodes: jobExitCodes,
   run: async (call) => {
     const input = await enrichInput(call.operands, call.context, call.settings);
     return withServices(["intel"], call, ({ intel }) => runEnrichJob(call, intel, input));

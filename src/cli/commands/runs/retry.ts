@@ -63,7 +63,7 @@ export const retryCommand = defineCommand({
     "repute retry enriched.csv -o enriched.2.csv --lookups query":
       "retry only the query, into another file",
   },
-  exitCodes: jobExitCodes(),
+  exitCodes: jobExitCodes,
   run: retry,
 });
 

@@ -11,14 +11,7 @@ import { tagExportOptions } from "../../../jobs/tags/options.js";
 import type { ExportReport, ExportTagsOptions, TagProgress } from "../../../jobs/tags/types.js";
 import { intelCallGroups, withServices, withSession } from "../../services/services.js";
 import { cliOptions, unattendedOptions } from "../../options/option-spec.js";
-import {
-  type CommandCall,
-  defineCommand,
-  type SettingsOf,
-  commonExitCodes,
-  interruptedExitCodes,
-  quotaExitCodes,
-} from "../../command.js";
+import { type CommandCall, defineCommand, quotaCode, type SettingsOf } from "../../command.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { join } from "node:path";
 import { writeManifest } from "../../../io/output/manifest-file.js";
@@ -85,12 +78,7 @@ export const tagsExportCommand = defineCommand({
     "repute tags export spam:snowshoe -o lists --formats nft && nft -f lists/spam--snowshoe.nft":
       "export a list and load it into the firewall",
   },
-  exitCodes: [
-    ...commonExitCodes,
-    ["3", "done, but some tags failed"],
-    ...quotaExitCodes,
-    ...interruptedExitCodes,
-  ],
+  exitCodes: { 3: "done, but some tags failed", ...quotaCode },
   run: exportLists,
 });
 

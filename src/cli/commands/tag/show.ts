@@ -10,7 +10,7 @@ import { ServiceError } from "../../../client/api/status-fault.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { option, wholeNumber } from "../../../core/options.js";
 import { intelCallGroups, askService } from "../../services/services.js";
-import { type CommandCall, defineCommand, type SettingsOf, callExitCodes } from "../../command.js";
+import { type CommandCall, defineCommand, quotaCode, type SettingsOf } from "../../command.js";
 import { printRecords, showRecord, wantsLines, writeOut } from "../../terminal/data-output.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { printable } from "../../../core/wording/printable.js";
@@ -20,20 +20,17 @@ import { TagExportError } from "../../../jobs/tags/faults.js";
 import { assertTag, checkedEntries } from "../../../jobs/tags/read-tag.js";
 
 const ofTag = {
-  usage: "NAME [flags]",
   operands: [["NAME", "name of the tag, <group>:<name>"]],
   operandCount: "one",
 } as const;
 
 export const tagsListCommand = defineCommand({
   name: "tags list",
-  usage: "[flags]",
   summary: "list all tags",
   description: [
     "Prints every tag with its intent and category, one JSON object per line. On a terminal it prints a table.",
     "The endpoint is not in the public specification, but the deployed service has it.",
   ],
-  operands: [],
   groups: {
     Output: {
       descriptions: option(z.boolean().default(false), {
@@ -47,7 +44,7 @@ export const tagsListCommand = defineCommand({
     "repute tags list | jq -r 'select(.intent == \"malicious\").name'":
       "print the names of malicious tags",
   },
-  exitCodes: callExitCodes,
+  exitCodes: quotaCode,
   run: async (call) => {
     const { settings, context } = call;
     const tags = await askService("intel", call, (client) =>
@@ -76,7 +73,7 @@ export const tagsShowCommand = defineCommand({
     "repute tags show credentials:brute-force | jq -r '.references[].url'":
       "print the URLs of its references",
   },
-  exitCodes: callExitCodes,
+  exitCodes: quotaCode,
   run: async (call) => {
     const { operand: name, context } = call;
     const tag = await askService("intel", call, (client) =>
@@ -134,7 +131,7 @@ export const tagsIpsCommand = defineCommand({
     "repute tags ips credentials:brute-force --plain > ips.txt":
       "write the addresses to a file; REPUTE_INTEL_URL holds the service's address",
   },
-  exitCodes: callExitCodes,
+  exitCodes: quotaCode,
   run: printIps,
 });
 
