@@ -1,3 +1,7 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
 /** Closes resources, newest first. Stands in for AsyncDisposableStack, which Node.js 20 lacks. */
 export class ResourceStack {
   readonly #closers: (() => unknown)[] = [];
@@ -40,4 +44,11 @@ export async function withResources<T>(work: (stack: ResourceStack) => Promise<T
   }
   await stack.close();
   return result;
+}
+
+/** Creates a temporary folder, which the stack removes. */
+export async function scratchFolder(stack: ResourceStack): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "repute-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  return folder;
 }

@@ -3,7 +3,7 @@ import { UsageError } from "../../core/errors.js";
 import { schemaVersion } from "../../core/columns.js";
 import { manifestSchema } from "../../core/manifest.js";
 import { option } from "../../core/options.js";
-import { withResources } from "../../core/resource-stack.js";
+import { scratchFolder, withResources } from "../../core/resource-stack.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { sinkOptions } from "../../io/output/options.js";
 import { dialects } from "../../io/output/registry.js";
@@ -118,10 +118,13 @@ async function columnsOf({
     const { columns, types } = await table.copy(null, { signal });
     return { columns, types, file: false };
   }
-  const { readingFor } = await import("../../jobs/plan/plan.js");
+  const { inputReading } = await import("../../jobs/enrich/rows/reading.js");
   const columns = await withResources(async (stack) => {
-    const rows = await readingFor({ input, settings, signal }, stack);
-    const source = await rows.open(null);
+    const rows = inputReading(input, settings);
+    const place = { folder: await scratchFolder(stack), shape: "cells", signal } as const;
+    const copied = rows.copied?.(place);
+    await copied?.make(false);
+    const source = await (copied ?? rows).open(null);
     await source.close();
     return { columns: source.columns, types: source.types };
   });

@@ -1,10 +1,7 @@
 import { chosenColumns } from "./rows/chosen-columns.js";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import type { Manifest } from "../../core/manifest.js";
-import { withResources } from "../../core/resource-stack.js";
+import { scratchFolder, withResources } from "../../core/resource-stack.js";
 import { isPartLost, removePart } from "../../io/output/part-file.js";
 import { inFile } from "../../io/output/output.js";
 import type { PublishedRun } from "../../io/output/read.js";
@@ -75,8 +72,7 @@ function runToStream({ job, target }: ChosenRun): Promise<Manifest> {
     throw new UsageError("resume_needs_file", message);
   }
   return withResources(async (stack) => {
-    const folder = await mkdtemp(join(tmpdir(), "repute-"));
-    stack.defer(() => rm(folder, { recursive: true, force: true }));
+    const folder = await scratchFolder(stack);
     return recordStream(job, async (recorded) => {
       const place = placeRun({ job: recorded, target }, { folder, state: null });
       await place.makeCopies(false);

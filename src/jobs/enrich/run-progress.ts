@@ -3,7 +3,6 @@ import type { ResourceStack } from "../../core/resource-stack.js";
 import type { RunLookup } from "./run-lookup.js";
 import { quotaOfAll } from "../../client/pace/pace.js";
 import { perSecond, usedQuotas } from "../../client/session/connections.js";
-import type { Session } from "../../client/session/session.js";
 import type { Job, RunProgress } from "./types.js";
 import type { OpenRun } from "./open-run.js";
 import { timeLeft } from "./run-signals.js";
@@ -81,7 +80,7 @@ async function endsOf({ job, tally, clock }: ProgressParts): Promise<() => RunPr
 
 /** Requests that the quotas of the run still allow; none for quotas that others count. */
 async function quotasLeft(
-  { service, rates, stateFolder, sharesPace }: Session,
+  { service, rates, stateFolder, sharesPace }: Job["session"],
   now: number,
 ): Promise<readonly number[]> {
   if (!rates.some(isQuota) || sharesPace) return [];

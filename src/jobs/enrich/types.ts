@@ -16,7 +16,10 @@ export interface EnrichJob {
   /** Receives the rows when the output is `-`. */
   readonly stdout: Writable;
   /** The service, and everything that is open to ask it. The run does not close it. */
-  readonly session: Session;
+  readonly session: Pick<
+    Session,
+    "service" | "rates" | "stateFolder" | "sharesPace" | "withheld" | "lookup"
+  >;
   /**
    * Folder for the records of runs without an output file. Null for none.
    *

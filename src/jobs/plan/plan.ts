@@ -1,41 +1,32 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { abortable, raceAbort } from "../../core/abort.js";
-import { type Finding, lookupEndpoints, memberOf, unasked } from "../../core/finding.js";
-import type { ItemKind } from "../../core/item/item.js";
-import { type ResourceStack, withResources } from "../../core/resource-stack.js";
-import type { Clock } from "../../core/clock.js";
-import type { RunInput } from "../../io/input/types.js";
+import { Writable } from "node:stream";
+import { Slots } from "../../client/pace/slots.js";
+import { AddressWatch } from "../../client/lookup/address-watch.js";
 import type { Withheld } from "../../client/lookup/withheld.js";
-import type { FlatSettings } from "../enrich/options.js";
-import type { Row } from "../../core/row.js";
-import { announceReading, firstRows, inputReading, startRow } from "../enrich/rows/reading.js";
-import { type ElsewhereCounts, insideWarning } from "../enrich/elsewhere.js";
-import { Tally, type TallySnapshot } from "../enrich/tally.js";
+import type { ServiceAccess } from "../../client/session/types.js";
+import { lookupEndpoints, memberOf, unasked } from "../../core/finding.js";
+import type { ItemKind } from "../../core/item/item.js";
+import { isQuota, type Rate } from "../../core/options.js";
+import type { ElsewhereCounts } from "../enrich/elsewhere.js";
+import { enrich } from "../enrich/execute.js";
+import { enrichOptions, type FlatSettings, inGroups } from "../enrich/options.js";
 import {
   type CachedAnswers,
   findCached,
   PlannedItems,
   type PlannedRequests,
 } from "../enrich/planned-items.js";
-import type { ReadingSettings, RowSource, StartRow } from "../enrich/row-source.js";
-import { isQuota, type Rate } from "../../core/options.js";
+import type { EnrichJob } from "../enrich/types.js";
 
-interface PlanJob {
-  readonly input: RunInput;
-  readonly settings: ReadingSettings & Pick<FlatSettings, "lookups" | "prefix" | "limit">;
+type Told = Pick<EnrichJob, "input" | "signal" | "clock" | "onWarning" | "onNotice">;
+
+interface PlanJob extends Told {
+  /** Those of the run; others are as by default. */
+  readonly settings: Pick<FlatSettings, "lookups"> & Partial<FlatSettings>;
   readonly pace: PlannedPace;
   /** What the run would not send. */
   readonly withheld: Withheld;
   /** Answers that the run would already have. @default none */
   readonly cache?: CachedAnswers | null;
-  readonly signal: AbortSignal;
-  /** @default the machine's */
-  readonly clock?: Clock;
-  readonly onWarning?: (message: string) => void;
-  /** As in `EnrichJob`. */
-  readonly onNotice?: (message: string) => void;
 }
 
 /** Estimate for a run over an input, and what it would not look up. */
@@ -66,20 +57,29 @@ export interface Plan extends ElsewhereCounts {
 }
 
 /**
- * Reads an input as a run would, sends nothing, and estimates requests and time.
+ * Makes a run that asks nothing and discards its rows, and estimates requests and time.
  *
  * @throws UsageError, FatalError if the input cannot be read, as in a run
  */
 export async function plan(job: PlanJob): Promise<Plan> {
-  const { lookups } = job.settings;
-  const { cache = null, withheld } = job;
-  const chosen = lookupEndpoints.filter((endpoint) => lookups.includes(endpoint));
+  const { settings, cache = null, withheld, onWarning } = job;
+  const chosen = lookupEndpoints.filter((endpoint) => settings.lookups.includes(endpoint));
   const items = new PlannedItems({ withheld, find: cache && findCached(cache), chosen });
-  const counts = await withResources(async (stack) =>
-    countRows(job, await readingFor(job, stack), items),
-  );
-  const { rows, kinds, unsupported, statuses, exclusions, warnings } = counts;
-  const { elsewhere, inside_cells } = counts;
+  const told = new Set<string>();
+  const counts = await enrich({
+    ...job,
+    settings: inGroups({ ...enrichOptions.parse({}), ...settings, ...acceptsAll }),
+    session: countingSession(items, withheld),
+    stdout: new Writable({ write: (_rows, _encoding, done) => done() }),
+    command: [],
+    onWarning(message) {
+      told.add(message);
+      onWarning?.(message);
+    },
+  });
+  const { rows } = counts.input;
+  const { kinds, unsupported, statuses, exclusions = [], elsewhere, inside_cells } = counts;
+  const untold = Object.entries(counts.warnings).filter(([message]) => !told.has(message));
   return {
     rows,
     kinds,
@@ -87,16 +87,46 @@ export async function plan(job: PlanJob): Promise<Plan> {
     unreadable: statuses.failed,
     distinct_items: items.distinct,
     duplicate_rows: items.rows - items.distinct,
-    excluded: Object.fromEntries((exclusions ?? []).map(({ path, rows: held }) => [path, held])),
+    excluded: Object.fromEntries(exclusions.map(({ path, rows: held }) => [path, held])),
     bogons: items.bogons,
     cached: Object.fromEntries(
       lookupEndpoints.map((endpoint) => [memberOf(endpoint), items.cached[endpoint]]),
     ),
     requests: items.requests(),
     chosen: costOf(job, items, chosen.length > 0 ? chosen.join(",") : "triage"),
-    warnings,
+    warnings: Object.fromEntries(untold),
     ...(elsewhere !== undefined && { elsewhere }),
     ...(inside_cells !== undefined && { inside_cells }),
+  };
+}
+
+/** Limits that no input exceeds. */
+const acceptsAll = { maxFailed: { percent: 100 }, minRows: { rows: 0 } } as const;
+
+const nowhere: ServiceAccess = { url: "", name: "", credential: null, embedded: false };
+
+/** A session whose lookups only count their items. */
+function countingSession(items: PlannedItems, withheld: Withheld): EnrichJob["session"] {
+  return {
+    service: nowhere,
+    rates: [],
+    stateFolder: null,
+    sharesPace: true,
+    withheld: () => Promise.resolve(withheld),
+    lookup: async () => ({
+      async lookup(item) {
+        items.add(item);
+        await items.counted();
+        return withheld.answer(item) ?? unasked("complete", null);
+      },
+      slots: new Slots({ concurrency: 1 }),
+      address: new AddressWatch({ address: nowhere.url }),
+      throttling: () => "none",
+      pausedMs: () => 0,
+      isAway: () => false,
+      cache: undefined,
+      close: () => Promise.resolve(),
+    }),
   };
 }
 
@@ -107,86 +137,6 @@ function costOf({ pace }: PlanJob, items: PlannedItems, lookups: string): Plan["
   );
   const total = Object.values(most).reduce((sum, n) => sum + n, 0);
   return { lookups, requests: total, ...timeOf(pace, total) };
-}
-
-async function countRows(
-  job: PlanJob,
-  rows: Pick<RowSource, "open">,
-  items: PlannedItems,
-): Promise<TallySnapshot> {
-  const { signal, withheld } = job;
-  const tally = new Tally();
-  tally.exclusions.name(withheld.lists);
-  const start = startRow(() => neverFound);
-  const source = await raceAbort(rows.open(null), signal, (late) => late.close());
-  tally.elsewhere.watch(source, withheld.isListed);
-  announceReading(job, source);
-  try {
-    for await (const batch of abortable(firstRows(source.rows, job.settings.limit), signal)) {
-      for (const row of batch) countRow(row, start(row, signal), { tally, items, withheld });
-      await items.counted();
-    }
-    for (const [message, times] of source.warnings) tally.warning(message, times);
-  } finally {
-    await source.close();
-  }
-  const counts = tally.snapshot();
-  const inside = insideWarning(job.input, counts);
-  if (inside !== null) job.onWarning?.(inside);
-  return counts;
-}
-
-/** One promise shared by all items that would be looked up; nothing awaits it. */
-const neverFound = new Promise<Finding>(() => undefined);
-
-interface PlanCounts {
-  readonly tally: Tally;
-  readonly items: PlannedItems;
-  readonly withheld: Withheld;
-}
-
-function countRow(
-  row: Row,
-  { item, finding }: ReturnType<StartRow>,
-  { tally, items, withheld }: PlanCounts,
-): void {
-  if (!(finding instanceof Promise)) tally.row({ row, item, finding });
-  else if (item !== null) {
-    items.add(item);
-    tally.row({ row, item, finding: withheld.answer(item) ?? unasked("complete", null) });
-  }
-}
-
-/** Opens the input. What has to be copied goes to a temporary folder. */
-export async function readingFor(
-  {
-    input,
-    settings,
-    withheld,
-    signal,
-    onNotice,
-  }: Pick<PlanJob, "input" | "signal" | "onNotice"> &
-    Partial<Pick<PlanJob, "withheld">> & {
-      readonly settings: ReadingSettings;
-    },
-  stack: ResourceStack,
-): Promise<RowSource> {
-  const rows = inputReading(input, { ...settings, isHeld: withheld?.isListed });
-  if (rows.copied === undefined) return rows;
-  const { open, make } = rows.copied({
-    folder: await scratch(stack),
-    shape: "cells",
-    signal,
-    onNotice,
-  });
-  await make(false);
-  return { ...rows, open };
-}
-
-async function scratch(stack: ResourceStack): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "repute-"));
-  stack.defer(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 export interface PlannedPace {
