@@ -1,8 +1,7 @@
 import { apiOptions } from "../../client/api/options.js";
 import { isQuota, option } from "../../core/options.js";
 import { lookupOptions, paceOf } from "../../client/lookup/options.js";
-import type { Plan, PlannedPace } from "../../jobs/plan/plan.js";
-import type { CachedAnswers, PlannedRequests } from "../../jobs/enrich/planned-items.js";
+import type { CachedAnswers, Plan, PlannedPace, PlannedRequests } from "../../jobs/plan/plan.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { sinkOptions } from "../../io/output/options.js";
 import { embeddedServiceName, runOptions } from "../../jobs/enrich/options.js";

@@ -54,7 +54,7 @@ export class ProgressDisplay {
   }
 
   /**
-   * How far the run has got, such as `3,456 rows written, 34% asked`; null if it has not started. A line on the
+   * How far the run has got, such as `3,456 rows written, 34% done`; null if it has not started. A line on the
    * terminal shows the same.
    */
   reached(): string | null {
@@ -150,15 +150,14 @@ function stoppingLine(progress: RunProgress, speed: Speed, width: number): strin
   return line.slice(0, Math.max(0, width - 1));
 }
 
-/** How far a run has got, such as `3,456 rows written, 34% asked`. */
+/** How far a run has got, such as `3,456 rows written, 34% done`. */
 function reachedText({ rowsWritten }: RunProgress, speed: Speed): string {
   const share = shareText(speed);
   return `${counted(rowsWritten, "row")} written${share === "" ? "" : `, ${share}`}`;
 }
 
-/** Rows wait for those before them, so that it is not the share of the rows. */
-function shareText({ share, shareOf }: Speed): string {
-  return share === null ? "" : `${percentOf(share)}% ${shareOf === "lookups" ? "asked" : "read"}`;
+function shareText({ share }: Speed): string {
+  return share === null ? "" : `${percentOf(share)}% done`;
 }
 
 /** A share in whole percent; 100 only for all of it. */
@@ -187,8 +186,6 @@ export interface Speed {
   readonly throttled: number;
   /** Share of the run that is done, 0 to 1; never decreases; null if unknown. */
   readonly share: number | null;
-  /** Whether it is the share of the lookups that are answered or of the input that is read. */
-  readonly shareOf: "lookups" | "input";
   readonly secondsLeft: number | null;
   /** The end that a budget, quota or deadline sets before the last row; null for none. */
   readonly stop: EarlyStop | null;
@@ -203,11 +200,6 @@ interface EarlyStop {
 
 type Counts = ReturnType<typeof countsOf>;
 
-interface Measured extends Counts {
-  /** Requests per second over a short time before; 0 at the start of a run. */
-  readonly pace: number;
-}
-
 /** Window for measuring speed, in milliseconds: smooth, yet recent. */
 const windowMs = 60_000;
 
@@ -217,24 +209,9 @@ const recentMs = 10_000;
 /** Time to measure before the first estimate, in milliseconds; longer if answers are 429. */
 const measureMs = { usual: 3_000, throttled: 30_000 };
 
-/** Window over a run that the service throttles. */
-const longMs = 300_000;
-
-/**
- * Weight of the pace that the service allows beside that window: a run begins with a search for it,
- * and trials and pauses pass.
- */
-const allowedMs = 120_000;
-
-/** A limit that was found allows the best pace over the first of these times within the second. */
-const bestMs = { over: 5_000, within: 30_000 };
-
-/** Share shown while rows are still to be written. */
-const almostAll = 0.99;
-
 /** Measures the speed of a run from samples of its progress. */
 export class ProgressMeter {
-  readonly #samples: Measured[];
+  readonly #samples: Counts[];
   #share: number | null = null;
 
   /**
@@ -242,94 +219,55 @@ export class ProgressMeter {
    * @param startMs time of the start, on the clock of `measure`
    */
   constructor(start: RunProgress, startMs: number) {
-    this.#samples = [{ ...countsOf(start, startMs), pace: 0 }];
+    this.#samples = [countsOf(start, startMs)];
   }
 
   measure(progress: RunProgress, nowMs: number): Speed {
-    const now = this.#sample(countsOf(progress, nowMs));
-    while ((this.#samples[1]?.atMs ?? nowMs) < nowMs - longMs) this.#samples.shift();
+    const now = countsOf(progress, nowMs);
+    this.#samples.push(now);
+    while ((this.#samples[1]?.atMs ?? nowMs) < nowMs - windowMs) this.#samples.shift();
     const then = this.#since(nowMs - windowMs);
     const seconds = (now.atMs - then.atMs) / 1000;
-    const settled = shareSettled(progress);
-    const share = settled ?? now.bytes;
-    if (share !== null) this.#share = Math.max(this.#share ?? 0, share);
-    const pace = this.#pace(progress, now);
+    if (now.share !== null) this.#share = Math.max(this.#share ?? 0, now.share);
     const leastMs = measureMs[progress.throttled > 0 ? "throttled" : "usual"];
     const isKnown = !progress.isAway && seconds * 1000 >= leastMs;
-    const secondsLeft = isKnown
-      ? (secondsOfRequests(progress, pace) ?? secondsOfBytes(then, now, progress))
-      : null;
+    const secondsLeft = isKnown ? secondsLeftOf(then, now, progress) : null;
     const requests = now.requests - then.requests;
+    const requestsPerSecond = requestPace(then, now);
+    const pace = Math.max(requestsPerSecond, requestPace(this.#since(nowMs - recentMs), now));
     return {
       throttled: requests === 0 ? 0 : (now.throttled - then.throttled) / requests,
       rowsPerSecond: perSecond(now.rows - then.rows, seconds),
-      requestsPerSecond: requestPace(then, now),
+      requestsPerSecond,
       share: this.#share,
-      shareOf: settled === null ? "input" : "lookups",
       secondsLeft,
       stop: earlyStop(progress, pace, secondsLeft, this.#share),
     };
   }
 
-  /** Requests per second to expect for the rest of the run. */
-  #pace(progress: RunProgress, now: Measured): number {
-    const measured = (ms: number): number => requestPace(this.#since(now.atMs - ms), now);
-    const allowed = this.#allowed(progress, now);
-    let pace = Math.max(measured(windowMs), measured(recentMs));
-    if (allowed !== null) {
-      const ms = now.atMs - this.#since(now.atMs - longMs).atMs;
-      pace = (measured(longMs) * ms + allowed * allowedMs) / (ms + allowedMs);
-    }
-    return Math.min(progress.maxPerSecond ?? Number.POSITIVE_INFINITY, pace);
-  }
-
-  /** The pace that a service which throttles allows; null if the measured one is all that is known. */
-  #allowed({ maxPerSecond, throttling }: RunProgress, { atMs }: Measured): number | null {
-    if (throttling === "unclear") return maxPerSecond;
-    if (throttling !== "found") return null;
-    const recent = this.#samples.filter((sample) => sample.atMs >= atMs - bestMs.within);
-    return Math.max(...recent.map(({ pace }) => pace)) || null;
-  }
-
-  #sample(counts: Counts): Measured {
-    const then = this.#since(counts.atMs - bestMs.over);
-    const isLong = counts.atMs - then.atMs >= bestMs.over;
-    const sample = { ...counts, pace: isLong ? requestPace(then, counts) : 0 };
-    this.#samples.push(sample);
-    return sample;
-  }
-
-  #since(fromMs: number): Measured {
+  #since(fromMs: number): Counts {
     return this.#samples.findLast(({ atMs }) => atMs <= fromMs) ?? this.#samples[0]!;
   }
 }
 
 function countsOf(progress: RunProgress, atMs: number) {
   const { rowsWritten: rows, requests, throttled } = progress;
-  return { atMs, rows, requests, throttled, bytes: shareOfBytes(progress) };
-}
-
-/** Time for the remaining lookups, if they retry as often as the settled ones. */
-function secondsOfRequests(progress: RunProgress, pace: number): number | null {
-  const { planned, settled, requests } = progress.lookups;
-  if (planned === null || planned <= settled || pace === 0) return null;
-  const perLookup = settled === 0 ? 1 : requests / settled;
-  return ((planned - settled) * perLookup) / pace;
+  return { atMs, rows, requests, throttled, share: shareWritten(progress) };
 }
 
 /**
- * Extrapolates from the bytes of the window. Runs without a rate limit have nothing better. Unknown while
- * most of the rows that were read wait for their answers, or for those of a row before them.
+ * Extrapolates from the share of the window. Unknown while most of the rows that were read wait for their
+ * answers, or for those of a row before them.
  */
-function secondsOfBytes(
+function secondsLeftOf(
   then: Counts,
   now: Counts,
   { rowsRead, rowsWritten }: RunProgress,
 ): number | null {
   if (2 * rowsWritten < rowsRead) return null;
-  const gained = (now.bytes ?? 0) - (then.bytes ?? 0);
-  if (now.bytes === null || gained <= 0) return null;
-  return (((1 - now.bytes) / gained) * (now.atMs - then.atMs)) / 1000;
+  const gained = (now.share ?? 0) - (then.share ?? 0);
+  if (now.share === null || gained <= 0) return null;
+  return (((1 - now.share) / gained) * (now.atMs - then.atMs)) / 1000;
 }
 
 /** What ends the run first, if not its last row. */
@@ -348,12 +286,8 @@ function earlyStop(
   return { seconds, at, share: gained };
 }
 
-function shareSettled({ lookups: { planned, settled } }: RunProgress): number | null {
-  return planned === null || planned === 0 ? null : Math.min(almostAll, settled / planned);
-}
-
-/** Share of bytes read, scaled by rows written: reading runs ahead of writing. */
-function shareOfBytes(progress: RunProgress): number | null {
+/** Share of the input that is written: of the bytes read, since reading runs ahead of writing. */
+function shareWritten(progress: RunProgress): number | null {
   const { bytesRead, bytesTotal, rowsRead, rowsWritten } = progress;
   if (bytesTotal === null || bytesTotal === 0) return null;
   const written = rowsRead === 0 ? 0 : rowsWritten / rowsRead;

@@ -101,11 +101,6 @@ export class AdaptiveRate {
     this.#tried = { answers: 0, throttles: 0, inRow: true };
   }
 
-  /** True once the search has met a limit, and a trial found that it is one. */
-  get isFound(): boolean {
-    return !this.#learned.searching && this.#learned.againMs > trials.againMs;
-  }
-
   /** Allowed requests per second; infinite while no limit is known. */
   rateAt(now: number): number {
     const { known, cutAt, searching, waitMs, trial } = this.#learned;

@@ -14,12 +14,6 @@ interface PaceWindow {
   readonly late: number;
 }
 
-/**
- * What throttle answers show: `found` means a limit, `unclear` that they may be of an unavailable
- * service and pass.
- */
-export type Throttling = "none" | "unclear" | "found";
-
 interface LimitsOptions {
   /** All apply; none means no limit. Quotas are not among these limits. */
   readonly rates: readonly Rate[];
@@ -52,11 +46,6 @@ export class Limits {
     for (const rate of tightest(options.rates.filter((one) => !isQuota(one)))) {
       this.#keep(`per ${rate.perMs}`, rate);
     }
-  }
-
-  get throttling(): Throttling {
-    if (this.ticket === 0) return "none";
-    return this.rate.isFound ? "found" : "unclear";
   }
 
   /** Milliseconds until the pause ends; 0 without one. */

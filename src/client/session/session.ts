@@ -185,7 +185,6 @@ export class Session {
       await store?.sync();
     };
     const state = {
-      throttling: () => limits.throttling,
       pausedMs: () => limits.pausedMs,
       isAway: () => outage?.open === true,
     };

@@ -3,7 +3,6 @@ import type { Clock } from "../../core/clock.js";
 import type { EarlyEndError } from "../../core/errors.js";
 import type { AddressWatch } from "../lookup/address-watch.js";
 import type { LookupSettings } from "../lookup/options.js";
-import type { Throttling } from "../pace/limits.js";
 import type { RequestPace } from "../pace/pace.js";
 import type { Slots } from "../pace/slots.js";
 import type { Lookup } from "../lookup/types.js";
@@ -90,8 +89,6 @@ export interface OpenedLookup {
   readonly slots: Slots;
   /** Tracks which endpoints answered anything but 404. */
   readonly address: AddressWatch;
-  /** What throttle answers have shown so far. */
-  readonly throttling: () => Throttling;
   /** Milliseconds until the pause after a throttle answer ends; 0 without one. */
   readonly pausedMs: () => number;
   /** Whether nothing but errors comes from the service. */

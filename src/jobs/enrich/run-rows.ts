@@ -48,7 +48,7 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       const partialsFromCache = job.refill === undefined;
       const asReceived = needsReceived(run);
       lookup = await openRunLookup({ ...run, asReceived, partialsFromCache, signals }, stack);
-      const progress = await progressOf({ ...run, ...lookup }, stack);
+      const progress = await progressOf({ ...run, ...lookup });
       const record = (): Manifest => manifestSoFar({ ...run, checkpointer });
       const { answers, slots, address } = lookup;
       const { startedAt } = job;

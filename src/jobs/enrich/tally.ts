@@ -41,11 +41,6 @@ interface RequestSnapshot extends Pick<Manifest, "requests" | "drift"> {
   readonly unjournalled: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
-/** What is counted of a lookup's record. */
-interface CountedRecord extends Pick<LookupRecord, "origin" | "drift" | "again"> {
-  readonly finding: Pick<LookupRecord["finding"], "attempts">;
-}
-
 /** Counts requests as they end. */
 class RequestTally {
   requestTotal = 0;
@@ -53,9 +48,6 @@ class RequestTally {
   answered = false;
   /** Requests that were answered with 429. */
   throttled = 0;
-  /** Lookups with a final record in the journal, by endpoint, and the requests they took. */
-  readonly settled: Counts = new Map();
-  settledRequests = 0;
   protected readonly drift: Counts = new Map();
   readonly #requests = new Map<string, Counts>();
   readonly #journalled = new Map<string, Counts>();
@@ -82,11 +74,7 @@ class RequestTally {
   }
 
   /** Counts a record that is written to the journal, or replayed from it. */
-  journalled(endpoint: string, { origin, drift, again, finding }: CountedRecord): void {
-    if (again === null) {
-      addCount(this.settled, endpoint);
-      this.settledRequests += finding.attempts;
-    }
+  journalled(endpoint: string, { origin, drift }: Pick<LookupRecord, "origin" | "drift">): void {
     for (const outcome of origin?.outcomes ?? []) {
       addCount(outcomesOf(this.#journalled, endpoint), outcome);
     }

@@ -3,7 +3,6 @@ import type { Writable } from "node:stream";
 import type { Clock } from "../../core/clock.js";
 import type { FindingStatus, VerdictCounts } from "../../core/finding.js";
 import type { RunInput } from "../../io/input/types.js";
-import type { Throttling } from "../../client/pace/limits.js";
 import type { Session } from "../../client/session/session.js";
 import type { PublishedRun } from "../../io/output/read.js";
 import type { EnrichSettings } from "./options.js";
@@ -85,18 +84,6 @@ export interface RunProgress {
   readonly statuses: Readonly<Record<FindingStatus, number>>;
   /** Rows by verdict; `unknown` counts those without one. */
   readonly verdicts: Readonly<VerdictCounts>;
-  /** Lookups that need requests. Under triage, an item counts as one: its quick check. */
-  readonly lookups: {
-    /** Number in the whole input; null if it is not counted (see `countInBackground`), or not yet. */
-    readonly planned: number | null;
-    readonly settled: number;
-    /** Requests that the settled ones took. */
-    readonly requests: number;
-  };
-  /** Maximum number of requests per second; null for no limit. */
-  readonly maxPerSecond: number | null;
-  /** What throttle answers have shown: `named` means a limit that the service names with 429. */
-  readonly throttling: Throttling | "named";
   /** What ends the run before its last row, if that comes first. */
   readonly ends: {
     /** Requests left by `--max-requests` and quotas; null without them. */

@@ -1,20 +1,25 @@
 import { Writable } from "node:stream";
-import { Slots } from "../../client/pace/slots.js";
 import { AddressWatch } from "../../client/lookup/address-watch.js";
-import type { Withheld } from "../../client/lookup/withheld.js";
+import { type CachedOptions, isUsable } from "../../client/lookup/cache.js";
+import { showsSomething } from "../../client/lookup/combine.js";
+import { isReserved, type Withheld } from "../../client/lookup/withheld.js";
+import { Slots } from "../../client/pace/slots.js";
 import type { ServiceAccess } from "../../client/session/types.js";
-import { lookupEndpoints, memberOf, unasked } from "../../core/finding.js";
-import type { ItemKind } from "../../core/item/item.js";
+import { cacheKeys } from "../../client/store/cache-key.js";
+import {
+  eachEndpoint,
+  type Finding,
+  type LookupEndpoint,
+  lookupEndpoints,
+  memberOf,
+  unasked,
+} from "../../core/finding.js";
+import type { Item, ItemKind } from "../../core/item/item.js";
 import { isQuota, type Rate } from "../../core/options.js";
 import type { ElsewhereCounts } from "../enrich/elsewhere.js";
 import { enrich } from "../enrich/execute.js";
 import { enrichOptions, type FlatSettings, inGroups } from "../enrich/options.js";
-import {
-  type CachedAnswers,
-  findCached,
-  PlannedItems,
-  type PlannedRequests,
-} from "../enrich/planned-items.js";
+import { KnownItems } from "../enrich/rows/known-items.js";
 import type { EnrichJob } from "../enrich/types.js";
 
 type Told = Pick<EnrichJob, "input" | "signal" | "clock" | "onWarning" | "onNotice">;
@@ -28,6 +33,8 @@ interface PlanJob extends Told {
   /** Answers that the run would already have. @default none */
   readonly cache?: CachedAnswers | null;
 }
+
+export type CachedAnswers = Omit<CachedOptions, "endpoint">;
 
 /** Estimate for a run over an input, and what it would not look up. */
 export interface Plan extends ElsewhereCounts {
@@ -64,7 +71,7 @@ export interface Plan extends ElsewhereCounts {
 export async function plan(job: PlanJob): Promise<Plan> {
   const { settings, cache = null, withheld, onWarning } = job;
   const chosen = lookupEndpoints.filter((endpoint) => settings.lookups.includes(endpoint));
-  const items = new PlannedItems({ withheld, find: cache && findCached(cache), chosen });
+  const items = new PlannedItems(withheld, cache);
   const told = new Set<string>();
   const counts = await enrich({
     ...job,
@@ -77,6 +84,8 @@ export async function plan(job: PlanJob): Promise<Plan> {
       onWarning?.(message);
     },
   });
+  const requests = items.requests(chosen);
+  const lookups = chosen.length > 0 ? chosen.join(",") : "triage";
   const { rows } = counts.input;
   const { kinds, unsupported, statuses, exclusions = [], elsewhere, inside_cells } = counts;
   const untold = Object.entries(counts.warnings).filter(([message]) => !told.has(message));
@@ -92,8 +101,8 @@ export async function plan(job: PlanJob): Promise<Plan> {
     cached: Object.fromEntries(
       lookupEndpoints.map((endpoint) => [memberOf(endpoint), items.cached[endpoint]]),
     ),
-    requests: items.requests(),
-    chosen: costOf(job, items, chosen.length > 0 ? chosen.join(",") : "triage"),
+    requests,
+    chosen: { lookups, ...costOf(requests[lookups] ?? {}, job.pace) },
     warnings: Object.fromEntries(untold),
     ...(elsewhere !== undefined && { elsewhere }),
     ...(inside_cells !== undefined && { inside_cells }),
@@ -115,13 +124,11 @@ function countingSession(items: PlannedItems, withheld: Withheld): EnrichJob["se
     withheld: () => Promise.resolve(withheld),
     lookup: async () => ({
       async lookup(item) {
-        items.add(item);
-        await items.counted();
+        await items.add(item);
         return withheld.answer(item) ?? unasked("complete", null);
       },
       slots: new Slots({ concurrency: 1 }),
       address: new AddressWatch({ address: nowhere.url }),
-      throttling: () => "none",
       pausedMs: () => 0,
       isAway: () => false,
       cache: undefined,
@@ -130,13 +137,102 @@ function countingSession(items: PlannedItems, withheld: Withheld): EnrichJob["se
   };
 }
 
-function costOf({ pace }: PlanJob, items: PlannedItems, lookups: string): Plan["chosen"] {
-  const requests = items.requests()[lookups] ?? {};
-  const most = Object.fromEntries(
-    Object.entries(requests).map(([name, n]) => [name, typeof n === "number" ? n : n.most]),
-  );
-  const total = Object.values(most).reduce((sum, n) => sum + n, 0);
-  return { lookups, requests: total, ...timeOf(pace, total) };
+/** What requests cost: under triage, at most. */
+function costOf(requests: PlannedRequests, pace: PlannedPace): Omit<Plan["chosen"], "lookups"> {
+  const counts = Object.values(requests).map((n) => (typeof n === "number" ? n : n.most));
+  const total = counts.reduce((sum, n) => sum + n, 0);
+  return { requests: total, ...timeOf(pace, total) };
+}
+
+/**
+ * Requests per endpoint, keyed by member name. Under `triage`, the number of queries depends on the
+ * results of the quick checks.
+ */
+export type PlannedRequests = Readonly<
+  Record<string, number | { readonly least: number; readonly most: number }>
+>;
+
+/** Looks for an answer that the run would already have. */
+type FindAnswer = (endpoint: LookupEndpoint, item: Item) => Promise<Finding | null>;
+
+/** Looks in a cache for usable answers. */
+function findCached({ address, store, partials }: CachedAnswers): FindAnswer {
+  const keys = eachEndpoint((endpoint) => cacheKeys(address, endpoint));
+  return async (endpoint, item) => {
+    const found = await store.get(keys[endpoint](item));
+    return found !== null && isUsable(item, found, partials) ? found : null;
+  };
+}
+
+/** Counts distinct items and the requests that looking them up would take. */
+class PlannedItems {
+  /** Distinct items with a usable answer, by endpoint. */
+  readonly cached = eachEndpoint(() => 0);
+  rows = 0;
+  bogons = 0;
+  #unsent = 0;
+  readonly #withheld: Withheld;
+  readonly #find: FindAnswer | null;
+  readonly #seen = new KnownItems();
+  /** Queries that triage makes for certain, and those that depend on a quick check. */
+  readonly #triage = { certain: 0, possible: 0 };
+
+  constructor(withheld: Withheld, cache: CachedAnswers | null) {
+    this.#withheld = withheld;
+    this.#find = cache && findCached(cache);
+  }
+
+  get distinct(): number {
+    return this.#seen.size;
+  }
+
+  async add(item: Item): Promise<void> {
+    this.rows++;
+    const withheld = this.#withheld;
+    const isListed = withheld.listOf(item) !== null;
+    const sent = isListed ? item : withheld.asSent(item);
+    if (!this.#seen.add(sent)) return;
+    if (!isListed && isReserved(item)) this.bogons++;
+    if (withheld.answer(item) === null) await this.#count(sent);
+    else this.#unsent++;
+  }
+
+  /** Requests to one endpoint, if every item is looked up there. */
+  #requestsTo(endpoint: LookupEndpoint): number {
+    return this.distinct - this.#unsent - this.cached[endpoint];
+  }
+
+  /**
+   * Requests for each common value of `--lookups`, and for the chosen one.
+   *
+   * @param chosen its endpoints in the order of `lookupEndpoints`; empty for `triage`
+   */
+  requests(chosen: readonly LookupEndpoint[]): Record<string, PlannedRequests> {
+    const { certain, possible } = this.#triage;
+    const only = (...asking: readonly LookupEndpoint[]): PlannedRequests =>
+      Object.fromEntries(
+        lookupEndpoints.map((endpoint) => [
+          memberOf(endpoint),
+          asking.includes(endpoint) ? this.#requestsTo(endpoint) : 0,
+        ]),
+      );
+    return {
+      [lookupEndpoints.join(",")]: only(...lookupEndpoints),
+      ...(chosen.length > 0 && { [chosen.join(",")]: only(...chosen) }),
+      ...eachEndpoint((endpoint) => only(endpoint)),
+      triage: { ...only("quick-check"), query: { least: certain, most: certain + possible } },
+    };
+  }
+
+  async #count(item: Item): Promise<void> {
+    const find = this.#find;
+    const found = find && (await Promise.all(lookupEndpoints.map((name) => find(name, item))));
+    const cached = eachEndpoint((endpoint) => found?.[lookupEndpoints.indexOf(endpoint)] ?? null);
+    for (const endpoint of lookupEndpoints) if (cached[endpoint] !== null) this.cached[endpoint]++;
+    const quickCheck = cached["quick-check"];
+    if (cached.query !== null || (quickCheck !== null && !showsSomething(quickCheck))) return;
+    this.#triage[quickCheck === null ? "possible" : "certain"]++;
+  }
 }
 
 export interface PlannedPace {

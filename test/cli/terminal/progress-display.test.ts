@@ -47,7 +47,7 @@ test("prints a line once a minute without a terminal", () => {
 test("reports how far a run got, even after it has stopped", () => {
   const { display } = start(null, true, { ...progress, bytesTotal: 1000 });
   display.stop();
-  expect(display.reached()).toBe("10 rows written, 10% read");
+  expect(display.reached()).toBe("10 rows written, 10% done");
 });
 
 test.each([80, null])(
@@ -73,7 +73,7 @@ test("says how far a stopping run got and what it waits for", () => {
   const { stream, controller } = start(80, true, { ...progress, bytesTotal: 1000 });
   controller.abort(new Error("stopped"));
   vi.advanceTimersByTime(250);
-  expect(stream.text).toContain("10 rows written, 10% read  stopping: waiting");
+  expect(stream.text).toContain("10 rows written, 10% done  stopping: waiting");
 });
 
 test("shows on the line what it reports last", () => {
@@ -95,7 +95,6 @@ const speed: Speed = {
   requestsPerSecond: 231.4,
   throttled: 0,
   share: 0.479,
-  shareOf: "lookups",
   secondsLeft: 80,
   stop: null,
 };
@@ -112,17 +111,17 @@ describe("line", () => {
   });
 
   test.each([
-    [0, "░░░░░░░░░░  0% asked"],
-    [0.05, "░░░░░░░░░░  5% asked"],
-    [0.999, "█████████░  99% asked"],
-    [1, "██████████  100% asked"],
+    [0, "░░░░░░░░░░  0% done"],
+    [0.05, "░░░░░░░░░░  5% done"],
+    [0.999, "█████████░  99% done"],
+    [1, "██████████  100% done"],
   ])("has a bar as long as the share (%d)", (share, bar) => {
     expect(progressLine(now, { ...speed, share }, 80)).toMatch(new RegExp(`^${bar}  `));
   });
 
   test("has every part and no bar without a width", () => {
     expect(progressLine(now, speed, Number.POSITIVE_INFINITY)).toBe(
-      "47% asked  12,345 rows  1 min 20 s left  2 failed  310 malicious  44 suspicious  120 listed  3 partial  340 unsupported  231 requests/s  118 rows/s",
+      "47% done  12,345 rows  1 min 20 s left  2 failed  310 malicious  44 suspicious  120 listed  3 partial  340 unsupported  231 requests/s  118 rows/s",
     );
   });
 

@@ -36,81 +36,10 @@ describe("pace", () => {
   });
 });
 
-describe("with the number of lookups", () => {
-  const lookups = { planned: 1000, settled: 100, requests: 110 };
-
-  test("the time left is that of the remaining requests, retries included", () => {
-    const now = aProgress({ requests: 110, lookups });
-    expect(meterFrom().measure(now, 10_000).secondsLeft).toBeCloseTo((900 * 1.1) / 11);
-  });
-
-  test("tells no time left while the service is away", () => {
-    const now = aProgress({ requests: 110, lookups, isAway: true });
-    expect(meterFrom().measure(now, 10_000).secondsLeft).toBeNull();
-  });
-
-  test("assumes no pace above the configured rate", () => {
-    const now = aProgress({ requests: 110, lookups, maxPerSecond: 10 });
-    expect(meterFrom().measure(now, 3000).secondsLeft).toBeCloseTo((900 * 1.1) / 10);
-  });
-
-  test("forgets a pause sooner than the pace does", () => {
-    const meter = meterFrom();
-    meter.measure(aProgress({ lookups }), 10_000);
-    const now = aProgress({ requests: 110, lookups });
-    expect(meter.measure(now, 20_000)).toMatchObject({
-      requestsPerSecond: 5.5,
-      secondsLeft: (900 * 1.1) / 11,
-    });
-  });
-
-  test("a resumed run continues at the share it had reached", () => {
-    const before = { requests: 550, lookups: { planned: 1000, settled: 500, requests: 550 } };
-    expect(meterFrom(before).measure(aProgress(before), 0).share).toBe(0.5);
-  });
-
-  test("stays below 100 percent while rows are left to write", () => {
-    const now = aProgress({ lookups: { planned: 10, settled: 10, requests: 10 } });
-    expect(meterFrom().measure(now, 1000).share).toBe(0.99);
-  });
-});
-
-describe("while a service is unavailable now and then", () => {
-  const lookups = { planned: 10_000, settled: 1000, requests: 1000 };
-  const slow = { requests: 1000, lookups, maxPerSecond: 100 };
-
-  test("expects its pauses to pass", () => {
-    // 30 s at 33.3 a second, and the weight of 120 s at 100.
-    const pace = (1000 + 120 * 100) / 150;
-    const now = aProgress({ ...slow, throttling: "unclear" });
-    const { secondsLeft } = meterFrom().measure(now, 30_000);
-    expect(secondsLeft).toBeCloseTo(9000 / pace);
-  });
-
-  test("expects the best recent pace once the run has found a limit", () => {
-    const meter = meterFrom();
-    const at = (seconds: number, requests: number) =>
-      meter.measure(aProgress({ ...slow, requests, throttling: "found" }), seconds * 1000);
-    // A burst, a pause, the limit, and a trial at half of it.
-    for (const [seconds, requests] of [
-      [0, 0],
-      [5, 450],
-      [20, 450],
-      [25, 650],
-    ] as const) {
-      at(seconds, requests);
-    }
-    at(40, 1250);
-    // 45 s at 30 a second, and the weight of 120 s at 40.
-    const pace = (1350 + 120 * 40) / 165;
-    expect(at(45, 1350).secondsLeft).toBeCloseTo(9000 / pace);
-  });
-});
-
 describe("an early end", () => {
-  const lookups = { planned: 1000, settled: 100, requests: 100 };
   const stopOf = (ends: Partial<RunProgress["ends"]>) => {
-    const now = aProgress({ requests: 100, lookups, ends: { ...aProgress().ends, ...ends } });
+    const written = { bytesRead: 100, rowsRead: 10, rowsWritten: 10, requests: 100 };
+    const now = aProgress({ ...written, ends: { ...aProgress().ends, ...ends } });
     return meterFrom().measure(now, 10_000).stop;
   };
 
@@ -131,7 +60,7 @@ describe("an early end", () => {
   });
 });
 
-describe("without it", () => {
+describe("share and time left", () => {
   test("counts only the written rows of the bytes read", () => {
     const now = aProgress({ bytesRead: 1000, rowsRead: 200, rowsWritten: 50 });
     expect(meterFrom().measure(now, 1000).share).toBe(0.25);
@@ -151,6 +80,11 @@ describe("without it", () => {
     const now = aProgress({ bytesRead: 250, rowsRead: 10, rowsWritten: 10, throttled: 1 });
     expect(meterFrom().measure(now, 29_999).secondsLeft).toBeNull();
     expect(meterFrom().measure(now, 30_000).secondsLeft).toBe(90);
+  });
+
+  test("shows no time left while the service is away", () => {
+    const now = aProgress({ bytesRead: 250, rowsRead: 10, rowsWritten: 10, isAway: true });
+    expect(meterFrom().measure(now, 4000).secondsLeft).toBeNull();
   });
 
   test("shows no time left while most rows wait for the one before them", () => {

@@ -93,7 +93,7 @@ describe("an interrupted run", () => {
       stdout: "",
       stderr: expect.stringMatching(
         new RegExp(
-          `^repute: stopped by ${name}\n  \\d+ rows? written, \\d+% asked; progress is saved; to continue, repeat the command with --resume\n$`,
+          `^repute: stopped by ${name}\n  \\d+ rows? written, \\d+% done; progress is saved; to continue, repeat the command with --resume\n$`,
         ),
       ) as string,
     });
@@ -109,7 +109,7 @@ describe("an interrupted run", () => {
     );
     await Promise.race([tenthRequest, result]);
     child.kill("SIGUSR1");
-    await waitFor("stderr", /^repute: \d+% asked  \d+ rows? .*requests\/s.*\n/);
+    await waitFor("stderr", /^repute: \d+% done  \d+ rows? .*requests\/s.*\n/);
     expect(child.exitCode).toBeNull();
     child.kill("SIGTERM");
     expect((await result).stderr).not.toContain("Debugger");

@@ -59,17 +59,6 @@ describe("Tally", () => {
     });
   });
 
-  it("counts the lookups that have a final record, and all their requests", () => {
-    const tally = new Tally();
-    const { finding } = complete();
-    const record = { finding: { ...finding, attempts: 3 }, drift: [] };
-    tally.journalled("query", { ...record, again: { policy: "partial", afterMs: null } });
-    expect(tally.settled.get("query")).toBeUndefined();
-    tally.journalled("query", { ...record, again: null });
-    expect(tally.settled.get("query")).toBe(1);
-    expect(tally.settledRequests).toBe(3);
-  });
-
   it("continues from a snapshot", () => {
     const first = new Tally();
     first.row(anEnrichedRow({}, { query: { tags: ["a:b"], intent: "malicious" } }));

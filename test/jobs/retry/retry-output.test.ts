@@ -1,6 +1,5 @@
 import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setImmediate as turn } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { RunDatabase } from "../../../src/jobs/enrich/state/run-database.js";
@@ -11,7 +10,6 @@ import type { EnrichJob } from "../../../src/jobs/enrich/types.js";
 import { parseOutput } from "../../../src/io/output/registry.js";
 import { verifyOutput } from "../../../src/io/output/verify.js";
 import { type AnsweringServer, startAnsweringServer } from "../../helpers/answering-server.js";
-import { HurriedClock } from "../../helpers/hurried-clock.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { jobHere } from "../../helpers/job-here.js";
 
@@ -79,25 +77,6 @@ describe("a retry", () => {
       expect((await verifyOutput(parseOutput(first), undefined)).differences).toEqual([]);
     },
   );
-
-  it("plans lookups only for the rows it asks about again", async () => {
-    const { folder, job, first } = await enriched(csv, ["gone.example.com"]);
-
-    const clock = new HurriedClock();
-    const again = job({ path: first }, join(folder, "again.csv"), { rate: "1/s" });
-    let planned = (): number | null => null;
-    // The second request waits until the lookups are counted.
-    const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
-      while (planned() === null) await turn();
-      await clock.sleep(ms, signal);
-    };
-    await retryOutput({
-      ...again,
-      clock: { now: () => clock.now(), monotonic: () => clock.monotonic(), sleep },
-      onStart: (progress) => (planned = () => progress().lookups.planned),
-    });
-    expect(planned()).toBe(2);
-  });
 
   it.each([csv, ndjson])("keeps a row of $output that does not improve", async (form) => {
     const { server, folder, job, first } = await enriched(form, []);

@@ -53,9 +53,9 @@ test.each([
   [new EarlyEndError("deadline_reached", "the deadline 05:30 has passed"), "message"],
   [new FatalError("output_disk_full", "the disk is full"), "hint"],
 ])("a run that ended early says how far it got (%s)", (error, member) => {
-  const reached = "3,456 rows written, 34% asked";
+  const reached = "3,456 rows written, 34% done";
   expect(explainInterruption(error, reached, true)).toMatchObject({
-    [member]: expect.stringContaining("3,456 rows written, 34% asked; ") as string,
+    [member]: expect.stringContaining("3,456 rows written, 34% done; ") as string,
   });
 });
 

@@ -43,16 +43,13 @@ test("a run stopped before its first row resumes without repeating answered requ
 
   server.onRequest = () => true;
   const settings = { ...options.settings, resume: true };
-  let settledBefore = 0;
   const notices: string[] = [];
   const { manifest, text } = await enrichHere({
     ...options,
     settings,
-    onStart: (progress) => (settledBefore = progress().lookups.settled),
     onNotice: (notice) => notices.push(notice),
   });
   expect(notices).toContain("continuing at row 1");
-  expect(settledBefore).toBeGreaterThanOrEqual(records.length - 2);
   expect(text.trimEnd().split("\n")).toHaveLength(records.length);
   expect(manifest).toMatchObject({ resumed: 1, statuses: { complete: records.length } });
   // Two were open when it was stopped.
