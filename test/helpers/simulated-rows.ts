@@ -47,7 +47,7 @@ export async function moveBatches(
     ...options,
     source: { rows: rows() },
     signals,
-    skip: new Set(),
+    written: 0,
     startOffset: 0,
     onRead: () => undefined,
     onWritten: () => Promise.resolve(),

@@ -98,6 +98,7 @@ async function runResumably(
     name: names?.name ?? target.name,
     within: target.upload?.folder,
     onNotice: job.onNotice,
+    onWarning: job.onWarning,
   };
   const state = await openStateFolder(base, opening, () => discardRun(target));
   const noted = noteRecord(job);

@@ -17,7 +17,7 @@ import { manifestSoFar } from "./finish/manifest.js";
 import { publish } from "./finish/publish.js";
 import { openRequests } from "../../client/lookup/options.js";
 import { openRunLookup, type RunLookup } from "./run-lookup.js";
-import { Checkpointer } from "./state/checkpointer.js";
+import { Checkpointer } from "./state/checkpoint.js";
 import type { Manifest, FoundManifest } from "../../core/manifest.js";
 import type { Job } from "./types.js";
 import { RunSignals } from "./run-signals.js";
@@ -63,26 +63,27 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       const start = (job.refill?.start ?? startRow)(
         isRefused ? () => Promise.resolve(notAsked) : lookup.lookup,
       );
-      let rowsRead = before?.source.row ?? 0;
-      let received = rowsRead;
+      // The rest of a record whose first rows are written is read again.
+      const from = before?.source ?? { row: 0, offset: 0 };
+      let rowsRead = tally.rows;
+      let received = from.row;
       job.onStart?.(() => progress(received), record);
       const { limit } = job.settings.run;
       await moveRows({
         ...run,
-        source: limit === undefined ? source : { rows: firstRows(source.rows, limit, rowsRead) },
+        source: limit === undefined ? source : { rows: firstRows(source.rows, limit, from.row) },
         start: run.leftOut?.noting(start) ?? start,
         leftOut: run.leftOut?.reason,
         concurrency: openRequests(job.settings.lookup),
         slots,
         signals,
-        skip: new Set(before?.ahead),
-        startOffset: before?.source.offset ?? 0,
+        written: rowsRead,
+        startOffset: from.offset,
         onReceived: (count) => void (received += count),
         onRead: () => void rowsRead++,
-        onWritten: (position, last) => checkpointer.written(position, last),
+        onWritten: (recordEnd, last) => checkpointer.written(recordEnd, last),
       });
       const warnings = closingWarnings(job, source, address.warnings(), tally);
-      rowsRead += before?.ahead.length ?? 0;
       return await publish({ ...run, checkpointer, warnings, rowsRead, isRefused });
     } catch (error) {
       if (error instanceof EarlyEndError) await publishSoFar(run, saving, error);
@@ -136,14 +137,13 @@ function dropUselessState(
 ): void {
   // A run without workers waits for some to come.
   const waits = error instanceof FatalError && error.code === "workers_away";
-  if (before === null && tally.rows === 0 && !tally.answered && !waits) state?.forget();
+  const isIdle = before === null && tally.rows === 0 && !tally.answered && !waits;
   // The journal holds only 404s, which a run with the right address must not replay.
   // Nor would another run want the answers of a service that the table does not take.
   const isWrongService =
     error instanceof FatalError && ["wrong_service", "made_up_rows"].includes(error.code);
-  if (isWrongService && (before === null || lookup?.address.found === false)) {
-    state?.forget();
-  }
+  const isUseless = isWrongService && (before === null || lookup?.address.found === false);
+  if (state !== null && (isIdle || isUseless)) state.resumable = false;
 }
 
 /** Share of rows without an indicator from which the item column is probably wrong. */

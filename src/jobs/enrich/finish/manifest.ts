@@ -11,7 +11,7 @@ import { schemaVersion } from "../../../core/columns.js";
 import { programInfo } from "../../../core/program.js";
 import type { WrittenOutput } from "../../../io/output/types.js";
 import { defaultPrefix } from "../../../io/output/options.js";
-import type { Checkpointer } from "../state/checkpointer.js";
+import type { Checkpointer } from "../state/checkpoint.js";
 import type { OpenedSource, RunInput } from "../../../io/input/types.js";
 import { unknownEnding } from "../ending.js";
 import { type OutputTarget, resultOf } from "../destination/output-target.js";
@@ -19,7 +19,7 @@ import { linesSkipped } from "../../../io/formats/csv/find-preamble.js";
 import { positionalName } from "../../../io/formats/columns/name-columns.js";
 
 /** What a manifest tells of. */
-type StartedRun = Pick<OpenRun, "job" | "source" | "inputGrew" | "target" | "tally"> & {
+type StartedRun = Pick<OpenRun, "job" | "source" | "inputGrew" | "target" | "tally" | "runId"> & {
   readonly checkpointer: Checkpointer;
 };
 
@@ -38,7 +38,7 @@ function notedPrefix(prefix: string): Pick<Manifest["output"], "prefix"> {
 
 /** Builds the manifest of a run. */
 export function manifestOf(
-  { job, source, inputGrew, target, checkpointer, tally }: StartedRun,
+  { job, source, inputGrew, target, checkpointer, tally, runId }: StartedRun,
   { bytes, suffix, ending }: RunEnd,
 ): Manifest {
   const { rows, unjournalled: _, left_out, ...counts } = tally.snapshot();
@@ -49,7 +49,7 @@ export function manifestOf(
   return {
     schema_version: schemaVersion,
     program: programInfo(),
-    run_id: checkpointer.runId,
+    run_id: runId,
     command: job.command,
     input: {
       path: copyOf?.name ?? ("path" in job.input ? job.input.path : null),

@@ -11,7 +11,7 @@ import { partPath } from "../../../io/output/part-file.js";
 import type { Publisher } from "../../../io/output/publisher.js";
 import { type Stage, stageUpTo } from "../../../io/output/stage.js";
 import { stageFile } from "../destination/open-output.js";
-import type { Checkpointer } from "../state/checkpointer.js";
+import type { Checkpointer } from "../state/checkpoint.js";
 import { endingOfRows, exitCodes } from "../ending.js";
 import { manifestOf, type RunEnd, withWritten } from "./manifest.js";
 import type { Tally } from "../tally.js";

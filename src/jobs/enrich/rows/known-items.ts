@@ -33,9 +33,5 @@ export class KnownItems {
 }
 
 export function digestOfItem({ kind, value }: Item): Buffer {
-  return digestOf(kind, value);
-}
-
-function digestOf(kind: string, item: string): Buffer {
-  return hash("sha256", `${kind} ${item}`, "buffer").subarray(0, digestBytes);
+  return hash("sha256", `${kind} ${value}`, "buffer").subarray(0, digestBytes);
 }

@@ -6,7 +6,7 @@ import type { EnrichedRow, LeftOutReason, Row } from "../../../core/row.js";
 import type { Slots } from "../../../client/pace/slots.js";
 import type { Sink } from "../../../io/output/types.js";
 import type { OpenedSource } from "../../../io/input/types.js";
-import { RowWindow, type WindowPosition } from "./row-window.js";
+import { RowWindow } from "./row-window.js";
 import type { RunSignals } from "../run-signals.js";
 import type { Tally } from "../tally.js";
 import type { StartRow } from "../row-source.js";
@@ -37,8 +37,8 @@ interface RowMoveOptions {
   /** Slots of the lookups that `start` makes. */
   readonly slots?: Slots;
   readonly signals: RunSignals;
-  /** Numbers of rows that are already written: those of a record that has more. */
-  readonly skip: ReadonlySet<number>;
+  /** Number of the last row that is already written, which may be behind the first one of the source. */
+  readonly written: number;
   /** Why the sink leaves a row out; null for a row that it writes. @default it writes all */
   readonly leftOut?: ((row: EnrichedRow) => LeftOutReason | null) | undefined;
   /** Input offset at which reading starts. */
@@ -48,7 +48,7 @@ interface RowMoveOptions {
   /** Called before the lookup of a row starts. */
   readonly onRead: (row: Row) => void;
   /** Called after each batch passed to the sink, and once at the end with `last` true. */
-  readonly onWritten: (position: WindowPosition, last: boolean) => Promise<void>;
+  readonly onWritten: (recordEnd: Row | null, last: boolean) => Promise<void>;
 }
 
 /**
@@ -71,7 +71,7 @@ export async function moveRows(options: RowMoveOptions): Promise<void> {
   try {
     await readAll(options, window, start);
     await window.drained();
-    await options.onWritten(window.position(), true);
+    await options.onWritten(window.recordEnd, true);
   } catch (error) {
     await windDown(error, window, options);
     throw error;
@@ -90,7 +90,7 @@ function windowFor(options: RowMoveOptions): RowWindow {
       async write(rows) {
         await sink.write(rows);
         for (const row of rows) tally.row(row, options.leftOut?.(row));
-        await options.onWritten(window.position(), false);
+        await options.onWritten(window.recordEnd, false);
       },
     },
     startOffset,
@@ -113,14 +113,14 @@ async function windDown(error: unknown, window: RowWindow, options: RowMoveOptio
   if (window.failure?.writing) return;
   const flushed = window
     .flush()
-    .then(() => options.onWritten(window.position(), true))
+    .then(() => options.onWritten(window.recordEnd, true))
     .catch(() => undefined);
   // A reader that has stopped reading (`| less`) must not block an interrupted run.
   await (interrupted.aborted ? within(graceMs, flushed, clock) : flushed);
 }
 
 async function readAll(
-  { source, skip, onReceived }: RowMoveOptions,
+  { source, written, onReceived }: RowMoveOptions,
   window: RowWindow,
   start: (row: Row) => void,
 ): Promise<void> {
@@ -143,7 +143,7 @@ async function readAll(
         await turn();
         begun = 0;
       }
-      if (!skip.has(row.number)) start(row);
+      if (row.number > written) start(row);
     }
   }
 }

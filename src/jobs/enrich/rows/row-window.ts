@@ -19,14 +19,6 @@ interface RowWindowOptions {
   readonly write: (rows: readonly EnrichedRow[]) => Promise<void>;
 }
 
-/** How much of the input is written, for a checkpoint. */
-export interface WindowPosition {
-  /** The last row of a record up to which everything is written; null if there is none yet. */
-  readonly last: Row | null;
-  /** Numbers of rows after `last` that are already written: those of a record that has more. */
-  readonly ahead: readonly number[];
-}
-
 interface WindowFailure {
   readonly error: unknown;
   readonly writing: boolean;
@@ -57,9 +49,7 @@ export class RowWindow {
   #rows = 0;
   #bytes = 0;
   #lastEnd = 0;
-  #lastWritten: Row | null = null;
-  /** Numbers of the written rows after it, whose record has more. */
-  #begun: readonly number[] = [];
+  #recordEnd: Row | null = null;
   #pumping = false;
   #pumped: Promise<void> = Promise.resolve();
   #onFailure: ((error: unknown) => void) | null = null;
@@ -140,9 +130,9 @@ export class RowWindow {
     await this.#writeReady();
   }
 
-  /** How much of the input is written. Exact between two calls of `write`. */
-  position(): WindowPosition {
-    return { last: this.#lastWritten, ahead: this.#begun };
+  /** Last row of the latest record that is written to its end; null for none. Exact between two calls of `write`. */
+  get recordEnd(): Row | null {
+    return this.#recordEnd;
   }
 
   #append(row: Row, item: Item | null): Entry {
@@ -198,8 +188,7 @@ export class RowWindow {
     // Every ready entry has its finding.
     const rows = entries.map(({ row, item, finding }) => ({ row, item, finding: finding! }));
     for (const entry of entries) {
-      this.#begun = entry.row.continues === true ? [...this.#begun, entry.row.number] : [];
-      if (this.#begun.length === 0) this.#lastWritten = entry.row;
+      if (entry.row.continues !== true) this.#recordEnd = entry.row;
       // Unlink: a written entry in the old generation would keep its successors alive through minor
       // collections.
       if (entry !== this.#newest) entry.next = null;

@@ -1,11 +1,13 @@
-import { privateFile } from "../../../core/files/folders.js";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Clock } from "../../../core/clock.js";
+import { privateFile } from "../../../core/files/folders.js";
 import { readJsonFile } from "../../../core/files/json-file.js";
 import { type Manifest, manifestSchema } from "../../../core/manifest.js";
-import type { SourcePosition } from "../../../io/input/types.js";
-import type { SinkPosition } from "../../../io/output/types.js";
-import { type TallySnapshot, withoutRows } from "../tally.js";
+import type { Row } from "../../../core/row.js";
+import type { OpenedSource, SourcePosition } from "../../../io/input/types.js";
+import type { Sink, SinkPosition } from "../../../io/output/types.js";
+import { type Tally, type TallySnapshot, withoutRows } from "../tally.js";
 import type { Fingerprint } from "./fingerprint.js";
 
 /** Folder beside an output that holds the state of its run. */
@@ -29,10 +31,8 @@ export interface Checkpoint {
   /** Number of times the run was resumed. */
   readonly resumed: number;
   readonly fingerprint: Fingerprint;
-  /** The input is read and written up to here; offset 0 if no row is written yet. */
+  /** End of the latest record that is read and written; offset 0 for none. `tally` has the rows written. */
   readonly source: SourcePosition;
-  /** Numbers of rows beyond that position that are already written: those of a record that has more. */
-  readonly ahead: readonly number[];
   readonly sink: SinkPosition;
   /** Number of the latest answer that is stored, and of the latest one of an earlier run; 0 for none. */
   readonly answers: { readonly last: number; readonly earlier: number };
@@ -48,7 +48,7 @@ export interface ResumePoint extends Omit<Checkpoint, "sink"> {
 /** The same run, with all of its rows still to write. */
 export function fromFirstRow(point: ResumePoint): ResumePoint {
   const source = { ...point.source, offset: 0, row: 0, line: 0 };
-  return { ...point, source, ahead: [], sink: null, tally: withoutRows(point.tally) };
+  return { ...point, source, sink: null, tally: withoutRows(point.tally) };
 }
 
 /**
@@ -82,4 +82,114 @@ export async function saveUnfinished(folder: string, record: Manifest): Promise<
 export async function readUnfinished(folder: string): Promise<Manifest | null> {
   const found = await readJsonFile(join(folder, recordName)).catch(() => null);
   return manifestSchema.safeParse(found).data ?? null;
+}
+
+/** A checkpoint is due after this time or this many rows, whichever comes first. */
+const due = { ms: 1_000, rows: 5_000 };
+
+/** Time between two records of an unfinished run, in milliseconds. A kill loses no more of it. */
+const recordMs = 5_000;
+
+interface CheckpointerOptions extends Pick<Checkpoint, "runId" | "fingerprint"> {
+  readonly clock: Clock;
+  readonly sink: Sink;
+  readonly source: OpenedSource;
+  readonly tally: Tally;
+  readonly before: ResumePoint | null;
+  /** Where to save it; null if the output is a stream, which cannot be resumed. */
+  readonly state: { readonly path: string; save(next: Checkpoint): Promise<void> } | null;
+  /** The answers of the run so far, which are saved with each checkpoint. */
+  readonly answers: () => Checkpoint["answers"];
+  /** When a new run began. @default now */
+  readonly startedAt?: string | undefined;
+  /** The manifest of the run so far, saved for readers. */
+  readonly record: () => Manifest;
+}
+
+/** Saves the progress of a run, at regular intervals and never ahead of what is durable. */
+export class Checkpointer {
+  readonly startedAt: string;
+  readonly resumed: number;
+  readonly #options: CheckpointerOptions;
+  readonly #begunAt: number;
+  #recordEnd: Row | null = null;
+  #savedAt: number;
+  #savedRows: number;
+  #recordedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: CheckpointerOptions) {
+    const { before, clock, tally, startedAt = new Date(clock.now()).toISOString() } = options;
+    this.#options = options;
+    this.startedAt = before?.startedAt ?? startedAt;
+    this.resumed = before === null ? 0 : before.resumed + 1;
+    this.#begunAt = clock.monotonic();
+    this.#savedAt = this.#begunAt;
+    this.#savedRows = tally.rows;
+  }
+
+  /** Duration of the run in seconds, including the time before an interruption. */
+  get seconds(): number {
+    const { before, clock } = this.#options;
+    return (before?.seconds ?? 0) + (clock.monotonic() - this.#begunAt) / 1000;
+  }
+
+  /**
+   * Saves a checkpoint when one is due, or when `last` is true.
+   *
+   * @param recordEnd last row of the latest record that is written to its end
+   */
+  async written(recordEnd: Row | null, last: boolean): Promise<void> {
+    const { tally, clock, state } = this.#options;
+    this.#recordEnd = recordEnd;
+    if (last) tally.settle();
+    if (state === null) return;
+    const isDue =
+      clock.monotonic() - this.#savedAt >= due.ms || tally.rows - this.#savedRows >= due.rows;
+    if (last || isDue) await this.save();
+  }
+
+  /** Saves a checkpoint. Returns null if the run keeps no state. */
+  async save(): Promise<Checkpoint | null> {
+    const { state, sink, answers, tally, clock, runId, fingerprint, record } = this.#options;
+    if (state === null) return null;
+    const position = await sink.checkpoint();
+    const { startedAt, seconds, resumed } = this;
+    const saved: Checkpoint = {
+      runId,
+      startedAt,
+      seconds,
+      resumed,
+      fingerprint,
+      source: this.#sourcePosition(),
+      sink: position,
+      answers: answers(),
+      tally: tally.snapshot(),
+    };
+    await state.save(saved);
+    this.#savedAt = clock.monotonic();
+    this.#savedRows = tally.rows;
+    if (this.#savedAt - this.#recordedAt >= recordMs) {
+      this.#recordedAt = this.#savedAt;
+      await saveUnfinished(state.path, record());
+    }
+    return saved;
+  }
+
+  #sourcePosition(): SourcePosition {
+    const { before, source } = this.#options;
+    const end = this.#recordEnd;
+    const reached = end && { offset: end.end, row: end.number, line: end.endLine };
+    const { columns, types, reading } = source;
+    const from = reached ?? before?.source ?? { offset: 0, row: 0, line: 0 };
+    const input = source.checksum();
+    const files = source.files?.();
+    return {
+      ...from,
+      columns,
+      ...(types === undefined ? {} : { types }),
+      reading,
+      ...(input === undefined ? {} : { input }),
+      ...(files === undefined ? {} : { files }),
+    };
+  }
 }

@@ -23,6 +23,7 @@ import { Journal, type JournalOptions } from "../../../client/store/journal.js";
 import { FatalError, ReputeError, startOver, UsageError } from "../../../core/errors.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import { databaseName, type FinishedRun, type ResumePoint } from "./checkpoint.js";
+import { logDamage } from "./log-damage.js";
 
 export const runLayout = {
   alone: true,
@@ -67,19 +68,22 @@ export class RunDatabase {
   }
 
   /**
-   * Opens the database in a folder, creating it if missing.
+   * Opens the database in a folder, creating it if missing. Warns if its log is damaged: SQLite drops
+   * what is behind that place, and says nothing.
    *
    * @throws UsageError `output_locked`, naming the process that has it; `state_version`;
    *   FatalError `state_damaged`, `output_*`
    */
-  static async open(folder: string): Promise<RunDatabase> {
+  static async open(folder: string, onWarning?: (message: string) => void): Promise<RunDatabase> {
     const path = join(folder, databaseName);
     const host = hostname();
     for (;;) {
+      const damage = logDamage(`${path}-wal`);
       const database = await openStore(path, runLayout).catch((error: unknown) => {
         throw isBusy(error) ? locked(path) : stateFault(path, error);
       });
       if (database === null) throw otherVersion(path);
+      if (damage !== null) onWarning?.(`${damage}: the answers stored behind it are asked again`);
       const run = new RunDatabase(path, database);
       const runner: Runner = {
         id: randomUUID(),

@@ -1,11 +1,11 @@
 import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { continueRun, FatalError, startOver, UsageError } from "../../../core/errors.js";
 import { makeFolder } from "../../../core/files/folders.js";
+import { outputFault } from "../../../core/files/output-fault.js";
 import type { Manifest } from "../../../core/manifest.js";
 import { counted } from "../../../core/wording/quantity.js";
-import { outputFault } from "../../../core/files/output-fault.js";
 import { removePart } from "../../../io/output/part-file.js";
 import { checkResume } from "../options.js";
 import {
@@ -23,7 +23,7 @@ const own = new RegExp(
     String.raw`run\.db(?:\.new|\.damaged)?(?:-wal|-journal|-shm)?`,
     String.raw`manifest\.json(?:\.new)?`,
     String.raw`(?:input-\d+/)?(?:input\.[\w.]+|copied\.json)(?:\.new)?`,
-    String.raw`rows\.part|seen-items\.part|input-\d+`,
+    String.raw`rows\.part|seen-items\.part|input-\d+/`,
   ].join("|")})$`,
 );
 
@@ -34,6 +34,7 @@ interface StateOptions {
   /** The folder that the state is in, if it is removed with it. */
   readonly within?: string | undefined;
   readonly onNotice?: ((message: string) => void) | undefined;
+  readonly onWarning?: ((message: string) => void) | undefined;
 }
 
 /**
@@ -47,15 +48,13 @@ interface StateOptions {
  */
 export async function openStateFolder(
   output: string,
-  { resume, restart, name = output, within, onNotice }: StateOptions,
+  { resume, restart, name = output, within, onNotice, onWarning }: StateOptions,
   discard: () => Promise<void> = () => Promise.resolve(),
 ): Promise<StateFolder> {
   const folder = statePath(output);
   checkResume({ resume, restart });
   const mark = `${within ?? folder}.finished`;
-  const gone = `${folder}.done`;
-  await entriesOf(folder);
-  await entriesOf(gone);
+  await refuseForeign(folder);
   try {
     await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;
@@ -67,11 +66,10 @@ export async function openStateFolder(
   }
   const kept = restart ? await (await import("./salvage.js")).salvage(folder) : null;
   if (kept !== null) onNotice?.(`${folder} was damaged; ${counted(kept, "answer")} could be read`);
-  const database = await RunDatabase.open(folder);
+  const database = await RunDatabase.open(folder, onWarning);
   try {
-    await removeOwn(gone);
     const state = new StateFolder(folder, database, mark);
-    const isEmpty = (await state.others()).length === 0 && database.isEmpty;
+    const isEmpty = database.isEmpty && (await pathsIn(folder)).every(isOfDatabase);
     if (!isEmpty && !resume && !restart) throw refusal(name, folder);
     if (restart) {
       // Discard first: until that is done, the folder tells what is left to discard.
@@ -123,11 +121,6 @@ export class StateFolder {
     if (!keepsAnswers) this.database.clear();
   }
 
-  /** Names of what a run has there beside its database. */
-  async others(): Promise<readonly string[]> {
-    return (await entriesOf(this.path)).filter((name) => !name.startsWith(databaseName));
-  }
-
   /** Notes a file that a new run is about to write elsewhere, and removes that of an earlier one. */
   async note(file: string): Promise<void> {
     await this.#removeNoted();
@@ -137,11 +130,6 @@ export class StateFolder {
   async #removeNoted(): Promise<void> {
     const noted = this.database.read("files");
     if (noted !== null) await removePart(noted.file);
-  }
-
-  /** The run produced nothing worth resuming. */
-  forget(): void {
-    this.resumable = false;
   }
 
   /** Saves a checkpoint, with the answers that it relies on. What it names must be on disk. */
@@ -228,7 +216,14 @@ export class StateFolder {
 
   /** Removes everything except the database. */
   async tidy(): Promise<void> {
-    for (const name of await this.others()) await rm(join(this.path, name), { recursive: true });
+    const paths = (await pathsIn(this.path)).filter(
+      (path) => own.test(path) && !isOfDatabase(path),
+    );
+    // What is in a folder comes before the folder.
+    for (const path of paths.toSorted().toReversed()) {
+      if (path.endsWith("/")) removeEmpty(join(this.path, path));
+      else await rm(join(this.path, path), { force: true });
+    }
   }
 
   /** Gives up the lock, and leaves the rest for `--resume`. */
@@ -243,15 +238,15 @@ export class StateFolder {
    */
   removeLast(before: () => void = () => undefined): void {
     this.database.close();
-    renameSync(this.database.path, this.#mark);
+    if (existsSync(this.database.path)) renameSync(this.database.path, this.#mark);
     removeEmpty(this.path);
     before();
     // The last step, and atomic: until here, a resume finds the finished run.
-    rmSync(this.#mark);
+    rmSync(this.#mark, { force: true });
   }
 
   /**
-   * Removes the folder of a run that produced nothing worth resuming. Answers that it has taken over
+   * Removes the state of a run that produced nothing worth resuming. Answers that it has taken over
    * stay for the next run.
    */
   async remove(): Promise<void> {
@@ -260,18 +255,8 @@ export class StateFolder {
       await this.startOver();
       return this.release();
     }
-    this.release();
-    const isForeign = await entriesOf(this.path).then(
-      () => false,
-      () => true,
-    );
-    if (isForeign) return removeOwn(this.path);
-    const gone = `${this.path}.done`;
-    // Half removed, it would look like a run that was interrupted.
-    await rename(this.path, gone).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOENT") throw error;
-    });
-    await removeOwn(gone);
+    await this.tidy();
+    this.removeLast();
   }
 }
 
@@ -286,44 +271,36 @@ export function serviceOf({ fingerprint }: Pick<ResumePoint, "fingerprint">): {
 const maxNamed = 5;
 
 /**
- * Lists what a run has in a folder; empty if it does not exist.
- *
  * @throws UsageError `state_folder_foreign` if it is not a folder or holds foreign files, which
  *   stay untouched
  */
-async function entriesOf(folder: string): Promise<readonly string[]> {
+async function refuseForeign(folder: string): Promise<void> {
   const facts = await lstat(folder).catch(() => null);
   if (facts?.isSymbolicLink()) throw foreign(`${folder} is a symbolic link`);
   if (facts?.isDirectory() === false) throw foreign(`${folder} is not a folder`);
-  const paths = await pathsIn(folder);
-  const others = paths.filter((path) => !own.test(path));
-  if (others.length === 0) return paths.filter((path) => !path.includes("/"));
+  const others = (await pathsIn(folder)).filter((path) => !own.test(path));
+  if (others.length === 0) return;
   const named = others.slice(0, maxNamed).join(", ");
   const more = others.length > maxNamed ? ` and ${others.length - maxNamed} more` : "";
   throw foreign(`${folder} holds files that repute did not write: ${named}${more}`);
 }
 
+/** Paths of what is in a folder; those of folders end with a slash. */
 async function pathsIn(folder: string): Promise<readonly string[]> {
   try {
-    return await readdir(folder, { recursive: true });
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    return entries.map(
+      (entry) =>
+        relative(folder, join(entry.parentPath, entry.name)) + (entry.isDirectory() ? "/" : ""),
+    );
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw outputFault(folder, error);
   }
 }
 
-/** Removes a run's files, and the folder itself unless it holds foreign ones. */
-async function removeOwn(folder: string): Promise<void> {
-  const paths = await pathsIn(folder);
-  for (const path of paths
-    .filter((each) => own.test(each))
-    .toSorted()
-    .toReversed()) {
-    const isFolder = /^input-\d+$/.test(path);
-    if (isFolder) removeEmpty(join(folder, path));
-    else await rm(join(folder, path), { force: true });
-  }
-  removeEmpty(folder);
+function isOfDatabase(path: string): boolean {
+  return path.startsWith(databaseName);
 }
 
 /** Removes a folder unless something is in it. */

@@ -1,13 +1,27 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, it } from "vitest";
-import { statePath } from "../../../../src/jobs/enrich/state/checkpoint.js";
-import { openStateFolder } from "../../../../src/jobs/enrich/state/state-folder.js";
+import type { Journal } from "../../../../src/client/store/journal.js";
+import { type Checkpoint, statePath } from "../../../../src/jobs/enrich/state/checkpoint.js";
+import {
+  openStateFolder,
+  type StateFolder,
+} from "../../../../src/jobs/enrich/state/state-folder.js";
 import { complete } from "../../../client/lookup/attempts.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import type { Checkpoint } from "../../../../src/jobs/enrich/state/checkpoint.js";
 
 const start = { resume: false, restart: false };
 const resume = { resume: true, restart: false };
@@ -34,12 +48,12 @@ describe("openStateFolder", () => {
     state.release();
   });
 
-  it("starts after a run that was killed during cleanup, and completes the cleanup", async () => {
+  it("finds a run that was killed as its last file was removed", async () => {
     const output = await interrupted();
-    await rename(statePath(output), `${statePath(output)}.done`);
-    const state = await openStateFolder(output, start);
-    expect(state.checkpoint).toBeNull();
-    expect(existsSync(`${statePath(output)}.done`)).toBe(false);
+    await rename(join(statePath(output), "run.db"), `${statePath(output)}.finished`);
+    await rmdir(statePath(output));
+    const state = await openStateFolder(output, resume);
+    expect(state.checkpoint).toMatchObject({ runId: "r1" });
     await state.remove();
     expect(await readdir(dirname(output))).toEqual([]);
   });
@@ -137,20 +151,78 @@ describe("--restart over a damaged database", () => {
   });
 });
 
+describe("a killed run whose log is damaged", () => {
+  const frameBytes = 24 + 4096;
+
+  /** What a kill leaves of 600 answers, whose log was changed since; and what opening it tells. */
+  async function opened(damage: (log: Buffer) => Buffer) {
+    const output = join(await temporaryFolder(), "out.csv");
+    const killed = await openStateFolder(output, start);
+    await putAnswers(killed, 600);
+    await killed.save(aCheckpoint());
+    const copy = join(await temporaryFolder(), "out.csv");
+    await cp(killed.path, statePath(copy), { recursive: true });
+    await killed.remove();
+    const log = join(statePath(copy), "run.db-wal");
+    await writeFile(log, damage(await readFile(log)));
+    const warnings: string[] = [];
+    const state = await openStateFolder(copy, {
+      ...resume,
+      onWarning: (message) => void warnings.push(message),
+    });
+    const { answers } = state.database;
+    await state.remove();
+    return { answers, warnings, log };
+  }
+
+  it.each([
+    ["frame", 40 * frameBytes],
+    ["header", 0],
+  ])("says from which byte on its answers are lost: a %s", async (_, from) => {
+    const at = from === 0 ? 20 : 32 + from + 100;
+    const place = from === 0 ? 0 : 32 + from;
+    const { answers, warnings, log } = await opened((bytes) => {
+      bytes[at]! ^= 1;
+      return bytes;
+    });
+    expect(answers).toBeLessThan(600);
+    expect(warnings).toEqual([
+      `${log} is damaged at byte ${place}: the answers stored behind it are asked again`,
+    ]);
+  });
+
+  it.each([
+    ["whole", (log: Buffer) => log, 600],
+    ["cut off", (log: Buffer) => log.subarray(0, log.length - 40 * frameBytes - 9), 1],
+    ["followed by an earlier one", (log: Buffer) => Buffer.concat([log, earlier(log)]), 600],
+  ])("says nothing of a log that is %s", async (_, damage, least) => {
+    const { answers, warnings } = await opened(damage);
+    expect(answers).toBeGreaterThanOrEqual(least);
+    expect(warnings).toEqual([]);
+  });
+
+  /** Frames with other salts. */
+  function earlier(log: Buffer): Buffer {
+    const frames = Buffer.from(log.subarray(32, 32 + 3 * frameBytes));
+    for (let at = 0; at < frames.length; at += frameBytes) frames[at + 8]! ^= 1;
+    return frames;
+  }
+});
+
 function replaced(bytes: Buffer, before: string, after: string): Buffer {
   bytes.write(after, bytes.indexOf(before));
   return bytes;
 }
 
 describe("a state folder's name that is already in use", () => {
-  it.each(["notes.txt", "input-1/diary.txt", "run.db/x"])(
+  it.each(["notes.txt", "input-1/diary.txt", "run.db/x", "run.db/"])(
     "keeps a folder with %s unchanged",
     async (name) => {
       const output = await interrupted();
       const path = join(statePath(output), name);
-      if (name.startsWith("run.db")) await rm(dirname(path));
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, "mine");
+      if (name.startsWith("run.db")) await rm(join(statePath(output), "run.db"));
+      await mkdir(name.endsWith("/") ? path : dirname(path), { recursive: true });
+      if (!name.endsWith("/")) await writeFile(path, "mine");
       const before = await readdir(statePath(output), { recursive: true });
       for (const flags of [start, resume, restart]) {
         await expect(openStateFolder(output, flags)).rejects.toMatchObject({
@@ -182,16 +254,6 @@ describe("a state folder's name that is already in use", () => {
     expect(await readFile(statePath(file), "utf8")).toBe("mine");
   });
 
-  it("keeps a folder that has the name used for removal", async () => {
-    const output = join(await temporaryFolder(), "out.csv");
-    await mkdir(`${statePath(output)}.done`);
-    await writeFile(join(`${statePath(output)}.done`, "notes.txt"), "mine");
-    await expect(openStateFolder(output, start)).rejects.toMatchObject({
-      code: "state_folder_foreign",
-    });
-    expect(existsSync(join(`${statePath(output)}.done`, "notes.txt"))).toBe(true);
-  });
-
   it("keeps foreign files added during the run", async () => {
     const output = join(await temporaryFolder(), "out.csv");
     const state = await openStateFolder(output, start);
@@ -211,14 +273,19 @@ describe("a state folder's name that is already in use", () => {
 async function interrupted(answers = 0): Promise<string> {
   const output = join(await temporaryFolder(), "out.csv");
   const state = await openStateFolder(output, start);
-  const journal = state.database.openJournal({});
-  for (let n = 0; n < answers; n++) {
-    await journal.put(`query ip ${n}`, complete({ n, text: "x".repeat(200) }));
-  }
+  const journal = await putAnswers(state, answers);
   await state.save(aCheckpoint());
   await journal.close();
   state.release();
   return output;
+}
+
+async function putAnswers({ database }: StateFolder, answers: number): Promise<Journal> {
+  const journal = database.openJournal({});
+  for (let n = 0; n < answers; n++) {
+    await journal.put(`query ip ${n}`, complete({ n, text: "x".repeat(200) }));
+  }
+  return journal;
 }
 
 function aCheckpoint(): Checkpoint {
