@@ -61,7 +61,6 @@ export class AddressPages {
 export async function readAddresses(path: string, total: number): Promise<AddressList | null> {
   const pages = new AddressPages();
   let rest = "";
-  let entries = 0;
   try {
     for await (const text of createReadStream(path, "utf8")) {
       const lines = (rest + String(text)).split("\n");
@@ -69,12 +68,12 @@ export async function readAddresses(path: string, total: number): Promise<Addres
       const page = readEntries(lines);
       if (typeof page === "number") return null;
       pages.add(page);
-      entries += lines.length;
     }
   } catch {
     return null;
   }
-  return rest === "" && entries === total ? pages.list() : null;
+  const list = pages.list();
+  return rest === "" && sizeOf(list) === total ? list : null;
 }
 
 export function sortAddresses({ v4, v6 }: AddressList): AddressList {

@@ -1,29 +1,28 @@
 import { join } from "node:path";
 import pLimit from "p-limit";
-import { UsageError, FatalError } from "../../core/errors.js";
-import { ExportFolder } from "./folder/export-folder.js";
+import { FatalError, type ReputeError, UsageError } from "../../core/errors.js";
+import { ExportFolder, ExportState } from "./export-folder.js";
 import {
   type ExportedTag,
   exportedTags,
   type ExportIndex,
+  FileStems,
   hasList,
   type IndexedTag,
   indexSchemaVersion,
-  storedListName,
-  FileStems,
-  ExportState,
-} from "./folder/export-index.js";
-import type { ServiceError } from "../../client/api/status-fault.js";
-import { isTagFault, mayPass, TagExportError } from "./faults.js";
+  listName,
+} from "./export-index.js";
+import { ServiceError } from "../../client/api/status-fault.js";
 import {
   type ExportReport,
   type ExportTagsOptions,
-  noProgress,
-  type TagResult,
+  isTagFault,
+  TagExportError,
   type TagProgress,
+  type TagResult,
 } from "./types.js";
 import { AddressPages, readAddresses, sizeOf } from "./address-list.js";
-import { setNames } from "./firewalls.js";
+import { setNames } from "./formats.js";
 import { writeFormats, writeTag } from "./write-tag.js";
 import { readTag, type TagReading } from "./read-tag.js";
 
@@ -49,7 +48,7 @@ export async function exportTags(options: ExportTagsOptions): Promise<ExportRepo
   const state = await ExportState.open(options.folder);
   try {
     const current = await folder.current();
-    await folder.tidy(current, state.scratchFolder);
+    await folder.tidy(current, state);
     const { combine } = options;
     if (combine !== undefined && !(await folder.canUse(combine))) {
       const message = `${join(options.folder, combine)}.* exists and does not belong to an export`;
@@ -126,14 +125,16 @@ async function exportAll({ names, before, ...job }: Job): Promise<IndexedTag[]> 
   let lastFault: ServiceError | null = null;
   const exportOne = async (name: string): Promise<IndexedTag> => {
     const earlier = before.get(name) ?? null;
+    const failed = (fault: ReputeError): IndexedTag => {
+      options.onFault?.(name, fault);
+      const error = { code: fault.code, message: fault.message };
+      return { ...(earlier ?? { name }), status: "failed", error };
+    };
+    if (lastFault !== null && faultsInRow >= maxFaultsInRow) {
+      return failed(new TagExportError(lastFault.code, `${notAsked}: ${lastFault.message}`));
+    }
     try {
       signal.throwIfAborted();
-      if (lastFault !== null && faultsInRow >= maxFaultsInRow) {
-        const { code, message } = lastFault;
-        const error = new NotRequested(code, `${notAsked}: ${message}`);
-        options.onProgress?.({ tag: name, ...noProgress, state: "failed", error });
-        throw error;
-      }
       const tag = await exportTag({ ...job, name, signal, before: earlier, stems, alone });
       faultsInRow = 0;
       return tag;
@@ -142,10 +143,11 @@ async function exportAll({ names, before, ...job }: Job): Promise<IndexedTag[]> 
         stop.abort(error);
         throw error;
       }
-      if (mayPass(error)) lastFault = error;
-      faultsInRow = mayPass(error) || error instanceof NotRequested ? faultsInRow + 1 : 0;
-      const { code, message } = error;
-      return { ...(earlier ?? { name }), status: "failed", error: { code, message } };
+      // After all retries, the service is down or answers with errors.
+      const mayPass = error instanceof ServiceError && error.again !== null;
+      if (mayPass) lastFault = error;
+      faultsInRow = mayPass ? faultsInRow + 1 : 0;
+      return failed(error);
     }
   };
   const limit = pLimit(options.parallel ?? 4);
@@ -153,9 +155,6 @@ async function exportAll({ names, before, ...job }: Job): Promise<IndexedTag[]> 
   signal.throwIfAborted();
   return ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
 }
-
-/** A tag that was not requested because all before it failed. */
-class NotRequested extends TagExportError {}
 
 const notAsked = "not requested because all tags before it failed; the last error was";
 
@@ -172,7 +171,7 @@ async function publish(
   const tags: IndexedTag[] = [];
   for (const tag of [...done, ...kept]) {
     const isEarlier = hasList(tag) && (tag.status === "failed" || tag.status === "kept");
-    if (!isEarlier || (await folder.carryOver(current!.generation, tag, state.nextFolder))) {
+    if (!isEarlier || (await folder.carryOver(current!.generation, tag, state.next))) {
       tags.push(tag);
       continue;
     }
@@ -182,21 +181,19 @@ async function publish(
   const { combine } = options;
   const lists = tags.filter((tag) => hasList(tag)).filter(({ name }) => names.has(name));
   const combined =
-    combine === undefined
-      ? {}
-      : { combined: await writeCombined(combine, lists, state.nextFolder, options) };
+    combine === undefined ? undefined : await writeCombined(combine, lists, state.next, options);
   const now = clock.now();
   const index: ExportIndex = {
     schema: indexSchemaVersion,
     exported_at: new Date(now).toISOString(),
-    ...(runId === undefined ? {} : { run_id: runId }),
+    run_id: runId,
     generation: await folder.generationName(now),
     previous_generation: current?.generation ?? null,
-    ...combined,
+    combined,
     tags: tags.sort((a, b) => (a.name < b.name ? -1 : 1)),
   };
-  await folder.publish(state.nextFolder, index, state.scratchFolder);
-  await folder.tidy(index, state.scratchFolder);
+  await folder.publish(state, index);
+  await folder.tidy(index, state);
   return index;
 }
 
@@ -210,11 +207,11 @@ async function writeCombined(
   name: string,
   tags: readonly ExportedTag[],
   into: string,
-  { formats = ["txt"] }: ExportTagsOptions,
+  { formats }: ExportTagsOptions,
 ): Promise<NonNullable<ExportIndex["combined"]>> {
   const pages = new AddressPages();
   for (const tag of tags) {
-    const list = await readAddresses(join(into, storedListName(tag.stem)), tag.total);
+    const list = await readAddresses(join(into, listName(tag.stem)), tag.total);
     if (list === null) {
       const message = `cannot combine the lists: that of tag ${tag.name} cannot be read`;
       throw new FatalError("list_unreadable", message, { hint: "export the tag again" });
@@ -223,8 +220,7 @@ async function writeCombined(
   }
   const list = pages.list();
   const sets = setNames(name, name);
-  const metadata = { tag: name, sets };
-  const files = await writeFormats(join(into, name), list, metadata, formats);
+  const files = await writeFormats(join(into, name), list, { tag: name, sets }, formats);
   return { name, total: sizeOf(list), sets, files };
 }
 
@@ -241,36 +237,25 @@ interface TagContext extends TagReading {
  */
 async function exportTag(context: TagContext): Promise<ExportedTag> {
   const { name, signal, options, folder, stems, alone } = context;
-  let progress: TagProgress = { tag: name, ...noProgress };
-  const report = (change: Partial<TagProgress>): void => {
-    progress = { ...progress, ...change };
-    options.onProgress?.(progress);
-  };
-  try {
-    if (name === "") {
-      throw new TagExportError("invalid_tag_name", "a tag's name must not be empty");
-    }
-    const stem = stems.of(name);
-    if (!(await folder.canUse(stem))) {
-      throw new TagExportError(
-        "file_name_taken",
-        `${join(folder.path, stem)}.* exists and does not belong to an export`,
-        { hint: "move it away, or export to another folder" },
-      );
-    }
-    const list = await readTag(context, ({ pages, entries, total }) =>
-      report({ state: "reading", pages, entries, total }),
-    );
-    const tag = await alone(() => {
-      signal.throwIfAborted();
-      report({ state: "writing" });
-      return writeTag(context, list, stem);
-    });
-    report({ state: tag.status === "unchanged" ? "unchanged" : "exported", total: tag.total });
-    return tag;
-  } catch (error) {
-    if (signal.aborted || !isTagFault(error)) throw error;
-    report({ state: "failed", error });
-    throw error;
+  if (name === "") {
+    throw new TagExportError("invalid_tag_name", "a tag's name must not be empty");
   }
+  const stem = stems.of(name);
+  if (!(await folder.canUse(stem))) {
+    throw new TagExportError(
+      "file_name_taken",
+      `${join(folder.path, stem)}.* exists and does not belong to an export`,
+      { hint: "move it away, or export to another folder" },
+    );
+  }
+  const report = (state: TagProgress["state"], entries: number, total: number): void =>
+    options.onProgress?.({ tag: name, state, entries, total });
+  const list = await readTag(context, ({ entries, total }) => report("reading", entries, total));
+  const tag = await alone(() => {
+    signal.throwIfAborted();
+    report("writing", list.entries, list.total);
+    return writeTag(context, list, stem);
+  });
+  report("done", list.entries, list.total);
+  return tag;
 }

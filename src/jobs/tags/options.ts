@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { intents } from "../../core/endpoints/endpoint.js";
-import { namesAmong, option, wholeNumber } from "../../core/options.js";
+import { namesAmong, option } from "../../core/options.js";
 
 /** Formats of a tag's list. Each is also the extension of its file. */
 export const tagFormats = ["txt", "csv", "ndjson", "cidr", "nft", "ipset"] as const;
@@ -37,13 +37,6 @@ export const tagExportOptions = z.strictObject({
     description:
       "How much a list of 100 addresses or more may grow or shrink; one that changes more is not replaced and the tag fails. 100% accepts any change",
     value: "N%",
-  }),
-  parallel: option(wholeNumber(1, 256).prefault(4), {
-    description: "Tags to read in parallel",
-    value: "N",
-  }),
-  prune: option(z.boolean().default(false), {
-    description: "Delete lists in the folder that are not part of this export",
   }),
 });
 

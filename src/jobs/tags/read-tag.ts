@@ -1,11 +1,10 @@
 import { RejectedError, SnapshotChangedError } from "../../client/api/status-fault.js";
 import type { Tag, TagIps } from "../../client/api/calls.js";
 import { type AddressList, AddressPages, readEntries } from "./address-list.js";
-import type { ExportFolder } from "./folder/export-folder.js";
-import type { ExportState, ExportedTag } from "./folder/export-index.js";
+import type { ExportFolder, ExportState } from "./export-folder.js";
+import type { ExportedTag } from "./export-index.js";
 import { quoted } from "../../core/wording/printable.js";
-import { TagExportError } from "./faults.js";
-import type { ExportTagsOptions } from "./types.js";
+import { type ExportTagsOptions, TagExportError } from "./types.js";
 
 /** Maximum number of restarts for a tag whose list changes while it is read. */
 const maxRestarts = 3;
@@ -50,7 +49,6 @@ export interface TagList extends Pick<TagIps, "snapshot" | "lastUpdate" | "total
   /** When the first page arrived, RFC 3339 UTC. */
   readonly pinnedAt: string;
   readonly addresses: AddressPages;
-  pages: number;
   entries: number;
 }
 
@@ -68,10 +66,9 @@ async function readPages(
     for await (const page of client.iterateTagIps(name, { signal })) {
       const { snapshot, lastUpdate, total, entries } = page;
       const pinnedAt = new Date(clock.now()).toISOString();
-      const begun = { about, snapshot, lastUpdate, total, pinnedAt, pages: 0, entries: 0 };
-      list ??= { ...begun, addresses: new AddressPages() };
+      const addresses = new AddressPages();
+      list ??= { about, snapshot, lastUpdate, total, pinnedAt, addresses, entries: 0 };
       list.addresses.add(checkedEntries(name, page, list.entries));
-      list.pages += 1;
       list.entries += entries.length;
       onPage(list);
     }

@@ -1,18 +1,19 @@
+import { ServiceError } from "../../client/api/status-fault.js";
 import type { IntelClient } from "../../client/api/intel-client.js";
 import type { z } from "zod";
 import type { Clock } from "../../core/clock.js";
+import { faultReason } from "../../core/files/system-fault.js";
+import { FatalError, ReputeError } from "../../core/errors.js";
 import type { Withheld } from "../../client/lookup/withheld.js";
-import type { ExportedTag, ExportIndex } from "./folder/export-index.js";
+import type { ExportedTag, ExportIndex } from "./export-index.js";
 import type { tagExportOptions } from "./options.js";
-
-/** The part of the client that an export uses. Its `send` obeys pace and retries. */
-type TagService = Pick<IntelClient, "tag" | "iterateTagIps">;
 
 type TagExportSettings = z.output<typeof tagExportOptions>;
 
 /** Settings without a value have their defaults. */
 export interface ExportTagsOptions extends Partial<Omit<TagExportSettings, "intent">> {
-  readonly client: TagService;
+  /** Its `send` obeys pace and retries. */
+  readonly client: Pick<IntelClient, "tag" | "iterateTagIps">;
   /**
    * Run whose tags these are. If the folder already has this run's export of the same tags, it is
    * not repeated: that would report every list as unchanged.
@@ -23,39 +24,27 @@ export interface ExportTagsOptions extends Partial<Omit<TagExportSettings, "inte
   readonly folder: string;
   /** What must not be in a list. */
   readonly withheld: Withheld;
+  /** Tags to read in parallel. @default 4 */
+  readonly parallel?: number | undefined;
+  /** Deletes lists in the folder that are not part of this export. @default false */
+  readonly prune?: boolean | undefined;
   readonly clock: Clock;
-  /**
-   * Aborting ends the export with the signal's reason. The folder stays unchanged.
-   */
+  /** Aborting ends the export with the signal's reason. The folder stays unchanged. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: TagProgress) => void) | undefined;
+  /** Called for each tag that fails. */
+  readonly onFault?: ((tag: string, error: ReputeError) => void) | undefined;
   /** Receives warnings for the user, as sentences. */
   readonly onWarning?: ((warning: string) => void) | undefined;
 }
 
 export interface TagProgress {
   readonly tag: string;
-  readonly state: "reading" | "writing" | "exported" | "unchanged" | "failed";
-  readonly pages: number;
+  readonly state: "reading" | "writing" | "done";
+  /** Entries read so far, of the total that the service reports. */
   readonly entries: number;
-  /** Total reported by the service; null before the first page. */
-  readonly total: number | null;
-  /** Why it failed and what to do; null otherwise. */
-  readonly error: {
-    readonly code: string;
-    readonly message: string;
-    readonly hint: string | null;
-  } | null;
+  readonly total: number;
 }
-
-/** The progress of a tag before its first page. */
-export const noProgress = {
-  state: "reading",
-  pages: 0,
-  entries: 0,
-  total: null,
-  error: null,
-} as const;
 
 export interface TagResult {
   readonly name: string;
@@ -94,8 +83,20 @@ export interface ExportReport {
   readonly kept: number;
 }
 
-/** Metadata of a list that a file may include. Nothing in it changes as long as the list does not. */
-export interface ListMetadata {
-  readonly tag: string;
-  readonly sets: ExportedTag["sets"];
+/**
+ * A fault of one tag's list: `snapshot_drift`, `count_mismatch`, `invalid_entry`, `other_tag`,
+ * `invalid_tag_name`, `file_name_taken` … Other tags continue.
+ */
+export class TagExportError extends ReputeError {}
+
+export function isTagFault(error: unknown): error is ServiceError | TagExportError {
+  return error instanceof ServiceError || error instanceof TagExportError;
+}
+
+export function exportFault(path: string, error: unknown): ReputeError {
+  if (error instanceof ReputeError) return error;
+  return new FatalError("export_unwritable", `cannot write ${path}: ${faultReason(error)}`, {
+    cause: error,
+    hint: "fix that and run again: the folder still holds the previous export",
+  });
 }

@@ -11,15 +11,12 @@ import {
   selectV4,
   sizeOf,
   v4Text,
-  addressTexts,
 } from "./address-list.js";
-import { exportFault, TagExportError } from "./faults.js";
-import { setNames, cidrLines, ipsetLines, nftLines } from "./firewalls.js";
-import { type ExportedTag, storedListName } from "./folder/export-index.js";
+import { type ListMetadata, setNames, tagFormatWriters, textLines } from "./formats.js";
+import { type ExportedTag, listName } from "./export-index.js";
 import type { TagFormat } from "./options.js";
 import type { TagList, TagReading } from "./read-tag.js";
-import type { ListMetadata } from "./types.js";
-import { csvPieces } from "../../io/formats/csv/csv-writer.js";
+import { exportFault, TagExportError } from "./types.js";
 
 /**
  * Checks a list, writes its files and describes them.
@@ -42,25 +39,23 @@ export async function writeTag(
   }
   if (before) refuseLeap(name, old ? sizeOf(old) : before.total, sizeOf(list), options.maxChange);
   if (sizeOf(list) === 0 && sizeOf(whole) > 0) options.onWarning?.(emptyText(name, leftOut));
-  const { formats = ["txt"] } = options;
+  const base = join(state.next, stem);
   const sets = setNames(name, stem);
-  const metadata = { tag: name, sets };
-  const { txt } = tagFormatWriters;
-  const write = (file: string, pieces: Pieces) => writeNew(join(state.nextFolder, file), pieces);
-  const files = await writeFormats(join(state.nextFolder, stem), list, metadata, formats);
-  const changes = {
-    added: difference(list, old ?? noAddresses),
-    removed: difference(old ?? noAddresses, list),
-  };
-  for (const format of ["added", "removed"] as const) {
-    const file = `${stem}.${format}.txt`;
-    files.push({ format, file, ...(await write(file, txt(changes[format], metadata))) });
+  const files = await writeFormats(base, list, { tag: name, sets }, options.formats);
+  // The next export compares with the text, whatever the formats are.
+  const text =
+    files.find(({ format }) => format === "txt") ??
+    (await writeNew(join(state.next, listName(stem)), textLines(list)));
+  const added = difference(list, old ?? noAddresses);
+  const removed = difference(old ?? noAddresses, list);
+  for (const [format, changed] of Object.entries({ added, removed })) {
+    const file = await writeNew(`${base}.${format}.txt`, textLines(changed));
+    files.push({ format: format as "added" | "removed", ...file });
   }
-  const { sha256 } = await write(storedListName(stem), txt(list, metadata));
-  const [added, removed] = [sizeOf(changes.added), sizeOf(changes.removed)];
+  const isUnchanged = old !== null && sizeOf(added) + sizeOf(removed) === 0;
   return {
     name,
-    status: old && added === 0 && removed === 0 ? "unchanged" : "exported",
+    status: isUnchanged ? "unchanged" : "exported",
     error: null,
     description: about.description ?? null,
     intent: about.intent ?? null,
@@ -73,11 +68,11 @@ export async function writeTag(
     left_out: leftOut,
     ipv4: list.v4.length,
     ipv6: list.v6.length,
-    sha256,
+    sha256: text.sha256,
     previous: before && old && { snapshot: before.snapshot, exported_at: before.exported_at },
-    added,
-    removed,
-    unchanged: sizeOf(list) - added,
+    added: sizeOf(added),
+    removed: sizeOf(removed),
+    unchanged: sizeOf(list) - sizeOf(added),
     stem,
     sets,
     files,
@@ -93,13 +88,12 @@ export async function writeFormats(
   base: string,
   list: AddressList,
   metadata: ListMetadata,
-  formats: readonly TagFormat[],
+  formats: readonly TagFormat[] = ["txt"],
 ): Promise<ExportedTag["files"]> {
   const files: ExportedTag["files"] = [];
   for (const format of formats) {
-    const pieces = tagFormatWriters[format](list, metadata);
-    const written = await writeNew(`${base}.${format}`, pieces);
-    files.push({ format, file: `${basename(base)}.${format}`, ...written });
+    const texts = tagFormatWriters[format](list, metadata);
+    files.push({ format, ...(await writeNew(`${base}.${format}`, texts)) });
   }
   return files;
 }
@@ -120,16 +114,13 @@ function checkedList(name: string, { addresses, entries, total }: TagList): Addr
  * Removes from a list what a firewall must not get: addresses that exclusion lists name, each
  * counted for the first one, and addresses in reserved ranges, unless those are kept.
  */
-function leaveOut(
-  { v4, v6 }: AddressList,
-  withheld: Withheld,
-): { readonly list: AddressList; readonly leftOut: ExportedTag["left_out"] } {
+function leaveOut({ v4, v6 }: AddressList, withheld: Withheld) {
   const counts = withheld.lists.map(() => 0);
   let reserved = 0;
   const isKept = (value: string): boolean => {
     const item = { kind: "ip", value } as const;
     const by = withheld.listOf(item);
-    if (by !== null) counts[withheld.lists.indexOf(by)]!++;
+    if (by !== null) counts[withheld.lists.indexOf(by)]! += 1;
     else if (withheld.bogons === "local" && isReserved(item)) reserved++;
     else return true;
     return false;
@@ -167,74 +158,30 @@ function refuseLeap(tag: string, before: number, now: number, maxChange = 0.5): 
   );
 }
 
-type Pieces = Iterable<Uint8Array>;
-
-/** Writes a new file piece by piece. Durable once resolved. */
-async function writeNew(path: string, pieces: Pieces): Promise<{ bytes: number; sha256: string }> {
-  const hash = createHash("sha256");
-  let bytes = 0;
-  function* hashed(): Generator<Uint8Array> {
-    for (const piece of pieces) {
-      hash.update(piece);
-      bytes += piece.length;
-      yield piece;
-    }
-  }
-  await writeFile(path, hashed(), { flag: "wx", flush: true }).catch((error: unknown) => {
-    throw exportFault(path, error);
-  });
-  return { bytes, sha256: hash.digest("hex") };
-}
-
-/** The writer of every format. To add one, write it and add it here and to `tagFormats`. */
-export const tagFormatWriters: Readonly<Record<TagFormat, TagFormatWriter>> = {
-  txt: inPieces(function* (list) {
-    for (const [, texts] of addressTexts(list)) for (const ip of texts) yield `${ip}\n`;
-  }),
-  csv: inPieces(csvRows),
-  ndjson: inPieces(ndjsonRows),
-  cidr: inPieces(cidrLines),
-  nft: inPieces(nftLines),
-  ipset: inPieces(ipsetLines),
-};
-
-/**
- * Yields the bytes of a file in pieces, so that memory does not grow with the list. A piece is
- * valid until the next one is requested.
- */
-type TagFormatWriter = (list: AddressList, metadata: ListMetadata) => Iterable<Uint8Array>;
-
-function inPieces(lines: (list: AddressList, metadata: ListMetadata) => Iterable<string>) {
-  return (list: AddressList, metadata: ListMetadata) => piecesOf(lines(list, metadata));
-}
-
-/** Characters per piece. */
+/** Characters per piece of a file. */
 const pieceSize = 64 * 1024;
 
-function* piecesOf(texts: Iterable<string>): Generator<Uint8Array> {
-  let held = "";
-  for (const text of texts) {
-    held += text;
-    if (held.length < pieceSize) continue;
-    yield Buffer.from(held);
-    held = "";
+/** Writes a new file piece by piece. Durable once resolved. */
+async function writeNew(path: string, texts: Iterable<string>) {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  function* pieces(): Generator<Buffer> {
+    let held = "";
+    const take = (): Buffer => {
+      const piece = Buffer.from(held);
+      held = "";
+      hash.update(piece);
+      bytes += piece.length;
+      return piece;
+    };
+    for (const text of texts) {
+      held += text;
+      if (held.length >= pieceSize) yield take();
+    }
+    yield take();
   }
-  if (held !== "") yield Buffer.from(held);
-}
-
-/** CSV (RFC 4180, but with LF line endings), one row per address; `family` is 4 or 6. */
-function* csvRows(list: AddressList, { tag }: ListMetadata): Generator<string> {
-  yield "ip,family,tag\n";
-  const rest = [...csvPieces(",", [[tag]])].join("");
-  for (const [family, texts] of addressTexts(list)) {
-    for (const ip of texts) yield `${ip},${family},${rest}`;
-  }
-}
-
-/** One JSON object per address, with the members of the CSV columns; `family` is 4 or 6. */
-function* ndjsonRows(list: AddressList, { tag }: ListMetadata): Generator<string> {
-  for (const [family, texts] of addressTexts(list)) {
-    const rest = JSON.stringify({ family, tag }).slice(1);
-    for (const ip of texts) yield `{"ip":"${ip}",${rest}\n`;
-  }
+  await writeFile(path, pieces(), { flag: "wx", flush: true }).catch((error: unknown) => {
+    throw exportFault(path, error);
+  });
+  return { file: basename(path), bytes, sha256: hash.digest("hex") };
 }

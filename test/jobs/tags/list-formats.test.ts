@@ -1,8 +1,8 @@
-import { expect, test } from "vitest";
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
 import { type AddressList, noAddresses } from "../../../src/jobs/tags/address-list.js";
-import { tagFormatWriters } from "../../../src/jobs/tags/write-tag.js";
-import type { TagFormat } from "../../../src/jobs/tags/options.js";
-import type { ListMetadata } from "../../../src/jobs/tags/types.js";
+import { type ListMetadata, setNames, tagFormatWriters } from "../../../src/jobs/tags/formats.js";
+import { tagExportOptions, type TagFormat } from "../../../src/jobs/tags/options.js";
 
 const metadata: ListMetadata = {
   tag: "spam:bulk",
@@ -13,38 +13,20 @@ const v6 = [(0x20010db8n << 96n) | 1n];
 const both: AddressList = { v4: Uint32Array.of(0xc0000201), v6 };
 
 function written(format: TagFormat, list: AddressList, of = metadata): string {
-  const pieces: Buffer[] = [];
-  for (const piece of tagFormatWriters[format](list, of)) pieces.push(Buffer.from(piece));
-  return Buffer.concat(pieces).toString();
+  return [...tagFormatWriters[format](list, of)].join("");
 }
 
-test("txt has one address per line", () => {
-  expect(written("txt", both)).toBe("192.0.2.1\n2001:db8::1\n");
-});
-
-test("csv has family and tag with each address", () => {
-  expect(written("csv", both)).toBe(
-    ["ip,family,tag", "192.0.2.1,4,spam:bulk", "2001:db8::1,6,spam:bulk", ""].join("\n"),
-  );
-});
-
-test("csv quotes text from the service, and guards it against formulas", () => {
-  const evil = { ...metadata, tag: `=cmd|' /C calc'!A0,"b"\n` };
-  const text = written("csv", both, evil);
-  expect(text).toContain(`192.0.2.1,4,"'=cmd|' /C calc'!A0,""b""\n"`);
-});
-
-test("ndjson has the members of the csv form", () => {
-  const lines = written("ndjson", both).trimEnd().split("\n");
-  const tag = "spam:bulk";
-  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
-    { ip: "192.0.2.1", family: 4, tag },
-    { ip: "2001:db8::1", family: 6, tag },
-  ]);
-});
-
-test("nft refills two sets of one table", () => {
-  expect(written("nft", both)).toBe(
+test.each([
+  ["txt", "192.0.2.1\n2001:db8::1\n"],
+  ["csv", "ip,family,tag\n192.0.2.1,4,spam:bulk\n2001:db8::1,6,spam:bulk\n"],
+  [
+    "ndjson",
+    `{"ip":"192.0.2.1","family":4,"tag":"spam:bulk"}
+{"ip":"2001:db8::1","family":6,"tag":"spam:bulk"}
+`,
+  ],
+  [
+    "nft",
     `#!/usr/sbin/nft -f
 # tag "spam:bulk": 1 IPv4 and 1 IPv6 addresses
 add table inet repute
@@ -59,17 +41,9 @@ add element inet repute spam--bulk_v6 {
 	2001:db8::1,
 }
 `,
-  );
-});
-
-test("nft empties the sets of an empty list and adds nothing", () => {
-  const text = written("nft", noAddresses);
-  expect(text).toContain("flush set inet repute spam--bulk_v4\n");
-  expect(text).not.toContain("add element");
-});
-
-test("ipset fills a set beside the one in use and swaps them", () => {
-  expect(written("ipset", both)).toBe(
+  ],
+  [
+    "ipset",
     `# tag "spam:bulk": 1 IPv4 and 1 IPv6 addresses
 create spam--bulk_v4 hash:ip family inet hashsize 1024 maxelem 4294967295 -exist
 create spam--bulk_v4_n hash:ip family inet hashsize 1024 maxelem 4294967295 -exist
@@ -84,7 +58,21 @@ add spam--bulk_v6_n 2001:db8::1
 swap spam--bulk_v6_n spam--bulk_v6
 destroy spam--bulk_v6_n
 `,
-  );
+  ],
+] as const)("%s has every address, by family", (format, text) => {
+  expect(written(format, both)).toBe(text);
+});
+
+test("csv quotes text from the service, and guards it against formulas", () => {
+  const evil = { ...metadata, tag: `=cmd|' /C calc'!A0,"b"\n` };
+  const text = written("csv", both, evil);
+  expect(text).toContain(`192.0.2.1,4,"'=cmd|' /C calc'!A0,""b""\n"`);
+});
+
+test("nft empties the sets of an empty list and adds nothing", () => {
+  const text = written("nft", noAddresses);
+  expect(text).toContain("flush set inet repute spam--bulk_v4\n");
+  expect(text).not.toContain("add element");
 });
 
 test.each(["nft", "ipset"] as const)(
@@ -101,15 +89,88 @@ test.each(["nft", "ipset"] as const)(
   },
 );
 
-test("a list of many pieces is written completely", () => {
-  const lines = written("txt", { v4: range(100_000), v6 }).split("\n");
-  expect([lines.length, lines[0], lines[99_999]]).toEqual([
-    100_002,
-    "198.18.0.0",
-    "198.19.134.159",
-  ]);
+const v6Net = 0x20010db8n << 96n;
+const v4Net = 0xc0000200;
+
+function blocksOf(v4: readonly number[], v6: readonly bigint[] = []): string[] {
+  return written("cidr", { v4: Uint32Array.from(v4), v6 })
+    .split("\n")
+    .slice(0, -1);
+}
+
+function range(from: number, length: number): number[] {
+  return Array.from({ length }, (_, at) => from + at);
+}
+
+describe("blocks", () => {
+  test.each<[string, number[], string[]]>([
+    ["one address", [v4Net], ["192.0.2.0/32"]],
+    ["a pair that is aligned", range(v4Net, 2), ["192.0.2.0/31"]],
+    ["a pair that is not", range(v4Net + 1, 2), ["192.0.2.1/32", "192.0.2.2/32"]],
+    ["a whole /24", range(v4Net, 256), ["192.0.2.0/24"]],
+    ["both ends of the numbers", [0, 1, 2 ** 32 - 1], ["0.0.0.0/31", "255.255.255.255/32"]],
+  ])("of %s", (_, addresses, blocks) => {
+    expect(blocksOf(addresses)).toEqual(blocks);
+  });
+
+  const lowBits = fc
+    .uniqueArray(fc.integer({ min: 0, max: 127 }), { maxLength: 128 })
+    .map((bits) => bits.sort((a, b) => a - b));
+
+  it("cover exactly the addresses, with the fewest possible, for both families", () => {
+    fc.assert(
+      fc.property(lowBits, (bits) => {
+        const v4 = blocksOf(bits.map((bit) => v4Net + bit));
+        const covered = v4.flatMap((block) => {
+          const [address = "", prefix = ""] = block.split("/");
+          return range(Number(address.split(".")[3]), 2 ** (32 - Number(prefix)));
+        });
+        expect(covered).toEqual(bits);
+        expect(v4).toHaveLength(fewest(new Set(bits), 0, 128));
+        const v6 = blocksOf(
+          [],
+          bits.map((bit) => v6Net + BigInt(bit)),
+        );
+        expect(v6).toHaveLength(v4.length);
+      }),
+    );
+  });
 });
 
-function range(length: number): Uint32Array {
-  return Uint32Array.from({ length }, (_, at) => 0xc6120000 + at);
+/** A set within an aligned block needs one block if it fills it, otherwise what its halves need. */
+function fewest(set: ReadonlySet<number>, from: number, size: number): number {
+  const inside = range(from, size).filter((bit) => set.has(bit)).length;
+  if (inside === 0) return 0;
+  if (inside === size) return 1;
+  return fewest(set, from, size / 2) + fewest(set, from + size / 2, size / 2);
 }
+
+describe("the name of a set", () => {
+  it("is that of the tag's files", () => {
+    expect(setNames("credentials:brute-force", "credentials--brute-force")).toEqual({
+      ipv4: "credentials--brute-force_v4",
+      ipv6: "credentials--brute-force_v6",
+    });
+  });
+
+  test.each([
+    ["too long for ipset", "phishing:credential-page-kit", "phishing--credential-page-kit"],
+    ["that begins with a digit", "0day:x", "0day--x"],
+    ["that is encoded", "a:b c", "a--b%20c"],
+  ])("%s becomes one valid in both firewalls", (_, tag, stem) => {
+    const { ipv4 } = setNames(tag, stem);
+    expect(ipv4).toMatch(/^[A-Za-z][A-Za-z0-9._-]*-[0-9a-f]{8}_v4$/);
+    expect(`${ipv4}_n`.length).toBeLessThanOrEqual(31);
+  });
+});
+
+test("formats are comma-separated and deduplicated", () => {
+  expect(tagExportOptions.parse({ formats: "nft, txt,nft" }).formats).toEqual(["nft", "txt"]);
+});
+
+test("an unknown format is refused with the known ones", () => {
+  const parsed = tagExportOptions.safeParse({ formats: "txt,pdf" });
+  expect(parsed.error?.issues[0]?.message).toBe(
+    'must not contain the unknown format "pdf"; known are txt, csv, ndjson, cidr, nft, ipset',
+  );
+});

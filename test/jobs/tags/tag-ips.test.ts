@@ -168,7 +168,7 @@ test("reports an unusable folder before any request", async () => {
   await writeFile(join(folder, "lists"), "a file");
   const { code, stderr } = await enrich();
   expect([code, server.requests.length]).toEqual([1, 0]);
-  expect(stderr).toMatch(/cannot write .*lists.*: not a directory/);
+  expect(stderr).toMatch(/cannot write .*lists.*: part of the path is not a folder/);
 });
 
 test("reports a folder with a foreign index before any request", async () => {

@@ -83,7 +83,7 @@ async function runWith(
   watch?.follow({ stateFolder, toStdout: !output.isStdout });
   if (settings.tagIps !== undefined) {
     // A bad folder is reported before the first request.
-    const { ExportFolder } = await import("../../../jobs/tags/folder/export-folder.js");
+    const { ExportFolder } = await import("../../../jobs/tags/export-folder.js");
     await ExportFolder.check(settings.tagIps);
   }
   const hasReport = (settings.report ?? settings.against) !== undefined;

@@ -85,19 +85,18 @@ export const tagsExportCommand = defineCommand({
 async function exportLists(call: CommandCall<Settings>): Promise<number> {
   const { settings, context, operands, watch } = call;
   watch?.follow({ record: () => emptyReport(settings.output ?? null), toStdout: true });
-  const { output: folder, formats, combine, parallel, maxChange } = settings;
+  const { output: folder, formats, combine, maxChange } = settings;
   if (folder === undefined) {
     throw new UsageError("no_output", "tags export needs a folder to write to", {
       hint: "name it with -o DIR",
     });
   }
-  const { ExportFolder } = await import("../../../jobs/tags/folder/export-folder.js");
+  const { ExportFolder } = await import("../../../jobs/tags/export-folder.js");
   await ExportFolder.check(folder);
   const names = await chooseNames(settings, operands, context);
   // An interrupted export starts over when the command is repeated.
   watch?.follow({ resumable: () => true });
-  const prune = settings.prune || settings.all;
-  const own = { formats, combine, parallel, prune, maxChange };
+  const own = { formats, combine, prune: settings.all, maxChange };
   const what = { names, folder, intents: settings.intent, ...own };
   const report = await withServices(["intel"], call, ({ intel }) =>
     withSession(intel, call, (session) => exportTagLists(session, context, what, settings.quiet)),
@@ -147,7 +146,7 @@ async function everyTag(client: IntelClient, signal: AbortSignal): Promise<strin
 
 interface TagExport extends Pick<
   ExportTagsOptions,
-  "folder" | "runId" | "maxChange" | "formats" | "combine" | "parallel" | "prune"
+  "folder" | "runId" | "maxChange" | "formats" | "combine" | "prune"
 > {
   /** Names of the tags, possibly read with the client. */
   readonly names: Names;
@@ -173,10 +172,9 @@ async function exportTagLists(
   const onProgress = (progress: TagProgress): void => {
     reporter.describe(() => progressText(progress));
     printProgress(progress);
-    const { tag, error } = progress;
-    if (error === null) return;
-    const { code, hint } = error;
-    const reason = error.message.replace(`tag ${tag}: `, "");
+  };
+  const onFault = (tag: string, { code, message, hint }: ReputeError): void => {
+    const reason = message.replace(`tag ${tag}: `, "");
     reporter.fault(`could not export tag ${tag}: ${reason}`, hint, { code, tag });
   };
   const client = await session.intel();
@@ -188,6 +186,7 @@ async function exportTagLists(
     clock,
     signal,
     onProgress,
+    onFault,
     onWarning: (message) => reporter.warning(message),
   });
 }
@@ -219,8 +218,7 @@ function progressPrinter(print: (text: string) => void): (progress: TagProgress)
 }
 
 function progressText({ tag, entries, total }: TagProgress): string {
-  const all = total === null ? "?" : formatCount(total);
-  return oneLine(`${tag}: ${formatCount(entries)} of ${all} addresses read`);
+  return oneLine(`${tag}: ${formatCount(entries)} of ${formatCount(total)} addresses read`);
 }
 
 function exportSummary(report: ExportReport): string {

@@ -16,7 +16,7 @@ import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { printable } from "../../../core/wording/printable.js";
 import { formatCount } from "../../../core/wording/quantity.js";
 import { AddressPages, sizeOf, sortAddresses } from "../../../jobs/tags/address-list.js";
-import { TagExportError } from "../../../jobs/tags/faults.js";
+import { TagExportError } from "../../../jobs/tags/types.js";
 import { assertTag, checkedEntries } from "../../../jobs/tags/read-tag.js";
 
 const ofTag = {

@@ -1,19 +1,19 @@
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
-import { FatalError, UsageError } from "../../../core/errors.js";
-import { readJsonFile, writeJsonFile } from "../../../core/files/json-file.js";
-import { makeFolder, syncFolder } from "../../../core/files/folders.js";
-import { isObjectAddress } from "../../../io/s3/address.js";
-import { type AddressList, readAddresses } from "../address-list.js";
-import { exportFault } from "../faults.js";
+import { FatalError, UsageError } from "../../core/errors.js";
+import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
+import { isFolder, makeFolder, syncFolder } from "../../core/files/folders.js";
+import { takeLock, type Unlock } from "../../core/files/run-lock.js";
+import { isObjectAddress } from "../../io/s3/address.js";
+import { type AddressList, readAddresses } from "./address-list.js";
+import { exportFault } from "./types.js";
 import {
   type ExportedTag,
   exportedTags,
   type ExportIndex,
   exportIndexSchema,
-  listsFolder,
-  storedListName,
   fileEndings,
+  listName,
 } from "./export-index.js";
 
 /**
@@ -102,7 +102,7 @@ export class ExportFolder {
 
   /** A tag's addresses in the current export; null if they cannot be read. */
   async listOf({ stem, total }: ExportedTag): Promise<AddressList | null> {
-    return readAddresses(join(this.path, currentName, storedListName(stem)), total);
+    return readAddresses(join(this.path, currentName, listName(stem)), total);
   }
 
   /** True if no foreign file occupies the names of a tag's files. */
@@ -130,11 +130,9 @@ export class ExportFolder {
    */
   async carryOver(generation: string, tag: ExportedTag, into: string): Promise<boolean> {
     const from = join(this.path, generation);
-    // The stored list is optional: without it, the next difference is against an empty list.
-    const stored = storedListName(tag.stem);
-    await shareFile(join(from, stored), join(into, stored)).catch(() => undefined);
+    const names = new Set([listName(tag.stem), ...tag.files.map(({ file }) => file)]);
     try {
-      for (const { file } of tag.files) await shareFile(join(from, file), join(into, file));
+      for (const file of names) await shareFile(join(from, file), join(into, file));
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw exportFault(this.path, error);
@@ -143,22 +141,20 @@ export class ExportFolder {
   }
 
   /**
-   * Publishes a generation as the current export.
+   * Publishes the generation under construction as the current export.
    *
-   * @param scratch an existing folder on the same file system
    * @throws FatalError; the previous export then stays current
    */
-  async publish(built: string, index: ExportIndex, scratch: string): Promise<void> {
+  async publish({ folder, next }: ExportState, index: ExportIndex): Promise<void> {
     try {
-      await writeJsonFile(join(built, indexName), index);
-      await syncFolder(join(built, listsFolder));
-      await syncFolder(built);
-      await fs.rename(built, join(this.path, index.generation));
+      await writeJsonFile(join(next, indexName), index);
+      await syncFolder(next);
+      await fs.rename(next, join(this.path, index.generation));
       await syncFolder(join(this.path, generations));
       for (const name of namesOf(index)) {
         if (!(await this.#isOurs(name))) await fs.symlink(linkTo(name), join(this.path, name));
       }
-      const fresh = join(scratch, currentName);
+      const fresh = join(folder, currentName);
       await fs.symlink(index.generation, fresh);
       await fs.rename(fresh, join(this.path, currentName));
       await syncFolder(this.path);
@@ -170,10 +166,8 @@ export class ExportFolder {
   /**
    * Removes links to files that no longer exist, and all generations but the current one and the one
    * before it, for readers that still use it.
-   *
-   * @param scratch an existing folder on the same file system
    */
-  async tidy(current: ExportIndex | null, scratch: string): Promise<void> {
+  async tidy(current: ExportIndex | null, { folder }: ExportState): Promise<void> {
     try {
       const names = new Set(current ? namesOf(current) : []);
       for (const entry of await fs.readdir(this.path, { withFileTypes: true })) {
@@ -189,8 +183,8 @@ export class ExportFolder {
         const generation = `${generations}/${name}`;
         if (kept.has(generation) || !generationForm.test(generation)) continue;
         // Rename first, so that the generation disappears in one step.
-        await fs.rename(join(this.path, generation), join(scratch, name));
-        await fs.rm(join(scratch, name), { recursive: true, force: true });
+        await fs.rename(join(this.path, generation), join(folder, name));
+        await fs.rm(join(folder, name), { recursive: true, force: true });
       }
     } catch (error) {
       throw exportFault(this.path, error);
@@ -206,6 +200,71 @@ export class ExportFolder {
   async #isOurs(name: string): Promise<boolean> {
     const target = await fs.readlink(join(this.path, name)).catch(() => "");
     return name === currentName ? generationForm.test(target) : target === linkTo(name);
+  }
+}
+
+/**
+ * Working files of an export before it is published, in `.export.state/` of its folder: the lock, the
+ * generation under construction, and what is about to be deleted or moved into place. An interrupted
+ * export starts over.
+ */
+export class ExportState {
+  readonly folder: string;
+  /** Folder of the generation under construction. */
+  readonly next: string;
+  readonly #release: Unlock;
+
+  private constructor(folder: string, release: Unlock) {
+    this.folder = folder;
+    this.next = join(folder, "next");
+    this.#release = release;
+  }
+
+  /**
+   * Locks the state of a folder's export.
+   *
+   * @throws UsageError `output_locked` while another export writes there; FatalError
+   */
+  static async open(exportFolder: string): Promise<ExportState> {
+    const folder = join(exportFolder, ".export.state");
+    let state: ExportState | null = null;
+    try {
+      state = new ExportState(folder, await lockFolder(folder));
+      await state.#clear();
+      await fs.mkdir(state.next);
+      return state;
+    } catch (error) {
+      await state?.release();
+      throw exportFault(folder, error);
+    }
+  }
+
+  async release(): Promise<void> {
+    await this.#clear().catch(() => undefined);
+    await this.#release();
+    // `rmdir` removes only empty folders.
+    await fs.rmdir(this.folder).catch(() => undefined);
+  }
+
+  async #clear(): Promise<void> {
+    for (const name of await fs.readdir(this.folder)) {
+      if (name.startsWith(lockName)) continue;
+      await fs.rm(join(this.folder, name), { recursive: true, force: true });
+    }
+  }
+}
+
+const lockName = "lock";
+
+/** Locks a folder, created if missing. An export that ends may remove it meanwhile. */
+async function lockFolder(folder: string): Promise<Unlock> {
+  for (;;) {
+    makeFolder(folder, 0o700);
+    try {
+      return await takeLock(join(folder, lockName));
+    } catch (error) {
+      if (isFolder(folder)) throw error;
+    }
   }
 }
 

@@ -1,7 +1,49 @@
 import { createHash } from "node:crypto";
 import { type AddressList, addressTexts, v4Text } from "./address-list.js";
 import { v6Text } from "../../core/item/ip.js";
-import type { ListMetadata } from "./types.js";
+import type { ExportedTag } from "./export-index.js";
+import type { TagFormat } from "./options.js";
+import { csvPieces } from "../../io/formats/csv/csv-writer.js";
+
+/** Metadata of a list that a file may include. Nothing in it changes as long as the list does not. */
+export interface ListMetadata {
+  readonly tag: string;
+  readonly sets: ExportedTag["sets"];
+}
+
+/** Yields the text of a file in small parts, so that memory does not grow with the list. */
+type FormatWriter = (list: AddressList, metadata: ListMetadata) => Iterable<string>;
+
+/** The writer of every format. To add one, write it and add it here and to `tagFormats`. */
+export const tagFormatWriters: Readonly<Record<TagFormat, FormatWriter>> = {
+  txt: textLines,
+  csv: csvRows,
+  ndjson: ndjsonRows,
+  cidr: cidrLines,
+  nft: nftLines,
+  ipset: ipsetLines,
+};
+
+export function* textLines(list: AddressList): Generator<string> {
+  for (const [, texts] of addressTexts(list)) for (const ip of texts) yield `${ip}\n`;
+}
+
+/** CSV (RFC 4180, but with LF line endings), one row per address; `family` is 4 or 6. */
+function* csvRows(list: AddressList, { tag }: ListMetadata): Generator<string> {
+  yield "ip,family,tag\n";
+  const rest = [...csvPieces(",", [[tag]])].join("");
+  for (const [family, texts] of addressTexts(list)) {
+    for (const ip of texts) yield `${ip},${family},${rest}`;
+  }
+}
+
+/** One JSON object per address, with the members of the CSV columns; `family` is 4 or 6. */
+function* ndjsonRows(list: AddressList, { tag }: ListMetadata): Generator<string> {
+  for (const [family, texts] of addressTexts(list)) {
+    const rest = JSON.stringify({ family, tag }).slice(1);
+    for (const ip of texts) yield `{"ip":"${ip}",${rest}\n`;
+  }
+}
 
 /**
  * The fewest CIDR blocks (RFC 4632) that cover exactly the addresses of the list, one per line.
@@ -9,7 +51,7 @@ import type { ListMetadata } from "./types.js";
  * Splits each run of consecutive addresses, from its lower end, into the largest aligned blocks
  * that fit. This is minimal, since no block can span two runs.
  */
-export function* cidrLines({ v4, v6 }: AddressList): Generator<string> {
+function* cidrLines({ v4, v6 }: AddressList): Generator<string> {
   for (const [first, bits] of blocks(v4)) {
     yield `${v4Text(Number(first))}/${32 - bits}\n`;
   }
@@ -63,7 +105,7 @@ const limits = "hashsize 1024 maxelem 4294967295 -exist";
  * swapped with it, so that rules never see half a list, and loading the file again replaces the
  * addresses.
  */
-export function* ipsetLines(list: AddressList, metadata: ListMetadata): Generator<string> {
+function* ipsetLines(list: AddressList, metadata: ListMetadata): Generator<string> {
   yield heading(list, metadata);
   for (const [family, texts] of addressTexts(list)) {
     const set = metadata.sets[`ipv${family}`];
@@ -87,7 +129,7 @@ const table = "inet repute";
  * The sets hold single addresses rather than intervals; nftables looks them up by hash. There is one
  * command per family, since the cost of nft grows with commands, not with elements.
  */
-export function* nftLines(list: AddressList, metadata: ListMetadata): Generator<string> {
+function* nftLines(list: AddressList, metadata: ListMetadata): Generator<string> {
   const { ipv4, ipv6 } = metadata.sets;
   yield `#!/usr/sbin/nft -f\n${heading(list, metadata)}add table ${table}\n`;
   yield `add set ${table} ${ipv4} { type ipv4_addr; }\nadd set ${table} ${ipv6} { type ipv6_addr; }\n`;

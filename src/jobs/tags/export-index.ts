@@ -1,10 +1,5 @@
 import { z } from "zod";
-import { tagFormats } from "../options.js";
-import { exportFault } from "../faults.js";
-import { mkdir, rm, rmdir } from "node:fs/promises";
-import { join } from "node:path";
-import { isFolder, makeFolder } from "../../../core/files/folders.js";
-import { takeLock, type Unlock } from "../../../core/files/run-lock.js";
+import { tagFormats } from "./options.js";
 import { createHash } from "node:crypto";
 
 export const indexSchemaVersion = 1;
@@ -26,6 +21,9 @@ const exportedFile = z.object({
   bytes: count,
   sha256: z.string(),
 });
+
+/** Names of the sets in the firewall formats; each holds one family. */
+const sets = z.object({ ipv4: z.string(), ipv6: z.string() });
 
 const pinned = z.object({
   snapshot: z.string(),
@@ -66,8 +64,7 @@ const exportedTag = z.object({
   unchanged: count,
   /** Prefix of the tag's file names. */
   stem: fileName,
-  /** Names of the sets in the firewall formats; each holds one family. */
-  sets: z.object({ ipv4: z.string(), ipv6: z.string() }),
+  sets,
   files: z.array(exportedFile),
 });
 
@@ -75,15 +72,8 @@ const exportedTag = z.object({
 const combinedList = z.object({
   name: fileName,
   total: count,
-  sets: z.object({ ipv4: z.string(), ipv6: z.string() }),
+  sets,
   files: z.array(exportedFile),
-});
-
-/** A tag that failed and has no earlier list. */
-const missingTag = z.object({
-  name: z.string(),
-  status: z.literal("failed"),
-  error: failure,
 });
 
 export const exportIndexSchema = z.object({
@@ -98,7 +88,13 @@ export const exportIndexSchema = z.object({
   previous_generation: generation.nullable(),
   combined: combinedList.optional(),
   /** Sorted by name. */
-  tags: z.array(z.union([exportedTag, missingTag])),
+  tags: z.array(
+    z.union([
+      exportedTag,
+      // One that failed and has no earlier list.
+      z.object({ name: z.string(), status: z.literal("failed"), error: failure }),
+    ]),
+  ),
 });
 
 export type ExportIndex = z.output<typeof exportIndexSchema>;
@@ -113,78 +109,9 @@ export function exportedTags(index: ExportIndex | null): ExportedTag[] {
   return index?.tags.filter((tag) => hasList(tag)) ?? [];
 }
 
-/** Folder in a generation with a list per tag, against which the next export computes differences. */
-export const listsFolder = ".lists";
-
-/** Path of a tag's list in a generation, whatever the formats are. */
-export function storedListName(stem: string): string {
-  return `${listsFolder}/${stem}.txt`;
-}
-
-/**
- * Working files of an export before it is published, in `.export.state/` of its folder: the lock and
- * the generation under construction. An interrupted export starts over.
- */
-export class ExportState {
-  /** Folder of the generation under construction. Starts with an empty folder for stored lists. */
-  readonly nextFolder: string;
-  /** Folder for files that are about to be deleted or moved into place. */
-  readonly scratchFolder: string;
-  readonly #folder: string;
-  readonly #release: Unlock;
-
-  private constructor(folder: string, release: Unlock) {
-    this.#folder = folder;
-    this.#release = release;
-    this.nextFolder = join(folder, "next");
-    this.scratchFolder = join(folder, "scratch");
-  }
-
-  /**
-   * Locks the state of a folder's export.
-   *
-   * @throws UsageError `output_locked` while another export writes there; FatalError
-   */
-  static async open(exportFolder: string): Promise<ExportState> {
-    const folder = join(exportFolder, ".export.state");
-    let state: ExportState | null = null;
-    try {
-      state = new ExportState(folder, await lockFolder(folder));
-      await state.#remove();
-      for (const path of [join(state.nextFolder, listsFolder), state.scratchFolder]) {
-        await mkdir(path, { recursive: true });
-      }
-      return state;
-    } catch (error) {
-      await state?.release();
-      throw exportFault(folder, error);
-    }
-  }
-
-  async release(): Promise<void> {
-    await this.#remove().catch(() => undefined);
-    await this.#release();
-    // `rmdir` removes only empty folders.
-    await rmdir(this.#folder).catch(() => undefined);
-  }
-
-  async #remove(): Promise<void> {
-    for (const path of [this.nextFolder, this.scratchFolder]) {
-      await rm(path, { recursive: true, force: true });
-    }
-  }
-}
-
-/** Locks a folder, created if missing. An export that ends may remove it meanwhile. */
-async function lockFolder(folder: string): Promise<Unlock> {
-  for (;;) {
-    makeFolder(folder, 0o700);
-    try {
-      return await takeLock(join(folder, "lock"));
-    } catch (error) {
-      if (isFolder(folder)) throw error;
-    }
-  }
+/** Name of a tag's list as text, which a generation has whatever the formats are. */
+export function listName(stem: string): string {
+  return `${stem}.txt`;
 }
 
 /** Maximum length of a stem: with any suffix it fits in the 255 bytes of a file name. */

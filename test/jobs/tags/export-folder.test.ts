@@ -1,0 +1,157 @@
+import { rmdirSync } from "node:fs";
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished, test } from "vitest";
+import { ExportState } from "../../../src/jobs/tags/export-folder.js";
+import { fileEndings, FileStems } from "../../../src/jobs/tags/export-index.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { exporterOf, readExport, type Exporter } from "./exporting.js";
+import { served, startTagServer } from "./tag-server.js";
+
+/** A folder with one export, ready for the next. */
+async function anExport(): Promise<Exporter> {
+  const exporter = await exporterOf(await startTagServer({ "a:b": served(["192.0.2.1"]) }));
+  await exporter.run();
+  return exporter;
+}
+
+async function plainNames(folder: string): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => name.endsWith(".txt")).sort();
+}
+
+const names = ["a--b.added.txt", "a--b.removed.txt", "a--b.txt"];
+
+describe("files of an export killed while publishing", () => {
+  it("are removed if its generation was never current", async () => {
+    const { folder, run } = await anExport();
+    const { generation } = await readExport(folder);
+    const orphan = "generations/20240102T000000Z";
+    await cp(join(folder, generation), join(folder, orphan), { recursive: true });
+    const index = await readFile(join(folder, orphan, "index.json"), "utf8");
+    await writeFile(
+      join(folder, orphan, "index.json"),
+      index.replace(generation, orphan).replace("null", JSON.stringify(generation)),
+    );
+    await run();
+    expect(await readdir(join(folder, "generations"))).toEqual([
+      "20240101T000000Z",
+      "20240101T000000Z-2",
+    ]);
+  });
+
+  it("are removed if links dangle, even if there is nothing else to do", async () => {
+    const { folder, run } = await anExport();
+    await symlink("current/c--d.txt", join(folder, "c--d.txt"));
+    await run({ names: [] });
+    expect(await plainNames(folder)).toEqual(names);
+  });
+});
+
+it("foreign files stay", async () => {
+  const { folder, run } = await anExport();
+  await writeFile(join(folder, "notes.txt"), "mine");
+  await symlink("notes.txt", join(folder, "link.txt"));
+  await mkdir(join(folder, "generations", "mine"));
+  await run();
+  expect(await plainNames(folder)).toEqual([...names, "link.txt", "notes.txt"]);
+  expect(await readdir(join(folder, "generations"))).toContain("mine");
+});
+
+it("a list whose files are gone is reported and dropped if it cannot be kept", async () => {
+  const lists = { "a:b": served(["192.0.2.1"]), "c:d": served(["192.0.2.2"]) };
+  const { folder, run, warnings } = await exporterOf(await startTagServer(lists));
+  await run();
+  const { generation } = await readExport(folder);
+  await rm(join(folder, generation, "c--d.txt"));
+  await run({ names: ["a:b"] });
+  expect((await readExport(folder)).tags.map(({ name }) => name)).toEqual(["a:b"]);
+  expect(warnings).toEqual([expect.stringContaining("c:d")]);
+});
+
+test("starts with nothing of an interrupted export", async () => {
+  const folder = await temporaryFolder();
+  const next = join(folder, ".export.state", "next");
+  await mkdir(next, { recursive: true });
+  await writeFile(join(next, "a--b.txt"), "192.0.2.1\n");
+  const state = await ExportState.open(folder);
+  onTestFinished(() => state.release());
+  expect(await readdir(next)).toEqual([]);
+});
+
+test("is opened even if an export that ends removes it at the same moment", async () => {
+  const folder = await temporaryFolder();
+  const opening = ExportState.open(folder);
+  rmdirSync(join(folder, ".export.state"));
+  await (await opening).release();
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test("refuses a second export to the same folder", async () => {
+  const folder = await temporaryFolder();
+  const state = await ExportState.open(folder);
+  onTestFinished(() => state.release());
+  await expect(ExportState.open(folder)).rejects.toMatchObject({ code: "output_locked" });
+});
+
+function stemOf(tag: string): string {
+  return new FileStems([]).of(tag);
+}
+
+test.each([
+  ["credentials:brute-force", "credentials--brute-force"],
+  ["a:b:c", "a--b%3Ac"],
+  ["a:../../etc/passwd", "a--..%2F..%2Fetc%2Fpasswd"],
+  ["a b:c\n", "a%20b--c%0A"],
+  ["ü:é", "%C3%BC--%C3%A9"],
+  ["plain", "plain"],
+  ["..", "%2E."],
+  [".hidden:x", "%2Ehidden--x"],
+  ["-rf:x", "%2Drf--x"],
+])("%j gets files that start with %s", (tag, stem) => {
+  expect(stemOf(tag)).toBe(stem);
+});
+
+describe("ambiguous names", () => {
+  test.each([
+    ["a:b--c", "a--b:c"],
+    ["a:b", "a:B"],
+    ["a:b", "a:b.added"],
+    ["a:b", "a--b"],
+  ])("%s and %s get files of their own", (one, other) => {
+    const stems = new FileStems([]);
+    const files = [one, other].flatMap((tag) =>
+      fileEndings.map((ending) => `${stems.of(tag)}.${ending}`.toLowerCase()),
+    );
+    expect(new Set(files).size).toBe(files.length);
+  });
+
+  it("leave the first one its plain name", () => {
+    const stems = new FileStems([]);
+    stems.of("a:b--c");
+    stems.of("a--b:c");
+    expect(stems.of("a:b--c")).toBe("a--b--c");
+    expect(stems.of("a--b:c")).toMatch(/^a--b--c\.[0-9a-f]{8}$/);
+  });
+
+  it("keep the stems recorded in the folder", () => {
+    const stems = new FileStems([{ name: "a:B", stem: "a--B" }]);
+    expect(stems.of("a:b")).toMatch(/^a--b\.[0-9a-f]{8}$/);
+    expect(stems.of("a:B")).toBe("a--B");
+  });
+});
+
+describe("a name of 300 characters", () => {
+  it("is cut to the maximum length of a file name", () => {
+    const stem = stemOf(`a:${"x".repeat(300)}`);
+    expect(`${stem}.removed.txt`.length).toBeLessThan(255);
+    expect(stem).toMatch(/\.[0-9a-f]{8}$/);
+  });
+
+  it("is not cut within an encoded byte", () => {
+    for (let length = 0; length < 3; length++) {
+      expect(stemOf("a".repeat(length) + "ü".repeat(300))).toMatch(
+        /^a*(?:%[0-9A-F]{2})+\.[0-9a-f]{8}$/,
+      );
+    }
+  });
+});
