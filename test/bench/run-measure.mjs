@@ -63,7 +63,7 @@ export async function withWork({ rows, concurrency, latencyMs, signal }, use) {
     const { url } = service;
     return await use({ url, folder, input, rows, concurrency, endpoints: ["query"], signal });
   } finally {
-    service.stop();
+    await service.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }

@@ -3,12 +3,9 @@
 // memory of Redis.
 //
 //   npm run build && node test/bench/workers.mjs [--workers 2] [--rows 20000]
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { Redis } from "ioredis";
-import { repute, reputeProgram } from "./contestants.mjs";
+import { repute } from "./contestants.mjs";
+import { withWorkers } from "./redis-workers.mjs";
 import { withWork } from "./run-measure.mjs";
 import { runProgram } from "./run-program.mjs";
 
@@ -18,36 +15,22 @@ const { values } = parseArgs({
     rows: { type: "string", default: "20000" },
   },
 });
-const [workers, rows] = [Number(values.workers), Number(values.rows)];
-const port = 20_000 + (process.pid % 10_000);
-const redisUrl = `redis://127.0.0.1:${port}/0`;
+const [count, rows] = [Number(values.workers), Number(values.rows)];
 const { signal } = new AbortController();
-const children = [];
 await withWork({ rows, concurrency: 1024, latencyMs: 20, signal }, async (work) => {
-  const quiet = ["--save", "", "--dir", work.folder, "--loglevel", "warning"];
-  children.push(spawn("redis-server", ["--port", `${port}`, ...quiet], { stdio: "ignore" }));
-  const redis = new Redis(port, "127.0.0.1");
-  redis.on("error", () => undefined);
-  const memory = async () =>
-    Number(/^used_memory:(\d+)/m.exec(await redis.info("memory"))?.[1] ?? 0);
-  let peak = await memory();
-  const watch = async () => void (peak = Math.max(peak, await memory()));
-  const watching = setInterval(() => void watch(), 500);
-  try {
-    for (let n = 0; n < workers; n++) {
-      const to = ["--intel-url", work.url, "--rate", "100000/s", "--concurrency", "128"];
-      const child = spawn(process.execPath, [reputeProgram, "worker", redisUrl, ...to], {
-        stdio: ["ignore", "ignore", "pipe"],
-      });
-      children.push(child);
-      await once(child.stderr, "data");
-    }
-    const cpu = () => Promise.all(children.map(({ pid }) => cpuSeconds(pid)));
-    const before = await cpu();
+  const started = { count, rate: "100000/s", url: work.url, folder: work.folder };
+  await withWorkers(started, async ({ redisUrl, redis, cpuSeconds }) => {
+    const memory = async () =>
+      Number(/^used_memory:(\d+)/m.exec(await redis.info("memory"))?.[1] ?? 0);
+    let peak = await memory();
+    const watch = async () => void (peak = Math.max(peak, await memory()));
+    const watching = setInterval(() => void watch(), 500);
+    const before = await cpuSeconds();
     const { command } = repute({ ...work, endpoints: ["quick-check"] });
     const asked = command.filter((flag) => !/^--(?:rate|concurrency)=/.test(flag));
     const run = await runProgram([...asked, "--workers", redisUrl], { ...work, peak: false });
-    const after = await cpu();
+    const after = await cpuSeconds();
+    clearInterval(watching);
     await watch();
     const micros = (seconds) => Math.round((seconds / rows) * 1e6);
     const [ofRedis, ...ofWorkers] = after.map((seconds, n) => seconds - before[n]);
@@ -60,15 +43,5 @@ await withWork({ rows, concurrency: 1024, latencyMs: 20, signal }, async (work) 
       },
       redisMegabytes: Math.round(peak / 1e6),
     });
-  } finally {
-    clearInterval(watching);
-    redis.disconnect();
-    for (const child of children) child.kill("SIGKILL");
-  }
+  });
 });
-
-/** User and system time of a process so far (proc(5), 100 ticks a second). */
-async function cpuSeconds(pid) {
-  const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ")[1].split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / 100;
-}
