@@ -1,5 +1,5 @@
 import { UsageError } from "../../../src/core/errors.js";
-import { serverBase } from "../../../src/io/output/base-path.js";
+import { serverBase } from "../../../src/io/output/output.js";
 import type { ParseKind } from "../../../src/io/output/output.js";
 
 // A custom output: `-o https://HOST/PATH` posts the rows as NDJSON once the run is complete. It is

@@ -1,3 +1,6 @@
+import { createHash } from "node:crypto";
+import { join, resolve } from "node:path";
+import { userStateFolder } from "../../core/files/folders.js";
 import type { OptionalColumns } from "../../core/columns.js";
 import type { NameParts, RunStart } from "../../core/files/output-names.js";
 import type { OutputRecord } from "../formats/types.js";
@@ -71,20 +74,8 @@ export interface TableRecords {
 }
 
 /** What a kind of place knows of an output. */
-export type KindOutput = Pick<Output, "name" | "format" | "file" | "base" | "publisher"> &
-  Partial<
-    Pick<
-      Output,
-      | "gzip"
-      | "isStdout"
-      | "rules"
-      | "database"
-      | "object"
-      | "unknownExtension"
-      | "parts"
-      | "records"
-    >
-  >;
+export type KindOutput = Pick<Output, "name" | "format" | "file" | "base"> &
+  Partial<Omit<Output, "given" | "isTable" | "isTyped" | "run" | "pattern" | "named">>;
 
 /**
  * Parses the name of an output of one kind, or returns null.
@@ -101,4 +92,23 @@ export type ParseKind = (
 /** An output whose rows are in a file on this machine, with its manifest beside it. */
 export function inFile(output: Output, file: string): Output {
   return { ...output, given: file, name: file, file, object: null, base: () => file };
+}
+
+/** A file name for a text. A hash keeps texts apart whose characters were replaced. */
+export function fileWord(text: string): string {
+  const word = text.replace(/[^A-Za-z0-9._-]+/g, "_").slice(0, 120);
+  if (word === text) return word;
+  return `${word}-${createHash("sha256").update(text).digest("hex").slice(0, 8)}`;
+}
+
+/**
+ * The base of an output on a server: in the folder of states, else in the working folder.
+ *
+ * @param place names it among others
+ */
+export function serverBase(place: string, stateDir: string | undefined): string {
+  const name = `repute-${fileWord(place)}`;
+  if (stateDir !== undefined) return join(resolve(stateDir), name);
+  const folder = userStateFolder(process.env);
+  return folder === null ? resolve(name) : join(folder, name);
 }

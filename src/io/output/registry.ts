@@ -1,18 +1,23 @@
+import { createHash } from "node:crypto";
+import { basename, extname, join, resolve } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import { fileParts, namedAfter } from "../../core/files/output-names.js";
+import { realPath } from "../../core/files/folders.js";
+import { fileParts, namedAfter, sharedPath, withoutFailed } from "../../core/files/output-names.js";
+import { detectSinkFormat } from "../formats/registry.js";
+import type { TableInput } from "../input/table-input.js";
+import { type FileInput, fileInput } from "../input/types.js";
+import { isObjectAddress, objectAddress, parseObjectAddress } from "../s3/address.js";
 import { duckdbTables } from "./duckdb/address.js";
-import { objectOutput } from "./object/output.js";
-import type { KindOutput, Output, ParseKind } from "./output.js";
-import { parquetOutput } from "./parquet/output.js";
+import { type KindOutput, type Output, type ParseKind } from "./output.js";
 import { postgresTables } from "./postgres/address.js";
 import { bigquery } from "./sql/bigquery.js";
-import type { SchemaDialect } from "./sql/dialect.js";
-import { type DatabaseKind, tableOutput } from "./sql/table-output.js";
-import { textOutput } from "./text/output.js";
+import { type Dialect, quoteTable, type SchemaDialect, tableText } from "./sql/dialect.js";
+import type { ConnectOptions, DatabaseKind, TableAddress, TableTarget } from "./sql/tables.js";
+import { parquetRules } from "./typed/column-rules.js";
 
 // What they need is loaded on demand: most runs write text files.
 /** All databases. To add one, write its folder and add it here. */
-export const databases: readonly DatabaseKind[] = [postgresTables, duckdbTables];
+const databases: readonly DatabaseKind[] = [postgresTables, duckdbTables];
 
 /** The databases that `repute schema` describes tables for. */
 export const dialects: readonly SchemaDialect[] = [
@@ -30,8 +35,11 @@ const kinds: readonly ParseKind[] = [objectOutput, parquetOutput, ...databases.m
  * @throws UsageError `unknown_output`, `bad_output`, `bad_table`, `bad_object_address`, `parquet_gzip`
  */
 export function parseOutput(given: string, use: "write" | "read" = "write"): Output {
-  const { name, run } = use === "read" ? takeRun(given) : { name: given, run: null };
-  return { ...outputOf(name, null), given, run };
+  const parts = use === "read" ? /^([a-z]+:.*[?&])run=([^&]*)&?(.*)$/i.exec(given) : null;
+  if (parts === null) return outputOf(given, null);
+  const [, before = "", run = "", after = ""] = parts;
+  const name = (before + after).replace(/[?&]$/, "");
+  return { ...outputOf(name, null), given, run: decodeURIComponent(run) };
 }
 
 function outputOf(name: string, pattern: Output | null): Output {
@@ -44,10 +52,11 @@ function outputOf(name: string, pattern: Output | null): Output {
     object: null,
     unknownExtension: null,
     parts: fileParts(name),
+    publisher: null,
     records: null,
     ...found,
-    isTable: (found.records ?? null) !== null,
-    isTyped: (found.rules ?? null) !== null,
+    isTable: found.records !== undefined,
+    isTyped: found.rules !== undefined,
     given: name,
     run: null,
     pattern,
@@ -61,24 +70,190 @@ function parseKind(name: string, pattern: string): KindOutput {
     const found = kind(name, pattern, (local) => parseKind(local, local));
     if (found !== null) return found;
   }
-  const scheme = addressScheme(name);
-  if (scheme === null) return textOutput(name);
+  // A single letter is a Windows drive.
+  const [scheme] = /^[a-z][a-z0-9+.-]+:/i.exec(name) ?? [];
+  if (scheme === undefined) return textOutput(name);
   // Don't print the address: it may contain a password.
-  throw new UsageError("unknown_output", `cannot write to ${scheme}: addresses`, {
+  throw new UsageError("unknown_output", `cannot write to ${scheme.toLowerCase()} addresses`, {
     hint: "write to a file, FILE.parquet, s3://BUCKET/KEY, duckdb:FILE?table=NAME or postgres://…?table=NAME; to use a file name with a colon, write ./NAME",
   });
 }
 
-/** The scheme of an address in lower case (`mysql` of `mysql://…`); null for a path. */
-function addressScheme(name: string): string | null {
-  // A single letter is a Windows drive.
-  return /^([a-z][a-z0-9+.-]+):/i.exec(name)?.[1]?.toLowerCase() ?? null;
+/** A text file, a device, or `-` for stdout. */
+function textOutput(name: string): KindOutput {
+  const base = (): string => realPath(sharedPath(name));
+  if (name === "-") return { name: "stdout", isStdout: true, format: null, file: null, base };
+  const { format, gzip } = detectSinkFormat(withoutFailed(name));
+  const extension = extname(basename(name).replace(/\.gz$/i, ""));
+  const isUnknown = format === null && extension.length > 1;
+  const unknownExtension = isUnknown ? extension : null;
+  return { name, format, gzip, unknownExtension, file: realPath(name), base };
 }
 
-/** Separates `run=ID` from the other parameters of a table. */
-function takeRun(given: string): { readonly name: string; readonly run: string | null } {
-  const parts = /^([a-z]+:.*[?&])run=([^&]*)&?(.*)$/i.exec(given);
-  if (parts === null) return { name: given, run: null };
-  const [, before = "", run = "", after = ""] = parts;
-  return { name: (before + after).replace(/[?&]$/, ""), run: decodeURIComponent(run) };
+/** A Parquet file. @throws UsageError `parquet_gzip` */
+function parquetOutput(name: string): KindOutput | null {
+  // An address is another kind; a single letter is a Windows drive.
+  if (/^[a-z][a-z0-9+.-]+:/i.test(name)) return null;
+  const plain = withoutFailed(name).toLowerCase();
+  if (plain.endsWith(".parquet.gz")) {
+    throw new UsageError("parquet_gzip", `${name}: Parquet files are already compressed`, {
+      hint: "remove .gz from the name",
+    });
+  }
+  if (!plain.endsWith(".parquet")) return null;
+  const file = realPath(name);
+  return {
+    name,
+    format: "parquet",
+    rules: parquetRules,
+    file,
+    base: () => realPath(sharedPath(name)),
+    publisher: async (options) =>
+      (await import("./parquet/publish.js")).parquetPublisher(file, options),
+  };
+}
+
+/** The outputs of a database. */
+function tableOutput({ dialect, parse }: DatabaseKind): ParseKind {
+  return (given): KindOutput | null => {
+    const address = parse(given);
+    if (address === null) return null;
+    const { place, table, database, parts, base } = address;
+    const name = `${place}?table=${tableText(table)}`;
+    if (!namesTable(given)) {
+      throw new UsageError("bad_output", `${place} names a database without a table`, {
+        hint: `add a table, in quotes: '${name}'`,
+      });
+    }
+    const connect = (options: ConnectOptions) => address.connect(name, options);
+    const target: TableTarget = { dialect, name, table, database, connect };
+    return {
+      name,
+      format: dialect.name,
+      rules: dialect.rules,
+      file: null,
+      database,
+      parts,
+      base,
+      publisher: async (options) =>
+        (await import("./sql/publish.js")).tablePublisher(target, options),
+      async records(rows) {
+        const { readRun } = await import("./sql/read.js");
+        return readRun(target, rows, (query) => tableInput(dialect, address, query));
+      },
+    };
+  };
+}
+
+/** The rows of a query, or those of the table that the address names. */
+function tableInput(dialect: Dialect, address: TableAddress, query: string | null): TableInput {
+  const { place, database: file, table } = address;
+  const selected =
+    query === null ? `table=${tableText(table)}` : `query=${query.replaceAll(/\s+/g, " ")}`;
+  const name = `${place}?${selected}`;
+  const selection =
+    query === null
+      ? { query: `SELECT * FROM ${quoteTable(dialect, table)}`, isOwn: false }
+      : { query, isOwn: true };
+  return {
+    kind: dialect.name,
+    name,
+    file,
+    isTable: true,
+    copy: (to, options) => address.copy(name, selection, to, options),
+  };
+}
+
+function namesTable(address: string): boolean {
+  return /[?&]table=/i.test(address);
+}
+
+/** A file that is uploaded to object storage. @throws UsageError `bad_object_address` */
+function objectOutput(
+  name: string,
+  pattern: string,
+  parse: (name: string) => KindOutput,
+): KindOutput | null {
+  if (!isObjectAddress(name)) return null;
+  // The name with the words that stand for a run is that of the folder of all runs.
+  const { bucket, key } = parseObjectAddress(pattern);
+  const hash = createHash("sha256").update(objectAddress({ bucket, key })).digest("hex");
+  const word = `${bucket}-${basename(key)}`.replaceAll(/[^A-Za-z0-9._-]+/g, "_").slice(0, 80);
+  const folder = resolve(`repute-s3-${word}-${hash.slice(0, 8)}`);
+  const path = join(folder, basename(parseObjectAddress(name).key));
+  const [before = ""] = /^s3:\/\/[^/]*\//i.exec(name) ?? [];
+  const parts = { before, file: name.slice(before.length), after: "" };
+  return { ...parse(path), name, object: { address: name, folder, path }, parts };
+}
+
+/**
+ * Parses the name of an input: a file, an object, or a table: `FILE.parquet`, or `duckdb:FILE` or
+ * `postgres://…` with `?table=NAME` or `?query=SELECT…`.
+ *
+ * @throws UsageError `bad_table_input`; as `parseOutput`
+ */
+export function parseInput(name: string): FileInput {
+  const input = fileInput(name);
+  const table = input.isObject === true ? parquetObject(name) : findTable(name);
+  return table === null ? input : { ...input, table };
+}
+
+function parquetObject(name: string): TableInput | null {
+  if (!/\.parquet(?:\.failed)?$/i.test(name)) return null;
+  return {
+    kind: "parquet",
+    name,
+    file: null,
+    isTable: false,
+    copy: async (...to) => (await import("./parquet/read.js")).copyParquetObject(name, ...to),
+  };
+}
+
+function findTable(name: string): TableInput | null {
+  const parquet = parquetOutput(name);
+  if (parquet !== null) {
+    return {
+      kind: "parquet",
+      name,
+      file: parquet.file,
+      isTable: false,
+      copy: async (...to) => (await import("./parquet/read.js")).copyParquet(name, ...to),
+    };
+  }
+  const { place, query } = takeQuery(name);
+  for (const { dialect, parse } of databases) {
+    const address = parse(place);
+    if (address === null) continue;
+    const hasTable = namesTable(place);
+    if (hasTable && query === null) return tableInput(dialect, address, null);
+    if (!hasTable && query !== null && query.trim() !== "") {
+      return tableInput(dialect, address, query);
+    }
+    const names = hasTable ? "both a table and a query" : "an empty query";
+    const fault = `the input ${address.place} names ${query === null ? "no table" : names}`;
+    throw new UsageError("bad_table_input", fault, {
+      hint: `write '${address.form}?table=NAME' or '${address.form}?query=SELECT …', in quotes`,
+    });
+  }
+  return null;
+}
+
+/**
+ * Splits off the query, which extends to the end of the address. It is SQL as typed; without white
+ * space, which every query has, it is percent-encoded.
+ */
+function takeQuery(name: string): { readonly place: string; readonly query: string | null } {
+  const parts = /^([a-z]{2,}:[^]*?)[?&]query=([^]*)$/i.exec(name);
+  if (parts === null) return { place: name, query: null };
+  const [, place = "", given = ""] = parts;
+  const query = /\s/.test(given) ? given : decoded(given);
+  return { place, query: query.replace(/[\s;]+$/, "") };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return text;
+  }
 }

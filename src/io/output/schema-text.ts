@@ -2,7 +2,7 @@ import { UsageError } from "../../core/errors.js";
 import { jsonSchema } from "./typed/json-schema.js";
 import { dialects } from "./registry.js";
 import { createTable } from "./sql/dialect.js";
-import { createRunsTable } from "./sql/run-records.js";
+import { createRunsTable } from "./sql/prepare-table.js";
 import { viewsOf } from "./sql/views.js";
 import { tableSchema, type TableSchemaOptions } from "./typed/table-schema.js";
 

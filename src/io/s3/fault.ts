@@ -10,53 +10,41 @@ interface SdkError {
 
 type Action = "read" | "write";
 
-interface KnownFault {
+interface StoreFault {
   readonly Kind: typeof FatalError | typeof UsageError;
   readonly code: string;
-  readonly says: (address: string, action: Action, name: string) => string;
+  /** What keeps the store from it; a missing object has a message of its own. */
+  readonly why: string;
   readonly hint: string;
-  /** @default both */
-  readonly when?: Action;
 }
 
-const missing: KnownFault = {
-  Kind: UsageError,
-  code: "input_not_found",
-  says: (address) => `there is no object ${address}`,
-  hint: "Check bucket and key.",
-  when: "read",
-};
-
-const denied: KnownFault = {
+const denied: StoreFault = {
   Kind: FatalError,
   code: "object_denied",
-  // An answer to HEAD has no body that names the reason.
-  says: (address, action, name) => `cannot ${action} ${address}: the store refuses it (${name})`,
+  why: "the store refuses it",
   hint: "check the credentials, and the permission to read or write this object",
 };
 
 /** By the name of the SDK's error, else by the HTTP status. */
-const faults: Readonly<Record<string, KnownFault>> = {
+const faults: Readonly<Record<string, StoreFault>> = {
   Credentials: {
     Kind: UsageError,
     code: "object_credentials",
-    says: (address, action) => `cannot ${action} ${address}: there are no AWS credentials`,
+    why: "there are no AWS credentials",
     hint: "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run where a role is attached",
   },
   Region: {
     Kind: UsageError,
     code: "object_region",
-    says: (address, action) => `cannot ${action} ${address}: the region is unknown`,
+    why: "the region is unknown",
     hint: "set AWS_REGION, or a region in the profile",
   },
   NoSuchBucket: {
     Kind: UsageError,
     code: "object_bucket",
-    says: (address, action) => `cannot ${action} ${address}: there is no such bucket`,
+    why: "there is no such bucket",
     hint: "check the bucket's name, the account and AWS_ENDPOINT_URL_S3",
   },
-  NoSuchKey: missing,
-  "404": missing,
   "401": denied,
   "403": denied,
 };
@@ -72,14 +60,19 @@ export function objectFault(address: string, action: Action, error: unknown): Re
   // The SDK's error itself holds headers and the answer.
   const $metadata = status === null ? {} : { httpStatusCode: status };
   const cause = Object.assign(new Error(name), { $metadata });
+  if (action === "read" && status === 404 && name !== "NoSuchBucket") {
+    const hint = "Check bucket and key.";
+    return new UsageError("input_not_found", `there is no object ${address}`, { cause, hint });
+  }
   const known =
     (/credential/i.test(name) && faults["Credentials"]) ||
     (message.startsWith("Region is missing") && faults["Region"]) ||
-    [name, String(status)].map((key) => faults[key]).find((fault) => fault !== undefined);
-  if (known && (known.when ?? action) === action) {
-    const { Kind, says, hint } = known;
-    const reason = name === "Unknown" ? `HTTP ${status}` : name;
-    return new Kind(known.code, says(address, action, reason), { cause, hint });
+    (faults[name] ?? faults[String(status)]);
+  if (known !== undefined) {
+    // An answer to HEAD has no body that names the reason.
+    const reason = known === denied ? ` (${name === "Unknown" ? `HTTP ${status}` : name})` : "";
+    const said = `cannot ${action} ${address}: ${known.why}${reason}`;
+    return new known.Kind(known.code, said, { cause, hint: known.hint });
   }
   const isLate = name === "AbortError" || name === "TimeoutError";
   const silence = isLate ? "the store does not answer" : (code ?? name);

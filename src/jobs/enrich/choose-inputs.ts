@@ -20,7 +20,7 @@ import type {
 } from "../../io/input/types.js";
 import { isFolder } from "../../core/files/folders.js";
 import { isObjectPrefix } from "../../io/s3/address.js";
-import { parseInput } from "../../io/output/parse-input.js";
+import { parseInput } from "../../io/output/registry.js";
 import { readingOf } from "./rows/reading.js";
 import type { ReadingSettings } from "./row-source.js";
 

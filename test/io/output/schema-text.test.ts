@@ -34,7 +34,7 @@ it("has BigQuery's types and quotes", () => {
   expect(text).toContain("`rep_tags` ARRAY<STRING>");
   expect(text).toContain("PRIMARY KEY (`rep_run_id`, `rep_row`) NOT ENFORCED");
   expect(text).toContain("'tags' IN UNNEST(`rep_missing`)");
-  expect(text).toContain("TO_JSON_STRING(`rep_tags`) IS DISTINCT FROM TO_JSON_STRING(");
+  expect(text).toContain("TO_JSON_STRING(later.`rep_tags`) IS DISTINCT FROM TO_JSON_STRING(");
   expect(text).not.toContain("ANY(");
 });
 

@@ -3,10 +3,10 @@ import { basename, dirname, join, resolve } from "node:path";
 import { UsageError } from "../../../core/errors.js";
 import { sharedPath } from "../../../core/files/output-names.js";
 import { realPath } from "../../../core/files/folders.js";
-import { fileWord } from "../base-path.js";
+import { fileWord } from "../output.js";
 import { defaultTable, type TableName, tableText } from "../sql/dialect.js";
 import { duckdb } from "./dialect.js";
-import { checkParameters, type DatabaseKind, type TableAddress } from "../sql/table-output.js";
+import { checkParameters, type DatabaseKind, type TableAddress } from "../sql/tables.js";
 
 /** Tables of DuckDB files: `duckdb:FILE?table=NAME`. */
 export const duckdbTables = { dialect: duckdb, parse } satisfies DatabaseKind;
@@ -37,7 +37,7 @@ function parse(name: string): TableAddress | null {
     database: file,
     parts: { before, file: path, after },
     base: (stateDir) => baseOf(realPath(sharedPath(path)), table, stateDir),
-    connect: (shown) => async (opening) =>
+    connect: async (shown, opening) =>
       (await import("./database.js")).DuckdbDatabase.open({ file, name: shown }, opening),
     copy: async (shown, ...what) =>
       (await import("./read.js")).copyDuckdb({ file, name: shown }, ...what),

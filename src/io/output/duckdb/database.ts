@@ -13,7 +13,7 @@ import type {
   Query,
   TableDatabase,
   TableSession,
-} from "../sql/table-database.js";
+} from "../sql/tables.js";
 import { duckdbFault } from "./fault.js";
 import { duckdb } from "./dialect.js";
 import { FatalError } from "../../../core/errors.js";

@@ -9,7 +9,7 @@ import type { CellValue } from "../../formats/typed-column.js";
 import { cellsEncoder } from "../row-cells.js";
 import type { StagedCell } from "../stage.js";
 import { leadingNames, tableSchema, textWarnings } from "../typed/table-schema.js";
-import { parquetRules } from "./rules.js";
+import { parquetRules } from "../typed/column-rules.js";
 import type { Publisher, PublisherOptions } from "../publisher.js";
 
 /** Large enough for readers to skip by group, small enough to buffer. */

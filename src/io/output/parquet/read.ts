@@ -10,7 +10,7 @@ import {
   type Place,
   recordReader,
 } from "../output-row.js";
-import { parquetRules } from "./rules.js";
+import { parquetRules } from "../typed/column-rules.js";
 import type { SchemaTree } from "hyparquet";
 import {
   addedColumns,

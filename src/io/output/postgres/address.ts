@@ -1,8 +1,8 @@
 import { UsageError } from "../../../core/errors.js";
-import { serverBase } from "../base-path.js";
+import { serverBase } from "../output.js";
 import { defaultTable, tableText } from "../sql/dialect.js";
 import { postgres } from "./dialect.js";
-import { checkParameters, type DatabaseKind, type TableAddress } from "../sql/table-output.js";
+import { checkParameters, type DatabaseKind, type TableAddress } from "../sql/tables.js";
 
 /**
  * Tables of PostgreSQL: `postgres://user:password@host:port/database?table=NAME`. Other known
@@ -36,7 +36,7 @@ function parse(name: string): PostgresAddress | null {
     database: null,
     parts: { before: "", file: "", after: name },
     base: (stateDir) => serverBase(words.join("-"), stateDir),
-    connect: (shown) => async (opening) => {
+    async connect(shown, opening) {
       const { PostgresDatabase } = await import("./database.js");
       return new PostgresDatabase({ url, name: shown }, opening);
     },

@@ -7,7 +7,7 @@ import type {
   FoundTable,
   Query,
   TableSession,
-} from "../sql/table-database.js";
+} from "../sql/tables.js";
 import { isStarting, isTransient, serverFault } from "./fault.js";
 import type { Stage } from "../stage.js";
 import { createReadStream } from "node:fs";

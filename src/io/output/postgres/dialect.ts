@@ -8,7 +8,6 @@ import {
   replaceStored,
   sqlType,
   type TableName,
-  viewSuffixes,
 } from "../sql/dialect.js";
 import { plainName } from "../typed/column-rules.js";
 
@@ -91,7 +90,7 @@ export const postgres: Dialect = {
   mergeSettings: [],
 };
 
-const [longestSuffix = ""] = Object.values(viewSuffixes).toSorted((a, b) => b.length - a.length);
+const longestSuffix = "_changes";
 
 function parseTable(text: string): TableName {
   const table = parseTableName(text);

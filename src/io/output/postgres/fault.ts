@@ -7,12 +7,10 @@ import {
 } from "../../../core/errors.js";
 
 interface ServerFault {
-  /** A retry on a new connection can succeed: always, or once the server is known. */
-  readonly passes?: "always" | "later";
   readonly Kind?: typeof UsageError;
-  readonly code?: string;
+  readonly code: string;
   readonly says?: (name: string, text: string) => string;
-  readonly hint?: string;
+  readonly hint: string;
 }
 
 const login: ServerFault = {
@@ -24,21 +22,7 @@ const login: ServerFault = {
 
 /** By SQLSTATE (PostgreSQL manual, appendix A), and faults of the driver by a name of ours. */
 const faults: Readonly<Record<string, ServerFault>> = {
-  // A standby about to be promoted.
-  "25006": { passes: "later" },
-  "25P03": { passes: "later" },
-  "40001": { passes: "later" },
-  "40P01": { passes: "later" },
-  // The server is full, busy for a lost client, stopping or starting.
-  "53300": { passes: "always" },
-  "55P03": { passes: "always" },
-  "57P01": { passes: "always" },
-  "57P02": { passes: "always" },
-  "57P03": { passes: "always" },
-  "57014": { passes: "later" },
-  "57P05": { passes: "later" },
   unreachable: {
-    passes: "later",
     code: "database_unreachable",
     says: (name, text) => `cannot reach ${name}: ${text}`,
     hint: "check that the server is running and accepts connections from this machine",
@@ -71,11 +55,6 @@ const faults: Readonly<Record<string, ServerFault>> = {
     code: "table_not_found",
     hint: "check the name; it may need its schema",
   },
-  "42703": {
-    Kind: UsageError,
-    code: "not_an_output",
-    hint: "name an output of repute; if its columns have another prefix than rep_, pass --prefix",
-  },
   "53100": {
     code: "database_full",
     hint: `free some disk space on the server, then ${continueRun}`,
@@ -88,43 +67,48 @@ const faults: Readonly<Record<string, ServerFault>> = {
   },
 };
 
+/** The server is full, busy for a lost client, stopping or starting. */
+const starting: ReadonlySet<string> = new Set(["53300", "55P03", "57P01", "57P02", "57P03"]);
+
+/** A connection exception, a lost transaction, or a standby about to be promoted. */
+const lost = /^(?:unreachable|08...|25006|25P03|40001|40P01|57014|57P05)$/;
+
 /** pg's messages for a lost connection, which have no code. */
 const gone =
   /^(?:Connection terminated|Client has encountered|Client was closed|timeout expired|Query read timeout)/;
 
-/** The SQLSTATE or system error code; "" if there is none. */
+/** The SQLSTATE of a fault, or a name of ours for one of the driver. */
+function stateOf(error: unknown): string {
+  const code = codeOf(error);
+  const text = error instanceof Error ? error.message : "";
+  // A system error, such as ECONNREFUSED.
+  if (/^E(?!RR_)[A-Z_]+$/.test(code) || (code === "" && gone.test(text))) return "unreachable";
+  if (text.startsWith("SASL")) return "SASL";
+  return text.includes("does not support SSL") ? "SSL" : code;
+}
+
 function codeOf(error: unknown): string {
   const code = (error as { readonly code?: unknown } | null)?.code;
   return typeof code === "string" ? code : "";
 }
 
-function faultOf(error: unknown): ServerFault {
-  const code = codeOf(error);
-  const text = error instanceof Error ? error.message : "";
-  // A system error, such as ECONNREFUSED, or a connection exception.
-  const isLost = /^E(?!RR_)[A-Z_]+$/.test(code) || (code === "" && gone.test(text));
-  if (isLost) return faults["unreachable"]!;
-  if (text.startsWith("SASL")) return faults["SASL"]!;
-  if (text.includes("does not support SSL")) return faults["SSL"]!;
-  return faults[code] ?? (/^08...$/.test(code) ? { passes: "later" } : {});
-}
-
 /** True if the server runs but is starting, stopping, full, or still busy for a lost client. */
 export function isStarting(error: unknown): boolean {
-  return faultOf(error).passes === "always";
+  return starting.has(stateOf(error));
 }
 
 /** True if a retry on a new connection can succeed. */
 export function isTransient(error: unknown): boolean {
-  return faultOf(error).passes !== undefined;
+  return isStarting(error) || lost.test(stateOf(error));
 }
 
-export function serverFault(error: unknown, display: string): Error {
+export function serverFault(error: unknown, name: string): Error {
   if (error instanceof ReputeError) return error;
-  const { Kind = FatalError, code = "database_error", says, hint } = faultOf(error);
   const text = textOf(error);
-  const message = says?.(display, text) ?? `${display}: ${text}`;
-  return new Kind(code, message, { cause: error, ...(hint === undefined ? {} : { hint }) });
+  const fault = faults[stateOf(error)];
+  const message = fault?.says?.(name, text) ?? `${name}: ${text}`;
+  const Kind = fault?.Kind ?? FatalError;
+  return new Kind(fault?.code ?? "database_error", message, { cause: error, hint: fault?.hint });
 }
 
 /** The error's message plus the column or constraint concerned; never a row's values. */

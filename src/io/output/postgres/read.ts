@@ -15,19 +15,19 @@ import {
   type CopiedColumn,
   copiedName,
   onOneLine,
+  queryRefused,
   selectLines,
+  severalStatements,
   textColumn,
   timeColumn,
 } from "../sql/copy-statement.js";
-import { quoteTable } from "../sql/dialect.js";
-import { queryRefused, type Selection, severalStatements } from "../sql/table-database.js";
+import type { Selection } from "../sql/tables.js";
 import {
   PostgresDatabase,
   type PostgresServer,
   type PostgresSession,
   linesAsTheyAre,
 } from "./database.js";
-import { postgres } from "./dialect.js";
 
 /** How values are printed. */
 const settings = [
@@ -53,15 +53,13 @@ interface DescribedQuery extends QueryConfig {
  */
 export async function copyPostgres(
   target: PostgresServer,
-  selection: Selection,
+  { query, isOwn }: Selection,
   to: CopyTarget | null,
   options: CopyOptions,
 ): Promise<CopiedTable> {
   const { signal, clock, onWarning = () => undefined } = options;
   const how = { ...(signal && { signal }), ...(clock && { clock }), onWarning };
   const database = new PostgresDatabase(target, { ...how, access: "read" });
-  const query =
-    "query" in selection ? selection.query : `TABLE ${quoteTable(postgres, selection.table)}`;
   const copy = async (session: PostgresSession): Promise<CopiedTable> => {
     try {
       await session.client.query(settings.join("; "));
@@ -74,7 +72,7 @@ export async function copyPostgres(
       const rows = await writeRows(session, to.path, { header, statement, ...options });
       return { ...copied, rows };
     } catch (error) {
-      throw "query" in selection ? explained(error) : error;
+      throw isOwn ? explained(error) : error;
     }
   };
   try {
@@ -127,7 +125,7 @@ function explained(error: unknown): unknown {
   if (error instanceof ReputeError || !(error instanceof Error)) return error;
   const { code = "" } = error as { code?: string };
   if (!ofQuery.test(code)) return error;
-  if (/multiple commands/.test(error.message)) return severalStatements();
+  if (/multiple commands/.test(error.message)) return queryRefused(severalStatements);
   return queryRefused(error.message, error);
 }
 

@@ -1,3 +1,4 @@
+import { UsageError } from "../../../core/errors.js";
 import { type CopyShape, memberKeys } from "../../input/table-input.js";
 import { doubleQuoted } from "./dialect.js";
 
@@ -54,3 +55,12 @@ export function selectLines({ shape, query, names, columns, line }: CopiedQuery)
 export function sqlText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
+
+export function queryRefused(said: string, cause?: unknown): UsageError {
+  return new UsageError("bad_query", `the database refuses the query: ${said}`, {
+    cause,
+    hint: "correct the query of the input; it has to be a single SELECT, which writes nothing",
+  });
+}
+
+export const severalStatements = "it has several statements";

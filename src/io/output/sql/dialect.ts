@@ -79,12 +79,6 @@ export function sqlType({ types, decimal }: SchemaDialect, type: StoredType): st
   return decimal(precision, scale);
 }
 
-/** The type's name in the database's catalogue, ignoring case. */
-export function catalogueType(dialect: Dialect, type: StoredType): string {
-  const name = sqlType(dialect, type);
-  return dialect.catalogue[name] ?? name;
-}
-
 /** Whether a dialect stores values of a type as text. */
 export function lacksType(types: SchemaDialect["types"]): ColumnRules["lacks"] {
   return (type) => !isDecimal(type) && types[type] === types.text && type !== "text";
@@ -110,7 +104,7 @@ export function quoteTable(dialect: SchemaDialect, { schema, name }: TableName):
   return schema === null ? table : `${quoteIdentifier(dialect, schema)}.${table}`;
 }
 
-function columnDefinition(dialect: SchemaDialect, column: TypedColumn): string {
+export function columnDefinition(dialect: SchemaDialect, column: TypedColumn): string {
   const definition = `${quoteIdentifier(dialect, column.name)} ${sqlType(dialect, column.type)}`;
   return column.nullable ? definition : `${definition} NOT NULL`;
 }
@@ -127,19 +121,6 @@ export function createTable(
   return `CREATE TABLE IF NOT EXISTS ${quoteTable(dialect, table)} (\n  ${lines.join(",\n  ")}\n);`;
 }
 
-/** One ALTER TABLE statement per column, for the user to run; repute never alters a table. */
-export function addColumns(
-  dialect: Dialect,
-  table: TableName,
-  columns: readonly TypedColumn[],
-): readonly string[] {
-  // Added columns are nullable, because existing rows have no value for them.
-  return columns.map(
-    (column) =>
-      `ALTER TABLE ${quoteTable(dialect, table)} ADD COLUMN ${columnDefinition(dialect, { ...column, nullable: true })};`,
-  );
-}
-
 export const defaultTable = "enriched";
 
 export function parseTableName(text: string): TableName {
@@ -153,12 +134,6 @@ export function parseTableName(text: string): TableName {
   }
   return { schema, name };
 }
-
-export const viewSuffixes = {
-  newest: "_newest",
-  changes: "_changes",
-  history: "_history",
-} as const;
 
 export function tableText({ schema, name }: TableName): string {
   return schema === null ? name : `${schema}.${name}`;

@@ -1,17 +1,20 @@
-import type { TypedColumn } from "../../formats/typed-column.js";
 import { UsageError } from "../../../core/errors.js";
+import { type TableData, countedVerdicts, findingStatuses } from "../../../core/finding.js";
+import { madeUpOf, type Manifest } from "../../../core/manifest.js";
+import type { TypedColumn } from "../../formats/typed-column.js";
+import type { TableColumn, TableSchema } from "../typed/table-schema.js";
 import {
-  addColumns,
-  catalogueType,
+  columnDefinition,
   createTable,
   type Dialect,
   quoteIdentifier,
   quoteTable,
+  type SchemaDialect,
+  sqlType,
   type TableName,
   tableText,
 } from "./dialect.js";
-import type { FoundColumn, TableSession } from "./table-database.js";
-import type { TableColumn, TableSchema } from "../typed/table-schema.js";
+import type { FoundColumn, TableSession } from "./tables.js";
 import { viewsOf } from "./views.js";
 
 /**
@@ -24,11 +27,24 @@ export async function prepareTable(
   schema: TableSchema,
 ): Promise<{ readonly table: TableName; readonly schema: TableSchema }> {
   const found = await findChecked(session, wanted, schema);
-  if (found === null) return { table: await createNew(session, wanted, schema), schema };
-  return { table: found.table, schema: { ...schema, columns: found.columns } };
+  if (found !== null) {
+    return { table: found.table, schema: { ...schema, columns: found.columns } };
+  }
+  const { dialect } = session;
+  await session.query(createTable(dialect, wanted, schema));
+  const table = (await session.find(wanted)) ?? wanted;
+  for (const { view, create } of viewsOf(dialect, table, schema)) {
+    // An existing object of the view's name is left alone.
+    if ((await session.find(view)) === null) await session.query(create);
+  }
+  return { table, schema };
 }
 
-interface WantedTable<C> {
+type WantedColumn = TypedColumn & Partial<Pick<TableColumn, "from">>;
+
+interface WantedTable<C extends WantedColumn> extends Partial<
+  Pick<TableSchema, "prefix" | "mode">
+> {
   readonly columns: readonly C[];
   readonly key: readonly string[];
 }
@@ -39,70 +55,71 @@ interface WantedTable<C> {
  * @returns it with its columns, as far as it has them; null if it has to be created
  * @throws UsageError `table_*`, `not_a_table`
  */
-export async function findChecked<C extends TypedColumn & Partial<Pick<TableColumn, "from">>>(
+async function findChecked<C extends WantedColumn>(
   session: TableSession,
   wanted: TableName,
   schema: WantedTable<C>,
 ): Promise<{ readonly table: TableName; readonly columns: readonly C[] } | null> {
   const { dialect } = session;
-  const table = await findOrLock(session, wanted);
+  let table = await session.find(wanted);
+  if (table === null) {
+    // Two runs that start together do not both create it.
+    await session.lock?.("tables");
+    table = await session.find(wanted);
+  }
   if (table === null) return null;
+  const name = tableText(table);
+  if (table.notTable !== null) {
+    throw new UsageError("not_a_table", `${name} ${table.notTable}`, {
+      hint: "name another table",
+    });
+  }
   const found = await session.columnsOf(table);
-  const columns = fittedTo(dialect, schema.columns, found);
+  const types = typesOf(dialect, found);
+  // Input columns become text where the table has text.
+  const columns = schema.columns.map((column) =>
+    column.from?.kind === "input" && types.get(keyOf(dialect, column)) === nameOf(dialect, "text")
+      ? { ...column, type: "text" as const }
+      : column,
+  );
   checkTable(dialect, table, { ...schema, columns }, found);
-  if (!(await session.hasKey(table, schema.key))) throw keyMissing(dialect, table, schema.key);
-  mustBeFilled(dialect, table, columns, found);
+
+  const alter = `ALTER TABLE ${quoteTable(dialect, table)}`;
+  const quoted = (column: string): string => quoteIdentifier(dialect, column);
+  const { key } = schema;
+  if (!(await session.hasKey(table, key))) {
+    const message = `the table ${name} has no primary key on ${key.join(" and ")}`;
+    throw new UsageError("table_lacks_key", message, {
+      hint: `if it was made with another --mode or --key, use these; else add the key, or name another table:\n${alter} ADD PRIMARY KEY (${key.map(quoted).join(", ")});`,
+    });
+  }
+  const filled = new Set(columns.map((column) => keyOf(dialect, column)));
+  const needed = found.filter((each) => each.isRequired && !filled.has(keyOf(dialect, each)));
+  if (needed.length > 0) {
+    const message = `the table ${name} needs a value for ${listed(needed)}, which the rows lack`;
+    const change = needed.map(
+      (each) => `${alter} ALTER COLUMN ${quoted(each.name)} DROP NOT NULL;`,
+    );
+    throw new UsageError("table_needs_column", message, {
+      hint: `give it a default or let it be null, or name another table:\n${change.join("\n")}`,
+    });
+  }
   return { table, columns };
 }
 
-async function createNew(
-  session: TableSession,
-  wanted: TableName,
-  schema: TableSchema,
-): Promise<TableName> {
-  const { dialect } = session;
-  await session.query(createTable(dialect, wanted, schema));
-  const table = (await session.find(wanted)) ?? wanted;
-  for (const { view, create } of viewsOf(dialect, table, schema)) {
-    // An existing object of the view's name is left alone.
-    if ((await session.find(view)) === null) await session.query(create);
-  }
-  return table;
+/** What tells columns apart. */
+function keyOf({ isCaseSensitive }: Dialect, { name }: { readonly name: string }): string {
+  return isCaseSensitive ? name : name.toLowerCase();
 }
 
-/** Finds a table. If there is none, two runs that start together do not both create it. */
-async function findOrLock(session: TableSession, wanted: TableName): Promise<TableName | null> {
-  let found = await session.find(wanted);
-  if (found === null) {
-    await session.lock?.("tables");
-    found = await session.find(wanted);
-  }
-  if (found === null || found.notTable === null) return found;
-  throw new UsageError("not_a_table", `${tableText(found)} ${found.notTable}`, {
-    hint: "name another table",
-  });
+/** The name of a type in the database's catalogue, in lower case. */
+function nameOf(dialect: Dialect, type: TypedColumn["type"]): string {
+  const name = sqlType(dialect, type);
+  return (dialect.catalogue[name] ?? name).toLowerCase();
 }
 
-/** The same columns, but text for input columns that the table has as text. */
-function fittedTo<C extends Partial<Pick<TableColumn, "from">> & TypedColumn>(
-  dialect: Dialect,
-  columns: readonly C[],
-  found: readonly FoundColumn[],
-): readonly C[] {
-  const key = keyOf(dialect);
-  const isText = ({ type }: FoundColumn): boolean =>
-    type.toLowerCase() === catalogueType(dialect, "text").toLowerCase();
-  const texts = new Set(found.filter(isText).map(({ name }) => key(name)));
-  return columns.map((column) =>
-    column.from?.kind === "input" && texts.has(key(column.name))
-      ? { ...column, type: "text" }
-      : column,
-  );
-}
-
-/** Returns what tells names apart. */
-function keyOf({ isCaseSensitive }: Dialect): (name: string) => string {
-  return (name) => (isCaseSensitive ? name : name.toLowerCase());
+function typesOf(dialect: Dialect, found: readonly FoundColumn[]): ReadonlyMap<string, string> {
+  return new Map(found.map((column) => [keyOf(dialect, column), column.type.toLowerCase()]));
 }
 
 /**
@@ -112,84 +129,149 @@ function keyOf({ isCaseSensitive }: Dialect): (name: string) => string {
 export function checkTable(
   dialect: Dialect,
   table: TableName,
-  schema: { readonly columns: readonly TypedColumn[] } | TableSchema,
+  { columns, key, prefix, mode }: WantedTable<TypedColumn>,
   found: readonly FoundColumn[],
 ): void {
-  const key = keyOf(dialect);
-  const types = new Map(found.map(({ name, type }) => [key(name), type]));
-
-  const missing = schema.columns.filter(({ name }) => !types.has(key(name)));
+  const types = typesOf(dialect, found);
+  const missing = columns.filter((column) => !types.has(keyOf(dialect, column)));
   if (missing.length > 0) {
-    const views = "mode" in schema ? refreshedViews(dialect, table, schema, found) : [];
-    const statements = [...addColumns(dialect, table, missing), ...views];
-    throw new UsageError(
-      "table_lacks_columns",
-      `the table ${tableText(table)} lacks ${named(missing)}`,
-      { hint: `add the missing columns, or name another table:\n${statements.join("\n")}` },
+    // Added columns are nullable, because existing rows have no value for them.
+    const added = missing.map(
+      (column) =>
+        `ALTER TABLE ${quoteTable(dialect, table)} ADD COLUMN ${columnDefinition(dialect, { ...column, nullable: true })};`,
     );
+    const all = [...columns, ...found];
+    const views =
+      prefix === undefined || mode === undefined
+        ? []
+        : viewsOf(dialect, table, { columns: all, key, prefix, mode })
+            .filter(({ showsAll }) => showsAll)
+            .map(({ create }) => create.replace("CREATE VIEW", "CREATE OR REPLACE VIEW"));
+    const message = `the table ${tableText(table)} lacks ${listed(missing)}`;
+    throw new UsageError("table_lacks_columns", message, {
+      hint: `add the missing columns, or name another table:\n${[...added, ...views].join("\n")}`,
+    });
   }
-  const pairs = schema.columns.flatMap(({ name, type }) => {
-    const actual = types.get(key(name));
-    const wanted = catalogueType(dialect, type);
-    const same = actual?.toLowerCase() === wanted.toLowerCase();
-    return same ? [] : [`${name} is ${actual} but must be ${wanted}`];
+  const wrong = columns.flatMap((column) => {
+    const [actual, wanted] = [types.get(keyOf(dialect, column)), nameOf(dialect, column.type)];
+    return actual === wanted ? [] : [`${column.name} is ${actual} but must be ${wanted}`];
   });
-  if (pairs.length > 0) {
-    throw new UsageError(
-      "table_types_differ",
-      `the table ${tableText(table)} has columns of the wrong type: ${pairs.join("; ")}`,
-      { hint: "change their types, or name another table" },
-    );
+  if (wrong.length > 0) {
+    const message = `the table ${tableText(table)} has columns of the wrong type: ${wrong.join("; ")}`;
+    throw new UsageError("table_types_differ", message, {
+      hint: "change their types, or name another table",
+    });
   }
 }
 
-/** Checks that the rows fill all columns that a row has to fill. */
-function mustBeFilled(
-  dialect: Dialect,
-  table: TableName,
-  columns: readonly TypedColumn[],
-  found: readonly FoundColumn[],
-): void {
-  const key = keyOf(dialect);
-  const filled = new Set(columns.map(({ name }) => key(name)));
-  const needed = found.filter(({ name, isRequired }) => isRequired && !filled.has(key(name)));
-  if (needed.length === 0) return;
-  const change = needed.map(
-    ({ name }) =>
-      `ALTER TABLE ${quoteTable(dialect, table)} ALTER COLUMN ${quoteIdentifier(dialect, name)} DROP NOT NULL;`,
-  );
-  throw new UsageError(
-    "table_needs_column",
-    `the table ${tableText(table)} needs a value for ${named(needed)}, which the rows lack`,
-    { hint: `give it a default or let it be null, or name another table:\n${change.join("\n")}` },
-  );
-}
-
-/** Replaces the view that would lack new columns. */
-function refreshedViews(
-  dialect: Dialect,
-  table: TableName,
-  schema: TableSchema,
-  found: readonly FoundColumn[],
-): readonly string[] {
-  const columns = [...schema.columns, ...found];
-  return viewsOf(dialect, table, { ...schema, columns })
-    .filter(({ showsAll }) => showsAll)
-    .map(({ create }) => create.replace("CREATE VIEW", "CREATE OR REPLACE VIEW"));
-}
-
-function named(columns: readonly { readonly name: string }[]): string {
+function listed(columns: readonly { readonly name: string }[]): string {
   const names = columns.map(({ name }) => name);
   return `${names.length === 1 ? "the column" : `${names.length} columns:`} ${names.join(", ")}`;
 }
 
-function keyMissing(dialect: Dialect, table: TableName, key: readonly string[]): UsageError {
-  const names = key.map((name) => quoteIdentifier(dialect, name)).join(", ");
-  return new UsageError(
-    "table_lacks_key",
-    `the table ${tableText(table)} has no primary key on ${key.join(" and ")}`,
-    {
-      hint: `if it was made with another --mode or --key, use these; else add the key, or name another table:\nALTER TABLE ${quoteTable(dialect, table)} ADD PRIMARY KEY (${names});`,
-    },
+interface RunColumn extends TypedColumn {
+  readonly value: (manifest: Manifest) => string | number | null;
+}
+
+const loadedAt = "loaded_at";
+
+/** One row per run: the manifest, and what queries ask for most. */
+const runColumns: readonly RunColumn[] = [
+  { name: "run_id", type: "text", nullable: false, value: ({ run_id }) => run_id },
+  runColumn("started_at", "timestamp", ({ started_at }) => started_at),
+  runColumn("ended_at", "timestamp", ({ ended_at }) => ended_at),
+  runColumn(loadedAt, "timestamp", () => null),
+  // Null for a stream.
+  runColumn("input", "text", ({ input, inputs }) =>
+    inputs === undefined ? input.path : inputs.map(({ path }) => path).join(", "),
+  ),
+  runColumn("rows", "count", ({ input }) => input.rows),
+  ...findingStatuses.map((name) => runColumn(name, "count", ({ statuses }) => statuses[name])),
+  ...countedVerdicts.map((name) => runColumn(name, "count", ({ verdicts }) => verdicts[name])),
+  runColumn("exit_reason", "text", ({ exit_reason }) => exit_reason),
+  runColumn("manifest", "json", (manifest) =>
+    JSON.stringify(manifest).replace(unstorable, "$1\\ufffd"),
+  ),
+];
+
+/** U+0000 and lone surrogates, which `jsonb` refuses (PostgreSQL manual, section 8.14). */
+const unstorable = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/gi;
+
+function runColumn(name: string, type: TypedColumn["type"], value: RunColumn["value"]): RunColumn {
+  return { name, type, nullable: true, value };
+}
+
+const runs = { columns: runColumns, key: ["run_id"] };
+
+/** The table of the runs of a table. */
+function runsTable({ schema, name }: TableName): TableName {
+  return { schema, name: `${name}_runs` };
+}
+
+export function createRunsTable(dialect: SchemaDialect, table: TableName): string {
+  return createTable(dialect, runsTable(table), runs);
+}
+
+/** Creates the table of runs, or checks it, and that a run may be recorded in it. */
+export async function prepareRuns(session: TableSession, table: TableName): Promise<void> {
+  const { dialect } = session;
+  if ((await findChecked(session, runsTable(table), runs)) === null) {
+    await session.query(createRunsTable(dialect, table));
+    return;
+  }
+  // Without rows, shows whether it may.
+  const names = runColumns.map(({ name }) => quoteIdentifier(dialect, name)).join(", ");
+  const from = quoteTable(dialect, runsTable(table));
+  await session.query(insertRuns(dialect, table, `SELECT ${names} FROM ${from} WHERE FALSE`));
+}
+
+/**
+ * Records a run, or what has become of it since it was recorded.
+ *
+ * @param at time of publishing, in milliseconds
+ */
+export async function recordRun(
+  { dialect, query }: TableSession,
+  table: TableName,
+  manifest: Manifest,
+  at: number,
+): Promise<void> {
+  const places = runColumns.map((_, index) => dialect.parameter(index + 1));
+  const values = runColumns.map(({ name, value }) =>
+    name === loadedAt ? new Date(at).toISOString() : value(manifest),
   );
+  await query(insertRuns(dialect, table, `VALUES (${places.join(", ")})`), values);
+}
+
+function insertRuns(dialect: Dialect, table: TableName, rows: string): string {
+  const names = runColumns.map(({ name }) => quoteIdentifier(dialect, name));
+  const [id = "", ...others] = names;
+  const insert = `INSERT INTO ${quoteTable(dialect, runsTable(table))} (${names.join(", ")}) ${rows}`;
+  return dialect.replaceStored(insert, id, others);
+}
+
+/** What the newest runs say: rows of the last one that ended well, and whose answers the table holds. */
+export async function earlierRuns(
+  { dialect, query }: TableSession,
+  table: TableName,
+): Promise<{ readonly rows: number | null; readonly holds: TableData | null }> {
+  const [rows, reason, manifest, id] = ["rows", "exit_reason", "manifest", "run_id"].map((name) =>
+    quoteIdentifier(dialect, name),
+  );
+  const found = await query(
+    `SELECT ${rows}, ${reason}, CAST(${manifest} AS TEXT) FROM ${quoteTable(dialect, runsTable(table))}
+     ORDER BY ${id} DESC LIMIT 100`,
+  );
+  const last = found.find(([, ended]) => ended === "done" || ended === "rows_failed");
+  const held = found
+    .map(([, , text]) => dataOf(JSON.parse(String(text)) as Partial<Manifest>))
+    .find((data) => data !== null);
+  return { rows: last === undefined ? null : Number(last[0]), holds: held ?? null };
+}
+
+/** Whose answers a run has; null if it has none. */
+export function dataOf(manifest: Partial<Manifest>): TableData | null {
+  if (madeUpOf(manifest) !== undefined) return "made up";
+  const { live = 0, cache = 0, duplicate = 0 } = manifest.sources ?? {};
+  return live + cache + duplicate > 0 ? "real" : null;
 }

@@ -11,16 +11,10 @@ import { typedRecord } from "../output-row.js";
 import { copiedRows } from "../../input/copied/copied-rows.js";
 import type { TableInput } from "../../input/table-input.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
+import { sqlText } from "./copy-statement.js";
 import { quoteIdentifier, quoteTable, type TableName } from "./dialect.js";
 import { checkTable } from "./prepare-table.js";
-import {
-  type Connect,
-  type ConnectOptions,
-  type FoundTable,
-  type TableSession,
-  type TableTarget,
-  withDatabase,
-} from "./table-database.js";
+import { type TableSession, type TableTarget, withDatabase } from "./tables.js";
 import { tableSchema } from "../typed/table-schema.js";
 
 /**
@@ -29,23 +23,35 @@ import { tableSchema } from "../typed/table-schema.js";
  * @param select makes an input of a query
  */
 export async function readRun(
-  connect: Connect,
   target: TableTarget,
   rows: RunRows,
   select: (query: string) => TableInput,
 ): Promise<TableRecords> {
-  const found = await readTable(connect, target, { access: "read" }, (session, table) =>
-    findRun(session, table, target, rows),
-  );
-  if (found === null) throw outputMissing(target);
+  const { name, table, database: file } = target;
+  const find = async (session: TableSession): Promise<FoundRun | null> => {
+    const found = await session.find(table);
+    return found && findRun(session, found, name, rows);
+  };
+  const found =
+    file !== null && !existsSync(file)
+      ? null
+      : await withDatabase(target, { access: "read" }, (database) =>
+          database.transaction(find, "ROLLBACK"),
+        );
+  if (found === null) {
+    throw new FatalError("output_missing", `there is no table ${name}`, {
+      hint: "check the name",
+    });
+  }
   const { only } = rows;
   const { optional, own, query } = found;
   const lacks = lackedColumns(only ?? [], optional);
-  const wanted = only ?? addedColumns(optional).map(({ name }) => name);
-  const added = wanted.filter((name) => !lacks.includes(name));
+  const wanted = only ?? addedColumns(optional).map((column) => column.name);
+  const added = wanted.filter((column) => !lacks.includes(column));
   const columns = only === undefined ? own : [];
-  const input = select(query(added, columns));
-  const records = mapLists(copiedRows(input), (row) => typedRecord(added, row));
+  const records = mapLists(copiedRows(select(query(added, columns))), (row) =>
+    typedRecord(added, row),
+  );
   return { columns, records, optional };
 }
 
@@ -60,97 +66,43 @@ interface FoundRun {
 async function findRun(
   session: TableSession,
   table: TableName,
-  target: TableTarget,
+  name: string,
   { prefix, runId }: RunRows,
 ): Promise<FoundRun> {
-  const { dialect, name } = target;
+  const { dialect, query } = session;
   const columns = await session.columnsOf(table);
   const names = columns.map((column) => column.name);
-  if (!names.includes(`${prefix}status`)) throw notAnOutput(name, `${prefix}status`);
+  if (!names.includes(`${prefix}status`)) {
+    throw new UsageError("not_an_output", `${name} has no column ${prefix}status`, {
+      hint: "name an output of repute; give --prefix if its added columns don't start with rep_",
+    });
+  }
   const optional = optionalColumnsIn(names, prefix);
   const schema = tableSchema(dialect.rules, { columns: [], prefix, optional });
   checkTable(dialect, table, schema, columns);
-  const id = runId ?? (await newestRun(session, target, table, prefix));
-  if ((await countRun(session, table, { runId: id, prefix })) === 0) {
-    throw new FatalError("no_such_run", `${name} has no rows of the run ${id}`, {
+  const quoted = (column: string): string => quoteIdentifier(dialect, column);
+  const [from, run] = [quoteTable(dialect, table), quoted(`${prefix}run_id`)];
+  const [[newest = null] = []] = await query(
+    runId === null
+      ? `SELECT max(${run}) FROM ${from}`
+      : `SELECT ${run} FROM ${from} WHERE ${run} = ${sqlText(runId)} LIMIT 1`,
+  );
+  if (newest === null) {
+    const which = runId === null ? "" : ` of the run ${runId}`;
+    throw new FatalError("no_such_run", `${name} has no rows${which}`, {
       hint: "name another run, or none to take the newest",
     });
   }
   const ours = new Map(schema.columns.map((column) => [column.name, column.type]));
-  const quoted = (column: string): string => quoteIdentifier(dialect, column);
   const selected = (column: string): string =>
     ours.get(column) === "text[]"
       ? `array_to_string(${quoted(column)}, '|') AS ${quoted(column)}`
       : quoted(column);
-  const rows = `FROM ${quoteTable(dialect, table)}
-        WHERE ${quoted(`${prefix}run_id`)} = '${id.replaceAll("'", "''")}'
-        ORDER BY ${quoted(`${prefix}row`)}`;
+  const rows = `FROM ${from} WHERE ${run} = ${sqlText(String(newest))} ORDER BY ${quoted(`${prefix}row`)}`;
   return {
     optional,
     own: names.filter((column) => !ours.has(column)),
     query: (added, own) =>
       `SELECT ${[...added.map((column) => prefix + column), ...own].map(selected).join(", ")} ${rows}`,
   };
-}
-
-export async function countAll(
-  { dialect, query }: TableSession,
-  table: TableName,
-): Promise<number> {
-  const [found] = await query(`SELECT count(*) FROM ${quoteTable(dialect, table)}`);
-  return Number(found?.[0] ?? 0);
-}
-
-async function countRun(
-  { dialect, query }: TableSession,
-  table: TableName,
-  { runId, prefix }: { readonly runId: string; readonly prefix: string },
-): Promise<number> {
-  const column = quoteIdentifier(dialect, `${prefix}run_id`);
-  const from = quoteTable(dialect, table);
-  const [found] = await query(
-    `SELECT count(*) FROM ${from} WHERE ${column} = ${dialect.parameter(1)}`,
-    [runId],
-  );
-  return Number(found?.[0] ?? 0);
-}
-
-async function readTable<R>(
-  connect: Connect,
-  { database: file, table }: TableTarget,
-  options: ConnectOptions,
-  read: (session: TableSession, table: FoundTable) => Promise<R>,
-): Promise<R | null> {
-  if (file !== null && !existsSync(file)) return null;
-  return withDatabase(connect, options, (database) =>
-    database.transaction(async (session) => {
-      const found = await session.find(table);
-      return found && read(session, found);
-    }, "ROLLBACK"),
-  );
-}
-
-function outputMissing({ name }: TableTarget): FatalError {
-  return new FatalError("output_missing", `there is no table ${name}`, {
-    hint: "check the name",
-  });
-}
-
-async function newestRun(
-  { query }: TableSession,
-  { dialect, name }: TableTarget,
-  table: TableName,
-  prefix: string,
-): Promise<string> {
-  const column = quoteIdentifier(dialect, `${prefix}run_id`);
-  const [newest] = await query(`SELECT max(${column}) FROM ${quoteTable(dialect, table)}`);
-  const runId = newest?.[0] ?? null;
-  if (runId !== null) return String(runId);
-  throw new FatalError("no_such_run", `${name} has no rows`, { hint: "check the name" });
-}
-
-function notAnOutput(name: string, column: string): UsageError {
-  return new UsageError("not_an_output", `${name} has no column ${column}`, {
-    hint: "name an output of repute; give --prefix if its added columns don't start with rep_",
-  });
 }

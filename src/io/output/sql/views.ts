@@ -1,10 +1,4 @@
-import {
-  type SchemaDialect,
-  quoteIdentifier,
-  quoteTable,
-  type TableName,
-  viewSuffixes,
-} from "./dialect.js";
+import { quoteIdentifier, quoteTable, type SchemaDialect, type TableName } from "./dialect.js";
 import type { TableSchema } from "../typed/table-schema.js";
 import { verdicts } from "../../../core/finding.js";
 import { blocklistStatuses, intents } from "../../../core/endpoints/endpoint.js";
@@ -17,15 +11,15 @@ interface TableView {
   readonly showsAll: boolean;
 }
 
-type ViewedTable = Pick<TableSchema, "prefix" | "rowKey" | "key" | "mode"> & {
+type ViewedTable = Pick<TableSchema, "prefix" | "key" | "mode"> & {
   readonly columns: readonly { readonly name: string }[];
 };
 
 /** Columns of which each change has the earlier and the later value. */
-const compared = ["verdict", "tags", "asn", "as_name", "abuse_email"] as const;
+const compared = ["run_id", "looked_up_at", "verdict", "tags", "asn", "as_name", "abuse_email"];
 
-/** Compared columns that make a change by themselves, and the member of the answer that each is from. */
-const decisive = { tags: "tags", asn: "asn", abuse_email: "abuseContact" } as const;
+/** Columns that make a change by themselves, and the member of the answer that each is from. */
+const decisive = { tags: "tags", asn: "asn", abuse_email: "abuseContact" };
 
 /** Columns that can speak against an item, and the member of the answer that each is from. */
 const accusing = {
@@ -33,41 +27,63 @@ const accusing = {
   quick_intent: "intent",
   mail_blocklist: "serviceMailBlocklist",
   quick_mail_blocklist: "serviceMailBlocklist",
-} as const;
+};
 
-const changesNeeds: readonly string[] = [
-  "kind",
-  "item",
-  "status",
-  "missing",
-  "type",
-  "looked_up_at",
-  ...compared,
-  ...Object.keys(accusing),
-];
+const weights: Readonly<Record<string, number>> = { malicious: 3, suspicious: 2, ACTIVE: 1 };
 
-/** What makes each view, and the columns that it needs, without the prefix. */
+interface ViewKind {
+  readonly about: readonly string[];
+  /** Columns that it reads and a table may lack, without the prefix. */
+  readonly needs: readonly string[];
+  /** Its query, with `{name}` for a column without its prefix, and `{TABLE}`. */
+  readonly select: (dialect: SchemaDialect) => string;
+}
+
 const kinds = {
+  // With a stable choice among rows that share an answer.
   newest: {
-    needs: ["kind", "item", "looked_up_at"],
-    create: createNewestView,
     about: ["The newest row of each item."],
+    needs: ["kind", "item", "looked_up_at"],
+    select: ({ firstRows }) =>
+      firstRows({
+        from: "FROM {TABLE}",
+        where: "WHERE {item} IS NOT NULL",
+        group: "{kind}, {item}",
+        order: "{status} = 'failed', {looked_up_at} DESC NULLS LAST, {run_id} DESC, {row} DESC",
+      }).join("\n"),
   },
   changes: {
-    needs: changesNeeds,
-    create: createChangesView,
     about: ["What changed about each item from one run to the next that knows its verdict."],
+    needs: ["kind", "item", "missing", "type", ...Object.keys(accusing), ...compared],
+    select: selectChanges,
   },
   history: {
-    needs: ["kind", "item", "verdict", "looked_up_at"],
-    create: createHistoryView,
     about: [
       "One row per item and verdict, for consecutive runs with that verdict. valid_from is when the rows of the",
       "first of them were published, valid_to is where the item's next row begins; NULL while the verdict holds.",
       "A run that lacks the item, or does not know its verdict, neither begins nor ends a row.",
     ],
+    needs: ["kind", "item", "verdict", "looked_up_at"],
+    // A run that is resumed after the next one is published after it. No period ends before it begins.
+    select: () => `WITH answers AS (
+  SELECT {kind}, {item}, {verdict}, {run_id}, {loaded_at},
+    row_number() OVER (PARTITION BY {kind}, {item}, {run_id} ORDER BY {looked_up_at} DESC NULLS LAST, {row} DESC) AS newest
+  FROM {TABLE}
+  WHERE {item} IS NOT NULL AND {verdict} IS NOT NULL
+), steps AS (
+  SELECT {kind}, {item}, {verdict}, {run_id},
+    max({loaded_at}) OVER (PARTITION BY {kind}, {item} ORDER BY {run_id}) AS since,
+    CASE WHEN {verdict} = lag({verdict}) OVER (PARTITION BY {kind}, {item} ORDER BY {run_id}) THEN 0 ELSE 1 END AS begins
+  FROM answers WHERE newest = 1
+), numbered AS (
+  SELECT *, sum(begins) OVER (PARTITION BY {kind}, {item} ORDER BY {run_id}) AS number FROM steps
+)
+SELECT {kind}, {item}, {verdict}, min(since) AS valid_from,
+  lead(min(since)) OVER (PARTITION BY {kind}, {item} ORDER BY number) AS valid_to,
+  min({run_id}) AS first_run_id, max({run_id}) AS last_run_id, count(*) AS runs
+FROM numbered GROUP BY {kind}, {item}, {verdict}, number`,
   },
-} as const;
+} satisfies Readonly<Record<string, ViewKind>>;
 
 /**
  * The views of a table: those that its mode gives a meaning and its columns suffice for. A table that
@@ -76,188 +92,88 @@ const kinds = {
 export function viewsOf(
   dialect: SchemaDialect,
   table: TableName,
-  schema: ViewedTable,
+  { prefix, key, mode, columns }: ViewedTable,
 ): readonly TableView[] {
-  const { prefix, mode } = schema;
-  const names = new Set(schema.columns.map(({ name }) => name));
-  const hasHistory = mode === "append";
+  const names = new Set(columns.map(({ name }) => name));
+  const isPerItem = mode === "merge" && key.join() === `${prefix}kind,${prefix}item`;
   return (["newest", "changes", "history"] as const)
-    .filter((name) => (name === "newest" ? !isPerItem(schema) : hasHistory))
+    .filter((name) => (name === "newest" ? !isPerItem : mode === "append"))
     .filter((name) => kinds[name].needs.every((plain) => names.has(prefix + plain)))
-    .map((name) => ({
-      view: { ...table, name: table.name + viewSuffixes[name] },
-      about: kinds[name].about,
-      create: kinds[name].create(dialect, table, schema),
-      showsAll: name === "newest",
-    }));
-}
-
-function isPerItem({ prefix, key, mode }: ViewedTable): boolean {
-  return mode === "merge" && key.join() === [`${prefix}kind`, `${prefix}item`].join();
-}
-
-/**
- * CREATE VIEW of each item's newest row: the one with the latest answer, with a stable choice among
- * rows that share an answer. Rows without an item are excluded.
- */
-function createNewestView(
-  dialect: SchemaDialect,
-  table: TableName,
-  { prefix, rowKey }: Pick<TableSchema, "prefix" | "rowKey">,
-): string {
-  const quote = (name: string): string => quoteIdentifier(dialect, name);
-  const group = `${quote(`${prefix}kind`)}, ${quote(`${prefix}item`)}`;
-  const order = `${quote(`${prefix}status`)} = 'failed', ${quote(`${prefix}looked_up_at`)} DESC NULLS LAST, ${quote(rowKey[0])} DESC, ${quote(rowKey[1])} DESC`;
-  const where = `WHERE ${quote(`${prefix}item`)} IS NOT NULL`;
-  const from = `FROM ${quoteTable(dialect, table)}`;
-  const select = dialect.firstRows({ from, where, group, order });
-  const view = quoteTable(dialect, { ...table, name: table.name + viewSuffixes.newest });
-  return `CREATE VIEW ${view} AS\n${select.join("\n")};`;
+    .map((name) => {
+      const { about, select } = kinds[name];
+      const view = { ...table, name: `${table.name}_${name}` };
+      const query = select(dialect).replaceAll(/\{(\w+)\}/g, (_, plain: string) =>
+        plain === "TABLE" ? quoteTable(dialect, table) : quoteIdentifier(dialect, prefix + plain),
+      );
+      const create = `CREATE VIEW ${quoteTable(dialect, view)} AS\n${query};`;
+      return { view, about, create, showsAll: name === "newest" };
+    });
 }
 
 /**
- * CREATE VIEW of periods: one row per item and verdict, for the runs in a row that gave the item that
- * verdict. A period begins when the rows of its first run were published and ends where the item's
- * next period begins; `valid_to` is NULL while it lasts. A run that lacks the item or knows no verdict
- * neither begins nor ends a period.
- */
-function createHistoryView(
-  dialect: SchemaDialect,
-  table: TableName,
-  { prefix, rowKey }: Pick<TableSchema, "prefix" | "rowKey">,
-): string {
-  const column = (plain: string): string => quoteIdentifier(dialect, prefix + plain);
-  const item = `${column("kind")}, ${column("item")}`;
-  const runId = column("run_id");
-  const byRun = `OVER (PARTITION BY ${item} ORDER BY ${runId})`;
-  const view = { ...table, name: table.name + viewSuffixes.history };
-  return [
-    `CREATE VIEW ${quoteTable(dialect, view)} AS`,
-    "WITH answers AS (",
-    `  SELECT ${item}, ${column("verdict")}, ${runId}, ${column("loaded_at")},`,
-    `    row_number() OVER (PARTITION BY ${item}, ${runId} ORDER BY ${column("looked_up_at")} DESC NULLS LAST, ${quoteIdentifier(dialect, rowKey[1])} DESC) AS newest`,
-    `  FROM ${quoteTable(dialect, table)}`,
-    `  WHERE ${column("item")} IS NOT NULL AND ${column("verdict")} IS NOT NULL`,
-    "), steps AS (",
-    `  SELECT ${item}, ${column("verdict")}, ${runId},`,
-    // A run that is resumed after the next one is published after it. No period ends before it begins.
-    `    max(${column("loaded_at")}) ${byRun} AS since,`,
-    `    CASE WHEN ${column("verdict")} = lag(${column("verdict")}) ${byRun} THEN 0 ELSE 1 END AS begins`,
-    "  FROM answers WHERE newest = 1",
-    "), numbered AS (",
-    `  SELECT *, sum(begins) ${byRun} AS number FROM steps`,
-    ")",
-    `SELECT ${item}, ${column("verdict")}, min(since) AS valid_from,`,
-    `  lead(min(since)) OVER (PARTITION BY ${item} ORDER BY number) AS valid_to,`,
-    `  min(${runId}) AS first_run_id, max(${runId}) AS last_run_id, count(*) AS runs`,
-    `FROM numbered GROUP BY ${item}, ${column("verdict")}, number;`,
-  ].join("\n");
-}
-
-/**
- * CREATE VIEW of what changed about each item from one run to the next one that knows its verdict:
  * `worse`, `better` or `changed`, with both values. What an answer lacks is not compared, as in
  * `repute diff`. Runs follow each other by their ids, which sort by start: an answer from the cache
  * may be older than that of an earlier run.
  */
-function createChangesView(
-  dialect: SchemaDialect,
-  table: TableName,
-  { prefix }: Pick<TableSchema, "prefix">,
-): string {
-  const name = table.name + viewSuffixes.changes;
-  const column = (plain: string): string => quoteIdentifier(dialect, prefix + plain);
-  const columns = (...plain: readonly string[]): string => plain.map(column).join(", ");
-  const item = columns("kind", "item");
-  const lacks = (member: string): string => {
-    const missing = column("missing");
-    return `coalesce(${dialect.isIn(`'${member}'`, missing)}, FALSE)`;
-  };
-  const weights = weightsOf(column, lacks);
-  const facts = {
-    ...weights,
-    ...Object.fromEntries(
-      Object.entries(decisive).map(([plain, member]) => [
-        `knows_${plain}`,
-        `${column("type")} IS NOT NULL AND NOT ${lacks(member)}`,
-      ]),
+function selectChanges({ isIn, comparable }: SchemaDialect): string {
+  const lacks = (member: string): string => `coalesce(${isIn(`'${member}'`, "{missing}")}, FALSE)`;
+  const ranks = verdicts.map((verdict, at) => `WHEN '${verdict}' THEN ${verdicts.length - at}`);
+  const facts = [
+    `CASE {verdict} ${ranks.join(" ")} END AS gravity`,
+    ...Object.entries(accusing).map(([name, member]) => weightOf(name, member, lacks(member))),
+    ...Object.entries(decisive).map(
+      ([name, member]) => `{type} IS NOT NULL AND NOT ${lacks(member)} AS knows_${name}`,
     ),
-  };
-  const lag = (from: string, as: string): string => `lag(${from}) OVER steps AS ${as}`;
-  const earlier = ["run_id", "looked_up_at", ...compared];
-  const lags = [
-    ...earlier.map((plain) => lag(column(plain), column(`earlier_${plain}`))),
-    ...Object.keys(facts).map((name) => lag(name, `earlier_${name}`)),
   ];
-  const own = columns("kind", "item", ...earlier);
-  return [
-    `CREATE VIEW ${quoteTable(dialect, { ...table, name })} AS`,
-    "WITH answers AS (",
-    `  SELECT ${own},`,
-    ...Object.entries(facts).map(([fact, expression]) => `    ${expression} AS ${fact},`),
-    `    row_number() OVER (PARTITION BY ${item}, ${column("run_id")} ORDER BY ${column("looked_up_at")} DESC NULLS LAST, ${column("row")} DESC) AS newest`,
-    `  FROM ${quoteTable(dialect, table)}`,
-    `  WHERE ${column("item")} IS NOT NULL AND ${column("verdict")} IS NOT NULL`,
-    "), runs AS (",
-    "  SELECT *,",
-    `    ${lags.join(",\n    ")}`,
-    "  FROM answers WHERE newest = 1",
-    `  WINDOW steps AS (PARTITION BY ${item} ORDER BY ${column("run_id")})`,
-    "), changes AS (",
-    `  SELECT ${changeOf(dialect, column)} AS ${column("change")},`,
-    `    ${own}, ${columns(...earlier.map((plain) => `earlier_${plain}`))}`,
-    `  FROM runs WHERE ${column("earlier_run_id")} IS NOT NULL`,
-    ")",
-    `SELECT * FROM changes WHERE ${column("change")} IS NOT NULL;`,
-  ].join("\n");
-}
-
-function changeOf(dialect: SchemaDialect, column: (plain: string) => string): string {
-  const [isNow, was] = [shared("", "earlier_"), shared("earlier_", "")];
-  const gravity = (plain: string): string =>
-    `CASE ${column(plain)} ${verdicts.map((verdict, index) => `WHEN '${verdict}' THEN ${verdicts.length - index}`).join(" ")} END`;
-  const [now, before] = [gravity("verdict"), gravity("earlier_verdict")];
-  const comparable = (plain: string): string =>
-    plain.endsWith("tags") ? dialect.comparable(column(plain)) : column(plain);
+  // The gravest that a run says with the members that both runs know.
+  const gravest = (run: string, other: string): string => {
+    const shared = Object.keys(accusing).map(
+      (name) =>
+        `CASE WHEN ${other}.${name}_weight IS NULL THEN 0 ELSE coalesce(${run}.${name}_weight, 0) END`,
+    );
+    return `greatest(${shared.join(", ")})`;
+  };
+  const value = (run: string, name: string): string =>
+    name === "tags" ? comparable(`${run}.{tags}`) : `${run}.{${name}}`;
   const differs = Object.keys(decisive).map(
-    (plain) =>
-      `(knows_${plain} AND earlier_knows_${plain} AND ${comparable(plain)} IS DISTINCT FROM ${comparable(`earlier_${plain}`)})`,
+    (name) =>
+      `later.knows_${name} AND earlier.knows_${name} AND ${value("later", name)} IS DISTINCT FROM ${value("earlier", name)}`,
   );
-  return [
-    `CASE WHEN ${now} > ${before} AND ${isNow} > ${was} THEN 'worse'`,
-    `    WHEN ${now} < ${before} AND ${isNow} < ${was} THEN 'better'`,
-    `    WHEN ${differs.join("\n      OR ")} THEN 'changed' END`,
-  ].join("\n");
+  const [now, before] = [gravest("later", "earlier"), gravest("earlier", "later")];
+  const both = [
+    ...["kind", "item", ...compared].map((name) => `later.{${name}}`),
+    ...compared.map((name) => `earlier.{${name}} AS {earlier_${name}}`),
+  ];
+  return `WITH answers AS (
+  SELECT {kind}, {item}, ${compared.map((name) => `{${name}}`).join(", ")},
+    ${facts.join(",\n    ")},
+    row_number() OVER (PARTITION BY {kind}, {item}, {run_id} ORDER BY {looked_up_at} DESC NULLS LAST, {row} DESC) AS newest
+  FROM {TABLE}
+  WHERE {item} IS NOT NULL AND {verdict} IS NOT NULL
+), steps AS (
+  SELECT *, row_number() OVER (PARTITION BY {kind}, {item} ORDER BY {run_id}) AS step
+  FROM answers WHERE newest = 1
+), changes AS (
+  SELECT CASE WHEN later.gravity > earlier.gravity AND ${now} > ${before} THEN 'worse'
+    WHEN later.gravity < earlier.gravity AND ${now} < ${before} THEN 'better'
+    WHEN ${differs.join("\n      OR ")} THEN 'changed' END AS {change},
+    ${both.join(", ")}
+  FROM steps AS later JOIN steps AS earlier ON later.{kind} = earlier.{kind}
+    AND later.{item} = earlier.{item} AND later.step = earlier.step + 1
+)
+SELECT * FROM changes WHERE {change} IS NOT NULL`;
 }
 
 /**
- * How grave each of them is. NULL where a lookup failed, or its answer lacks the member or has an
+ * How grave a column is. NULL where a lookup failed, or its answer lacks the member or has an
  * undocumented word.
  */
-function weightsOf(column: (plain: string) => string, lacks: (member: string) => string) {
-  const lost = `${column("status")} IN ('failed', 'invalid')`;
-  const weights = Object.entries(accusing).map(([plain, member]) => {
-    const unknown = plain.startsWith("quick_")
-      ? `${column(plain)} IS NULL AND (${lost} OR ${lacks(member)})`
-      : `${lacks(member)} OR (${lost} AND ${column("type")} IS NULL)`;
-    const grave = ["ACTIVE", "suspicious", "malicious"].map(
-      (value, index) => `WHEN ${column(plain)} = '${value}' THEN ${index + 1}`,
-    );
-    const words = (member === "intent" ? intents : blocklistStatuses).map((word) => `'${word}'`);
-    const isOther = `${column(plain)} NOT IN (${words.join(", ")})`;
-    return [
-      `${plain}_weight`,
-      `CASE WHEN ${unknown} OR ${isOther} THEN NULL ${grave.join(" ")} ELSE 0 END`,
-    ];
-  });
-  return Object.fromEntries(weights) as Record<string, string>;
-}
-
-/** The gravest that a run says with the members that both runs know. */
-function shared(run: string, other: string): string {
-  const weights = Object.keys(accusing).map(
-    (plain) =>
-      `CASE WHEN ${other}${plain}_weight IS NULL THEN 0 ELSE coalesce(${run}${plain}_weight, 0) END`,
-  );
-  return `greatest(${weights.join(", ")})`;
+function weightOf(name: string, member: string, lacks: string): string {
+  const lost = "{status} IN ('failed', 'invalid')";
+  const unknown = name.startsWith("quick_")
+    ? `{${name}} IS NULL AND (${lost} OR ${lacks})`
+    : `${lacks} OR (${lost} AND {type} IS NULL)`;
+  const words = member === "intent" ? intents : blocklistStatuses;
+  const known = words.map((word) => `WHEN '${word}' THEN ${weights[word] ?? 0}`);
+  return `CASE WHEN ${unknown} THEN NULL ELSE CASE coalesce({${name}}, '') WHEN '' THEN 0 ${known.join(" ")} END END AS ${name}_weight`;
 }

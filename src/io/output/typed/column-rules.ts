@@ -1,5 +1,6 @@
 import { isWellFormed, toWellFormed } from "../../../core/bytes.js";
 import { UsageError } from "../../../core/errors.js";
+import { parquetLacks } from "../../formats/column-types.js";
 import { columnClash } from "../../formats/columns/name-columns.js";
 import type { StoredType } from "../../formats/typed-column.js";
 
@@ -109,3 +110,11 @@ export function storedText(text: string, onWarning?: (message: string) => void):
   }
   return stored;
 }
+
+/** Those of a Parquet file. */
+export const parquetRules: ColumnRules = {
+  longest: Number.POSITIVE_INFINITY,
+  clean: plainName,
+  reserved: [],
+  lacks: parquetLacks,
+};

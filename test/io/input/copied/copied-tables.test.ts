@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseInput } from "../../../../src/io/output/parse-input.js";
+import { parseInput } from "../../../../src/io/output/registry.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { queryDuckdb } from "../../output/tables/warehouse-readers.js";
 import {
@@ -87,8 +87,6 @@ describe("the copy of a table", () => {
     ["map {'k': 1, 'l': NULL}", '{"k":1,"l":null}', undefined],
     ["map {DATE '2024-01-02': 'x'}", '{"2024-01-02":"x"}', undefined],
     ["NULL::MAP(VARCHAR, INTEGER)", null, "null"],
-    ["union_value(num := 2)::UNION(num INTEGER, word VARCHAR)", "2", "2"],
-    ["union_value(word := 'x')::UNION(num INTEGER, word VARCHAR)", "x", '"x"'],
     [String.raw`('{"a":' || chr(10) || ' 1.10}')::JSON`, '{"a":  1.10}', undefined],
     ["chr(0) || 'x'", "\0x", String.raw`"\u0000x"`],
   ])("has %s of DuckDB", async (sql, cell, json) => {

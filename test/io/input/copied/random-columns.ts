@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { timeText } from "../../../../src/core/clock.js";
 import { memberTexts } from "../../../../src/core/json-members.js";
 import { decimalText } from "../../../../src/io/formats/input-values.js";
-import { parseInput } from "../../../../src/io/output/parse-input.js";
+import { parseInput } from "../../../../src/io/output/registry.js";
 import { anyText } from "../../../helpers/any-text.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 

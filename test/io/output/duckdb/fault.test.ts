@@ -12,17 +12,21 @@ it.each([
   ['Constraint Error: Duplicate key "a" violates primary key', "output_table_differs"],
   ["Binder Error: no such thing", "output_duckdb"],
 ])("explains %j", (message, code) => {
-  const fault = duckdbFault(display, new Error(message));
+  const fault = duckdbFault(display, new Error(message), "write");
   expect(fault).toMatchObject({ code, message: expect.stringContaining(display) });
   expect(fault).toBeInstanceOf(FatalError);
 });
 
 it("quotes only the first line of an unknown error", () => {
-  const fault = duckdbFault(display, new Error("Binder Error: what\n\nLINE 1: SELECT secret"));
+  const fault = duckdbFault(
+    display,
+    new Error("Binder Error: what\n\nLINE 1: SELECT secret"),
+    "write",
+  );
   expect(fault.message).toBe(`cannot write ${display}: Binder Error: what`);
 });
 
 it("passes an explained error unchanged", () => {
   const explained = new UsageError("driver_missing", "none");
-  expect(duckdbFault(display, explained)).toBe(explained);
+  expect(duckdbFault(display, explained, "write")).toBe(explained);
 });

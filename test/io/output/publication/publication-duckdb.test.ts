@@ -87,14 +87,6 @@ describe("an unusable file", () => {
       await expect(find).rejects.toMatchObject({ code: "output_not_duckdb" });
     }
   });
-
-  it("is in a missing folder", async () => {
-    const place = await aPlace();
-    const output = place.output.replace("out.duckdb", "absent/out.duckdb");
-    await expect(open({ ...place, output })).rejects.toMatchObject({
-      code: "output_folder_missing",
-    });
-  });
 });
 
 interface Place {

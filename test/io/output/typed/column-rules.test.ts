@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { columns } from "../../../../src/core/columns.js";
 import { sinkOptions } from "../../../../src/io/output/options.js";
-import { parquetRules } from "../../../../src/io/output/parquet/rules.js";
+import { parquetRules } from "../../../../src/io/output/typed/column-rules.js";
 import { dialects } from "../../../../src/io/output/registry.js";
 import { type ColumnRules, safeColumnNames } from "../../../../src/io/output/typed/column-rules.js";
 import { anyText } from "../../../helpers/any-text.js";

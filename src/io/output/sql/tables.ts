@@ -1,18 +1,53 @@
 import { systemClock } from "../../../core/clock.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
+import type { NameParts } from "../../../core/files/output-names.js";
+import type { CopiedTable, CopyOptions, CopyTarget } from "../../input/table-input.js";
+import type { PublisherOptions } from "../publisher.js";
 import type { Stage } from "../stage.js";
 import type { Dialect, TableName } from "./dialect.js";
-import type { PublisherOptions } from "../publisher.js";
 
-/** A table in messages, and where it is. */
-export interface TableTarget {
+/** A database that runs write to. Implement this to support another one. */
+export interface DatabaseKind {
   readonly dialect: Dialect;
-  readonly name: string;
-  readonly table: TableName;
-  readonly database: string | null;
+  /** Parses the address of a table; null for anything else. @throws UsageError */
+  readonly parse: (name: string) => TableAddress | null;
 }
 
-/** A database that holds the enriched table. Implement this to support another database. */
+/** The address of a table, or of a database of which a query selects rows. */
+export interface TableAddress {
+  /** The database for messages, without a password. */
+  readonly place: string;
+  /** How the address of a database is written, for advice. */
+  readonly form: string;
+  readonly table: TableName;
+  /** The file of the database; null for a server. */
+  readonly database: string | null;
+  readonly parts: NameParts;
+  /** As in `Output`. */
+  readonly base: (stateDir?: string) => string;
+  /** @param name of the table in messages */
+  connect(name: string, options: ConnectOptions): Promise<TableDatabase>;
+  /** Copies a selection, as `TableInput.copy`. @param name of it in messages */
+  copy(
+    name: string,
+    selection: Selection,
+    to: CopyTarget | null,
+    options: CopyOptions,
+  ): Promise<CopiedTable>;
+}
+
+export interface Selection {
+  /** A single statement that returns rows. */
+  readonly query: string;
+  /** Whether the user wrote it. */
+  readonly isOwn: boolean;
+}
+
+export interface ConnectOptions extends Pick<PublisherOptions, "signal" | "clock" | "onWarning"> {
+  /** Reading requires no write permission; a check creates no file. */
+  readonly access: "read" | "write" | "check";
+}
+
 export interface TableDatabase {
   /**
    * Runs `work` in one transaction, again if the connection is lost: also if only the confirmation of
@@ -51,6 +86,12 @@ export interface TableSession {
   stagedRows(stage: Stage | null): Promise<string>;
 }
 
+/** Runs a statement with values for `$1`, `$2` … and returns its rows as arrays. */
+export type Query = (
+  sql: string,
+  values?: readonly (string | number | null)[],
+) => Promise<readonly (readonly (string | bigint | boolean | null)[])[]>;
+
 export interface FoundTable extends TableName {
   /** What it is instead of a table, for messages; null for a table. */
   readonly notTable: string | null;
@@ -63,18 +104,34 @@ export interface FoundColumn {
   readonly isRequired: boolean;
 }
 
-/** Runs a statement with values for `$1`, `$2` … and returns its rows as arrays. */
-export type Query = (
-  sql: string,
-  values?: readonly (string | number | null)[],
-) => Promise<readonly (readonly (string | bigint | boolean | null)[])[]>;
-
-export interface ConnectOptions extends Pick<PublisherOptions, "signal" | "clock" | "onWarning"> {
-  /** Reading requires no write permission; a check creates no file. */
-  readonly access: "read" | "write" | "check";
+/** A table that is an output. */
+export interface TableTarget extends Pick<TableAddress, "table" | "database"> {
+  readonly dialect: Dialect;
+  /** For messages. */
+  readonly name: string;
+  readonly connect: (options: ConnectOptions) => Promise<TableDatabase>;
 }
 
-export type Connect = (options: ConnectOptions) => Promise<TableDatabase>;
+interface ParameterRules {
+  readonly known: readonly string[];
+  /** Name of the address for messages, without a password. */
+  readonly name: string;
+  readonly hint: string;
+}
+
+/** @throws UsageError `bad_output` for parameters that are unknown or repeated */
+export function checkParameters(
+  parameters: URLSearchParams,
+  { known, name: address, hint }: ParameterRules,
+): void {
+  const names = [...parameters.keys()];
+  const wrong = names.find((name, at) => !known.includes(name) || names.indexOf(name) < at);
+  if (wrong === undefined) return;
+  // After an unencoded password, the name may be part of it.
+  const name = names.some((each) => each.endsWith("password")) ? "" : ` ${JSON.stringify(wrong)}`;
+  const what = known.includes(wrong) ? "a repeated" : "an unknown";
+  throw new UsageError("bad_output", `${address} has ${what} parameter${name}`, { hint });
+}
 
 /**
  * How often to try, a second apart, to open a file to which another run may be publishing: less often
@@ -83,7 +140,7 @@ export type Connect = (options: ConnectOptions) => Promise<TableDatabase>;
 const attempts = { read: 1, check: 10, write: 60 };
 
 export async function withDatabase<R>(
-  connect: Connect,
+  { connect }: TableTarget,
   options: ConnectOptions,
   use: (database: TableDatabase) => Promise<R>,
 ): Promise<R> {
@@ -103,22 +160,4 @@ export async function withDatabase<R>(
   } finally {
     await database.close();
   }
-}
-
-export type Selection =
-  | { readonly table: TableName }
-  /** A single statement that returns rows. */
-  | { readonly query: string };
-
-export function severalStatements(): UsageError {
-  return new UsageError("bad_query", "the query of the input has several statements", {
-    hint: "give a single SELECT",
-  });
-}
-
-export function queryRefused(said: string, cause?: unknown): UsageError {
-  return new UsageError("bad_query", `the database refuses the query: ${said}`, {
-    cause,
-    hint: "correct the query of the input; it has to be a single SELECT, which writes nothing",
-  });
 }
