@@ -104,16 +104,6 @@ export class RunningChecksum {
     return { bytes: this.#bytes, crc: this.#crc, marks: [...this.#marks] };
   }
 
-  fork(): RunningChecksum {
-    const fork = new RunningChecksum(this.#before);
-    fork.#expected = this.#expected;
-    fork.#bytes = this.#bytes;
-    fork.#crc = this.#crc;
-    fork.#marks = [...this.#marks];
-    fork.#spacing = this.#spacing;
-    return fork;
-  }
-
   #take(bytes: Uint8Array): void {
     this.#crc = crc32(bytes, this.#crc);
     this.#bytes += bytes.length;

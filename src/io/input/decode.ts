@@ -1,15 +1,8 @@
 import { FatalError, UsageError } from "../../core/errors.js";
 import { limits, type Warnings } from "../formats/reading/lines.js";
 import { peek } from "../formats/reading/sample.js";
-import { tooShortError } from "./verify-input.js";
-import type { Encoding, StoredInput } from "./types.js";
-
-/** Whether ranges of a file that starts with these bytes can be read as they are. */
-export function isPlain(head: Buffer, { gzip, encoding, json }: Encoding): boolean {
-  if (gzip || encoding !== undefined || looksGzipped(head) || utf16Of(head) !== null) return false;
-  if (looksLikeWorkbook(head)) return false;
-  return json === undefined || !startsDocument(head.subarray(markLength(head)), json === "named");
-}
+import { type StoredInput, tooShortError } from "./stored-input.js";
+import type { Encoding } from "./types.js";
 
 /** The text of an input as UTF-8, and the length of the byte order mark that was left out. */
 interface DecodedInput {
@@ -28,7 +21,7 @@ export async function decode(
   warnings: Warnings,
 ): Promise<DecodedInput> {
   const { name } = stored;
-  let { head, chunks } = await peek(stored.chunksFrom(0), (bytes) => bytes.length >= 2);
+  let { head, chunks } = await peek(stored.chunks, (bytes) => bytes.length >= 2);
   if (looksGzipped(head) || gzip) {
     const { gunzip, notGzipError } = await import("./gunzip.js");
     if (!looksGzipped(head)) throw notGzipError(name);
@@ -81,7 +74,7 @@ function showsKind(head: Buffer): boolean {
 }
 
 /** Length of a UTF-8 byte order mark at the start, or 0. */
-export function markLength(head: Buffer): number {
+function markLength(head: Buffer): number {
   return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
 }
 

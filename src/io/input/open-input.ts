@@ -1,9 +1,15 @@
 import type { ChecksumState } from "../../core/files/checksum.js";
-import { Pauses, peek } from "../formats/reading/sample.js";
+import {
+  delimiters,
+  type HeadLines,
+  headLines,
+  isHeadComplete,
+  Pauses,
+  peek,
+} from "../formats/reading/sample.js";
 import { type LineEnd, limits, Warnings } from "../formats/reading/lines.js";
-import { decode, isPlain, markLength, skip } from "./decode.js";
+import { decode, skip } from "./decode.js";
 import { refuseBinary, refuseMarkup } from "./refuse-binary.js";
-import { tooShortError } from "./verify-input.js";
 import { holdMarked } from "./tlp-rows.js";
 import { openStored } from "./stored-input.js";
 import {
@@ -12,19 +18,20 @@ import {
   type InputBytes,
   isTableCopy,
   type OpenedSource,
+  type SourceInput,
   type SourceOptions,
-  type StoredInput,
 } from "./types.js";
 import { systemClock } from "../../core/clock.js";
 import type { Row } from "../../core/row.js";
 import { readCells } from "../formats/csv/cells.js";
 import { formats } from "../formats/registry.js";
+import { isColumnName } from "../formats/columns/rate-columns.js";
+import { findPreamble } from "../formats/csv/find-preamble.js";
+import type { SourceFormat } from "../formats/types.js";
+import { strip } from "../../core/item/refang.js";
 
 export interface InputOptions extends Encoding {
-  /**
-   * Decompressed bytes to skip. Uncompressed files are read from there; anything else is read and
-   * discarded.
-   */
+  /** Decompressed bytes to skip. */
   readonly offset: number;
   /** Checksum of the stored bytes read in earlier sessions, which must still match. */
   readonly before?: ChecksumState | undefined;
@@ -35,64 +42,47 @@ export interface InputOptions extends Encoding {
 }
 
 /**
- * Opens a file or a stream.
+ * Opens a file or a stream. What comes before the offset is read again, to compare it.
+ *
  * @throws UsageError `input_not_found`, `input_is_directory`
  * @throws FatalError `input_unreadable`, `input_gzip`, and `input_changed` if it ends before
  *   `offset` or differs from what was read before
  */
 export async function openInput(input: AnyInput, options: InputOptions): Promise<InputBytes> {
-  if ("opened" in input) return fromOpened(input.opened, options.offset);
+  if ("opened" in input) return from(input.opened, options.offset);
   const stored = await openStored(input, options.before, options.chunkBytes);
+  const { name, size, checksum } = stored;
   try {
-    const sought = options.offset > 0 ? await seekPlain(stored, options) : null;
-    return sought ?? (await readWhole(stored, options));
+    const warnings = new Warnings();
+    const { mark, ...decoded } = await decode(stored, options, warnings);
+    const { head, chunks } = await peek(decoded.chunks, showsLineEnd);
+    (options.markup === true ? refuseBinary : refuseMarkup)(head, name);
+    const opened = {
+      name,
+      chunks,
+      start: mark,
+      lineEnd: lineEndOf(head),
+      bytesTotal: size,
+      warnings,
+      bytesRead: () => checksum.bytes,
+      checksum: () => checksum.state(),
+      close: () => stored.close(),
+    };
+    return from(opened, options.offset);
   } catch (error) {
     await stored.close();
     throw error;
   }
 }
 
-function fromOpened(opened: InputBytes, offset: number): InputBytes {
-  if (offset <= opened.start) return opened;
-  return {
-    ...opened,
-    chunks: skip(opened.chunks, offset - opened.start, opened.name),
-    start: offset,
-  };
+/** The bytes of an input from an offset on. */
+function from(opened: InputBytes, offset: number): InputBytes {
+  const { start, chunks, name } = opened;
+  if (offset <= start) return opened;
+  return { ...opened, chunks: skip(chunks, offset - start, name), start: offset };
 }
 
-/** Seeks in an uncompressed file; null if the bytes before the offset must be read. */
-async function seekPlain(stored: StoredInput, options: InputOptions): Promise<InputBytes | null> {
-  if (stored.head === null || options.gzip) return null;
-  const found = await stored.head();
-  if (!isPlain(found, options)) return null;
-  if (options.offset > (stored.size ?? 0)) throw tooShortError(stored.name, options.offset);
-  return {
-    ...storedMembers(stored),
-    chunks: stored.chunksFrom(options.offset),
-    start: options.offset,
-    lineEnd: lineEndOf(found.subarray(markLength(found))),
-    warnings: new Warnings(),
-  };
-}
-
-/** Reads from the start, as anything but plain UTF-8 must be. */
-async function readWhole(stored: StoredInput, options: InputOptions): Promise<InputBytes> {
-  const warnings = new Warnings();
-  const decoded = await decode(stored, options, warnings);
-  const { head, chunks } = await peek(decoded.chunks, showsLineEnd);
-  (options.markup === true ? refuseBinary : refuseMarkup)(head, stored.name);
-  const start = Math.max(decoded.mark, options.offset);
-  return {
-    ...storedMembers(stored),
-    chunks: start === decoded.mark ? chunks : skip(chunks, start - decoded.mark, stored.name),
-    start,
-    lineEnd: lineEndOf(head),
-    warnings,
-  };
-}
-
-export function showsLineEnd(head: Buffer): boolean {
+function showsLineEnd(head: Buffer): boolean {
   return head.length >= limits.headBytes || head.includes(lineFeed);
 }
 
@@ -100,25 +90,13 @@ export function showsLineEnd(head: Buffer): boolean {
  * Detects the line end. CR counts only if there is no LF, so that a stray CR in a cell is
  * preserved.
  */
-export function lineEndOf(head: Buffer): LineEnd {
+function lineEndOf(head: Buffer): LineEnd {
   const looked = head.subarray(0, limits.headBytes);
   return looked.includes(carriageReturn) && !looked.includes(lineFeed) ? "cr" : "lf";
 }
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
-
-function storedMembers(
-  stored: StoredInput,
-): Pick<InputBytes, "name" | "bytesTotal" | "bytesRead" | "checksum" | "close"> {
-  return {
-    name: stored.name,
-    bytesTotal: stored.size,
-    bytesRead: () => stored.read.checksum.bytes,
-    checksum: () => stored.read.checksum.state(),
-    close: () => stored.close(),
-  };
-}
 
 export async function openSource(input: AnyInput, options: SourceOptions): Promise<OpenedSource> {
   // Before the first row, the header still has to be read.
@@ -158,10 +136,7 @@ export async function openSource(input: AnyInput, options: SourceOptions): Promi
 }
 
 /** A stream may stall; a file doesn't. */
-export function pausesOf(
-  bytes: InputBytes,
-  { clock }: Pick<SourceOptions, "clock">,
-): Pauses | null {
+function pausesOf(bytes: InputBytes, { clock }: Pick<SourceOptions, "clock">): Pauses | null {
   return bytes.bytesTotal === null ? new Pauses(clock ?? systemClock) : null;
 }
 
@@ -179,3 +154,49 @@ async function* inBatches(
     await bytes.close();
   }
 }
+
+export interface SniffedInput {
+  readonly input: AnyInput;
+  readonly format: SourceFormat;
+  /** Marker of the comments it starts with, or null. */
+  readonly comment: string | null;
+}
+
+/**
+ * Detects the format of an input whose name doesn't tell. A stream stays open and loses no bytes; a
+ * file is opened again later.
+ * @throws as `openInput`
+ */
+export async function sniffFormat(
+  input: SourceInput,
+  options: Encoding & Pick<SourceOptions, "comment" | "clock"> & Pick<InputOptions, "before">,
+): Promise<SniffedInput> {
+  const bytes = await openInput(input, { ...options, offset: 0 });
+  try {
+    const { head, chunks } = await peek(bytes.chunks, isHeadComplete, pausesOf(bytes, options));
+    const comment = options.comment ?? "#";
+    const lines = headLines(head, { lineEnd: bytes.lineEnd, comment });
+    const marked = options.comment ?? (lines.comments.length > 0 ? comment : null);
+    const found = { format: formatOf(lines), comment: marked };
+    if (bytes.bytesTotal === null) return { input: { opened: { ...bytes, chunks } }, ...found };
+    await bytes.close();
+    return { input, ...found };
+  } catch (error) {
+    await bytes.close();
+    throw error;
+  }
+}
+
+function formatOf(lines: HeadLines): SourceFormat {
+  const [first = ""] = lines.content;
+  if (jsonStart.test(first.trimStart())) return "ndjson";
+  const { delimiter } = findPreamble(lines, delimiters, { header: null, itemColumn: null });
+  if (delimiter !== null) return delimiter === "\t" ? "tsv" : "csv";
+  return isColumnName(strip(first)) ? "csv" : "text";
+}
+
+/**
+ * An object, or an array of objects, for which the NDJSON reader has a helpful error.
+ * `[2001:db8::1]:443` is neither.
+ */
+const jsonStart = /^(?:\{\s*(?:["}]|$)|\[\s*(?:[{"]|$))/;

@@ -1,17 +1,27 @@
+import { existsSync, type Stats } from "node:fs";
 import { type FileHandle, open, stat as statPath } from "node:fs/promises";
+import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { FatalError, ReputeError, UsageError, startAnew } from "../../core/errors.js";
+import { type ChecksumState, type Damage, RunningChecksum } from "../../core/files/checksum.js";
 import { openSilent } from "../../core/files/read-path.js";
-import { type ChecksumState, RunningChecksum } from "../../core/files/checksum.js";
-import {
-  checkedBytes,
-  directoryError,
-  mustBeUnchanged,
-  openError,
-  tooShortError,
-  verifyInput,
-} from "./verify-input.js";
-import { limits } from "../formats/reading/lines.js";
-import type { FileInput, SourceInput, StoredInput } from "./types.js";
+import { isLocked } from "../../core/files/run-lock.js";
+import type { FileInput, SourceInput } from "./types.js";
+
+/** An input as stored, before decompression and decoding. */
+export interface StoredInput {
+  readonly name: string;
+  readonly size: number | null;
+  /** Checksum of the bytes read so far. */
+  readonly checksum: RunningChecksum;
+  /**
+   * Its bytes.
+   * @throws FatalError `input_unreadable`; `input_changed` if they differ from what earlier
+   *   sessions read, or if the file changes during reading other than by growing
+   */
+  readonly chunks: AsyncGenerator<Buffer>;
+  close(): Promise<void>;
+}
 
 /**
  * Read size. All rows of a chunk stay in memory until the last one starts; rows of 64 KiB chunks
@@ -40,13 +50,12 @@ async function openObject(path: string): Promise<StoredInput> {
   const { pinObject, readObject } = await import("../s3/read-object.js");
   const pinned = await pinObject(path);
   const stop = new AbortController();
-  const read = { checksum: new RunningChecksum() };
+  const checksum = new RunningChecksum();
   return {
     name: path,
     size: pinned.size,
-    head: null,
-    read,
-    chunksFrom: () => checkedBytes(readObject(pinned, stop), path, read),
+    checksum,
+    chunks: checkedBytes(readObject(pinned, stop), path, checksum),
     close: async () => stop.abort(),
   };
 }
@@ -70,55 +79,169 @@ async function openFile(
     await handle.close();
     throw directoryError(path);
   }
-  const regular = stat.isFile();
-  const read = { checksum: new RunningChecksum(before) };
-  let stream: Readable | null = null;
+  // Keep it open at the end: `mustBeUnchanged` checks it before closing.
+  const stream = handle.createReadStream({ highWaterMark: chunkBytes, autoClose: false });
+  const checksum = new RunningChecksum(before);
+  async function* chunks(): AsyncGenerator<Buffer> {
+    yield* checkedBytes(stream, path, checksum);
+    if (stat.isFile()) await mustBeUnchanged({ name: path, handle }, stat, checksum.state());
+  }
   return {
     name: copyOf?.name ?? path,
-    size: regular ? stat.size : null,
-    head: regular ? () => headOf(handle) : null,
-    read,
-    async *chunksFrom(start) {
-      const file = { name: path, handle };
-      if (regular) read.checksum = await verifyInput(file, before, start);
-      // Keep it open at the end: `mustBeUnchanged` checks it before closing.
-      const whole = { start, highWaterMark: chunkBytes, autoClose: false };
-      stream = handle.createReadStream(regular ? whole : {});
-      yield* checkedBytes(stream, path, read);
-      if (regular) await mustBeUnchanged(file, stat, read.checksum.state());
-    },
+    size: stat.isFile() ? stat.size : null,
+    checksum,
+    chunks: chunks(),
     async close() {
-      stream?.destroy();
+      stream.destroy();
       // Already closed if the stream ended.
       await handle.close().catch(() => {});
     },
   };
 }
 
-async function headOf(handle: FileHandle): Promise<Buffer> {
-  const head = Buffer.alloc(limits.headBytes);
-  const { bytesRead } = await handle.read(head, 0, head.length, 0);
-  return head.subarray(0, bytesRead);
-}
-
 function fromStream(
-  input: { readonly stream: Readable; readonly name: string },
+  { stream, name }: { readonly stream: Readable; readonly name: string },
   before: ChecksumState | null,
 ): StoredInput {
-  const read = { checksum: new RunningChecksum(before) };
+  const checksum = new RunningChecksum(before);
   return {
-    name: input.name,
+    name,
     size: null,
-    head: null,
-    read,
-    async *chunksFrom() {
-      yield* checkedBytes(input.stream, input.name, read);
-      // It may end after the rows that were written, but before everything that was read.
-      const { awaited } = read.checksum;
-      if (awaited > 0) throw tooShortError(input.name, awaited);
-    },
+    checksum,
+    chunks: checkedBytes(stream, name, checksum),
     close: async () => {
-      input.stream.destroy();
+      stream.destroy();
     },
   };
+}
+
+/** Passes the bytes of an input on and compares them with those of earlier sessions. */
+async function* checkedBytes(
+  stream: AsyncIterable<Buffer | string>,
+  name: string,
+  checksum: RunningChecksum,
+): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of stream) {
+      const bytes = typeof chunk === "string" ? Buffer.from(chunk, "utf8") : chunk;
+      const damage = checksum.update(bytes);
+      if (damage !== null) throw inputChanged(name, damage);
+      if (bytes.length > 0) yield bytes;
+    }
+  } catch (error) {
+    throw error instanceof ReputeError ? error : readError(name, checksum.bytes, error);
+  }
+  // It may end after the rows that were written, but before everything that was read.
+  if (checksum.awaited > 0) throw tooShortError(name, checksum.awaited);
+}
+
+interface CheckedFile {
+  readonly name: string;
+  readonly handle: FileHandle;
+}
+
+/**
+ * Reads a file and compares its beginning with the bytes read in earlier sessions.
+ *
+ * @param before checksum of those bytes; null for none
+ * @returns the checksum of the whole file
+ * @throws FatalError `input_changed`, `input_unreadable`
+ */
+export async function verifyFile(
+  path: string,
+  before: ChecksumState | null,
+  name = path,
+): Promise<ChecksumState> {
+  const handle = await open(path);
+  try {
+    return await verified({ name, handle }, before);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function verified(
+  { name, handle }: CheckedFile,
+  before: ChecksumState | null,
+): Promise<ChecksumState> {
+  const checksum = new RunningChecksum(before);
+  const damage = await checksum.read(handle, Infinity).catch((error: unknown) => {
+    throw readError(name, checksum.bytes, error);
+  });
+  if (damage !== null) throw inputChanged(name, damage);
+  if (checksum.awaited > 0) throw tooShortError(name, checksum.awaited);
+  return checksum.state();
+}
+
+/**
+ * Verifies that a file wasn't changed while it was read. Growing is allowed, as log files do.
+ * @param opened the file's stat when it was opened
+ * @param read checksum of the bytes read
+ */
+async function mustBeUnchanged(
+  file: CheckedFile,
+  opened: Stats,
+  read: ChecksumState,
+): Promise<void> {
+  const { size, mtimeMs } = await file.handle.stat();
+  const most = Math.max(opened.size, read.bytes);
+  if (size < most) {
+    throw changed(`${file.name} was truncated while it was read, from ${most} to ${size} bytes`);
+  }
+  if (size !== opened.size || mtimeMs !== opened.mtimeMs) await verified(file, read);
+}
+
+function inputChanged(name: string, { from, to }: Damage): FatalError {
+  return changed(`${name} has changed since it was read, between byte ${from} and byte ${to}`);
+}
+
+/** The error for a resumed input that ends before the offset to continue from. */
+export function tooShortError(name: string, offset: number): FatalError {
+  return changed(`${name} ends before byte ${offset}, where the earlier run stopped`);
+}
+
+function changed(message: string): FatalError {
+  return new FatalError("input_changed", message, { hint: startAnew });
+}
+
+/** What to do about the missing output of an unfinished run; null if there is no such run. */
+export async function unfinishedHint(output: string): Promise<string | null> {
+  const state = `${output}.state`;
+  if (!existsSync(state)) return null;
+  return (await isLocked(join(state, "run.db")))
+    ? "its run is in progress: wait until it has ended"
+    : "its run was interrupted: repeat the command of that run with --resume";
+}
+
+export async function openError(name: string, cause: unknown): Promise<ReputeError> {
+  const { code } = (cause ?? {}) as NodeJS.ErrnoException;
+  if (code === "ENOENT" || code === "ENOTDIR") {
+    return new UsageError("input_not_found", `there is no file ${name}`, {
+      cause,
+      hint: (await unfinishedHint(name)) ?? "check the path",
+    });
+  }
+  if (code === "EISDIR") return directoryError(name);
+  if (code === "EACCES" || code === "EPERM") {
+    return new FatalError("input_unreadable", `no permission to read ${name}`, {
+      cause,
+      hint: "check the permissions of the file and its parent folders",
+    });
+  }
+  return new FatalError("input_unreadable", `cannot open ${name}: ${reason(cause)}`, { cause });
+}
+
+function directoryError(name: string): UsageError {
+  return new UsageError("input_is_directory", `${name} is a directory, not a file`, {
+    hint: "name one file, or concatenate several and pipe them in",
+  });
+}
+
+function readError(name: string, bytesRead: number, cause: unknown): FatalError {
+  const message = `cannot read ${name} after byte ${bytesRead}: ${reason(cause)}`;
+  return new FatalError("input_unreadable", message, { cause });
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

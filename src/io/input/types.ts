@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { Clock } from "../../core/clock.js";
-import type { ChecksumState, RunningChecksum } from "../../core/files/checksum.js";
+import type { ChecksumState } from "../../core/files/checksum.js";
 import type { Row } from "../../core/row.js";
 import type { InputType } from "../formats/typed-column.js";
 import type { TextBytes, Warnings } from "../formats/reading/lines.js";
@@ -119,22 +119,6 @@ export interface SeveralInputs {
 }
 
 export type RunInput = SourceInput | SeveralInputs;
-
-/** An input as stored, before decompression and decoding. */
-export interface StoredInput {
-  readonly name: string;
-  readonly size: number | null;
-  /** Reads its first bytes, where reading may start at any offset; null for pipes and devices. */
-  readonly head: (() => Promise<Buffer>) | null;
-  readonly read: { checksum: RunningChecksum };
-  /**
-   * Reads the bytes from `start`.
-   * @throws FatalError `input_unreadable`; `input_changed` if they differ from what earlier
-   *   sessions read, or if the file changes during reading other than by growing
-   */
-  chunksFrom(start: number): AsyncGenerator<Buffer>;
-  close(): Promise<void>;
-}
 
 export interface InputBytes extends TextBytes {
   /** Stored size in bytes; null if it isn't a regular file. */

@@ -6,7 +6,7 @@ import type { Manifest } from "../../core/manifest.js";
 import { type CountedRows, type RowCounts, zeros } from "../../core/row.js";
 import { readableFormats } from "../formats/registry.js";
 import type { OutputRecord } from "../formats/types.js";
-import { unfinishedHint } from "../input/verify-input.js";
+import { unfinishedHint } from "../input/stored-input.js";
 import { manifestPlace, prefixOfOutput, readManifest } from "./manifest-file.js";
 import type { Output } from "./output.js";
 import { outputFault } from "../../core/files/output-fault.js";

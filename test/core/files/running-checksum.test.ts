@@ -33,16 +33,6 @@ describe("RunningChecksum", () => {
     expect(after.state()).toBe(state);
   });
 
-  it("continues from a fork as from the original", () => {
-    const bytes = someBytes(300_000);
-    const checksum = new RunningChecksum();
-    checksum.update(bytes.subarray(0, 100_000));
-    const fork = checksum.fork();
-    checksum.update(someBytes(50));
-    fork.update(bytes.subarray(100_000));
-    expect(fork.state()).toMatchObject({ bytes: bytes.length, crc: crc32(bytes) });
-  });
-
   it("keeps few marks for long files and still locates damage", () => {
     const checksum = new RunningChecksum();
     const block = Buffer.alloc(64 * 1024, 7);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openError } from "../../../src/io/input/verify-input.js";
+import { openError } from "../../../src/io/input/stored-input.js";
 
 function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: it failed`), { code });

@@ -17,15 +17,15 @@ test("a named pipe is read until its writer closes it", async () => {
   await writer.write("ip\n192.0.2.1\n");
   await writer.close();
   const chunks: Buffer[] = [];
-  for await (const chunk of stored.chunksFrom(0)) chunks.push(chunk);
+  for await (const chunk of stored.chunks) chunks.push(chunk);
   expect(Buffer.concat(chunks).toString()).toBe("ip\n192.0.2.1\n");
-  expect([stored.size, stored.read.checksum.bytes]).toEqual([null, 13]);
+  expect([stored.size, stored.checksum.bytes]).toEqual([null, 13]);
 });
 
 test("closing ends a read that waits for the writer of a named pipe", async () => {
   const path = await namedPipe();
   const [stored, writer] = await Promise.all([openStored({ path }), open(path, "w")]);
-  const next = stored.chunksFrom(0).next();
+  const next = stored.chunks.next();
   await stored.close();
   await expect(next).rejects.toMatchObject({ code: "input_unreadable" });
   await writer.close();

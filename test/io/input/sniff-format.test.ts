@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { openSource } from "../../../src/io/input/open-input.js";
-import { sniffFormat } from "../../../src/io/input/sniff-format.js";
+import { sniffFormat } from "../../../src/io/input/open-input.js";
 import { piped } from "./sources/sources-reading.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 

@@ -10,10 +10,8 @@ const layoutOfCells = { format: "csv", delimiter: ",", comment: null, spaced: fa
 export async function readCells(reading: Reading, options: ReadOptions): Promise<FormatReading> {
   const { bytes, before, settled } = reading;
   const records = new Sample(cellRecords(bytes, before?.line ?? 0), null);
-  const isHeaderRead = before === null;
-  if (isHeaderRead) await records.until(() => records.read.length > 0);
   const found = settled ?? (await settle(bytes.name, records, options));
-  return rowsOf(reading, found.columns, found.reading, records.all(isHeaderRead ? 1 : 0));
+  return rowsOf(reading, found.columns, found.reading, records.all(before === null ? 1 : 0));
 }
 
 async function settle(

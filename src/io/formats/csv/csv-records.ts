@@ -74,7 +74,7 @@ function cellsOf(record: string, delimiter: Delimiter): readonly string[] {
   return scanCells(record.replace(/\r?\n$/, ""), { delimiter }).cells;
 }
 
-interface CsvDialect extends Pick<InputReading, "comment" | "spaced"> {
+export interface CsvDialect extends Pick<InputReading, "comment" | "spaced"> {
   readonly delimiter: Delimiter;
   readonly lineEnd: LineEnd;
 }

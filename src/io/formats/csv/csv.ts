@@ -8,15 +8,15 @@ import {
   positionalName,
   unknownColumn,
 } from "../columns/name-columns.js";
-import { headLines, peek, Sample, isHeadComplete, type Delimiter } from "../reading/sample.js";
 import {
-  continued,
-  flatMapLists,
-  type LineEnd,
-  mapLists,
-  type TextBytes,
-  limits,
-} from "../reading/lines.js";
+  headLines,
+  peek,
+  Sample,
+  isHeadComplete,
+  type Delimiter,
+  countLineEnds,
+} from "../reading/sample.js";
+import { continued, flatMapLists, mapLists, type TextBytes, limits } from "../reading/lines.js";
 import type {
   FormatReading,
   InputReading,
@@ -33,7 +33,7 @@ import {
   isRuleRecord,
   textOfLines,
 } from "./find-preamble.js";
-import { csvOutput, type CsvRecord, readRecords } from "./csv-records.js";
+import { csvOutput, type CsvDialect, type CsvRecord, readRecords } from "./csv-records.js";
 import { indicatorWeight } from "../../../core/item/recognise.js";
 import { customaryItemColumns, columnShare } from "../columns/rate-columns.js";
 
@@ -72,11 +72,23 @@ async function read(
   options: ReadOptions,
   candidates: Delimiters,
 ): Promise<FormatReading> {
-  const found =
-    reading.settled === null
-      ? await settle(reading, options, candidates)
-      : { ...reading.settled, records: readSettled(reading, reading.settled.reading) };
-  return rowsOf(reading, found.columns, found.reading, found.records);
+  const { bytes, before, settled } = reading;
+  if (settled === null) return detect(reading, options, candidates);
+  const { delimiter, comment, spaced, skippedLines } = settled.reading;
+  const dialect = { delimiter: delimiter ?? ",", comment, spaced, lineEnd: bytes.lineEnd };
+  const records = await recordsOf(reading, dialect, skippedLines);
+  const header = before === null ? recordsOfHeader(settled.reading) : 0;
+  return rowsOf(reading, settled.columns, settled.reading, records.all(header));
+}
+
+/** The records of an input from where its reading begins, the header included. */
+async function recordsOf(
+  { bytes, before, pauses }: Pick<Reading, "bytes" | "before" | "pauses">,
+  dialect: CsvDialect,
+  skippedLines = 0,
+): Promise<Sample<CsvRecord>> {
+  const text = before === null ? await withoutLines(bytes, skippedLines) : bytes;
+  return new Sample(readRecords(text, dialect, before?.line ?? skippedLines), pauses);
 }
 
 /** The rows of records: one for each item column. */
@@ -84,7 +96,7 @@ export function rowsOf(
   { before, warnings }: Pick<Reading, "before" | "warnings">,
   columns: readonly string[],
   reading: InputReading,
-  records: RecordLists,
+  records: AsyncGenerator<readonly CsvRecord[]>,
 ): FormatReading {
   const { items, kind } = reading;
   for (const item of items) warnOfDuplicateName(columns, item, warnings);
@@ -98,13 +110,13 @@ export function rowsOf(
   return { columns, reading, rows };
 }
 
-type RecordLists = AsyncGenerator<readonly CsvRecord[]>;
-
-async function settle(
-  { bytes, pauses }: Reading,
+/** Detects the layout of an input in its first lines and records. */
+async function detect(
+  reading: Reading,
   options: ReadOptions,
   candidates: Delimiters,
-): Promise<Pick<FormatReading, "columns" | "reading"> & { readonly records: RecordLists }> {
+): Promise<FormatReading> {
+  const { bytes, pauses } = reading;
   const { lineEnd } = bytes;
   const { head, chunks } = await peek(bytes.chunks, isHeadComplete, pauses);
   const mark = options.comment ?? (options.guessed ? "#" : null);
@@ -116,14 +128,17 @@ async function settle(
   const delimiter = table.delimiter ?? candidates[0];
   const spaced = isSpaced(content, delimiter);
   const dialect = { delimiter, comment, spaced, lineEnd };
-  const text = await withoutLines({ ...bytes, chunks }, skippedLines);
-  const sample = new Sample(readRecords(text, dialect, skippedLines), pauses);
+  const sample = await recordsOf(
+    { ...reading, bytes: { ...bytes, chunks } },
+    dialect,
+    skippedLines,
+  );
   const named = (width: number): CommentNames | null => namesIn(comments, delimiter, width);
   const { columns, ...layout } = await findLayout(bytes.name, sample, named, options);
   const naming = layout.header === "comment" ? named(columns.length)?.comment : undefined;
   const told = comments.filter((line) => line !== naming);
   const skippedText = textOfLines([...told, ...table.skipped]);
-  const reading: InputReading = {
+  const found: InputReading = {
     format: options.format,
     delimiter,
     comment,
@@ -134,7 +149,7 @@ async function settle(
     ...(skippedText !== "" && { skippedText }),
     ...layout,
   };
-  return { columns, reading, records: sample.all(recordsOfHeader(reading)) };
+  return rowsOf(reading, columns, found, sample.all(recordsOfHeader(found)));
 }
 
 /** How many records are no rows: the header, and the rule below it. */
@@ -142,46 +157,19 @@ function recordsOfHeader({ header, rule }: InputReading): number {
   return header === "record" ? (rule === undefined ? 1 : 2) : 0;
 }
 
-async function* readSettled({ bytes, before }: Reading, reading: InputReading): RecordLists {
-  const { comment, spaced, skippedLines = 0 } = reading;
-  const dialect = { delimiter: reading.delimiter ?? ",", comment, spaced, lineEnd: bytes.lineEnd };
-  const text = before === null ? await withoutLines(bytes, skippedLines) : bytes;
-  const lists = readRecords(text, dialect, before?.line ?? skippedLines);
-  let left = before === null ? recordsOfHeader(reading) : 0;
-  for await (const list of lists) {
-    yield list.slice(left);
-    left = Math.max(0, left - list.length);
-  }
-}
-
 async function withoutLines(text: TextBytes, lines: number): Promise<TextBytes> {
-  let left = lines;
-  let { start } = text;
-  while (left > 0) {
-    const { value: chunk, done } = await text.chunks.next();
-    if (done === true) break;
-    const cut = endOfLines(chunk, left, text.lineEnd);
-    left -= cut.lines;
-    start += cut.end;
-    if (left > 0) continue;
-    return { ...text, start, chunks: continued({ value: chunk.subarray(cut.end) }, text.chunks) };
-  }
-  return { ...text, start };
-}
-
-function endOfLines(
-  chunk: Buffer,
-  most: number,
-  lineEnd: LineEnd,
-): { readonly lines: number; readonly end: number } {
-  const byte = lineEnd === "cr" ? "\r" : "\n";
+  if (lines === 0) return text;
+  const { lineEnd } = text;
+  const isEnough = (bytes: Buffer): boolean => countLineEnds(bytes, lineEnd) >= lines;
+  const { head, chunks } = await peek(text.chunks, isEnough);
   let end = 0;
-  for (let lines = 0; lines < most; lines++) {
-    const next = chunk.indexOf(byte, end);
-    if (next === -1) return { lines, end: chunk.length };
-    end = next + 1;
+  for (let n = 0; n < lines; n++) {
+    end = head.indexOf(lineEnd === "cr" ? "\r" : "\n", end) + 1 || head.length;
   }
-  return { lines: most, end };
+  // Its first chunk is the head.
+  await chunks.next();
+  const rest = continued({ done: false, value: head.subarray(end) }, chunks);
+  return { ...text, start: text.start + end, chunks: rest };
 }
 
 /** Whether quoted cells follow a space: `"192.0.2.1", "ssh, twice"`. */

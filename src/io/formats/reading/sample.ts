@@ -100,9 +100,12 @@ export class Sample<T> {
 
   /** Replays everything except the first `skipped` entries, then continues. */
   async *all(skipped = 0): AsyncGenerator<readonly T[]> {
-    const read = this.#read.splice(0).slice(skipped);
-    if (read.length > 0) yield read;
-    yield* continued(await this.#next, this.#batches);
+    let left = skipped;
+    const read = { done: false, value: this.#read.splice(0) } as const;
+    for await (const batch of continued(read, continued(await this.#next, this.#batches))) {
+      yield left === 0 ? batch : batch.slice(left);
+      left = Math.max(0, left - batch.length);
+    }
   }
 }
 

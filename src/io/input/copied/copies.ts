@@ -3,14 +3,14 @@ import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type Clock, systemClock } from "../../../core/clock.js";
 import { FatalError, startOver } from "../../../core/errors.js";
-import { type ChecksumState, RunningChecksum } from "../../../core/files/checksum.js";
+import type { ChecksumState } from "../../../core/files/checksum.js";
 import { openSealedJson, replaceFile, sealJson } from "../../../core/files/json-file.js";
 import { withoutFailed } from "../../../core/files/output-names.js";
 import { counted, formatBytes } from "../../../core/wording/quantity.js";
 import type { InputType } from "../../formats/typed-column.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import type { FileInput, NamedInput, RunInput } from "../types.js";
-import { verifyInput } from "../verify-input.js";
+import { verifyFile } from "../stored-input.js";
 import type { CopyShape } from "../table-input.js";
 
 /** Where the inputs of a run are copied, and what a run needs meanwhile. */
@@ -163,18 +163,10 @@ class Copy {
       });
     const { content } = (await readSeal(this.#place.folder)) ?? {};
     if (content === undefined) throw damaged("is incomplete");
-    const handle = await open(path, "r").catch((error: unknown) => {
-      throw damaged("cannot be opened", error);
-    });
-    try {
-      if ((await handle.stat()).size !== content.bytes) throw damaged("has another length");
-      await verifyInput({ name: path, handle }, content, 0);
-    } catch (error) {
-      if (!(error instanceof FatalError) || error.code === "copy_damaged") throw error;
+    const found = await verifyFile(path, content).catch((error: unknown) => {
       throw damaged("is damaged", error);
-    } finally {
-      await handle.close();
-    }
+    });
+    if (found.bytes !== content.bytes) throw damaged("is damaged");
   }
 }
 
@@ -182,13 +174,11 @@ class Copy {
 async function settle(path: string): Promise<ChecksumState> {
   const handle = await open(path, "r+");
   try {
-    const checksum = new RunningChecksum();
-    await checksum.read(handle, Infinity);
     await handle.sync();
-    return checksum.state();
   } finally {
     await handle.close();
   }
+  return verifyFile(path, null);
 }
 
 /** The extension of an object, which may tell the format of its copy. */

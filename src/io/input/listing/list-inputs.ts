@@ -14,7 +14,7 @@ import {
 import type { Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { FatalError, type ReputeError } from "../../../core/errors.js";
-import { openError } from "../verify-input.js";
+import { openError } from "../stored-input.js";
 
 export interface FolderSettings {
   /** The file that the run writes, which is left out. */

@@ -1,4 +1,4 @@
-import { open, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { UsageError } from "../../../core/errors.js";
 import type { Row } from "../../../core/row.js";
 import { columnName, matchColumn } from "../../formats/columns/name-columns.js";
@@ -7,7 +7,7 @@ import type { InputType } from "../../formats/typed-column.js";
 import type { InputReading, ItemColumn } from "../../formats/types.js";
 import { mustHaveMarks, type TlpChoice } from "../tlp-rows.js";
 import type { FilePosition, NamedInput, OpenedSource, SourcePosition } from "../types.js";
-import { verifyInput } from "../verify-input.js";
+import { verifyFile } from "../stored-input.js";
 import { choiceNotices } from "./choice-notices.js";
 import { type ColumnUnion, uniteColumns, uniteTypes } from "./column-union.js";
 
@@ -80,13 +80,7 @@ function current(files: readonly KnownFile[], { row }: SourcePosition): number {
 
 async function mustBeAsRead({ input, position }: KnownFile): Promise<void> {
   const { name, input: before } = position;
-  if (before === undefined || !("path" in input)) return;
-  const handle = await open(input.path);
-  try {
-    await verifyInput({ name, handle }, before, before.bytes);
-  } finally {
-    await handle.close();
-  }
+  if (before !== undefined && "path" in input) await verifyFile(input.path, before, name);
 }
 
 function refuseMix(files: readonly KnownFile[]): void {

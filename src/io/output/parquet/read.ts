@@ -1,7 +1,6 @@
-import { open, stat, mkdtemp, rm } from "node:fs/promises";
-import type { ChecksumState } from "../../../core/files/checksum.js";
+import { stat, mkdtemp, rm } from "node:fs/promises";
 import type { InputType } from "../../formats/typed-column.js";
-import { verifyInput } from "../../input/verify-input.js";
+import { verifyFile } from "../../input/stored-input.js";
 import {
   type OutputForm,
   outputReading,
@@ -105,16 +104,6 @@ function columnsOf(
 }
 
 /** Compares a file with what was read before. */
-async function verifyFile(path: string, before: ChecksumState | null): Promise<ChecksumState> {
-  const handle = await open(path);
-  try {
-    const { size } = await handle.stat();
-    return (await verifyInput({ name: path, handle }, before, size)).state();
-  } finally {
-    await handle.close();
-  }
-}
-
 async function* rowsIn(
   path: string,
   opened: OpenedFile,

@@ -9,9 +9,8 @@ import type { Row } from "../../../core/row.js";
 import { othersNotice, shownColumns } from "../../../io/formats/columns/name-columns.js";
 import { skippedNotice } from "../../../io/formats/csv/find-preamble.js";
 import { detectSourceFormat } from "../../../io/formats/registry.js";
-import { openSource } from "../../../io/input/open-input.js";
+import { openSource, type SniffedInput, sniffFormat } from "../../../io/input/open-input.js";
 import type { SourceFormat } from "../../../io/formats/types.js";
-import type { SniffedInput } from "../../../io/input/sniff-format.js";
 import { copiedTypes, copiesOf, isCopied } from "../../../io/input/copied/copies.js";
 import type { CopyShape, TableInput } from "../../../io/input/table-input.js";
 import {
@@ -122,9 +121,7 @@ export function readingOf(
   const sniff = (startAt: SourcePosition | null = null): Promise<SniffedInput> =>
     (sniffing ??=
       named === null
-        ? import("../../../io/input/sniff-format.js").then(({ sniffFormat }) =>
-            sniffFormat(input, { ...stored, comment, clock, before: startAt?.input }),
-          )
+        ? sniffFormat(input, { ...stored, comment, clock, before: startAt?.input })
         : Promise.resolve({ input, format: named, comment }));
   const flags = flagsOf(settings);
   return {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { linesSkipped } from "../../../../src/io/formats/csv/find-preamble.js";
 import { piped, plainRow, readSource } from "../../input/sources/sources-reading.js";
-import { sniffFormat } from "../../../../src/io/input/sniff-format.js";
+import { sniffFormat } from "../../../../src/io/input/open-input.js";
 import { Readable } from "node:stream";
 
 const noFlags = { guessed: true, header: null, itemColumn: null } as const;
