@@ -34,7 +34,7 @@ import {
   fileSchema,
 } from "./options.js";
 import type { OpenedLookup } from "../client/session/types.js";
-import type { FolderSettings } from "../io/input/listing/list-inputs.js";
+import type { FolderSettings } from "../io/input/list-inputs.js";
 import type { RunInput } from "../io/input/types.js";
 import { inGroups, runOptions } from "../jobs/enrich/options.js";
 import type { ReadingSettings } from "../jobs/enrich/row-source.js";

@@ -12,11 +12,7 @@ import {
 import { csvPieces } from "../../io/formats/csv/csv-writer.js";
 import type { Output } from "../../io/output/output.js";
 import { parseOutput } from "../../io/output/registry.js";
-import {
-  listInputs,
-  recursiveNotices,
-  skippedNotices,
-} from "../../io/input/listing/list-inputs.js";
+import { listInputs, recursiveNotices, skippedNotices } from "../../io/input/list-inputs.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { inputPaths } from "../../io/input/types.js";
 import { checkOutputName } from "../../io/output/check-paths.js";

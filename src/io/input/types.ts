@@ -102,17 +102,6 @@ export interface SkippedFile {
   readonly reason: string;
 }
 
-/** A folder of files, or of objects. */
-export interface InputFolder {
-  readonly name: string;
-  /** What is in it, in any order. Subfolders end in `/`. */
-  readonly entries: readonly string[];
-  pathOf(entry: string): string;
-  /** What an entry without `/` is; a link is what it leads to. */
-  kindOf(entry: string): Promise<"file" | "folder" | "other">;
-  open(entry: string): Promise<InputFolder>;
-}
-
 export interface SeveralInputs {
   readonly inputs: readonly NamedInput[];
   readonly skipped?: readonly SkippedFile[];

@@ -9,7 +9,7 @@ import {
   listInputs,
   recursiveNotices,
   skippedNotices,
-} from "../../io/input/listing/list-inputs.js";
+} from "../../io/input/list-inputs.js";
 import type {
   NamedInput,
   OpenedSource,

@@ -3,7 +3,7 @@ import type { MadeUp, Finding } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
 import type { Encoder, ReadOptions, SourceFormat } from "../../io/formats/types.js";
-import type { CopyPlace } from "../../io/input/copied/copies.js";
+import type { CopyPlace } from "../../io/input/copies.js";
 import type { OpenedSource, RunInput, SourcePosition } from "../../io/input/types.js";
 import type { Lookup } from "../../client/lookup/types.js";
 import type { EnrichSettings } from "./options.js";

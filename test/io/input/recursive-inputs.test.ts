@@ -75,8 +75,8 @@ test.each([["enrich"], ["plan"], ["extract"], ["schema", "--format", "postgres"]
 test("a nightly run into its own tree reads no output of an earlier night", async () => {
   const cwd = await folderWith({
     ...tree,
-    "in/killed.csv.state/lock": "",
-    "in/killed.csv.state/input.rows": "domain\nh-9.example.com\n",
+    "in/killed.csv.state/run.db": "",
+    "in/killed.csv.state/input.csv": "domain\nh-9.example.com\n",
   });
   const flags = ["--recursive", "--local", "--fail-on", "never"];
   const runOf = (...output: readonly string[]) =>

@@ -8,7 +8,7 @@ import { withSession, withServices } from "../../services/services.js";
 import type { CliContext } from "../../terminal/cli-context.js";
 import { ProgressDisplay } from "../../terminal/progress-display.js";
 import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../../core/errors.js";
-import type { FolderSettings } from "../../../io/input/listing/list-inputs.js";
+import type { FolderSettings } from "../../../io/input/list-inputs.js";
 import type { RunInput } from "../../../io/input/types.js";
 import type { Output } from "../../../io/output/output.js";
 import { statePath } from "../../../jobs/enrich/state/checkpoint.js";

@@ -8,7 +8,7 @@ import {
 import { mapLists } from "../../formats/reading/lines.js";
 import type { RunRows, TableRecords } from "../output.js";
 import { typedRecord } from "../output-row.js";
-import { copiedRows } from "../../input/copied/copied-rows.js";
+import { copiedRows } from "../../input/copies.js";
 import type { TableInput } from "../../input/table-input.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { sqlText } from "./copy-statement.js";

@@ -11,7 +11,7 @@ import { skippedNotice } from "../../../io/formats/csv/find-preamble.js";
 import { detectSourceFormat } from "../../../io/formats/registry.js";
 import { openSource, type SniffedInput, sniffFormat } from "../../../io/input/open-input.js";
 import type { SourceFormat } from "../../../io/formats/types.js";
-import { copiedTypes, copiesOf, isCopied } from "../../../io/input/copied/copies.js";
+import { copiedTypes, copiesOf, isCopied } from "../../../io/input/copies.js";
 import type { CopyShape, TableInput } from "../../../io/input/table-input.js";
 import {
   type Encoding,
@@ -183,7 +183,7 @@ function readingOfSeveral(
     inputFormat: () => files[0]!.inputFormat(),
     options: optionsOf(settings, settings.from ?? null),
     async open(startAt) {
-      const { openSeveral } = await import("../../../io/input/several/open-several.js");
+      const { openSeveral } = await import("../../../io/input/open-several.js");
       return openSeveral(files, settings, startAt);
     },
   };

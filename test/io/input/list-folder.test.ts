@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { listFolder } from "../../../../src/io/input/listing/list-folder.js";
-import { fileInput, type InputFolder } from "../../../../src/io/input/types.js";
+import { listFolder } from "../../../src/io/input/list-inputs.js";
+import { fileInput } from "../../../src/io/input/types.js";
+
+type InputFolder = Parameters<typeof listFolder>[1];
 
 /** A folder in memory, whose entries come in the order of the paths. */
 function folderOf(name: string, paths: readonly string[]): InputFolder {
@@ -19,7 +21,7 @@ function folderOf(name: string, paths: readonly string[]): InputFolder {
   };
 }
 
-const choice = { own: [], anyFile: false, recursive: true, parse: fileInput };
+const choice = { own: null, anyFile: false, recursive: true, parse: fileInput };
 
 const paths = fc.uniqueArray(
   fc
@@ -45,8 +47,8 @@ test("leaves out hidden files and what repute wrote, at any depth", async () => 
     "x/out.csv",
     "x/out.csv.manifest.json",
     "x/out.csv.failed",
-    "x/out.ndjson.state/journal/records",
-    "x/out.ndjson.state/input.rows",
+    "x/out.ndjson.state/run.db",
+    "x/out.ndjson.state/input.ndjson",
     "x/mine.state/b.csv",
   ];
   const { inputs, skipped } = await listFolder("in", folderOf("in/", tree), choice);

@@ -1,14 +1,19 @@
 import { stat } from "node:fs/promises";
-import { UsageError } from "../../../core/errors.js";
-import type { Row } from "../../../core/row.js";
-import { columnName, matchColumn } from "../../formats/columns/name-columns.js";
-import { flatten } from "../../formats/ndjson/ndjson-output.js";
-import type { InputType } from "../../formats/typed-column.js";
-import type { InputReading, ItemColumn } from "../../formats/types.js";
-import { mustHaveMarks, type TlpChoice } from "../tlp-rows.js";
-import type { FilePosition, NamedInput, OpenedSource, SourcePosition } from "../types.js";
-import { verifyFile } from "../stored-input.js";
-import { choiceNotices } from "./choice-notices.js";
+import { UsageError } from "../../core/errors.js";
+import type { Row } from "../../core/row.js";
+import {
+  columnName,
+  matchColumn,
+  othersNotice,
+  shownColumns,
+} from "../formats/columns/name-columns.js";
+import { skippedNotice } from "../formats/csv/find-preamble.js";
+import { flatten } from "../formats/ndjson/ndjson-output.js";
+import type { InputType } from "../formats/typed-column.js";
+import type { ColumnPlace, InputReading, ItemColumn } from "../formats/types.js";
+import { mustHaveMarks, type TlpChoice } from "./tlp-rows.js";
+import type { FilePosition, NamedInput, OpenedSource, SourcePosition } from "./types.js";
+import { verifyFile } from "./stored-input.js";
 import { type ColumnUnion, uniteColumns, uniteTypes } from "./column-union.js";
 
 interface SeveralFile extends NamedInput {
@@ -46,8 +51,11 @@ export async function openSeveral(
       refuseMix(known);
     }
     const at = startAt === null ? 0 : current(known, startAt);
-    for (const file of known.slice(0, at)) await mustBeAsRead(file);
-    const source = new SeveralSource(known, { at, startAt, flags });
+    for (const { input, position } of known.slice(0, at)) {
+      if (position.input === undefined || !("path" in input)) continue;
+      await verifyFile(input.path, position.input, position.name);
+    }
+    const source = new SeveralSource(known, at, startAt, flags);
     mustBeUsed(flags, known);
     mustHaveMarks("the input", source, flags);
     return source;
@@ -76,11 +84,6 @@ function current(files: readonly KnownFile[], { row }: SourcePosition): number {
   const begins = ({ position }: KnownFile): boolean =>
     position.start !== null && position.start.row < row;
   return Math.max(0, files.findLastIndex(begins));
-}
-
-async function mustBeAsRead({ input, position }: KnownFile): Promise<void> {
-  const { name, input: before } = position;
-  if (before !== undefined && "path" in input) await verifyFile(input.path, before, name);
 }
 
 function refuseMix(files: readonly KnownFile[]): void {
@@ -133,6 +136,8 @@ function commonReading(readings: readonly InputReading[]): InputReading {
   };
 }
 
+type Reached = NonNullable<FilePosition["start"]>;
+
 class SeveralSource implements OpenedSource {
   readonly columns: readonly string[];
   readonly types: readonly InputType[] | undefined;
@@ -150,19 +155,13 @@ class SeveralSource implements OpenedSource {
 
   constructor(
     files: readonly KnownFile[],
-    {
-      at,
-      startAt,
-      flags,
-    }: {
-      readonly at: number;
-      readonly startAt: SourcePosition | null;
-      readonly flags: SeveralFlags;
-    },
+    at: number,
+    startAt: SourcePosition | null,
+    { itemColumn }: SeveralFlags,
   ) {
     const positions = files.map(({ position }) => position);
     this.#files = files;
-    this.#namesColumns = [flags.itemColumn ?? []].flat().length > 1;
+    this.#namesColumns = [itemColumn ?? []].flat().length > 1;
     this.reading = commonReading(positions.map(({ reading }) => reading));
     this.notices = choiceNotices(positions);
     this.#union = uniteColumns(positions.map(({ columns }) => columns));
@@ -212,12 +211,12 @@ class SeveralSource implements OpenedSource {
   }
 
   async *#read(startAt: SourcePosition | null): AsyncGenerator<readonly Row[]> {
-    let reached = { offset: startAt?.offset ?? 0, row: startAt?.row ?? 0 };
+    let reached: Reached = { offset: startAt?.offset ?? 0, row: startAt?.row ?? 0 };
     let line = startAt?.line ?? 0;
     for (; this.#at < this.#files.length; this.#at++) {
       const { opened, open: openFile } = this.#files[this.#at]!;
       const position = this.#positions[this.#at]!;
-      const { name, columns, reading, input } = position;
+      const { columns, reading, input } = position;
       const start = position.start ?? reached;
       this.#positions[this.#at] = { ...position, start };
       const from = {
@@ -230,8 +229,7 @@ class SeveralSource implements OpenedSource {
       };
       const source = opened ?? (await openFile(from));
       this.#source = source;
-      const column = this.#namesColumns ? columnName(reading.items[0]) : undefined;
-      const rowOf = this.#placer({ name, column, start });
+      const rowOf = this.#placer({ ...position, start });
       for await (const batch of source.rows) {
         const rows = batch.map(rowOf);
         const last = rows.at(-1);
@@ -246,15 +244,8 @@ class SeveralSource implements OpenedSource {
   }
 
   /** Makes the rows of the current file: counted across all, with a cell for every column. */
-  #placer({
-    name,
-    column,
-    start,
-  }: {
-    readonly name: string;
-    readonly column: string | undefined;
-    readonly start: NonNullable<FilePosition["start"]>;
-  }): (row: Row) => Row {
+  #placer({ name, reading, start }: FilePosition & { readonly start: Reached }): (row: Row) => Row {
+    const column = this.#namesColumns ? columnName(reading.items[0]) : undefined;
     const { columns, places } = this.#union;
     const own = places[this.#at] ?? null;
     const placed = <Value>(values: readonly Value[], missing: Value): readonly Value[] =>
@@ -286,4 +277,57 @@ class SeveralSource implements OpenedSource {
       warnings: [...this.#source.warnings],
     };
   }
+}
+
+const mostNamed = 3;
+
+/** Tells which column each of several files uses: one line per column, the most frequent first. */
+function choiceNotices(files: readonly FilePosition[]): readonly string[] {
+  const byColumn = new Map<string, FilePosition[]>();
+  for (const file of files) {
+    const { items, format } = file.reading;
+    if (format === "text") continue;
+    const column = shownColumns(items);
+    byColumn.set(column, [...(byColumn.get(column) ?? []), file]);
+  }
+  const groups = [...byColumn].toSorted(([, a], [, b]) => b.length - a.length);
+  const skips = files.flatMap(({ name, reading }) => skippedNotice(reading, name) ?? []);
+  const choices = groups.map(([column, group]) => {
+    const where =
+      group.length > mostNamed ? `${group.length} files` : group.map(({ name }) => name).join(", ");
+    return `using column ${column} in ${where}${sampled(group)}`;
+  });
+  return [...skips, ...choices, ...othersIn(files)];
+}
+
+/** One line for the other columns with items, of all files. */
+function othersIn(files: readonly FilePosition[]): readonly string[] {
+  const chosen = new Map<string, ColumnPlace>();
+  const rows = new Map<string, number>();
+  let sampled = 0;
+  for (const { items, others } of files.map(({ reading }) => reading)) {
+    if (others === undefined) continue;
+    for (const item of items) chosen.set(columnName(item), item);
+    for (const column of others.columns) {
+      const name = columnName(column);
+      rows.set(name, (rows.get(name) ?? 0) + column.rows);
+    }
+    sampled += others.sampled;
+  }
+  const columns = Array.from(rows, ([name, found]) => ({ name, index: 0, rows: found }));
+  const unchosen = columns.filter(({ name }) => !chosen.has(name));
+  return unchosen.length === 0
+    ? []
+    : [othersNotice([...chosen.values()], { sampled, columns: unchosen })];
+}
+
+function sampled(group: readonly FilePosition[]): string {
+  let cells = 0;
+  let indicators = 0;
+  for (const { reading } of group) {
+    const [{ sample }] = reading.items;
+    cells += sample?.cells ?? 0;
+    indicators += sample?.indicators ?? 0;
+  }
+  return cells === 0 ? "" : ` (${indicators} of ${cells} sampled cells are indicators)`;
 }

@@ -1,17 +1,20 @@
-import { privateFolder } from "../../../core/files/folders.js";
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { privateFolder } from "../../core/files/folders.js";
+import { mkdir, mkdtemp, open, readFile, rename, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { cellRecords } from "../formats/csv/cells.js";
+import { openInput } from "./open-input.js";
 import { basename, dirname, join } from "node:path";
-import { type Clock, systemClock } from "../../../core/clock.js";
-import { FatalError, startOver } from "../../../core/errors.js";
-import type { ChecksumState } from "../../../core/files/checksum.js";
-import { openSealedJson, replaceFile, sealJson } from "../../../core/files/json-file.js";
-import { withoutFailed } from "../../../core/files/output-names.js";
-import { counted, formatBytes } from "../../../core/wording/quantity.js";
-import type { InputType } from "../../formats/typed-column.js";
-import { outputFault } from "../../../core/files/output-fault.js";
-import type { FileInput, NamedInput, RunInput } from "../types.js";
-import { verifyFile } from "../stored-input.js";
-import type { CopyShape } from "../table-input.js";
+import { type Clock, systemClock } from "../../core/clock.js";
+import { FatalError, startOver } from "../../core/errors.js";
+import type { ChecksumState } from "../../core/files/checksum.js";
+import { openSealedJson, replaceFile, sealJson } from "../../core/files/json-file.js";
+import { withoutFailed } from "../../core/files/output-names.js";
+import { counted, formatBytes } from "../../core/wording/quantity.js";
+import type { InputType } from "../formats/typed-column.js";
+import { outputFault } from "../../core/files/output-fault.js";
+import type { FileInput, NamedInput, RunInput } from "./types.js";
+import { verifyFile } from "./stored-input.js";
+import type { CopyShape, TableInput } from "./table-input.js";
 
 /** Where the inputs of a run are copied, and what a run needs meanwhile. */
 export interface CopyPlace {
@@ -89,6 +92,20 @@ async function readSeal(folder: string): Promise<Partial<CopySeal> | null> {
 /** How often the progress of a long copy is told. */
 const noticeMs = 10_000;
 
+/** Where an input is copied to, and how its copy is read. */
+function copyInput(
+  { path, table }: FileInput,
+  { folder, shape }: CopyPlace,
+  version: () => Promise<string | null>,
+): FileInput {
+  if (table === undefined) {
+    return { path: join(folder, `input${extensionOf(path)}`), copyOf: { name: path, version } };
+  }
+  const { name, kind } = table;
+  const file = shape === "cells" ? "input.rows" : "input.ndjson";
+  return { path: join(folder, file), copyOf: { name, kind, shape } };
+}
+
 class Copy {
   /** The copy as input. */
   readonly input: FileInput;
@@ -100,18 +117,7 @@ class Copy {
   constructor(given: FileInput, place: CopyPlace) {
     this.#given = given;
     this.#place = place;
-    const { path, table } = given;
-    const { folder, shape } = place;
-    this.input =
-      table === undefined
-        ? {
-            path: join(folder, `input${extensionOf(path)}`),
-            copyOf: { name: path, version: () => (this.#version ??= versionOf(path)) },
-          }
-        : {
-            path: join(folder, shape === "cells" ? "input.rows" : "input.ndjson"),
-            copyOf: { name: table.name, kind: table.kind, shape },
-          };
+    this.input = copyInput(given, place, () => (this.#version ??= versionOf(given.path)));
   }
 
   async make(): Promise<void> {
@@ -137,7 +143,7 @@ class Copy {
     const { shape, signal, clock = systemClock, onWarning, onNotice } = this.#place;
     const { path: address, table } = this.#given;
     if (table === undefined) {
-      const { downloadObject } = await import("../../s3/read-object.js");
+      const { downloadObject } = await import("../s3/read-object.js");
       let told = clock.monotonic();
       const onBytes = (bytes: number, size: number): void => {
         if (clock.monotonic() - told < noticeMs) return;
@@ -189,9 +195,32 @@ function extensionOf(address: string): string {
 
 /** Null if it cannot be found out: the copy goes for it. */
 async function versionOf(address: string): Promise<string | null> {
-  const { pinObject } = await import("../../s3/read-object.js");
+  const { pinObject } = await import("../s3/read-object.js");
   return pinObject(address).then(
     ({ etag }) => etag || null,
     () => null,
   );
+}
+
+/** The texts of a table's rows, through a temporary copy; "" for null. */
+export async function* copiedRows(
+  table: Pick<TableInput, "copy">,
+): AsyncGenerator<readonly (readonly string[])[]> {
+  const folder = await mkdtemp(join(tmpdir(), "repute-"));
+  try {
+    const path = join(folder, "input.rows");
+    await table.copy({ path, shape: "cells" }, {});
+    const bytes = await openInput({ path }, { gzip: false, offset: 0 });
+    try {
+      let headers = 1;
+      for await (const records of cellRecords(bytes, 0)) {
+        yield records.slice(headers).map(({ cells }) => cells);
+        headers = 0;
+      }
+    } finally {
+      await bytes.close();
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

@@ -1,5 +1,5 @@
-import type { InputType } from "../../formats/typed-column.js";
-import type { FilePosition } from "../types.js";
+import type { InputType } from "../formats/typed-column.js";
+import type { FilePosition } from "./types.js";
 
 export interface ColumnUnion {
   readonly columns: readonly string[];
