@@ -30,6 +30,11 @@ export function toWellFormed(text: string): string {
   return (text as string & { toWellFormed(): string }).toWellFormed();
 }
 
+/** A copy of a part of a text, which would keep all of the text in memory. */
+export function detached(part: string): string {
+  return ` ${part}`.slice(1);
+}
+
 const escapeBase = 0xdc00;
 
 /** Valid sequences of several bytes, as Latin-1 (RFC 3629, section 4), or a single other byte. */

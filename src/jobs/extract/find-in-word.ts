@@ -1,3 +1,4 @@
+import { detached } from "../../core/bytes.js";
 import { readHostname } from "../../core/item/hostname.js";
 import { readSendable, type WrittenItem, readWord, withoutTail } from "../../core/item/word.js";
 import { judgeWord, type Judgement } from "./is-meant.js";
@@ -30,6 +31,7 @@ const unmarked = /\w{25}/;
 const url = /(?<![a-z])(?:h(?:tt|xx)ps?|ftp|wss?)\u0001?:\/\/.+$/i;
 /** XML names what it is written in by a URL that nobody visits. */
 const namespace = /\bxmlns(?::[\w-]+)?=["']$/;
+const isNamespace = (before: string): boolean => before.at(-2) === "=" && namespace.test(before);
 /** A URL without a scheme that begins the word. */
 const bareUrl =
   /^[([*_~>-]*(?:[a-z][\w-]*:)?(?:(?:[^/?#:;()[\]=@.\u0001]+\u0001?\.)+[^/?#:;()[\]=@.]+|\[[\da-f:.\u0001]+\])(?::\d+)?(?:\/.|\?[\w-]+=)/i;
@@ -79,13 +81,8 @@ function findInPiece<T>(search: Search<T>, found: Word, word: string): number {
     const urlEnd = endOfUrl(text, at, end);
     const before = text.slice(Math.max(0, at - 256), at);
     const written = withoutSentence(text.slice(at, urlEnd), before);
-    const address = before.endsWith("|") ? written.replace(ruleEnd, "") : written;
-    let read = known.get(address);
-    if (read === undefined) {
-      read = readItem(address);
-      known.set(address, read);
-    }
-    if (read?.item.kind === "url" && !namespace.test(before)) onItem(read, line);
+    const read = knownItem(before.endsWith("|") ? written.replace(ruleEnd, "") : written, known);
+    if (read?.item.kind === "url" && !isNamespace(before)) onItem(read, line);
     return urlEnd;
   }
   if (word.includes("/") && continued.test(text.charAt(end)) && bareUrl.test(word)) {
@@ -144,11 +141,7 @@ function itemIn<T>(
 ): FoundItem<T> | null {
   if (part.length < shortest) return null;
   if (!marked.test(part) && !(part.length >= shortestUnmarked && unmarked.test(part))) return null;
-  let found = known.get(part);
-  if (found === undefined) {
-    found = readItem(part);
-    known.set(part, found);
-  }
+  const found = knownItem(part, known);
   if (found === null) return null;
   const { isMeant, value } = found;
   const place = { text, at, end: at + part.length };
@@ -159,6 +152,15 @@ function itemIn<T>(
 
 /** `a.io` and `1::2`. */
 const shortest = 4;
+
+function knownItem<T>(word: string, known: KnownWords<T>): FoundItem<T> | null {
+  const seen = known.get(word);
+  if (seen !== undefined) return seen;
+  const copy = detached(word);
+  const found = readItem<T>(copy);
+  known.set(copy, found);
+  return found;
+}
 
 function readItem<T>(word: string): FoundItem<T> | null {
   const reading = readSendable(word.replaceAll(defangMark, ""));
@@ -261,11 +263,12 @@ const within = new RegExp(`[,|'][\\w%/?&=#~+-]${inWord}*`, "y");
  */
 function withoutSentence(url: string, before: string): string {
   const bare = withoutTail(url);
-  const mark = emphasis.exec(bare)?.[0];
+  const mark = emphases.has(bare.at(-1)) ? emphasis.exec(bare)?.[0] : undefined;
   if (mark === undefined) return bare;
   const line = before.slice(before.lastIndexOf("\n") + 1);
   const isOpen = line.split(mark).length % 2 === 0;
   return isOpen ? withoutTail(bare.slice(0, -mark.length)) : bare;
 }
 
+const emphases: ReadonlySet<string | undefined> = new Set("*_~");
 const emphasis = /(?:\*+|_+|~+)$/;

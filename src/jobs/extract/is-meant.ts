@@ -21,7 +21,7 @@ function groups<G extends string>(words: Record<G, string>): ReadonlyMap<string,
 
 /** Top-level domains that also are endings of files, or members in code, or just words of it. */
 const endings = groups({
-  file: "py sh md rs pl ps so zip mov mm cab cat cpa dot app do java",
+  file: "py sh md rs pl ps so cc am ac zip mov mm cab cat cpa dot app do java",
   country: "id is as by my",
   member: "name map call data date day new open post run select style page foo bar int read",
   vague: "info live link host media network space zone work events email support",
@@ -273,17 +273,20 @@ const otherName = /^.*[\w-]\.[\w-]+[^\s,;]*\s+(?!(?:and|or|und|et|y|&)\s)/s;
 function kindInLine(place: TextPlace): "host" | "other" | null {
   const behind = toldBehind.exec(lineAfter(place));
   if (behind !== null) return behind.groups?.["host"] === undefined ? "other" : "host";
-  const [, description = ""] = described.exec(lineAfter(place)) ?? [];
-  const kinds = Array.from(description.matchAll(told), ({ groups }) => groups?.["host"]);
-  if (kinds.length > 0) return kinds.some(Boolean) ? "host" : "other";
-  const before = lineBefore(place).slice(-wordReach).replace(otherName, "");
-  let nearest: "host" | "other" | null = null;
+  const description = described.exec(lineAfter(place))?.[1] ?? "";
+  const kinds = kindsIn(description);
+  if (kinds.length > 0) return kinds.includes("host") ? "host" : "other";
+  return kindsIn(lineBefore(place).slice(-wordReach).replace(otherName, "")).at(-1) ?? null;
+}
+
+function kindsIn(text: string): readonly ("host" | "other")[] {
+  const kinds: ("host" | "other")[] = [];
   // matchAll would copy the expression for every name.
   told.lastIndex = 0;
-  for (let word = told.exec(before); word !== null; word = told.exec(before)) {
-    nearest = word.groups?.["host"] === undefined ? "other" : "host";
+  for (let word = told.exec(text); word !== null; word = told.exec(text)) {
+    kinds.push(word.groups?.["host"] === undefined ? "other" : "host");
   }
-  return nearest;
+  return kinds;
 }
 
 const fileKey =

@@ -1,5 +1,5 @@
 import { TextDecoder } from "node:util";
-import { encodeText } from "../../core/bytes.js";
+import { detached, encodeText } from "../../core/bytes.js";
 import { binaryKind } from "../../io/input/refuse-binary.js";
 import { isMarkup, MarkupReader } from "./markup.js";
 
@@ -41,7 +41,8 @@ const longestHeader = 64 * 1024;
 /** Lines that may end a body. */
 const divider = /^(?:--|From )[^\n]*/gm;
 const envelope = /^From \S+ .*\d{4}\s*$/;
-const notBase64 = /^(?![A-Za-z\d+/]*=*[ \t]*\r?$)/gm;
+/** What a line of base64 has not: other characters, or something behind a blank or `=`. */
+const notBase64 = /[^A-Za-z\d+/= \t\r\n]|[ \t](?=[^ \t\r\n])|=(?=[A-Za-z\d+/])/g;
 const mostNested = 8;
 
 /**
@@ -121,7 +122,7 @@ export class MailReader implements TextReader {
   }
 
   #beginBody(part: Part, mail: string, begin: number): boolean {
-    if (part.boundary !== null) this.#boundaries.add(part.boundary);
+    if (part.boundary !== null) this.#boundaries.add(detached(part.boundary));
     else if (part.type !== "message/rfc822" || part.encoding === "base64") {
       const before = this.#line;
       const onUnread = (what: string): void => {
@@ -137,12 +138,16 @@ export class MailReader implements TextReader {
 
   /** Where the line begins that ends the body; -1 if there is none yet. */
   #endOfBody(mail: string, from: number): number {
-    const line = this.#body?.part.encoding === "base64" ? notBase64 : divider;
-    line.lastIndex = from;
-    for (let found = line.exec(mail); found !== null; found = line.exec(mail)) {
+    if (this.#body?.part.encoding === "base64") {
+      notBase64.lastIndex = from;
+      const found = notBase64.exec(mail);
+      return found === null ? -1 : Math.max(from, mail.lastIndexOf("\n", found.index) + 1);
+    }
+    divider.lastIndex = from;
+    for (let found = divider.exec(mail); found !== null; found = divider.exec(mail)) {
       const bare = found[0].trimEnd();
       const isBoundary = [bare.slice(2), bare.slice(2, -2)].some((b) => this.#boundaries.has(b));
-      if (line === notBase64 || isBoundary || envelope.test(bare)) return found.index;
+      if (isBoundary || envelope.test(bare)) return found.index;
     }
     return -1;
   }
@@ -187,7 +192,7 @@ function decodeOf(part: Part, onUnread: (what: string) => void, body: string): D
         ? (lines) => base64Text(lines, decoder ?? new TextDecoder(), refuse)
         : refuse("not base64");
     case "quoted-printable":
-      return (lines) => (decoder ?? new TextDecoder()).decode(quotedBytes(joined(lines)));
+      return (lines) => (decoder ?? new TextDecoder()).decode(quotedBytes(lines));
     case "":
     case "7bit":
     case "8bit":
@@ -210,56 +215,80 @@ function lineEnds(text: string, end: number): number {
   return count;
 }
 
-/** A line that a `=` continues is joined with the next one; every line stays a line. */
-function joined(lines: string): string {
-  const whole = lines.replaceAll(/=[ \t]*\r?\n/g, joint).split("\n");
-  return whole
-    .map((line) => line.replaceAll(joint, "") + "\n".repeat(line.split(joint).length - 1))
-    .join("\n");
-}
-
-/** Stands for the end of a line that the next one continues. */
-const joint = "\u0002";
-
-/** Line ends within a line become carriage returns. */
+/**
+ * The bytes of quoted-printable lines. Every line stays a line: those that `=` continues are ended behind
+ * their last one. Line ends within a line become carriage returns.
+ */
 function quotedBytes(lines: string): Buffer {
-  const latin = encodeText(lines).toString("latin1");
-  const plain = latin.replaceAll(/=([\da-f]{2})/gi, (_, hex: string) =>
-    hex.toLowerCase() === "0a" ? "\r" : String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-  return Buffer.from(plain, "latin1");
+  const bytes = encodeText(lines);
+  let length = 0;
+  let continued = 0;
+  const endLines = (): void => {
+    for (; continued > 0; continued--) bytes[length++] = lineFeed;
+  };
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!;
+    if (byte === lineFeed) endLines();
+    bytes[length++] = byte;
+    if (byte !== equalsSign) continue;
+    const code = valueOf[bytes[at + 1] ?? 0]! * 16 + valueOf[bytes[at + 2] ?? 0]!;
+    if (code >= 0) {
+      bytes[length - 1] = code === lineFeed ? carriageReturn : code;
+      at += 2;
+      continue;
+    }
+    let end = at + 1;
+    while (blanks.has(bytes[end])) end++;
+    if (bytes[end] !== lineFeed) continue;
+    continued++;
+    length--;
+    at = end;
+  }
+  endLines();
+  return bytes.subarray(0, length);
 }
+
+const equalsSign = 0x3d;
+const carriageReturn = 0x0d;
+const blanks: ReadonlySet<number | undefined> = new Set([0x09, 0x20, carriageReturn]);
+/** Values of hexadecimal digits by their codes; negative for other characters. */
+const valueOf = new Int16Array(256).fill(-256);
+for (const [value, digit] of Buffer.from("0123456789abcdef").entries()) valueOf[digit] = value;
+for (const [value, digit] of Buffer.from("ABCDEF").entries()) valueOf[digit] = 10 + value;
 
 function base64Text(
   lines: string,
   decoder: TextDecoder,
   refuse: (reason: string) => null,
 ): string | null {
-  const bytes = Buffer.from(lines.replaceAll(/[\s=]+/g, ""), "base64");
+  // Some programs pad each piece, and the first padding would end the text.
+  const pieces = lines.split(/=+/).map((piece) => Buffer.from(piece, "base64"));
+  const bytes = Buffer.concat(pieces);
   const kind = decoder.encoding.startsWith("utf-16") ? null : binaryKind(bytes);
   return kind === null ? decoder.decode(bytes) : refuse(kind);
 }
 
 function partOf(header: string): Part {
   const unfolded = header.replaceAll(/\r?\n[ \t]+/g, " ");
-  const found = Array.from(unfolded.matchAll(partField), ([, name, value]) => {
-    return [name!.toLowerCase(), value!.trim()] as const;
-  });
-  // The first of several counts.
-  const fields = new Map(found.reverse());
-  const content = fields.get("type") ?? "";
+  const content = valueIn(unfolded, fields.type) ?? "";
   const type = /^[^\s;]*/.exec(content)![0].toLowerCase();
-  const fileName = parameter(fields.get("disposition") ?? "", parameters.filename);
+  const encoding = valueIn(unfolded, fields.encoding) ?? "";
+  const fileName = valueIn(valueIn(unfolded, fields.disposition) ?? "", parameters.filename);
   return {
     type,
-    charset: (parameter(content, parameters.charset) ?? "").toLowerCase(),
-    encoding: /^[^\s;(]*/.exec(fields.get("transfer-encoding") ?? "")![0].toLowerCase(),
-    name: fileName ?? parameter(content, parameters.name) ?? "",
-    boundary: type.startsWith("multipart/") ? parameter(content, parameters.boundary) : null,
+    charset: (valueIn(content, parameters.charset) ?? "").toLowerCase(),
+    encoding: /^[^\s;(]*/.exec(encoding)![0].toLowerCase(),
+    name: fileName ?? valueIn(content, parameters.name) ?? "",
+    boundary: type.startsWith("multipart/") ? valueIn(content, parameters.boundary) : null,
   };
 }
 
-const partField = /^content-(type|transfer-encoding|disposition):(.*)/gim;
+/** The first of several fields counts. */
+const fields = {
+  type: /^content-type:[ \t]*(.*)/im,
+  encoding: /^content-transfer-encoding:[ \t]*(.*)/im,
+  disposition: /^content-disposition:(.*)/im,
+};
 const parameters = {
   boundary: /;\s*boundary\*?\s*=\s*(?:"([^"]*)"|([^\s;]+))/i,
   charset: /;\s*charset\*?\s*=\s*(?:"([^"]*)"|([^\s;]+))/i,
@@ -267,8 +296,8 @@ const parameters = {
   name: /;\s*name\*?\s*=\s*(?:"([^"]*)"|([^\s;]+))/i,
 };
 
-function parameter(value: string, pattern: RegExp): string | null {
-  const found = pattern.exec(value);
+function valueIn(text: string, pattern: RegExp): string | null {
+  const found = pattern.exec(text);
   return found?.[1] ?? found?.[2] ?? null;
 }
 

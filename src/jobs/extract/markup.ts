@@ -60,7 +60,7 @@ export class MarkupReader {
   }
 
   #text(text: string): string {
-    return this.#raw === null && text.includes("&") ? withoutEntities(text) : text;
+    return this.#raw === null ? withoutEntities(text) : text;
   }
 
   #tag(markup: string): string {
@@ -69,15 +69,25 @@ export class MarkupReader {
     const name = /^<(\/?[a-z][a-z\d]*)/i.exec(markup)?.[1]?.toLowerCase() ?? "";
     if (this.#raw !== null) this.#raw = null;
     else if (name === "script" || name === "style") this.#raw = name;
-    const values = Array.from(markup.matchAll(attribute), ([, double, single, bare]) => {
-      const value = withoutEntities(double ?? single ?? bare ?? "").replaceAll(/[\r\n]/g, "");
-      // What browsers do with a blank in an address.
-      return oneAddress.test(value) ? value.trim().replaceAll(" ", "%20") : value;
-    });
-    const lines = "\n".repeat(markup.split("\n").length - 1);
-    const shown = values.map((value) => ` "${value}" `).join("");
+    const shown = markup.includes("=") ? attributesOf(markup) : "";
+    const lines = markup.includes("\n") ? "\n".repeat(markup.split("\n").length - 1) : "";
     return shown + lines + (inline.has(name.replace("/", "")) ? "" : "\r");
   }
+}
+
+/** The values of attributes that hold addresses, in quotes. */
+function attributesOf(markup: string): string {
+  let shown = "";
+  // matchAll would copy the expression for every tag.
+  attribute.lastIndex = 0;
+  for (let found = attribute.exec(markup); found !== null; found = attribute.exec(markup)) {
+    const [, double, single, bare = ""] = found;
+    const value = withoutEntities(double ?? single ?? bare).replaceAll(/[\r\n]/g, "");
+    // What browsers do with a blank in an address.
+    const isSplit = value.includes(" ") && oneAddress.test(value);
+    shown += ` "${isSplit ? value.trim().replaceAll(" ", "%20") : value}" `;
+  }
+  return shown;
 }
 
 const unfinished = /(?:&[\w#]{0,12}|<(?:!-?|\/?[\w:]{0,32}))$/;
@@ -112,6 +122,7 @@ const named: ReadonlyMap<string, string> = new Map(
 );
 
 export function withoutEntities(text: string): string {
+  if (!text.includes("&")) return text;
   return text.replaceAll(
     /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]+));?/gi,
     (entity, decimal, hex, name) => {

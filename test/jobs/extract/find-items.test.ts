@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
 import { itemFinder } from "../../../src/jobs/extract/find-items.js";
 
@@ -167,6 +169,7 @@ it.each([
 // Endings of countries and newer domains that files have, too: hosts unless the text says file or code.
 it.each([
   ["Victims went to pay-now.pl yesterday.", true],
+  ["Cards were sold on pay-now.cc for years.", true],
   ["We have seen pay-now.sh since Monday.", true],
   ["Mails lead to pay-now.rs and pay-now.app.", true],
   ["Fri 10:02:11 deny_all 192.0.2.7 -> pay-now.zip #12 in_use(3)", true],
@@ -182,6 +185,8 @@ it.each([
   ["See [pay-now.md](a) and [pay-now.rs]: b", false],
   ['The new "pay-now.py" takes more.', false],
   ["Fixes #12, #14 with pay-now.sh --force", false],
+  ["* gcc/pay-now.cc (pay_now): New function.", false],
+  ["* pay-now.am: Install the pages.", false],
   ["Let lib/core.c, src/main.c and pay-now.ps be.", false],
   ["Set\n.B pay\\-now.so\n.B a\n.B c\n", false],
 ])("tells whether a host is in %j", (text, expected) => {
@@ -199,4 +204,21 @@ it("tells what it leaves out as file, version or code", () => {
     (word) => leftOut.push(word),
   );
   expect(leftOut).toEqual(["main.rs", "self.id", "1.2.3.4"]);
+});
+
+it("keeps items, and not the text around them", () => {
+  setFlagsFromString("--expose-gc");
+  const heapUsed = (): number => {
+    runInNewContext("gc")();
+    return process.memoryUsage().heapUsed;
+  };
+  const found: string[] = [];
+  const find = itemFinder();
+  const before = heapUsed();
+  for (let number = 0; number < 64; number++) {
+    const prose = "some words of a text\n".repeat(50_000);
+    find(`${prose}at host-${number}.example.com\n`, ({ item }) => found.push(item.value));
+  }
+  expect(found).toHaveLength(64);
+  expect(heapUsed() - before).toBeLessThan(16 * 1024 * 1024);
 });

@@ -140,7 +140,8 @@ it("says where a later part begins, in any blocks of whole lines", () => {
     part("", "x", ""),
   ];
   const mail = `${head}--b\n${parts.join("--b\n")}`;
-  for (const blocks of [[mail], mail.split(/(?<=\n)/)]) {
+  const cuts = [/(?<=\n)/, /(?<=\n\n)/, /(?<=\n(?=--b))/, /(?<=\n(?=Content-Type))/];
+  for (const blocks of [[mail], ...cuts.map((cut) => mail.split(cut))]) {
     const { unread } = itemsOf(mail, blocks);
     expect(unread).toEqual([expect.stringMatching(/^14 part text\/plain not read/)]);
   }
