@@ -1,5 +1,6 @@
 import { execFile, spawn } from "node:child_process";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -45,6 +46,18 @@ test("every measure runs, reports its ratios and leaves nothing behind", async (
   const none = ratios.filter(({ median = 0 }) => !(median > 0)).map(({ pair }) => pair);
   expect(none).toEqual([]);
   expect(await readdir(folder)).toEqual([]);
+}, 180_000);
+
+test("writes figures and shares of the processor's time between the marks of a page", async () => {
+  const folder = await temporaryFolder();
+  const page = join(folder, "page.md");
+  await writeFile(page, "# Page\n\n<!-- measured -->\nold\n<!-- end -->\n\nThe end.\n");
+  await bench(folder, "lookups", ...small, "--page", page);
+  const text = await readFile(page, "utf8");
+  expect(text).toMatch(/^# Page\n\n<!-- measured -->\n[^]*<!-- end -->\n\nThe end\.\n$/);
+  expect(text).toMatch(/\| both lookups, [^|]+\| repute ÷ bare \| [\d.]+ \| [\d.]+ \| ≥/);
+  expect(text).toMatch(/\| answers in SQLite \| [\d.,]+ \| \d+% \|/);
+  expect(text).not.toContain("old");
 }, 180_000);
 
 test("refuses an unknown name and lists the known ones", async () => {

@@ -2,7 +2,8 @@
 import { cpus, loadavg, totalmem } from "node:os";
 import { parseArgs } from "node:util";
 import { measures } from "./measures.mjs";
-import { reportMeasures } from "./report.mjs";
+import { cpuByPart } from "./profile.mjs";
+import { reportMeasures, writePage } from "./report.mjs";
 import { defaultRows, runMeasure } from "./run-measure.mjs";
 
 const names = Object.keys(measures);
@@ -10,7 +11,7 @@ const rowsByDefault = [
   String(defaultRows),
   ...Object.entries(measures).flatMap(([name, { rows }]) => (rows ? [`${name} ${rows}`] : [])),
 ].join("; ");
-const help = `npm run bench -- [NAME...] [--repeat N] [--rows N] [--long] [--json]
+const help = `npm run bench -- [NAME...] [--repeat N] [--rows N] [--long] [--json] [--page FILE]
 
 Names, all but memory when none is given:
 ${Object.entries(measures)
@@ -22,6 +23,7 @@ ${Object.entries(measures)
   --rows N     rows of the input (${rowsByDefault})
   --long       memory too, which takes minutes
   --json       one JSON object instead of tables
+  --page FILE  put the figures, and where the processor's time goes, between the marks of a page
 `;
 
 const { values, positionals } = parseArgs({
@@ -32,6 +34,7 @@ const { values, positionals } = parseArgs({
     concurrency: { type: "string", default: "32" },
     long: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
+    page: { type: "string" },
     help: { type: "boolean", default: false },
   },
 });
@@ -76,6 +79,11 @@ async function bench(asked) {
     progress("");
     if (Object.keys(results).length > 0) report(results, repeat);
   }
+  if (values.page === undefined) return;
+  progress("profile");
+  const micros = await cpuByPart({ rows: rows ?? defaultRows, concurrency, signal });
+  progress("");
+  await writePage(values.page, machine, Object.values(results), micros);
 }
 
 function report(results, repeat) {

@@ -31,6 +31,9 @@ const place = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
 export const reputeProgram = place("dist/program/repute.js");
 
+/** The program as compiled, a module a file. */
+export const unbundledProgram = place("dist/cli/main.js");
+
 /** Far above what any machine reaches: the pace is active but never delays a request. */
 const unboundRate = "1000000/s";
 

@@ -1,4 +1,5 @@
 // @ts-check
+import { readFile, writeFile } from "node:fs/promises";
 
 /** @typedef {import("./statistics.mjs").Spread} Spread */
 
@@ -33,6 +34,52 @@ export function reportMeasures(results) {
       })),
     ),
   );
+}
+
+/**
+ * Writes the ratios and where the processor's time goes into a page, between its marks.
+ *
+ * @param {string} path
+ * @param {string} machine
+ * @param {readonly import("./run-measure.mjs").MeasureResult[]} results
+ * @param {readonly [part: string, micros: number][]} micros
+ */
+export async function writePage(path, machine, results, micros) {
+  const ratios = results.flatMap(({ title, contestants, comparisons }) =>
+    comparisons.map(({ of, by, what, ratio, cpuRatio, wanted }) => {
+      const { rowsPerSecond, peakBytes } = contestants.find(({ name }) => name === of) ?? {};
+      const pair = `${of} ÷ ${by}${what === "rate" ? "" : `, ${names[what]}`}`;
+      const absolute = [rowsPerSecond?.median, peakBytes && peakBytes / 2 ** 20];
+      const cells = [title, pair, figure(ratio.median), cpuRatio && figure(cpuRatio.median)];
+      return [...cells, wanted, ...absolute.map((value) => value && figure(value))];
+    }),
+  );
+  const total = micros.reduce((sum, [, each]) => sum + each, 0);
+  const text = [
+    `${machine}. Medians.`,
+    markdown(["Measure", "Ratio of", "Ratio", "CPU ratio", "Target", "Rows/s", "Peak MiB"], ratios),
+    `${figure(total)} µs of processor time a row (\`csv\`, all threads):`,
+    markdown(
+      ["Part", "µs a row", "Share"],
+      micros.map(([part, each]) => [part, figure(each), `${Math.round((100 * each) / total)}%`]),
+    ),
+  ].join("\n\n");
+  const page = await readFile(path, "utf8");
+  const marked = /(<!-- measured -->\n)[^]*?(\n<!-- end -->)/;
+  await writeFile(
+    path,
+    page.replace(marked, (_, begin, end) => `${begin}\n${text}\n${end}`),
+  );
+}
+
+/**
+ * @param {readonly string[]} head
+ * @param {readonly (readonly (string | number | null | undefined)[])[]} rows
+ */
+function markdown(head, rows) {
+  return [head, head.map(() => "---"), ...rows]
+    .map((cells) => `| ${cells.map((cell) => cell ?? "").join(" | ")} |`)
+    .join("\n");
 }
 
 const names = { seconds: "wall time", peakBytes: "peak memory" };
