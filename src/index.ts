@@ -1,6 +1,7 @@
 export { repute, Repute } from "./library/repute.js";
 export type {
   EnrichFileOptions,
+  LookupCall,
   ReputeOptions,
   TagListOptions,
   WebhookCall,
@@ -9,7 +10,6 @@ export type {
   CompleteResult,
   FailedResult,
   IncompleteResult,
-  LookupCall,
   LookupResult,
   UnsupportedResult,
 } from "./library/result.js";
@@ -72,7 +72,6 @@ export type { Item, ItemKind, Recognition, UnsupportedReason } from "./core/item
 export { recogniseItem } from "./core/item/recognise.js";
 export type { Duration, Rate } from "./core/options.js";
 export type { RateOption } from "./client/lookup/options.js";
-export type { RequestPace } from "./client/pace/pace.js";
 export type { Manifest, RequestCounts, TagExportRecord } from "./core/manifest.js";
 export type { RunProgress } from "./jobs/enrich/types.js";
 export { startService } from "./service/service.js";

@@ -6,7 +6,6 @@ import { apiOptions, caseOptions, opsOptions } from "../client/api/options.js";
 import { itemKinds } from "../core/item/item.js";
 import { sourceOptions } from "../io/input/source-options.js";
 import { lookupOptions } from "../client/lookup/options.js";
-import type { RequestPace } from "../client/pace/pace.js";
 import { sinkOptions } from "../io/output/options.js";
 import { runOptions } from "../jobs/enrich/options.js";
 import { serviceOptions } from "../service/options.js";
@@ -72,8 +71,6 @@ class ClientShape {
    * @default "100/s"; none with `local`
    */
   readonly rate = ofLookup.rate;
-  /** A pace shared with other clients, such as `await other.pace()`, which replaces `rate`. */
-  readonly pace = having<RequestPace>("take", "a pace, such as await other.pace()").optional();
   /**
    * The Redis of the workers that make the lookups of this client, `redis://HOST[:PORT]/DB`: the program
    * runs them as `repute worker`. They hold key and rate.
@@ -188,11 +185,17 @@ class FileShape {
   readonly onNotice = having<NonNullable<EnrichJob["onNotice"]>>("call", "a function").optional();
 }
 
-/** Options of one lookup or one stream of lookups. JavaScript callers may give null for no kind. */
-export const lookupSchema = z.strictObject({
-  kind: z.enum(itemKinds).nullish(),
-  signal: having<AbortSignal>("throwIfAborted", "an AbortSignal").optional(),
-});
+class LookupShape {
+  /** Read the text as this kind first, before detection. Default: detected. */
+  readonly kind = z.enum(itemKinds).nullish();
+  /** Aborting it rejects with the signal's reason and cancels open requests. */
+  readonly signal = having<AbortSignal>("throwIfAborted", "an AbortSignal").optional();
+}
+
+export const lookupSchema = z.strictObject(new LookupShape());
+
+/** Options of one lookup or one stream of lookups. */
+export type LookupCall = InputOf<LookupShape>;
 
 export const fileSchema = z.strictObject(new FileShape()).extend({ ...ofRun, ...ofSink });
 

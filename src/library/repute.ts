@@ -11,27 +11,20 @@ import type { CallOptions } from "../client/api/types.js";
 import { ReputeError, UsageError } from "../core/errors.js";
 import { openRequests } from "../client/lookup/options.js";
 import { inOrder } from "../client/lookup/in-order.js";
-import type { RequestPace } from "../client/pace/pace.js";
 import type { Manifest } from "../core/manifest.js";
 import type { ExportReport } from "../jobs/tags/types.js";
 import type { Webhook } from "../jobs/webhooks/configuration.js";
 import type { WebhookDelivery } from "../jobs/webhooks/send.js";
-import {
-  checkItems,
-  clientSettings,
-  lookupSettings,
-  checkedOptions,
-  Services,
-  stoppablePace,
-} from "./services.js";
-import { lookUp, type LookupCall, type LookupResult } from "./result.js";
+import { checkItems, clientSettings, checkedOptions, Services } from "./services.js";
+import { lookUp, type LookupResult } from "./result.js";
 import {
   type EnrichFileOptions,
+  type LookupCall,
   type ReputeOptions,
   type TagListOptions,
   type WebhookCall,
-  type ClientSettings,
   fileSchema,
+  lookupSchema,
 } from "./options.js";
 import type { OpenedLookup } from "../client/session/types.js";
 import type { FolderSettings } from "../io/input/list-inputs.js";
@@ -81,7 +74,7 @@ export class Repute implements AsyncDisposable {
    * there is a `cache`.
    */
   async lookup(input: string, options: LookupCall = {}): Promise<LookupResult> {
-    const { kind, signal } = lookupSettings("lookup()", options);
+    const { kind, signal } = checkedOptions("lookup()", lookupSchema, options);
     const stop = this.#signal(signal);
     this.#lookup ??= this.#services.lookup(0);
     this.#lookup.catch(() => (this.#lookup = null));
@@ -98,7 +91,7 @@ export class Repute implements AsyncDisposable {
     inputs: Iterable<string> | AsyncIterable<string>,
     options: LookupCall = {},
   ): AsyncGenerator<LookupResult, void, undefined> {
-    const { kind, signal } = lookupSettings("lookupAll()", options);
+    const { kind, signal } = checkedOptions("lookupAll()", lookupSchema, options);
     checkItems(inputs);
     const own = new AbortController();
     const call = { kind, ...this.#services.lookupCall(this.#signal(signal, own.signal)) };
@@ -224,13 +217,6 @@ export class Repute implements AsyncDisposable {
     });
   }
 
-  /** The pace of this client's lookups and runs; give it to another client as `pace`. Close this one last. */
-  async pace(): Promise<RequestPace> {
-    this.#signal();
-    const pace = await (await this.#services.session("url")).pace();
-    return stoppablePace(pace, () => this.#stop.signal);
-  }
-
   /** Ends what is under way: lookups reject, runs stay resumable. Then closes everything. Later calls reject. */
   close(): Promise<void> {
     return (this.#closed ??= this.#close());
@@ -291,7 +277,8 @@ async function enrichFile(
   return enrich({
     settings: inGroups({
       ...file,
-      ...lookupOf(services.settings),
+      ...services.settings,
+      intelUrl: services.settings.url,
       output: toFile ? output : "-",
       failOn: runOptions.shape.failOn.parse(undefined),
     }),
@@ -320,8 +307,8 @@ async function runInput(
   onNotice: (message: string) => void,
   onWarning: (message: string) => void,
 ): Promise<RunInput> {
-  if (typeof input !== "string" && !isList(input)) return { stream: input, name: "the stream" };
   const names = typeof input === "string" ? [input] : input;
+  if (!isList(names)) return { stream: names, name: "the stream" };
   if (names.length === 0) {
     throw new UsageError("input_missing", "enrichFile(): the list of inputs is empty", {
       hint: "name at least one file",
@@ -338,13 +325,9 @@ function isList(input: readonly string[] | Readable): input is readonly string[]
 
 /** @throws UsageError `invalid_setting` for what is neither a path nor a stream */
 function checkEnds(input: unknown, output: unknown): void {
-  const isInput =
-    isPath(input) ||
-    (Array.isArray(input) && input.every(isPath)) ||
-    typeof (input as Partial<Readable> | null | undefined)?.pipe === "function";
-  const isOutput =
-    isPath(output) || typeof (output as Partial<Writable> | null | undefined)?.write === "function";
-  if (isInput && isOutput) return;
+  const isPath = (value: unknown): boolean => typeof value === "string" && value !== "";
+  const isInput = [input].flat().every(isPath) || isStream(input, "pipe");
+  if (isInput && (isPath(output) || isStream(output, "write"))) return;
   const [name, kind] = isInput ? ["output", "writable"] : ["input", "readable"];
   throw new UsageError(
     "invalid_setting",
@@ -353,11 +336,6 @@ function checkEnds(input: unknown, output: unknown): void {
   );
 }
 
-function isPath(value: unknown): boolean {
-  return typeof value === "string" && value !== "";
-}
-
-/** The settings of a client that are also those of a run. Where its pace is, the session knows. */
-function lookupOf(settings: ClientSettings) {
-  return { ...settings, intelUrl: settings.url, pace: undefined };
+function isStream(value: unknown, method: "pipe" | "write"): boolean {
+  return typeof value === "object" && value !== null && method in value;
 }

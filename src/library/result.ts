@@ -102,14 +102,6 @@ export interface UnsupportedResult extends AnyResult, NoResults {
 /** The outcome of one lookup, told apart by `status`. Failure is data, not an exception. */
 export type LookupResult = CompleteResult | IncompleteResult | FailedResult | UnsupportedResult;
 
-/** Options of one lookup or one stream of lookups. */
-export interface LookupCall {
-  /** Read the text as this kind first, before detection. Default: detected. */
-  readonly kind?: ItemKind | undefined;
-  /** Aborting it rejects with the signal's reason and cancels open requests. */
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** Recognises one text and looks it up. JavaScript callers may give something other than text. */
 export async function lookUp(
   lookup: Lookup,

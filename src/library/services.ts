@@ -5,7 +5,6 @@ import { type Clock, systemClock } from "../core/clock.js";
 import { UsageError } from "../core/errors.js";
 import { ResourceStack } from "../core/resource-stack.js";
 import { openRequests } from "../client/lookup/options.js";
-import type { RequestPace } from "../client/pace/pace.js";
 import { Slots } from "../client/pace/slots.js";
 import { embeddedServiceName } from "../jobs/enrich/options.js";
 import type { Service as EmbeddedService } from "../service/service.js";
@@ -14,19 +13,12 @@ import { Session } from "../client/session/session.js";
 import { countedWarning, otherWords } from "../jobs/enrich/counters.js";
 import { MemoryStore } from "../client/store/store.js";
 import type { ApiKey } from "../jobs/webhooks/prepare.js";
-import {
-  type ClientSettings,
-  clientSchema,
-  fileSchema,
-  lookupSchema,
-  type ReputeOptions,
-} from "./options.js";
+import { type ClientSettings, clientSchema, fileSchema, type ReputeOptions } from "./options.js";
 import type { OpenedLookup, ServiceAccess } from "../client/session/types.js";
 import { userStateFolder } from "../core/files/folders.js";
 import type { z } from "zod";
 import { explainIssue, nearestAllowed } from "../core/options.js";
 import { didYouMean } from "../core/wording/did-you-mean.js";
-import type { LookupCall } from "./result.js";
 
 type AddressName = "url" | "opsUrl" | "caseUrl";
 
@@ -114,17 +106,15 @@ export class Services {
 
   async #open(name: AddressName): Promise<Session> {
     const { settings, clock, onWarning } = this;
-    const { stateFolder = userStateFolder(process.env), pace, ...own } = settings;
-    const { rate, retries, timeout } = own;
+    const { stateFolder = userStateFolder(process.env), rate, retries, timeout } = settings;
     const service = await this.#service(name);
     const session = new Session({
       service,
-      settings: name === "url" ? own : { rate, retries, timeout },
+      settings: name === "url" ? settings : { rate, retries, timeout },
       clock,
       stateFolder,
       onWarning,
       onEarlyEnd: this.#onQuotaUsedUp,
-      pace: name === "url" ? pace : undefined,
       isShared: true,
     });
     return this.#stack.use(session);
@@ -171,20 +161,6 @@ function missing(name: AddressName): UsageError {
   });
 }
 
-/**
- * A client's pace as other clients use it: when its owner stops, because a quota is used up or the
- * client was closed, their requests stop waiting too.
- */
-export function stoppablePace(pace: RequestPace, stop: () => AbortSignal): RequestPace {
-  return {
-    take: (signal) => pace.take(AbortSignal.any([signal, stop()])),
-    throttled: (afterMs, ticket) => pace.throttled(afterMs, ticket),
-    succeeded: (ticket) => pace.succeeded(ticket),
-    hold: (ms) => pace.hold(ms),
-    advise: (by, rate) => pace.advise(by, rate),
-  };
-}
-
 /** @throws UsageError `invalid_setting` that names each wrong option, and `intel_url_missing` */
 export function clientSettings(options: ReputeOptions): ClientSettings {
   const settings = checkedOptions("repute()", clientSchema, options);
@@ -208,11 +184,6 @@ export function clientSettings(options: ReputeOptions): ClientSettings {
     throw new UsageError("synthetic_without_local", "repute(): synthetic needs local: true");
   }
   return settings;
-}
-
-/** @throws UsageError `invalid_setting` that names each wrong option */
-export function lookupSettings(call: string, options: LookupCall): z.output<typeof lookupSchema> {
-  return checkedOptions(call, lookupSchema, options);
 }
 
 /** @throws UsageError `invalid_setting` unless items can be taken from it one by one */

@@ -279,23 +279,10 @@ describe("tags ips", () => {
     expect(stderr).toMatch(message);
   });
 
-  test.each([[], ["--limit", "1"]])("rejects the list of another tag %j", async (...more) => {
-    const server = await startScriptedServer([reply(200, envelope({ ...tagIps, tag: "c:d" }))]);
-    const args = [...ips.args, ...more, "--intel-url", server.url];
-    const { code, stdout, stderr } = await runInProcess(args);
+  test("rejects the list of another tag", async () => {
+    const { code, stdout, stderr } = await pages({ ...tagIps, tag: "c:d" });
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toContain('the service answered for tag "c:d" when asked for "a:b"');
-  });
-
-  test.each([
-    [["192.0.2.1", "192.0.2.1"], "repeats addresses"],
-    [["192.0.2.0/24"], 'entry 8 of the list of tag a:b is "192.0.2.0/24"'],
-  ])("refuses a single page of %j", async (entries, message) => {
-    const server = await startScriptedServer([reply(200, envelope({ ...tagIps, entries }))]);
-    const args = [...ips.args, "--offset", "7", "--intel-url", server.url];
-    const { code, stdout, stderr } = await runInProcess(args);
-    expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toContain(message);
   });
 });
 

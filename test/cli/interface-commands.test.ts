@@ -59,25 +59,6 @@ describe("tags", () => {
     expect([ips.length, service.stats().requests["tag-ips"]?.total]).toEqual([25_000, 3]);
   });
 
-  test("ips gives one page when asked to", async () => {
-    const args = ["tags", "ips", "credentials:brute-force", "--local"];
-    const all = await lines(...args);
-    expect(await lines(...args, "--offset", "270")).toEqual(all.slice(270));
-    expect(await lines(...args, "--limit", "2", "--offset", "5")).toEqual(all.slice(5, 7));
-  });
-
-  test.each([
-    ["--limit", "0"],
-    ["--limit", "10001"],
-    ["--offset", "-1"],
-    ["--snapshot", "short"],
-  ])("ips refuses %s %s before anything is sent", async (flag, value) => {
-    const args = ["tags", "ips", "a:b", "--local", `${flag}=${value}`];
-    const { code, stderr } = await runInProcess(args);
-    expect(code).toBe(2);
-    expect(stderr).toContain(`repute: ${flag} must`);
-  });
-
   test("an unknown tag is reported in the service's words", async () => {
     const { code, stderr } = await runInProcess(["tags", "show", "no:such", "--local"]);
     expect(code).toBe(1);

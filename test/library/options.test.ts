@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import { UsageError } from "../../src/core/errors.js";
 import { repute } from "../../src/library/repute.js";
-import type { ReputeOptions } from "../../src/library/options.js";
-import type { LookupCall } from "../../src/library/result.js";
+import type { LookupCall, ReputeOptions } from "../../src/library/options.js";
 
 function faultOf(options: unknown): UsageError {
   try {
@@ -24,7 +23,6 @@ it.each([
   [{ lookups: "quary" }, "(did you mean query?)"],
   [{ aapiKey: "k" }, "there is no option aapiKey; did you mean apiKey?"],
   [{ resume: true }, "resume is an option of enrichFile()"],
-  [{ pace: {} }, "pace must be a pace, such as await other.pace()"],
   [{ onWarning: "log" }, 'onWarning must be a function; got "log"'],
 ])("names the option at fault, as the library spells it: %o", (options, message) => {
   const fault = faultOf({ url, ...options });

@@ -61,12 +61,3 @@ test("file.mjs enriches a file and leaves its manifest", async () => {
   const manifest = JSON.parse(await readFile(`${output}.manifest.json`, "utf8")) as Manifest;
   expect(manifest).toMatchObject({ exit_reason: "done", output: { path: output, rows: 24 } });
 });
-
-test("shared-pace.mjs runs two enrichments at once", async () => {
-  const folder = await temporaryFolder();
-  expect(await library("shared-pace.mjs", [folder])).toMatch(/^47 requests in \d+\.\d s\n$/);
-  expect((await readdir(folder)).filter((name) => name.endsWith(".csv"))).toEqual([
-    "indicators.csv",
-    "watchlist.csv",
-  ]);
-});

@@ -116,28 +116,11 @@ async function enrichCase(call: CommandCall<Settings>): Promise<number> {
         `case ${found.id} has no addresses (event_ips), so there is nothing to look up${events > 0 ? `, although it counts ${events} events` : ""}`,
       );
     }
-    const format = rowsFormat(settings);
-    const input = caseRows(found, format);
-    const from = format.startsWith("csv") ? ("csv" as const) : ("ndjson" as const);
+    const { input, from } = caseRows(found, settings);
     const reading = { ...sourceOptions.parse({}), from, itemColumn: caseItemColumn };
     const minRows = { ...settings.minRows, mayBeEmpty: true as const };
     return runEnrichJob({ ...call, settings: { ...settings, ...reading, minRows } }, intel, input);
   });
-}
-
-/** Nested output keeps undocumented members; the header of flat output is fixed. */
-function rowsFormat({
-  to,
-  output,
-  shape,
-}: Pick<Settings, "to" | "output" | "shape">): CaseRowsFormat {
-  // No spreadsheet opens a database table, so cells need no guard.
-  const { format: named, isTyped } = parseOutput(output);
-  if (isTyped) return "csv";
-  const format = to ?? named;
-  if (format === null || format === "csv" || format === "tsv") return "csv, guarded";
-  if (format !== "ndjson") return "ndjson, all";
-  return shape === "flat" ? "ndjson" : "ndjson, all";
 }
 
 /**
@@ -172,35 +155,30 @@ const members = [
 ] as const satisfies readonly (keyof RepShareCase)[];
 
 /**
- * Format of the rows. `guarded` neutralises formulas for spreadsheets; `all` includes undocumented
- * members.
+ * The addresses of a case as input of the main job: one row each, with the fields of the case. An
+ * output with a fixed header gets CSV with the documented fields, any other one all of them.
  */
-type CaseRowsFormat = "csv" | "csv, guarded" | "ndjson" | "ndjson, all";
-
-/** The addresses of a case as input of the main job: one row each, with the fields of the case. */
-function caseRows(found: RepShareCase, format: CaseRowsFormat): SourceInput {
-  const lines =
-    format === "csv" || format === "csv, guarded"
-      ? csvLines(found, format === "csv, guarded")
-      : ndjsonLines(found, format);
+function caseRows(
+  found: RepShareCase,
+  { to, output }: Pick<Settings, "to" | "output">,
+): { readonly input: SourceInput; readonly from: "csv" | "ndjson" } {
+  const { format, isTyped } = parseOutput(output);
+  const isCsv = isTyped || ["csv", "tsv"].includes(to ?? format ?? "csv");
+  const lines = isCsv ? csvLines(found, isTyped) : ndjsonLines(found);
   const version = createHash("sha256").update(lines.join("")).digest("hex").slice(0, 12);
   const stream = Readable.from(lines.map((line) => Buffer.from(line)));
-  return { stream, name: `case ${found.id}`, version };
+  const input = { stream, name: `case ${found.id}`, version };
+  return { input, from: isCsv ? "csv" : "ndjson" };
 }
 
-/** Every cell, the address included, comes from the service, so all are guarded. */
-function csvLines(found: RepShareCase, isGuarded: boolean): string[] {
+/** Every cell, the address included, comes from the service, and may be a formula for a spreadsheet. */
+function csvLines(found: RepShareCase, isTyped: boolean): readonly string[] {
   const beside = members.map((member) => [found[member] ?? ""].flat().join("|"));
   const rows = (found.event_ips ?? []).map((ip) => [ip].concat(beside));
-  return [
-    ...csvPieces(",", [[caseItemColumn, ...members], ...rows], isGuarded ? undefined : String),
-  ];
+  return [...csvPieces(",", [[caseItemColumn, ...members], ...rows], isTyped ? String : undefined)];
 }
 
-function ndjsonLines(found: RepShareCase, format: CaseRowsFormat): string[] {
-  const { event_ips: ips, ...rest } = found;
-  const known = Object.fromEntries(members.map((member) => [member, found[member] ?? null]));
-  const beside = format === "ndjson" ? known : rest;
+function ndjsonLines({ event_ips: ips, ...beside }: RepShareCase): readonly string[] {
   return (ips ?? []).map((ip) => {
     const item = { [caseItemColumn]: ip };
     return `${JSON.stringify({ ...item, ...beside, ...item })}\n`;

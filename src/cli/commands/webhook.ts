@@ -5,13 +5,11 @@ import { readJson } from "../../core/json-members.js";
 import type { CaseContext } from "../../client/api/calls.js";
 import { UsageError, FatalError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
-import { didYouMean } from "../../core/wording/did-you-mean.js";
 import type { Webhook } from "../../jobs/webhooks/configuration.js";
 import { caseCallGroups, askService } from "../services/services.js";
 import { type CommandCall, type SettingsOf, defineCommand, quotaCode } from "../command.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { fileFault } from "../terminal/reporter.js";
-import type { Problem } from "../../jobs/webhooks/problem.js";
 import { printRecords, wantsLines, writeOut, showRecord } from "../terminal/data-output.js";
 import { exitCodes } from "../../jobs/enrich/ending.js";
 import { counted } from "../../core/wording/quantity.js";
@@ -44,11 +42,7 @@ const ofWebhooks = {
 
 type Call = CommandCall<SettingsOf<typeof caseCallGroups & { Webhook: typeof webhookOptions }>>;
 
-/**
- * Reads the webhooks selected by a call.
- *
- * @throws UsageError if the file is unreadable or malformed, or has no webhook of that name
- */
+/** @throws UsageError if the file is unreadable or malformed, or has no webhook of that name */
 async function chosenWebhooks(call: Call): Promise<readonly Webhook[]> {
   const { readWebhooks } = await import("../../jobs/webhooks/configuration.js");
   const { settings, operand: file } = call;
@@ -57,39 +51,25 @@ async function chosenWebhooks(call: Call): Promise<readonly Webhook[]> {
   if (name === undefined) return webhooks;
   const chosen = webhooks.filter((webhook) => webhook.name === name);
   if (chosen.length > 0) return chosen;
-  const names = webhooks.map((webhook) => webhook.name);
-  const meant = didYouMean(name, names);
   throw new UsageError("webhook_unknown", `${file} has no webhook ${JSON.stringify(name)}`, {
-    hint: meant === null ? `it has ${shownNames(names)}` : `did you mean ${JSON.stringify(meant)}?`,
+    hint: `it has ${namesOf(webhooks)}`,
   });
 }
 
-/**
- * Reads the one webhook selected by a call.
- *
- * @throws UsageError `webhook_ambiguous` for several; as `chosenWebhooks`
- */
+/** @throws UsageError `webhook_ambiguous` for several; as `chosenWebhooks` */
 async function chosenWebhook(call: Call): Promise<Webhook> {
-  const [webhook, ...others] = await chosenWebhooks(call);
-  if (webhook && others.length === 0) return webhook;
-  const names = [webhook, ...others].flatMap((each) => (each ? [each.name] : []));
-  throw new UsageError("webhook_ambiguous", `${call.operand} has ${names.length} webhooks`, {
-    hint: `choose one with --name: ${shownNames(names)}`,
+  const webhooks = await chosenWebhooks(call);
+  if (webhooks.length === 1) return webhooks[0]!;
+  throw new UsageError("webhook_ambiguous", `${call.operand} has ${webhooks.length} webhooks`, {
+    hint: `choose one with --name: ${namesOf(webhooks)}`,
   });
 }
 
-function shownNames(names: readonly string[]): string {
-  const most = 10;
-  const rest = names.length - most;
-  const list = names.slice(0, most).map((name) => JSON.stringify(name));
-  return list.join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+function namesOf(webhooks: readonly Webhook[]): string {
+  return webhooks.map(({ name }) => JSON.stringify(name)).join(", ");
 }
 
-/**
- * Reads the context selected by a call; null if none is.
- *
- * @throws UsageError if two are selected or the file is unreadable; ServiceError, FatalError
- */
+/** @throws UsageError if two contexts are selected or the file is unreadable; ServiceError, FatalError */
 async function chosenContext(call: Call): Promise<CaseContext | null> {
   const { case: id, context: file } = call.settings;
   if (id !== undefined && file !== undefined) {
@@ -149,32 +129,29 @@ export const webhookCheckCommand = defineCommand({
   run: checkWebhooks,
 });
 
-interface FoundProblem extends Problem {
-  readonly webhook: string;
-}
-
 async function checkWebhooks(call: CommandCall<SettingsOf<typeof checkGroups>>): Promise<number> {
   const { context } = call;
   const { checkWebhook } = await import("../../jobs/webhooks/check.js");
   const webhooks = await chosenWebhooks(call);
   const caseContext = (await chosenContext(call)) ?? undefined;
   const problems = webhooks.flatMap((webhook) =>
-    checkWebhook(webhook, caseContext).map(({ level, code, pointer, message }) => ({
-      webhook: webhook.name,
-      level,
-      code,
-      pointer,
-      message,
-    })),
+    checkWebhook(webhook, caseContext).map((problem) => ({ webhook: webhook.name, ...problem })),
   );
-  await printRecords<FoundProblem>(call, problems, [
+  await printRecords(call, problems, [
     ["webhook", ({ webhook }) => webhook],
     ["level", ({ level }) => level],
     ["place", ({ pointer }) => pointer],
     ["what", ({ message }) => message],
   ]);
-  const note = notCompared(caseContext);
-  if (note !== null) context.reporter.print(`repute: note: ${note}`);
+  if (caseContext === undefined) {
+    context.reporter.print(
+      "repute: note: without a case, fields and static subscriber data were not checked; add --case ID or --context FILE",
+    );
+  } else if (Object.keys(caseContext.s?.resolver_data ?? {}).length === 0) {
+    context.reporter.print(
+      "repute: note: the context has no subscriber data (s.resolver_data), so static subscriber data was not checked",
+    );
+  }
   const errors = problems.filter(({ level }) => level === "error").length;
   if (!wantsLines(call)) {
     const parts = [
@@ -185,15 +162,6 @@ async function checkWebhooks(call: CommandCall<SettingsOf<typeof checkGroups>>):
     context.reporter.print(parts.join(", "));
   }
   return errors > 0 ? exitCodes.stopped : exitCodes.done;
-}
-
-/** A note on what was not checked; null if everything was. */
-function notCompared(caseContext: CaseContext | undefined): string | null {
-  if (caseContext === undefined) {
-    return "without a case, fields and static subscriber data were not checked; add --case ID or --context FILE";
-  }
-  if (Object.keys(caseContext.s?.resolver_data ?? {}).length > 0) return null;
-  return "the context has no subscriber data (s.resolver_data), so static subscriber data was not checked";
 }
 
 const { name, case: caseId, context } = webhookOptions;

@@ -1,4 +1,3 @@
-import type { Stats } from "node:fs";
 import { stat } from "node:fs/promises";
 import { z } from "zod";
 import { UsageError } from "../../core/errors.js";
@@ -108,17 +107,7 @@ const longestKey = 16 * 1024;
 const longestKeyFile = longestKey + 1024;
 
 /**
- * Whether a user other than the owner and this one can read (4) or change (2) a file. A file that belongs to
- * another user reaches this one through its group, as a Secret of Kubernetes does under `fsGroup`.
- */
-function isOpenToOthers({ mode, uid }: Stats, rights: number): boolean {
-  const user = process.getuid?.();
-  const isOwn = user === uid || user === 0;
-  return (mode & (rights | ((isOwn ? rights : rights & 0o2) << 3))) !== 0;
-}
-
-/**
- * Reads at most `limit` bytes of a file of secrets, and warns if other users can read it. Process
+ * Reads at most `limit` bytes of a file of secrets, and warns if everybody can read it. Process
  * substitution, named pipes and devices work too.
  *
  * @param what the file as messages name it
@@ -132,14 +121,10 @@ async function readKeyFile(
 ): Promise<Buffer> {
   try {
     const stats = await stat(path);
-    if (stats.isFile() && process.platform !== "win32" && isOpenToOthers(stats, 0o6)) {
-      const mode = (stats.mode & 0o777).toString(8).padStart(3, "0");
-      const rights = [
-        ...(isOpenToOthers(stats, 0o4) ? ["read"] : []),
-        ...(isOpenToOthers(stats, 0o2) ? ["change"] : []),
-      ];
+    // A group may be meant, as of a Secret of Kubernetes under `fsGroup`.
+    if (stats.isFile() && process.platform !== "win32" && (stats.mode & 0o006) !== 0) {
       reporter.warning(
-        `other users can ${rights.join(" and ")} the secret in ${path} (mode ${mode}): run chmod 600 ${shellWord(path)}`,
+        `every user of this machine can read or change the secret in ${path}: run chmod 600 ${shellWord(path)}`,
       );
     }
     return await readPath(path, { signal, limit });

@@ -132,7 +132,7 @@ const clientOf: { readonly [Name in ServiceName]: (session: Session) => Promise<
   case: (session) => session.cases(),
 };
 
-/** Calls `use` with a client of the service. */
+/** Calls `use` with a client of the service. Its requests obey the rates and retries of the main job. */
 export function askService<Name extends ServiceName, T>(
   name: Name,
   call: SessionCall & ServiceCall,
@@ -141,10 +141,7 @@ export function askService<Name extends ServiceName, T>(
   return withServices([name], call, (services) => withClient(name, services[name], call, use));
 }
 
-/**
- * Calls `use` with a client of a service and closes its connections afterwards. Requests obey the
- * same rate limits and retries as the main job.
- */
+/** The same for a service that is known. */
 export function withClient<Name extends ServiceName, T>(
   name: Name,
   service: ServiceAccess,

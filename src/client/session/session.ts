@@ -63,16 +63,11 @@ export class Session {
 
   /** Whether others may spend the same quotas meanwhile, which makes the remainder unknown. */
   get sharesPace(): boolean {
-    return this.#options.pace !== undefined || this.#options.isShared === true;
+    return this.#options.isShared === true;
   }
 
-  /** The pace of all requests: the session's own or another session's. */
-  async pace(): Promise<RequestPace> {
-    return this.#options.pace ?? (await this.#ownPace());
-  }
-
-  /** A used-up quota ends runs, which can be resumed, and calls. */
-  #ownPace(): Promise<Pace> {
+  /** The pace of all requests. A used-up quota ends runs, which can be resumed, and calls. */
+  pace(): Promise<Pace> {
     return this.#parts.open("pace", async () => {
       const { rates } = this;
       const { clock } = this.#options;
@@ -144,10 +139,10 @@ export class Session {
     const [{ maxRequests }, concurrency] = [own, openRequests({ ...settings, ...own })];
     const store = await this.#cache(asReceived || isShared);
     const cache = store && { address: service.name, store };
-    const { limits } = await this.#ownPace();
+    const shared = await this.pace();
+    const { limits } = shared;
     const { dispatcher, queue } = await this.#ways(run !== undefined);
     const ahead = mayQueue(this.rates, maxRequests) ? queue : 0;
-    const shared = await this.pace();
     const pace = settings.workers === undefined ? shared : paceOfQueued(shared);
     const address = new AddressWatch({ address: service.url, before: run?.before });
     const { slots = new Slots({ concurrency, ahead }) } = use;

@@ -3,7 +3,6 @@ import type { Clock } from "../../core/clock.js";
 import type { EarlyEndError } from "../../core/errors.js";
 import type { AddressWatch } from "../lookup/address-watch.js";
 import type { LookupSettings } from "../lookup/options.js";
-import type { RequestPace } from "../pace/pace.js";
 import type { Slots } from "../pace/slots.js";
 import type { Lookup } from "../lookup/types.js";
 import type { MadeUp } from "../../core/finding.js";
@@ -40,8 +39,6 @@ export interface SessionOptions {
   /** Called when a quota is used up for more than a minute. */
   readonly onEarlyEnd?: (error: EarlyEndError) => void;
   readonly onAttempt?: (attempt: AttemptReport) => void;
-  /** Another session's pace; replaces the own one. */
-  readonly pace?: RequestPace | undefined;
   /** Whether several runs or clients use the session: answers are then kept as received. */
   readonly isShared?: boolean;
   /**

@@ -5,7 +5,7 @@ import { exitCodes, exitCodeOfRun } from "../../../jobs/enrich/ending.js";
 import type { CommandCall } from "../../command.js";
 import { oneLine, labelled } from "../../../core/wording/printable.js";
 import { paintSummary, usesColor } from "../../terminal/terminal-output.js";
-import { madeUpText, countedVerdicts, findingStatuses } from "../../../core/finding.js";
+import { madeUpText } from "../../../core/finding.js";
 import { countedWarning } from "../../../jobs/enrich/counters.js";
 import {
   isRefusal,
@@ -26,7 +26,6 @@ import {
   shellWord,
 } from "../../../core/wording/quantity.js";
 import { manifestPath, startOf } from "../../../core/files/output-names.js";
-import { rowCodes } from "../../../core/row-codes.js";
 import { FatalError } from "../../../core/errors.js";
 import { readableFormats } from "../../../io/formats/registry.js";
 import type { FlatSettings } from "../../../jobs/enrich/options.js";
@@ -56,9 +55,9 @@ export async function printSummary(
   manifest: Manifest,
   { settings, context }: Pick<CommandCall<PrintedSummary>, "settings" | "context">,
 ): Promise<void> {
-  const { json, quiet, failOn, stateDir, prefix = defaultPrefix } = settings;
+  const { json, quiet, failOn, prefix = defaultPrefix } = settings;
   if (quiet && manifest.exit_code === exitCodes.rowsFailed) {
-    context.reporter.warning(countedRows(manifest, failOn, { prefix, stateDir }));
+    context.reporter.warning(countedRows(manifest, failOn, prefix));
   }
   if (json || quiet || context.reporter.format === "json") return;
   const text = formatSummary(manifest, context.reporter.width ?? 100, settings);
@@ -71,17 +70,29 @@ export async function printSummary(
  * that retries them.
  */
 function formatSummary(manifest: Manifest, width: number, settings: SummarySettings = {}): string {
-  const { input, output, seconds } = manifest;
-  const { stateDir, prefix } = settings;
+  const { input, output, seconds, statuses } = manifest;
+  const { malicious, suspicious, listed, none, unknown } = manifest.verdicts;
+  const { prefix } = settings;
   const madeUp = madeUpOf(manifest);
-  const advice = prefix === undefined ? null : retryFailedRows(manifest, { prefix, stateDir });
+  const advice = prefix === undefined ? null : retryFailedRows(manifest, prefix);
   const speed = seconds > 0 ? ` (${formatSpeed(output.rows / seconds)} rows/s)` : "";
+  const { indicators, bytes } = output;
+  const written =
+    indicators === undefined ? formatCount(output.rows) : counted(indicators, "indicator");
+  const size = bytes === null ? "" : ` (${formatBytes(bytes)})`;
   const table: (readonly [label: string, lines: readonly string[]])[] = [
-    ["verdict", verdictLines(manifest)],
+    // `none` must not read as safe.
+    [
+      "verdict",
+      shareLines(
+        { malicious, suspicious, listed, "none (nothing known)": none, unknown },
+        input.rows,
+      ),
+    ],
     ["made up", madeUp === undefined ? [] : [madeUpText[madeUp].join(": ")]],
-    ["rows", [`${formatCount(input.rows)} read, ${writtenText(output)}`]],
+    ["rows", [`${formatCount(input.rows)} read, ${written} written`]],
     ["left out", leftOutLines(manifest)],
-    ["status", statusLines(manifest)],
+    ["status", shareLines(statuses, input.rows)],
     ["retried", retriedLines(manifest)],
     ["kinds", list(manifest.kinds)],
     ["requests", requestLines(manifest.requests)],
@@ -92,7 +103,7 @@ function formatSummary(manifest: Manifest, width: number, settings: SummarySetti
     ["tags", list(manifest.tags, longest)],
     ["drift", list(manifest.drift, longest)],
     ["warnings", warningLines(manifest)],
-    ["output", [outputLine(output)]],
+    ["output", [`${output.path ?? "stdout"}${size}`]],
     [
       "manifest",
       output.path === null ? [] : [manifestPath(shownBase(manifest, output.path, settings))],
@@ -103,11 +114,6 @@ function formatSummary(manifest: Manifest, width: number, settings: SummarySetti
     labelled(table, width, "  "),
     ...(advice === null ? [] : [`  ${advice}`]),
   ].join("\n");
-}
-
-function outputLine({ path, bytes }: Manifest["output"]): string {
-  const name = path ?? "stdout";
-  return bytes === null ? name : `${name} (${formatBytes(bytes)})`;
 }
 
 /** The base of the manifest's name, relative if the output was given so. */
@@ -124,11 +130,6 @@ function shownBase(
   return near.startsWith("..") ? base : near;
 }
 
-function writtenText({ rows, indicators }: Manifest["output"]): string {
-  if (indicators === undefined) return `${formatCount(rows)} written`;
-  return `${counted(indicators, "indicator")} written`;
-}
-
 /** Rows that are not written, and of these the failed ones, which a retry cannot reach. */
 function leftOutLines({ left_out }: Manifest): readonly string[] {
   if (left_out === undefined) return [];
@@ -142,51 +143,18 @@ function leftOutLines({ left_out }: Manifest): readonly string[] {
   return [parts.join(", ") || "none", ...(failed > 0 ? [lost] : [])];
 }
 
-/** `none` must not read as safe. */
-function verdictLines(manifest: Manifest): readonly string[] {
-  return shareLines(
-    countedVerdicts.map((name) => [
-      name === "none" ? "none (nothing known)" : name,
-      manifest.verdicts[name],
-    ]),
-    rowsCounted(manifest),
-  );
-}
-
-function statusLines(manifest: Manifest): readonly string[] {
-  return shareLines(
-    findingStatuses.map((status) => [status, manifest.statuses[status]]),
-    rowsCounted(manifest),
-  );
-}
-
-/** What a retry improved, and what it did not. */
+/** What became of the rows that were failed or partial. */
 function retriedLines({ retried }: Manifest): readonly string[] {
   if (retried === undefined) return [];
-  const { failed = {}, partial = {} } = retried;
-  const total = [failed, partial]
-    .flatMap((now) => Object.values(now))
-    .reduce((sum, n) => sum + n, 0);
-  const still = [failed.failed, failed.partial, partial.partial].map((n) => n ?? 0);
-  const [stillFailed = 0, nowPartial = 0, stillPartial = 0] = still;
-  const heldBack = (failed.unsupported ?? 0) + (partial.unsupported ?? 0);
-  const parts: readonly (readonly [count: number, what: string])[] = [
-    [total - stillFailed - nowPartial - stillPartial - heldBack, "filled in"],
-    [heldBack, "now unsupported"],
-    [nowPartial, "failed before and now partial"],
-    [stillPartial, "still partial"],
-    [stillFailed, "still failed"],
-  ];
-  const shown = parts.filter(([n]) => n > 0).map(([n, what]) => `${formatCount(n)} ${what}`);
-  return [shown.join(", ") || "no row was failed or partial"];
+  const lines = Object.entries(retried).map(
+    ([was, now]) => `${was} before: ${formatCounts(now, 5)}`,
+  );
+  return lines.length > 0 ? lines : ["no row was failed or partial"];
 }
 
 /** One line per count above zero, with its share of all rows. */
-function shareLines(
-  all: readonly (readonly [name: string, count: number])[],
-  rows: number,
-): readonly string[] {
-  const counts = all.filter(([, count]) => count > 0);
+function shareLines(all: Readonly<Record<string, number>>, rows: number): readonly string[] {
+  const counts = Object.entries(all).filter(([, count]) => count > 0);
   const wide = Math.max(0, ...counts.map(([, count]) => formatCount(count).length));
   const longestName = Math.max(0, ...counts.map(([name]) => name.length));
   return counts.map(
@@ -222,39 +190,19 @@ function list(counts: Readonly<Record<string, number>>, most = 10): readonly str
 }
 
 /** One line about the rows that `--fail-on` counts: how many, the commonest code, what to do. */
-export function countedRows(
-  manifest: Manifest,
-  { statuses }: FailOn,
-  settings: RetrySettings,
-): string {
+export function countedRows(manifest: Manifest, { statuses }: FailOn, prefix: string): string {
   const found = statuses.filter((status) => manifest.statuses[status] > 0);
   const counts = found.map((status) => `${formatCount(manifest.statuses[status])} ${status}`);
-  const of = `of ${counted(rowsCounted(manifest), "row")}`;
-  const commonest = commonestCode(manifest, statuses);
-  const often = commonest === null ? "" : `, most often ${commonest[0]} (${commonest[1]})`;
-  const partial = "to complete partial rows, use repute retry";
-  const remedy = commonest === null ? partial : remedyOf(commonest[0]);
-  return `${counts.join(", ")} ${of}${often}; ${retryFailedRows(manifest, settings) ?? remedy}`;
-}
-
-function commonestCode(
-  { errors, unsupported }: Manifest,
-  statuses: FailOn["statuses"],
-): readonly [code: string, count: string] | null {
-  const { invalid_item: invalid = 0, ...failed } = errors;
-  const codes = [
-    ...Object.entries(statuses.includes("failed") ? failed : {}),
-    ...(statuses.includes("invalid") ? [["invalid_item", invalid] as const] : []),
-    ...Object.entries(statuses.includes("unsupported") ? unsupported : {}),
-  ];
-  const [code, count] = codes.reduce((one, other) => (other[1] > one[1] ? other : one), ["", 0]);
-  return count === 0 ? null : [code, formatCount(count)];
-}
-
-function remedyOf(code: string): string {
-  const name = /^http_\d+$/.test(code) ? "http_NNN" : code;
-  const entries: Readonly<Record<string, readonly string[]>> = rowCodes;
-  return entries[name]?.[1] ?? "see rep_error in the output";
+  const { invalid_item = 0, ...errors } = manifest.errors;
+  const codes = {
+    ...(found.includes("failed") && errors),
+    ...(found.includes("invalid") && { invalid_item }),
+    ...(found.includes("unsupported") && manifest.unsupported),
+  };
+  const [code, times = 0] = Object.entries(codes).toSorted(([, m], [, n]) => n - m)[0] ?? [];
+  const often = times === 0 ? "" : `, most often ${code} (${formatCount(times)})`;
+  const advice = retryFailedRows(manifest, prefix) ?? "rep_error in the output says why";
+  return `${counts.join(", ")} of ${counted(manifest.input.rows, "row")}${often}; ${advice}`;
 }
 
 type LimitSettings = Pick<FlatSettings, "prefix" | "maxFailed" | "minRows" | "tagIps"> & {
@@ -335,13 +283,8 @@ function hintFor(manifest: Manifest, { output: target, prefix }: LimitSettings):
   );
 }
 
-interface RetrySettings {
-  readonly prefix: string;
-  readonly stateDir?: string | undefined;
-}
-
 /** How to retry the failed rows of a finished run; null if that mends none or `retry` can't read them. */
-function retryFailedRows(manifest: Manifest, { prefix }: RetrySettings): string | null {
+function retryFailedRows(manifest: Manifest, prefix: string): string | null {
   const { output, exit_code } = manifest;
   if (mendableRows(manifest) <= 0 || exit_code !== exitCodes.rowsFailed) return null;
   return retryAdvice(output, prefixFlag(prefix));
@@ -355,7 +298,7 @@ function mendableRows({ statuses, errors, left_out }: Manifest): number {
 /** The flags with which other commands find the columns and the manifest of a run's output. */
 export function readingFlags(
   { isTable }: Output,
-  { prefix, stateDir }: RetrySettings,
+  { prefix, stateDir }: { readonly prefix: string; readonly stateDir?: string | undefined },
 ): readonly string[] {
   const hasState = stateDir !== undefined && isTable;
   return [...prefixFlag(prefix), ...(hasState ? ["--state-dir", stateDir] : [])];
@@ -373,9 +316,4 @@ function retryAdvice(
 
 function prefixFlag(prefix: string): readonly string[] {
   return prefix === "rep_" ? [] : ["--prefix", prefix];
-}
-
-/** Rows that were looked up, and counted by status and verdict. */
-function rowsCounted({ input }: Manifest): number {
-  return input.rows;
 }

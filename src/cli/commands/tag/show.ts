@@ -1,21 +1,16 @@
 import { z } from "zod";
 import type { IntelClient } from "../../../client/api/intel-client.js";
-import {
-  type TagIps,
-  type TagSummary,
-  snapshotLength,
-  tagIpsLimit,
-} from "../../../client/api/calls.js";
+import type { TagIps, TagSummary } from "../../../client/api/calls.js";
 import { ServiceError } from "../../../client/api/status-fault.js";
-import { FatalError, UsageError } from "../../../core/errors.js";
-import { option, wholeNumber } from "../../../core/options.js";
+import { FatalError } from "../../../core/errors.js";
+import { option } from "../../../core/options.js";
 import { intelCallGroups, askService } from "../../services/services.js";
 import { type CommandCall, defineCommand, quotaCode, type SettingsOf } from "../../command.js";
 import { printRecords, showRecord, wantsLines, writeOut } from "../../terminal/data-output.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { printable } from "../../../core/wording/printable.js";
 import { formatCount } from "../../../core/wording/quantity.js";
-import { AddressPages, sizeOf, sortAddresses } from "../../../jobs/tags/address-list.js";
+import { AddressPages, sizeOf } from "../../../jobs/tags/address-list.js";
 import { TagExportError } from "../../../jobs/tags/types.js";
 import { assertTag, checkedEntries } from "../../../jobs/tags/read-tag.js";
 
@@ -86,27 +81,6 @@ export const tagsShowCommand = defineCommand({
 });
 
 const ipsGroups = {
-  Page: {
-    offset: option(wholeNumber(0).optional(), {
-      description: "Print one page: number of entries to skip",
-      value: "N",
-    }),
-    limit: option(wholeNumber(tagIpsLimit.min, tagIpsLimit.max).optional(), {
-      description: `Print one page: maximum number of entries, ${tagIpsLimit.min} to ${tagIpsLimit.max}`,
-      value: "N",
-    }),
-    snapshot: option(
-      z
-        .string()
-        .length(snapshotLength, `must have exactly ${snapshotLength} characters`)
-        .optional(),
-      {
-        description:
-          "Print one page from the snapshot with this token, as returned with an earlier page",
-        value: "TOKEN",
-      },
-    ),
-  },
   ...intelCallGroups,
   Run: {
     json: intelCallGroups.Run.json,
@@ -122,7 +96,7 @@ export const tagsIpsCommand = defineCommand({
   summary: "print the IP addresses of a tag",
   description: [
     "Prints every address of a tag's list page by page, all from the same snapshot. In a pipe each address is a JSON object with tag, ip and snapshot; on a terminal it is the address alone.",
-    "Exits with 1 if the list changes while it is read, if an entry is not an IP address or occurs twice, or if the number of entries differs from the reported total. With --offset, --limit or --snapshot it prints one page.",
+    "Exits with 1 if the list changes while it is read, if an entry is not an IP address or occurs twice, or if the number of entries differs from the reported total.",
   ],
   groups: ipsGroups,
   examples: {
@@ -137,26 +111,9 @@ export const tagsIpsCommand = defineCommand({
 
 async function printIps(call: CommandCall<SettingsOf<typeof ipsGroups>>): Promise<number> {
   const { settings, context, operand: name } = call;
-  const { offset, limit, snapshot } = settings;
-  if (settings.json && settings.plain) {
-    throw new UsageError("plain_json", "--plain and --json exclude each other", {
-      hint: "keep one: addresses alone, or JSON objects",
-    });
-  }
   const text = wantsLines(call) && !settings.plain ? linesOf : plainOf;
-  const one = offset !== undefined || limit !== undefined || snapshot !== undefined;
   await askService("intel", call, async (client) => {
-    const { signal } = context;
-    if (one) {
-      const page = await client.tagIps(name, { offset, limit, snapshot, signal });
-      assertDistinct(
-        name,
-        sizeOf(sortAddresses(checkedEntries(name, page, offset ?? 0))),
-        page.entries.length,
-      );
-      return writeOut(context, text(page));
-    }
-    for await (const page of wholeList(client, name, signal)) {
+    for await (const page of wholeList(client, name, context.signal)) {
       await writeOut(context, text(page));
     }
   });
@@ -191,11 +148,7 @@ async function* wholeList(
       { hint: again },
     );
   }
-  assertDistinct(name, sizeOf(read.list()), entries);
-}
-
-/** @throws FatalError `count_mismatch` if an address occurs twice */
-function assertDistinct(name: string, distinct: number, entries: number): void {
+  const distinct = sizeOf(read.list());
   if (distinct === entries) return;
   throw new FatalError(
     "count_mismatch",

@@ -90,7 +90,10 @@ test("says what a retry improved", async () => {
     partial: { complete: 1, partial: 4 },
   };
   expect(await summary({ ...manifest, retried }, 120)).toContain(
-    "\n  retried      8 filled in, 2 now unsupported, 2 failed before and now partial, 4 still partial, 3 still failed\n",
+    `
+  retried      failed before: complete 7, failed 3, partial 2, unsupported 2
+               partial before: partial 4, complete 1
+`,
   );
   expect(await summary({ ...manifest, retried: {} }, 100)).toContain(
     "\n  retried      no row was failed or partial\n",
