@@ -135,7 +135,9 @@ async function checkWebhooks(call: CommandCall<SettingsOf<typeof checkGroups>>):
   const webhooks = await chosenWebhooks(call);
   const caseContext = (await chosenContext(call)) ?? undefined;
   const problems = webhooks.flatMap((webhook) =>
-    checkWebhook(webhook, caseContext).map((problem) => ({ webhook: webhook.name, ...problem })),
+    checkWebhook(webhook, caseContext).map((problem) =>
+      Object.assign({ webhook: webhook.name }, problem),
+    ),
   );
   await printRecords(call, problems, [
     ["webhook", ({ webhook }) => webhook],

@@ -1,7 +1,4 @@
 import { beforeEach, expect, it, onTestFinished } from "vitest";
-import { systemClock } from "../../../src/core/clock.js";
-import type { RequestPace } from "../../../src/client/pace/pace.js";
-import { Pace } from "../../../src/client/pace/pace.js";
 import { enrichOptions } from "../../../src/jobs/enrich/options.js";
 import type { Session } from "../../../src/client/session/session.js";
 import { startAnsweringServer } from "../../helpers/answering-server.js";
@@ -45,27 +42,6 @@ function run(
     ...(session && { session }),
   });
 }
-
-it("two concurrent runs share one pace, which may answer late", async () => {
-  const pace = new Pace({ rates: [{ count: 1_000, perMs: 1_000 }], clock: systemClock });
-  const tickets: number[] = [];
-  const remote: RequestPace = {
-    async take(signal) {
-      await systemClock.sleep(1, signal);
-      const ticket = await pace.take(signal);
-      tickets.push(ticket);
-      return ticket;
-    },
-    throttled: (afterMs, ticket) => pace.throttled(afterMs, ticket),
-    succeeded: (ticket) => pace.succeeded(ticket),
-    hold: (ms) => pace.hold(ms),
-    advise: (by, rate) => pace.advise(by, rate),
-  };
-  const session = opened({}, { pace: remote });
-  await Promise.all([run(["192.0.2.1", "192.0.2.2"], session), run(["192.0.2.3"], session)]);
-  expect(tickets).toHaveLength(3);
-  expect(server.total - before).toBe(3);
-});
 
 it("a run uses the answers that another run of the session left in the cache", async () => {
   const session = opened({ cache: await temporaryFolder() });
