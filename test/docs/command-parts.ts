@@ -63,19 +63,28 @@ function meaningOf(spec: OptionSpec): string {
   return optionRow(spec).join("\n");
 }
 
-/** Each shared flag once, under the section of the first command that has it; the rare ones last. */
 function sharedText(shared: ReadonlyMap<string, SharedFlag>): string {
+  return optionTable(
+    sharedSections(shared).flatMap(([section, flags]) =>
+      [[`**${section}**`, "", ""] as OptionRow].concat(flags.map(sharedRow)),
+    ),
+  );
+}
+
+/** The meanings of each shared flag, in the section of the first command that has it. */
+function sharedSections(
+  shared: ReadonlyMap<string, SharedFlag>,
+): readonly (readonly [section: string, flags: readonly (readonly SharedFlag[])[]])[] {
   const all = [...shared.values()].sort((a, b) => Number(a.spec.rare) - Number(b.spec.rare));
   const firsts = all.filter(
     ({ spec }, at) => all.findIndex((other) => other.spec.flag === spec.flag) === at,
   );
-  const rows = [...new Set(firsts.map(({ section }) => section))].flatMap((section) => {
-    const own = firsts.filter((each) => each.section === section);
-    return [[`**${section}**`, "", ""] as OptionRow].concat(
-      own.map(({ spec }) => sharedRow(all.filter((each) => each.spec.flag === spec.flag))),
-    );
-  });
-  return optionTable(rows);
+  return [...new Set(firsts.map(({ section }) => section))].map((section) => [
+    section,
+    firsts
+      .filter((first) => first.section === section)
+      .map(({ spec }) => all.filter((each) => each.spec.flag === spec.flag)),
+  ]);
 }
 
 /** The row of a flag. Of several meanings, the one that most commands have comes first. */
@@ -102,37 +111,44 @@ function sectionText(
 }
 
 function commandText(command: Command, shared: ReadonlyMap<string, SharedFlag>): readonly string[] {
-  const { name, description, operands = [], examples } = command;
+  const { name, operands = [] } = command;
   const specs = optionSections(command).flatMap(([, specs]) => specs);
   const own = specs.filter((spec) => !shared.has(meaningOf(spec)));
   const others = specs.filter((spec) => shared.has(meaningOf(spec)));
   return [
     `### repute ${name}`,
-    [
-      `\`${usageOf(command)}\``,
-      description.join(" "),
-      `[Exit codes](#exit-codes): ${codesText(command)}`,
-    ].join("<br>"),
+    [`\`${usageOf(command)}\``, ...ownCodes(command)].join("<br>"),
     ...(own.length === 0 ? [] : [optionTable(own.map(optionRow))]),
     [
       ...operands.map(([term, text]) => `- \`${term}\`: ${text}`),
-      ...(others.length === 0
-        ? []
-        : [`- [Shared flags](#flags-of-several-commands): ${others.map(flagCode).join(", ")}`]),
-      ...Object.entries(examples).map(([line, what]) => `- \`${line}\`<br>${capitalised(what)}.`),
+      ...(others.length === 0 ? [] : [`- Shared flags: ${sharedNames(others, shared).join(", ")}`]),
     ].join("\n"),
   ];
+}
+
+/** Shared flags of a command: the sections that it has whole, then the others by name. */
+function sharedNames(
+  specs: readonly OptionSpec[],
+  shared: ReadonlyMap<string, SharedFlag>,
+): readonly string[] {
+  const taken = new Set(specs.map(({ flag }) => flag));
+  const whole = sharedSections(shared)
+    .map(([section, flags]) => [section, flags.map(([first]) => first!.spec.flag)] as const)
+    .filter(([, flags]) => flags.length > 1 && flags.every((flag) => taken.has(flag)));
+  const named = new Set(whole.flatMap(([, flags]) => flags));
+  const others = specs.filter(({ flag }) => !named.has(flag));
+  return [...whole.map(([section]) => `**${section}**`), ...others.map(flagCode)];
 }
 
 function flagCode({ flag, isNegated }: OptionSpec): string {
   return `\`--${isNegated ? "no-" : ""}${flag}\``;
 }
 
-/** The codes of a command, with their meaning where it differs from the common one. */
-function codesText(command: Command): string {
-  const isCommon = ([code, meaning]: readonly [string, string]): boolean =>
-    commonCodes.some((common) => common[0] === code && common[1] === meaning);
-  return exitCodesOf(command)
-    .map((each) => (isCommon(each) ? each[0] : `${each[0]} (${each[1]})`))
-    .join(", ");
+/** The codes of a command whose meaning differs from the common one. */
+function ownCodes(command: Command): readonly string[] {
+  const own = exitCodesOf(command).filter(
+    ([code, meaning]) => !commonCodes.some((common) => common[0] === code && common[1] === meaning),
+  );
+  if (own.length === 0) return [];
+  return [`Exit codes: ${own.map(([code, meaning]) => `${code} (${meaning})`).join(", ")}`];
 }

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { exitCodesOf } from "../../src/cli/command.js";
+import { type Command, exitCodesOf } from "../../src/cli/command.js";
 import { loadCommands } from "../../src/cli/command-list.js";
 import type { StoredType } from "../../src/io/formats/typed-column.js";
 import { columns, schemaVersion } from "../../src/core/columns.js";
@@ -32,7 +32,7 @@ export async function generatedParts(): Promise<Readonly<Record<string, string>>
     ),
     "row-codes": table(
       ["Code", "Meaning", "What to do", "Retried"],
-      Object.entries(rowCodes).map(([code, [meaning, remedy, retried = "no"]]) => [
+      Object.entries(rowCodes).map(([code, [meaning, remedy, retried = ""]]) => [
         `\`${code}\``,
         sentence(meaning),
         sentence(remedy),
@@ -56,11 +56,11 @@ export async function generatedParts(): Promise<Readonly<Record<string, string>>
     ),
     "common-flags": commonFlags(commands),
     "run-ends": table(
-      ["What happens", "Exit code", "`exit_reason`", "`resumable`", "Pings", "`--resume`"],
+      ["What happens", "Exit code", "`exit_reason`", "`resumable`", "`--resume`"],
       runEndRows(),
     ),
-    "library-options": await optionsOf("ClientShape"),
-    "file-options": await optionsOf("FileShape"),
+    "library-options": await optionsOf("ClientShape", commands),
+    "file-options": await optionsOf("FileShape", commands),
     layers: table(
       ["Folder", "Content", "Imports"],
       Object.entries(layers)
@@ -77,7 +77,7 @@ export async function generatedParts(): Promise<Readonly<Record<string, string>>
 }
 
 /** The flags of enrich that its short help shows. */
-function commonFlags(commands: Awaited<ReturnType<typeof loadCommands>>): string {
+function commonFlags(commands: readonly Command[]): string {
   const { options } = commands.find(({ name }) => name === "enrich")!;
   const rows = optionSpecs(options).filter(({ common }) => common);
   return table(
@@ -114,27 +114,36 @@ const parquetTypes = {
   uuid: "UUID",
 } as const satisfies Partial<Record<StoredType, string>>;
 
-/** The options that a shape of the library has, as its doc comments describe them. */
-async function optionsOf(name: string): Promise<string> {
+/**
+ * The options that a shape of the library has: those that are flags of enrich by name, the others as
+ * their doc comments describe them.
+ */
+async function optionsOf(name: string, commands: readonly Command[]): Promise<string> {
   const source = await readFile(join(root, "src", "library", "options.ts"), "utf8");
   const [, body = ""] = new RegExp(`class ${name} \\{\n([^]*?)\n\\}`).exec(source) ?? [];
-  const members = body.matchAll(/\/\*\*([^]*?)\*\/\s+readonly (\w+) =/g);
-  return table(
-    ["Option", "Description", "Default"],
-    Array.from(members, ([, comment = "", member = ""]) => {
-      const text = comment
-        .replaceAll(/\s*\n\s*\*/g, " ")
-        .replaceAll(/\s+/g, " ")
-        .trim();
-      const [, description = "", fallback = ""] =
-        /^(.*?)\s*(?:@default (.*)|Default: (.*?)\.?)?$/.exec(text) ?? [];
-      return [`\`${member}\``, description, fallback];
-    }),
+  const { options } = commands.find(({ name }) => name === "enrich")!;
+  const flags = new Set(optionSpecs(options).map(({ key }) => key));
+  const members = [...body.matchAll(/\/\*\*([^]*?)\*\/\s+readonly (\w+) =/g)].map(
+    ([, comment = "", member = ""]) => ({ comment, member, isFlag: flags.has(member) }),
   );
+  const rows = members.filter(({ isFlag }) => !isFlag).map(libraryOption);
+  const alike = members.filter(({ isFlag }) => isFlag).map(({ member }) => `\`${member}\``);
+  const head = ["Option", "Description", "Default"];
+  return `${table(head, rows)}\n\nAs the flags of \`repute enrich\` with these names: ${alike.join(", ")}.`;
+}
+
+function libraryOption({ comment, member }: Readonly<Record<"comment" | "member", string>>) {
+  const text = comment
+    .replaceAll(/\s*\n\s*\*/g, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  const [, description = "", fallback = ""] =
+    /^(.*?)\s*(?:@default (.*)|Default: (.*?)\.?)?$/.exec(text) ?? [];
+  return [`\`${member}\``, description, fallback];
 }
 
 function sentence(text: string): string {
-  const marked = text.replaceAll(/(?<![`-])--[a-z][a-z-]*/g, "`$&`").replaceAll("|", "\\|");
+  const marked = text.replaceAll(/(?<![`-])--[a-z][a-z-]*/g, "`$&`");
   return `${capitalised(marked)}.`;
 }
 

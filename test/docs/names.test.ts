@@ -52,11 +52,18 @@ test("the page on commands has every flag of every command, and no other", async
     [...part.matchAll(/^\| (?:`-\w`, )?`(--[\w-]+)/gm)].map(([, flag = ""]) => flag);
   const described = rowsOf(shared);
   expect(new Set(described).size).toBe(described.length);
+  const sections = new Map(
+    shared.split(/^\| \*\*/m).map((part) => [part.split("**")[0] ?? "", rowsOf(part)]),
+  );
   const taken = new Set<string>();
   for (const { name, options } of await loadCommands()) {
     const [, part = ""] = new RegExp(`\n### repute ${name}\n(.*?)(?:\n##|$)`, "s").exec(text) ?? [];
-    const [line = ""] = /^- \[Shared flags\].*$/m.exec(part) ?? [];
-    const others = line.match(/(?<=`)--[\w-]+(?=`)/g) ?? [];
+    const [line = ""] = /^- Shared flags: .*$/m.exec(part) ?? [];
+    const whole = [...line.matchAll(/\*\*(.*?)\*\*/g)].map(([, title = ""]) => title);
+    const others = [
+      ...whole.flatMap((title) => sections.get(title) ?? [title]),
+      ...(line.match(/(?<=`)--[\w-]+(?=`)/g) ?? []),
+    ];
     const specs = optionSpecs(options).map((spec) => writtenFlag(spec).split(" ")[0] ?? "");
     expect([...rowsOf(part), ...others].toSorted(), name).toEqual(specs.toSorted());
     for (const flag of others) taken.add(flag);

@@ -144,7 +144,6 @@ export function runEndRows(): readonly (readonly string[])[] {
     String(end.code),
     end.reason === null ? "none; `interrupted` in `OUT.state`" : `\`${end.reason}\``,
     end.resumable ? "yes" : "no",
-    end.pings.map((path) => `\`URL${path}\``).join(", "),
     end.resume,
   ]);
 }
