@@ -17,17 +17,9 @@ export function commandParts(commands: readonly Command[]): Readonly<Record<stri
   const shared = sharedFlags(commands);
   const sections = inSections(commands);
   return {
-    "command-list": table(
-      ["Command", "What it does"],
-      sections.flatMap(([title, members]) =>
-        [[`**${title}**`, ""]].concat(
-          members.map(({ name, summary }) => [
-            `[\`repute ${name}\`](#repute-${name.replace(" ", "-")})`,
-            capitalised(summary),
-          ]),
-        ),
-      ),
-    ),
+    "command-list": sections
+      .map(([title, members]) => `- **${title}**: ${members.map(commandLink).join(", ")}`)
+      .join("\n"),
     "common-exit-codes": table(
       ["Code", "Meaning"],
       commonCodes.map(([code, meaning]) => [code, capitalised(meaning)]),
@@ -35,6 +27,10 @@ export function commandParts(commands: readonly Command[]): Readonly<Record<stri
     "shared-flags": sharedText(shared),
     commands: sections.map(([title, members]) => sectionText(title, members, shared)).join("\n\n"),
   };
+}
+
+function commandLink({ name }: Command): string {
+  return `[\`${name}\`](#repute-${name.replace(" ", "-")})`;
 }
 
 /** A flag that commands have with the same meaning. */
@@ -111,18 +107,20 @@ function sectionText(
 }
 
 function commandText(command: Command, shared: ReadonlyMap<string, SharedFlag>): readonly string[] {
-  const { name, operands = [] } = command;
+  const { name, summary, operands = [] } = command;
   const specs = optionSections(command).flatMap(([, specs]) => specs);
   const own = specs.filter((spec) => !shared.has(meaningOf(spec)));
   const others = specs.filter((spec) => shared.has(meaningOf(spec)));
   return [
     `### repute ${name}`,
-    [`\`${usageOf(command)}\``, ...ownCodes(command)].join("<br>"),
-    ...(own.length === 0 ? [] : [optionTable(own.map(optionRow))]),
     [
-      ...operands.map(([term, text]) => `- \`${term}\`: ${text}`),
-      ...(others.length === 0 ? [] : [`- Shared flags: ${sharedNames(others, shared).join(", ")}`]),
-    ].join("\n"),
+      `${capitalised(summary)}.`,
+      `\`${usageOf(command)}\``,
+      ...operands.map(([term, text]) => `\`${term}\`: ${text}`),
+      ...ownCodes(command),
+      ...(others.length === 0 ? [] : [`Shared flags: ${sharedNames(others, shared).join(", ")}`]),
+    ].join("<br>"),
+    ...(own.length === 0 ? [] : [optionTable(own.map(optionRow))]),
   ];
 }
 

@@ -58,7 +58,7 @@ test("the page on commands has every flag of every command, and no other", async
   const taken = new Set<string>();
   for (const { name, options } of await loadCommands()) {
     const [, part = ""] = new RegExp(`\n### repute ${name}\n(.*?)(?:\n##|$)`, "s").exec(text) ?? [];
-    const [line = ""] = /^- Shared flags: .*$/m.exec(part) ?? [];
+    const [line = ""] = /Shared flags: .*$/m.exec(part) ?? [];
     const whole = [...line.matchAll(/\*\*(.*?)\*\*/g)].map(([, title = ""]) => title);
     const others = [
       ...whole.flatMap((title) => sections.get(title) ?? [title]),
