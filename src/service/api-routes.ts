@@ -1,13 +1,13 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { tagIpsQuery, wrongParameter, caseStates } from "../client/api/calls.js";
 import { lookupEndpoints } from "../core/finding.js";
 import type { Cases } from "./cases.js";
 import {
   type Dataset,
   addressEntries,
+  datasetParts,
   firstIssue,
   readIpList,
-  records,
 } from "./dataset/dataset.js";
 import type { answersFrom } from "./item-answers.js";
 import type { Responder } from "./responder.js";
@@ -129,11 +129,10 @@ function carriesToken(header: string | undefined, token: string): boolean {
 const listBodyLimit = 256 * 1024 * 1024;
 
 const moveBody = z.strictObject({ state: z.enum(caseStates) });
-const listBody = z.strictObject({ entries: addressEntries });
 
-interface TagPath {
-  Params: { name: string };
-}
+const listBody = z
+  .strictObject({ entries: addressEntries })
+  .transform(({ entries }) => readIpList([entries.join("\n")]));
 
 /**
  * Routes below `/_local/`, which the API does not have: counts, webhook settings, triggers of case
@@ -145,65 +144,49 @@ export function localRoutes(
   cases: Cases,
   lists: TagLists,
 ): void {
-  app.get("/_local/stats", () => stats.snapshot());
-  app.post<{ Params: { id: string } }>("/_local/cases/:id/transition", (request) => {
-    const { state } = parsed(moveBody, request.body);
-    const { id } = request.params;
+  const route = <S extends z.ZodType>(
+    method: "GET" | "POST" | "PUT",
+    path: string,
+    body: S,
+    handle: (argument: string, body: z.output<S>, reply: FastifyReply) => unknown,
+  ): void => {
+    app.route({
+      method,
+      url: `/_local/${path}`,
+      bodyLimit: listBodyLimit,
+      handler: ({ params, body: sent }, reply) => {
+        const { success, data, error } = body.safeParse(sent);
+        if (!success) throw refusal(400, firstIssue(error));
+        const [argument = ""] = Object.values(params as Readonly<Record<string, string>>);
+        return handle(argument, data, reply);
+      },
+    });
+  };
+
+  route("GET", "stats", z.unknown(), () => stats.snapshot());
+  route("POST", "cases/:id/transition", moveBody, (id, { state }) => {
     const known = cases.byId.get(id);
     if (!known) throw refusal(404, `case ${id} does not exist`);
     if (known.state === state) throw refusal(409, `${id} is already ${state}`);
     return cases.move(known, state);
   });
-  app.get("/_local/webhooks", () => [...cases.webhooks.values()]);
-  app.post("/_local/webhooks", (request, reply) => {
-    const webhook = parsed(records.webhooks, request.body);
+  route("GET", "webhooks", z.unknown(), () => [...cases.webhooks.values()]);
+  route("POST", "webhooks", datasetParts.webhooks.schema, (_, webhook, reply) => {
     cases.webhooks.set(webhook.name, webhook);
     return reply.code(201).send(webhook);
   });
-  app.get("/_local/transitions", () => cases.transitions);
-  app.post("/_local/transitions", (request, reply) => {
-    const transition = parsed(records.transitions, request.body);
+  route("GET", "transitions", z.unknown(), () => cases.transitions);
+  route("POST", "transitions", datasetParts.transitions.schema, (_, transition, reply) => {
     const { webhook } = transition;
     if (!cases.webhooks.has(webhook)) throw refusal(404, `webhook "${webhook}" does not exist`);
     cases.transitions.push(transition);
     return reply.code(201).send(transition);
   });
-  listRoutes(app, lists);
-}
-
-function listRoutes(app: FastifyInstance, lists: TagLists): void {
-  const assertTag = (name: string): void => {
+  route("PUT", "tags/:name/ips", listBody, (name, list) => {
     if (!lists.current(name)) throw refusal(404, `tag ${JSON.stringify(name)} does not exist`);
-  };
-  app.put<TagPath>("/_local/tags/:name/ips", { bodyLimit: listBodyLimit }, (request) => {
-    const { name } = request.params;
-    assertTag(name);
-    const list = listIn(request.body);
     const { lastUpdate, snapshot } = lists.replace(name, list);
     return { tag: name, total: list.length, lastUpdate, snapshot };
   });
-  app.delete<TagPath>("/_local/tags/:name/snapshots", (request, reply) => {
-    const { name } = request.params;
-    assertTag(name);
-    lists.expire(name);
-    return reply.code(204).send();
-  });
-}
-
-/** The addresses in `{"entries": […]}`, or in plain text with one a line. */
-function listIn(body: unknown): readonly string[] {
-  if (typeof body !== "string") return readIpList(parsed(listBody, body).entries);
-  try {
-    return readIpList([body]);
-  } catch (error) {
-    throw refusal(400, (error as Error).message);
-  }
-}
-
-function parsed<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
-  const result = schema.safeParse(body);
-  if (result.success) return result.data;
-  throw refusal(400, firstIssue(result.error));
 }
 
 function refusal(statusCode: number, message: string): Error {

@@ -10,6 +10,8 @@ interface Latency {
 /** Names of the mail blocklist member: in the specification, and in the deployed service. */
 const blocklistFields = ["serviceMailBlocklist", "abusixMailBlocklist"] as const;
 
+const oneLine = "must be one line of ASCII without spaces or control characters";
+
 const seedLimit = 2 ** 32 - 1;
 
 /** How the embedded service listens, what it answers from and which faults it makes. */
@@ -17,7 +19,7 @@ export const serviceOptions = z.strictObject({
   host: option(z.string().min(1).prefault("127.0.0.1"), {
     common: true,
     description:
-      "Address to listen on. Requests with a Host header other than it or localhost get 421; on 0.0.0.0 or :: any IP address and this machine's name are accepted",
+      "Address to listen on. Requests whose Host header has another name than it or localhost get 421; on 0.0.0.0 or ::, this machine's name is accepted",
     value: "ADDRESS",
   }),
   port: option(wholeNumber(0, 65_535).prefault(0), {
@@ -35,13 +37,20 @@ export const serviceOptions = z.strictObject({
       "Invent an answer for every item that is not in the dataset or on its tag lists. It depends only on the seed and the item",
     value: "SEED",
   }),
-  apiKey: option(apiKey().optional(), {
-    common: true,
-    description:
-      "API key to require as x-api-key for lookups and tags. Other requests get 403. Use a test key: other users can read a command line",
-    value: "KEY",
-    secret: true,
-  }),
+  // It must fit in a header field (RFC 9110 section 5.5).
+  apiKey: option(
+    z
+      .string()
+      .regex(/^[!-~]+$/, oneLine)
+      .optional(),
+    {
+      common: true,
+      description:
+        "API key to require as x-api-key for lookups and tags. Other requests get 403. Use a test key: other users can read a command line",
+      value: "KEY",
+      secret: true,
+    },
+  ),
   blocklistField: option(z.enum(blocklistFields).default("serviceMailBlocklist"), {
     description: "Name of the mail blocklist member. The deployed service uses abusixMailBlocklist",
     value: "NAME",
@@ -73,13 +82,6 @@ export type ServiceSettings = z.output<typeof serviceOptions>;
 
 function shareOption(of: string) {
   return option(share().prefault(0), { description: `Share of ${of}`, value: "SHARE" });
-}
-
-/** A key that fits in a header field (RFC 9110 section 5.5). */
-function apiKey(): z.ZodType<string, string> {
-  return z
-    .string()
-    .regex(/^[\u0021-\u007E]+$/, "must be one line of ASCII without spaces or control characters");
 }
 
 function latency(): z.ZodType<Latency, Latency | number | string> {

@@ -5,7 +5,13 @@ import type { Clock } from "../core/clock.js";
 import type { Rate } from "../core/options.js";
 import type { ServiceSettings } from "./options.js";
 import { seededHash } from "./synthetic/draw.js";
-import { plain, type RouteAnswer, type ServedAnswer, htmlAnswer } from "./served-answer.js";
+import {
+  bodiless,
+  plain,
+  type RouteAnswer,
+  type ServedAnswer,
+  htmlAnswer,
+} from "./served-answer.js";
 import { type EndpointName, isKeyed, type RequestStats } from "./stats.js";
 import { UsageError } from "../core/errors.js";
 
@@ -19,7 +25,7 @@ export class Responder {
   readonly #clock: Clock;
   readonly #onRequest: OnRequest | undefined;
   readonly #faults: Faults;
-  readonly #rateLimit: RateLimit;
+  readonly #rateLimit: () => number;
   readonly #closing = new AbortController();
 
   constructor(settings: ServiceSettings, stats: RequestStats, clock: Clock, onRequest?: OnRequest) {
@@ -106,11 +112,11 @@ export class Responder {
   }
 }
 
-/** Takes one request. Returns 0 if it is admitted, else the milliseconds until the next may be. */
-type RateLimit = () => number;
-
-/** A token bucket that holds the requests of one window and fills evenly over the window. */
-function rateLimit(rate: Rate, clock: Clock): RateLimit {
+/**
+ * A token bucket that holds the requests of one window and fills evenly over the window. Takes one
+ * request: returns 0 if it is admitted, else the milliseconds until the next may be.
+ */
+function rateLimit(rate: Rate, clock: Clock): () => number {
   const perMs = rate.count / rate.perMs;
   let tokens = rate.count;
   let filledAt = clock.monotonic();
@@ -124,16 +130,16 @@ function rateLimit(rate: Rate, clock: Clock): RateLimit {
   };
 }
 
-type FaultName = "partial" | "unavailable" | "reset" | "malformed";
+/** In the order in which a number from 0 to 1 is compared with their rates. */
+const faultNames = ["unavailable", "reset", "malformed", "partial"] as const;
+
+type FaultName = (typeof faultNames)[number];
 
 /** An answer, or a deliberately broken connection. */
 type ServedOutcome = ServedAnswer | "reset";
 
 /** Probabilities of the faults, each from 0 to 1, with a sum of at most 1. */
-type FaultRates = Pick<
-  ServiceSettings,
-  "partialRate" | "unavailableRate" | "resetRate" | "malformedRate"
->;
+type FaultRates = Pick<ServiceSettings, `${FaultName}Rate`>;
 
 /**
  * Decides which requests fail. The decision depends only on the seed, the endpoint, the item and
@@ -146,7 +152,7 @@ class Faults {
   readonly #failing = new Map<string, { failures: number; malformed: boolean }>();
 
   constructor(rates: FaultRates, seed: number) {
-    const sum = rates.partialRate + rates.unavailableRate + rates.resetRate + rates.malformedRate;
+    const sum = faultNames.reduce((all, name) => all + rates[`${name}Rate`], 0);
     if (sum > 1 + Number.EPSILON * 4) {
       throw new UsageError(
         "fault_rates_invalid",
@@ -183,15 +189,11 @@ class Faults {
   }
 
   #fault(point: number, canBePartial: boolean, wasMalformed: boolean): FaultName | "none" {
-    const { partialRate, unavailableRate, resetRate, malformedRate } = this.#rates;
-    let rest = point - unavailableRate;
-    if (rest < 0) return "unavailable";
-    rest -= resetRate;
-    if (rest < 0) return "reset";
-    rest -= malformedRate;
+    let rest = point;
+    const fault = faultNames.find((name) => (rest -= this.#rates[`${name}Rate`]) < 0) ?? "none";
     // A client repeats a malformed answer once and then fails the row, so two never follow each other.
-    if (rest < 0) return wasMalformed && malformedRate < 1 ? "none" : "malformed";
-    return canBePartial && rest < partialRate ? "partial" : "none";
+    const isRepeated = fault === "malformed" && wasMalformed && this.#rates.malformedRate < 1;
+    return isRepeated || (fault === "partial" && !canBePartial) ? "none" : fault;
   }
 }
 
@@ -199,23 +201,17 @@ class Faults {
 const unavailableAnswers: readonly ServedAnswer[] = [
   plain(503, { message: "Service Unavailable" }),
   htmlAnswer(503, "<html><body><h1>503 Service Temporarily Unavailable</h1></body></html>"),
-  { status: 503, body: "", contentType: null },
+  bodiless(503),
 ];
 
-/**
- * Breaks an answer: 200 with an HTML page, truncated JSON, other JSON, an empty result or no body.
- */
+/** Breaks an answer: 200 with an HTML page, truncated JSON, other JSON, an empty result or no body. */
 function malformedAnswer(answer: ServedAnswer, dice: number): ServedAnswer {
-  switch (dice % 5) {
-    case 0:
-      return htmlAnswer(200, "<html><body><h1>Please sign in to the network</h1></body></html>");
-    case 1:
-      return { ...answer, status: 200, body: answer.body.slice(0, answer.body.length / 2) };
-    case 2:
-      return plain(200, { message: "OK" });
-    case 3:
-      return plain(200, { status: "success", statusCode: 200, result: {} });
-    default:
-      return { status: 200, body: "", contentType: null };
-  }
+  const ways: readonly ServedAnswer[] = [
+    htmlAnswer(200, "<html><body><h1>Please sign in to the network</h1></body></html>"),
+    { ...answer, status: 200, body: answer.body.slice(0, answer.body.length / 2) },
+    plain(200, { message: "OK" }),
+    plain(200, { status: "success", statusCode: 200, result: {} }),
+    bodiless(200),
+  ];
+  return ways[dice % ways.length]!;
 }

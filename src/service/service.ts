@@ -95,11 +95,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   }
   const { port, address } = app.server.address() as AddressInfo;
   // These addresses mean all interfaces.
-  const local = new Map([
-    ["0.0.0.0", "127.0.0.1"],
-    ["::", "::1"],
-  ]).get(host);
-  const origin = `http://${inUrl(local ?? host)}:${port}`;
+  const local = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  const origin = `http://${inUrl(local)}:${port}`;
   return {
     intelUrl: `${origin}/beta`,
     opsUrl: origin,
@@ -123,8 +120,8 @@ function settingsOf(options: ServiceOptions): ServiceSettings {
 /** The dataset alone, or with invented answers for what it does not list. */
 async function answersOf(dataset: Dataset, seed: number | undefined) {
   if (seed === undefined) return { dataset, unlisted: undefined };
-  const { syntheticAnswers } = await import("./synthetic/synthetic-answers.js");
-  const { knownTo, withSyntheticTags } = await import("./synthetic/synthetic-answers.js");
+  const { knownTo, syntheticAnswers, withSyntheticTags } =
+    await import("./synthetic/synthetic-answers.js");
   const [isKnown, invented] = [knownTo(dataset), syntheticAnswers(seed)];
   return {
     dataset: withSyntheticTags(dataset, seed),
@@ -219,10 +216,9 @@ async function closeServer(app: FastifyInstance, responder: Responder): Promise<
  * resolves to 127.0.0.1 has the same origin as the service and could read answers and change cases,
  * but the browser still sends the page's name as `Host`.
  *
- * Accepts the names and addresses of the loopback interface and the host that the service listens
- * on; when it listens on all interfaces, also any IP address and the machine's own name. Any port
- * is accepted, because ports can be forwarded. HTTP/1.0 requests may lack the header; browsers
- * always send it.
+ * Accepts addresses, the names of the loopback interface, and the name that the service listens on;
+ * when it listens on all interfaces, the machine's own. Any port is accepted, because ports can be
+ * forwarded. HTTP/1.0 requests may lack the header; browsers always send it.
  *
  * @param listening host name or address that the service listens on
  */
@@ -233,8 +229,7 @@ export function hostCheck(listening: string): (header: string | undefined) => bo
     if (header === undefined) return true;
     const host = hostOf(header);
     if (host === null) return false;
-    if (isLoopback(host) || host === own) return true;
-    return isEverywhere && isIP(host.replace(/^\[|\]$/g, "")) !== 0;
+    return host === own || isLoopback(host) || isIP(host.replace(/^\[|\]$/g, "")) !== 0;
   };
 }
 

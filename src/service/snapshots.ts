@@ -21,7 +21,6 @@ export class TagLists {
   readonly #clock: Clock;
   /** Newest first. */
   readonly #versions = new Map<string, readonly TagListVersion[]>();
-  #expiries = 0;
 
   constructor(tags: ReadonlyMap<string, DatasetTag>, clock: Clock) {
     this.#tags = new Map(tags);
@@ -55,14 +54,8 @@ export class TagLists {
     return this.#publish(tag, source);
   }
 
-  /** Expires all tokens of a tag's list issued so far. The list itself stays. */
-  expire(tag: string): void {
-    this.#expiries += 1;
-    this.#versions.delete(tag);
-  }
-
   #publish(tag: string, { list, lastUpdate }: DatasetTag): TagListVersion {
-    const content = [tag, lastUpdate, this.#expiries, ...list].join("\n");
+    const content = [tag, lastUpdate, ...list].join("\n");
     const snapshot = createHash("sha256").update(content).digest("hex").slice(0, snapshotLength);
     const version = { list, lastUpdate, snapshot };
     const earlier = this.#versions.get(tag) ?? [];

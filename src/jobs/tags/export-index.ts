@@ -114,62 +114,32 @@ export function listName(stem: string): string {
   return `${stem}.txt`;
 }
 
-/** Maximum length of a stem: with any suffix it fits in the 255 bytes of a file name. */
-const maxStem = 180;
-
 /** Every file of a tag ends in one of these. */
 export const fileEndings = [...tagFormats, "added.txt", "removed.txt"] as const;
 
+/** Maximum length of a stem: with any suffix it fits in the 255 bytes of a file name. */
+const maxStem = 180;
+
 /**
- * Assigns each tag the stem of its file names: `<group>--<name>`, with everything outside
- * `[A-Za-z0-9._-]` percent-encoded, so that no tag becomes a path.
- *
- * If another tag already has a file name (`a:b--c` and `a--b:c`, `a:b.added` and `a:b`, names that
- * differ only in case, which some file systems ignore), or if it is too long, part of the tag's
- * SHA-256 is appended. A tag keeps its stem as long as it is in the folder.
+ * The stem of a tag's file names: `<group>--<name>`, with everything outside `[A-Za-z0-9._-]`
+ * percent-encoded, so that no tag becomes a path. If it is too long, or another tag could have the same
+ * files (`a:b--c` and `a--b:c`, `a:b.added` and `a:b`), a part of the tag's SHA-256 is appended.
  */
-export class FileStems {
-  readonly #stems = new Map<string, string>();
-  readonly #taken = new Set<string>();
-
-  constructor(tags: readonly Pick<ExportedTag, "name" | "stem">[]) {
-    for (const { name, stem } of tags) this.#take(name, stem);
-  }
-
-  of(tag: string): string {
-    const known = this.#stems.get(tag);
-    if (known !== undefined) return known;
-    const plain = stemOf(tag);
-    const digest = createHash("sha256").update(tag).digest("hex");
-    let stem = plain;
-    for (let digits = 8; !this.#isFree(stem); digits += 8) {
-      // Never splits an encoded byte.
-      const short = plain.slice(0, maxStem - digits - 1).replace(/%[0-9A-F]?$/, "");
-      stem = `${short}.${digest.slice(0, digits)}`;
-    }
-    this.#take(tag, stem);
-    return stem;
-  }
-
-  #isFree(stem: string): boolean {
-    return (
-      stem.length <= maxStem &&
-      fileEndings.every((ending) => !this.#taken.has(folded(stem, ending)))
-    );
-  }
-
-  #take(tag: string, stem: string): void {
-    this.#stems.set(tag, stem);
-    for (const ending of fileEndings) this.#taken.add(folded(stem, ending));
-  }
-}
-
-function stemOf(tag: string): string {
+export function stemOf(tag: string): string {
   const colon = tag.indexOf(":");
-  const joined =
-    colon < 0 ? encoded(tag) : `${encoded(tag.slice(0, colon))}--${encoded(tag.slice(colon + 1))}`;
+  const parts = colon < 0 ? [tag] : [tag.slice(0, colon), tag.slice(colon + 1)];
   // A leading dot would hide the file; a leading dash would make it an option on a command line.
-  return joined.replace(/^[.-]/, (first) => (first === "." ? "%2E" : "%2D"));
+  const stem = parts
+    .map(encoded)
+    .join("--")
+    .replace(/^[.-]/, (first) => (first === "." ? "%2E" : "%2D"));
+  const isSplitOnce = stem.split("--").length === parts.length && !stem.includes("---");
+  const isSuffixed = /\.(?:added|removed|[0-9a-f]{12})$/.test(stem);
+  if (isSplitOnce && !isSuffixed && stem.length <= maxStem) return stem;
+  const digest = createHash("sha256").update(tag).digest("hex").slice(0, 12);
+  // Never splits an encoded byte.
+  const short = stem.slice(0, maxStem - digest.length - 1).replace(/%[0-9A-F]?$/, "");
+  return `${short}.${digest}`;
 }
 
 function encoded(text: string): string {
@@ -179,8 +149,4 @@ function encoded(text: string): string {
       /[^A-Za-z0-9._-]/g,
       (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
     );
-}
-
-function folded(stem: string, ending: string): string {
-  return `${stem}.${ending}`.toLowerCase();
 }

@@ -6,11 +6,11 @@ import {
   type ExportedTag,
   exportedTags,
   type ExportIndex,
-  FileStems,
   hasList,
   type IndexedTag,
   indexSchemaVersion,
   listName,
+  stemOf,
 } from "./export-index.js";
 import { ServiceError } from "../../client/api/status-fault.js";
 import {
@@ -117,7 +117,6 @@ const maxFaultsInRow = 8;
 /** Exports the tags in parallel. A fault that concerns all of them ends the export. */
 async function exportAll({ names, before, ...job }: Job): Promise<IndexedTag[]> {
   const { options } = job;
-  const stems = new FileStems([...before.values()]);
   const alone = pLimit(1);
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])]);
@@ -135,7 +134,7 @@ async function exportAll({ names, before, ...job }: Job): Promise<IndexedTag[]> 
     }
     try {
       signal.throwIfAborted();
-      const tag = await exportTag({ ...job, name, signal, before: earlier, stems, alone });
+      const tag = await exportTag({ ...job, name, signal, before: earlier, alone });
       faultsInRow = 0;
       return tag;
     } catch (error) {
@@ -225,7 +224,6 @@ async function writeCombined(
 }
 
 interface TagContext extends TagReading {
-  readonly stems: FileStems;
   /** Runs one at a time, so that only one list is sorted and written however many are read. */
   readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
 }
@@ -236,11 +234,11 @@ interface TagContext extends TagReading {
  * @throws FatalError or the signal's reason; ServiceError and TagExportError concern this tag alone
  */
 async function exportTag(context: TagContext): Promise<ExportedTag> {
-  const { name, signal, options, folder, stems, alone } = context;
+  const { name, signal, options, folder, alone } = context;
   if (name === "") {
     throw new TagExportError("invalid_tag_name", "a tag's name must not be empty");
   }
-  const stem = stems.of(name);
+  const stem = stemOf(name);
   if (!(await folder.canUse(stem))) {
     throw new TagExportError(
       "file_name_taken",

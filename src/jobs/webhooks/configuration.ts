@@ -3,7 +3,7 @@ import { readPath } from "../../core/files/read-path.js";
 import { UsageError } from "../../core/errors.js";
 import { quoted } from "../../core/wording/printable.js";
 import { parseYaml } from "../../core/wording/yaml-text.js";
-import { childPointer, errorAt, throwErrors, warningAt, type Problem } from "./problem.js";
+import { errorAt, pointerOf, throwErrors, warningAt, type Problem } from "./problem.js";
 import { isLoopback } from "../../client/api/http/proxy.js";
 
 /** Methods that a webhook can use. The interface names POST, PUT and PATCH as examples. */
@@ -96,15 +96,14 @@ interface Entry {
 }
 
 function parseEntries(text: string, origin: string): readonly Entry[] {
-  const lines = text
-    .split(/\r?\n/)
-    .map((line, index) => ({ line, number: index + 1 }))
-    .filter(({ line }) => line.trim() !== "");
-  if (lines.length > 1 && lines.every(({ line }) => /^\uFEFF?\{/.test(line))) {
-    return lines.map(({ line, number }) => ({
-      value: parseText(line, origin, number),
-      where: `line ${number}: `,
-    }));
+  const lines = text.split(/\r?\n/);
+  const written = lines.filter((line) => line.trim() !== "");
+  if (written.length > 1 && written.every((line) => /^\uFEFF?\{/.test(line))) {
+    return lines.flatMap((line, index) => {
+      if (line.trim() === "") return [];
+      const value = parseText(line, origin, index + 1);
+      return [{ value, where: `line ${index + 1}: ` }];
+    });
   }
   const value = parseText(text, origin, 1);
   if (value === null) return [];
@@ -126,9 +125,8 @@ function describe(issue: z.core.$ZodIssue): readonly string[] {
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => `unknown member ${quoted(key)}`);
   }
-  if (issue.path.length === 0)
-    return ["a webhook must be an object with name, endpoint, method and payload"];
-  return [`${issue.path.map(String).reduce(childPointer, "")} ${issue.message}`];
+  if (issue.path.length > 0) return [`${pointerOf(issue.path)} ${issue.message}`];
+  return ["a webhook must be an object with name, endpoint, method and payload"];
 }
 
 function expected(kind: string) {
@@ -147,7 +145,7 @@ type Address = Pick<Webhook, "name" | "endpoint" | "path">;
 export function webhookUrl(webhook: Address): URL {
   throwErrors(addressProblems(webhook), webhook.name);
   const url = new URL(webhook.endpoint);
-  const [path = "", query = ""] = split(webhook.path ?? "");
+  const [path, query] = split(webhook.path ?? "");
   if (path !== "") {
     url.pathname = `${url.pathname.replace(/\/$/, "")}/${path.replace(/^\//, "")}`;
   }
@@ -170,7 +168,7 @@ export function addressProblems({ endpoint, path = "" }: Address): Problem[] {
       problems.push(errorAt(pointer, "bad_path", message));
     }
   }
-  if (mayLeave(split(path)[0] ?? "")) {
+  if (mayLeave(split(path)[0])) {
     const message =
       'must be a path within the endpoint, not an address, without backslashes, control characters, "." and ".." as segments, and "%" other than in percent-encoding';
     problems.push(errorAt("/path", "bad_path", message));
@@ -193,18 +191,11 @@ export function addressProblems({ endpoint, path = "" }: Address): Problem[] {
 }
 
 /** The URL for display, with the values of parameters that look like secrets hidden. */
-export function shownUrl(url: URL): string {
-  if (url.search === "") return url.href;
-  const query = url.search
-    .slice(1)
-    .split("&")
-    .map((pair) => {
-      const [name] = new URLSearchParams(pair).keys();
-      return name !== undefined && secretName.test(name)
-        ? `${pair.split("=", 1)[0] ?? ""}=[hidden]`
-        : pair;
-    });
-  return `${url.origin}${url.pathname}?${query.join("&")}`;
+export function shownUrl({ href }: URL): string {
+  return href.replaceAll(/(?<=[?&])([^=&]*)=[^&]*/g, (parameter, name: string) => {
+    const [decoded = ""] = new URLSearchParams(name).keys();
+    return secretName.test(decoded) ? `${name}=[hidden]` : parameter;
+  });
 }
 
 const secretName =
@@ -223,7 +214,7 @@ const leavesEndpoint =
   /[\u0000-\u001f\u007f\\]|^\/\/|^[a-z][a-z0-9+.-]*:\/\/|(?:^|\/)\.{1,2}(?:\/|$)/i;
 
 /** Splits path and query. Only the first "?" separates them. */
-function split(path: string): readonly string[] {
-  const mark = path.indexOf("?");
-  return mark === -1 ? [path] : [path.slice(0, mark), path.slice(mark + 1)];
+function split(path: string): readonly [path: string, query: string] {
+  const [before = ""] = path.split("?", 1);
+  return [before, path.slice(before.length + 1)];
 }

@@ -3,8 +3,8 @@ import { UsageError } from "../../core/errors.js";
 import type { JsonObject } from "../../core/finding.js";
 import type { ExclusionList } from "../../core/exclusions/exclusion-list.js";
 import { addressProblems, shownUrl, webhookUrl, type Webhook } from "./configuration.js";
-import { errorAt, throwErrors, childPointer, type Problem } from "./problem.js";
-import { renderCollecting, contextValues } from "./render.js";
+import { errorAt, throwErrors, pointerOf, type Problem } from "./problem.js";
+import { renderCollecting, valuesIn } from "./render.js";
 import type { Item } from "../../core/item/item.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 
@@ -69,7 +69,7 @@ export function prepareCall(
   const excluded = excludedValues(rendering.value, exclusions);
   throwErrors([...addressProblems(webhook), ...rendering.problems, ...excluded], webhook.name);
   const url = webhookUrl(webhook);
-  const { body, contentType } = encode(rendering.value);
+  const [body, contentType] = encode(rendering.value);
   const apiKey = keyFor(url.origin, apiKeys);
   if (!/^[\u0021-\u007e]{1,255}$/.test(idempotencyKey)) {
     throw new UsageError(
@@ -77,26 +77,23 @@ export function prepareCall(
       "an idempotency key must have 1 to 255 visible ASCII characters and no spaces",
     );
   }
-  const headers: Record<string, string> = {
+  const headers = {
     accept: "*/*",
     "user-agent": "repute",
     "idempotency-key": idempotencyKey,
+    ...(contentType !== null && { "content-type": contentType }),
   };
-  if (contentType !== null) headers["content-type"] = contentType;
   const shownHeaders = apiKey === null ? headers : { ...headers, authorization: "Bearer [hidden]" };
   const shown = { method: webhook.method, url: shownUrl(url), headers: shownHeaders, body };
   return { url, headers, body, idempotencyKey, apiKey, shown };
 }
 
-/** Encodes a payload: a string as text, null as no body, everything else as JSON. */
-function encode(payload: unknown): {
-  readonly body: string | null;
-  readonly contentType: string | null;
-} {
-  if (payload === null || payload === undefined) return { body: null, contentType: null };
+/** A payload as a body: a string as text, null as none, everything else as JSON. */
+function encode(payload: unknown): [body: string | null, contentType: string | null] {
+  if (payload === null || payload === undefined) return [null, null];
   return typeof payload === "string"
-    ? { body: payload, contentType: "text/plain; charset=utf-8" }
-    : { body: JSON.stringify(payload), contentType: "application/json" };
+    ? [payload, "text/plain; charset=utf-8"]
+    : [JSON.stringify(payload), "application/json"];
 }
 
 function keyFor(origin: string, apiKeys: readonly ApiKey[]): string | null {
@@ -126,19 +123,17 @@ const mostValues = 100_000;
 /** Values of a payload that contain an excluded item, in themselves or in the name of their member. */
 function excludedValues(payload: unknown, lists: readonly ExclusionList[]): Problem[] {
   if (lists.length === 0) return [];
-  const problems: Problem[] = [];
-  let values = 0;
-  for (const { path, value } of contextValues({ path: [], value: { payload } }, mostValues + 1)) {
-    values++;
+  const values = [...valuesIn(payload, ["payload"], mostValues + 1)];
+  const problems = values.flatMap(({ path, value }) => {
     const texts = [path.length > 1 ? path.at(-1) : null, value].filter(
       (text) => typeof text === "string",
     );
     const list = texts.map((text) => listOfText(text, lists)).find((found) => found !== undefined);
-    if (list === undefined) continue;
+    if (list === undefined) return [];
     const message = `something in it is on the exclusion list ${list.path}; nothing was sent`;
-    problems.push(errorAt(path.reduce<string>(childPointer, ""), "excluded", message));
-  }
-  if (values <= mostValues) return problems;
+    return [errorAt(pointerOf(path), "excluded", message)];
+  });
+  if (values.length <= mostValues) return problems;
   const message = `with more than ${mostValues} values, it cannot be checked against the exclusion lists; nothing was sent`;
   return [...problems, errorAt("/payload", "too_large", message)];
 }

@@ -44,17 +44,18 @@ export function throwErrors(problems: readonly Problem[], name?: string): void {
   if (first) throw new WebhookError([first, ...rest], name);
 }
 
-/** Appends a step to a JSON pointer (RFC 6901 section 3). */
-export function childPointer(pointer: string, member: string | number): string {
-  return `${pointer}/${String(member).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+/** A path as a JSON pointer (RFC 6901 section 3). */
+export function pointerOf(path: readonly PropertyKey[]): string {
+  return path
+    .map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`)
+    .join("");
 }
 
-function tell(problems: readonly [Problem, ...Problem[]]): string {
-  if (problems.length === 1) return sentence(problems[0]);
-  const shown = problems.map((problem) => `\n  ${sentence(problem)}`);
-  return `${problems.length} problems${shown.join("")}`;
-}
-
-function sentence(problem: Problem): string {
-  return problem.pointer === "" ? problem.message : `${problem.pointer}: ${problem.message}`;
+function tell(problems: readonly Problem[]): string {
+  const sentences = problems.map(({ pointer, message }) =>
+    pointer === "" ? message : `${pointer}: ${message}`,
+  );
+  return sentences.length === 1
+    ? sentences.join("")
+    : [`${sentences.length} problems`, ...sentences].join("\n  ");
 }

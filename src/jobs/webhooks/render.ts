@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/finding.js";
-import { childPointer, errorAt, warningAt, type Problem } from "./problem.js";
+import { errorAt, pointerOf, warningAt, type Problem } from "./problem.js";
 import { quoted, visible } from "../../core/wording/printable.js";
 import { nearestFirst } from "../../core/wording/did-you-mean.js";
 
@@ -25,32 +25,28 @@ export function renderCollecting(payload: unknown, context: JsonObject): Renderi
   const problems: Problem[] = [];
   const missing: MissingField[] = [];
 
-  const render = (value: unknown, pointer: string): unknown => {
-    if (typeof value === "string") return renderText(value, pointer);
+  const render = (value: unknown, path: Path): unknown => {
+    if (typeof value === "string") return renderText(value, pointerOf(path));
     if (typeof value !== "object" || value === null) return value;
-    if (Array.isArray(value)) {
-      return value.map((element, index) => render(element, childPointer(pointer, index)));
-    }
+    if (Array.isArray(value)) return value.map((inner, index) => render(inner, [...path, index]));
+    const members = Object.entries(value);
     // `fromEntries` defines own members, even one named __proto__.
     return Object.fromEntries(
-      Object.entries(value).map(([member, inner]) => [
-        member,
-        render(inner, childPointer(pointer, member)),
-      ]),
+      members.map(([name, inner]) => [name, render(inner, [...path, name])]),
     );
   };
 
   const renderText = (text: string, pointer: string): unknown => {
-    if (!text.includes("{{")) return text;
     const parsed = parsePql(text);
     problems.push(...malformedFields(parsed, pointer));
     const alone = parsed.parts.length === 1 && parsed.faults.length === 0;
     const values = parsed.parts.map((part) => {
       if (typeof part === "string") return part;
       const found = readField(context, part.path);
-      if (!found) missing.push({ field: part, pointer });
-      else if (found.value === null && !alone)
+      if (!found) missing.push({ path: part.path, pointer });
+      else if (found.value === null && !alone) {
         problems.push(warningAt(pointer, "null_in_text", leftOut));
+      }
       return found?.value;
     });
     return alone ? values[0] : values.map(asText).join("");
@@ -58,7 +54,7 @@ export function renderCollecting(payload: unknown, context: JsonObject): Renderi
 
   let value: unknown = null;
   try {
-    value = render(payload, "/payload");
+    value = render(payload, ["payload"]);
     JSON.stringify(value);
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
@@ -85,97 +81,73 @@ function asText(value: unknown): string {
 /** Path of the subscriber data in a case context. */
 export const resolverDataPath = ["s", "resolver_data"] as const;
 
-interface ContextValue {
-  readonly path: readonly (string | number)[];
-  readonly value: unknown;
-}
+/** Member names and array indexes from the root of a value. */
+type Path = readonly (string | number)[];
 
 /**
- * All values below a point of the context, breadth first, members in order. Stops after `limit`
- * values, so that a huge context costs no more than a large one.
+ * A value and all values below it, breadth first, members in order. Stops after `limit` values, so that
+ * a huge context costs no more than a large one.
  */
-export function* contextValues(root: ContextValue, limit: number): Generator<ContextValue> {
-  const waiting = [root];
-  let left = limit;
-  for (let at = 0; at < waiting.length; at += 1) {
-    const { path, value } = waiting[at] ?? root;
+export function* valuesIn(root: unknown, place: Path, limit: number) {
+  const waiting = [{ path: place, value: root }];
+  for (const found of waiting) {
+    yield found;
+    const { path, value } = found;
     if (typeof value !== "object" || value === null) continue;
-    for (const step of Array.isArray(value) ? value.keys() : Object.keys(value)) {
-      if (step === "__proto__") continue;
-      if (left === 0) return;
-      left -= 1;
-      const found = {
-        path: [...path, step],
-        value: (value as Record<string | number, unknown>)[step],
-      };
-      waiting.push(found);
-      yield found;
+    for (const [step, inner] of stepsInto(value)) {
+      if (waiting.length >= limit) break;
+      waiting.push({ path: [...path, step], value: inner });
     }
   }
 }
 
-interface MissingField {
-  readonly field: PqlField;
-  readonly pointer: string;
+function stepsInto(value: object): readonly (readonly [string | number, unknown])[] {
+  if (Array.isArray(value)) return [...value.entries()];
+  return Object.entries(value).filter(([name]) => name !== "__proto__");
 }
 
-/** Reports each missing field, and with the last one the nearest existing fields. */
-function unknownFields(missing: readonly MissingField[], context: unknown): Problem[] {
-  return missing.map(({ field, pointer }, index) => {
-    const name = formatPath(field.path);
-    const list = index < missing.length - 1 ? "" : `. ${existing(name, context)}`;
-    const message = `the context has no field ${name.length <= maxNameLength ? name : quoted(name, maxNameLength)}${list}`;
-    return errorAt(pointer, "unknown_field", message);
-  });
+interface MissingField {
+  readonly path: Path;
+  readonly pointer: string;
 }
 
 const maxCompared = 1000;
 const maxListed = 10;
 const maxNameLength = 120;
 
-/** Names of existing fields. Subscriber data goes first, since most payloads use it. */
-function fieldNames(context: unknown): string[] {
-  const data = readField(context, resolverDataPath);
-  const names = new Set<string>();
-  if (data) {
-    names.add(formatPath(resolverDataPath));
-    for (const found of contextValues({ path: resolverDataPath, value: data.value }, maxCompared)) {
-      names.add(formatPath(found.path));
-    }
-  }
-  for (const found of contextValues({ path: [], value: context }, maxCompared)) {
-    if (typeof found.path[0] === "string") names.add(formatPath(found.path));
-  }
-  return [...names].filter((name) => name.length <= maxNameLength);
+/** Reports each missing field, and with the last one the nearest existing fields. */
+function unknownFields(missing: readonly MissingField[], context: unknown): Problem[] {
+  return missing.map(({ path, pointer }, index) => {
+    const name = formatPath(path);
+    const shown = name.length <= maxNameLength ? name : quoted(name, maxNameLength);
+    const list = index < missing.length - 1 ? "" : `. ${existing(name, context)}`;
+    return errorAt(pointer, "unknown_field", `the context has no field ${shown}${list}`);
+  });
 }
 
 function existing(name: string, context: unknown): string {
   const data = readField(context, resolverDataPath);
   const none = !data || data.value === null ? " No subscriber was resolved for this case." : "";
-  const names = nearestFirst(name, fieldNames(context));
-  if (names.length === 0) return `The context has no fields.${none}`;
-  const left = names.length - maxListed;
+  // Subscriber data goes first, since most payloads use it.
+  const found = [
+    ...(data ? valuesIn(data.value, resolverDataPath, maxCompared) : []),
+    ...valuesIn(context, [], maxCompared),
+  ];
+  const all = found.map(({ path }) => formatPath(path));
+  const short = [...new Set(all)].filter((each) => each !== "" && each.length <= maxNameLength);
+  if (short.length === 0) return `The context has no fields.${none}`;
+  const left = short.length - maxListed;
   const more = left > 0 ? `, … and ${left} more` : "";
-  return `Existing fields: ${names.slice(0, maxListed).join(", ")}${more}.${none}`;
-}
-
-/** A reference to a value of the case context, such as `s.resolver_data.CustomerEmail`. */
-interface PqlField {
-  /** Member names and array indexes from the root of the context. */
-  readonly path: readonly (string | number)[];
-}
-
-interface PqlFault {
-  /** Offset of its `{{` in the text. */
-  readonly at: number;
-  readonly message: string;
+  const nearest = nearestFirst(name, short).slice(0, maxListed);
+  return `Existing fields: ${nearest.join(", ")}${more}.${none}`;
 }
 
 /** A text split at its fields. */
 interface PqlText {
-  /** Static text and fields in order, without invalid fields. */
-  readonly parts: readonly (string | PqlField)[];
-  readonly faults: readonly PqlFault[];
+  /** Static text and fields, such as `s.resolver_data.CustomerEmail`, in order, without invalid fields. */
+  readonly parts: readonly (string | { readonly path: Path })[];
+  /** Invalid fields, each at the offset of its `{{`. */
+  readonly faults: readonly { readonly at: number; readonly message: string }[];
 }
 
 /**
@@ -185,8 +157,8 @@ interface PqlText {
  * operators and no calls. A `}}` without `{{` is plain text.
  */
 export function parsePql(text: string): PqlText {
-  const parts: (string | PqlField)[] = [];
-  const faults: PqlFault[] = [];
+  const parts: PqlText["parts"][number][] = [];
+  const faults: PqlText["faults"][number][] = [];
   const field = new RegExp(fieldStart, "uy");
   let done = 0;
   for (let open = text.indexOf("{{"); open !== -1; open = text.indexOf("{{", done)) {
@@ -209,7 +181,7 @@ export function parsePql(text: string): PqlText {
 }
 
 /** Formats a path as in a payload, but without braces. */
-export function formatPath(path: readonly (string | number)[]): string {
+export function formatPath(path: Path): string {
   return path
     .map((step, index) => {
       if (typeof step === "number") return `[${step}]`;
@@ -225,10 +197,7 @@ export function formatPath(path: readonly (string | number)[]): string {
  *
  * @returns the boxed value, or null if there is none
  */
-export function readField(
-  context: unknown,
-  path: readonly (string | number)[],
-): { readonly value: unknown } | null {
+export function readField(context: unknown, path: Path): { readonly value: unknown } | null {
   let value = context;
   for (const step of path) {
     if (typeof value !== "object" || value === null || step === "__proto__") return null;
@@ -247,7 +216,7 @@ const inBrackets = String.raw`\[\s*(?:\d{1,9}|${string})\s*\]`;
 /** The opening braces, and a string or path up to where it stops being valid. */
 const fieldStart = String.raw`\{\{\s*(?:(${string})|(${name}(?:\s*(?:\.${name}|${inBrackets}))*))?\s*`;
 
-function readPath(path: string): readonly (string | number)[] {
+function readPath(path: string): Path {
   const steps = new RegExp(String.raw`${name}|\d{1,9}(?=\s*\])|${string}`, "gu");
   return [...path.matchAll(steps)].map(([step]) => {
     if (step.startsWith('"')) return unquoted(step);

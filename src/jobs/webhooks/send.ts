@@ -44,7 +44,12 @@ export interface WebhookDelivery {
   /** The start of the last answer's body, at most 64 KiB; null without an answer. */
   readonly response: { readonly body: string; readonly truncated: boolean } | null;
   /** Why it was not delivered; null if it was. */
-  readonly error: Refusal | null;
+  readonly error: {
+    /** `authentication_failed`, `redirect`, or `http_` and the status. */
+    readonly code: string;
+    /** What happened and what to do. Contains no secrets. */
+    readonly message: string;
+  } | null;
 }
 
 /** A receiver's answer, safe to display. */
@@ -56,13 +61,6 @@ interface Reply {
   readonly body: string;
   /** True if the body was longer or broke off. */
   readonly truncated: boolean;
-}
-
-interface Refusal {
-  /** `authentication_failed`, `redirect`, or `http_` and the status. */
-  readonly code: string;
-  /** What happened and what to do. Contains no secrets. */
-  readonly message: string;
 }
 
 /** Longest delay that a receiver can ask for, in milliseconds. Beyond it, the call fails. */
@@ -97,11 +95,10 @@ export async function sendWebhook(
     const again = isFault ? outcome.again : mayPass ? againAfter(outcome, clock) : null;
     if (again === null) return delivery(call, outcome, attempts, null);
     const wait = plan.waitAfter(again);
-    if (wait === null) return delivery(call, outcome, attempts, `tried ${times(attempts)}`);
-    if (wait > maxPauseMs) {
-      const minutes = Math.ceil((again.afterMs ?? wait) / 60_000);
-      const wish = `the receiver asks to wait ${minutes} minutes`;
-      return delivery(call, outcome, attempts, `tried ${times(attempts)}; ${wish}`);
+    if (wait === null || wait > maxPauseMs) {
+      const minutes = Math.ceil((again.afterMs ?? wait ?? 0) / 60_000);
+      const wish = wait === null ? "" : `; the receiver asks to wait ${minutes} minutes`;
+      return delivery(call, outcome, attempts, `tried ${times(attempts)}${wish}`);
     }
     await clock.sleep(wait, signal);
   }
@@ -143,17 +140,21 @@ function delivery(
 ): WebhookDelivery {
   const common = { attempts, idempotencyKey: call.idempotencyKey, request: call.shown };
   const tries = gaveUp === null ? "" : ` (${gaveUp})`;
+  const what = `${call.shown.method} ${call.shown.url}`;
   if (outcome instanceof TransportError) {
-    const message = `${call.shown.method} ${call.shown.url}: ${outcome.message}${tries}`;
-    const error = { code: outcome.code, message };
+    const error = { code: outcome.code, message: `${what}: ${outcome.message}${tries}` };
     return { ...common, outcome: "failed", status: null, response: null, error };
   }
   const { status, body, truncated } = outcome;
   const answered = { ...common, status, response: { body, truncated } };
-  const isSuccess = status >= 200 && status < 300 && !isAuthenticationFailure(outcome, call);
-  if (isSuccess) return { ...answered, outcome: "delivered", error: null };
-  const refusal = explainRefusal(outcome, call);
-  const error = { code: refusal.code, message: refusal.message + tries };
+  const isRefused = isAuthenticationFailure(outcome, call);
+  if (status >= 200 && status < 300 && !isRefused) {
+    return { ...answered, outcome: "delivered", error: null };
+  }
+  const [code, why] = isRefused
+    ? ["authentication_failed", `: ${authentication(call)}${said(body)}`]
+    : explainRefusal(outcome);
+  const error = { code, message: `${what} was answered with ${status}${why}${tries}` };
   return { ...answered, outcome: gaveUp === null ? "refused" : "failed", error };
 }
 
@@ -161,25 +162,18 @@ function times(attempts: number): string {
   return attempts === 1 ? "once" : `${attempts} times`;
 }
 
-const failing = "the receiver failed; send it again later.";
-const notAccepted = "the receiver did not accept the call, and repeating it would not help.";
-
-function explainRefusal(answer: Reply, call: PreparedCall): Refusal {
-  const { status } = answer;
-  const what = `${call.shown.method} ${call.shown.url} was answered with ${status}`;
-  const said =
-    answer.body.trim() === "" ? "" : ` The answer says: ${quoted(answer.body.trim(), 300)}`;
-  if (isAuthenticationFailure(answer, call)) {
-    return { code: "authentication_failed", message: `${what}: ${authentication(call)}${said}` };
-  }
+function explainRefusal({ status, location, body }: Reply): [code: string, why: string] {
   if (status >= 300 && status < 400) {
-    const target =
-      answer.location === null ? "" : ` to ${quoted(answer.location.split(/[?#]/, 1)[0]!, 200)}`;
-    const message = `${what}, a redirect${target}. Redirects are not followed: write the final address into endpoint and path.`;
-    return { code: "redirect", message };
+    const target = location === null ? "" : ` to ${quoted(location.split(/[?#]/, 1)[0]!, 200)}`;
+    const advice = "Redirects are not followed: write the final address into endpoint and path.";
+    return ["redirect", `, a redirect${target}. ${advice}`];
   }
   const advice = adviceFor.get(status) ?? (status >= 500 ? failing : notAccepted);
-  return { code: `http_${status}`, message: `${what}: ${advice}${said}` };
+  return [`http_${status}`, `: ${advice}${said(body)}`];
+}
+
+function said(body: string): string {
+  return body.trim() === "" ? "" : ` The answer says: ${quoted(body.trim(), 300)}`;
 }
 
 /**
@@ -205,3 +199,6 @@ const adviceFor: ReadonlyMap<number, string> = new Map([
   [404, "nothing exists at this address; check endpoint and path."],
   [429, "the receiver gets too many requests; send it again later."],
 ]);
+
+const failing = "the receiver failed; send it again later.";
+const notAccepted = "the receiver did not accept the call, and repeating it would not help.";

@@ -61,8 +61,8 @@ export interface Placed<T = unknown> {
 export async function loadDataset(folder: string): Promise<Dataset> {
   const parts: { [part in DatasetPart]?: readonly Placed[] } = {};
   for (const { name, value, where } of await textsIn(folder, ".ndjson")) {
-    if (!(name in readers)) {
-      const known = Object.keys(readers).map((part) => `${part}.ndjson`);
+    if (!(name in datasetParts)) {
+      const known = Object.keys(datasetParts).map((part) => `${part}.ndjson`);
       throw invalid(where, `not a file of a dataset; known files are ${known.join(", ")}`);
     }
     parts[name as DatasetPart] = linesOf(value, where);
@@ -117,8 +117,8 @@ export function assemble(
   parts: { readonly [part in DatasetPart]?: readonly Placed[] },
   texts: ReadonlyMap<string, Placed<string>> = new Map(),
 ): Dataset {
-  const items = readers.items(parts.items);
-  const records = readers.tags(parts.tags);
+  const items = datasetParts.items.read(parts.items);
+  const records = datasetParts.tags.read(parts.tags);
   const tagged = addressesByTag([...items.values()], records);
   const tags = new Map<string, DatasetTag>();
   const unused = new Map(texts);
@@ -131,8 +131,8 @@ export function assemble(
     tags.set(name, { tag, list, isBorneBy: hasMember(list), lastUpdate });
   }
   for (const { where } of unused.values()) throw invalid(where, "belongs to no tag in tags.ndjson");
-  const webhooks = readers.webhooks(parts.webhooks);
-  const transitions = [...readers.transitions(parts.transitions).values()];
+  const webhooks = datasetParts.webhooks.read(parts.webhooks);
+  const transitions = [...datasetParts.transitions.read(parts.transitions).values()];
   for (const { value, where } of transitions) {
     if (webhooks.has(value.webhook)) continue;
     throw invalid(where, `webhook: ${quoted(value.webhook)} is not in webhooks.ndjson`);
@@ -140,10 +140,13 @@ export function assemble(
   return {
     items: valuesOf(items),
     tags,
-    customers: [...valuesOf(readers.customers(parts.customers)).values()],
-    cases: valuesOf(readers.cases(parts.cases)),
+    customers: [...valuesOf(datasetParts.customers.read(parts.customers)).values()],
+    cases: valuesOf(datasetParts.cases.read(parts.cases)),
     contexts: new Map(
-      Array.from(readers.contexts(parts.contexts), ([id, { value }]) => [id, value.context]),
+      Array.from(datasetParts.contexts.read(parts.contexts), ([id, { value }]) => [
+        id,
+        value.context,
+      ]),
     ),
     webhooks: valuesOf(webhooks),
     transitions: transitions.map(({ value }) => value),
@@ -156,20 +159,21 @@ function invalid(where: string, what: string): UsageError {
   });
 }
 
-/** Reads the records of a part by their keys, which must be distinct. */
-function reader<T>(schema: z.ZodType<T>, keyOf: (record: T) => string) {
-  return (records: readonly Placed[] = []): Map<string, Placed<T>> => {
-    const read = new Map<string, Placed<T>>();
-    for (const { value, where } of records) {
+/** A file `<part>.ndjson`: the schema of its lines, and how to read them by their keys, which must be distinct. */
+function part<S extends z.ZodType>(schema: S, keyOf: (record: z.output<S>) => string) {
+  const read = (lines: readonly Placed[] = []): Map<string, Placed<z.output<S>>> => {
+    const records = new Map<string, Placed<z.output<S>>>();
+    for (const { value, where } of lines) {
       const parsed = schema.safeParse(value);
       if (!parsed.success) throw invalid(where, firstIssue(parsed.error));
       const key = keyOf(parsed.data);
-      const first = read.get(key);
+      const first = records.get(key);
       if (first) throw invalid(where, `${quoted(key)} is a duplicate of ${first.where}`);
-      read.set(key, { value: parsed.data, where });
+      records.set(key, { value: parsed.data, where });
     }
-    return read;
+    return records;
   };
+  return { schema, read };
 }
 
 function valuesOf<T>(records: ReadonlyMap<string, Placed<T>>): Map<string, T> {
@@ -301,19 +305,21 @@ const transitionRecord = z.strictObject({
   webhook: z.string().min(1),
 });
 
-export const records = {
-  items: itemRecord,
-  tags: tagRecord,
-  customers: customerSchema,
-  cases: caseRecord,
-  contexts: contextRecord,
-  webhooks: webhookRecord,
-  transitions: transitionRecord,
+export const datasetParts = {
+  items: part(itemRecord, ({ item }) => item.value),
+  tags: part(tagRecord, ({ tag }) => tag.name),
+  customers: part(customerSchema, (customer) => customer.customer_id),
+  cases: part(caseRecord, ({ id }) => id),
+  contexts: part(contextRecord, (entry) => entry.case),
+  webhooks: part(webhookRecord, ({ name }) => name),
+  transitions: part(transitionRecord, (transition) => JSON.stringify(transition)),
 };
 
+export type DatasetPart = keyof typeof datasetParts;
+
 /** The content of a line of such a file. */
-export type DatasetRecord<Part extends keyof typeof records> = Readonly<
-  z.output<(typeof records)[Part]>
+export type DatasetRecord<Part extends DatasetPart> = Readonly<
+  z.output<(typeof datasetParts)[Part]["schema"]>
 >;
 
 /**
@@ -357,16 +363,3 @@ export function firstIssue(error: z.ZodError): string {
   const path = issue?.path.map(String).join(".") ?? "";
   return path === "" ? (issue?.message ?? "invalid") : `${path}: ${issue?.message}`;
 }
-
-/** Readers of the files `<part>.ndjson`, each with the key of its lines. */
-const readers = {
-  items: reader(records.items, ({ item }) => item.value),
-  tags: reader(records.tags, ({ tag }) => tag.name),
-  customers: reader(records.customers, (customer) => customer.customer_id),
-  cases: reader(records.cases, ({ id }) => id),
-  contexts: reader(records.contexts, (entry) => entry.case),
-  webhooks: reader(records.webhooks, ({ name }) => name),
-  transitions: reader(records.transitions, (transition) => JSON.stringify(transition)),
-};
-
-export type DatasetPart = keyof typeof readers;

@@ -118,8 +118,8 @@ describe("a list of 120,430 IPv4 and 5,000 IPv6 addresses", () => {
     const changed = addresses(size, onePercent);
     await fetch(`${service.opsUrl}/_local/tags/feed%3Adaily/ips`, {
       method: "PUT",
-      headers: { "content-type": "text/plain" },
-      body: changed.join("\n"),
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ entries: changed }),
     });
     const report = await again();
     expect(report.tags[0]).toMatchObject({ total: size, added: onePercent, removed: onePercent });

@@ -14,6 +14,7 @@ const context = {
       Reason: "none",
       Phone: null,
       Site: { City: "Exampleton" },
+      Reference: "(a.b)*[c]+{1}?|^$/\\-",
     },
   },
 };
@@ -66,6 +67,7 @@ describe("subscriber data as static text", () => {
     ["a number", 48213],
     ["a text that holds it", "contract 48213, second notice"],
     ["a text between other signs", "[48213]"],
+    ["a text full of signs", "(A.B)*[C]+{1}?|^$/\\-"],
   ])("is warned about as %s", (_, value) => {
     expect(codes({ payload: { a: [value] } }, context)).toEqual([["static_data", "/payload/a/0"]]);
   });
