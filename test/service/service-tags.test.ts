@@ -85,7 +85,7 @@ test.each([
   [`${bruteForce}/ips?snapshot=${"a".repeat(23)}`, "24 characters"],
   [`${bruteForce}/ips?snapshot=${"a".repeat(24)}`, "expired"],
 ])("%s is refused for its %s", async (path, why) => {
-  expect(await refusalOf(await runningService(), path!)).toContain(why);
+  expect(await refusalOf(await runningService(), path)).toContain(why);
 });
 
 test("only the snapshots of the newest 16 lists stay readable", async () => {

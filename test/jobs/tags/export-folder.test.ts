@@ -113,7 +113,7 @@ test.each([
   ["a:b", "a:B"],
   ["a:b", "a:b.added"],
   ["a:b", "a--b"],
-  ["a:b--c", `${stemOf("a:b--c").replace("--", ":")}`],
+  ["a:b--c", stemOf("a:b--c").replace("--", ":")],
 ])("%s and %s get files of their own", (one, other) => {
   const files = [one, other].flatMap((tag) =>
     fileEndings.map((ending) => `${stemOf(tag)}.${ending}`),
