@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { detectSourceFormat } from "../../../src/io/formats/registry.js";
 import { openSource } from "../../../src/io/input/open-input.js";
 import { sniffFormat } from "../../../src/io/input/open-input.js";
 import { piped } from "./sources/sources-reading.js";
@@ -65,4 +66,18 @@ describe("sniffFormat", () => {
     expect((await clock.run(sniffing)).format).toBe("tsv");
     stream.destroy();
   });
+});
+
+it.each([
+  ["dump.CSV", "csv", false],
+  ["dump.tsv", "tsv", false],
+  ["dump.jsonl", "ndjson", false],
+  ["dump.json", "json", false],
+  ["folder.csv/DUMP.NDJSON", "ndjson", false],
+  ["dump.csv.GZIP", "csv", true],
+  ["-", null, false],
+  ["dump.txt.gz", null, true],
+  [".csv/x", null, false],
+])("the name %s says %s", (path, format, gzip) => {
+  expect(detectSourceFormat(path)).toEqual({ format, gzip });
 });

@@ -223,16 +223,14 @@ interface ScannedCells {
  * Splits one CSV record the way csv-parse does with `relax_quotes`: a quote opens only at the start
  * of a cell, and text after the closing quote belongs to the cell.
  * @param record without line end
- * @param most stop after this many cells
  */
 export function scanCells(
   record: string,
   { delimiter, spaced = false }: { readonly delimiter: string; readonly spaced?: boolean },
-  most = Number.POSITIVE_INFINITY,
 ): ScannedCells {
   const cells: string[] = [];
   let at = 0;
-  while (cells.length < most) {
+  for (;;) {
     let cell = "";
     if (spaced) while (record[at] === " ") at += 1;
     if (record[at] === '"') {
@@ -244,10 +242,9 @@ export function scanCells(
     }
     const end = record.indexOf(delimiter, at);
     cells.push(cell + record.slice(at, end === -1 ? undefined : end));
-    if (end === -1) break;
+    if (end === -1) return { cells, openQuote: null };
     at = end + delimiter.length;
   }
-  return { cells, openQuote: null };
 }
 
 /** Counts delimiters outside quotes. Quotes may follow a space. */

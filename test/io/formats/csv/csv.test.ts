@@ -170,6 +170,9 @@ describe("csv quote that is never closed", () => {
     ["a row", 'item,note\na,b\nc,"d\ne,f\ng,h\n', 3],
     ["a later line of a record", 'item,note\na,b\n"c\nd","e\n', 4],
     ["a row behind blank and comment lines", 'item\n\n# "x\n\n"a\n', 5],
+    ["a cell behind quotes that are text", 'item,note\na 5" disk,"b\n', 2],
+    ["a cell behind a doubled quote", 'item,note\n"a""b\n","c\n', 3],
+    ["a cell behind a quote that closes too early", 'item,note\n"a"b,"c\n', 2],
   ])("is told with its line: in %s", async (_, content, line) => {
     expect(await errorOf(content, { comment: "#" })).toMatchObject({
       name: "FatalError",
