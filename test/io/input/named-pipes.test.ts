@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { createReadStream, readdirSync, readlinkSync } from "node:fs";
-import { readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { open, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { openStored } from "../../../src/io/input/stored-input.js";
 import { runRepute, startRepute } from "../../helpers/run-repute.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
@@ -84,6 +85,33 @@ test("a pipe among several inputs is read once, and no row of it is lost", async
   expect(await readFile(join(cwd, "out.csv"), "utf8")).toBe(
     "domain,rep_status,rep_kind,rep_file\na.example.com,complete,domain,in.csv\nb.example.com,complete,domain,pipe\nc.example.com,complete,domain,pipe\n",
   );
+});
+
+test.each([
+  ["SIGTERM", 143],
+  ["SIGINT", 130],
+] as const)("%s ends a plan of a pipe that stays open", async (signal, code) => {
+  const { child, result, waitFor } = startRepute(["plan", "-", "--from", "csv"]);
+  child.stdin?.write(`domain\n${"h.example.com\n".repeat(20_000)}`);
+  await waitFor("stderr", /using column/);
+  child.kill(signal);
+  expect(await result).toMatchObject({ code, stdout: "" });
+});
+
+test("a named pipe is read until its writer closes it, or the reader", async () => {
+  const path = join(await withPipe(), "pipe");
+  const [stored, writer] = await Promise.all([openStored({ path }), open(path, "w")]);
+  await writer.write("ip\n192.0.2.1\n");
+  expect((await stored.chunks.next()).value?.toString()).toBe("ip\n192.0.2.1\n");
+  const next = stored.chunks.next();
+  await writer.close();
+  expect(await next).toMatchObject({ done: true });
+  expect([stored.size, stored.checksum.bytes]).toEqual([null, 13]);
+  const [again, silent] = await Promise.all([openStored({ path }), open(path, "w")]);
+  const waiting = again.chunks.next();
+  await again.close();
+  await expect(waiting).rejects.toMatchObject({ code: "input_unreadable" });
+  await silent.close();
 });
 
 async function withPipe(): Promise<string> {

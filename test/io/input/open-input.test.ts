@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { type InputOptions, openInput } from "../../../src/io/input/open-input.js";
+import { openError } from "../../../src/io/input/stored-input.js";
 import type { SourceInput } from "../../../src/io/input/types.js";
 import { piped, streamOf } from "./sources/sources-reading.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
@@ -46,15 +47,6 @@ describe("openInput", () => {
     await bytes.close();
   });
 
-  it("reports a missing file", async () => {
-    const path = join(await temporaryFolder(), "absent.csv");
-    await expect(openInput({ path }, fromStart)).rejects.toMatchObject({
-      name: "UsageError",
-      code: "input_not_found",
-      message: `there is no file ${path}`,
-    });
-  });
-
   it("points to --resume if the run of a missing output was interrupted", async () => {
     const path = join(await temporaryFolder(), "absent.csv");
     await mkdir(`${path}.state`);
@@ -81,4 +73,18 @@ describe("openInput", () => {
     await openInput({ stream, name: "stdin" }, { gzip: true, offset: 0 }).catch(() => null);
     expect(stream.destroyed).toBe(true);
   });
+});
+
+it.each([
+  ["ENOENT", "input_not_found", "check the path"],
+  ["EISDIR", "input_is_directory", "name one file"],
+  ["EACCES", "input_unreadable", "check the permissions"],
+  ["EMFILE", "input_unreadable", ""],
+])("openError turns %s into %s", async (system, code, hint) => {
+  const error = await openError(
+    "dump.csv",
+    Object.assign(new Error("it failed"), { code: system }),
+  );
+  expect(error.code).toBe(code);
+  expect(error.hint ?? "").toContain(hint);
 });

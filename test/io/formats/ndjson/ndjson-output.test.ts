@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { columns } from "../../../../src/core/columns.js";
 import { lookupEndpoints, memberOf } from "../../../../src/core/finding.js";
+import { csvRecords } from "../../../../src/io/formats/csv/csv-records.js";
+import { csvEncoder } from "../../../../src/io/formats/csv/csv-writer.js";
 import { ndjsonEncoder, uniqueNames } from "../../../../src/io/formats/ndjson/ndjson.js";
-import type { EncoderOptions } from "../../../../src/io/formats/types.js";
+import { ndjsonRecords } from "../../../../src/io/formats/ndjson/ndjson-output.js";
+import type { EncoderOptions, OutputRecord } from "../../../../src/io/formats/types.js";
 import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
 
 const base: EncoderOptions = {
@@ -34,14 +38,13 @@ describe("ndjsonEncoder", () => {
     });
   });
 
-  it("copies the text of a record", () => {
-    const json = '{ "ip":"192.0.2.1", "n":12345678901234567890, "f":1.0, "ip":"twice" }';
+  it.each([
+    ['{ "ip":"192.0.2.1", "n":12345678901234567890, "f":1.0, "ip":"twice" }', '"twice",'],
+    ["{}", "{"],
+  ])("copies the text of a record: %s", (json, end) => {
     const line = lineOf(anEnrichedRow({ json }));
-    expect(line.startsWith(`{${json.slice(1, -1).trim()},"rep":{`)).toBe(true);
-  });
-
-  it("extends a record without members", () => {
-    expect(lineOf(anEnrichedRow({ json: "{}" })).startsWith('{"rep":{')).toBe(true);
+    expect(line.startsWith(`{${json.slice(1, -1).trim()}`)).toBe(true);
+    expect(line).toContain(`${end}"rep":{`);
   });
 
   it("moves a later record's clashing member to extra", () => {
@@ -95,6 +98,32 @@ it("uniqueNames names empty columns by position and numbers repeated ones", () =
     "column_4",
     "column_2",
   ]);
+});
+
+it("a nested row that is read back has each column as a flat row has it", () => {
+  const row = anEnrichedRow(
+    {},
+    { query: fullIpResult, quickCheck: { intent: "none", bogon: false } },
+  );
+  const text = lineOf(row);
+  const nested = ndjsonRecords.layout(text, "rep_")!.read(text)!;
+  const encoder = csvEncoder(",", { ...base, shape: "flat" });
+  const flat = csvRecords(",")
+    .layout(encoder.header, "rep_")!
+    .read(encoder.encode([row]))!;
+  const valuesOf = (record: OutputRecord) =>
+    columns.map(({ name, type }) => [
+      name,
+      type === "text[]" ? record.list(name) : record.text(name),
+    ]);
+  expect(valuesOf(nested)).toEqual(valuesOf(flat));
+});
+
+it.each(["nested", "flat"] as const)("reads a tag that contains | as several (%s)", (shape) => {
+  const tagged = anEnrichedRow({}, { query: { ...fullIpResult, tags: ["=cmd|x", "a:b"] } });
+  const text = lineOf(tagged, { shape });
+  const record = ndjsonRecords.layout(text, "rep_")?.read(text);
+  expect(record?.list("tags")).toEqual(["=cmd", "x", "a:b"]);
 });
 
 function lineOf(
