@@ -2,16 +2,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { tagIpsQuery, wrongParameter, caseStates } from "../client/api/calls.js";
 import { lookupEndpoints } from "../core/finding.js";
 import type { Cases } from "./cases.js";
-import {
-  type Dataset,
-  addressEntries,
-  datasetParts,
-  firstIssue,
-  readIpList,
-} from "./dataset/dataset.js";
+import { type Dataset, addressEntries, datasetParts, firstIssue, readIpList } from "./dataset.js";
 import type { answersFrom } from "./item-answers.js";
-import type { Responder } from "./responder.js";
-import { bodiless, failure, plain, success, type ServedAnswer } from "./served-answer.js";
+import {
+  bodiless,
+  failure,
+  plain,
+  type Responder,
+  type ServedAnswer,
+  success,
+} from "./responder.js";
 import { type EndpointName, callPath, type RequestStats } from "./stats.js";
 import type { TagLists } from "./snapshots.js";
 import { z } from "zod";

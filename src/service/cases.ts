@@ -1,5 +1,5 @@
 import type { CaseContext, RepShareCase } from "../client/api/calls.js";
-import type { Dataset, DatasetRecord } from "./dataset/dataset.js";
+import type { Dataset, DatasetRecord } from "./dataset.js";
 
 type CaseState = DatasetRecord<"cases">["state"];
 

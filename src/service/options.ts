@@ -55,7 +55,7 @@ export const serviceOptions = z.strictObject({
     description: "Name of the mail blocklist member. The deployed service uses abusixMailBlocklist",
     value: "NAME",
   }),
-  latency: option(latency().prefault(0), {
+  latency: option(latency().prefault("0ms"), {
     common: true,
     description: "Delay before each answer: 50ms, or a range such as 20ms-80ms",
     value: "TIME",
@@ -84,20 +84,16 @@ function shareOption(of: string) {
   return option(share().prefault(0), { description: `Share of ${of}`, value: "SHARE" });
 }
 
-function latency(): z.ZodType<Latency, Latency | number | string> {
+/** One time, or a range of two. */
+function latency(): z.ZodType<Latency, Latency | string> {
   const bounds = z.strictObject({ minMs: z.number().min(0), maxMs: z.number().min(0) });
-  return z.union([bounds, z.number(), z.string()]).transform((value, context) => {
+  return z.union([bounds, z.string()]).transform((value, context) => {
     if (typeof value === "object") return value;
-    const ends = typeof value === "number" ? [value] : value.split("-");
-    const parsed = ends.map((end) => duration().safeParse(end));
-    const times = parsed.map((end) => (end.success ? end.data : Number.NaN));
-    const [minMs = Number.NaN, maxMs = minMs] = times;
-    if (times.length > 2 || !(minMs <= maxMs)) {
-      const message = "must be a time such as 50ms, or a range such as 20ms-80ms";
-      context.addIssue({ code: "custom", message });
-      return z.NEVER;
-    }
-    return { minMs, maxMs };
+    const ends = value.split("-").map((end) => duration().safeParse(end).data ?? Number.NaN);
+    const [minMs = Number.NaN, maxMs = minMs] = ends;
+    if (ends.length <= 2 && minMs <= maxMs) return { minMs, maxMs };
+    context.addIssue("must be a time such as 50ms, or a range such as 20ms-80ms");
+    return z.NEVER;
   });
 }
 

@@ -7,13 +7,12 @@ import { quoted } from "../core/wording/printable.js";
 import { packagePath } from "../core/program.js";
 import { apiRoutes, localRoutes } from "./api-routes.js";
 import { Cases, type FireWebhook } from "./cases.js";
-import { type Dataset, loadDataset, firstIssue } from "./dataset/dataset.js";
+import { type Dataset, loadDataset, firstIssue } from "./dataset.js";
 import { answerNotListed, answersFrom } from "./item-answers.js";
 import { serviceOptions, type ServiceSettings } from "./options.js";
-import { type OnRequest, Responder } from "./responder.js";
+import { failure, type OnRequest, plain, Responder } from "./responder.js";
 import { TagLists } from "./snapshots.js";
 import { RequestStats, type StatsSnapshot } from "./stats.js";
-import { failure, plain } from "./served-answer.js";
 import type { z } from "zod";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { hostname } from "node:os";
@@ -120,8 +119,7 @@ function settingsOf(options: ServiceOptions): ServiceSettings {
 /** The dataset alone, or with invented answers for what it does not list. */
 async function answersOf(dataset: Dataset, seed: number | undefined) {
   if (seed === undefined) return { dataset, unlisted: undefined };
-  const { knownTo, syntheticAnswers, withSyntheticTags } =
-    await import("./synthetic/synthetic-answers.js");
+  const { knownTo, syntheticAnswers, withSyntheticTags } = await import("./synthetic-answers.js");
   const [isKnown, invented] = [knownTo(dataset), syntheticAnswers(seed)];
   return {
     dataset: withSyntheticTags(dataset, seed),

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { snapshotLength, type Tag } from "../client/api/calls.js";
 import type { Clock } from "../core/clock.js";
-import { type DatasetTag, hasMember } from "./dataset/dataset.js";
+import { type DatasetTag, hasMember } from "./dataset.js";
 
 /** One version of a tag's list, identified by its token. */
 interface TagListVersion extends Pick<DatasetTag, "list" | "lastUpdate"> {

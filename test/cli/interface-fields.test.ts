@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { calls } from "../../src/client/api/calls.js";
 import { lookupEndpoints } from "../../src/core/finding.js";
 import { packagePath } from "../../src/core/program.js";
-import { loadDataset } from "../../src/service/dataset/dataset.js";
+import { loadDataset } from "../../src/service/dataset.js";
 import {
   sampleAccessToken,
   sampleCaseApiKey,

@@ -3,7 +3,7 @@ import {
   type Dataset,
   type DatasetPart,
   type Placed,
-} from "../../src/service/dataset/dataset.js";
+} from "../../src/service/dataset.js";
 
 /**
  * A dataset without a folder, from the lines of its files as values.

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { TagIps, TagSummary } from "../../src/client/api/calls.js";
 import { packagePath } from "../../src/core/program.js";
-import { loadDataset } from "../../src/service/dataset/dataset.js";
+import { loadDataset } from "../../src/service/dataset.js";
 import type { Service } from "../../src/service/service.js";
 import { datasetOf } from "../helpers/dataset-of.js";
 import { askJson, resultOf, runningService, sending } from "./running-service.js";

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "vitest";
 import type { QueryResult } from "../../src/core/endpoints/query.js";
 import { datasetOf } from "../helpers/dataset-of.js";
 import { packagePath } from "../../src/core/program.js";
-import { loadDataset } from "../../src/service/dataset/dataset.js";
+import { loadDataset } from "../../src/service/dataset.js";
 import { startService } from "../../src/service/service.js";
 import { ask, askJson, refusalOf, resultOf, runningService } from "./running-service.js";
 

@@ -2,7 +2,6 @@ import { madeUpOf, type Manifest } from "../../core/manifest.js";
 import { UsageError } from "../../core/errors.js";
 import { failedSuffix, withoutFailed } from "../../core/files/output-names.js";
 import {
-  type LocalOutput,
   localOutput,
   openForm,
   openRows,
@@ -45,23 +44,14 @@ import type { Lookup } from "../../client/lookup/types.js";
  * replaces the earlier one; it keeps the run and its numbers of rows. Every other row, and every row
  * that does not improve, keeps all it has.
  *
- * @param prefix of the added columns. @default the one that the manifest notes
+ * @param asked prefix of the added columns. @default the one that the manifest notes
  */
-export async function retryOutput(job: EnrichJob, prefix?: string): Promise<Manifest> {
+export async function retryOutput(job: EnrichJob, asked?: string): Promise<Manifest> {
   if (!("path" in job.input)) {
     throw new UsageError("retry_needs_file", "retry reads an earlier output file, not a stream");
   }
   const given = parseOutput(job.input.path);
   await using local = await localOutput(given);
-  return await retryFiles(job, given, local, prefix);
-}
-
-async function retryFiles(
-  job: EnrichJob,
-  given: Output,
-  local: LocalOutput,
-  asked: string | undefined,
-): Promise<Manifest> {
   const { output, to } = job.settings.output;
   const path = given.given;
   // A file is an output without it.
@@ -74,11 +64,7 @@ async function retryFiles(
   const form = await openForm(file, prefix);
   checkFormat(path, file, { output, to });
   mustHaveColumns(path, retriedColumns, form.optional);
-  const own: Partial<OutputSettings> = {
-    ...form.settings,
-    prefix,
-    to: file.format,
-  };
+  const own: Partial<OutputSettings> = { ...form.settings, prefix, to: file.format };
   // The limit protects rows with answers; a retry in place keeps them anyway.
   const limits = inPlace ? { maxFailed: { percent: 100 } } : {};
   const settings = {
@@ -107,7 +93,7 @@ async function retryFiles(
     version === undefined
       ? job.input
       : { ...fileInput(path), copyOf: { name: path, version: () => Promise.resolve(version) } };
-  return execute({ ...job, input, settings, rows, refill });
+  return await execute({ ...job, input, settings, rows, refill });
 }
 
 /** The error for a retry in place of a file that the next run into its output removes. */

@@ -1,13 +1,13 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { QueryResult } from "../../../src/core/endpoints/query.js";
-import { caseStates } from "../../../src/client/api/calls.js";
-import { resultTypes, blocklistStatuses } from "../../../src/core/endpoints/endpoint.js";
-import { packagePath } from "../../../src/core/program.js";
-import { loadDataset, readIpList } from "../../../src/service/dataset/dataset.js";
-import { contradictoryTimes } from "../../helpers/contradictory-times.js";
-import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import type { QueryResult } from "../../src/core/endpoints/query.js";
+import { caseStates } from "../../src/client/api/calls.js";
+import { resultTypes, blocklistStatuses } from "../../src/core/endpoints/endpoint.js";
+import { packagePath } from "../../src/core/program.js";
+import { loadDataset, readIpList } from "../../src/service/dataset.js";
+import { contradictoryTimes } from "../helpers/contradictory-times.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 async function folderOf(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await temporaryFolder();

@@ -1,10 +1,10 @@
 import { isIPv4 } from "node:net";
-import type { ObservedActivity, QueryResult } from "../../core/endpoints/query.js";
-import type { Verdict } from "../../core/finding.js";
-import type { Item } from "../../core/item/item.js";
-import type { KnownAnswer, Dataset, DatasetTag } from "../dataset/dataset.js";
-import { quickCheckOf } from "../../core/endpoints/quick-check.js";
-import { notListed, unknownAddress, unknownDomain } from "../derived-results.js";
+import type { ObservedActivity, QueryResult } from "../core/endpoints/query.js";
+import type { Verdict } from "../core/finding.js";
+import type { Item } from "../core/item/item.js";
+import type { KnownAnswer, Dataset, DatasetTag } from "./dataset.js";
+import { quickCheckOf } from "../core/endpoints/quick-check.js";
+import { notListed, unknownAddress, unknownDomain } from "./item-answers.js";
 import { Draw, newest, questions, syntheticShares, drawnVerdict, wholeSeconds } from "./draw.js";
 
 /** Invents an answer for every item, always the same for a seed and an item. */

@@ -1,19 +1,15 @@
 import { expect, test } from "vitest";
-import { queryResultSchema } from "../../../src/core/endpoints/query.js";
-import { recogniseItem } from "../../../src/core/item/recognise.js";
-import { type JsonObject, unasked } from "../../../src/core/finding.js";
-import { verdictOf } from "../../../src/core/verdict.js";
-import { loadDataset } from "../../../src/service/dataset/dataset.js";
-import { packagePath } from "../../../src/core/program.js";
-import { quickCheckOf } from "../../../src/core/endpoints/quick-check.js";
-import { syntheticShares } from "../../../src/service/synthetic/draw.js";
-import {
-  syntheticAnswers,
-  knownTo,
-  swarmTag,
-} from "../../../src/service/synthetic/synthetic-answers.js";
-import { contradictoryTimes } from "../../helpers/contradictory-times.js";
-import { ask, askJson, runningService } from "../running-service.js";
+import { queryResultSchema } from "../../src/core/endpoints/query.js";
+import { recogniseItem } from "../../src/core/item/recognise.js";
+import { type JsonObject, unasked } from "../../src/core/finding.js";
+import { verdictOf } from "../../src/core/verdict.js";
+import { loadDataset } from "../../src/service/dataset.js";
+import { packagePath } from "../../src/core/program.js";
+import { quickCheckOf } from "../../src/core/endpoints/quick-check.js";
+import { syntheticShares } from "../../src/service/draw.js";
+import { syntheticAnswers, knownTo, swarmTag } from "../../src/service/synthetic-answers.js";
+import { contradictoryTimes } from "../helpers/contradictory-times.js";
+import { ask, askJson, runningService } from "./running-service.js";
 
 const count = 1000;
 

@@ -12,16 +12,16 @@ import {
   repShareCaseSchema,
   tagSchema,
   caseStates,
-} from "../../client/api/calls.js";
-import { UsageError } from "../../core/errors.js";
-import { quoted } from "../../core/wording/printable.js";
+} from "../client/api/calls.js";
+import { UsageError } from "../core/errors.js";
+import { quoted } from "../core/wording/printable.js";
 import { isIPv4 } from "node:net";
-import { camelCase, endpoints } from "../../core/endpoints/endpoints.js";
-import { type QueryResult, queryResultSchema } from "../../core/endpoints/query.js";
-import { eachEndpoint, type LookupEndpoint, lookupEndpoints } from "../../core/finding.js";
-import { readIpv6 } from "../../core/item/ip.js";
-import type { Item } from "../../core/item/item.js";
-import { recogniseItem } from "../../core/item/recognise.js";
+import { camelCase, endpoints } from "../core/endpoints/endpoints.js";
+import { type QueryResult, queryResultSchema } from "../core/endpoints/query.js";
+import { eachEndpoint, type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
+import { readIpv6 } from "../core/item/ip.js";
+import type { Item } from "../core/item/item.js";
+import { recogniseItem } from "../core/item/recognise.js";
 
 export interface Dataset {
   /** By normal form of the item. */

@@ -1,4 +1,4 @@
-import type { Verdict } from "../../core/finding.js";
+import type { Verdict } from "../core/finding.js";
 
 /** Numbers that depend on the seed, a text and the question alone. */
 export class Draw {
