@@ -223,6 +223,10 @@ async function startWatch(
     readonly logFormat?: LogFormat;
   };
   if (known.logFormat !== undefined) reporter.format = known.logFormat;
+  // A JSON summary on stderr must stand alone, unless all of stderr is JSON.
+  const isAlone =
+    watch !== null && known.json && known.output === "-" && reporter.format === "text";
+  reporter.isQuiet = known.quiet || isAlone;
   await watch?.start(known);
 }
 

@@ -104,7 +104,7 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
       signal: context.signal,
       clock: context.clock,
       onWarning: (message) => context.reporter.warning(message),
-      onNotice: (message) => context.reporter.print(`repute: ${message}`),
+      onNotice: (message) => context.reporter.notice(message),
     });
   } finally {
     await cache?.store.close();

@@ -67,7 +67,7 @@ async function serve({
   settings,
   context,
 }: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
-  const { json, quiet, endpointKeysFile, timeout, retries, ...own } = settings;
+  const { json, quiet: _, endpointKeysFile, timeout, retries, ...own } = settings;
   const endpointKeys = await readEndpointKeys(endpointKeysFile, context);
   const { startService, sampleAccessToken, sampleCaseApiKey } =
     await import("../../service/service.js");
@@ -88,9 +88,9 @@ async function serve({
     const addresses = { intel_url: intelUrl, ops_url: opsUrl, case_url: caseUrl };
     if (json) await writeOut(context, `${JSON.stringify(addresses)}\n`);
     else await writeProse(context, `intel ${intelUrl}  ops ${opsUrl}  case ${caseUrl}\n`, 0);
-    if (!quiet && context.reporter.width !== null) {
-      context.reporter.print(
-        `repute: serving, Ctrl-C to stop; try: repute query login.example.com --intel-url ${intelUrl}`,
+    if (context.reporter.width !== null) {
+      context.reporter.notice(
+        `serving, Ctrl-C to stop; try: repute query login.example.com --intel-url ${intelUrl}`,
       );
     }
     await aborted(context.signal);

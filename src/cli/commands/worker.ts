@@ -72,11 +72,8 @@ async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
   }
   const { answerLookups } = await import("../../client/workers/lookup-worker.js");
   const { reporter, clock, signal, env: environment } = context;
-  const { rate = defaultRate, timeout: timeoutMs, quiet } = settings;
+  const { rate = defaultRate, timeout: timeoutMs } = settings;
   const concurrency = openRequests(settings);
-  const onNotice = (message: string): void => {
-    if (!quiet) reporter.print(`repute: ${message}`);
-  };
   // BullMQ's timers may outlast a server that is away.
   context.beforeExit?.(() => undefined);
   const services = { ...call, settings: { ...settings, local: false } };
@@ -98,11 +95,10 @@ async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
       onAttempt: (attempt) => work.add(attempt),
       onMinute: (limit) => {
         const { text, fields } = work.minute(limit);
-        if (quiet) return;
-        if (reporter.format === "json") reporter.log("info", text, fields);
-        else reporter.print(`repute: ${text}`);
+        if (reporter.format === "text") reporter.notice(text);
+        else if (!reporter.isQuiet) reporter.log("info", text, fields);
       },
-      onNotice,
+      onNotice: (message) => reporter.notice(message),
       onWarning: (message) => reporter.warning(message),
     });
     watch?.finish({ requests: work.requests });

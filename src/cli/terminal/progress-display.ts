@@ -6,15 +6,7 @@ import type { LogFields, Reporter } from "./reporter.js";
 /** Time between two drawings of the line on a terminal, and between two lines elsewhere. */
 const everyMs = { terminal: 250, log: 60_000 };
 
-/** Where to show progress, besides answering `SIGUSR1`. */
-interface ProgressPlaces {
-  /** Keep a line up to date if stderr is a terminal. */
-  readonly terminal: boolean;
-  /** Print a line per minute if it is not. */
-  readonly log: boolean;
-}
-
-/** Reports a run's progress, and keeps the progress line on a terminal up to date. */
+/** Reports a run's progress: a line on a terminal, a line a minute elsewhere, and on `SIGUSR1`. */
 export class ProgressDisplay {
   readonly #reporter: Reporter;
   readonly #clock: Clock;
@@ -27,8 +19,11 @@ export class ProgressDisplay {
     this.#clock = clock;
   }
 
-  /** @param signal once it aborts, the line says that the run is stopping */
-  start(progress: () => RunProgress, signal: AbortSignal, places: ProgressPlaces): void {
+  /**
+   * @param signal once it aborts, the line says that the run is stopping
+   * @param mayDraw false if something else is written to the same terminal
+   */
+  start(progress: () => RunProgress, signal: AbortSignal, mayDraw: boolean): void {
     const meter = new ProgressMeter(progress(), this.#clock.monotonic());
     const measure = (now: RunProgress) => meter.measure(now, this.#clock.monotonic());
     const line = (width: number): string => {
@@ -44,12 +39,12 @@ export class ProgressDisplay {
       () => line(Number.POSITIVE_INFINITY),
       () => fieldsOf(progress(), measure),
     );
-    const { width } = this.#reporter;
-    if (width !== null && places.terminal) {
+    const { width, isQuiet } = this.#reporter;
+    if (isQuiet) return;
+    if (width === null) this.#repeat(everyMs.log, () => this.#reporter.printStatus());
+    else if (mayDraw) {
       this.#draw = () => this.#reporter.draw(line(this.#reporter.width ?? width));
       this.#repeat(everyMs.terminal, this.#draw);
-    } else if (width === null && places.log) {
-      this.#repeat(everyMs.log, () => this.#reporter.printStatus());
     }
   }
 
@@ -71,7 +66,6 @@ export class ProgressDisplay {
   }
 
   #repeat(ms: number, show: () => void): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = setInterval(show, ms);
     this.#timer.unref();
   }

@@ -27,6 +27,8 @@ export class Reporter {
   runId: string | null = null;
   /** With `json`, everything is a JSON line. */
   format: LogFormat = "text";
+  /** Whether only warnings and errors are printed. */
+  isQuiet = false;
   readonly #stream: TerminalStream;
   readonly #clock: Pick<Clock, "now">;
   readonly #warned = new Set<string>();
@@ -49,6 +51,11 @@ export class Reporter {
     this.#warned.add(message);
     if (this.format === "json") this.log("warning", message);
     else this.print(`repute: warning: ${oneLine(message)}`);
+  }
+
+  /** Prints what a person may want to know, unless the command is quiet. */
+  notice(message: string): void {
+    if (!this.isQuiet) this.print(`repute: ${message}`);
   }
 
   /** Prints the fault of a part, such as a tag, that does not end the command. */

@@ -26,7 +26,8 @@ function start(columns: number | null, shown = true, now = progress) {
   const reporter = new Reporter(stream);
   const display = new ProgressDisplay(reporter, new ManualClock());
   const controller = new AbortController();
-  display.start(() => now, controller.signal, { terminal: shown, log: shown });
+  reporter.isQuiet = !shown;
+  display.start(() => now, controller.signal, true);
   return { stream, reporter, display, controller };
 }
 

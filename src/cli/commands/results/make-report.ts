@@ -255,10 +255,8 @@ export const reportCommand = defineCommand({
 async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
   const { context, settings, operand } = call;
   if (settings.output !== undefined) checkReportName(settings.output);
-  const onNotice = (message: string): void => {
-    if (!settings.quiet) context.reporter.print(`repute: ${message}`);
-  };
-  const { signal } = context;
+  const { signal, reporter } = context;
+  const onNotice = (message: string): void => reporter.notice(message);
   const made = await makeReport(parseOutput(operand, "read"), { ...settings, onNotice, signal });
   if (settings.output === undefined) {
     const { reportText } = await import("../../../jobs/report/text.js");
@@ -268,7 +266,7 @@ async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
   }
   await writeReportPage(settings.output, made);
   const { headline } = await import("../../../jobs/report/headline.js");
-  if (!settings.quiet) context.reporter.print(`repute: ${headline(made)} ${settings.output}`);
+  reporter.notice(`${headline(made)} ${settings.output}`);
   return 0;
 }
 

@@ -10,7 +10,6 @@ import { ProgressDisplay } from "../../terminal/progress-display.js";
 import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../../core/errors.js";
 import type { FolderSettings } from "../../../io/input/list-inputs.js";
 import type { RunInput } from "../../../io/input/types.js";
-import type { Output } from "../../../io/output/output.js";
 import { statePath } from "../../../jobs/enrich/state/checkpoint.js";
 import { sourceOptions } from "../../../io/input/source-options.js";
 import { exitCodeOfManifest, printSummary, readingFlags } from "./summary.js";
@@ -128,7 +127,6 @@ function jobOf(
   input: RunInput,
 ): EnrichJob {
   const settings = inGroups(flat);
-  const isQuiet = flat.quiet || isAlone(flat, settings.output.output, context);
   return {
     input,
     settings,
@@ -141,28 +139,22 @@ function jobOf(
     clock: context.clock,
     onRunId: (runId) => void (context.reporter.runId = runId),
     onWarning: (message) => context.reporter.warning(message),
-    onNotice: (message) => {
-      if (!isQuiet) context.reporter.print(`repute: ${message}`);
-    },
+    onNotice: (message) => context.reporter.notice(message),
   };
 }
 
 async function runJob(call: EnrichJobCall, perform: Perform, job: EnrichJob): Promise<Manifest> {
-  const { context, settings } = call;
+  const { context } = call;
   const display = new ProgressDisplay(context.reporter, context.clock);
   // Rows printed to the same terminal would overwrite the progress line.
   const { output } = job.settings.output;
   const toTerminal = output.isStdout && context.stdout.isTTY === true;
-  const places = {
-    terminal: !settings.quiet && !toTerminal,
-    log: !settings.quiet && !isAlone(settings, output, context),
-  };
   try {
     return await perform({
       ...job,
       onStart(progress, record) {
         call.watch?.follow({ record: () => ({ ...record() }) });
-        display.start(progress, context.signal, places);
+        display.start(progress, context.signal, !toTerminal);
       },
     });
   } catch (error) {
@@ -208,15 +200,6 @@ export function explainInterruption(
   return error;
 }
 
-/** A JSON summary on stderr must stand alone, unless all of stderr is JSON. */
-function isAlone(
-  { json }: EnrichJobSettings,
-  { isStdout }: Output,
-  { reporter }: CliContext,
-): boolean {
-  return json && isStdout && reporter.format === "text";
-}
-
 /**
  * The input named by the operands: a file, stdin, or several files and folders.
  *
@@ -225,16 +208,14 @@ function isAlone(
 export async function enrichInput(
   operands: readonly string[],
   context: CliContext,
-  settings: ReadingSettings & FolderSettings & { readonly quiet?: boolean } = {},
+  settings: ReadingSettings & FolderSettings = {},
 ): Promise<RunInput> {
   const { reporter } = context;
   const names = inputNames(operands, context, "rows");
   const { inputNamed } = await import("../../../jobs/enrich/choose-inputs.js");
   const stdin = () => ({ stream: context.stdin(), name: "stdin" });
   return inputNamed(names, stdin, settings, {
-    onNotice: (notice) => {
-      if (!settings.quiet) reporter.print(`repute: ${notice}`);
-    },
+    onNotice: (notice) => reporter.notice(notice),
     onWarning: (warning) => reporter.warning(warning),
   });
 }

@@ -14,10 +14,11 @@ import { cliOptions, unattendedOptions } from "../../options/option-spec.js";
 import { type CommandCall, defineCommand, quotaCode, type SettingsOf } from "../../command.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { join } from "node:path";
+import type { CliContext } from "../../terminal/cli-context.js";
 import { writeManifest } from "../../../io/output/manifest-file.js";
 import type { Output } from "../../../io/output/output.js";
 import { manifestPath, startOf } from "../../../core/files/output-names.js";
-import { seenTags, type SeenTags, uncountedText } from "../../../jobs/enrich/seen-tags.js";
+import { seenTags, tagsSeenIn, uncountedText } from "../../../jobs/enrich/seen-tags.js";
 import { otherNames } from "../../../jobs/enrich/counters.js";
 import type { Manifest, TagExportRecord } from "../../../core/manifest.js";
 
@@ -99,11 +100,10 @@ async function exportLists(call: CommandCall<Settings>): Promise<number> {
   const own = { formats, combine, prune: settings.all, maxChange };
   const what = { names, folder, intents: settings.intent, ...own };
   const report = await withServices(["intel"], call, ({ intel }) =>
-    withSession(intel, call, (session) => exportTagLists(session, context, what, settings.quiet)),
+    withSession(intel, call, (session) => exportTagLists(session, context, what)),
   );
   watch?.finish(report);
-  const isText = !settings.json && context.reporter.format === "text";
-  if (isText && !settings.quiet) context.reporter.print(exportSummary(report));
+  if (!settings.json && context.reporter.format === "text") printExported(report, context);
   return report.failed > 0 ? exitCodes.rowsFailed : exitCodes.done;
 }
 
@@ -117,7 +117,7 @@ type Names = (client: IntelClient) => Iterable<string> | Promise<Iterable<string
 async function chooseNames(
   { all, seenIn, stateDir }: Settings,
   operands: readonly string[],
-  { signal, reporter }: CommandCall<Settings>["context"],
+  { signal, reporter }: CliContext,
 ): Promise<Names> {
   const ways = [operands.length > 0, all, seenIn !== undefined].filter(Boolean).length;
   if (ways !== 1) {
@@ -129,7 +129,6 @@ async function chooseNames(
   }
   if (all) return (client) => everyTag(client, signal);
   if (seenIn === undefined) return () => operands;
-  const { tagsSeenIn, uncountedText } = await import("../../../jobs/enrich/seen-tags.js");
   const seen = await tagsSeenIn(seenIn, stateDir);
   if (seen.uncounted > 0) reporter.warning(uncountedText(seen));
   return () => seen.names;
@@ -159,26 +158,23 @@ interface TagExport extends Pick<
  */
 async function exportTagLists(
   session: Session,
-  context: CommandCall<unknown>["context"],
+  context: CliContext,
   { names, intents, ...options }: TagExport,
-  quiet: boolean,
 ): Promise<ExportReport> {
   const { exportTags } = await import("../../../jobs/tags/export-tags.js");
-  const { clock, signal, reporter, stderr } = context;
-  const printProgress =
-    quiet || stderr.isTTY !== true
-      ? () => undefined
-      : progressPrinter((text) => reporter.print(text));
-  const onProgress = (progress: TagProgress): void => {
-    reporter.describe(() => progressText(progress));
-    printProgress(progress);
+  const { clock, signal, reporter } = context;
+  const onProgress = ({ tag, entries, total }: TagProgress): void => {
+    const text = oneLine(`${tag}: ${formatCount(entries)} of ${formatCount(total)} addresses read`);
+    reporter.describe(() => text);
+    if (reporter.width !== null && !reporter.isQuiet)
+      reporter.draw(text.slice(0, reporter.width - 1));
   };
   const onFault = (tag: string, { code, message, hint }: ReputeError): void => {
     const reason = message.replace(`tag ${tag}: `, "");
     reporter.fault(`could not export tag ${tag}: ${reason}`, hint, { code, tag });
   };
   const client = await session.intel();
-  return exportTags({
+  const exported = exportTags({
     ...options,
     client,
     names: await ofIntents(intents, await names(client), client, signal),
@@ -188,6 +184,10 @@ async function exportTagLists(
     onProgress,
     onFault,
     onWarning: (message) => reporter.warning(message),
+  });
+  return exported.finally(() => {
+    reporter.describe(null);
+    reporter.clear();
   });
 }
 
@@ -205,23 +205,7 @@ async function ofIntents(
   return Array.from(names).filter((name) => !left.has(name));
 }
 
-/** Prints a line per million entries read. */
-function progressPrinter(print: (text: string) => void): (progress: TagProgress) => void {
-  const shown = new Map<string, number>();
-  return (progress) => {
-    const { tag, state, entries } = progress;
-    const step = Math.floor(entries / 1_000_000);
-    if (state !== "reading" || step <= (shown.get(tag) ?? 0)) return;
-    shown.set(tag, step);
-    print(`  ${progressText(progress)}`);
-  };
-}
-
-function progressText({ tag, entries, total }: TagProgress): string {
-  return oneLine(`${tag}: ${formatCount(entries)} of ${formatCount(total)} addresses read`);
-}
-
-function exportSummary(report: ExportReport): string {
+function printExported(report: ExportReport, { reporter }: CliContext): void {
   const lines = report.tags.map(
     ({ name, status, error, total, added, removed }) =>
       `  ${oneLine(
@@ -231,17 +215,17 @@ function exportSummary(report: ExportReport): string {
       )}`,
   );
   const kept = report.kept > 0 ? `, ${report.kept} kept from the previous export` : "";
-  const head = `repute: ${report.exported + report.unchanged} of ${report.tags.length} lists exported to ${report.folder}${kept}`;
+  const head = `${report.exported + report.unchanged} of ${report.tags.length} lists exported to ${report.folder}${kept}`;
   const { combined } = report;
-  if (combined === null) return [head, ...lines].join("\n");
-  const all = `  ${counted(combined.total, "address")} together in ${combined.files.join(", ")}`;
-  return [head, ...lines, all].join("\n");
+  if (combined !== null) {
+    lines.push(`  ${counted(combined.total, "address")} together in ${combined.files.join(", ")}`);
+  }
+  reporter.notice([head, ...lines].join("\n"));
 }
 
 type SeenTagsCall = Pick<
   CommandCall<{
     readonly output: Output;
-    readonly quiet: boolean;
     readonly json: boolean;
     readonly stateDir?: string | undefined;
   }>,
@@ -272,21 +256,28 @@ export async function exportSeenTags(
   let fault: SeenTagsExport["fault"] = null;
   try {
     const what = { names: () => seen.names, folder, runId: manifest.run_id };
-    const report = await exportTagLists(session, context, what, settings.quiet);
-    records = recordsOf(report, folder);
-    if (!settings.quiet && !settings.json) context.reporter.print(exportSummary(report));
+    const report = await exportTagLists(session, context, what);
+    records = report.tags.map(({ name: tag, files, ...result }) =>
+      Object.assign({ tag, files: files.map((file) => join(folder, file)) }, result),
+    );
+    if (!settings.json) printExported(report, context);
   } catch (error) {
     fault = { error };
     records = seen.names.map((tag) => failedRecord(tag, error));
     context.reporter.print(afterwards(settings, manifest, folder));
   }
   if (seen.uncounted > 0) {
-    context.reporter.print(`repute: ${uncountedText(seen)}`);
-    records = [...records, uncountedRecord(seen)];
+    const uncounted = new ReputeError("too_many_tags", uncountedText(seen));
+    context.reporter.print(`repute: ${uncounted.message}`);
+    records = [...records, failedRecord(otherNames, uncounted)];
   }
   const failed = records.filter(({ status }) => status === "failed").length;
-  const ending = failed === 0 ? {} : rowsFailed;
-  const recorded: Manifest = { ...manifest, ...ending, tag_exports: records };
+  const recorded: Manifest = {
+    ...manifest,
+    // Failed tags count like failed rows.
+    ...(failed > 0 && { exit_reason: "rows_failed", exit_code: exitCodes.rowsFailed }),
+    tag_exports: records,
+  };
   // Rows on stdout have no manifest file.
   if (manifest.output.path !== null) {
     await saveManifest(settings, recorded).catch((error: unknown) => {
@@ -307,31 +298,11 @@ async function saveManifest(
   await writeObject(manifestPath(object.address), { text, type: "application/json" });
 }
 
-/** Failed tags count like failed rows. */
-const rowsFailed = { exit_reason: "rows_failed", exit_code: exitCodes.rowsFailed } as const;
-
-function recordsOf({ tags }: ExportReport, folder: string): readonly TagExportRecord[] {
-  return tags.map(({ name, status, snapshot, total, added, removed, files, error }) => ({
-    tag: name,
-    status,
-    snapshot,
-    total,
-    added,
-    removed,
-    files: files.map((file) => join(folder, file)),
-    error,
-  }));
-}
-
 function failedRecord(tag: string, error: unknown): TagExportRecord {
   const { message } = error instanceof Error ? error : new Error(String(error));
   const code: string = error instanceof ReputeError ? error.code : "unexpected";
   const nothing = { snapshot: null, total: null, added: null, removed: null, files: [] };
   return { tag, status: "failed", ...nothing, error: { code, message } };
-}
-
-function uncountedRecord(seen: SeenTags): TagExportRecord {
-  return failedRecord(otherNames, new ReputeError("too_many_tags", uncountedText(seen)));
 }
 
 function afterwards(
