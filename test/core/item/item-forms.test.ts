@@ -79,48 +79,20 @@ const anyCell = fc.oneof(
     .map((parts) => parts.join("")),
   anyText({ maxLength: 60 }),
 );
-const anyKind = fc.option(fc.constantFrom(...itemKinds), { nil: null });
+const anyKind = fc.option(fc.constantFrom(...itemKinds), { nil: null, freq: 2 });
 
 describe("recognition", () => {
-  it("recognises its own result as the same item", () => {
-    fc.assert(
-      fc.property(anyCell, (text) => {
-        const { item } = recogniseItem(text);
-        const again = item && recogniseItem(item.value).item;
-        expect(again).toEqual(item);
-      }),
-      { numRuns: 3000 },
-    );
-  });
-
-  it("recognises its own result as the same item when given the kind", () => {
-    fc.assert(
-      fc.property(anyCell, anyKind, (text, kind) => {
-        const { item } = recogniseItem(text, kind);
-        const again = item && recogniseItem(item.value, item.kind).item;
-        expect(again).toEqual(item);
-      }),
-      { numRuns: 3000 },
-    );
-  });
-
-  it("returns an item or a reason for any text, never both, and never throws", () => {
+  it("is an item or a reason for any text, fits a path segment, and recognises itself", () => {
     fc.assert(
       fc.property(anyCell, anyKind, (text, kind) => {
         const { item, reason } = recogniseItem(text, kind);
         expect(item === null).toBe(reason !== null);
+        if (item === null) return;
+        expect(decodeURIComponent(encodeURIComponent(item.value))).toBe(item.value);
+        expect(recogniseItem(item.value, item.kind).item).toEqual(item);
+        if (kind === null) expect(recogniseItem(item.value).item).toEqual(item);
       }),
-      { numRuns: 3000 },
-    );
-  });
-
-  it("returns values that fit a percent-encoded path segment", () => {
-    fc.assert(
-      fc.property(anyCell, (text) => {
-        const { item } = recogniseItem(text);
-        const value = item?.value ?? "";
-        expect(decodeURIComponent(encodeURIComponent(value))).toBe(value);
-      }),
+      { numRuns: 8000 },
     );
   });
 
@@ -150,15 +122,6 @@ describe("recognition", () => {
     fc.assert(
       fc.property(real, prefix, fc.constantFrom("", "?", "? ", " ?"), (text, label, mark) => {
         expect(recogniseItem(mark + label + text)).toEqual(recogniseItem(text));
-      }),
-    );
-  });
-
-  it("finds the same item in defanged text", () => {
-    fc.assert(
-      fc.property(real, (text) => {
-        const bracketed = text.replaceAll(".", "[.]").replace("://", "[://]").replace("@", "[at]");
-        expect(recogniseItem(bracketed)).toEqual(recogniseItem(text));
       }),
     );
   });

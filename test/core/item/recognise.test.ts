@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { recogniseItem } from "../../../src/core/item/recognise.js";
 
 const sha1 = "da39a3ee5e6b4b0d3255bfef95601890afd80709";
+const wallet = "16L5yRNPTuciSgXGHqYwn9N6NeoKqopAu";
 const item = (text: string) => recogniseItem(text).item;
 const reason = (text: string) => recogniseItem(text).reason?.code;
 
@@ -10,87 +11,60 @@ describe("recogniseItem", () => {
     ["ip", "192.0.2.1", "192.0.2.1"],
     ["ip", " 192[.]0[.]2[.]1:443 ", "192.0.2.1"],
     ["domain", `"Example[.]COM",`, "example.com"],
-    ["url", "hxxps[://]www[.]example[.]com/doc[.]php", "https://www.example.com/doc.php"],
     ["url", "<http://8.8.8.8/x>", "http://8.8.8.8/x"],
     ["url", "8.8.8[.]8/x", "http://8.8.8.8/x"],
     ["sha1", sha1.toUpperCase(), sha1],
-    ["email", "user[@]example[.]com", "user@example.com"],
     ["email", "User [at] example [dot] com", "User@example.com"],
-    ["crypto_wallet", " 16L5yRNPTuciSgXGHqYwn9N6NeoKqopAu,", "16L5yRNPTuciSgXGHqYwn9N6NeoKqopAu"],
-    ["ip", "IP: 192.0.2.1", "192.0.2.1"],
+    ["crypto_wallet", ` ${wallet},`, wallet],
     ["ip", "?192.0.2.1", "192.0.2.1"],
     ["ip", "C2 IP: 192.0.2.1", "192.0.2.1"],
-    ["domain", "Domain: example[.]com", "example.com"],
-    ["url", "URL: hxxps://example[.]com/a", "https://example.com/a"],
     ["url", `? url:"hxxp://example[.]com/a"`, "http://example.com/a"],
     ["url", "URL:http://example.com/,/", "http://example.com/,/"],
-    ["sha1", `SHA1: ${sha1}`, sha1],
-    ["email", "E-mail: user[@]example[.]com", "user@example.com"],
-    [
-      "crypto_wallet",
-      "BTC: 16L5yRNPTuciSgXGHqYwn9N6NeoKqopAu",
-      "16L5yRNPTuciSgXGHqYwn9N6NeoKqopAu",
-    ],
+    ["crypto_wallet", `BTC: ${wallet}`, wallet],
   ])("recognises %s in %j", (kind, text, value) => {
     expect(recogniseItem(text)).toEqual({ item: { kind, value }, reason: null });
   });
 
   it.each([
-    ["empty", ` "" `],
-    ["md5", "d41d8cd98f00b204e9800998ecf8427e"],
-    ["sha256", "E".repeat(64)],
-    ["sha256", `SHA256: ${"e".repeat(64)}`],
-    ["file_name", "Filename: invoice.docm"],
-    ["prose", "see: example.com and others"],
-    ["hex_length", sha1.slice(1)],
-    ["cidr", "192.0.2[.]0/24"],
-    ["ip_range", "192.0.2.1-192.0.2.9"],
-    ["ip_range", "2001:db8::1-2001:db8::9"],
-    ["ip_zone", "fe80::1%eth0"],
-    ["ip_leading_zero", "192.000.002.001"],
-    ["ip_octet", "192.0.2.999"],
-    ["wallet_checksum", "16L5yRNPTuciSgXGHqYwn9N6NeoKqopAv"],
-    ["several", "192.0.2.1, 192.0.2.2"],
-    ["url_syntax", "http://<domain>/x"],
-    ["url_scheme", "sftp://<host>/x"],
-    ["url_scheme", "magnet:?xt=urn:btih:x"],
-    ["registry_key", "HKLM\\Software\\Example"],
-    ["path", "C:\\Windows\\example.exe"],
-    ["path", "/static/a.php?b=c"],
-    ["email_syntax", "user@localhost"],
-    ["asn", "AS64496"],
-    ["file_name", "setup.exe"],
-    ["wildcard", "*.example.com"],
-    ["public_suffix", "co.uk"],
-    ["unknown_suffix", "printer.local"],
-    ["text", "192.0.2.1:123456"],
-  ])("gives the reason %s for %j", (code, text) => {
-    expect(reason(text)).toBe(code);
+    ["empty", [` "" `]],
+    ["md5", ["d41d8cd98f00b204e9800998ecf8427e"]],
+    ["sha256", ["E".repeat(64), `SHA256: ${"e".repeat(64)}`]],
+    ["prose", ["see: example.com and others", "evil.example.com, Inc."]],
+    ["hex_length", [sha1.slice(1)]],
+    ["cidr", ["192.0.2[.]0/24"]],
+    ["ip_range", ["192.0.2.1-192.0.2.9", "2001:db8::1-2001:db8::9"]],
+    ["ip_zone", ["fe80::1%eth0"]],
+    ["ip_leading_zero", ["192.000.002.001"]],
+    ["ip_octet", ["192.0.2.999"]],
+    ["wallet_checksum", [wallet.replace(/u$/, "v")]],
+    ["several", ["192.0.2.1, 192.0.2.2", "https://a.example.com/x\nhttps://b.example.com/y"]],
+    ["url_syntax", ["http://<domain>/x"]],
+    ["url_scheme", ["sftp://<host>/x", "magnet:?xt=urn:btih:x"]],
+    ["registry_key", ["HKLM\\Software\\Example"]],
+    ["path", ["C:\\Windows\\example.exe", "/static/a.php?b=c"]],
+    ["email_syntax", ["user@localhost"]],
+    ["asn", ["AS64496"]],
+    ["file_name", ["setup.exe", "Filename: invoice.docm"]],
+    ["wildcard", ["*.example.com"]],
+    ["public_suffix", ["co.uk"]],
+    ["unknown_suffix", ["printer.local"]],
+    ["text", ["192.0.2.1:123456"]],
+    ["control_character", ["exam\0ple.com", "http://example.com/\u0001", "http://exa\nmple.com/"]],
+    ["lone_surrogate", ["http://example.com/\ud800", "\udc00@example.com", "\ud83d"]],
+    ["too_long", ["a b ".repeat(1 << 20)]],
+    [
+      "internal_host",
+      ["http://10.1.2.3/login?token=1", "http://[fd00::1]/", "http://2130706433/", "http://wiki/a"],
+    ],
+  ])("gives the reason %s", (code, texts) => {
+    expect(texts.map(reason)).toEqual(texts.map(() => code));
   });
-
-  it.each(["exam\u0000ple.com", "http://example.com/\u0001", "http://exa\nmple.com/"])(
-    "rejects the control character in %j",
-    (text) => {
-      expect(reason(text)).toBe("control_character");
-    },
-  );
-
-  it.each(["http://example.com/\ud800", "\udc00@example.com", "\ud83d"])(
-    "rejects the lone surrogate in %j",
-    (text) => {
-      expect(reason(text)).toBe("lone_surrogate");
-    },
-  );
 
   it("accepts a URL that just fits into 8 KiB once percent-encoded", () => {
     // "http%3A%2F%2Fexample.com%2F" has 27 characters.
     const url = `http://example.com/${"a".repeat(8192 - 27)}`;
     expect(item(url)?.value).toBe(url);
     expect(reason(`${url}a`)).toBe("too_long");
-  });
-
-  it.each([["spaces between words", "a b "]])("rejects a megabyte of %s as too long", (_, unit) => {
-    expect(reason(unit.repeat(1 << 20))).toBe("too_long");
   });
 
   it("finds an item within a megabyte of white space", () => {
@@ -121,37 +95,14 @@ describe("recogniseItem with a kind", () => {
 });
 
 it.each([
-  "http://10.1.2.3/login?token=1",
-  "http://[fd00::1]/",
-  "http://2130706433/",
-  "http://intranet/wiki",
-])("URLs of the inner network %s is none to ask for", (text) => {
-  expect(recogniseItem(text)).toMatchObject({ item: null, reason: { code: "internal_host" } });
-});
-
-describe("a cell with several values", () => {
-  const sha1 = "da39a3ee5e6b4b0d3255bfef95601890afd80709";
-  const md5 = "d41d8cd98f00b204e9800998ecf8427e";
-
-  it.each([
-    [`${"a".repeat(64)},${md5},${sha1}`, sha1],
-    [`MD5: ${md5}\nSHA1: ${sha1}`, sha1],
-    [`setup.exe | ${sha1}`, sha1],
-    ["192.0.2.1;192.0.2.1", "192.0.2.1"],
-    ["192.0.2.1|8080", "192.0.2.1"],
-    [`dropper|${sha1}`, sha1],
-    ["US;evil.example.com;n/a", "evil.example.com"],
-    ["192.0.2.0/24;evil.example.com", "evil.example.com"],
-  ])("is its only item: %j", (text, value) => {
-    expect(recogniseItem(text).item?.value).toBe(value);
-  });
-
-  it.each([
-    ["192.0.2.1 198.51.100.2", "several"],
-    ["https://a.example.com/x\nhttps://b.example.com/y", "several"],
-    ["evil.example.com, Inc.", "prose"],
-    ["visit example.com for more", "prose"],
-  ])("is no item: %j", (text, code) => {
-    expect(recogniseItem(text).reason?.code).toBe(code);
-  });
+  [`${"a".repeat(64)},d41d8cd98f00b204e9800998ecf8427e,${sha1}`, sha1],
+  [`MD5: d41d8cd98f00b204e9800998ecf8427e\nSHA1: ${sha1}`, sha1],
+  [`setup.exe | ${sha1}`, sha1],
+  [`dropper|${sha1}`, sha1],
+  ["192.0.2.1;192.0.2.1", "192.0.2.1"],
+  ["192.0.2.1|8080", "192.0.2.1"],
+  ["US;evil.example.com;n/a", "evil.example.com"],
+  ["192.0.2.0/24;evil.example.com", "evil.example.com"],
+])("takes the only item of several values: %j", (text, value) => {
+  expect(item(text)?.value).toBe(value);
 });

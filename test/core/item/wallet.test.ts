@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { looksLikeWallet, readWallet } from "../../../../src/core/item/wallet.js";
+import { looksLikeWallet, readWallet } from "../../../src/core/item/wallet.js";
 
 // Made from the bytes 1, 2, 3 … as key or hash, except for published examples, named as such.
 const pkh = "16L5yRNPTuciSgXGHqYwn9N6NeoKqopAu";
