@@ -4,8 +4,8 @@ const hidden = "[hidden]";
 const leastInData = 8;
 
 /**
- * Hides a credential that a service echoes: as it is, in base64, in hex, with percent-encoding (RFC 3986)
- * or HTML entities, also applied several times, or with JSON escapes.
+ * Hides a credential that a service echoes: as it is, in base64, with percent-encoding (RFC 3986), HTML
+ * entities or JSON escapes.
  */
 export class CredentialMask {
   readonly #isShort: boolean;
@@ -16,10 +16,9 @@ export class CredentialMask {
   /** @param credential visible ASCII characters, at least one */
   constructor(credential: string) {
     this.#isShort = credential.length < leastInData;
-    const inHex = Array.from(credential, (one) => hexPattern(codeOf(one))).join("");
     const pattern = this.#isShort
       ? `(?<![A-Za-z0-9])${charactersIn(credential)}(?![A-Za-z0-9])`
-      : [charactersIn(credential), inHex, ...base64Cores(credential)].join("|");
+      : [charactersIn(credential), ...base64Cores(credential)].join("|");
     this.#pattern = new RegExp(pattern, "g");
     this.#suspicious = new RegExp(`${pattern}|${names}`, "i");
   }
@@ -70,20 +69,25 @@ function charactersIn(credential: string): string {
 
 /** A percent sign, percent-encoded again any number of times. */
 const percent = "%(?:25){0,8}";
-/** An ampersand, which JSON may escape, as an HTML entity again any number of times. */
-const ampersand = String.raw`(?:&|\\{1,8}u0026)(?:amp;){0,8}`;
 
-/** A character verbatim, as `%XX`, `&#NN;`, `&name;`, `\u00XX` or `\xXX`, with backslashes where JSON allows them. */
+/** A character verbatim, as `%XX`, `&#NN;`, `&name;` or `\u00XX`, with backslashes where JSON allows them. */
 function characterPattern(character: string): string {
   const code = codeOf(character);
   const hex = hexPattern(code);
   const itself = character.replace(/[^A-Za-z0-9]/, String.raw`\$&`);
   const escaped = /["\\/]/.test(character) ? String.raw`\\{0,8}` : "";
-  const entity = `#(?:0{0,6}${code}(?!\\d)|[xX]0{0,6}${hex}(?![\\da-fA-F]));?`;
-  const named = entityNames[character];
-  const entities = named === undefined ? entity : `(?:${entity}|(?:${named});)`;
-  return String.raw`(?:${percent}${hex}|${ampersand}${entities}|\\{1,8}(?:u00|x)${hex}|${escaped}${itself})`;
+  const entity = `&(?:#0{0,6}${code}|#[xX]0{0,6}${hex}|${entityNames[character] ?? "#"});`;
+  return String.raw`(?:${percent}${hex}|${entity}|\\{1,8}u00${hex}|${escaped}${itself})`;
 }
+
+/** HTML's names of the characters that pages escape. */
+const entityNames: Readonly<Record<string, string>> = {
+  "&": "amp",
+  "<": "lt",
+  ">": "gt",
+  '"': "quot",
+  "'": "apos",
+};
 
 function codeOf(character: string): number {
   return character.charCodeAt(0);
@@ -96,40 +100,6 @@ function hexPattern(code: number): string {
     .padStart(2, "0")
     .replaceAll(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
 }
-
-/** HTML's names of the characters that credentials contain. */
-const entityNames: Readonly<Record<string, string>> = {
-  "!": "excl",
-  '"': "quot|QUOT",
-  "#": "num",
-  $: "dollar",
-  "%": "percnt",
-  "&": "amp|AMP",
-  "'": "apos",
-  "(": "lpar",
-  ")": "rpar",
-  "*": "ast|midast",
-  "+": "plus",
-  ",": "comma",
-  ".": "period",
-  "/": "sol",
-  ":": "colon",
-  ";": "semi",
-  "<": "lt|LT",
-  "=": "equals",
-  ">": "gt|GT",
-  "?": "quest",
-  "@": "commat",
-  "[": "lsqb|lbrack",
-  "\\": "bsol",
-  "]": "rsqb|rbrack",
-  "^": "Hat",
-  _: "lowbar|UnderBar",
-  "`": "grave|DiacriticalGrave",
-  "{": "lcub|lbrace",
-  "|": "verbar|vert|VerticalLine",
-  "}": "rcub|rbrace",
-};
 
 /**
  * Base64 of a text (RFC 4648, both alphabets, also percent-encoded or with JSON's `\/`) at each of the

@@ -47,44 +47,23 @@ describe("a credential in text is hidden", () => {
   });
 });
 
-/** Writes each character by one of these, as often as there are lists of choices. */
-const spelt = (...ways: readonly ((code: string, character: string) => string)[]) =>
-  fc.infiniteStream(fc.constantFrom(...ways, (_: string, character: string) => character)).map(
-    (choices) => (text: string) =>
-      Array.from(text, (character) => {
-        const write = choices.next().value;
-        return write(character.charCodeAt(0).toString(16).padStart(2, "0"), character);
-      }).join(""),
-  );
+const named: Readonly<Record<string, string>> = { "&": "&amp;", '"': "&quot;", "<": "&lt;" };
+const hexOf = (character: string): string => character.charCodeAt(0).toString(16).padStart(2, "0");
+const eachAs = (write: (character: string) => string) => (text: string) =>
+  Array.from(text, write).join("");
 
-const percent = spelt(
-  (hex) => `%${hex}`,
-  (hex) => `%${hex.toUpperCase()}`,
-);
-const entities = spelt(
-  (hex) => `&#x${hex};`,
-  (hex) => `&#X00${hex.toUpperCase()};`,
-  (_, character) => `&#${character.charCodeAt(0)};`,
-  (_, character) => named[character] ?? character,
-);
-const named: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  '"': "&quot;",
-  "'": "&apos;",
-  "<": "&lt;",
-  "/": "&sol;",
-  "+": "&plus;",
-};
-const whole = fc.constantFrom(
+const encodings = fc.constantFrom(
   (text: string) => text,
   (text: string) => Buffer.from(text).toString("base64"),
   (text: string) => Buffer.from(text).toString("base64").replaceAll("=", ""),
   (text: string) => Buffer.from(`user:${text}`).toString("base64url"),
-  (text: string) => Buffer.from(text).toString("hex"),
-  (text: string) => Buffer.from(text).toString("hex").toUpperCase(),
+  (text: string) => encodeURIComponent(Buffer.from(text).toString("base64")),
   encodeURIComponent,
   (text: string) => encodeURIComponent(encodeURIComponent(text)),
-  (text: string) => encodeURIComponent(Buffer.from(text).toString("base64")),
+  eachAs((character) => `%${hexOf(character)}`),
+  eachAs((character) => `&#x${hexOf(character).toUpperCase()};`),
+  eachAs((character) => named[character] ?? `&#0${character.charCodeAt(0)};`),
+  eachAs((character) => named[character] ?? character),
 );
 
 test("hides every encoding of a credential in data and in text", () => {
@@ -93,16 +72,8 @@ test("hides every encoding of a credential in data and in text", () => {
     minLength: 8,
     maxLength: 48,
   });
-  const encoding = fc.oneof(
-    whole,
-    percent,
-    entities,
-    entities.map((encode) => (text: string) => encode(text).replaceAll("&", "&amp;")),
-    entities.map((encode) => (text: string) => encode(text).replaceAll("&", String.raw`\u0026`)),
-    percent.map((encode) => (text: string) => encode(text).replaceAll("%", "%25")),
-  );
   fc.assert(
-    fc.property(credential, encoding, (secret, encode) => {
+    fc.property(credential, encodings, (secret, encode) => {
       const body = Buffer.from(JSON.stringify({ tags: ["a:b", `<${encode(secret)}>`] }));
       const hides = new CredentialMask(secret);
       for (const masked of [hides.inData(body).toString(), hides.inText(body.toString())]) {

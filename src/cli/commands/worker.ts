@@ -4,7 +4,7 @@ import type { AttemptReport } from "../../client/api/types.js";
 import type { Clock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
 import { isQuota, option, rate as oneRate } from "../../core/options.js";
-import { redisAddress } from "../../core/redis/address.js";
+import { redisAddress } from "../../core/redis.js";
 import { counted, formatCount } from "../../core/wording/quantity.js";
 import { defaultRate, lookupOptions, openRequests } from "../../client/lookup/options.js";
 import { type CommandCall, defineCommand, endlessCodes, type SettingsOf } from "../command.js";

@@ -9,7 +9,7 @@ import {
   wholeNumber,
 } from "../../core/options.js";
 import { UsageError } from "../../core/errors.js";
-import { redisAddress } from "../../core/redis/address.js";
+import { redisAddress } from "../../core/redis.js";
 import { lookupEndpoints } from "../../core/finding.js";
 
 /** Values of `--lookups`. `triage` runs the query only if the quick check shows something. */

@@ -5,7 +5,7 @@ import { TransportError, type TransportFault } from "../api/http/transport-error
 import { parseBase } from "../api/options.js";
 import type { Answer } from "../api/types.js";
 import { loadDriver } from "../../core/load-driver.js";
-import { connectRedis, type RedisConnection } from "../../core/redis/connection.js";
+import { connectRedis, type RedisConnection } from "../../core/redis.js";
 
 /** The braces keep all keys in one slot of a cluster. */
 const prefix = "{repute}";

@@ -18,7 +18,7 @@ import {
 import { rateText, SharedRate } from "./shared-rate.js";
 import { raceAbort } from "../../core/abort.js";
 import type { Rate } from "../../core/options.js";
-import { faultText, redisRefusal } from "../../core/redis/connection.js";
+import { faultText, redisRefusal } from "../../core/redis.js";
 
 interface LookupWorkerOptions extends QueueAddress, ClientOptions {
   readonly apiKey: string | null;

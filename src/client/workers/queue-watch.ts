@@ -2,7 +2,7 @@ import type { Clock } from "../../core/clock.js";
 import { FatalError, continueRun } from "../../core/errors.js";
 import { formatSeconds } from "../../core/wording/quantity.js";
 import type { OpenQueue } from "./lookup-queue.js";
-import { faultText } from "../../core/redis/connection.js";
+import { faultText } from "../../core/redis.js";
 
 export interface QueueWatchOptions {
   readonly baseUrl: string;

@@ -7,7 +7,7 @@ import { TransportError } from "../api/http/transport-error.js";
 import type { Receiver, RequestOptions, Requests } from "../api/types.js";
 import { jobIdOf, type WorkerAnswer, type OpenQueue, unpack } from "./lookup-queue.js";
 import { QueueWatch, type QueueWatchOptions } from "./queue-watch.js";
-import { redisRefusal } from "../../core/redis/connection.js";
+import { redisRefusal } from "../../core/redis.js";
 
 /**
  * Milliseconds for which requests are gathered, between looks at the queue, for which a request may have

@@ -1,15 +1,4 @@
-import { privateFile } from "./folders.js";
-import {
-  closeSync,
-  existsSync,
-  futimesSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { hostname } from "node:os";
+import { closeSync, existsSync, futimesSync, openSync, rmSync, statSync } from "node:fs";
 import type * as Sqlite from "@photostructure/sqlite";
 import { UsageError } from "../errors.js";
 
@@ -20,9 +9,9 @@ const patienceMs = 10;
 
 /**
  * Keeps two runs from writing the same output, on any file system with POSIX locks. The system frees
- * the lock of a process that dies. A file beside it names the process, for messages.
+ * the lock of a process that dies.
  *
- * @throws UsageError `output_locked`, naming the process that holds it; the system's error
+ * @throws UsageError `output_locked`; the system's error
  */
 export async function takeLock(path: string): Promise<Unlock> {
   const sqlite = await loadSqlite();
@@ -52,16 +41,19 @@ function tryLock(path: string, sqlite: typeof Sqlite): Unlock | null {
   createFile(path);
   const identity = identityOf(path);
   const lock = lockFile(path, sqlite);
-  if (lock === null) throw lockedError(path);
+  if (lock === null) {
+    throw new UsageError("output_locked", "another run is writing this output", {
+      hint: "wait for it, or write elsewhere",
+    });
+  }
   const isMine = (): boolean => identity !== null && identityOf(path) === identity;
   if (!isMine()) {
     lock.close();
     return null;
   }
-  nameHolder(path);
   return () => {
     // Its folder may be gone, and another run at work there.
-    if (isMine()) for (const file of [holderPath(path), path]) removeIfAllowed(file);
+    if (isMine()) removeIfAllowed(path);
     lock.close();
     return Promise.resolve();
   };
@@ -118,36 +110,3 @@ function loadSqlite(): Promise<typeof Sqlite> {
 
 /** SQLITE_BUSY (https://www.sqlite.org/rescode.html). */
 const busyCode = 5;
-
-interface Holder {
-  readonly pid: number;
-  readonly host: string;
-}
-
-function holderPath(path: string): string {
-  return `${path}.holder`;
-}
-
-function lockedError(path: string): UsageError {
-  return new UsageError("output_locked", `another run${holderOf(path)} is writing this output`, {
-    hint: "wait for it, or write elsewhere",
-  });
-}
-
-function nameHolder(path: string): void {
-  const holder: Holder = { pid: process.pid, host: hostname() };
-  try {
-    writeFileSync(holderPath(path), JSON.stringify(holder), privateFile);
-  } catch {
-    // Only messages need it.
-  }
-}
-
-function holderOf(path: string): string {
-  try {
-    const { pid, host } = JSON.parse(readFileSync(holderPath(path), "utf8")) as Holder;
-    return ` (process ${pid}${host === hostname() ? "" : ` on ${host}`})`;
-  } catch {
-    return "";
-  }
-}

@@ -220,7 +220,12 @@ const words =
 it.each([
   ...dashes,
   ...`${words} <none> 'null' “unknown” N/A,`.split(" "),
-  ...["", " ", " \u200b\ufeff", '""', " - ", "\tn/a\t"],
+  "",
+  " ",
+  " \u200b\ufeff",
+  '""',
+  " - ",
+  "\tn/a\t",
 ])("takes %j for an empty cell", (text) => {
   expect(isEmptyCell(text)).toBe(true);
   expect(recogniseItem(text).reason?.code).toBe("empty");

@@ -22,7 +22,7 @@ import type { CommandCall } from "../../command.js";
 import { openQueue } from "../../../client/workers/lookup-queue.js";
 import type { QueueAddress } from "../../../client/workers/lookup-queue.js";
 import { ratesText } from "../../../client/workers/shared-rate.js";
-import { faultText } from "../../../core/redis/connection.js";
+import { faultText } from "../../../core/redis.js";
 
 /**
  * Makes one request as a run does: address, certificate, service or connection, key and clock.

@@ -1,10 +1,10 @@
 import type { Redis } from "ioredis";
 import { setTimeout as delay } from "node:timers/promises";
 import { isIP } from "node:net";
-import { FatalError, UsageError } from "../errors.js";
-import { isCertificateFault } from "../files/system-fault.js";
-import { loadDriver } from "../load-driver.js";
-import { type RedisAddress, readRedisAddress } from "./address.js";
+import { z } from "zod";
+import { FatalError } from "./errors.js";
+import { isCertificateFault } from "./files/system-fault.js";
+import { loadDriver } from "./load-driver.js";
 
 /**
  * Times in milliseconds. Commands block for 10 s at most; a server that is silent for longer hangs or
@@ -26,23 +26,24 @@ export interface RedisConnection {
  * is an error.
  *
  * @param environment its `REDISCLI_AUTH` is the password if the address has none
- * @throws UsageError `invalid_setting`, `driver_missing`; FatalError `redis_refused`
+ * @throws UsageError `driver_missing`; FatalError `redis_refused`
  */
 export async function connectRedis(
   text: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<RedisConnection> {
-  const address = addressOf(text, environment);
+  const { server, shown } = readRedisAddress(text, environment);
   const { Redis } = await loadDriver("ioredis", () => import("ioredis"), "a redis:// address");
   const redis = new Redis({
-    ...serverOf(address),
+    ...server,
     protocol: 2,
     lazyConnect: true,
     connectionName: "repute",
     connectTimeout: times.connect,
     socketTimeout: times.silence,
     maxRetriesPerRequest: null,
-    retryStrategy: pauseBefore,
+    retryStrategy: (attempt) =>
+      Math.min(times.mostPause, times.leastPause * 2 ** Math.min(attempt, 10)),
     reconnectOnError: (error) => error.message.startsWith("READONLY"),
   });
   let fault: Error = new Error("no connection yet");
@@ -56,7 +57,6 @@ export async function connectRedis(
     return client;
   };
   const close = (): void => clients.forEach((client) => client.disconnect());
-  const { shown } = address;
   const late = delay(times.connect, undefined, { ref: false });
   await Promise.race([redis.connect().catch(() => undefined), late]);
   // ioredis reports a refused login or database only here.
@@ -103,36 +103,61 @@ function remedyOf(text: string, code: string | undefined): string {
   return "check the address, the number of the database, and user name and password (or REDISCLI_AUTH); clusters are not supported";
 }
 
-function addressOf(
+const defaultPort = 6379;
+
+/**
+ * Reads `redis://[USER:PASSWORD@]HOST[:PORT][/DB]`. `rediss:` connects with TLS.
+ *
+ * @param environment its `REDISCLI_AUTH`, which redis-cli reads too, is used if the address has no
+ *   password
+ * @throws Error that says what is wrong and never shows the address
+ */
+function readRedisAddress(
   text: string,
-  environment: Readonly<Record<string, string | undefined>>,
-): RedisAddress {
-  try {
-    return readRedisAddress(text, environment);
-  } catch (error) {
-    throw new UsageError("invalid_setting", `the address of Redis ${(error as Error).message}`);
-  }
-}
-
-function pauseBefore(attempt: number): number {
-  return Math.min(times.mostPause, times.leastPause * 2 ** Math.min(attempt, 10));
-}
-
-function serverOf({ host, port, db, tls, sentinel, username, password }: RedisAddress) {
-  const server =
-    sentinel === null
-      ? { host, port, ...(tls && { tls: isIP(host) === 0 ? { servername: host } : {} }) }
-      : {
-          // The others are learned from this one.
-          sentinels: [{ host, port }],
-          name: sentinel,
-          sentinelRetryStrategy: pauseBefore,
-          ...(tls && { tls: {}, enableTLSForSentinelMode: true }),
-        };
+  environment: Readonly<Record<string, string | undefined>> = {},
+) {
+  if (!/^rediss?:/i.test(text)) throw new Error(shape);
+  if (!URL.canParse(text)) throw new Error("is not a valid address");
+  const url = new URL(text);
+  const { hostname, protocol, username } = url;
+  if (hostname === "") throw new Error(shape);
+  const [, db] = /^\/?(\d{0,5})\/?$/.exec(url.pathname) ?? [];
+  if (db === undefined) throw new Error("must end in the number of a database, such as /0");
+  if (url.search !== "" || url.hash !== "") throw new Error("must not have parameters");
+  // A literal IPv6 address is written in brackets, which only URLs use.
+  const host = hostname.replaceAll(/^\[|\]$/g, "");
+  const password = decodeURIComponent(url.password) || environment["REDISCLI_AUTH"];
+  const port = Number(url.port || defaultPort);
   return {
-    ...server,
-    db,
-    ...(username !== null && { username }),
-    ...(password !== null && { password }),
+    server: {
+      host,
+      port,
+      db: Number(db),
+      ...(protocol === "rediss:" && { tls: isIP(host) === 0 ? { servername: host } : {} }),
+      ...(username !== "" && { username: decodeURIComponent(username) }),
+      ...(password && { password }),
+    },
+    /** The address without user name and password, for messages. */
+    shown: `${protocol}//${hostname}:${port}/${Number(db)}`,
   };
+}
+
+const shape = "must be redis://HOST[:PORT]/DB, or rediss:// for TLS";
+
+/**
+ * The address of a Redis server, as an option.
+ *
+ * @param hint what to do about a value that is none
+ */
+export function redisAddress(hint?: string): z.ZodType<string, string> {
+  // A config file may have a number here, which is explained as one.
+  const text = z.union([z.string(), z.number()]).transform(String) as z.ZodType<string, string>;
+  return text.superRefine((text, context) => {
+    try {
+      readRedisAddress(text);
+    } catch (error) {
+      const { message } = error as Error;
+      context.addIssue({ code: "custom", message, ...(hint && { params: { hint } }) });
+    }
+  });
 }

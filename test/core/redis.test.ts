@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { faultText, redisRefusal } from "../../../src/core/redis/connection.js";
+import { faultText, redisRefusal } from "../../src/core/redis.js";
 
 const sha = "0123456789abcdef0123456789abcdef01234567";
 const readOnly = "READONLY You can't write against a read only replica.";
