@@ -1,4 +1,3 @@
-import { crc32 } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { RunningChecksum, type Damage } from "../../../src/core/files/checksum.js";
 import { seeded } from "../../helpers/seeded.js";
