@@ -30,15 +30,7 @@ export async function generatedParts(): Promise<Readonly<Record<string, string>>
       ["Column", "Type", "Content"],
       columns.map(({ name, type, description }) => [`\`rep_${name}\``, type, description]),
     ),
-    "row-codes": table(
-      ["Code", "Meaning", "What to do", "Retried"],
-      Object.entries(rowCodes).map(([code, [meaning, remedy, retried = ""]]) => [
-        `\`${code}\``,
-        sentence(meaning),
-        sentence(remedy),
-        retried,
-      ]),
-    ),
+    "row-codes": codeTable(),
     types: table(
       ["Type", "Parquet", ...dialects.map(({ name }) => databases[name as keyof typeof databases])],
       Object.entries(parquetTypes).map(([type, parquet]) =>
@@ -142,6 +134,23 @@ function libraryOption({ comment, member }: Readonly<Record<"comment" | "member"
   return [`\`${member}\``, description, fallback];
 }
 
+/** The codes of rows. Neighbours with the same remedy share a row. */
+function codeTable(): string {
+  const rows: [code: string, meaning: string, remedy: string, retried: string][] = [];
+  for (const [code, [meaning, remedy, retried = ""]] of Object.entries(rowCodes)) {
+    const often = retried.replace(/up to (\S+) times/, "$1");
+    const row = [`\`${code}\``, sentence(meaning), sentence(remedy), often] as const;
+    const last = rows.at(-1);
+    if (last?.[2] === row[2] && last[3] === often) {
+      last[0] += `<br>${row[0]}`;
+      last[1] += `<br>${row[1]}`;
+    } else {
+      rows.push([...row]);
+    }
+  }
+  return table(["Code", "Meaning", "What to do", "Retried"], rows);
+}
+
 function sentence(text: string): string {
   const marked = text.replaceAll(/(?<![`-])--[a-z][a-z-]*/g, "`$&`");
   return `${capitalised(marked)}.`;
@@ -196,7 +205,7 @@ async function demoIn(cwd: string): Promise<Demo> {
   );
   const rows = await readRows(join(cwd, "enriched.csv"));
   const lines = rows
-    .slice(0, 14)
+    .slice(0, 9)
     .map((row) => shownColumns.map(([name, width]) => cut(row[name] ?? "", width)).join("  "));
   const header = shownColumns.map(([name, width]) => name.padEnd(width)).join("  ");
   const report = ["enrich", "samples/publishers/report.csv", "-o", "report.csv", "--local"];
