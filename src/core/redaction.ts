@@ -4,8 +4,8 @@ const hidden = "[hidden]";
 const leastInData = 8;
 
 /**
- * Hides a credential that a service echoes: as it is, in base64, with percent-encoding (RFC 3986), HTML
- * entities or JSON escapes.
+ * Hides a credential that a service echoes: as it is, in base64, in hex, with percent-encoding (RFC 3986),
+ * HTML entities or JSON escapes.
  */
 export class CredentialMask {
   readonly #isShort: boolean;
@@ -16,9 +16,10 @@ export class CredentialMask {
   /** @param credential visible ASCII characters, at least one */
   constructor(credential: string) {
     this.#isShort = credential.length < leastInData;
+    const inHex = Array.from(credential, (one) => hexPattern(codeOf(one))).join("");
     const pattern = this.#isShort
       ? `(?<![A-Za-z0-9])${charactersIn(credential)}(?![A-Za-z0-9])`
-      : [charactersIn(credential), ...base64Cores(credential)].join("|");
+      : [charactersIn(credential), inHex, ...base64Cores(credential)].join("|");
     this.#pattern = new RegExp(pattern, "g");
     this.#suspicious = new RegExp(`${pattern}|${names}`, "i");
   }

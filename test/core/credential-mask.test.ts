@@ -58,6 +58,8 @@ const encodings = fc.constantFrom(
   (text: string) => Buffer.from(text).toString("base64").replaceAll("=", ""),
   (text: string) => Buffer.from(`user:${text}`).toString("base64url"),
   (text: string) => encodeURIComponent(Buffer.from(text).toString("base64")),
+  (text: string) => Buffer.from(text).toString("hex"),
+  (text: string) => Buffer.from(text).toString("hex").toUpperCase(),
   encodeURIComponent,
   (text: string) => encodeURIComponent(encodeURIComponent(text)),
   eachAs((character) => `%${hexOf(character)}`),
