@@ -12,7 +12,7 @@ import {
 import { csvPieces } from "../../io/formats/csv/csv-writer.js";
 import type { Output } from "../../io/output/output.js";
 import { parseOutput } from "../../io/output/registry.js";
-import { listInputs, recursiveNotices, skippedNotices } from "../../io/input/list-inputs.js";
+import { listInputs, skippedNotices } from "../../io/input/list-inputs.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { inputPaths } from "../../io/input/types.js";
 import { checkOutputName } from "../../io/output/check-paths.js";
@@ -84,7 +84,7 @@ async function extract({ settings, operands, context }: ExtractCall): Promise<nu
   const listed = { output: settings.output, recursive, anyFile: true };
   const stdin = () => ({ stream: context.stdin(), name: "stdin" });
   const { inputs, skipped } = await listInputs(names, stdin, listed);
-  const notices = [...recursiveNotices(names, settings), ...skippedNotices(skipped)];
+  const notices = skippedNotices(skipped);
   for (const notice of notices) onNotice(notice);
   const format = formatOf(settings.to, output);
   if (settings.to === undefined) await checkOutputName(output);

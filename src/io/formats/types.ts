@@ -4,7 +4,7 @@ import type { OptionalColumns } from "../../core/columns.js";
 import type { Item, ItemKind } from "../../core/item/item.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
 import type { TextBytes, Warnings, RecordSplitter } from "./reading/lines.js";
-import type { Pauses, Delimiter } from "./reading/sample.js";
+import type { Delimiter } from "./reading/sample.js";
 
 export const sourceFormats = ["csv", "tsv", "json", "ndjson", "text"] as const;
 
@@ -141,8 +141,6 @@ export interface Reading {
   /** Known columns and layout, when resuming; null to detect them. */
   readonly settled: { readonly columns: readonly string[]; readonly reading: InputReading } | null;
   readonly warnings: Warnings;
-  /** Null for a file, which never stalls. */
-  readonly pauses: Pauses | null;
 }
 
 export interface FormatReading {

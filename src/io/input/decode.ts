@@ -30,7 +30,7 @@ export async function decode(
 
   ({ head, chunks } = await peek(chunks, showsKind));
   if (looksLikeWorkbook(head)) {
-    const { workbookRows } = await import("./workbook/workbook-rows.js");
+    const { workbookRows } = await import("./workbook-rows.js");
     return { chunks: await workbookRows(chunks, name, sheet), mark: 0 };
   }
   if (sheet !== undefined) {

@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { FatalError, type ReputeError, UsageError } from "../../core/errors.js";
-import { isFolder, realPath } from "../../core/files/folders.js";
+import { realPath } from "../../core/files/folders.js";
 import { manifestPath } from "../../core/files/output-names.js";
 import { detectSourceFormat } from "../formats/registry.js";
 import { isObjectAddress, isObjectPrefix, withBucketSlash } from "../s3/address.js";
@@ -67,16 +67,6 @@ export async function listInputs(
     }
   }
   return { inputs, skipped };
-}
-
-/** Tells that `--recursive` has no effect, since no input is a folder. */
-export function recursiveNotices(
-  names: readonly string[],
-  { recursive = false }: Pick<FolderSettings, "recursive">,
-): readonly string[] {
-  if (!recursive || names.some((name) => isFolder(name) || isObjectPrefix(name))) return [];
-  const objects = names.some((name) => /^s3:/i.test(name)) ? " (s3:// folders end in /)" : "";
-  return [`--recursive has no effect: no input is a folder${objects}`];
 }
 
 const mostNamed = 5;

@@ -4,7 +4,6 @@ import {
   type HeadLines,
   headLines,
   isHeadComplete,
-  Pauses,
   peek,
 } from "../formats/reading/sample.js";
 import { type LineEnd, limits, Warnings } from "../formats/reading/lines.js";
@@ -21,7 +20,6 @@ import {
   type SourceInput,
   type SourceOptions,
 } from "./types.js";
-import { systemClock } from "../../core/clock.js";
 import type { Row } from "../../core/row.js";
 import { readCells } from "../formats/csv/cells.js";
 import { formats } from "../formats/registry.js";
@@ -110,12 +108,11 @@ export async function openSource(input: AnyInput, options: SourceOptions): Promi
     before: options.startAt?.input,
   });
   const { warnings } = bytes;
-  const pauses = pausesOf(bytes, options);
   try {
     const isCells = "path" in input && input.copyOf?.shape === "cells";
     const format = isCells ? { read: readCells } : formats[options.format];
     const found = await format.read(
-      { bytes, before: startAt, settled: options.startAt, warnings, pauses },
+      { bytes, before: startAt, settled: options.startAt, warnings },
       { ...options, isTable: isTableCopy(input) },
     );
     const { columns, reading } = found;
@@ -133,11 +130,6 @@ export async function openSource(input: AnyInput, options: SourceOptions): Promi
     await bytes.close();
     throw error;
   }
-}
-
-/** A stream may stall; a file doesn't. */
-function pausesOf(bytes: InputBytes, { clock }: Pick<SourceOptions, "clock">): Pauses | null {
-  return bytes.bytesTotal === null ? new Pauses(clock ?? systemClock) : null;
 }
 
 async function* inBatches(
@@ -169,11 +161,11 @@ export interface SniffedInput {
  */
 export async function sniffFormat(
   input: SourceInput,
-  options: Encoding & Pick<SourceOptions, "comment" | "clock"> & Pick<InputOptions, "before">,
+  options: Encoding & Pick<SourceOptions, "comment"> & Pick<InputOptions, "before">,
 ): Promise<SniffedInput> {
   const bytes = await openInput(input, { ...options, offset: 0 });
   try {
-    const { head, chunks } = await peek(bytes.chunks, isHeadComplete, pausesOf(bytes, options));
+    const { head, chunks } = await peek(bytes.chunks, isHeadComplete);
     const comment = options.comment ?? "#";
     const lines = headLines(head, { lineEnd: bytes.lineEnd, comment });
     const marked = options.comment ?? (lines.comments.length > 0 ? comment : null);

@@ -7,13 +7,11 @@ const parquet = "a Parquet file";
 /** How files that are not read begin, as Latin-1. */
 const signatures: readonly (readonly [start: string, kind: string])[] = [
   ["PK\x03\x04", "a ZIP archive"],
-  ["PK\x05\x06", "an empty ZIP archive"],
   ["\xd0\xcf\x11\xe0", "an Excel workbook (.xls)"],
   ["%PDF", "a PDF document"],
   ["{\\rtf", "an RTF document"],
   ["\x89PNG", "a PNG image"],
   ["\xff\xd8\xff", "a JPEG image"],
-  ["GIF8", "a GIF image"],
   ["PAR1", parquet],
   ["SQLite format 3\0", "a SQLite database"],
   ["7z\xbc\xaf", "a 7-Zip archive"],
@@ -21,9 +19,6 @@ const signatures: readonly (readonly [start: string, kind: string])[] = [
   ["\x28\xb5\x2f\xfd", "compressed with zstd"],
   ["\xfd7zX", "compressed with xz"],
   ["BZh91AY", "compressed with bzip2"],
-  ["\x7fELF", "a program (ELF)"],
-  ["ElfFile\0", "a Windows event log (.evtx)"],
-  ["\xd4\xc3\xb2\xa1", "a packet capture (pcap)"],
 ];
 
 /** Where the header of a tar archive says `ustar` (POSIX, pax). */

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { option } from "../../core/options.js";
-import { didYouMean } from "../../core/wording/did-you-mean.js";
 import { parseTlp, type TlpMark, tlpMarks } from "../../core/tlp.js";
 import { sourceFormats } from "../formats/types.js";
 
@@ -11,6 +10,9 @@ const tlpLimit = z.string().transform((text, context): TlpMark => {
   context.addIssue({ code: "custom", message: `must be ${tlpMarks.join(", ")}` });
   return z.NEVER;
 });
+
+const noEncoding =
+  "there is no such encoding; there are windows-1252, utf-16le, shift_jis and others";
 
 export const sourceOptions = z.strictObject({
   from: option(z.enum(sourceFormats).optional(), {
@@ -73,7 +75,7 @@ export const sourceOptions = z.strictObject({
     description: "Skip lines that start with TEXT. By default # if the input starts with it",
     value: "TEXT",
   }),
-  encoding: option(z.string().superRefine(mustBeEncoding).optional(), {
+  encoding: option(z.string().refine(isEncoding, { error: noEncoding }).optional(), {
     rare: true,
     description:
       "Encoding of a text input, such as windows-1252, utf-16le or shift_jis [default: UTF-8, or UTF-16 with a byte order mark]",
@@ -89,18 +91,6 @@ export const sourceOptions = z.strictObject({
       "Read folders with their subfolders, except hidden ones and links to folders. Files are sorted by path",
   }),
 });
-
-const encodings = (
-  "utf-8 utf-16le utf-16be windows-1250 windows-1251 windows-1252 iso-8859-1 iso-8859-2 iso-8859-15 macintosh " +
-  "koi8-r shift_jis euc-jp euc-kr gbk gb18030 big5"
-).split(" ");
-
-function mustBeEncoding(label: string, context: z.RefinementCtx): void {
-  if (isEncoding(label)) return;
-  const meant = didYouMean(label, encodings);
-  const question = meant === null ? "" : `; did you mean ${meant}?`;
-  context.addIssue({ code: "custom", message: `there is no such encoding${question}` });
-}
 
 function isEncoding(label: string): boolean {
   try {

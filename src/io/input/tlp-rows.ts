@@ -33,42 +33,38 @@ export function holdMarked(
       hint: "add --max-tlp clear, green, amber, amber+strict or red",
     });
   }
+  const place = tlpPlace(columns, choice);
   if (maxTlp === undefined) {
-    const named = tlpPlace(columns, {});
-    if (named !== null) warnings.add(unlimited(named.name));
+    if (place === null) return rows;
+    const column = quoted(place.name);
+    warnings.add(`rows are sent whatever their mark in column ${column}; --max-tlp sets a limit`);
     return rows;
   }
-  const isObjects = reading.format === "ndjson";
   if (choice.isOneOfSeveral !== true) mustHaveMarks(name, { columns, reading }, choice);
-  const place = tlpPlace(columns, choice);
   const path = tlpColumn ?? place?.name ?? "";
-  const textsOf = (row: Row): readonly string[] =>
-    isObjects ? textsIn(row.json, path) : [place === null ? "" : (row.cells[place.index] ?? "")];
-  return heldRows(
-    rows,
-    (row) => (row.fault === null ? textsOf(row) : null),
-    maxTlp,
-    () => warnings.add(`no record has a TLP mark at ${quoted(path)}, so that none was sent`),
+  const marksOf = (row: Row): readonly string[] =>
+    reading.format === "ndjson"
+      ? textsIn(row.json, path)
+      : [place === null ? "" : (row.cells[place.index] ?? "")];
+  return heldRows(rows, marksOf, maxTlp, () =>
+    warnings.add(`no record has a TLP mark at ${quoted(path)}, so that none was sent`),
   );
 }
 
-/**
- * @param textsOf the marks of a row; null for none to judge
- * @param onUnmarked called at the end if no row has a mark
- */
+/** @param onUnmarked called at the end if no row has a mark */
 async function* heldRows(
   rows: FormatReading["rows"],
-  textsOf: (row: Row) => readonly string[] | null,
+  marksOf: (row: Row) => readonly string[],
   most: TlpMark,
   onUnmarked: () => void,
 ): AsyncGenerator<readonly Row[]> {
   let [isAny, isMarked] = [false, false];
   yield* mapLists(rows, (row) => {
-    const texts = textsOf(row);
-    if (texts === null) return row;
+    if (row.fault !== null) return row;
+    const marks = marksOf(row);
     isAny = true;
-    isMarked ||= texts.some((text) => text !== "");
-    const held = tlpFault(texts, most);
+    isMarked ||= marks.some((mark) => mark !== "");
+    const held = tlpFault(marks, most);
     return held === null ? row : { ...row, held };
   });
   if (isAny && !isMarked) onUnmarked();
@@ -86,7 +82,11 @@ export function mustHaveMarks(
 ): void {
   const { tlpColumn: wanted, maxTlp } = choice;
   if (maxTlp === undefined || tlpPlace(columns, choice) !== null) return;
-  if (wanted === undefined) throw noColumn(name);
+  if (wanted === undefined) {
+    throw new UsageError("tlp_without_column", `${name} has no column of TLP marks`, {
+      hint: "name it with --tlp-column, or leave out --max-tlp",
+    });
+  }
   if (reading.format === "ndjson") return;
   throw unknownColumn(name, columns, { flag: "--tlp-column", wanted });
 }
@@ -97,16 +97,6 @@ function tlpPlace(columns: readonly string[], { tlpColumn }: TlpChoice): ColumnP
 }
 
 const customary = /^(?:tlp|marking|tlp[ _-]?(?:marking|mark|label|level|colou?r))$/i;
-
-function unlimited(column: string): string {
-  return `rows are sent whatever their mark in column ${quoted(column)}; --max-tlp sets a limit`;
-}
-
-function noColumn(name: string): UsageError {
-  return new UsageError("tlp_without_column", `${name} has no column of TLP marks`, {
-    hint: "name it with --tlp-column, or leave out --max-tlp",
-  });
-}
 
 /** The texts of a member, or of the elements of a list; objects as in STIX and MISP have a name. */
 function textsIn(json: string | null, path: string): readonly string[] {

@@ -1,5 +1,4 @@
 import type { Readable } from "node:stream";
-import type { Clock } from "../../core/clock.js";
 import type { ChecksumState } from "../../core/files/checksum.js";
 import type { Row } from "../../core/row.js";
 import type { InputType } from "../formats/typed-column.js";
@@ -53,8 +52,6 @@ export interface Encoding {
 
 export interface SourceOptions extends ReadOptions, Encoding, TlpChoice {
   readonly startAt: SourcePosition | null;
-  /** Detects pauses of a stream, which end the sample. @default the system clock */
-  readonly clock?: Clock;
 }
 
 /** What a file is the copy of. */

@@ -4,12 +4,7 @@ import { ReputeError, UsageError } from "../../core/errors.js";
 import { columnShare } from "../../io/formats/columns/rate-columns.js";
 import { minShare } from "../../io/formats/columns/name-columns.js";
 import { limits } from "../../io/formats/reading/lines.js";
-import {
-  type FolderSettings,
-  listInputs,
-  recursiveNotices,
-  skippedNotices,
-} from "../../io/input/list-inputs.js";
+import { type FolderSettings, listInputs, skippedNotices } from "../../io/input/list-inputs.js";
 import type {
   NamedInput,
   OpenedSource,
@@ -53,7 +48,6 @@ export async function inputNamed(
   { onNotice, onWarning }: InputListener,
 ): Promise<RunInput> {
   const [path = "-"] = names;
-  for (const notice of recursiveNotices(names, settings)) onNotice(notice);
   if (names.length <= 1 && !isFolder(path) && !isObjectPrefix(path)) {
     return path === "-" ? stream() : parseInput(path);
   }

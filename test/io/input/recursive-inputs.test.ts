@@ -97,18 +97,3 @@ test("a nightly run into its own tree reads no output of an earlier night", asyn
   });
   expect(await filesOfRows(cwd, "in/b/tuesday.csv")).toEqual(inOrder);
 });
-
-test.each([
-  [["in/a.csv"], "no input is a folder"],
-  [["in/a.csv", "in/b-c.csv"], "no input is a folder"],
-])("--recursive without a folder (%j) is noted", async (inputs, notice) => {
-  const cwd = await folderWith(tree);
-  const args = ["enrich", ...inputs, "--recursive", "-o", "out.csv", "--local"];
-  const { code, stderr } = await runRepute([...args, "--fail-on", "never"], { cwd });
-  expect([code, stderr]).toEqual([
-    0,
-    expect.stringContaining(`repute: --recursive has no effect: ${notice}\n`),
-  ]);
-  const quiet = await runRepute([...args, "--fail-on", "never", "--quiet", "--restart"], { cwd });
-  expect(quiet.stderr).toBe("");
-});

@@ -1,11 +1,9 @@
-import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { detectSourceFormat } from "../../../src/io/formats/registry.js";
 import { openSource } from "../../../src/io/input/open-input.js";
 import { sniffFormat } from "../../../src/io/input/open-input.js";
 import { piped } from "./sources/sources-reading.js";
-import { ManualClock } from "../../helpers/manual-clock.js";
 
 const options = { gzip: false, comment: null };
 
@@ -56,15 +54,6 @@ describe("sniffFormat", () => {
     const items: string[] = [];
     for await (const rows of source.rows) items.push(...rows.map((row) => row.itemText));
     expect(items).toEqual(["192.0.2.1", "192.0.2.2"]);
-  });
-
-  it("judges a live stream by its first lines once it pauses", async () => {
-    const clock = new ManualClock();
-    const stream = new Readable({ read: () => undefined });
-    stream.push("192.0.2.1\t4\n");
-    const sniffing = sniffFormat({ stream, name: "stdin" }, { ...options, clock });
-    expect((await clock.run(sniffing)).format).toBe("tsv");
-    stream.destroy();
   });
 });
 

@@ -41,12 +41,8 @@ interface ColumnSource {
    * @throws UsageError `column_not_found`
    */
   named(flag: ColumnFlag): ColumnPlace | Promise<ColumnPlace>;
-  /**
-   * Reads `records` records, or up to the first pause of the input at which `clear` returns true.
-   *
-   * @returns false if there were fewer
-   */
-  sample(records: number, clear: () => boolean): Promise<boolean>;
+  /** Reads so many records. @returns false if there were fewer */
+  sample(records: number): Promise<boolean>;
   /** The item column of an input without records; null if it has any. */
   withoutRecords(): ItemColumn | null;
 }
@@ -112,18 +108,14 @@ async function chosenItem(
 ): Promise<ChosenItem> {
   const choose = (): ItemChoice => chooseItemColumn(source.columns(), flags.isHeld);
   const isWorth = (column: RatedColumn): boolean => isReason(column) && !isListPath(column.name);
-  const isClear = (): boolean => {
-    const { choice, rated } = choose();
-    return !("problem" in choice) && rated.some(isWorth);
-  };
   let records: number = limits.sampleRecords;
-  let isFull = await source.sample(records, isClear);
+  let isFull = await source.sample(records);
   const any = source.withoutRecords();
   if (any !== null) return { items: [any], others: {} };
   let found = choose();
   while (isFull && !found.rated.some(isWorth) && records < limits.mostSampled) {
     records = Math.min(records * 2, limits.mostSampled);
-    isFull = await source.sample(records, isClear);
+    isFull = await source.sample(records);
     found = choose();
   }
   const { choice, rated } = found;
@@ -158,7 +150,7 @@ async function kindBeside(item: ItemColumn, source: ColumnSource): Promise<KindC
     const columns = source.columns();
     const beside = columns[source.placeOf(item, columns)]?.neighbours ?? [];
     if (!beside.some((index) => isKindName(columns[index]!.name))) return null;
-    await source.sample(limits.sampleRecords, () => true);
+    await source.sample(limits.sampleRecords);
   }
   const columns = source.columns();
   return chooseKindColumn(columns, source.placeOf(item, columns));

@@ -9,19 +9,14 @@ const layoutOfCells = { format: "csv", delimiter: ",", comment: null, spaced: fa
 /** Reads the copy of a table: an array of texts and nulls a line. The first line has the names. */
 export async function readCells(reading: Reading, options: ReadOptions): Promise<FormatReading> {
   const { bytes, before, settled } = reading;
-  const records = new Sample(cellRecords(bytes, before?.line ?? 0), null);
-  const found = settled ?? (await settle(bytes.name, records, options));
+  const records = new Sample(cellRecords(bytes, before?.line ?? 0));
+  let found = settled;
+  if (found === null) {
+    const flags = { ...options, header: true };
+    const { columns, ...layout } = await findLayout(bytes.name, records, () => null, flags);
+    found = { columns, reading: { ...layoutOfCells, ...layout } };
+  }
   return rowsOf(reading, found.columns, found.reading, records.all(before === null ? 1 : 0));
-}
-
-async function settle(
-  name: string,
-  records: Sample<CsvRecord>,
-  options: ReadOptions,
-): Promise<Pick<FormatReading, "columns" | "reading">> {
-  const layout = await findLayout(name, records, () => null, { ...options, header: true });
-  const { columns, ...found } = layout;
-  return { columns, reading: { ...layoutOfCells, ...found } };
 }
 
 /** The records of a copy, its header included. */

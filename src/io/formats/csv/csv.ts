@@ -83,12 +83,12 @@ async function read(
 
 /** The records of an input from where its reading begins, the header included. */
 async function recordsOf(
-  { bytes, before, pauses }: Pick<Reading, "bytes" | "before" | "pauses">,
+  { bytes, before }: Pick<Reading, "bytes" | "before">,
   dialect: CsvDialect,
   skippedLines = 0,
 ): Promise<Sample<CsvRecord>> {
   const text = before === null ? await withoutLines(bytes, skippedLines) : bytes;
-  return new Sample(readRecords(text, dialect, before?.line ?? skippedLines), pauses);
+  return new Sample(readRecords(text, dialect, before?.line ?? skippedLines));
 }
 
 /** The rows of records: one for each item column. */
@@ -116,9 +116,9 @@ async function detect(
   options: ReadOptions,
   candidates: Delimiters,
 ): Promise<FormatReading> {
-  const { bytes, pauses } = reading;
+  const { bytes } = reading;
   const { lineEnd } = bytes;
-  const { head, chunks } = await peek(bytes.chunks, isHeadComplete, pauses);
+  const { head, chunks } = await peek(bytes.chunks, isHeadComplete);
   const mark = options.comment ?? (options.guessed ? "#" : null);
   const lines = headLines(head, { lineEnd, comment: mark });
   const { comments } = lines;
@@ -255,12 +255,9 @@ export async function findLayout(
         if (column === null) throw unknownColumn(input, names, flag);
         return column;
       },
-      async sample(count, clear) {
+      async sample(count) {
         sampled = count;
-        await records.until(
-          () => isEnough(records.read, count),
-          () => draft().rows.length > 0 && clear(),
-        );
+        await records.until(() => isEnough(records.read, count));
         return records.read.length > count;
       },
       withoutRecords() {

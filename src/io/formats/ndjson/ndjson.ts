@@ -48,7 +48,7 @@ export const ndjson: ReadableFormat & WritableFormat = {
 };
 
 async function read(
-  { bytes, before, settled, pauses }: Reading,
+  { bytes, before, settled }: Reading,
   options: ReadOptions,
 ): Promise<FormatReading> {
   const comment = settled?.reading.comment ?? options.comment;
@@ -57,20 +57,11 @@ async function read(
     before?.line ?? 0,
     (text) => comment !== null && text.startsWith(comment),
   );
-  const sample = new Sample(mapLists(lines, parseLine), pauses);
-  const found = settled ?? (await settle(bytes.name, sample, { ...options, comment }));
+  const sample = new Sample(mapLists(lines, parseLine));
+  const found = settled ?? (await findLayout(bytes.name, sample, { ...options, comment }));
   const { columns, reading } = found;
   const toRows = rowMaker(columns, reading, before?.row ?? 0);
   return { columns, reading, rows: flatMapLists(sample.all(), toRows) };
-}
-
-async function settle(
-  input: string,
-  lines: Sample<ParsedLine>,
-  options: ColumnFlags & Pick<ReadOptions, "comment">,
-): Promise<Pick<FormatReading, "columns" | "reading">> {
-  const { columns, ...layout } = await findLayout(input, lines, options);
-  return { columns, reading: { ...plain, comment: options.comment, ...layout } };
 }
 
 const plain = { format: "ndjson", delimiter: null, spaced: false, header: "none" } as const;
@@ -98,10 +89,6 @@ function rowMaker(
   };
 }
 
-interface NdjsonLayout extends Pick<InputReading, "items" | "kind" | "others" | "ofFiles"> {
-  readonly columns: readonly string[];
-}
-
 /**
  * Finds the layout from flags and the first objects.
  * @throws UsageError `column_not_found`, `column_ambiguous`, and
@@ -110,8 +97,8 @@ interface NdjsonLayout extends Pick<InputReading, "items" | "kind" | "others" | 
 async function findLayout(
   input: string,
   lines: Sample<ParsedLine>,
-  options: ColumnFlags,
-): Promise<NdjsonLayout> {
+  options: ColumnFlags & Pick<ReadOptions, "comment">,
+): Promise<Pick<FormatReading, "columns" | "reading">> {
   const objects = (): readonly JsonObject[] =>
     lines.read.flatMap(({ object }) => (object === null ? [] : [object]));
   let sampled: number = limits.sampleRecords;
@@ -141,9 +128,9 @@ async function findLayout(
         if (first !== undefined && !isThere()) throw unknownColumn(input, columns, flag);
         return { name: flag.wanted, index: 0 };
       },
-      async sample(count, clear) {
+      async sample(count) {
         sampled = count;
-        await lines.until(() => isEnough(count), clear);
+        await lines.until(() => isEnough(count));
         return objects().length >= count;
       },
       // Without any object there is no item to find, and nothing to look up.
@@ -152,7 +139,7 @@ async function findLayout(
     },
     options,
   );
-  return { columns, ...found };
+  return { columns, reading: { ...plain, comment: options.comment, ...found } };
 }
 
 function isLong(lines: readonly ParsedLine[]): boolean {

@@ -122,12 +122,6 @@ export const limits = {
   mostSampled: 10_000,
   /** Content lines examined to detect an input's format. */
   sampleLines: 20,
-  /**
-   * A stream that sends nothing for `pauseMs`, or has been sampled for `sampleMs`, is judged by
-   * what it has sent so far, if that is enough.
-   */
-  pauseMs: 1000,
-  sampleMs: 5000,
 } as const;
 
 export class Warnings {

@@ -1,78 +1,33 @@
-import type { Clock } from "../../../core/clock.js";
 import { continued, type LineEnd, limits } from "./lines.js";
-
-/** Detects pauses in a stream, so that sampling never waits for a live one. */
-export class Pauses {
-  readonly #clock: Clock;
-  #until: number | null = null;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** True if a pause comes first; false if `awaited` settles first. */
-  async before(awaited: Promise<unknown>): Promise<boolean> {
-    const now = this.#clock.monotonic();
-    this.#until ??= now + limits.sampleMs;
-    const over = new AbortController();
-    const ms = Math.min(limits.pauseMs, this.#until - now);
-    const come = (): boolean => false;
-    const pause = this.#clock.sleep(ms, over.signal).then(() => true, come);
-    try {
-      return await Promise.race([awaited.then(come, come), pause]);
-    } finally {
-      over.abort();
-    }
-  }
-}
 
 interface Peeked {
   readonly head: Buffer;
   readonly chunks: AsyncGenerator<Buffer>;
 }
 
-/**
- * Reads chunks until `enough` returns true or the input ends. Reads no further than needed, because
- * the input may be a person or a `tail -f`.
- * @param pauses also stop at a pause of the input once a line is complete
- */
+/** Reads chunks until `enough` returns true or the input ends. Reads no further than needed. */
 export async function peek(
   chunks: AsyncGenerator<Buffer>,
   enough: (head: Buffer) => boolean,
-  pauses: Pauses | null = null,
 ): Promise<Peeked> {
   let head: Buffer = Buffer.alloc(0);
   while (!enough(head)) {
-    const next = chunks.next();
-    if (pauses !== null && head.includes("\n") && (await pauses.before(next))) {
-      return { head, chunks: replay(head, next, chunks) };
-    }
-    const step = await next;
+    const step = await chunks.next();
     if (step.done === true) break;
     head = head.length === 0 ? step.value : Buffer.concat([head, step.value]);
   }
-  return { head, chunks: replay(head, null, chunks) };
+  const first = head.length === 0 ? null : { done: false, value: head };
+  return { head, chunks: continued(first, chunks) };
 }
 
-async function* replay(
-  head: Buffer,
-  pending: Promise<IteratorResult<Buffer>> | null,
-  rest: AsyncGenerator<Buffer>,
-): AsyncGenerator<Buffer> {
-  if (head.length > 0) yield head;
-  yield* continued(await pending, rest);
-}
-
+/** The first entries of batches, which are read again afterwards. */
 export class Sample<T> {
   readonly #batches: AsyncGenerator<readonly T[]>;
-  readonly #pauses: Pauses | null;
   readonly #read: T[] = [];
-  #next: Promise<IteratorResult<readonly T[]>> | null = null;
   #ended = false;
 
-  constructor(batches: AsyncGenerator<readonly T[]>, pauses: Pauses | null) {
+  constructor(batches: AsyncGenerator<readonly T[]>) {
     this.#batches = batches;
-    this.#pauses = pauses;
   }
 
   get read(): readonly T[] {
@@ -83,16 +38,10 @@ export class Sample<T> {
     return this.#ended;
   }
 
-  /**
-   * Reads until `enough` returns true or the input ends.
-   * @param enoughInPause also stop at a pause of the input if this returns true
-   */
-  async until(enough: () => boolean, enoughInPause: () => boolean = () => false): Promise<void> {
+  /** Reads until `enough` returns true or the input ends. */
+  async until(enough: () => boolean): Promise<void> {
     while (!this.#ended && !enough()) {
-      this.#next ??= this.#batches.next();
-      if ((await this.#pauses?.before(this.#next)) === true && enoughInPause()) return;
-      const step = await this.#next;
-      this.#next = null;
+      const step = await this.#batches.next();
       if (step.done === true) this.#ended = true;
       else for (const value of step.value) this.#read.push(value);
     }
@@ -101,8 +50,8 @@ export class Sample<T> {
   /** Replays everything except the first `skipped` entries, then continues. */
   async *all(skipped = 0): AsyncGenerator<readonly T[]> {
     let left = skipped;
-    const read = { done: false, value: this.#read.splice(0) } as const;
-    for await (const batch of continued(read, continued(await this.#next, this.#batches))) {
+    const read = { done: false, value: this.#read.splice(0) };
+    for await (const batch of continued<readonly T[]>(read, this.#batches)) {
       yield left === 0 ? batch : batch.slice(left);
       left = Math.max(0, left - batch.length);
     }

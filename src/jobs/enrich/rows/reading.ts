@@ -67,7 +67,7 @@ export function inputReading(
   settings: ReadingSettings,
   clock: Clock = systemClock,
 ): RowSource {
-  const rows = readingOf(input, settings, clock);
+  const rows = readingOf(input, settings);
   const tables = fileInputs(input).flatMap(({ table }) => table ?? []);
   if (!fileInputs(input).some(isCopied)) return rows;
   const inputs = "inputs" in input ? input.inputs.map((named) => named.input) : [input];
@@ -76,12 +76,11 @@ export function inputReading(
   return {
     ...rows,
     // Text outputs are CSV unless they are named otherwise.
-    inputFormat: async () =>
-      text === undefined ? "csv" : readingOf(text, settings, clock).inputFormat(),
+    inputFormat: async () => (text === undefined ? "csv" : readingOf(text, settings).inputFormat()),
     copied(place) {
       const shape = text === undefined ? place.shape : shapeBeside(text, settings);
       const copies = copiesOf(input, { ...place, clock, shape });
-      return { ...copies, open: readingOf(copies.input, settings, clock).open };
+      return { ...copies, open: readingOf(copies.input, settings).open };
     },
   };
 }
@@ -105,12 +104,8 @@ function refuseTextOptions({ name }: TableInput, settings: ReadingSettings): voi
 }
 
 /** The default way for runs and plans to read an input and find its items. */
-export function readingOf(
-  input: RunInput,
-  given: ReadingSettings,
-  clock: Clock = systemClock,
-): RowSource {
-  if ("inputs" in input) return readingOfSeveral(input.inputs, given, clock);
+export function readingOf(input: RunInput, given: ReadingSettings): RowSource {
+  if ("inputs" in input) return readingOfSeveral(input.inputs, given);
   const isTable = isTableCopy(input);
   const settings: ReadingSettings = isTable
     ? { ...given, ...noTextOptions, from: "ndjson" }
@@ -121,7 +116,7 @@ export function readingOf(
   const sniff = (startAt: SourcePosition | null = null): Promise<SniffedInput> =>
     (sniffing ??=
       named === null
-        ? sniffFormat(input, { ...stored, comment, clock, before: startAt?.input })
+        ? sniffFormat(input, { ...stored, comment, before: startAt?.input })
         : Promise.resolve({ input, format: named, comment }));
   const flags = flagsOf(settings);
   return {
@@ -133,7 +128,7 @@ export function readingOf(
       refuseDelimiter(input, settings, format);
       const guessed = settings.from === undefined;
       const { comment } = sniffed;
-      const options = { format, guessed, ...stored, ...flags, comment, startAt, clock };
+      const options = { format, guessed, ...stored, ...flags, comment, startAt };
       const source = await openSource(sniffed.input, options);
       if (!("path" in input) || !isTable) return source;
       return { ...source, kind: input.copyOf?.kind, types: await copiedTypes(input) };
@@ -170,14 +165,10 @@ function refuseDelimiter(
   });
 }
 
-function readingOfSeveral(
-  inputs: readonly NamedInput[],
-  settings: ReadingSettings,
-  clock: Clock,
-): RowSource {
+function readingOfSeveral(inputs: readonly NamedInput[], settings: ReadingSettings): RowSource {
   const files = inputs.map((named) => ({
     ...named,
-    ...readingOf(named.input, { ...settings, isOneOfSeveral: true }, clock),
+    ...readingOf(named.input, { ...settings, isOneOfSeveral: true }),
   }));
   return {
     inputFormat: () => files[0]!.inputFormat(),

@@ -1,14 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SourceOptions } from "../../../../src/io/input/types.js";
-import {
-  piped,
-  readSource,
-  openSource,
-  plainRow,
-  positionAfter,
-} from "../../input/sources/sources-reading.js";
-import { Readable } from "node:stream";
-import { ManualClock } from "../../../helpers/manual-clock.js";
+import { piped, readSource, plainRow, positionAfter } from "../../input/sources/sources-reading.js";
 
 /** Options without any flag, for an input whose name tells the format. */
 const noFlags = { guessed: true, header: null, itemColumn: null } as const;
@@ -182,47 +174,5 @@ describe("a resumed run", () => {
     const again = await readSource("csv", piped(text), { ...noFlags, startAt: resume });
     expect(reading.header).toBe(header);
     expect(again.rows.map(plainRow)).toEqual(rows.map(plainRow));
-  });
-});
-
-describe("a live stream", () => {
-  function live(text: string) {
-    const stream = new Readable({ read: () => undefined });
-    stream.push(text);
-    return stream;
-  }
-
-  it.each([
-    ["csv", "time,peer\n1,192.0.2.1\n2,192.0.2.2\n", "3,192.0.2.3\n"],
-    ["ndjson", '{"peer":"192.0.2.1"}\n{"peer":"192.0.2.2"}\n', '{"peer":"192.0.2.3"}\n'],
-  ] as const)("of %s continues once a pause leaves a clear choice", async (format, first, more) => {
-    const clock = new ManualClock();
-    const stream = live(first);
-    const opening = openSource(format, { stream, name: "stdin" }, { ...noFlags, clock });
-    const source = await clock.run(opening);
-    expect(source.reading.items[0].name).toBe("peer");
-    stream.push(more);
-    stream.push(null);
-    const items: string[] = [];
-    for await (const rows of source.rows) items.push(...rows.map((row) => row.itemText));
-    expect(items).toEqual(["192.0.2.1", "192.0.2.2", "192.0.2.3"]);
-  });
-
-  it.each([
-    ["leave the choice open", "a,b\n192.0.2.1,192.0.2.2\n"],
-    ["have nothing to look up", "b,a\n10.0.0.5,-\n"],
-  ])("is sampled further while its records %s", async (_, first) => {
-    const clock = new ManualClock();
-    const stream = live(first);
-    const opening = openSource("csv", { stream, name: "stdin" }, { ...noFlags, clock });
-    // One pause for the first lines and one for the records.
-    while (clock.asked.length < 2) await clock.advance(1000);
-    await clock.advance(10_000);
-    const [x, y] = first.startsWith("a") ? ["192.0.2.3", "x"] : ["x", "192.0.2.3"];
-    stream.push(`${x},${y}\n`.repeat(3));
-    stream.push(null);
-    const source = await clock.run(opening);
-    await source.close();
-    expect(source.reading.items[0]).toMatchObject({ name: "a", sample: { share: 1 } });
   });
 });

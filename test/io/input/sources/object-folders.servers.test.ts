@@ -96,11 +96,6 @@ test("reads the objects under deeper keys with --recursive, in the order of thei
     code: 2,
     stderr: expect.stringContaining("but subfolders\n  add --recursive"),
   });
-  const object = ["plan", `s3://lake/${key}/a.csv`, "--recursive"];
-  expect(await tests.repute(object)).toMatchObject({
-    code: 0,
-    stderr: expect.stringContaining("no input is a folder (s3:// folders end in /)"),
-  });
 });
 
 test("continues in the object where it stopped, and takes over the answers for other versions", async () => {

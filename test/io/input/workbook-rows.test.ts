@@ -1,6 +1,6 @@
 import { strToU8, zipSync } from "fflate";
 import { describe, expect, it } from "vitest";
-import { workbookRows } from "../../../../src/io/input/workbook/workbook-rows.js";
+import { workbookRows } from "../../../src/io/input/workbook-rows.js";
 
 const styles =
   '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="yyyy\\-mm"/></numFmts>' +
