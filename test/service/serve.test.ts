@@ -29,7 +29,9 @@ test("ends with 0 on SIGTERM", async () => {
 
 test("ends with 1 if the port is taken", async () => {
   const [, port = ""] = /:(\d+)\/beta/.exec(await serve()) ?? [];
-  expect(await runRepute(["serve", "--port", port])).toMatchObject({ code: 1, stdout: "" });
+  const { code, stdout, stderr } = await runRepute(["serve", "--port", port]);
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain(`port ${port}: another program already listens there`);
 });
 
 test("warns when it listens beyond the loopback interface, even with --quiet", async () => {

@@ -1,66 +1,30 @@
 import { execFile } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, it, onTestFinished, test } from "vitest";
-import { createDispatcher } from "../../../src/client/api/http/dispatcher.js";
-import { IntelClient } from "../../../src/client/api/intel-client.js";
-import { systemClock } from "../../../src/core/clock.js";
-import { startService, type Service } from "../../../src/service/service.js";
-import { exportTags } from "../../../src/jobs/tags/export-tags.js";
-import type { ExportReport } from "../../../src/jobs/tags/types.js";
-import { nothingWithheld } from "../../helpers/nothing-withheld.js";
-import { temporaryFolder } from "../../helpers/temporary-folder.js";
-import { exportedTag, linesOf, readExport } from "./exporting.js";
-import { addresses } from "./tag-server.js";
+import { describe, expect, it, test } from "vitest";
+import { exportedTag, exporterOf, linesOf, readExport } from "./exporting.js";
+import { addresses, served, startTagServer } from "./tag-server.js";
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
 
 /** As many as in a large daily feed: most of 198.18.0.0/15 (RFC 2544), and IPv6 (RFC 3849). */
 const size = 120_430;
 const onePercent = 1_204;
 const v6 = Array.from({ length: 5_000 }, (_, at) => `2001:db8::${(at * 3).toString(16)}`);
 
-interface Exported {
-  readonly service: Service;
-  readonly folder: string;
-  readonly again: () => Promise<ExportReport>;
-}
-
-/** Exports one tag from the embedded service with a dataset folder. */
-async function exported(tag: string, entries: readonly string[]): Promise<Exported> {
-  const place = await temporaryFolder();
-  const dataset = join(place, "dataset");
-  await mkdir(join(dataset, "tag-ips"), { recursive: true });
-  const record = { tag: { name: tag }, lastUpdate: "2024-01-01T00:00:00Z" };
-  await writeFile(join(dataset, "tags.ndjson"), JSON.stringify(record));
-  const file = `${tag.split(":").map(encodeURIComponent).join("--")}.txt`;
-  await writeFile(join(dataset, "tag-ips", file), entries.join("\n"));
-  const service = await startService({ dataset });
-  const dispatcher = createDispatcher(service.intelUrl, { connections: 4 });
-  onTestFinished(async () => {
-    await dispatcher.close();
-    await service.close();
-  });
-  const client = new IntelClient({ baseUrl: service.intelUrl, dispatcher, clock: systemClock });
-  const folder = join(place, "lists");
-  const again = () =>
-    exportTags({
-      client,
-      names: [tag],
-      folder,
-      formats: ["txt", "cidr", "nft", "ipset"],
-      withheld: nothingWithheld,
-      clock: systemClock,
-    });
+/** Exports one tag in the formats of firewalls. */
+async function exported(tag: string, entries: readonly string[]) {
+  const server = await startTagServer({ [tag]: served(entries) });
+  const { folder, run } = await exporterOf(server);
+  const again = () => run({ formats: ["txt", "cidr", "nft", "ipset"] });
   await again();
-  return { service, folder, again };
+  return { server, folder, again };
 }
 
 /** Runs a command line in its own network namespace, isolated from the machine's firewall. */
 async function inOwnNetwork(script: string, ...paths: readonly string[]): Promise<string> {
   const args = ["--net", "sh", "-euc", script, "sh", ...paths];
-  const { stdout } = await run("unshare", args, { maxBuffer: 256 * 1024 * 1024 });
+  const { stdout } = await execute("unshare", args, { maxBuffer: 256 * 1024 * 1024 });
   return stdout;
 }
 
@@ -89,38 +53,25 @@ function sorted(entries: Iterable<string>): string[] {
 describe("a list of 120,430 IPv4 and 5,000 IPv6 addresses", () => {
   const v4 = addresses(size);
 
-  it("is aggregated to CIDR blocks of exactly these addresses", async () => {
+  it("is aggregated to CIDR blocks, and loaded twice by both firewalls, without a difference", async () => {
     const { folder } = await exported("feed:daily", [...v4, ...v6]);
     const blocks = await linesOf(folder, "feed--daily.cidr");
     expect(blocks.length).toBeLessThan(size / 2);
     expect(sorted(blocks.filter((block) => !block.includes(":")).flatMap(expandV4))).toEqual(
       sorted(v4),
     );
-  });
-
-  it("equals the nftables set after checking and loading the file twice", async () => {
-    const { folder } = await exported("feed:daily", [...v4, ...v6]);
-    const file = join(folder, "feed--daily.nft");
-    expect(sorted(await nftSet("feed--daily_v4", file, file))).toEqual(sorted(v4));
-    expect(sorted(await nftSet("feed--daily_v6", file))).toEqual(sorted(normal(v6)));
-  });
-
-  it("equals the ipset after restoring the file twice", async () => {
-    const { folder } = await exported("feed:daily", [...v4, ...v6]);
-    const file = join(folder, "feed--daily.ipset");
-    expect(sorted(await ipSet("feed--daily_v4", file, file))).toEqual(sorted(v4));
-    expect(sorted(await ipSet("feed--daily_v6", file))).toEqual(sorted(normal(v6)));
+    const [nft, ipset] = ["nft", "ipset"].map((format) => join(folder, `feed--daily.${format}`));
+    expect(sorted(await nftSet("feed--daily_v4", nft!, nft!))).toEqual(sorted(v4));
+    expect(sorted(await nftSet("feed--daily_v6", nft!))).toEqual(sorted(normal(v6)));
+    expect(sorted(await ipSet("feed--daily_v4", ipset!, ipset!))).toEqual(sorted(v4));
+    expect(sorted(await ipSet("feed--daily_v6", ipset!))).toEqual(sorted(normal(v6)));
   });
 
   it("is replaced in both by a second snapshot with 1% changed", async () => {
-    const { service, folder, again } = await exported("feed:daily", v4);
+    const { server, folder, again } = await exported("feed:daily", v4);
     const before = join(folder, (await readExport(folder)).generation);
     const changed = addresses(size, onePercent);
-    await fetch(`${service.opsUrl}/_local/tags/feed%3Adaily/ips`, {
-      method: "PUT",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ entries: changed }),
-    });
+    server.lists["feed:daily"] = served(changed, "b");
     const report = await again();
     expect(report.tags[0]).toMatchObject({ total: size, added: onePercent, removed: onePercent });
     expect(sorted(await linesOf(folder, "feed--daily.removed.txt"))).toEqual(
