@@ -34,18 +34,52 @@ import {
  */
 export class ExportFolder {
   readonly path: string;
+  /** Folder of the generation under construction. An interrupted export starts over. */
+  readonly next: string;
+  /** Has the lock, the generation under construction, and what is about to be deleted or moved. */
+  readonly #state: string;
+  #unlock: Unlock | null = null;
 
   private constructor(path: string) {
     this.path = path;
+    this.#state = join(path, ".export.state");
+    this.next = join(this.#state, "next");
   }
 
   /**
-   * Opens a folder, and creates it if necessary.
+   * Opens and locks a folder, and creates it if necessary.
    *
    * @throws UsageError `export_to_objects` for an `s3://` address, `export_folder_in_use` if foreign
-   *   files occupy names that an export needs; FatalError
+   *   files occupy names that an export needs, `output_locked` while another export writes there;
+   *   FatalError
    */
   static async open(path: string): Promise<ExportFolder> {
+    const folder = await ExportFolder.#find(path);
+    try {
+      folder.#unlock = await lockFolder(folder.#state);
+      await folder.#clear();
+      await fs.mkdir(folder.next);
+      return folder;
+    } catch (error) {
+      await folder.release();
+      throw exportFault(path, error);
+    }
+  }
+
+  /**
+   * Checks early that a folder can take an export.
+   *
+   * @throws as {@link open} and {@link current}
+   */
+  static async check(path: string): Promise<void> {
+    assertLocal(path);
+    const made = await fs.mkdir(path, { recursive: true }).catch(() => undefined);
+    await (await ExportFolder.#find(path)).current();
+    // A run that exports nothing must leave no folder.
+    if (made !== undefined) await fs.rm(made, { recursive: true });
+  }
+
+  static async #find(path: string): Promise<ExportFolder> {
     assertLocal(path);
     try {
       makeFolder(join(path, generations));
@@ -64,17 +98,19 @@ export class ExportFolder {
     return folder;
   }
 
-  /**
-   * Checks early that a folder can take an export.
-   *
-   * @throws as {@link open} and {@link current}
-   */
-  static async check(path: string): Promise<void> {
-    assertLocal(path);
-    const made = await fs.mkdir(path, { recursive: true }).catch(() => undefined);
-    await (await ExportFolder.open(path)).current();
-    // A run that exports nothing must leave no folder.
-    if (made !== undefined) await fs.rm(made, { recursive: true });
+  async release(): Promise<void> {
+    if (this.#unlock === null) return;
+    await this.#clear().catch(() => undefined);
+    await this.#unlock();
+    // `rmdir` removes only empty folders.
+    await fs.rmdir(this.#state).catch(() => undefined);
+  }
+
+  async #clear(): Promise<void> {
+    for (const name of await fs.readdir(this.#state)) {
+      if (name.startsWith(lockName)) continue;
+      await fs.rm(join(this.#state, name), { recursive: true, force: true });
+    }
   }
 
   /**
@@ -123,16 +159,16 @@ export class ExportFolder {
   }
 
   /**
-   * Carries a tag's files over to the generation under construction in `into`.
+   * Carries a tag's files over to the generation under construction.
    *
    * @returns false if some of them are gone
    * @throws FatalError
    */
-  async carryOver(generation: string, tag: ExportedTag, into: string): Promise<boolean> {
+  async carryOver(generation: string, tag: ExportedTag): Promise<boolean> {
     const from = join(this.path, generation);
     const names = new Set([listName(tag.stem), ...tag.files.map(({ file }) => file)]);
     try {
-      for (const file of names) await shareFile(join(from, file), join(into, file));
+      for (const file of names) await shareFile(join(from, file), join(this.next, file));
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw exportFault(this.path, error);
@@ -145,16 +181,16 @@ export class ExportFolder {
    *
    * @throws FatalError; the previous export then stays current
    */
-  async publish({ folder, next }: ExportState, index: ExportIndex): Promise<void> {
+  async publish(index: ExportIndex): Promise<void> {
     try {
-      await writeJsonFile(join(next, indexName), index);
-      await syncFolder(next);
-      await fs.rename(next, join(this.path, index.generation));
+      await writeJsonFile(join(this.next, indexName), index);
+      await syncFolder(this.next);
+      await fs.rename(this.next, join(this.path, index.generation));
       await syncFolder(join(this.path, generations));
       for (const name of namesOf(index)) {
         if (!(await this.#isOurs(name))) await fs.symlink(linkTo(name), join(this.path, name));
       }
-      const fresh = join(folder, currentName);
+      const fresh = join(this.#state, currentName);
       await fs.symlink(index.generation, fresh);
       await fs.rename(fresh, join(this.path, currentName));
       await syncFolder(this.path);
@@ -167,7 +203,7 @@ export class ExportFolder {
    * Removes links to files that no longer exist, and all generations but the current one and the one
    * before it, for readers that still use it.
    */
-  async tidy(current: ExportIndex | null, { folder }: ExportState): Promise<void> {
+  async tidy(current: ExportIndex | null): Promise<void> {
     try {
       const names = new Set(current ? namesOf(current) : []);
       for (const entry of await fs.readdir(this.path, { withFileTypes: true })) {
@@ -183,8 +219,8 @@ export class ExportFolder {
         const generation = `${generations}/${name}`;
         if (kept.has(generation) || !generationForm.test(generation)) continue;
         // Rename first, so that the generation disappears in one step.
-        await fs.rename(join(this.path, generation), join(folder, name));
-        await fs.rm(join(folder, name), { recursive: true, force: true });
+        await fs.rename(join(this.path, generation), join(this.#state, name));
+        await fs.rm(join(this.#state, name), { recursive: true, force: true });
       }
     } catch (error) {
       throw exportFault(this.path, error);
@@ -203,61 +239,10 @@ export class ExportFolder {
   }
 }
 
-/**
- * Working files of an export before it is published, in `.export.state/` of its folder: the lock, the
- * generation under construction, and what is about to be deleted or moved into place. An interrupted
- * export starts over.
- */
-export class ExportState {
-  readonly folder: string;
-  /** Folder of the generation under construction. */
-  readonly next: string;
-  readonly #release: Unlock;
-
-  private constructor(folder: string, release: Unlock) {
-    this.folder = folder;
-    this.next = join(folder, "next");
-    this.#release = release;
-  }
-
-  /**
-   * Locks the state of a folder's export.
-   *
-   * @throws UsageError `output_locked` while another export writes there; FatalError
-   */
-  static async open(exportFolder: string): Promise<ExportState> {
-    const folder = join(exportFolder, ".export.state");
-    let state: ExportState | null = null;
-    try {
-      state = new ExportState(folder, await lockFolder(folder));
-      await state.#clear();
-      await fs.mkdir(state.next);
-      return state;
-    } catch (error) {
-      await state?.release();
-      throw exportFault(folder, error);
-    }
-  }
-
-  async release(): Promise<void> {
-    await this.#clear().catch(() => undefined);
-    await this.#release();
-    // `rmdir` removes only empty folders.
-    await fs.rmdir(this.folder).catch(() => undefined);
-  }
-
-  async #clear(): Promise<void> {
-    for (const name of await fs.readdir(this.folder)) {
-      if (name.startsWith(lockName)) continue;
-      await fs.rm(join(this.folder, name), { recursive: true, force: true });
-    }
-  }
-}
-
 const lockName = "lock";
 
 /** Locks a folder, created if missing. An export that ends may remove it meanwhile. */
-async function lockFolder(folder: string): Promise<Unlock> {
+export async function lockFolder(folder: string): Promise<Unlock> {
   for (;;) {
     makeFolder(folder, 0o700);
     try {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import pLimit from "p-limit";
 import { FatalError, type ReputeError, UsageError } from "../../core/errors.js";
-import { ExportFolder, ExportState } from "./export-folder.js";
+import { ExportFolder } from "./export-folder.js";
 import {
   type ExportedTag,
   exportedTags,
@@ -29,7 +29,6 @@ import { readTag, type TagReading } from "./read-tag.js";
 interface Job {
   readonly options: ExportTagsOptions;
   readonly folder: ExportFolder;
-  readonly state: ExportState;
   readonly current: ExportIndex | null;
   readonly names: ReadonlySet<string>;
   readonly before: ReadonlyMap<string, ExportedTag>;
@@ -45,10 +44,9 @@ interface Job {
  */
 export async function exportTags(options: ExportTagsOptions): Promise<ExportReport> {
   const folder = await ExportFolder.open(options.folder);
-  const state = await ExportState.open(options.folder);
   try {
     const current = await folder.current();
-    await folder.tidy(current, state);
+    await folder.tidy(current);
     const { combine } = options;
     if (combine !== undefined && !(await folder.canUse(combine))) {
       const message = `${join(options.folder, combine)}.* exists and does not belong to an export`;
@@ -57,7 +55,7 @@ export async function exportTags(options: ExportTagsOptions): Promise<ExportRepo
     const names = new Set<string>();
     for await (const name of options.names) names.add(name);
     const before = new Map(exportedTags(current).map((tag) => [tag.name, tag]));
-    const job = { options, folder, state, current, names, before };
+    const job = { options, folder, current, names, before };
     if (isDone(job)) {
       const tags = Array.from(names, (name) => before.get(name)!);
       return reportOf(options, current, tags, before.size - tags.length);
@@ -67,7 +65,7 @@ export async function exportTags(options: ExportTagsOptions): Promise<ExportRepo
     const index = await publish(job, done, others);
     return reportOf(options, index, done, options.prune ? 0 : others.length);
   } finally {
-    await state.release();
+    await folder.release();
   }
 }
 
@@ -158,7 +156,7 @@ async function exportAll({ names, before, ...job }: Job): Promise<IndexedTag[]> 
 const notAsked = "not requested because all tags before it failed; the last error was";
 
 async function publish(
-  { options, folder, state, current, names }: Job,
+  { options, folder, current, names }: Job,
   done: readonly IndexedTag[],
   others: readonly ExportedTag[],
 ): Promise<ExportIndex | null> {
@@ -170,7 +168,7 @@ async function publish(
   const tags: IndexedTag[] = [];
   for (const tag of [...done, ...kept]) {
     const isEarlier = hasList(tag) && (tag.status === "failed" || tag.status === "kept");
-    if (!isEarlier || (await folder.carryOver(current!.generation, tag, state.next))) {
+    if (!isEarlier || (await folder.carryOver(current!.generation, tag))) {
       tags.push(tag);
       continue;
     }
@@ -180,7 +178,7 @@ async function publish(
   const { combine } = options;
   const lists = tags.filter((tag) => hasList(tag)).filter(({ name }) => names.has(name));
   const combined =
-    combine === undefined ? undefined : await writeCombined(combine, lists, state.next, options);
+    combine === undefined ? undefined : await writeCombined(combine, lists, folder.next, options);
   const now = clock.now();
   const index: ExportIndex = {
     schema: indexSchemaVersion,
@@ -191,8 +189,8 @@ async function publish(
     combined,
     tags: tags.sort((a, b) => (a.name < b.name ? -1 : 1)),
   };
-  await folder.publish(state, index);
-  await folder.tidy(index, state);
+  await folder.publish(index);
+  await folder.tidy(index);
   return index;
 }
 

@@ -1,7 +1,7 @@
 import { RejectedError, SnapshotChangedError } from "../../client/api/status-fault.js";
 import type { Tag, TagIps } from "../../client/api/calls.js";
 import { type AddressList, AddressPages, readEntries } from "./address-list.js";
-import type { ExportFolder, ExportState } from "./export-folder.js";
+import type { ExportFolder } from "./export-folder.js";
 import type { ExportedTag } from "./export-index.js";
 import { quoted } from "../../core/wording/printable.js";
 import { type ExportTagsOptions, TagExportError } from "./types.js";
@@ -14,7 +14,6 @@ export interface TagReading {
   readonly signal: AbortSignal;
   readonly options: ExportTagsOptions;
   readonly folder: ExportFolder;
-  readonly state: ExportState;
   readonly before: ExportedTag | null;
 }
 

@@ -24,7 +24,7 @@ import { exportFault, TagExportError } from "./types.js";
  * @throws TagExportError `count_mismatch`, `list_leapt`; FatalError
  */
 export async function writeTag(
-  { name, options, folder, state, before }: TagReading,
+  { name, options, folder, before }: TagReading,
   read: TagList,
   stem: string,
 ): Promise<ExportedTag> {
@@ -39,13 +39,13 @@ export async function writeTag(
   }
   if (before) refuseLeap(name, old ? sizeOf(old) : before.total, sizeOf(list), options.maxChange);
   if (sizeOf(list) === 0 && sizeOf(whole) > 0) options.onWarning?.(emptyText(name, leftOut));
-  const base = join(state.next, stem);
+  const base = join(folder.next, stem);
   const sets = setNames(name, stem);
   const files = await writeFormats(base, list, { tag: name, sets }, options.formats);
   // The next export compares with the text, whatever the formats are.
   const text =
     files.find(({ format }) => format === "txt") ??
-    (await writeNew(join(state.next, listName(stem)), textLines(list)));
+    (await writeNew(join(folder.next, listName(stem)), textLines(list)));
   const added = difference(list, old ?? noAddresses);
   const removed = difference(old ?? noAddresses, list);
   for (const [format, changed] of Object.entries({ added, removed })) {

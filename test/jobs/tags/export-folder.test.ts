@@ -2,7 +2,7 @@ import { rmdirSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, test } from "vitest";
-import { ExportState } from "../../../src/jobs/tags/export-folder.js";
+import { ExportFolder, lockFolder } from "../../../src/jobs/tags/export-folder.js";
 import { fileEndings, stemOf } from "../../../src/jobs/tags/export-index.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { exporterOf, readExport, type Exporter } from "./exporting.js";
@@ -73,24 +73,25 @@ test("starts with nothing of an interrupted export", async () => {
   const next = join(folder, ".export.state", "next");
   await mkdir(next, { recursive: true });
   await writeFile(join(next, "a--b.txt"), "192.0.2.1\n");
-  const state = await ExportState.open(folder);
+  const state = await ExportFolder.open(folder);
   onTestFinished(() => state.release());
   expect(await readdir(next)).toEqual([]);
 });
 
-test("is opened even if an export that ends removes it at the same moment", async () => {
-  const folder = await temporaryFolder();
-  const opening = ExportState.open(folder);
-  rmdirSync(join(folder, ".export.state"));
-  await (await opening).release();
-  expect(await readdir(folder)).toEqual([]);
+test("is locked even if an export that ends removes its state at the same moment", async () => {
+  const state = join(await temporaryFolder(), ".export.state");
+  const locking = lockFolder(state);
+  rmdirSync(state);
+  await (
+    await locking
+  )();
 });
 
 test("refuses a second export to the same folder", async () => {
   const folder = await temporaryFolder();
-  const state = await ExportState.open(folder);
+  const state = await ExportFolder.open(folder);
   onTestFinished(() => state.release());
-  await expect(ExportState.open(folder)).rejects.toMatchObject({ code: "output_locked" });
+  await expect(ExportFolder.open(folder)).rejects.toMatchObject({ code: "output_locked" });
 });
 
 test.each([
