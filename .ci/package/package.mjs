@@ -1,5 +1,6 @@
 // @ts-check
-// Packs what `npm run build` has made, for machines like this one: repute with Node.js, and the optional packages.
+// Packs what `npm run build` has made: repute with Node.js, and the optional packages. For machines like this
+// one, or with --platform for others, for which npm's registry has Node.js and the native packages.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, copyFile, cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -9,59 +10,72 @@ import { parseArgs, promisify } from "node:util";
 import { pack } from "./archive.mjs";
 import { installedWith, readManifest } from "./installed.mjs";
 import { writeLicenses } from "./licenses.mjs";
+import { fetchPlatform, thisPlatform } from "./platform.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const manifest = await readManifest(root);
 
 /** Packages that only compilers read. */
 const unneeded = new Set(["node-addon-api"]);
-const ownPackages = await installedWith(["@photostructure/sqlite"], root, isNeeded);
 
-/** @type {Readonly<Record<string, (folder: string) => Promise<void>>>} */
+/** @typedef {import("./platform.mjs").Platform} Platform */
+
+/** @type {Readonly<Record<string, (folder: string, platform: Platform) => Promise<void>>>} */
 const archives = { repute: layOutProgram, "repute-drivers": layOutDrivers };
 
 const { values } = parseArgs({
   options: {
+    platform: { type: "string" },
     out: { type: "string", default: join(root, "dist/packages") },
     only: { type: "string", multiple: true, default: Object.keys(archives) },
   },
 });
 const out = resolve(values.out);
 await mkdir(out, { recursive: true });
-/** @type {string[]} */
-const sums = [];
-for (const name of values.only) {
-  const layOut = archives[name];
-  if (layOut === undefined) throw new Error(`--only: one of ${Object.keys(archives).join(", ")}`);
-  const file = archiveName(name);
-  const parent = await mkdtemp(join(out, ".laying-out-"));
-  try {
-    // Both archives unpack into one folder, where Node.js finds the packages of the second.
-    const folder = `repute-${manifest.version}-${platform()}`;
-    await layOut(join(parent, folder));
-    sums.push(`${await pack(parent, folder, join(out, file))}  ${file}\n`);
-  } finally {
-    await rm(parent, { recursive: true, force: true });
+const fetched = await mkdtemp(join(out, ".fetched-"));
+try {
+  const platform =
+    values.platform === undefined
+      ? thisPlatform(root)
+      : await fetchPlatform(values.platform, root, fetched);
+  await packAll(platform);
+} finally {
+  await rm(fetched, { recursive: true, force: true });
+}
+
+/** @param {Platform} platform */
+async function packAll(platform) {
+  /** @type {string[]} */
+  const sums = [];
+  for (const name of values.only) {
+    const layOut = archives[name];
+    if (layOut === undefined) throw new Error(`--only: one of ${Object.keys(archives).join(", ")}`);
+    const file = archiveName(name, platform);
+    const parent = await mkdtemp(join(out, ".laying-out-"));
+    try {
+      // Both archives unpack into one folder, where Node.js finds the packages of the second.
+      const folder = `repute-${manifest.version}-${platform.name}`;
+      await layOut(join(parent, folder), platform);
+      sums.push(`${await pack(parent, folder, join(out, file))}  ${file}\n`);
+    } finally {
+      await rm(parent, { recursive: true, force: true });
+    }
+    process.stdout.write(`${join(relative(process.cwd(), out), file)}\n`);
   }
-  process.stdout.write(`${join(relative(process.cwd(), out), file)}\n`);
-}
-await writeFile(join(out, "SHA256SUMS"), sums.join(""));
-
-/** @param {string} name */
-function archiveName(name) {
-  return `${name}-${manifest.version}-${platform()}.tar.gz`;
+  await writeFile(join(out, "SHA256SUMS"), sums.join(""));
 }
 
-/** The platform in names of archives. Native packages differ between the C libraries of Linux. */
-function platform() {
-  return `${process.platform}-${process.arch}${cLibrary() === "musl" ? "-musl" : ""}`;
+/**
+ * @param {string} name
+ * @param {Platform} platform
+ */
+function archiveName(name, platform) {
+  return `${name}-${manifest.version}-${platform.name}.tar.gz`;
 }
 
-function cLibrary() {
-  const { header } = /** @type {any} */ (process.report.getReport());
-  return process.platform === "linux" && header.glibcVersionRuntime === undefined
-    ? "musl"
-    : "glibc";
+/** @param {Platform} platform */
+function ownPackages({ modules }) {
+  return installedWith(["@photostructure/sqlite"], modules, isNeeded);
 }
 
 /** @param {string} name */
@@ -69,13 +83,16 @@ function isNeeded(name) {
   return !unneeded.has(name);
 }
 
-/** @param {string} folder */
-async function layOutProgram(folder) {
+/**
+ * @param {string} folder
+ * @param {Platform} platform
+ */
+async function layOutProgram(folder, platform) {
   for (const path of ["dist/program", "samples", "docs", "README.md", "LICENSE"]) {
     await cp(join(root, path), join(folder, path), { recursive: true });
   }
   const { name, version, description, license, type, engines, peerDependencies } = manifest;
-  const driversArchive = archiveName("repute-drivers");
+  const driversArchive = archiveName("repute-drivers", platform);
   const kept = {
     name,
     version,
@@ -87,9 +104,11 @@ async function layOutProgram(folder) {
     driversArchive,
   };
   await writeFile(join(folder, "package.json"), `${JSON.stringify(kept, null, 2)}\n`);
-  await put(new URL("repute", import.meta.url), join(folder, "bin/repute"));
-  await put(process.execPath, join(folder, "libexec/node"));
-  await chmod(join(folder, "libexec/node"), 0o755);
+  const isWindows = platform.name.startsWith("win32");
+  const [launcher, node] = isWindows ? ["repute.cmd", "node.exe"] : ["repute", "node"];
+  await put(new URL(launcher, import.meta.url), join(folder, "bin", launcher));
+  await put(platform.node, join(folder, "libexec", node));
+  await chmod(join(folder, "libexec", node), 0o755);
   for (const [shell, path] of Object.entries({
     bash: "bash-completion/completions/repute",
     zsh: "zsh/site-functions/_repute",
@@ -98,30 +117,40 @@ async function layOutProgram(folder) {
     await mkdir(dirname(join(folder, "share", path)), { recursive: true });
     await writeFile(join(folder, "share", path), await completion(shell));
   }
-  await copyPackages(ownPackages, folder);
+  await copyPackages(await ownPackages(platform), folder, platform);
   await cp(join(root, "dist/licenses"), join(folder, "licenses"), { recursive: true });
-  await put(nodeLicense(), join(folder, `licenses/node-${process.versions.node}.txt`));
+  await put(platform.license, join(folder, `licenses/node-${platform.version}.txt`));
   await put(new URL("licenses/sqlite.txt", import.meta.url), join(folder, "licenses/sqlite.txt"));
 }
 
-/** @param {string} folder */
-async function layOutDrivers(folder) {
-  const all = await installedWith(Object.keys(manifest.peerDependencies), root, isNeeded);
+/**
+ * @param {string} folder
+ * @param {Platform} platform
+ */
+async function layOutDrivers(folder, platform) {
+  const own = await ownPackages(platform);
+  const all = await installedWith(
+    Object.keys(manifest.peerDependencies),
+    platform.modules,
+    isNeeded,
+  );
   await copyPackages(
-    all.filter((place) => !ownPackages.includes(place)),
+    all.filter((place) => !own.includes(place)),
     folder,
+    platform,
   );
 }
 
 /**
  * @param {readonly string[]} packages
  * @param {string} folder
+ * @param {Platform} platform
  */
-async function copyPackages(packages, folder) {
+async function copyPackages(packages, folder, platform) {
   for (const place of packages) {
-    await cp(place, join(folder, relative(root, place)), {
+    await cp(place, join(folder, relative(platform.modules, place)), {
       recursive: true,
-      filter: (path) => isForProduction(place, relative(place, path)),
+      filter: (path) => isForProduction(place, relative(place, path), platform.name),
     });
   }
   await writeLicenses(packages, join(folder, "licenses"));
@@ -129,15 +158,18 @@ async function copyPackages(packages, folder) {
 
 /**
  * Leaves out what only compilers, bundlers and other platforms read.
+ *
  * @param {string} place folder of a package
  * @param {string} path in that folder
+ * @param {string} platform such as `linux-x64-musl`
  */
-function isForProduction(place, path) {
+function isForProduction(place, path, platform) {
   if (path === "src" && existsSync(join(place, "binding.gyp"))) return false;
   if (/^(node_modules|dist-types|tests?|scripts)$/.test(path)) return false;
+  const [system = "", processor = "", ownLibrary = "glibc"] = platform.split("-");
   const [, builtFor, library] = /^prebuilds\/([^/]+)(?:\/.*\.(glibc|musl)\.node)?/.exec(path) ?? [];
-  if (builtFor !== undefined && builtFor !== `${process.platform}-${process.arch}`) return false;
-  if (library !== undefined && process.platform === "linux" && library !== cLibrary()) return false;
+  if (builtFor !== undefined && builtFor !== `${system}-${processor}`) return false;
+  if (library !== undefined && system === "linux" && library !== ownLibrary) return false;
   if (/^(readme|changelog|history|security)/i.test(basename(path))) return false;
   return ![".map", ".ts", ".mts", ".cts", ".gyp"].includes(extname(path));
 }
@@ -156,14 +188,4 @@ async function completion(shell) {
   const program = join(root, "dist/program/repute.js");
   const { stdout } = await promisify(execFile)(process.execPath, [program, "completion", shell]);
   return stdout;
-}
-
-/** The licence of this Node.js, from where its archive, Debian's package or npm's package has put it. */
-function nodeLicense() {
-  const prefix = dirname(dirname(process.execPath));
-  const places = ["LICENSE", "share/doc/nodejs/LICENSE", "share/doc/nodejs/copyright"];
-  const candidates = [process.env["NODE_LICENSE"], ...places.map((path) => join(prefix, path))];
-  const found = candidates.find((path) => path !== undefined && existsSync(path));
-  if (found !== undefined) return found;
-  throw new Error(`no licence of Node.js in ${prefix}: name the file in NODE_LICENSE`);
 }
