@@ -194,7 +194,7 @@ function emptyError(
  */
 async function openFolder(name: string, recursive: boolean): Promise<InputFolder | null> {
   if (!isObjectPrefix(name)) return (await isDirectory(name)) ? openLocal(name) : null;
-  const { listObjects } = await import("../s3/list-objects.js");
+  const { listObjects } = await import("../s3/read-object.js");
   const address = withBucketSlash(name);
   // One request for a thousand objects, not one for each folder.
   return objectFolder(address, await listObjects(address, recursive ? "all" : "folder"));

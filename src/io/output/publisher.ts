@@ -51,10 +51,10 @@ export interface PublisherOptions extends TableSchemaOptions {
   /** Path from which the names of the run's own files derive. */
   readonly base: string;
   /** Called for each value that cannot be stored unchanged, with one message per kind. */
-  readonly onWarning?: (message: string) => void;
+  readonly onWarning?: ((message: string) => void) | undefined;
   /** Aborts waiting for an unreachable server. */
-  readonly signal?: AbortSignal;
-  readonly clock?: Clock;
+  readonly signal?: AbortSignal | undefined;
+  readonly clock?: Clock | undefined;
   /** Set if the answers of the run are known to be made up. */
   readonly madeUp?: MadeUp | undefined;
 }

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import { FatalError, ReputeError, startAnew, startOver } from "../../core/errors.js";
 import { writeChunks } from "../../core/files/write-chunks.js";
-import { objectAt } from "./address.js";
+import { objectAt, parseObjectPrefix } from "./address.js";
 import { withStore } from "./client.js";
 import { objectFault, statusOf } from "./fault.js";
 
@@ -56,8 +56,10 @@ export async function* readObject(
         signal && { abortSignal: signal },
       ),
     ).catch((error: unknown) => {
-      const { cause } = error as Error;
-      throw statusOf(cause) === 412 ? objectChanged(address) : error;
+      if (statusOf((error as Error).cause) !== 412) throw error;
+      throw new FatalError("input_changed", `${address} was replaced while it was read`, {
+        hint: startAnew,
+      });
     });
     const before = at;
     try {
@@ -76,7 +78,10 @@ export async function* readObject(
       await delay(100 * 2 ** failures);
     }
   }
-  if (expected !== null && expected !== encoded(crc)) throw damaged(address);
+  if (expected !== null && expected !== encoded(crc)) {
+    const message = `${address} was damaged on its way: its CRC-32 differs from the store's`;
+    throw new FatalError("object_damaged", message, { hint: startOver });
+  }
 }
 
 /** Copies an object to a file. @returns the version that it copied. */
@@ -93,17 +98,11 @@ export async function downloadObject(
   return pinned;
 }
 
+/** The text of an object; null if there is none. */
 export async function readText(address: string): Promise<string | null> {
-  return (await readVersion(address))?.text ?? null;
-}
-
-async function readVersion(
-  address: string,
-): Promise<{ readonly text: string; readonly etag: string } | null> {
   for (;;) {
     try {
-      const pinned = await pinObject(address);
-      return { text: (await buffer(readObject(pinned))).toString(), etag: pinned.etag };
+      return (await buffer(readObject(await pinObject(address)))).toString();
     } catch (error) {
       if (isMissing(error)) return null;
       const isReplaced = error instanceof FatalError && error.code === "input_changed";
@@ -112,19 +111,30 @@ async function readVersion(
   }
 }
 
+/**
+ * Lists the keys that begin with the key of an address.
+ *
+ * @param within lists those without a further `/`, and the others as `FOLDER/`. Default all
+ * @returns them without that beginning
+ */
+export async function listObjects(
+  prefix: string,
+  within: "folder" | "all" = "all",
+): Promise<readonly string[]> {
+  const { bucket, key } = parseObjectPrefix(prefix);
+  const query = { Bucket: bucket, Prefix: key, Delimiter: within === "all" ? undefined : "/" };
+  return withStore(prefix, "read", async ({ sdk, client }) => {
+    const names: string[] = [];
+    for await (const page of sdk.paginateListObjectsV2({ client }, query)) {
+      for (const { Key = "" } of page.Contents ?? []) names.push(Key.slice(key.length));
+      for (const { Prefix = "" } of page.CommonPrefixes ?? []) names.push(Prefix.slice(key.length));
+    }
+    return names;
+  });
+}
+
 export function isMissing(error: unknown): boolean {
   return (error as { readonly code?: unknown } | null)?.code === "input_not_found";
-}
-
-function damaged(address: string): FatalError {
-  const message = `${address} was damaged on its way: its CRC-32 differs from the store's`;
-  return new FatalError("object_damaged", message, { hint: startOver });
-}
-
-function objectChanged(address: string): FatalError {
-  return new FatalError("input_changed", `${address} was replaced while it was read`, {
-    hint: startAnew,
-  });
 }
 
 /** A CRC-32 as S3 writes it. */

@@ -8,7 +8,7 @@ import { type ObjectStore, withStore } from "./client.js";
 import { statusOf } from "./fault.js";
 import { encoded, isMissing, type PinnedObject, pinObject, readObject } from "./read-object.js";
 
-export type ObjectContent =
+type ObjectContent =
   | { readonly path: string }
   | { readonly text: string; readonly type: "application/json" | "text/html; charset=utf-8" };
 
@@ -32,21 +32,22 @@ export async function writeObject(
 ): Promise<string | null> {
   return withStore(address, "write", async (store) => {
     const { bytes, crc } = await factsOf(content);
-    const isSame = async (stored: PinnedObject): Promise<boolean> =>
-      stored.size === bytes && (stored.crc ?? (await crcOf(stored))) === encoded(crc);
     // Some stores know no conditions; and with others, this saves sending the content in vain.
     const now = replaces === undefined ? undefined : await etagAt(address);
     const isFree = now === undefined || now === replaces;
-    const isWritten =
-      isFree &&
-      (await writeIf(replaces, (condition) =>
-        upload(store, address, { content, condition, signal }),
-      ));
+    const send = (condition: object) =>
+      upload(store, { ...objectAt(address), ...condition }, content, signal);
+    const isWritten = isFree && (await writeIf(replaces, send));
     const stored = await findObject(address);
-    if (isWritten && (stored === null || !(await isSame(stored)))) {
-      throw differs(address, bytes, stored?.size ?? 0);
+    const isSame = stored?.size === bytes && (stored.crc ?? (await crcOf(stored))) === encoded(crc);
+    if (isWritten && !isSame) {
+      const size = stored?.size ?? 0;
+      const what = size === bytes ? "has other content" : `has ${size} bytes instead of ${bytes}`;
+      throw new FatalError("object_differs", `${address} ${what} after the upload`, {
+        hint: `check whether another program writes it, then ${continueRun}`,
+      });
     }
-    return stored !== null && (isWritten || (await isSame(stored))) ? stored.etag : null;
+    return isSame ? stored.etag : null;
   });
 }
 
@@ -62,31 +63,20 @@ async function crcOf(stored: PinnedObject): Promise<string> {
   return encoded(crc);
 }
 
-interface WriteCondition {
-  readonly IfMatch?: string;
-  readonly IfNoneMatch?: string;
-}
-
-interface Sending {
-  readonly content: ObjectContent;
-  readonly condition: WriteCondition;
-  readonly signal: AbortSignal | undefined;
-}
-
-const partBytes = 8 * 1024 * 1024;
-
 /** Sends a small object at once, others in parts, whose checksums the store compares. */
 async function upload(
   { sdk, Upload, client }: ObjectStore,
-  address: string,
-  { content, condition, signal }: Sending,
+  to: { readonly Bucket: string; readonly Key: string },
+  content: ObjectContent,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
-  const isText = "text" in content;
+  const body =
+    "text" in content
+      ? { ContentType: content.type, Body: Buffer.from(content.text) }
+      : { Body: createReadStream(content.path) };
   const params = {
-    ...objectAt(address),
-    ...condition,
-    ...(isText ? { ContentType: content.type } : {}),
-    Body: isText ? Buffer.from(content.text) : createReadStream(content.path),
+    ...to,
+    ...body,
     ChecksumAlgorithm: "CRC32",
     ChecksumType: "FULL_OBJECT",
   } as const;
@@ -96,7 +86,7 @@ async function upload(
       ? client.send(command).catch(() => undefined)
       : client.send(command, signal && { abortSignal: signal });
   const own = Object.create(client, { send: { value: send } }) as typeof client;
-  await new Upload({ client: own, params, queueSize: 3, partSize: partBytes }).done();
+  await new Upload({ client: own, params, queueSize: 3, partSize: 8 * 1024 * 1024 }).done();
 }
 
 /** Times to repeat a conditional write that met another one. */
@@ -111,26 +101,22 @@ const maxConflicts = 5;
  */
 async function writeIf(
   replaces: string | null | undefined,
-  write: (condition: WriteCondition) => Promise<void>,
+  write: (condition: object) => Promise<void>,
 ): Promise<boolean> {
-  let condition: WriteCondition = {};
+  let condition: { IfMatch?: string; IfNoneMatch?: string } | null = null;
   if (replaces === null) condition = { IfNoneMatch: "*" };
   else if (replaces !== undefined) condition = { IfMatch: replaces };
   for (let conflicts = 0; ; conflicts++) {
     try {
-      await write(condition);
+      await write(condition ?? {});
       return true;
     } catch (error) {
       const status = statusOf(error);
-      const isConditional = Object.keys(condition).length > 0;
       // S3 says NoSuchKey if the version to replace was removed.
-      if ((error as Error).name === "NoSuchUpload" || (error as Error).name === "NoSuchKey")
-        return false;
-      if (!isConditional) throw error;
-      if (status === 501) condition = {};
-      else if (status === 412) return false;
-      else if (status !== 409) throw error;
-      else if (conflicts === maxConflicts) return false;
+      if (/^NoSuch(?:Upload|Key)$/.test((error as Error).name)) return false;
+      if (condition !== null && status === 412) return false;
+      if (condition !== null && status === 501) condition = null;
+      else if (condition === null || status !== 409 || conflicts === maxConflicts) throw error;
       else await delay(50 * 2 ** conflicts);
     }
   }
@@ -147,7 +133,7 @@ async function findObject(address: string): Promise<PinnedObject | null> {
 export async function etagAt(address: string): Promise<string | null | undefined> {
   try {
     const found = await findObject(address);
-    return found?.etag === "" ? undefined : (found?.etag ?? null);
+    return found === null ? null : found.etag || undefined;
   } catch (error) {
     // Without the permission to list a bucket, this is also the answer for a missing object.
     if (error instanceof ReputeError && error.code === "object_denied") return undefined;
@@ -181,16 +167,8 @@ export async function checkObjectWritable(address: string): Promise<void> {
       // Nobody sees it, and the store's rules remove it.
       await client.send(begun, within).catch(() => undefined);
     } catch (error) {
-      if (statusOf(error) !== notImplemented) throw error;
+      // A store without multipart uploads.
+      if (statusOf(error) !== 501) throw error;
     }
-  });
-}
-
-const notImplemented = 501;
-
-function differs(address: string, bytes: number, found: number): FatalError {
-  const what = found === bytes ? "has other content" : `has ${found} bytes instead of ${bytes}`;
-  return new FatalError("object_differs", `${address} ${what} after the upload`, {
-    hint: `check whether another program writes it, then ${continueRun}`,
   });
 }

@@ -1,9 +1,8 @@
 import type { Stage } from "../stage.js";
-import { existsSync } from "node:fs";
 import { access as checkAccess, constants, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import type * as driverModule from "@duckdb/node-api";
 import type { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } from "@duckdb/node-api";
+import { sqlText } from "../sql/copy-statement.js";
 import type { TableName } from "../sql/dialect.js";
 import { loadDriver } from "../../../core/load-driver.js";
 import type {
@@ -25,32 +24,25 @@ export interface DuckdbFile {
   readonly name: string;
 }
 
-interface OpenFile {
-  readonly instance: DuckDBInstance;
-  readonly connection: DuckDBConnection;
-}
-
 /**
  * An open DuckDB file. All its errors are explained. DuckDB locks the file, so that nothing in it needs
  * a lock.
  */
 export class DuckdbDatabase implements TableDatabase, TableSession {
   readonly dialect = duckdb;
-  readonly #driver: DuckdbDriver;
-  readonly #file: OpenFile;
-  readonly #name: string;
   readonly explain: (error: unknown) => Error;
-  #open = true;
+  readonly #name: string;
+  readonly #instance: DuckDBInstance;
+  readonly #connection: DuckDBConnection;
 
   private constructor(
-    driver: DuckdbDriver,
-    file: OpenFile,
     name: string,
+    [instance, connection]: OpenFile,
     explain: (error: unknown) => Error,
   ) {
-    this.#driver = driver;
-    this.#file = file;
     this.#name = name;
+    this.#instance = instance;
+    this.#connection = connection;
     this.explain = explain;
   }
 
@@ -58,18 +50,17 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     { file, name }: DuckdbFile,
     { access }: Pick<ConnectOptions, "access">,
   ): Promise<DuckdbDatabase> {
-    const driver = await loadDriver("@duckdb/node-api", () => import("@duckdb/node-api"));
     const explain = (error: unknown): Error =>
       duckdbFault(name, error, access === "read" ? "read" : "write");
-    const opened = await openDuckdb(driver, file, access).catch((error: unknown) => {
+    const opened = await openFile(file, access).catch((error: unknown) => {
       throw explain(error);
     });
-    return new DuckdbDatabase(driver, opened, name, explain);
+    return new DuckdbDatabase(name, opened, explain);
   }
 
   readonly query: Query = async (sql, values = []) => {
     try {
-      const result = await this.#file.connection.runAndReadAll(sql, [...values]);
+      const result = await this.#connection.runAndReadAll(sql, [...values]);
       return result.getRows() as (string | bigint | boolean | null)[][];
     } catch (error) {
       throw this.explain(error);
@@ -83,18 +74,19 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
   async prepare(
     sql: string,
   ): Promise<{ readonly count: number; readonly prepared: DuckDBPreparedStatement | null }> {
-    const extracted = await this.#file.connection.extractStatements(sql);
+    const extracted = await this.#connection.extractStatements(sql);
     const { count } = extracted;
     if (count !== 1) return { count, prepared: null };
+    const { StatementType } = await import("@duckdb/node-api");
     const prepared = await extracted.prepare(0);
-    if (prepared.statementType === this.#driver.StatementType.SELECT) return { count, prepared };
+    if (prepared.statementType === StatementType.SELECT) return { count, prepared };
     prepared.destroySync();
     return { count, prepared: null };
   }
 
   /** Ends the statement that runs. */
   interrupt(): void {
-    this.#file.connection.interrupt();
+    this.#connection.interrupt();
   }
 
   async transaction<T>(
@@ -150,82 +142,38 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
 
   async stagedRows(stage: Stage | null): Promise<string> {
     if (stage === null || stage.count === 0) return "(SELECT NULL::VARCHAR[] AS cells WHERE FALSE)";
-    const sizes = new RowSizes();
-    await stage.verify((bytes) => sizes.add(bytes));
-    if (sizes.tooLarge !== null) throw tooLarge(this.#name, sizes.tooLarge);
-    const path = `'${stage.path.replaceAll("'", "''")}'`;
-    const options = {
-      format: "'newline_delimited'",
-      records: "false",
-      compression: "'uncompressed'",
-      columns: "{cells: 'VARCHAR[]'}",
-      // Buffers are of twice this size.
-      maximum_object_size: String(Math.max(1024 * 1024, sizes.longest + 1024)),
-    };
-    const given = Object.entries(options).map(([name, value]) => `${name} = ${value}`);
-    return `read_json(${[path, ...given].join(", ")})`;
+    const { path, length, count } = stage;
+    let [longest, line] = [0, 0];
+    await stage.verify((bytes) => {
+      let from = 0;
+      for (let end; (end = bytes.indexOf(0x0a, from)) >= 0; from = end + 1) {
+        longest = Math.max(longest, line + end - from);
+        line = 0;
+      }
+      line += bytes.length - from;
+    });
+    if (length > largeVector && (length / count) * vectorRows > largeVector) {
+      const kilobytes = Math.round(length / count / 1024);
+      const message = `cannot write ${this.#name}: its rows have ${kilobytes} KB on average, and DuckDB holds ${vectorRows} of them in memory`;
+      throw new FatalError("output_memory", message, {
+        hint: "write such rows to Parquet or PostgreSQL; with --cache nothing is asked again",
+      });
+    }
+    // Buffers are of twice the size of the largest object.
+    const largest = Math.max(1024 * 1024, longest + 1024);
+    return `read_json(${sqlText(path)}, format = 'newline_delimited', records = false,
+      compression = 'uncompressed', columns = {cells: 'VARCHAR[]'}, maximum_object_size = ${largest})`;
   }
 
   async settle(): Promise<void> {
     await this.query("CHECKPOINT");
   }
 
-  close(): Promise<void> {
-    if (this.#open) {
-      this.#open = false;
-      this.#file.connection.closeSync();
-      this.#file.instance.closeSync();
-    }
-    return Promise.resolve();
+  async close(): Promise<void> {
+    this.#connection.closeSync();
+    this.#instance.closeSync();
   }
 }
-
-/**
- * DuckDB takes most of the machine by default. Beyond this memory limit it spills to a folder
- * beside the file. Nothing is downloaded.
- */
-const settings = { memory_limit: "128MB", threads: "2", autoinstall_known_extensions: "false" };
-
-/** At offset 8 of every database file. */
-const magic = "DUCK";
-
-/**
- * DuckDB opens a file of another format as an empty database in memory, whose rows would be lost.
- */
-async function checkFormat(file: string): Promise<void> {
-  const facts = await stat(file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return null;
-    throw error;
-  });
-  if (facts === null) return;
-  // To open a named pipe is to wait for its writer.
-  if (facts.isFIFO()) throw new Error(`${file} is a named pipe`);
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(12), 0, 12, 0);
-    if (bytesRead === 12 && buffer.toString("latin1", 8) === magic) return;
-    throw new Error(`${file} is not a valid DuckDB database`);
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Opens a DuckDB file. A check of one that does not exist opens an empty database in memory. */
-async function openDuckdb(
-  driver: DuckdbDriver,
-  file: string,
-  access: ConnectOptions["access"],
-): Promise<OpenFile> {
-  await checkFormat(file);
-  const access_mode = access === "read" ? "READ_ONLY" : "READ_WRITE";
-  const isTrial = access === "check" && !existsSync(file);
-  if (isTrial) await checkAccess(dirname(file), constants.W_OK);
-  const path = isTrial ? ":memory:" : file;
-  const instance = await driver.DuckDBInstance.create(path, { ...settings, access_mode });
-  return { instance, connection: await instance.connect() };
-}
-
-export type DuckdbDriver = typeof driverModule;
 
 /**
  * DuckDB reads and writes rows in vectors of this many, whatever their size: 2,048 rows of a
@@ -236,36 +184,45 @@ const vectorRows = 2_048;
 /** Bytes in a vector from which it is too large. */
 const largeVector = 32 * 1024 * 1024;
 
-/** Measures lines that pass by. */
-class RowSizes {
-  /** Bytes of the longest row. */
-  longest = 0;
-  /** Average bytes of the rows in a vector that is too large. */
-  tooLarge: number | null = null;
-  #row = 0;
-  #rows = 0;
-  #sum = 0;
+/**
+ * DuckDB takes most of the machine by default. Beyond this memory limit it spills to a folder
+ * beside the file. Nothing is downloaded.
+ */
+const settings = { memory_limit: "128MB", threads: "2", autoinstall_known_extensions: "false" };
 
-  add(bytes: Uint8Array): void {
-    let from = 0;
-    for (let end; (end = bytes.indexOf(0x0a, from)) >= 0; from = end + 1) {
-      this.#row += end - from;
-      this.longest = Math.max(this.longest, this.#row);
-      this.#sum += this.#row;
-      this.#row = 0;
-      this.#rows++;
-      if (this.#sum > largeVector) this.tooLarge ??= this.#sum / this.#rows;
-      if (this.#rows === vectorRows) this.#rows = this.#sum = 0;
-    }
-    this.#row += bytes.length - from;
-  }
+type OpenFile = readonly [DuckDBInstance, DuckDBConnection];
+
+/** Opens a DuckDB file. A check of one that does not exist opens an empty database in memory. */
+async function openFile(file: string, access: ConnectOptions["access"]): Promise<OpenFile> {
+  const { DuckDBInstance } = await loadDriver("@duckdb/node-api", () => import("@duckdb/node-api"));
+  const exists = await isDatabase(file);
+  const isTrial = access === "check" && !exists;
+  if (isTrial) await checkAccess(dirname(file), constants.W_OK);
+  const access_mode = access === "read" ? "READ_ONLY" : "READ_WRITE";
+  const path = isTrial ? ":memory:" : file;
+  const instance = await DuckDBInstance.create(path, { ...settings, access_mode });
+  return [instance, await instance.connect()];
 }
 
-function tooLarge(name: string, bytes: number): FatalError {
-  const kilobytes = Math.round(bytes / 1024);
-  return new FatalError(
-    "output_memory",
-    `cannot write ${name}: its rows have ${kilobytes} KB on average, and DuckDB holds ${vectorRows} of them in memory`,
-    { hint: "write such rows to Parquet or PostgreSQL; with --cache nothing is asked again" },
-  );
+/**
+ * False if there is no file. DuckDB opens one of another format as an empty database in memory, whose
+ * rows would be lost.
+ */
+async function isDatabase(file: string): Promise<boolean> {
+  const facts = await stat(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
+    throw error;
+  });
+  if (facts === null) return false;
+  // To open a named pipe is to wait for its writer.
+  if (facts.isFIFO()) throw new Error(`${file} is a named pipe`);
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(12), 0, 12, 0);
+    // At offset 8 of every database file.
+    if (bytesRead === 12 && buffer.toString("latin1", 8) === "DUCK") return true;
+    throw new Error(`${file} is not a valid DuckDB database`);
+  } finally {
+    await handle.close();
+  }
 }

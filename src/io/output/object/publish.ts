@@ -70,8 +70,11 @@ export class ObjectUpload {
     try {
       await this.#send(path + suffix, address + suffix, signal);
     } catch (error) {
-      if (isReplaced(error)) await this.withdraw();
-      throw resumable(error);
+      if (error instanceof FatalError && error.code === "output_replaced") await this.withdraw();
+      if (!(error instanceof UsageError)) throw error;
+      // Credentials and buckets may be gone when a run ends. Its files are kept, and it can be resumed.
+      const { code, message, hint } = error;
+      throw new FatalError(code, message, { cause: error, hint });
     }
     if (suffix !== "") return;
     const place = { readManifest: manifestAt, remove: removeObject };
@@ -81,17 +84,18 @@ export class ObjectUpload {
   }
 
   async #send(path: string, address: string, signal: AbortSignal | undefined): Promise<void> {
-    const noted = await readNote(this.#noted);
+    const noted = (await readJsonFile(this.#noted).catch(() => null)) as ReplacedObject | null;
     const { etag } = noted?.address === address ? noted : await this.#note(address);
     const written = await writeObject(address, { path }, { replaces: etag, signal });
     if (written === null) throw outputReplaced(address);
-    const manifest = [manifestPath(address), { path: manifestPath(path) }] as const;
+    const manifest = manifestPath(address);
     for (;;) {
-      const replaces = await etagAt(manifest[0]);
+      const replaces = await etagAt(manifest);
       const there = await etagAt(address);
       // The store may refuse to tell.
       if (there !== undefined && written !== "" && there !== written) throw outputReplaced(address);
-      if ((await writeObject(...manifest, { replaces, signal })) !== null) return;
+      const content = { path: manifestPath(path) };
+      if ((await writeObject(manifest, content, { replaces, signal })) !== null) return;
     }
   }
 
@@ -136,13 +140,6 @@ export class ObjectUpload {
   }
 }
 
-/** Credentials and buckets may be gone when a run ends. Its files are kept, and it can be resumed. */
-function resumable(error: unknown): unknown {
-  if (!(error instanceof UsageError)) return error;
-  const { code, message, hint } = error;
-  return new FatalError(code, message, { cause: error, ...(hint === null ? {} : { hint }) });
-}
-
 function outputReplaced(address: string): FatalError {
   const message = `another run has written ${address} since this one began`;
   return new FatalError("output_replaced", message, {
@@ -150,19 +147,11 @@ function outputReplaced(address: string): FatalError {
   });
 }
 
-function isReplaced(error: unknown): boolean {
-  return error instanceof FatalError && error.code === "output_replaced";
-}
-
 /** What a run replaces in object storage. */
 interface ReplacedObject {
   readonly address: string;
   /** Its version when the run began; null if there was none, undefined if the store told none. */
   readonly etag?: string | null | undefined;
-}
-
-async function readNote(path: string): Promise<ReplacedObject | null> {
-  return (await readJsonFile(path).catch(() => null)) as ReplacedObject | null;
 }
 
 /** Null also for a manifest that cannot be parsed. */

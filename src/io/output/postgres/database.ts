@@ -14,7 +14,6 @@ import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
-import type { from as copyFrom } from "pg-copy-streams";
 import { quoteTable, type TableName } from "../sql/dialect.js";
 import { loadDriver } from "../../../core/load-driver.js";
 import { postgres } from "./dialect.js";
@@ -62,11 +61,8 @@ export class PostgresDatabase implements TableDatabase {
     for (let attempt = 1; ; attempt++) {
       try {
         this.#session ??= await PostgresSession.open(this.#target.url, onWarning);
-        const result = await this.#session.transaction(
-          work,
-          `BEGIN ISOLATION LEVEL ${isolation}`,
-          end,
-        );
+        const begin = `BEGIN ISOLATION LEVEL ${isolation}`;
+        const result = await this.#session.transaction(work, begin, end);
         this.#known = true;
         return result;
       } catch (error) {
@@ -75,18 +71,17 @@ export class PostgresDatabase implements TableDatabase {
         await this.close();
         if (signal?.aborted) throw signal.reason;
         if (attempt >= maxAttempts) {
-          const reason = serverFault(error, this.#target.name).message;
-          throw new FatalError(
-            "database_lost",
-            `gave up after ${maxAttempts} attempts: ${reason}`,
-            {
-              cause: error,
-              hint: `all rows are safe; when the server is back, ${continueRun}`,
-            },
-          );
+          const { message } = serverFault(error, this.#target.name);
+          const said = `gave up after ${maxAttempts} attempts: ${message}`;
+          throw new FatalError("database_lost", said, {
+            cause: error,
+            hint: `all rows are safe; when the server is back, ${continueRun}`,
+          });
         }
       }
-      await clock.sleep(waitMs(attempt), signal);
+      // With jitter, so that clients don't reconnect all at once.
+      const span = Math.min(wait.most, wait.first * 2 ** (attempt - 1));
+      await clock.sleep(span / 2 + (Math.random() * span) / 2, signal);
     }
   }
 
@@ -95,12 +90,6 @@ export class PostgresDatabase implements TableDatabase {
     this.#session = null;
     await session?.end();
   }
-}
-
-/** Exponential backoff with jitter, so that clients don't reconnect all at once. */
-function waitMs(attempt: number): number {
-  const span = Math.min(wait.most, wait.first * 2 ** (attempt - 1));
-  return span / 2 + (Math.random() * span) / 2;
 }
 
 /**
@@ -119,33 +108,19 @@ const sessionLimits = {
 /** Timeout of pg for any answer; longer than `statement_timeout`. */
 const answerTimeoutMs = 11 * 60_000;
 
-const connectTimeoutMs = 30_000;
 const endTimeoutMs = 2_000;
 
-interface PostgresDriver {
-  readonly Client: typeof Client;
-  readonly copyFrom: typeof copyFrom;
-}
-
-async function loadPostgres(): Promise<PostgresDriver> {
-  const { Client } = await loadDriver("pg", () => import("pg"));
-  const { from } = await loadDriver("pg-copy-streams", () => import("pg-copy-streams"));
-  return { Client, copyFrom: from };
-}
+export const loadCopyStreams = () => loadDriver("pg-copy-streams", () => import("pg-copy-streams"));
 
 /** Lines stay as they are: JSON has neither of these characters, nor line ends. */
 export const linesAsTheyAre = "FORMAT csv, DELIMITER '\u0002', QUOTE '\u0001', ENCODING 'UTF8'";
 
-const readBytes = 1024 * 1024;
-
 export class PostgresSession implements TableSession {
   readonly dialect = postgres;
   readonly client: Client;
-  readonly #driver: PostgresDriver;
   readonly #settings: readonly string[];
 
-  private constructor(driver: PostgresDriver, client: Client, settings: readonly string[]) {
-    this.#driver = driver;
+  private constructor(client: Client, settings: readonly string[]) {
     this.client = client;
     this.#settings = settings;
   }
@@ -155,12 +130,13 @@ export class PostgresSession implements TableSession {
    * @param url address with all parameters that pg understands
    */
   static async open(url: string, onWarning: (message: string) => void): Promise<PostgresSession> {
-    const driver = await loadPostgres();
-    const client = new driver.Client({
-      connectionString: await loginAddress(driver.Client, url, onWarning),
+    const { Client } = await loadDriver("pg", () => import("pg"));
+    await loadCopyStreams();
+    const client = new Client({
+      connectionString: await loginAddress(Client, url, onWarning),
       application_name: "repute",
       keepAlive: true,
-      connectionTimeoutMillis: connectTimeoutMs,
+      connectionTimeoutMillis: 30_000,
       query_timeout: answerTimeoutMs,
     });
     // A pending query fails on its own, and the next query fails after a loss in between.
@@ -175,7 +151,7 @@ export class PostgresSession implements TableSession {
     const given = new URL(url).searchParams;
     const settings = Object.entries(sessionLimits).filter(([name]) => !given.has(name));
     const statements = settings.map(([name, value]) => `SET LOCAL ${name} = '${value}'`);
-    return new PostgresSession(driver, client, statements);
+    return new PostgresSession(client, statements);
   }
 
   async transaction<T>(
@@ -195,10 +171,8 @@ export class PostgresSession implements TableSession {
     const { command } = await this.client.query(end);
     // COMMIT of a failed transaction returns ROLLBACK without an error.
     if (command !== end) {
-      throw new FatalError(
-        "database_error",
-        "the server rolled back a transaction instead of committing it",
-      );
+      const message = "the server rolled back a transaction instead of committing it";
+      throw new FatalError("database_error", message);
     }
     return result;
   }
@@ -268,11 +242,9 @@ export class PostgresSession implements TableSession {
     await this.query("CREATE TEMPORARY TABLE repute_staging (cells jsonb) ON COMMIT DROP");
     const copy = `COPY ${name} FROM STDIN (${linesAsTheyAre})`;
     if (stage !== null && stage.count > 0) {
-      const lines = createReadStream(stage.path, {
-        end: stage.length - 1,
-        highWaterMark: readBytes,
-      });
-      await pipeline(lines, this.client.query(this.#driver.copyFrom(copy)));
+      const range = { end: stage.length - 1, highWaterMark: 1024 * 1024 };
+      const { from } = await loadCopyStreams();
+      await pipeline(createReadStream(stage.path, range), this.client.query(from(copy)));
     }
     // Detoasts a large row once instead of for each cell.
     return `(SELECT cells || '[]' AS cells FROM ${name} OFFSET 0)`;

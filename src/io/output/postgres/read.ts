@@ -1,7 +1,6 @@
 import type { Readable } from "node:stream";
 import type { FieldDef, QueryArrayConfig, QueryConfig } from "pg";
 import { ReputeError } from "../../../core/errors.js";
-import { loadDriver } from "../../../core/load-driver.js";
 import { decimalType } from "../../formats/column-types.js";
 import type { InputType, StoredType } from "../../formats/typed-column.js";
 import {
@@ -23,6 +22,7 @@ import {
 } from "../sql/copy-statement.js";
 import type { Selection } from "../sql/tables.js";
 import {
+  loadCopyStreams,
   PostgresDatabase,
   type PostgresServer,
   type PostgresSession,
@@ -57,9 +57,7 @@ export async function copyPostgres(
   to: CopyTarget | null,
   options: CopyOptions,
 ): Promise<CopiedTable> {
-  const { signal, clock, onWarning = () => undefined } = options;
-  const how = { ...(signal && { signal }), ...(clock && { clock }), onWarning };
-  const database = new PostgresDatabase(target, { ...how, access: "read" });
+  const database = new PostgresDatabase(target, { ...options, access: "read" });
   const copy = async (session: PostgresSession): Promise<CopiedTable> => {
     try {
       await session.client.query(settings.join("; "));
@@ -92,7 +90,7 @@ async function writeRows(
     signal,
   }: { readonly header: string; readonly statement: string } & Pick<CopyOptions, "signal">,
 ): Promise<number> {
-  const { to } = await loadDriver("pg-copy-streams", () => import("pg-copy-streams"));
+  const { to } = await loadCopyStreams();
   const stream: Readable & { readonly rowCount: number; callback?: () => void } = client.query(
     Object.assign(to(statement), { query_timeout }),
   );

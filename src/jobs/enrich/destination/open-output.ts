@@ -72,7 +72,7 @@ export async function openPublisher(run: PublishedRun): Promise<Publisher | null
   const optional = optionalColumnsOf(job);
   const { madeUp } = job.session.service;
   const rows = { columns, types, optional, prefix, ...table, runId };
-  return publisher({ ...rows, clock, base, signal, madeUp, ...(onWarning && { onWarning }) });
+  return publisher({ ...rows, clock, base, signal, madeUp, onWarning });
 }
 
 function noEncoder(): never {
