@@ -41,21 +41,16 @@ export async function readOutput(
   stateDir?: string,
 ): Promise<OutputReading> {
   const local = await localOutput(given);
-  const remove = () => local[Symbol.asyncDispose]();
   try {
     const { records, ...rest } = await readLocal(local.output, asked, only, stateDir);
-    return { ...rest, records: withEnd(records, remove) };
+    const untilRead = async function* () {
+      await using _ = local;
+      yield* records;
+    };
+    return { ...rest, records: untilRead() };
   } catch (error) {
-    await remove();
+    await local[Symbol.asyncDispose]();
     throw error;
-  }
-}
-
-async function* withEnd<T>(values: AsyncIterable<T>, end: () => PromiseLike<void>) {
-  try {
-    yield* values;
-  } finally {
-    await end();
   }
 }
 
@@ -138,21 +133,17 @@ export async function localOutput(output: Output): Promise<LocalOutput> {
   const folder = await mkdtemp(join(tmpdir(), "repute-"));
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
+    const { address } = object;
     const file = join(folder, basename(object.path));
-    const version = await download(object.address, file);
+    await downloadObject(manifestPath(address), manifestPath(file)).catch((error: unknown) => {
+      if (!isMissing(error)) throw error;
+    });
+    const { etag: version } = await downloadObject(address, file);
     return { output: inFile(output, file), version, [Symbol.asyncDispose]: remove };
   } catch (error) {
     await remove();
     throw error;
   }
-}
-
-/** @returns the version of the object */
-async function download(address: string, path: string): Promise<string> {
-  await downloadObject(manifestPath(address), manifestPath(path)).catch((error: unknown) => {
-    if (!isMissing(error)) throw error;
-  });
-  return (await downloadObject(address, path)).etag;
 }
 
 /** A file that holds an output. */

@@ -1,5 +1,19 @@
+import type { ColumnType } from "../../core/column.js";
+import { addedColumns, type OptionalColumns, schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
-import { jsonSchema } from "./typed/json-schema.js";
+import {
+  findingSources,
+  findingStatuses,
+  type LookupEndpoint,
+  lookupEndpoints,
+  memberOf,
+  verdicts,
+} from "../../core/finding.js";
+import { itemKinds } from "../../core/item/item.js";
+import { columnTypes, storedType } from "../formats/column-types.js";
+import { addedColumnNames, addedMemberName } from "../formats/columns/name-columns.js";
+import { uniqueNames } from "../formats/ndjson/ndjson.js";
+import type { StoredType } from "../formats/typed-column.js";
 import { dialects } from "./registry.js";
 import { createTable } from "./sql/dialect.js";
 import { createRunsTable } from "./sql/prepare-table.js";
@@ -33,10 +47,115 @@ export function schemaText(format: string, options: SchemaTextOptions): string {
   const views = viewsOf(dialect, table, schema).map(
     ({ about, create }) => `${about.map((line) => `-- ${line}\n`).join("")}${create}`,
   );
-  const statements = [
-    createTable(dialect, table, schema),
-    createRunsTable(dialect, table),
-    ...views,
-  ];
-  return `${statements.join("\n\n")}\n`;
+  const tables = [createTable(dialect, table, schema), createRunsTable(dialect, table)];
+  return `${[...tables, ...views].join("\n\n")}\n`;
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/**
+ * JSON Schema (2020-12) of a row of NDJSON output: `$defs.flat` for `--shape flat`, `$defs.nested`
+ * for the default.
+ */
+function jsonSchema({
+  columns: inputColumns,
+  types = [],
+  prefix,
+  optional = {},
+}: TableSchemaOptions): Schema {
+  const columns = addedColumns(optional);
+  const names = addedColumnNames(prefix, inputColumns, columns);
+  const member = addedMemberName(prefix, inputColumns);
+  // NDJSON input keeps the types of its values, as tables do; other inputs have only text.
+  const input = Object.fromEntries(
+    uniqueNames(inputColumns).map((name, index) => [
+      name,
+      { description: "Input column, unchanged", ...inputSchema(types[index]?.type ?? null) },
+    ]),
+  );
+  const flat = Object.fromEntries(
+    columns.map((column, index) => [
+      names[index],
+      { description: column.description, ...flatType(column.name, column.type) },
+    ]),
+  );
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: `Row enriched by repute, schema version ${schemaVersion}`,
+    anyOf: [{ $ref: "#/$defs/nested" }, { $ref: "#/$defs/flat" }],
+    $defs: {
+      flat: {
+        type: "object",
+        properties: { ...input, ...flat },
+        required: names,
+      },
+      nested: {
+        type: "object",
+        properties: { ...input, [member]: nestedMemberOf(optional) },
+        required: [member],
+      },
+    },
+  };
+}
+
+function inputSchema(type: StoredType | null): Schema {
+  if (type === null) return {};
+  const schema = storedType(type).jsonSchema;
+  const { type: types } = schema;
+  // JSON has no infinite numbers: they are texts.
+  const isNumber = Array.isArray(types) && types.includes("number");
+  return isNumber ? { ...schema, type: [...(types as readonly string[]), "string"] } : schema;
+}
+
+function flatType(name: string, type: ColumnType): Schema {
+  return words[name] ?? columnTypes[type].jsonSchema;
+}
+
+const words: Readonly<Record<string, Schema>> = {
+  kind: { enum: [...itemKinds, null] },
+  status: { enum: findingStatuses },
+  verdict: { enum: [...verdicts, null] },
+};
+
+const alwaysThere: Schema = {
+  item: columnTypes.text.jsonSchema,
+  ...words,
+  missing: { type: "array", items: { type: "string" } },
+  ...Object.fromEntries(
+    lookupEndpoints.map((endpoint) => [memberOf(endpoint), resultOf(endpoint)]),
+  ),
+  source: { enum: [...findingSources, null] },
+  http_status: columnTypes.count.jsonSchema,
+  attempts: { type: "integer", minimum: 0 },
+  looked_up_at: columnTypes.timestamp.jsonSchema,
+  error: {
+    type: ["object", "null"],
+    properties: { code: { type: "string" }, message: { type: "string" } },
+    required: ["code", "message"],
+  },
+};
+
+function nestedMemberOf({ file, column }: OptionalColumns): Schema {
+  const more = {
+    ...(file === true && {
+      file: { type: "string", description: "The file of the row, as named" },
+    }),
+    ...(column === true && {
+      column: { type: "string", description: "The item column of the row" },
+    }),
+  };
+  return {
+    type: "object",
+    properties: {
+      ...alwaysThere,
+      ...more,
+      extra: { description: "Input values without a column; usually absent" },
+    },
+    required: Object.keys({ ...alwaysThere, ...more }),
+  };
+}
+
+function resultOf(endpoint: LookupEndpoint): Schema {
+  const description = `Result of the ${endpoint.replaceAll("-", " ")}, as received`;
+  return { type: ["object", "null"], description };
 }

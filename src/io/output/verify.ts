@@ -114,17 +114,21 @@ function differencesOf(manifest: Manifest, audit: CountedOutput, place: string):
   // Rows of the same key, or with an older answer than another run's, are not in a merged table.
   const isMerged = output.without_key !== undefined;
   const { rows, statuses, verdicts: found } = audit;
-  const compared: readonly (readonly [what: string, recorded: unknown, found: unknown])[] = [
+  const compared: [what: string, recorded: unknown, found: unknown][] = [
     ["bytes", output.bytes, audit.bytes],
     ["sha256", output.sha256, audit.sha256],
-    ...(statuses === null ? [] : [["rows", written.rows, rows] as const]),
-    ...findingStatuses.flatMap((name) =>
-      statuses === null ? [] : [[`rows ${name}`, written.statuses[name], statuses[name]] as const],
-    ),
-    ...verdicts.flatMap((name) =>
-      found === null ? [] : [[`verdict ${name}`, written.verdicts[name], found[name]] as const],
-    ),
   ];
+  if (statuses !== null) {
+    compared.push(["rows", written.rows, rows]);
+    for (const name of findingStatuses) {
+      compared.push([`rows ${name}`, written.statuses[name], statuses[name]]);
+    }
+  }
+  if (found !== null) {
+    for (const name of verdicts) {
+      compared.push([`verdict ${name}`, written.verdicts[name], found[name]]);
+    }
+  }
   return compared
     .filter(([, recorded, there]) => recorded !== there)
     .filter(([, recorded, there]) => !isMerged || Number(there) > Number(recorded))

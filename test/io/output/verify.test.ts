@@ -30,18 +30,24 @@ const noCounts = {
   verdicts: { malicious: 0, suspicious: 0, listed: 0, none: 0, unknown: 0 },
 };
 
+interface VerifiedOptions {
+  readonly counts?: typeof noCounts;
+  readonly stored?: string | Buffer;
+  readonly version?: number;
+}
+
 /** Writes an output with its manifest, changes it, and verifies it. */
 async function verified(
   { format, gzip = false }: { readonly format: string; readonly gzip?: boolean },
   text: string | Buffer,
-  { counts = noCounts, stored = text }: { counts?: typeof noCounts; stored?: string | Buffer } = {},
+  { counts = noCounts, stored = text, version = schemaVersion }: VerifiedOptions = {},
 ) {
   const path = join(await temporaryFolder(), `out.${format}${gzip ? ".gz" : ""}`);
   const { rows, statuses, verdicts } = counts;
   const sha256 = createHash("sha256").update(text).digest("hex");
   const bytes = Buffer.byteLength(text);
   const output = { path, format, bytes, sha256, rows };
-  const manifest = { schema_version: schemaVersion, run_id: "x", output, statuses, verdicts };
+  const manifest = { schema_version: version, run_id: "x", output, statuses, verdicts };
   await writeFile(path, stored);
   await writeFile(manifestPath(path), JSON.stringify(manifest));
   return verifyOutput(parseOutput(path), "rep_");
@@ -129,6 +135,16 @@ it.each([
   await expect(
     verified({ format: "csv", gzip: true }, whole, { stored: change(whole) }),
   ).rejects.toMatchObject({ hint: expect.any(String) as string });
+});
+
+it.each([1, 99])("refuses an output of schema version %i", async (version) => {
+  const text = `${header}1,2,3,4,complete,,\n`;
+  await expect(verified({ format: "csv" }, text, { version })).rejects.toMatchObject({
+    message: expect.stringContaining(
+      `has schema version ${version}; this version of repute reads ${schemaVersion}`,
+    ),
+    hint: expect.stringContaining("or run enrich on the input again"),
+  });
 });
 
 it("counts every verdict", () => {

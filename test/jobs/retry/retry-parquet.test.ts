@@ -110,7 +110,9 @@ it("ends when the file is replaced while it is read", async () => {
   await writeFile(`${path}.new`, await readFile(path));
   await rename(`${path}.new`, path);
   const { rows } = await form.open({ row: 0, end: 0 });
-  const reading = rows[Symbol.asyncIterator]().next();
+  const reading = (async () => {
+    for await (const _ of rows);
+  })();
   await expect(reading).rejects.toMatchObject({ code: "input_changed" });
 });
 

@@ -11,12 +11,7 @@ import {
 } from "../output-row.js";
 import { parquetRules } from "../typed/column-rules.js";
 import type { SchemaTree } from "hyparquet";
-import {
-  addedColumns,
-  lackedColumns,
-  type OptionalColumns,
-  optionalColumnsIn,
-} from "../../../core/columns.js";
+import { addedColumns, lackedColumns, optionalColumnsIn } from "../../../core/columns.js";
 import { FatalError, UsageError, startOver, continueRun } from "../../../core/errors.js";
 import { columnTypes } from "../../formats/column-types.js";
 import type { StagedCell, StagedRow } from "../stage.js";
@@ -67,7 +62,7 @@ export async function formOfParquet(path: string, options: OutputColumns): Promi
     async open(place, before) {
       const checksum = before === undefined ? undefined : await verifyFile(path, before);
       return {
-        rows: unchanged(path, facts, rowsIn(path, opened, { columns, place, prefix })),
+        rows: unchanged(path, facts, rowsIn(path, opened, columns, prefix, place)),
         bytesRead: () => (rows === 0 ? bytes : Math.round((bytes * place.row) / rows)),
         checksum: () => checksum,
         close: () => Promise.resolve(),
@@ -76,16 +71,8 @@ export async function formOfParquet(path: string, options: OutputColumns): Promi
   };
 }
 
-/** The columns of an output, of which a reader may want only some. */
-function columnsOf(
-  path: string,
-  { tree }: OpenedFile,
-  { prefix, only }: OutputColumns,
-): {
-  readonly columns: readonly TableColumn[];
-  readonly own: readonly string[];
-  readonly optional: OptionalColumns;
-} {
+/** The columns of an output, of which a reader may want only some, and its own. */
+function columnsOf(path: string, { tree }: OpenedFile, { prefix, only }: OutputColumns) {
   const names = tree.children.map(({ element }) => element.name);
   const optional = optionalColumnsIn(names, prefix);
   const lacks = new Set(lackedColumns(only ?? ["status"], optional));
@@ -107,15 +94,9 @@ function columnsOf(
 async function* rowsIn(
   path: string,
   opened: OpenedFile,
-  {
-    columns,
-    place,
-    prefix,
-  }: {
-    readonly columns: readonly TableColumn[];
-    readonly place: Place;
-    readonly prefix: string;
-  },
+  columns: readonly TableColumn[],
+  prefix: string,
+  place: Place,
 ): AsyncGenerator<readonly OutputRow[]> {
   const recordOf = recordReader(columns, prefix);
   const cellsOf = outputCells(path, columns);
@@ -138,28 +119,21 @@ function sizeOf(cells: StagedRow): number {
   return cells.reduce((sum, cell) => sum + (typeof cell === "string" ? cell.length : 8), 0);
 }
 
-/** Passes rows on as long as their file, which is opened again for each slice, stays the same. */
+/** Passes the rows of a file on, and finds out whether it was changed while they were read. */
 async function* unchanged<T>(path: string, opened: Stats, rows: AsyncIterable<T>) {
-  const mustBeUnchanged = async (): Promise<void> => {
-    const now = await stat(path).catch(() => null);
-    const isSame = (["ino", "size", "mtimeMs"] as const).every(
-      (fact) => now?.[fact] === opened[fact],
-    );
-    if (isSame) return;
+  let fault: unknown = null;
+  try {
+    yield* rows;
+  } catch (error) {
+    fault = error;
+  }
+  const now = await stat(path).catch(() => null);
+  if ((["ino", "size", "mtimeMs"] as const).some((fact) => now?.[fact] !== opened[fact])) {
     throw new FatalError("input_changed", `${path} was changed while it was read`, {
       hint: `restore it and ${continueRun}, or ${startOver}`,
     });
-  };
-  try {
-    for await (const batch of rows) {
-      await mustBeUnchanged();
-      yield batch;
-    }
-  } catch (error) {
-    await mustBeUnchanged();
-    const isUnreadable = error instanceof FatalError && error.code === "parquet_unreadable";
-    throw isUnreadable ? corrupt(path, error) : error;
   }
+  if (fault !== null) throw corrupt(path, fault);
 }
 
 /** Programs that rewrite a file keep its columns, but not its metadata. */
@@ -175,14 +149,10 @@ async function runOf(opened: OpenedFile, name: string, column: string): Promise<
 /** The type of an own column, which a retry has to write again. */
 function ownType(path: string, { children }: SchemaTree, name: string): InputType {
   const found = children.find(({ element }) => element.name === name);
-  const type = found === undefined ? null : parquetType(found);
-  if (type === null || type.type === null) {
-    throw notAnOutput(
-      path,
-      `has a column ${name} that repute does not write: it is ${type?.declared}`,
-    );
-  }
-  return type;
+  const type = found && parquetType(found);
+  if (type !== undefined && type.type !== null) return type;
+  const what = `has a column ${name} that repute does not write: it is ${type?.declared}`;
+  throw notAnOutput(path, what);
 }
 
 /** Returns a function that makes the staged cells of a row. */
@@ -210,8 +180,8 @@ function notAnOutput(path: string, what: string): UsageError {
 }
 
 function corrupt(path: string, error: unknown): unknown {
-  if (error instanceof UsageError) return error;
-  const { message } = error as Error;
+  if (!(error instanceof FatalError) || error.code !== "parquet_unreadable") return error;
+  const { message } = error;
   const what = message.replace(`cannot read ${path}: `, "");
   return new FatalError("output_corrupt", `${path} is damaged: ${what}`, {
     cause: error,

@@ -158,8 +158,8 @@ function scalarType(element: SchemaElement): StoredType | null {
     return isAdjustedToUTC ? "timestamp" : "timestamp_local";
   }
   const names = [logical?.type, converted, type].filter((name) => name !== undefined);
-  const known = names.find((name) => Object.hasOwn(scalarTypes, name));
-  return known === undefined ? null : (scalarTypes[known] ?? null);
+  const known = names.find((name) => untyped.test(name) || scalarTypes.has(name)) ?? "";
+  return scalarTypes.get(known) ?? null;
 }
 
 function decimalIn({ precision, scale, logical_type: logical }: SchemaElement): StoredType {
@@ -167,33 +167,28 @@ function decimalIn({ precision, scale, logical_type: logical }: SchemaElement): 
   return decimalType(precision ?? own?.precision ?? 0, scale ?? own?.scale ?? 0) ?? "numeric";
 }
 
-/** By logical, else converted, else physical type. Null becomes text, with a warning. */
-const scalarTypes: Readonly<Record<string, StoredType | null>> = {
-  DATE: "date",
-  UUID: "uuid",
-  JSON: "json",
-  FLOAT16: "float",
-  STRING: "text",
-  ENUM: "text",
-  TIME: null,
-  INTERVAL: null,
-  BSON: null,
-  GEOMETRY: null,
-  GEOGRAPHY: null,
-  VARIANT: null,
-  UTF8: "text",
-  TIMESTAMP_MILLIS: "timestamp",
-  TIMESTAMP_MICROS: "timestamp",
-  UINT_64: "decimal(20,0)",
-  TIME_MILLIS: null,
-  TIME_MICROS: null,
-  BOOLEAN: "boolean",
-  INT32: "integer",
-  INT64: "integer",
+/** By logical, else converted, else physical type. */
+const scalarTypes: ReadonlyMap<string, StoredType> = new Map([
+  ["DATE", "date"],
+  ["UUID", "uuid"],
+  ["JSON", "json"],
+  ["FLOAT16", "float"],
+  ["STRING", "text"],
+  ["ENUM", "text"],
+  ["UTF8", "text"],
+  ["TIMESTAMP_MILLIS", "timestamp"],
+  ["TIMESTAMP_MICROS", "timestamp"],
+  ["UINT_64", "decimal(20,0)"],
+  ["BOOLEAN", "boolean"],
+  ["INT32", "integer"],
+  ["INT64", "integer"],
   // Nanoseconds of programs that know no time zone.
-  INT96: "timestamp_ns_local",
-  FLOAT: "float",
-  DOUBLE: "number",
+  ["INT96", "timestamp_ns_local"],
+  ["FLOAT", "float"],
+  ["DOUBLE", "number"],
   // Bytes without a type are mostly text of old writers.
-  BYTE_ARRAY: "text",
-};
+  ["BYTE_ARRAY", "text"],
+]);
+
+/** Logical and converted types that become text, with a warning. */
+const untyped = /^(?:TIME(?:_MILLIS|_MICROS)?|INTERVAL|BSON|GEOMETRY|GEOGRAPHY|VARIANT)$/;

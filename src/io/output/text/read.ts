@@ -33,52 +33,40 @@ export async function formOfText(
   prefix: string,
 ): Promise<OutputForm> {
   const { path, gzip } = file;
-  const { layout, header, records } = await textLayout(file, format, prefix);
-  // Every format that can be read back is also an input format.
-  const source = format as SourceFormat;
-  const reading = outputReading(
-    prefix,
-    source,
-    layout.delimiter,
-    header === null ? "none" : "record",
-  );
+  const { records } = formats[format];
+  if (records === undefined) throw shapeRefused(`--to ${format}`);
+  const first = await firstRecord(file, records);
+  const layout = records.layout(first, prefix);
+  if ((layout === null && first !== "") || (first === "" && records.header)) {
+    const message = `${path} does not have the columns of an output (schema version ${schemaVersion})`;
+    throw new UsageError("not_an_output", message, {
+      hint: `name an output of repute; if its columns start with something other than ${prefix}, set --prefix`,
+    });
+  }
+  const found = layout ?? noRows;
+  const header = records.header ? first : "";
   return {
-    columns: layout.inputColumns,
-    reading,
-    optional: layout.optional,
-    settings: { shape: layout.shape },
-    encoder: (encoder) => copyingEncoder(encoder, layout, { prefix, header: header ?? "" }),
+    columns: found.inputColumns,
+    // Every format that can be read back is also an input format.
+    reading: outputReading(
+      prefix,
+      format as SourceFormat,
+      found.delimiter,
+      records.header ? "record" : "none",
+    ),
+    optional: found.optional,
+    settings: { shape: found.shape },
+    encoder: (encoder) => copyingEncoder(encoder, found, prefix, header),
     async open(place, before) {
       const input = await openInput({ path }, { gzip, offset: 0, before: before ?? undefined });
-      const how = { path, records, layout };
       return {
-        rows: rowsIn(input.chunks, how, place),
+        rows: rowsIn(path, input.chunks, records, found, place),
         bytesRead: () => input.bytesRead(),
         checksum: () => input.checksum(),
         close: () => input.close(),
       };
     },
   };
-}
-
-/**
- * Detects the layout of an output from its first record.
- *
- * @returns also its header line, verbatim; null for NDJSON
- */
-async function textLayout(
-  file: WrittenAs,
-  format: SinkFormat,
-  prefix: string,
-): Promise<Omit<HowToRead, "path"> & { readonly header: string | null }> {
-  const { records } = formats[format];
-  if (records === undefined) throw shapeRefused(`--to ${format}`);
-  const first = await firstRecord(file, records);
-  const { path } = file;
-  if (first === "" && records.header) throw notAnOutput(path, prefix);
-  const layout = records.layout(first, prefix);
-  if (layout === null && first !== "") throw notAnOutput(path, prefix);
-  return { layout: layout ?? noRows, records, header: records.header ? first : null };
 }
 
 /** The header line of a table, or the first record of NDJSON; "" if there is none. */
@@ -96,15 +84,11 @@ async function firstRecord({ path, gzip }: WrittenAs, records: RecordFormat): Pr
   }
 }
 
-interface HowToRead {
-  readonly path: string;
-  readonly records: RecordFormat;
-  readonly layout: RecordLayout;
-}
-
 async function* rowsIn(
+  path: string,
   chunks: AsyncIterable<Buffer>,
-  { path, records, layout }: HowToRead,
+  records: RecordFormat,
+  layout: RecordLayout,
   place: Place,
 ): AsyncGenerator<readonly OutputRow[]> {
   const splitter = records.split();
@@ -143,7 +127,8 @@ function linesIn(record: Buffer): number {
 function copyingEncoder(
   encoder: Encoder,
   { shape, optional }: RecordLayout,
-  { prefix, header }: { readonly prefix: string; readonly header: string },
+  prefix: string,
+  header: string,
 ): Encoder {
   // The members of an input object go verbatim before the added ones, which are encoded without
   // columns.
@@ -172,21 +157,8 @@ function copyingEncoder(
  * @param what the path or flag that asks for the shape
  */
 export function shapeRefused(what: string): UsageError {
-  return new UsageError(
-    "retry_cannot_read_shape",
-    `${what} has the shape of a security platform, which retry neither reads nor writes`,
-    {
-      hint: "run enrich on the input again; with the same --cache DIR both times, it requests only what is missing",
-    },
-  );
-}
-
-function notAnOutput(path: string, prefix: string): UsageError {
-  return new UsageError(
-    "not_an_output",
-    `${path} does not have the columns of an output (schema version ${schemaVersion})`,
-    {
-      hint: `name an output of repute; if its columns start with something other than ${prefix}, set --prefix`,
-    },
-  );
+  const message = `${what} has the shape of a security platform, which retry neither reads nor writes`;
+  return new UsageError("retry_cannot_read_shape", message, {
+    hint: "run enrich on the input again; with the same --cache DIR both times, it requests only what is missing",
+  });
 }

@@ -171,11 +171,16 @@ test("a failed upload is resumed without asking again; the earlier object stays 
   expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("--resume") });
   expect((await store.get("night/all.csv")).toString()).toBe("the earlier night");
   expect((await enrich(indicators, "s3://lake/night/all.csv")).code).toBe(2);
+  const refused = JSON.stringify({ exit_reason: "too_many_failed" });
+  await store.put("night/all.csv.failed", "an earlier run, which had too many failures");
+  await store.put("night/all.csv.failed.manifest.json", refused);
   store.fault = () => null;
   const resumed = await enrich(indicators, "s3://lake/night/all.csv", "--resume", "--json");
   expect(resumed).toMatchObject({ code: 0 });
   expect(JSON.parse(resumed.stdout)).toMatchObject({ resumed: 1, output: { rows: 24 } });
   expect(await repute("verify", "s3://lake/night/all.csv")).toMatchObject({ code: 0 });
+  const keys = ["night/all.csv", "night/all.csv.manifest.json"];
+  expect(await store.keys("night/")).toEqual(keys);
   expect(await readdir(cwd)).toEqual([]);
 });
 

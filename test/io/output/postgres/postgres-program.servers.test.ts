@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -7,11 +6,10 @@ import { enrich } from "../../../../src/jobs/enrich/execute.js";
 import type { Manifest } from "../../../../src/core/manifest.js";
 import { parseOutput } from "../../../../src/io/output/registry.js";
 import { type AnsweringServer, startAnsweringServer } from "../../../helpers/answering-server.js";
-import { enrichKilled, mostRepeated } from "../../../helpers/enrich-killed.js";
+import { enrichKilled } from "../../../helpers/enrich-killed.js";
 import { HurriedClock } from "../../../helpers/hurried-clock.js";
 import { passwordWarned, PostgresCluster } from "../../../helpers/postgres-cluster.js";
 import { runRepute, type RunReputeResult } from "../../../helpers/run-repute.js";
-import { seeded } from "../../../helpers/seeded.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { jobHere } from "../../../helpers/job-here.js";
 
@@ -65,28 +63,6 @@ describe("enrich into a table", () => {
     for (const secret of [...secrets, "wr0ng-secret"]) expect(said).not.toContain(secret);
   });
 
-  it("shows nothing of a killed run, and keeps the rows of one that stopped early", async () => {
-    const { cwd, output, server } = await prepared("restarted", 12_000);
-    const args = ["in.csv", "-o", output];
-    const half = await enrichKilled({ server, cwd, args, kill: pastCheckpoint });
-    expect(half.signal).toBe("SIGKILL");
-    const table = "SELECT to_regclass('restarted') AS found";
-    expect(await cluster.query(table)).toEqual([{ found: null }]);
-
-    const early = [...args, "--restart", "--max-requests", "1000"];
-    expect(await enrichKilled({ server, cwd, args: early, kill: null })).toMatchObject({
-      code: 75,
-    });
-    const { rows } = await countsOf("restarted");
-    expect(Number(rows)).toBeGreaterThan(800);
-    const restart = await enrichKilled({ server, cwd, args: [...args, "--restart"], kill: null });
-    expect(restart.code).toBe(0);
-    const runs = await cluster.query(
-      "SELECT count(*) AS n FROM restarted GROUP BY rep_run_id ORDER BY 1",
-    );
-    expect(runs).toEqual([{ n: rows }, { n: "12000" }]);
-  });
-
   it("shows a reader no row, then those of a run that stopped early, then all", async () => {
     const { cwd, output, server } = await prepared("watched", 3_000);
     const run = (...flags: readonly string[]) =>
@@ -101,62 +77,9 @@ describe("enrich into a table", () => {
     const whole = await countedDuring("watched", run());
     expect(whole).toEqual({ code: 0, seen: ["3000", "6000"] });
   });
-
-  it("stores hostile names and values, replaced where necessary", async () => {
-    const { cwd, output, server } = await prepared("hostile", 0);
-    const names = [
-      "domain",
-      "select",
-      'a "quote"',
-      "xmin",
-      "Case",
-      "case",
-      "n".repeat(63),
-      "",
-      "'; --",
-    ];
-    const row = Object.fromEntries(names.map((name) => [name, "a\0b\uD800"]));
-    await writeFile(
-      join(cwd, "in.ndjson"),
-      `${JSON.stringify({ ...row, domain: "a.example.com" })}\n${JSON.stringify({ ...row, domain: "x".repeat(1024 * 1024) })}\n`,
-    );
-    const args = ["in.ndjson", "-o", output, "--item-column", "domain"];
-    const run = await enrichKilled({ server, cwd, args, kill: null });
-    expect(run.code).toBe(0);
-    expect(run.stderr).toMatch(/U\+0000[^]*invalid UTF-8/);
-    const [stored] = await cluster.query("SELECT * FROM hostile WHERE rep_row = 1");
-    expect(Object.values(stored ?? {}).slice(4, 3 + names.length)).toEqual(
-      names.slice(1).map(() => "a\uFFFDb\uFFFD"),
-    );
-    const [large] = await cluster.query(
-      "SELECT length(domain) AS n, rep_status FROM hostile WHERE rep_row = 2",
-    );
-    expect(large).toEqual({ n: 1024 * 1024, rep_status: "unsupported" });
-  });
 });
 
 describe("a disturbed run into a table", () => {
-  it("has each row once when the program is killed", async () => {
-    const { cwd, output, server } = await prepared("killed", 6_000);
-    const random = seeded(1);
-    let killed = 0;
-    let run: RunReputeResult;
-    do {
-      const early = { requests: 1 + Math.floor(random() * 1_500), ms: 0 };
-      const late = { requests: 1, ms: Math.floor(50 + random() * 600) };
-      const kill = killed < 3 ? early : killed < 5 ? late : null;
-      const args = ["in.csv", "-o", output, "--resume"];
-      run = await enrichKilled({ server, cwd, args, kill });
-      if (run.code === null) killed++;
-      // The kill may arrive when only the process has yet to exit.
-    } while (run.code === null && hasState(output));
-    expect([0, null]).toContain(run.code);
-    expect(run.stderr).toBe(passwordWarned);
-    expect(killed).toBeGreaterThan(2);
-    expect(await countsOf("killed")).toEqual({ rows: "6000", keys: "6000", last: "6000" });
-    expect(server.total - 5_400).toBeLessThanOrEqual(killed * mostRepeated);
-  });
-
   it("ends with 1, resumable, if the server stays down", async () => {
     const { cwd, output, server } = await prepared("lost", 12_000);
     const job = jobHere({
@@ -189,12 +112,6 @@ describe("a disturbed run into a table", () => {
     expect(await countsOf("lost")).toEqual({ rows: "12000", keys: "12000", last: "12000" });
   });
 });
-
-/**
- * At most 4,096 of these rows are buffered, so at least 5,000 are written, which includes a
- * checkpoint.
- */
-const pastCheckpoint = { requests: 10_000, ms: 0 };
 
 interface Prepared {
   readonly cwd: string;
@@ -276,9 +193,4 @@ async function textUnder(folder: string): Promise<string> {
     files.map((entry) => readFile(join(entry.parentPath, entry.name), "latin1")),
   );
   return texts.join("\n");
-}
-
-/** True while the state of an unfinished run exists. */
-function hasState(output: string): boolean {
-  return existsSync(`${parseOutput(output).base()}.state`);
 }

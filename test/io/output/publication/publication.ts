@@ -58,21 +58,6 @@ export function describePublication(place: PublicationPlace): void {
       expect(await read(folder)).toEqual([]);
     });
 
-    it("counts its rows", async () => {
-      const folder = await temporaryFolder();
-      const audit = await publish(folder, [
-        anEnrichedRow({ number: 1 }, { query: { intent: "malicious" } }),
-        anEnrichedRow({ number: 2 }, { query: { intent: "none" } }),
-        anEnrichedRow({ number: 3 }, { query: {}, quickCheck: { intent: "malicious" } }),
-        anEnrichedRow({ number: 4 }, { status: "failed", query: null }),
-      ]);
-      const counts = {
-        rows: 4,
-      };
-      expect(audit).toMatchObject(counts);
-      expect(await read(folder)).toHaveLength(4);
-    });
-
     it("is the same when it is published again", async () => {
       const folder = await temporaryFolder();
       const { publisher, sink } = await openRun(output(folder), folder);

@@ -86,6 +86,16 @@ export function describeExistingTables({ name, output, sql }: TablePlace): void 
       });
     });
 
+    it("has names that differ in case only in PostgreSQL", async () => {
+      const folder = await temporaryFolder();
+      await load(folder, "night 1");
+      await sql(folder, (table) => `DROP VIEW ${table}_newest`);
+      await sql(folder, (table) => `ALTER TABLE ${table} DROP COLUMN ip`);
+      await sql(folder, (table) => `ALTER TABLE ${table} ADD COLUMN "IP" text`);
+      if (name !== "postgres") return load(folder, "night 2");
+      expect(await refusal(folder)).toMatchObject({ code: "table_lacks_columns" });
+    });
+
     it("is refused without its key, with the statement that adds it", async () => {
       const folder = await temporaryFolder();
       await load(folder, "night 1", 2);
