@@ -23,18 +23,14 @@ export function mostFrequentFirst(counts: Counts): Record<string, number> {
   return Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)));
 }
 
-/** Adds counts by names that are known beforehand. */
-export function addCounts<K extends string>(
-  to: Record<K, number>,
-  more: Readonly<Record<K, number>>,
-): void {
-  for (const name of Object.keys(to) as K[]) to[name] += more[name];
-}
-
 /** Rows that each exclusion list of a run held back. */
 export class ExclusionCounts {
   /** By the message of their rows. */
   readonly #lists = new Map<string, ExclusionRecord>();
+
+  constructor(lists: readonly ExclusionRecord[] = []) {
+    for (const list of lists) this.#count(list);
+  }
 
   /** Names the lists of the run. Those that are counted already, however spelled, keep their counts. */
   name(lists: readonly ExclusionList[]): void {
@@ -43,10 +39,6 @@ export class ExclusionCounts {
       if (counted !== undefined) this.#lists.delete(counted[0]);
       this.#count({ path, entries, sha256, rows: counted?.[1].rows ?? 0 });
     }
-  }
-
-  add(lists: readonly ExclusionRecord[] = []): void {
-    for (const list of lists) this.#count(list);
   }
 
   /** Counts a row that a list held back, now or in the run that is retried. */

@@ -26,10 +26,15 @@ const mayHoldItem = /[.:@]|dot|[^\0-\x7f]|.{25}/i;
  * lines. It examines as many rows as the choice of a column does, and every hundredth one after.
  */
 export class Elsewhere {
-  readonly #columns: Counts = new Map();
-  #inside = 0;
+  readonly #columns: Counts;
+  #inside: number;
   #watched: Watched | null = null;
   readonly #find = itemFinder();
+
+  constructor({ elsewhere = {}, inside_cells = 0 }: ElsewhereCounts = {}) {
+    this.#columns = new Map(Object.entries(elsewhere));
+    this.#inside = inside_cells;
+  }
 
   /** Examines the rows of this input from now on. */
   watch(source: WatchedSource, isHeld: IsHeld): void {
@@ -46,11 +51,6 @@ export class Elsewhere {
     const names = columns.map((name, index) => columnName({ name, index }));
     const ofFiles = new Set(readings.flatMap((each) => each.ofFiles ?? []));
     this.#watched = { names, chosen, ofFiles, isHeld, isText: kind === undefined };
-  }
-
-  add({ elsewhere = {}, inside_cells = 0 }: ElsewhereCounts): void {
-    for (const [name, rows] of Object.entries(elsewhere)) addCount(this.#columns, name, rows);
-    this.#inside += inside_cells;
   }
 
   note(row: Row, item: Item | null): void {

@@ -94,12 +94,12 @@ export function brokenRows({ errors }: Pick<Counts, "errors">): number {
 /**
  * Why the rows of a run must not replace those of an earlier one; null if they may.
  *
- * @param earlier rows of the earlier output; null for none
+ * @param earlier rows of the earlier output; undefined for none
  */
 export function refusalOf(
   { maxFailed, minRows }: { readonly maxFailed: RowLimit; readonly minRows: RowLimit },
   counts: Counts,
-  earlier: number | null,
+  earlier: number | undefined,
 ): Refusal | null {
   const { rows } = counts;
   if (rows < leastRows(minRows, earlier)) return "too_few_rows";
@@ -112,10 +112,11 @@ export function refusalOf(
  * Number of rows that a run needs: with a share, that of the earlier output's rows, and one at least
  * unless the input may be empty.
  */
-export function leastRows(limit: RowLimit, earlier: number | null): number {
+export function leastRows(limit: RowLimit, earlier: number | undefined): number {
   if ("rows" in limit) return limit.rows;
   if (limit.percent === 0) return 0;
-  if (earlier !== null && earlier >= fewRows) return Math.ceil((limit.percent * earlier) / 100);
+  if (earlier !== undefined && earlier >= fewRows)
+    return Math.ceil((limit.percent * earlier) / 100);
   return limit.mayBeEmpty === true ? 0 : 1;
 }
 

@@ -111,7 +111,7 @@ async function openRunJournal(
     if (record.origin !== undefined) tally.journalled(endpointOf(key), record);
   };
   const earlier = taken?.last ?? 0;
-  if (isTakeOver) tally.tookOver = 0;
+  let tookOver = 0;
   for (const stored of store.replay(database.answers)) {
     const outline = outlineOf(stored);
     if (stored.n > earlier) {
@@ -120,13 +120,14 @@ async function openRunJournal(
       }
       count(stored.key, outline);
     } else if (isTakeOver && taken?.isUsed(stored) === true) {
-      tally.tookOver = (tally.tookOver ?? 0) + 1;
+      tookOver++;
       tally.hasMadeUp(outline.madeUp);
     }
   }
+  if (isTakeOver) tally.facts = { ...tally.facts, took_over: tookOver };
   database.mustHave(before?.answers.last ?? 0);
   if (taken !== undefined && isTakeOver) {
-    job.onNotice?.(`took over ${counted(tally.tookOver ?? 0, "answer")} of the interrupted run`);
+    job.onNotice?.(`took over ${counted(tookOver, "answer")} of the interrupted run`);
   }
   const counting: LookupStore = {
     get: (key) => store.get(key),

@@ -56,7 +56,9 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       saving = checkpointer;
       const { before, source, tally } = run;
       // A run that continues may have published already: it would take itself for the earlier one.
-      if (before === null) tally.earlierRows = await earlierRows(run.target, run.checked);
+      if (before === null) {
+        tally.facts = { ...tally.facts, earlier_rows: await earlierRows(run.target, run.checked) };
+      }
       // Without a checkpoint, answers are those of an earlier run.
       await checkpointer.save();
       const isRefused = await hasTooFewRows(job, tally);
@@ -98,8 +100,8 @@ export function runRows(place: RunPlace): Promise<Manifest> {
 const notAsked = unasked("failed", { code: "not_asked", message: rowCodes.not_asked[0] });
 
 /** Whether the rows are fewer than `--min-rows` allows, as far as they can be counted first. */
-async function hasTooFewRows(job: Job, { earlierRows: before }: Tally): Promise<boolean> {
-  return hasFewerRows(leastRows(job.settings.run.minRows, before), job);
+async function hasTooFewRows(job: Job, { facts }: Tally): Promise<boolean> {
+  return hasFewerRows(leastRows(job.settings.run.minRows, facts.earlier_rows), job);
 }
 
 /** Whether rows contain results as received. */
@@ -220,34 +222,34 @@ function unlikelyColumn(
 
 /**
  * Rows of the output before a run's: the one that it replaces, the last run in its table, or the newest
- * earlier one of the same `{date}` pattern. Null for none.
+ * earlier one of the same `{date}` pattern. Undefined for none.
  *
  * @param checked what the check of its output found
  */
 async function earlierRows(
   target: OutputTarget,
   checked: Pick<CheckedOutput, "earlierRows">,
-): Promise<number | null> {
+): Promise<number | undefined> {
   const { upload, output } = target;
   const own =
     checked.earlierRows ??
     rowsIn((await upload?.earlier()) ?? null) ??
     (await replacedRows(target));
-  if (own !== null || output.pattern === null) return own;
+  if (own !== undefined || output.pattern === null) return own;
   for (const previous of await previousOutputs(output.pattern, output)) {
     const rows = rowsIn(await storedManifest(previous));
-    if (rows !== null) return rows;
+    if (rows !== undefined) return rows;
   }
-  return null;
+  return undefined;
 }
 
 /** Rows of the file that will be replaced, by its manifest. */
-async function replacedRows({ output, file }: OutputTarget): Promise<number | null> {
-  if (file === null || !existsSync(file)) return null;
+async function replacedRows({ output, file }: OutputTarget): Promise<number | undefined> {
+  if (file === null || !existsSync(file)) return undefined;
   return rowsIn(await manifestOfOutput({ ...output, object: null }).catch(() => null));
 }
 
 /** Rows that a run read: with `--only`, its output has fewer. */
-function rowsIn(manifest: FoundManifest | null): number | null {
-  return manifest?.input?.rows ?? manifest?.output?.rows ?? null;
+function rowsIn(manifest: FoundManifest | null): number | undefined {
+  return manifest?.input?.rows ?? manifest?.output?.rows;
 }

@@ -1,13 +1,13 @@
-import { type LeftOutCounts, type Manifest, madeUpOf } from "../../core/manifest.js";
+import { type LeftOutCounts, madeUpOf, type Manifest } from "../../core/manifest.js";
 import { hasOtherTime } from "../../core/columns.js";
 import {
   findingSources,
   type MadeUp,
   countedVerdicts,
+  type FindingError,
   type FindingStatus,
   findingStatuses,
   firstAnswer,
-  type VerdictCounts,
   type LookupRecord,
 } from "../../core/finding.js";
 import { hasOtherWord, verdictOf } from "../../core/verdict.js";
@@ -24,7 +24,6 @@ import {
   otherTimes,
   otherWords,
   addCount,
-  addCounts,
   type Counts,
   ExclusionCounts,
   madeUpMembers,
@@ -123,41 +122,37 @@ function countsTo(counts: Counts): Manifest["requests"][string] {
 /** What is counted by a name that the data brings. */
 const named = ["unsupported", "errors", "tags", "warnings"] as const;
 
-function eachNamed<T>(of: (name: (typeof named)[number]) => T) {
-  return Object.fromEntries(named.map((name) => [name, of(name)])) as Record<
-    (typeof named)[number],
-    T
-  >;
+type Named = Record<(typeof named)[number], Counts>;
+
+function namedCounts(of: (name: keyof Named) => Counts): Named {
+  return Object.fromEntries(named.map((name) => [name, of(name)])) as Named;
 }
 
-/** The counts of a run, as its manifest has them. */
-type RunCounts = Pick<
-  Manifest,
-  | (typeof named)[number]
-  | "statuses"
-  | "verdicts"
-  | "kinds"
-  | "sources"
-  | "requests"
-  | "drift"
-  | "retried"
-  | "took_over"
-  | "elsewhere"
-  | "inside_cells"
-  | "exclusions"
-  | "warned_rows"
-  | "earlier_rows"
-  | "first_broken"
-  | "synthetic"
-  | "sample"
->;
+/** What a run knows at most once; absent until then. */
+type RunFacts = Pick<Manifest, "retried" | "took_over" | "earlier_rows" | "first_broken">;
 
-/** The counts of a run as plain JSON, stored in checkpoints. */
-export interface TallySnapshot extends RunCounts, Pick<RequestSnapshot, "unjournalled"> {
+/** The counts of a run as plain JSON, as its manifest has them. Stored in checkpoints. */
+export interface TallySnapshot
+  extends
+    RequestSnapshot,
+    RunFacts,
+    Pick<
+      Manifest,
+      | keyof Named
+      | "statuses"
+      | "verdicts"
+      | "kinds"
+      | "sources"
+      | "elsewhere"
+      | "inside_cells"
+      | "exclusions"
+      | "warned_rows"
+      | "synthetic"
+      | "sample"
+    > {
   readonly rows: number;
   /** Rows that are counted and not written. */
   readonly left_out: LeftOutCounts;
-  /** Rows that were read and not written; absent for none. */
 }
 
 /** The counts of a run whose rows are written again. */
@@ -173,91 +168,74 @@ export function withoutRows({ unjournalled, took_over, ...run }: TallySnapshot):
 /** Counts rows as they are written and requests as they end. */
 export class Tally extends RequestTally {
   rows = 0;
-  /** Rows that were read and not written. */
-  /** How its answers are made up; undefined if they are those of a real service. */
-  #madeUp: MadeUp | undefined;
-  /** Answers taken over from an interrupted run; null if there was none. */
-  tookOver: number | null = null;
-  /** Rows of the earlier output; null for none. */
-  earlierRows: number | null = null;
-  /** What is wrong with the first broken line; null for none. */
-  #firstBroken: string | null = null;
   readonly statuses = zeros(findingStatuses);
   readonly verdicts = zeros(countedVerdicts);
+  readonly exclusions: ExclusionCounts;
+  readonly elsewhere: Elsewhere;
+  facts: RunFacts = {};
+  /** How its answers are made up; undefined if they are those of a real service. */
+  #madeUp: MadeUp | undefined;
   /** Rows that are counted and not written. */
-  readonly leftOut = {
+  readonly #leftOut = {
     reasons: zeros(leftOutReasons),
     statuses: zeros(findingStatuses),
     verdicts: zeros(countedVerdicts),
   };
-  readonly exclusions = new ExclusionCounts();
-  readonly elsewhere = new Elsewhere();
   readonly #kinds = zeros(itemKinds);
   readonly #sources = zeros(findingSources);
-  readonly #named = eachNamed((): Counts => new Map());
-  readonly #warnedRows: Counts = new Map();
-  #retried: Manifest["retried"];
+  readonly #named: Named;
+  readonly #warnedRows: Counts;
 
   /** @param from the counts of the run so far. Its journal has the other requests, and the drift */
   constructor(from?: TallySnapshot) {
     super(from?.unjournalled);
-    if (from !== undefined) this.add({ ...from, requests: {}, drift: {} });
-  }
-
-  /** Adds the counts of a part of the run. */
-  add(part: RunCounts & Pick<Manifest, "left_out"> & { readonly rows: number }): void {
-    this.rows += part.rows;
-    this.hasMadeUp(madeUpOf(part));
-    if (part.took_over !== undefined) this.tookOver = (this.tookOver ?? 0) + part.took_over;
-    this.earlierRows = part.earlier_rows ?? this.earlierRows;
-    this.#firstBroken ??= part.first_broken ?? null;
-    this.#retried = part.retried ?? this.#retried;
-    addCounts(this.statuses, part.statuses);
-    addCounts(this.verdicts, part.verdicts);
-    addCounts(this.#kinds, part.kinds);
-    for (const source of findingSources) this.#sources[source] += part.sources[source] ?? 0;
-    if (part.left_out !== undefined) {
-      addCounts(this.leftOut.reasons, part.left_out);
-      addCounts(this.leftOut.statuses, part.left_out.statuses);
-      addCounts(this.leftOut.verdicts, part.left_out.verdicts);
-    }
-    this.exclusions.add(part.exclusions);
-    this.elsewhere.add(part);
-    for (const [value, n] of Object.entries(part.drift)) addCount(this.drift, value, n);
-    for (const [endpoint, { outcomes }] of Object.entries(part.requests)) {
-      this.requestsTo(endpoint, outcomes);
-    }
-    for (const each of named) {
-      for (const [name, n] of Object.entries(part[each])) addCount(this.#named[each], name, n);
-    }
-    for (const [message, row] of Object.entries(part.warned_rows)) this.#warnedAt(message, row);
+    this.exclusions = new ExclusionCounts(from?.exclusions);
+    this.elsewhere = new Elsewhere(from);
+    this.#named = namedCounts((name) => new Map(Object.entries(from?.[name] ?? {})));
+    this.#warnedRows = new Map(Object.entries(from?.warned_rows ?? {}));
+    if (from === undefined) return;
+    const { rows, left_out, retried, took_over, earlier_rows, first_broken } = from;
+    this.rows = rows;
+    this.facts = { retried, took_over, earlier_rows, first_broken };
+    this.#madeUp = madeUpOf(from);
+    Object.assign(this.statuses, from.statuses);
+    Object.assign(this.verdicts, from.verdicts);
+    Object.assign(this.#kinds, from.kinds);
+    Object.assign(this.#sources, from.sources);
+    const { statuses, verdicts, ...reasons } = left_out;
+    Object.assign(this.#leftOut.reasons, reasons);
+    Object.assign(this.#leftOut.statuses, statuses);
+    Object.assign(this.#leftOut.verdicts, verdicts);
   }
 
   /** Counts a row. @param reason why it is not written */
   row(enriched: EnrichedRow, reason: LeftOutReason | null = null): void {
     const { row, item, finding } = enriched;
+    const { status, error } = finding;
     for (const message of rowWarnings(row, item)) this.#warn(message, row);
     if (hasOtherTime(enriched)) this.#warn(otherTimes, row);
     this.elsewhere.note(row, item);
     this.rows++;
-    this.statuses[finding.status]++;
-    if (row.fault !== null)
-      this.#firstBroken ??= (row.file === undefined ? "" : `${row.file}: `) + row.fault.message;
-    if (row.before !== undefined) this.#retry(row.before.status, finding.status);
+    this.statuses[status]++;
+    if (row.fault !== null) this.#broken(row, row.fault);
+    if (row.before !== undefined) this.#retry(row.before.status, status);
     const verdict = verdictOf(finding) ?? "unknown";
     this.verdicts[verdict]++;
     // No verdict is `none` with such a word.
     if (verdict !== "none" && finding !== row.before && hasOtherWord(finding))
       this.#warn(otherWords, row);
-    if (reason !== null) this.leave(reason, finding.status, verdict);
+    if (reason !== null) {
+      this.#leftOut.reasons[reason]++;
+      this.#leftOut.statuses[status]++;
+      this.#leftOut.verdicts[verdict]++;
+    }
     if (item !== null) {
       this.#kinds[item.kind]++;
       this.#sources[finding.source]++;
     }
-    if (finding.error !== null) {
-      const { code, message } = finding.error;
-      addCount(this.#named[finding.status === "unsupported" ? "unsupported" : "errors"], code);
-      if (code === "excluded") this.exclusions.row(message);
+    if (error !== null) {
+      addCount(this.#named[status === "unsupported" ? "unsupported" : "errors"], error.code);
+      if (error.code === "excluded") this.exclusions.row(error.message);
     }
     this.hasMadeUp(firstAnswer(finding)?.madeUp);
     const tags = finding.answers.query?.result["tags"];
@@ -271,33 +249,28 @@ export class Tally extends RequestTally {
     if (how !== undefined && this.#madeUp !== "invented") this.#madeUp = how;
   }
 
-  /** Counts a row, counted already, as one that is not written. */
-  leave(reason: LeftOutReason, status: FindingStatus, verdict: keyof VerdictCounts): void {
-    this.leftOut.reasons[reason]++;
-    this.leftOut.statuses[status]++;
-    this.leftOut.verdicts[verdict]++;
-  }
-
   /** Rows that are in the output. */
   get written(): number {
-    const { distinct, only } = this.leftOut.reasons;
+    const { distinct, only } = this.#leftOut.reasons;
     return this.rows - distinct - only;
   }
 
   #warn(message: string, { number }: Row): void {
     this.warning(message);
-    this.#warnedAt(message, number);
+    this.#warnedRows.set(message, Math.min(number, this.#warnedRows.get(message) ?? number));
   }
 
-  #warnedAt(message: string, row: number): void {
-    this.#warnedRows.set(message, Math.min(row, this.#warnedRows.get(message) ?? row));
+  #broken({ file }: Row, { message }: FindingError): void {
+    const first_broken = (file === undefined ? "" : `${file}: `) + message;
+    this.facts = { ...this.facts, first_broken: this.facts.first_broken ?? first_broken };
   }
 
   #retry(before: FindingStatus, now: FindingStatus): void {
-    this.#retried ??= {};
-    if (before !== "failed" && before !== "partial") return;
-    const counts = this.#retried[before];
-    this.#retried = { ...this.#retried, [before]: { ...counts, [now]: (counts?.[now] ?? 0) + 1 } };
+    const { retried = {} } = this.facts;
+    const counts = retried[before];
+    const isAsked = before === "failed" || before === "partial";
+    const more = isAsked && { [before]: { ...counts, [now]: (counts?.[now] ?? 0) + 1 } };
+    this.facts = { ...this.facts, retried: { ...retried, ...more } };
   }
 
   warning(message: string, n = 1): void {
@@ -305,24 +278,23 @@ export class Tally extends RequestTally {
   }
 
   snapshot(): TallySnapshot {
-    const { reasons, statuses, verdicts } = this.leftOut;
-    const leftOut = { ...reasons, statuses: { ...statuses }, verdicts: { ...verdicts } };
+    const { reasons, statuses, verdicts } = this.#leftOut;
     return {
       rows: this.rows,
-      left_out: leftOut,
+      left_out: { ...reasons, statuses: { ...statuses }, verdicts: { ...verdicts } },
       statuses: { ...this.statuses },
       verdicts: { ...this.verdicts },
       kinds: { ...this.#kinds },
       sources: sourceCounts(this.#sources),
       ...this.requestCounts(),
-      ...eachNamed((name) => mostFrequentFirst(this.#named[name])),
+      unsupported: mostFrequentFirst(this.#named.unsupported),
+      errors: mostFrequentFirst(this.#named.errors),
+      tags: mostFrequentFirst(this.#named.tags),
+      warnings: mostFrequentFirst(this.#named.warnings),
       ...this.elsewhere.snapshot(),
       ...this.exclusions.snapshot(),
       warned_rows: Object.fromEntries(this.#warnedRows),
-      ...(this.#retried === undefined ? {} : { retried: this.#retried }),
-      ...(this.tookOver === null ? {} : { took_over: this.tookOver }),
-      ...(this.earlierRows === null ? {} : { earlier_rows: this.earlierRows }),
-      ...(this.#firstBroken === null ? {} : { first_broken: this.#firstBroken }),
+      ...this.facts,
       ...madeUpMembers(this.#madeUp),
     };
   }

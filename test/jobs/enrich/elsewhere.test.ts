@@ -13,8 +13,9 @@ function watching(
   chosen: string,
   isHeld = holdsNone,
   ofFiles: readonly string[] = [],
+  before = {},
 ): Elsewhere {
-  const elsewhere = new Elsewhere();
+  const elsewhere = new Elsewhere(before);
   const item = {
     name: chosen,
     index: Math.max(0, columns.indexOf(chosen)),
@@ -113,8 +114,7 @@ describe("Elsewhere", () => {
         noteAll(whole, rows);
         const before = watching(["ioc", "sha1"], "ioc");
         noteAll(before, rows.slice(0, cut));
-        const after = watching(["ioc", "sha1"], "ioc");
-        after.add(before.snapshot());
+        const after = watching(["ioc", "sha1"], "ioc", holdsNone, [], before.snapshot());
         noteAll(after, rows.slice(cut));
         expect(after.snapshot()).toEqual(whole.snapshot());
         const { sha1: found = 0 } = whole.snapshot().elsewhere ?? {};

@@ -25,11 +25,7 @@ function counts({ asked = 0, failed = 0, broken = 0, unsupported = {} }: Rows): 
   };
 }
 
-function refused(
-  rows: Rows,
-  { maxFailed = "50%", minRows = "50%" } = {},
-  earlier: number | null = null,
-) {
+function refused(rows: Rows, { maxFailed = "50%", minRows = "50%" } = {}, earlier?: number) {
   const limits = { maxFailed: rowLimit().parse(maxFailed), minRows: rowLimit().parse(minRows) };
   return refusalOf(limits, counts(rows), earlier);
 }
@@ -83,11 +79,11 @@ it.each<[Rows, string | null]>([
 });
 
 it.each([
-  ["50%", null, 1],
+  ["50%", undefined, 1],
   ["50%", 0, 1],
-  ["1%", null, 1],
-  ["0%", null, 0],
-  ["0", null, 0],
+  ["1%", undefined, 1],
+  ["0%", undefined, 0],
+  ["0", undefined, 0],
   ["50%", 1, 1],
   ["50%", 99, 1],
   ["50%", 100, 50],
@@ -97,7 +93,7 @@ it.each([
   ["100%", 1_000, 1_000],
   ["0%", 1_000, 0],
   ["0", 1_000, 0],
-  ["10", null, 10],
+  ["10", undefined, 10],
   ["10", 1_000, 10],
 ])("--min-rows %s after %s rows needs %i", (limit, earlier, least) => {
   const minRows = limit;
@@ -114,10 +110,10 @@ it("too few rows are refused whatever becomes of them, --max-failed 100% or not"
 });
 
 it.each([
-  ["50%", null, 0],
+  ["50%", undefined, 0],
   ["50%", 99, 0],
   ["50%", 100, 50],
-  ["10", null, 10],
+  ["10", undefined, 10],
 ])(
   "--min-rows %s of an input that may be empty needs, after %s rows, %i",
   (limit, earlier, least) => {

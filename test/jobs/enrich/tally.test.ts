@@ -91,11 +91,11 @@ describe("Tally", () => {
   });
 
   it("keeps the count of an exclusion list, however a command spells it", () => {
-    const tally = new Tally();
-    tally.exclusions.add([
+    const exclusions = [
       { path: "ours.txt", entries: 1, sha256: "aa", rows: 3 },
       { path: "theirs.txt", entries: 2, sha256: "bb", rows: 5 },
-    ]);
+    ];
+    const tally = new Tally({ ...new Tally().snapshot(), exclusions });
     tally.exclusions.name([new ExclusionList("./ours.txt", "aa")]);
     tally.exclusions.row(excludedMessage("./ours.txt"));
     expect(tally.snapshot().exclusions).toMatchObject([

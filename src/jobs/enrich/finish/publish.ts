@@ -37,7 +37,7 @@ interface WrittenRun extends OpenRun {
 
 function refusalFor({ job, isRefused, tally }: WrittenRun): Refusal | null {
   if (isRefused) return "too_few_rows";
-  return refusalOf(job.settings.run, tally.snapshot(), tally.earlierRows);
+  return refusalOf(job.settings.run, tally.snapshot(), tally.facts.earlier_rows);
 }
 
 /** The ending of a fully written run, and the suffix of its files. */
