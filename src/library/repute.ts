@@ -30,7 +30,7 @@ import type { OpenedLookup } from "../client/session/types.js";
 import type { FolderSettings } from "../io/input/list-inputs.js";
 import type { RunInput } from "../io/input/types.js";
 import { inGroups, runOptions } from "../jobs/enrich/options.js";
-import type { ReadingSettings } from "../jobs/enrich/row-source.js";
+import type { ReadingSettings } from "../jobs/enrich/types.js";
 
 /**
  * A client of the service. Nothing is opened before the first call; `close()` closes everything.

@@ -3,7 +3,7 @@ import { moveRows } from "../../src/jobs/enrich/rows/move-rows.js";
 import { RunSignals } from "../../src/jobs/enrich/run-signals.js";
 import type { Tally } from "../../src/jobs/enrich/tally.js";
 import { type LookupStore, MemoryStore } from "../../src/client/store/store.js";
-import type { RowSource } from "../../src/jobs/enrich/row-source.js";
+import type { RowSource } from "../../src/jobs/enrich/types.js";
 import { endpointOf } from "../../src/client/lookup/attempt/journalled.js";
 
 /** Reads the input in advance: real reading takes no simulated time. */

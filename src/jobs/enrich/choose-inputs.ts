@@ -17,7 +17,7 @@ import { isFolder } from "../../core/files/folders.js";
 import { isObjectPrefix } from "../../io/s3/address.js";
 import { parseInput } from "../../io/output/registry.js";
 import { readingOf } from "./rows/reading.js";
-import type { ReadingSettings } from "./row-source.js";
+import type { ReadingSettings } from "./types.js";
 
 /** Several inputs, and what to tell the user of those that are not read. */
 interface ChosenInputs {

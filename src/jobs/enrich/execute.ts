@@ -1,24 +1,22 @@
-import { chosenColumns } from "./rows/chosen-columns.js";
-import { UsageError } from "../../core/errors.js";
-import type { Manifest } from "../../core/manifest.js";
+import { existsSync } from "node:fs";
+import { FatalError, UsageError } from "../../core/errors.js";
+import { isRefusal, type Manifest } from "../../core/manifest.js";
 import { scratchFolder, withResources } from "../../core/resource-stack.js";
-import { isPartLost, removePart } from "../../io/output/part-file.js";
+import { fileInputs } from "../../io/input/types.js";
 import { inFile } from "../../io/output/output.js";
+import { isPartLost, outputGone, removePart } from "../../io/output/part-file.js";
 import type { PublishedRun } from "../../io/output/read.js";
-import { chooseRun, type RunNames, runNames } from "./destination/choose-run.js";
+import { stageUpTo } from "../../io/output/stage.js";
+import { chooseRun, type ChosenRun, type RunNames, runNames } from "./destination/choose-run.js";
+import { openPublisher, stageFile } from "./destination/open-output.js";
 import { noteRecord, recordEnding, recordStream } from "./ending.js";
+import { publishStaged } from "./finish/publish.js";
 import type { RunPlace } from "./open-run.js";
-import { stageFile } from "./destination/open-output.js";
-import {
-  discardIfReplaced,
-  discardRun,
-  discardUnlessSame,
-  finishEarlier,
-  keepAnswers,
-  writeRowsAgain,
-} from "./resume.js";
+import { chosenColumns } from "./rows/chosen-columns.js";
 import { inputReading, optionalColumnsOf } from "./rows/reading.js";
 import { runRows } from "./run-rows.js";
+import type { FinishedRun } from "./state/checkpoint.js";
+import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
 import { openStateFolder, type StateFolder } from "./state/state-folder.js";
 import type { EnrichJob, Job } from "./types.js";
 
@@ -58,11 +56,9 @@ export async function execute(job: Job): Promise<Manifest> {
   }
 }
 
-type ChosenRun = Pick<RunPlace, "job" | "target">;
-
-interface PlacedRun extends RunPlace {
-  /** Copies the inputs that are not on this machine, or checks what the interrupted run copied. */
-  readonly makeCopies: (isResumed: boolean) => Promise<void>;
+/** A run that keeps its state beside its output. */
+interface ResumableRun extends RunPlace {
+  readonly state: StateFolder;
 }
 
 /** The run cannot be resumed, so its journal and staged rows go to a temporary folder. */
@@ -83,7 +79,7 @@ function runToStream({ job, target }: ChosenRun): Promise<Manifest> {
 
 /**
  * Executes a run whose state is kept beside its output. Completes an earlier run that is finished but
- * for its publishing; starts anew if the input or the settings are other ones.
+ * for its publishing; starts over if the input or the settings have changed.
  *
  * @param base path from which the name of the state folder derives
  * @param names null if the files of all runs have the same names
@@ -93,21 +89,19 @@ async function runResumably(
   base: string,
   names: RunNames | null,
 ): Promise<Manifest> {
-  const opening = {
-    ...job.settings.run,
-    name: names?.name ?? target.name,
-    within: target.upload?.folder,
-    onNotice: job.onNotice,
-    onWarning: job.onWarning,
-  };
-  const state = await openStateFolder(base, opening, () => discardRun(target));
+  const { onNotice, onWarning } = job;
+  const name = names?.name ?? target.name;
+  const opening = { ...job.settings.run, name, within: target.upload?.folder, onNotice, onWarning };
+  const state = await openStateFolder(base, opening, async () => target.upload?.withdraw());
   const noted = noteRecord(job);
-  const placed = (chosen: ChosenRun): PlacedRun => placeRun(chosen, { folder: state.path, state });
+  const placed = (chosen: ChosenRun) => placeRun(chosen, { folder: state.path, state });
   const own = placed({ job: noted.job, target });
   let place = own;
 
-  const moveAll = async (): Promise<Manifest> => {
-    const inputGrew = await discardUnlessSame(place, state);
+  const complete = async (): Promise<Manifest> => {
+    const finished = await finishEarlier(place);
+    if (finished !== null) return finished;
+    const inputGrew = await discardUnlessSame(place);
     const isResumed = state.checkpoint !== null;
     if (!isResumed) {
       place = own;
@@ -117,42 +111,144 @@ async function runResumably(
     await place.makeCopies(isResumed);
     return runRows({ ...place, inputGrew });
   };
-  const complete = async (): Promise<Manifest> =>
-    (await finishEarlier(place, state)) ?? (await moveAll());
 
   try {
     if (names !== null && state.checkpoint !== null) {
       place = placed(await names.choose(noted.job, state.checkpoint));
     }
     const manifest = await complete().catch(async (error: unknown) => {
-      if (isPartLost(error) && state.canRewind) writeRowsAgain(error, place.job, state);
-      else await discardIfReplaced(error, place, state);
+      if (isPartLost(error) && state.canRewind) {
+        onWarning?.(`${error.message}; the rows are written again with the answers so far`);
+        state.rewind();
+      } else await discardIfReplaced(error, place);
       return complete();
     });
-    if (await keepAnswers(manifest, place.target, state)) return manifest;
-    await endRun(place, state, manifest);
+    if (isForNextRun(manifest)) {
+      await state.startOver();
+      place.target.upload?.clean(state.path);
+      state.release();
+    } else await endRun(place, manifest);
     return manifest;
   } catch (error) {
     // A run without results leaves nothing behind; any other can be resumed.
-    if (state.resumable) await recordEnding(state.path, error, noted);
-    else if (place.target.file !== null) await removePart(place.target.file);
-    if (state.resumable) state.release();
-    else await state.remove();
-    if (!state.resumable) place.target.upload?.clean();
+    const { file, upload } = place.target;
+    if (state.resumable) {
+      await recordEnding(state.path, error, noted);
+      state.release();
+    } else {
+      if (file !== null) await removePart(file);
+      await state.remove();
+      upload?.clean();
+    }
     throw error;
   }
 }
 
-/** Tells of the published rows and removes what a resume would need. */
-async function endRun(place: RunPlace, state: StateFolder, manifest: Manifest): Promise<void> {
+/** Gives a run its folder. Its job reads the copies of its inputs, made or not. */
+function placeRun<State extends StateFolder | null>(
+  { job, target }: ChosenRun,
+  kept: { readonly folder: string; readonly state: State },
+) {
+  const { signal, clock, onWarning, onNotice } = job;
+  // Objects keep the types of their values; cells are text.
+  const shape = target.format === "ndjson" ? "objects" : "cells";
+  const copied = job.rows.copied?.({ ...kept, shape, signal, clock, onWarning, onNotice });
+  const own = copied && { ...job, input: copied.input, rows: { ...job.rows, open: copied.open } };
+  /** Copies the inputs that are not on this machine, or checks what the interrupted run copied. */
+  const makeCopies = async (isResumed: boolean): Promise<void> => copied?.make(isResumed);
+  return { job: own ?? job, target, ...kept, makeCopies };
+}
+
+/**
+ * Publishes a run that was killed after its last row was written, and returns its manifest. If the
+ * command or the input has changed since, returns null: a new run starts.
+ */
+async function finishEarlier({ state, ...place }: ResumableRun): Promise<Manifest | null> {
+  if (state.finished === null) return null;
   const { job, target } = place;
+  const { checkpoint, published = false, suffix } = state.finished;
+  const { file, upload } = target;
+  const isGone = published && file !== null && upload === undefined && !existsSync(file + suffix);
+  if (isGone) throw outputGone(file + suffix);
+  const manifest = published ? state.finished.manifest : await republish(place, state.finished);
+  const now = await takeFingerprint(job, target);
+  const { differences } = await compareFingerprints(checkpoint.fingerprint, now, job.input);
+  if (differences.length === 0) return manifest;
+  job.onWarning?.(
+    `completed the interrupted run of ${target.name}; options or input have changed, so a new run starts now`,
+  );
+  await state.startOver();
+  return null;
+}
+
+/** Publishes a finished run, which may have happened in part. @throws as the publisher */
+async function republish(
+  place: Omit<RunPlace, "state">,
+  { checkpoint, suffix, manifest }: FinishedRun,
+): Promise<Manifest> {
+  const { source, runId, sink } = checkpoint;
+  const { onWarning } = place.job;
+  const publisher = await openPublisher({ ...place, source, runId, onWarning });
+  if (publisher === null) throw new TypeError("a stream is not resumed");
+  const resumed = { ...manifest, resumed: manifest.resumed + 1 };
+  const stage = stageUpTo(stageFile(place.target, place.folder), sink);
+  return publishStaged(place, publisher, { stage, suffix, manifest: resumed });
+}
+
+/**
+ * Discards the interrupted run if it had another input or other settings; the next run takes over its
+ * answers. Otherwise returns whether the input has grown.
+ */
+async function discardUnlessSame(place: ResumableRun): Promise<boolean> {
+  const { job, target, state } = place;
+  const before = state.checkpoint?.fingerprint;
+  if (before === undefined) return false;
+  const now = await takeFingerprint(job, target);
+  const { differences, inputGrew } = await compareFingerprints(before, now, job.input);
+  if (differences.length > 0) {
+    await discard(`the interrupted run was a different one: ${differences.join("; ")}`, place);
+    return false;
+  }
+  if (inputGrew) job.onWarning?.("the input has grown since the run was interrupted");
+  return inputGrew;
+}
+
+/**
+ * Discards the interrupted run if the part of the input that it has read turns out to be another one;
+ * the next run takes over its answers.
+ *
+ * @throws the error, if it is another one or the input cannot be read again
+ */
+async function discardIfReplaced(error: unknown, place: ResumableRun): Promise<void> {
+  const isChanged = error instanceof FatalError && error.code === "input_changed";
+  if (!isChanged || place.state.checkpoint === null) throw error;
+  await discard(error.message, place);
+  const { input } = place.job;
+  const inputs = "inputs" in input ? input.inputs.length : 1;
+  if (fileInputs(input).length !== inputs) throw error;
+}
+
+async function discard(why: string, { job, target, state }: ResumableRun): Promise<void> {
+  job.onNotice?.(`${why}; a new run starts`);
+  await target.upload?.withdraw();
+  await state.startOver();
+}
+
+/** Whether the answers that a run took over are for the next one: it was refused. */
+function isForNextRun({ exit_reason, took_over = 0 }: Manifest): boolean {
+  return isRefusal(exit_reason) && took_over > 0;
+}
+
+/** Tells of the published rows and removes what a resume would need. */
+async function endRun(place: ResumableRun, manifest: Manifest): Promise<void> {
+  const { job, target, state } = place;
   const { onFinished = (lastStep) => lastStep() } = job;
   const { upload } = target;
   // Text is its own stage, and stays.
   if (upload !== undefined || stageFile(target, place.folder) !== target.file) {
     await state.markPublished(manifest);
   }
-  await job.onPublished?.(publishedRun(place, state, manifest));
+  await job.onPublished?.(publishedRun(place, manifest));
   await state.tidy();
   onFinished(() => {
     upload?.clean(state.path);
@@ -162,29 +258,15 @@ async function endRun(place: RunPlace, state: StateFolder, manifest: Manifest): 
 
 /** What a reader of the rows needs to know, before the run removes its files. */
 function publishedRun(
-  { job, target: { output }, folder }: RunPlace,
-  { finished }: StateFolder,
+  { job, target, folder, state }: ResumableRun,
   manifest: Manifest,
 ): PublishedRun {
-  const { checkpoint } = finished ?? {};
-  const local = output.object === null ? output : inFile(output, output.object.path);
+  const { output } = target;
   const { rules } = output;
-  if (checkpoint === undefined || rules === null) return { manifest, local, staged: null };
-  const { source, sink: position } = checkpoint;
+  const local = output.object === null ? output : inFile(output, output.object.path);
+  if (state.finished === null || rules === null) return { manifest, local, staged: null };
+  const { source, sink: position } = state.finished.checkpoint;
   const optional = optionalColumnsOf(job);
   const { columns } = chosenColumns(source, job.settings.output.inputColumns);
-  const staged = { rules, folder, position, columns, optional };
-  return { manifest, local, staged };
-}
-
-/** Gives a run its folder. Its job reads the copies of its inputs, made or not. */
-function placeRun({ job, target }: ChosenRun, kept: Pick<RunPlace, "folder" | "state">): PlacedRun {
-  const { signal, clock, onWarning, onNotice } = job;
-  // Objects keep the types of their values; cells are text.
-  const shape = target.format === "ndjson" ? "objects" : "cells";
-  const copied = job.rows.copied?.({ ...kept, shape, signal, clock, onWarning, onNotice });
-  if (copied === undefined) return { job, target, ...kept, makeCopies: async () => undefined };
-  const { input, open, make } = copied;
-  const own = { ...job, input, rows: { ...job.rows, open } };
-  return { job: own, target, ...kept, makeCopies: make };
+  return { manifest, local, staged: { rules, folder, position, columns, optional } };
 }

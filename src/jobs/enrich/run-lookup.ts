@@ -5,16 +5,17 @@ import { mixedData, otherTable } from "../../io/output/publisher.js";
 import { madeUpIn } from "../../client/api/service-description.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import { outlineOf } from "../../client/store/answer-table.js";
-import type { Journal } from "../../client/store/journal.js";
+import { serviceAddress } from "../../client/store/cache-key.js";
+import type { Journal, Taken } from "../../client/store/journal.js";
 import type { LookupStore } from "../../client/store/store.js";
 import type { OpenRun } from "./open-run.js";
 import type { RunSignals } from "./run-signals.js";
 import type { OpenedLookup } from "../../client/session/types.js";
 import type { Checkpoint } from "./state/checkpoint.js";
 import { RunDatabase } from "./state/run-database.js";
-import { takenAnswers } from "./take-over.js";
+import { serviceOf } from "./state/state-folder.js";
 import type { Tally } from "./tally.js";
-import { endpointOf } from "../../client/lookup/attempt/journalled.js";
+import { endpointOf, itemOf } from "../../client/lookup/attempt/journalled.js";
 
 interface RunLookupOptions extends Pick<
   OpenRun,
@@ -139,4 +140,42 @@ async function openRunJournal(
     close: () => store.close(),
   };
   return { store, counting, earlier };
+}
+
+/** Age from which an answer is not taken over: 30 days, in milliseconds. */
+const oldestMs = 30 * 24 * 3_600_000;
+
+/**
+ * Decides which answers of an interrupted run a new one takes over: those of the same service that
+ * are younger than 30 days and that the exclusion lists still allow.
+ *
+ * @param partials whether partial answers are used
+ * @returns undefined for none
+ */
+async function takenAnswers(
+  { job, clock, before, fingerprint }: Pick<OpenRun, "job" | "clock" | "before" | "fingerprint">,
+  database: RunDatabase,
+  partials: boolean,
+): Promise<Taken | undefined> {
+  const last = before?.answers.earlier ?? database.answers;
+  if (last === 0) return undefined;
+  if (before === null) {
+    const service = database.read("service");
+    if (serviceAddress(service?.name ?? "") !== serviceAddress(serviceOf({ fingerprint }).name)) {
+      job.onNotice?.("the interrupted run asked another service; its answers are not used");
+      database.forgetAnswers();
+      return undefined;
+    }
+  }
+  const withheld = await job.session.withheld(job.settings.lookup);
+  const now = clock.now();
+  return {
+    last,
+    isUsed({ kind, key, storedAt }) {
+      if (kind === "failed" || (kind === "partial" && !partials)) return false;
+      // A clock that is or was wrong can give a time in the future.
+      if (Math.abs(now - storedAt) >= oldestMs) return false;
+      return withheld.listOf(itemOf(key)) === null;
+    },
+  };
 }

@@ -28,7 +28,7 @@ import { progressOf } from "./run-progress.js";
 import type { Tally, TallySnapshot } from "./tally.js";
 import { existsSync } from "node:fs";
 import type { CheckedOutput } from "../../io/output/publisher.js";
-import type { OutputTarget } from "./destination/output-target.js";
+import type { OutputTarget } from "./destination/choose-output.js";
 import { stageFile } from "./destination/open-output.js";
 import { stageUpTo } from "../../io/output/stage.js";
 import { manifestOfOutput } from "../../io/output/manifest-file.js";

@@ -16,9 +16,8 @@ import { fileInput } from "../../io/input/types.js";
 import { parseOutput } from "../../io/output/registry.js";
 import { checkOutputName } from "../../io/output/check-paths.js";
 import { execute } from "../enrich/execute.js";
-import type { Refill, RowSource, StartRow } from "../enrich/row-source.js";
+import type { EnrichJob, Refill, RowSource, StartRow } from "../enrich/types.js";
 import { manifestOfOutput, prefixOfOutput } from "../../io/output/manifest-file.js";
-import type { EnrichJob } from "../enrich/types.js";
 import { shapeRefused } from "../../io/output/text/read.js";
 import { endpoints } from "../../core/endpoints/endpoints.js";
 import {

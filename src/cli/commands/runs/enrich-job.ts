@@ -1,6 +1,6 @@
 import { inGroups, runOptions } from "../../../jobs/enrich/options.js";
 import { isRefusal, type Manifest } from "../../../core/manifest.js";
-import type { EnrichJob } from "../../../jobs/enrich/types.js";
+import type { EnrichJob, ReadingSettings } from "../../../jobs/enrich/types.js";
 import { type CommandCall, type SettingsOf, defineCommand } from "../../command.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import type { Session } from "../../../client/session/session.js";
@@ -13,7 +13,6 @@ import type { RunInput } from "../../../io/input/types.js";
 import { statePath } from "../../../jobs/enrich/state/checkpoint.js";
 import { sourceOptions } from "../../../io/input/source-options.js";
 import { exitCodeOfManifest, printSummary, readingFlags } from "./summary.js";
-import type { ReadingSettings } from "../../../jobs/enrich/row-source.js";
 import type { ServiceAccess } from "../../../client/session/types.js";
 import { userStateFolder } from "../../../core/files/folders.js";
 import { apiOptions } from "../../../client/api/options.js";

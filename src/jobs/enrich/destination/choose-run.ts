@@ -4,17 +4,16 @@ import { systemClock } from "../../../core/clock.js";
 import { checkRunWords, hasRunWords, type RunStart } from "../../../core/files/output-names.js";
 import { fileInputs } from "../../../io/input/types.js";
 import type { Job } from "../types.js";
-import { chooseOutput } from "./choose-output.js";
+import { chooseOutput, type OutputTarget } from "./choose-output.js";
 import { NamedFolders } from "./named-folders.js";
-import type { OutputTarget } from "./output-target.js";
 
 /** A job and its output. */
-interface Chosen {
+export interface ChosenRun {
   readonly job: Job;
   readonly target: OutputTarget;
 }
 
-/** How the files of a run are named whose names have `{date}` or `{run_id}`. */
+/** Expands `{date}` and `{run_id}` in the names of a run's files. */
 export interface RunNames {
   readonly name: string;
   /** Path from which the name of the state folder derives: the same for all runs. */
@@ -25,7 +24,7 @@ export interface RunNames {
    * @param run the interrupted one; null for one that starts now
    * @throws as `chooseRun`
    */
-  choose(job: Job, run: RunStart | null): Promise<Chosen>;
+  choose(job: Job, run: RunStart | null): Promise<ChosenRun>;
   /** Removes the folders that were created and are empty. */
   tidy(): Promise<void>;
 }
@@ -54,7 +53,7 @@ export function runNames(given: Job): RunNames | null {
 }
 
 /** Chooses the output of a job. @throws as `chooseOutput` */
-export async function chooseRun(job: Job): Promise<Chosen> {
+export async function chooseRun(job: Job): Promise<ChosenRun> {
   const { settings, signal } = job;
   const { output, run } = settings;
   const inputFormat = () => raceAbort(job.rows.inputFormat(), signal);

@@ -15,7 +15,7 @@ import { textPublisher } from "../../../io/output/text/publish.js";
 import type { Destination } from "../../../io/output/types.js";
 import { optionalColumnsOf } from "../rows/reading.js";
 import type { Job } from "../types.js";
-import type { OutputTarget } from "./output-target.js";
+import type { OutputTarget } from "./choose-output.js";
 
 /** How a run's rows are encoded, in any format. */
 export function encoderOptions(

@@ -14,7 +14,7 @@ import { defaultPrefix } from "../../../io/output/options.js";
 import type { Checkpointer } from "../state/checkpoint.js";
 import type { OpenedSource, RunInput } from "../../../io/input/types.js";
 import { unknownEnding } from "../ending.js";
-import { type OutputTarget, resultOf } from "../destination/output-target.js";
+import { type OutputTarget, resultOf } from "../destination/choose-output.js";
 import { linesSkipped } from "../../../io/formats/csv/find-preamble.js";
 import { positionalName } from "../../../io/formats/columns/name-columns.js";
 

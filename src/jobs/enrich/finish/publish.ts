@@ -5,7 +5,7 @@ import { realPath } from "../../../core/files/folders.js";
 import { parseManifest, type Manifest, type Refusal } from "../../../core/manifest.js";
 import { inputPaths } from "../../../io/input/types.js";
 import { type FailedPlace, removeFailed, writeManifest } from "../../../io/output/manifest-file.js";
-import { type OutputTarget, resultOf } from "../destination/output-target.js";
+import { type OutputTarget, resultOf } from "../destination/choose-output.js";
 import { FatalError, startOver } from "../../../core/errors.js";
 import { partPath } from "../../../io/output/part-file.js";
 import type { Publisher } from "../../../io/output/publisher.js";

@@ -9,7 +9,7 @@ import type { OpenedSource } from "../../../io/input/types.js";
 import { RowWindow } from "./row-window.js";
 import type { RunSignals } from "../run-signals.js";
 import type { Tally } from "../tally.js";
-import type { StartRow } from "../row-source.js";
+import type { StartRow } from "../types.js";
 
 /**
  * Maximum number of rows between reading and writing, and of their bytes (input and large answers).

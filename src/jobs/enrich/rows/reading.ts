@@ -25,8 +25,7 @@ import {
   inputPaths,
 } from "../../../io/input/types.js";
 import type { Lookup } from "../../../client/lookup/types.js";
-import type { Job } from "../types.js";
-import type { ReadingSettings, RowSource, StartRow } from "../row-source.js";
+import type { Job, ReadingSettings, RowSource, StartRow } from "../types.js";
 import { stat } from "node:fs/promises";
 import { abortable } from "../../../core/abort.js";
 
