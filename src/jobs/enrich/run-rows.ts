@@ -7,8 +7,7 @@ import { withResources } from "../../core/resource-stack.js";
 import { shownColumns } from "../../io/formats/columns/name-columns.js";
 import { formats } from "../../io/formats/registry.js";
 import { insideWarning } from "./elsewhere.js";
-import type { OpenedSource, RunInput } from "../../io/input/types.js";
-import type { SinkSettings } from "../../io/output/options.js";
+import type { OpenedSource } from "../../io/input/types.js";
 import { unasked } from "../../core/finding.js";
 import { rowCodes } from "../../core/row-codes.js";
 import { leastRows } from "./failure-limits.js";
@@ -19,13 +18,12 @@ import { openRequests } from "../../client/lookup/options.js";
 import { openRunLookup, type RunLookup } from "./run-lookup.js";
 import { Checkpointer } from "./state/checkpoint.js";
 import type { Manifest, FoundManifest } from "../../core/manifest.js";
-import type { Job } from "./types.js";
 import { RunSignals } from "./run-signals.js";
 import { type CountedWarning, valueWarnings } from "./counters.js";
 import { moveRows } from "./rows/move-rows.js";
 import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
 import { progressOf } from "./run-progress.js";
-import type { Tally, TallySnapshot } from "./tally.js";
+import type { TallySnapshot } from "./tally.js";
 import { existsSync } from "node:fs";
 import type { CheckedOutput } from "../../io/output/publisher.js";
 import type { OutputTarget } from "./destination/choose-output.js";
@@ -61,7 +59,8 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       }
       // Without a checkpoint, answers are those of an earlier run.
       await checkpointer.save();
-      const isRefused = await hasTooFewRows(job, tally);
+      const { limit, minRows } = job.settings.run;
+      const isRefused = await hasFewerRows(leastRows(minRows, tally.facts.earlier_rows), job);
       const start = (job.refill?.start ?? startRow)(
         isRefused ? () => Promise.resolve(notAsked) : lookup.lookup,
       );
@@ -70,7 +69,6 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       let rowsRead = tally.rows;
       let received = from.row;
       job.onStart?.(() => progress(received), record);
-      const { limit } = job.settings.run;
       await moveRows({
         ...run,
         source: limit === undefined ? source : { rows: firstRows(source.rows, limit, from.row) },
@@ -85,7 +83,7 @@ export function runRows(place: RunPlace): Promise<Manifest> {
         onRead: () => void rowsRead++,
         onWritten: (recordEnd, last) => checkpointer.written(recordEnd, last),
       });
-      const warnings = closingWarnings(job, source, address.warnings(), tally);
+      const warnings = closingWarnings(run, address.warnings());
       return await publish({ ...run, checkpointer, warnings, rowsRead, isRefused });
     } catch (error) {
       if (error instanceof EarlyEndError) await publishSoFar(run, saving, error);
@@ -98,11 +96,6 @@ export function runRows(place: RunPlace): Promise<Manifest> {
 
 /** The finding of items that a run with too few rows does not ask for. */
 const notAsked = unasked("failed", { code: "not_asked", message: rowCodes.not_asked[0] });
-
-/** Whether the rows are fewer than `--min-rows` allows, as far as they can be counted first. */
-async function hasTooFewRows(job: Job, { facts }: Tally): Promise<boolean> {
-  return hasFewerRows(leastRows(job.settings.run.minRows, facts.earlier_rows), job);
-}
 
 /** Whether rows contain results as received. */
 function needsReceived({ target, encoder, optional }: OpenRun): boolean {
@@ -160,40 +153,25 @@ const noIndicator: readonly UnsupportedCode[] = [
   "hex_length",
 ];
 
-/** Warning for a run without rows. */
-const noRows = "the input has no rows";
-
-const surplusDropped =
-  "cells of rows with more cells than columns are not in the output; add extra to --columns to keep them";
-
 /** Warnings about the run as a whole: the input, the service's address, the item column. */
 function closingWarnings(
-  job: {
-    readonly onWarning?: ((message: string) => void) | undefined;
-    readonly input?: RunInput;
-    readonly settings: { readonly output: Pick<SinkSettings, "columns"> };
-  },
-  source: Pick<OpenedSource, "warnings" | "reading" | "notices">,
-  addressWarnings: readonly string[],
-  tally: Tally,
+  { job, source, tally }: OpenRun,
+  ofAddress: readonly string[],
 ): readonly CountedWarning[] {
   const counts = tally.snapshot();
-  const unlikely = unlikelyColumn(source, counts);
-  const inside = job.input === undefined ? null : insideWarning(job.input, counts);
-  const empty = tally.rows === 0 ? [noRows] : [];
   const { columns } = job.settings.output;
-  const dropsSurplus = columns !== undefined && !columns.includes("extra");
-  const lost = dropsSurplus && (counts.warnings[surplusCells] ?? 0) > 0 ? [surplusDropped] : [];
+  const losesCells =
+    columns !== undefined && !columns.includes("extra") && counts.warnings[surplusCells];
   const messages = [
-    ...empty,
-    ...addressWarnings,
-    ...(unlikely === null ? [] : [unlikely]),
-    ...(inside === null ? [] : [inside]),
-    ...lost,
-  ];
-  // Counted already, row by row.
-  const values = valueWarnings(counts);
-  for (const message of [...messages, ...values]) job.onWarning?.(message);
+    tally.rows === 0 && "the input has no rows",
+    ...ofAddress,
+    unlikelyColumn(source, counts),
+    insideWarning(job.input, counts),
+    losesCells &&
+      "cells of rows with more cells than columns are not in the output; add extra to --columns to keep them",
+  ].filter((message) => typeof message === "string");
+  // Those about values are counted already, row by row.
+  for (const message of [...messages, ...valueWarnings(counts)]) job.onWarning?.(message);
   return [...source.warnings, ...messages.map((message): CountedWarning => [message, 1])];
 }
 
@@ -204,20 +182,11 @@ function unlikelyColumn(
 ): string | null {
   const idle = noIndicator.reduce((sum, code) => sum + (unsupported[code] ?? 0), 0);
   if (idle === 0 || idle < rows * unlikelyShare) return null;
-  const have = idle === 1 ? "has" : "have";
-  const [where, remedy] =
-    notices !== undefined
-      ? [`${have} no indicator`, "choose the column with --item-column"]
-      : format === "text"
-        ? [
-            `${have} no indicator`,
-            "the input was read as one item per line; set its format with --from",
-          ]
-        : [
-            `${have} no indicator in column ${shownColumns(items)}`,
-            "choose another with --item-column",
-          ];
-  return `${idle} of ${counted(rows, "row")} ${where}; ${remedy}`;
+  const have = `${idle} of ${counted(rows, "row")} ${idle === 1 ? "has" : "have"} no indicator`;
+  if (notices !== undefined) return `${have}; choose the column with --item-column`;
+  return format === "text"
+    ? `${have}; the input was read as one item per line; set its format with --from`
+    : `${have} in column ${shownColumns(items)}; choose another with --item-column`;
 }
 
 /**

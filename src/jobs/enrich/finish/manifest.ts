@@ -12,9 +12,9 @@ import { programInfo } from "../../../core/program.js";
 import type { WrittenOutput } from "../../../io/output/types.js";
 import { defaultPrefix } from "../../../io/output/options.js";
 import type { Checkpointer } from "../state/checkpoint.js";
-import type { OpenedSource, RunInput } from "../../../io/input/types.js";
+import type { OpenedSource } from "../../../io/input/types.js";
 import { unknownEnding } from "../ending.js";
-import { type OutputTarget, resultOf } from "../destination/choose-output.js";
+import { resultOf } from "../destination/choose-output.js";
 import { linesSkipped } from "../../../io/formats/csv/find-preamble.js";
 import { positionalName } from "../../../io/formats/columns/name-columns.js";
 
@@ -24,16 +24,11 @@ type StartedRun = Pick<OpenRun, "job" | "source" | "inputGrew" | "target" | "tal
 };
 
 /** The result of a run whose rows are written. */
-export interface RunEnd {
+interface RunEnd {
   /** Bytes written to a stream; null for anything else. */
   readonly bytes: number | null;
   readonly suffix: string;
   readonly ending: RunEnding;
-}
-
-/** What a manifest tells of the prefix: nothing of the default one. */
-function notedPrefix(prefix: string): Pick<Manifest["output"], "prefix"> {
-  return prefix === defaultPrefix ? {} : { prefix };
 }
 
 /** Builds the manifest of a run. */
@@ -46,6 +41,8 @@ export function manifestOf(
   const { input, output, run: how } = job.settings;
   const copyOf = "path" in job.input ? job.input.copyOf : undefined;
   const inputs = inputRecords(source, rows);
+  const skipped = "inputs" in job.input ? (job.input.skipped ?? []) : [];
+  const left = target.base === null ? null : resultOf(target, target.base, suffix);
   return {
     schema_version: schemaVersion,
     program: programInfo(),
@@ -59,13 +56,16 @@ export function manifestOf(
       grew_while_interrupted: inputGrew,
     },
     ...(inputs === undefined ? {} : { inputs }),
-    ...skippedInputs(job.input),
+    ...(skipped.length === 0
+      ? {}
+      : { skipped_inputs: skipped.map(({ path, reason }) => ({ path, reason })) }),
     output: {
-      ...placeOf(target, suffix),
+      path: left?.path ?? null,
+      format: left?.format ?? target.format,
       bytes,
       rows: tally.written,
       sha256: null,
-      ...notedPrefix(output.prefix),
+      ...(output.prefix === defaultPrefix ? {} : { prefix: output.prefix }),
     },
     ...(output.distinct || output.only ? { left_out } : {}),
     ...(how.limit === undefined ? {} : { sampled: how.limit }),
@@ -98,22 +98,7 @@ export function withWritten(
 
 /** The manifest of a run so far, as a killed process leaves it behind. */
 export function manifestSoFar(run: StartedRun): Manifest {
-  return manifestOf(run, {
-    bytes: null,
-    suffix: "",
-    ending: unknownEnding,
-  });
-}
-
-/** Where the rows are, and in which format. */
-function placeOf(
-  target: OutputTarget,
-  suffix: string,
-): Pick<Manifest["output"], "path" | "format"> {
-  const { base, format } = target;
-  if (base === null) return { path: null, format };
-  const { path, format: left } = resultOf(target, base, suffix);
-  return { path, format: left };
+  return manifestOf(run, { bytes: null, suffix: "", ending: unknownEnding });
 }
 
 /** One record per file of several inputs; undefined for a single input. */
@@ -141,15 +126,6 @@ export function sharedFacts(inputs: readonly InputRecord[]): SharedFacts {
     return [[name, inputs.every((input) => input[name] === value) ? value : null] as const];
   });
   return Object.fromEntries(shared) as SharedFacts;
-}
-
-/** Files of folders that were not read; absent for none. */
-function skippedInputs(
-  input: RunInput | { readonly stream: null },
-): Pick<Manifest, "skipped_inputs"> {
-  const skipped = "inputs" in input ? (input.skipped ?? []) : [];
-  if (skipped.length === 0) return {};
-  return { skipped_inputs: skipped.map(({ path, reason }) => ({ path, reason })) };
 }
 
 function readingFacts({

@@ -2,7 +2,7 @@ import type { Job } from "../types.js";
 import { rm } from "node:fs/promises";
 import { readJsonFile } from "../../../core/files/json-file.js";
 import { realPath } from "../../../core/files/folders.js";
-import { parseManifest, type Manifest, type Refusal } from "../../../core/manifest.js";
+import { type Manifest, parseManifest, type RunEnding } from "../../../core/manifest.js";
 import { inputPaths } from "../../../io/input/types.js";
 import { type FailedPlace, removeFailed, writeManifest } from "../../../io/output/manifest-file.js";
 import { type OutputTarget, resultOf } from "../destination/choose-output.js";
@@ -13,12 +13,11 @@ import { type Stage, stageUpTo } from "../../../io/output/stage.js";
 import { stageFile } from "../destination/open-output.js";
 import type { Checkpointer } from "../state/checkpoint.js";
 import { endingOfRows, exitCodes } from "../ending.js";
-import { manifestOf, type RunEnd, withWritten } from "./manifest.js";
-import type { Tally } from "../tally.js";
+import { manifestOf, withWritten } from "./manifest.js";
 import type { OpenRun, RunPlace } from "../open-run.js";
 import type { WrittenOutput } from "../../../io/output/types.js";
 import { findingStatuses } from "../../../core/finding.js";
-import { type FailOn, refusalOf } from "../failure-limits.js";
+import { refusalOf } from "../failure-limits.js";
 import { failedSuffix } from "../../../core/files/output-names.js";
 import type { CountedWarning } from "../counters.js";
 
@@ -35,22 +34,6 @@ interface WrittenRun extends OpenRun {
   readonly warnings: readonly CountedWarning[];
 }
 
-function refusalFor({ job, isRefused, tally }: WrittenRun): Refusal | null {
-  if (isRefused) return "too_few_rows";
-  return refusalOf(job.settings.run, tally.snapshot(), tally.facts.earlier_rows);
-}
-
-/** The ending of a fully written run, and the suffix of its files. */
-function endOfRows(
-  refusal: Refusal | null,
-  failOn: FailOn,
-  tally: Tally,
-): Pick<RunEnd, "suffix" | "ending"> {
-  if (refusal === null) return { suffix: "", ending: endingOfRows(failOn, tally.statuses) };
-  const ending = { exit_reason: refusal, exit_code: exitCodes.stopped, resumable: false };
-  return { suffix: failedSuffix, ending };
-}
-
 /**
  * Completes a run: publishes its rows and writes the manifest beside them. If it must not replace the
  * earlier output, its name is `OUT.failed`. If the process is killed from here on, `finishEarlier`
@@ -62,7 +45,16 @@ function endOfRows(
 export async function publish(run: WrittenRun): Promise<Manifest> {
   const { job, sink, tally, checkpointer, state, publisher } = run;
   const position = await sink.checkpoint();
-  const { suffix, ending } = endOfRows(refusalFor(run), job.settings.run.failOn, tally);
+  const limits = job.settings.run;
+  const { earlier_rows } = tally.facts;
+  const refusal = run.isRefused
+    ? "too_few_rows"
+    : refusalOf(limits, tally.snapshot(), earlier_rows);
+  const suffix = refusal === null ? "" : failedSuffix;
+  const ending: RunEnding =
+    refusal === null
+      ? endingOfRows(limits.failOn, tally.statuses)
+      : { exit_reason: refusal, exit_code: exitCodes.stopped, resumable: false };
   checkCounts(run, position.rows);
   const checkpoint = await checkpointer.save();
   for (const [message, count] of run.warnings) tally.warning(message, count);
@@ -100,34 +92,23 @@ export async function publishStaged(
   return published;
 }
 
+/**
+ * Rows read = rows counted = the sum of the statuses, and rows written = those that are not left out.
+ *
+ * @param written rows that were written
+ */
 function checkCounts({ rowsRead, tally, target }: WrittenRun, written: number): void {
-  const faults = countFaults(rowsRead, tally, written);
+  const { rows, statuses } = tally;
+  const counted = findingStatuses.reduce((sum, status) => sum + statuses[status], 0);
+  const faults = [
+    rows !== rowsRead && `${rowsRead} rows read, ${rows} looked up`,
+    counted !== rows && `${rows} rows looked up, ${counted} with a status`,
+    written !== tally.written && `${tally.written} rows to write, ${written} in the output`,
+  ].filter((fault) => fault !== false);
   if (faults.length === 0) return;
   throw new FatalError("rows_lost", `row counts do not match: ${faults.join("; ")}`, {
     hint: `the rows written are in ${target.file === null ? target.name : partPath(target.file)}; please report this as a bug; ${startOver}`,
   });
-}
-
-/**
- * What is wrong with the counts of a run: rows read = rows counted = the sum of the
- * statuses, and rows written = those that are not left out.
- *
- * @param written rows that were written
- */
-function countFaults(
-  rowsRead: number,
-  tally: Pick<Tally, "rows" | "statuses" | "written">,
-  written: number,
-): readonly string[] {
-  const { rows, statuses } = tally;
-  const counted = findingStatuses.reduce((sum, status) => sum + statuses[status], 0);
-  return [
-    ...(rows === rowsRead ? [] : [`${rowsRead} rows read, ${rows} looked up`]),
-    ...(counted === rows ? [] : [`${rows} rows looked up, ${counted} with a status`]),
-    ...(written === tally.written
-      ? []
-      : [`${tally.written} rows to write, ${written} in the output`]),
-  ];
 }
 
 /**

@@ -117,7 +117,6 @@ export function readingOf(input: RunInput, given: ReadingSettings): RowSource {
       named === null
         ? sniffFormat(input, { ...stored, comment, before: startAt?.input })
         : Promise.resolve({ input, format: named, comment }));
-  const flags = flagsOf(settings);
   return {
     inputFormat: async () => (await sniff()).format,
     options: optionsOf(settings, named),
@@ -127,8 +126,17 @@ export function readingOf(input: RunInput, given: ReadingSettings): RowSource {
       refuseDelimiter(input, settings, format);
       const guessed = settings.from === undefined;
       const { comment } = sniffed;
-      const options = { format, guessed, ...stored, ...flags, comment, startAt };
-      const source = await openSource(sniffed.input, options);
+      const source = await openSource(sniffed.input, {
+        ...settings,
+        ...stored,
+        header: settings.header ?? null,
+        itemColumn: settings.itemColumn ?? null,
+        kindColumn: settings.kindColumn ?? null,
+        format,
+        guessed,
+        comment,
+        startAt,
+      });
       if (!("path" in input) || !isTable) return source;
       return { ...source, kind: input.copyOf?.kind, types: await copiedTypes(input) };
     },
@@ -179,34 +187,20 @@ function readingOfSeveral(inputs: readonly NamedInput[], settings: ReadingSettin
   };
 }
 
-function flagsOf(settings: ReadingSettings) {
-  return {
-    header: settings.header ?? null,
-    delimiter: settings.delimiter,
-    itemColumn: settings.itemColumn ?? null,
-    kindColumn: settings.kindColumn ?? null,
-    isHeld: settings.isHeld,
-    tlpColumn: settings.tlpColumn,
-    maxTlp: settings.maxTlp,
-    isOneOfSeveral: settings.isOneOfSeveral,
-  };
-}
-
 function optionsOf(settings: ReadingSettings, from: string | null): RowSource["options"] {
-  const { header, delimiter, itemColumn, kindColumn } = flagsOf(settings);
+  const { itemColumn, kindColumn, tlpColumn, maxTlp } = settings;
+  const { header, delimiter, comment, encoding, sheet } = settings;
   return {
     from,
+    header,
+    delimiter,
+    comment,
+    encoding,
+    sheet,
     "item-column": itemColumn,
     "kind-column": kindColumn,
-    header,
-    ...(delimiter === undefined ? {} : { delimiter }),
-    ...(settings.maxTlp === undefined
-      ? {}
-      : { "tlp-column": settings.tlpColumn ?? null, "max-tlp": settings.maxTlp }),
-    comment: settings.comment ?? null,
-    // Runs that were interrupted before these existed have the fingerprint without them.
-    ...(settings.encoding === undefined ? {} : { encoding: settings.encoding }),
-    ...(settings.sheet === undefined ? {} : { sheet: settings.sheet }),
+    "tlp-column": maxTlp && tlpColumn,
+    "max-tlp": maxTlp,
   };
 }
 

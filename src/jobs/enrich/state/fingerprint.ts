@@ -28,7 +28,7 @@ interface InputIdentity {
 export interface Fingerprint {
   readonly schemaVersion: number;
   readonly input: InputIdentity;
-  /** Options that affect the output, by flag name. */
+  /** Options that affect the output, by flag name; null or absent if they are not given. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 
@@ -80,41 +80,33 @@ export async function identifyInput(input: SourceInput, bytes?: number): Promise
   }
 }
 
-/** What the fingerprint holds of where a run writes. */
-interface Destination {
-  readonly format: string;
-  readonly gzip: boolean;
-  /** Path from which the names of the run's files derive; null for a stream. */
-  readonly base: string | null;
-}
-
 /** Identifies a run: its input, and every option that its output depends on. */
 export async function takeFingerprint(
   { settings, input, session, rows, refill }: Job,
-  target: Destination,
+  target: { readonly format: string; readonly gzip: boolean },
 ): Promise<Fingerprint> {
   const { output, lookup } = settings;
   const { lists, bogons } = await session.withheld(lookup);
+  const { prefix, shape, raw, columns, only, distinct, esAction, esId, table } = output;
   const options = {
     ...rows.options,
+    ...table,
+    prefix,
+    shape,
+    raw,
+    columns,
+    only,
+    distinct,
+    bogons,
+    lookups: lookup.lookups,
+    limit: settings.run.limit,
     to: target.format,
     gzip: target.gzip,
-    prefix: output.prefix,
-    shape: output.shape ?? null,
-    raw: output.raw ? true : null,
-    columns: output.columns ?? null,
-    "input-columns": output.inputColumns ?? null,
-    only: output.only ?? null,
-    distinct: output.distinct ? true : null,
-    limit: settings.run.limit ?? null,
-    "es-action": output.esAction === "create" ? "create" : null,
-    "es-id": output.esId === "item" ? "item" : null,
-    lookups: lookup.lookups,
-    mode: output.table.mode === "append" ? null : output.table.mode,
-    key: output.table.key ?? null,
-    bogons,
-    exclude: lists.length === 0 ? null : lists.map(listIdentity),
-    "url-query": lookup.urlQuery === "strip" ? "strip" : null,
+    "input-columns": output.inputColumns,
+    "es-action": esAction,
+    "es-id": esId,
+    exclude: lists.map(listIdentity),
+    "url-query": lookup.urlQuery,
     "intel-url": session.service.name,
   };
   return { schemaVersion, input: await identifyInputs(input, refill?.inPlace === true), options };
