@@ -11,7 +11,6 @@ export function aProgress(members: Partial<RunProgress> = {}): RunProgress {
     isAway: false,
     statuses: { complete: 0, partial: 0, invalid: 0, unsupported: 0, failed: 0 },
     verdicts: { malicious: 0, suspicious: 0, listed: 0, none: 0, unknown: 0 },
-    ends: { requests: null, seconds: null, at: null },
     bytesRead: 0,
     bytesTotal: 1000,
     ...members,

@@ -102,7 +102,7 @@ export function progressLine(progress: RunProgress, speed: Speed, width: number)
     },
     { rank: 2, text: shareText(speed) },
     { rank: 1, text: counted(progress.rowsWritten, "row") },
-    { rank: 3, text: endOf(speed) },
+    { rank: 3, text: leftText(speed) },
     { rank: 4, text: throttlingOf(progress, speed) },
     { rank: 6, text: some(statuses.failed, "failed") },
     { rank: 7, text: some(verdicts.malicious, "malicious") },
@@ -121,13 +121,8 @@ export function progressLine(progress: RunProgress, speed: Speed, width: number)
   return joined(parts).slice(0, Math.max(0, width - 1));
 }
 
-/** When the run ends: with its last row, or before it. */
-function endOf({ secondsLeft, stop }: Speed): string {
-  if (stop === null) {
-    return secondsLeft === null ? "" : `${formatSeconds(Math.round(secondsLeft))} left`;
-  }
-  const when = stop.at === null ? `in ${formatSeconds(Math.round(stop.seconds))}` : `at ${stop.at}`;
-  return `stops ${when}${stop.share === null ? "" : `, at about ${percentOf(stop.share)}%`}`;
+function leftText({ secondsLeft }: Speed): string {
+  return secondsLeft === null ? "" : `${formatSeconds(Math.round(secondsLeft))} left`;
 }
 
 /** The part of requests that the service throttles, and when the run asks again. */
@@ -181,24 +176,12 @@ export interface Speed {
   /** Share of the run that is done, 0 to 1; never decreases; null if unknown. */
   readonly share: number | null;
   readonly secondsLeft: number | null;
-  /** The end that a budget, quota or deadline sets before the last row; null for none. */
-  readonly stop: EarlyStop | null;
-}
-
-interface EarlyStop {
-  readonly seconds: number;
-  /** A time of day such as `05:30`, if the deadline is one. */
-  readonly at: string | null;
-  readonly share: number | null;
 }
 
 type Counts = ReturnType<typeof countsOf>;
 
 /** Window for measuring speed, in milliseconds: smooth, yet recent. */
 const windowMs = 60_000;
-
-/** A slow start or a pause is over once this much shorter window shows it. */
-const recentMs = 10_000;
 
 /** Time to measure before the first estimate, in milliseconds; longer if answers are 429. */
 const measureMs = { usual: 3_000, throttled: 30_000 };
@@ -220,27 +203,20 @@ export class ProgressMeter {
     const now = countsOf(progress, nowMs);
     this.#samples.push(now);
     while ((this.#samples[1]?.atMs ?? nowMs) < nowMs - windowMs) this.#samples.shift();
-    const then = this.#since(nowMs - windowMs);
+    const then =
+      this.#samples.findLast(({ atMs }) => atMs <= nowMs - windowMs) ?? this.#samples[0]!;
     const seconds = (now.atMs - then.atMs) / 1000;
     if (now.share !== null) this.#share = Math.max(this.#share ?? 0, now.share);
     const leastMs = measureMs[progress.throttled > 0 ? "throttled" : "usual"];
     const isKnown = !progress.isAway && seconds * 1000 >= leastMs;
-    const secondsLeft = isKnown ? secondsLeftOf(then, now, progress) : null;
     const requests = now.requests - then.requests;
-    const requestsPerSecond = requestPace(then, now);
-    const pace = Math.max(requestsPerSecond, requestPace(this.#since(nowMs - recentMs), now));
     return {
       throttled: requests === 0 ? 0 : (now.throttled - then.throttled) / requests,
       rowsPerSecond: perSecond(now.rows - then.rows, seconds),
-      requestsPerSecond,
+      requestsPerSecond: perSecond(requests, seconds),
       share: this.#share,
-      secondsLeft,
-      stop: earlyStop(progress, pace, secondsLeft, this.#share),
+      secondsLeft: isKnown ? secondsLeftOf(then, now, progress) : null,
     };
-  }
-
-  #since(fromMs: number): Counts {
-    return this.#samples.findLast(({ atMs }) => atMs <= fromMs) ?? this.#samples[0]!;
   }
 }
 
@@ -264,32 +240,12 @@ function secondsLeftOf(
   return (((1 - now.share) / gained) * (now.atMs - then.atMs)) / 1000;
 }
 
-/** What ends the run first, if not its last row. */
-function earlyStop(
-  { ends }: RunProgress,
-  pace: number,
-  secondsLeft: number | null,
-  share: number | null,
-): EarlyStop | null {
-  const ofRequests = ends.requests === null || pace === 0 ? null : ends.requests / pace;
-  const deadline = ends.seconds ?? Number.POSITIVE_INFINITY;
-  const seconds = Math.min(ofRequests ?? Number.POSITIVE_INFINITY, deadline);
-  if (secondsLeft === null || seconds >= secondsLeft) return null;
-  const at = seconds === deadline ? ends.at : null;
-  const gained = share === null ? null : share + (1 - share) * (seconds / secondsLeft);
-  return { seconds, at, share: gained };
-}
-
 /** Share of the input that is written: of the bytes read, since reading runs ahead of writing. */
 function shareWritten(progress: RunProgress): number | null {
   const { bytesRead, bytesTotal, rowsRead, rowsWritten } = progress;
   if (bytesTotal === null || bytesTotal === 0) return null;
   const written = rowsRead === 0 ? 0 : rowsWritten / rowsRead;
   return Math.min(1, (bytesRead / bytesTotal) * written);
-}
-
-function requestPace(then: Counts, now: Counts): number {
-  return perSecond(now.requests - then.requests, (now.atMs - then.atMs) / 1000);
 }
 
 function perSecond(count: number, seconds: number): number {

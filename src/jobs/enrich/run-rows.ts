@@ -19,10 +19,10 @@ import { openRunLookup, type RunLookup } from "./run-lookup.js";
 import { Checkpointer } from "./state/checkpoint.js";
 import type { Manifest, FoundManifest } from "../../core/manifest.js";
 import { RunSignals } from "./run-signals.js";
+import type { RunProgress } from "./types.js";
 import { type CountedWarning, valueWarnings } from "./counters.js";
 import { moveRows } from "./rows/move-rows.js";
 import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
-import { progressOf } from "./run-progress.js";
 import type { TallySnapshot } from "./tally.js";
 import { existsSync } from "node:fs";
 import type { CheckedOutput } from "../../io/output/publisher.js";
@@ -46,9 +46,8 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       const partialsFromCache = job.refill === undefined;
       const asReceived = needsReceived(run);
       lookup = await openRunLookup({ ...run, asReceived, partialsFromCache, signals }, stack);
-      const progress = await progressOf({ ...run, ...lookup });
       const record = (): Manifest => manifestSoFar({ ...run, checkpointer });
-      const { answers, slots, address } = lookup;
+      const { answers, slots, address, pausedMs, isAway } = lookup;
       const { startedAt } = job;
       const checkpointer: Checkpointer = new Checkpointer({ ...run, startedAt, answers, record });
       saving = checkpointer;
@@ -68,7 +67,19 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       const from = before?.source ?? { row: 0, offset: 0 };
       let rowsRead = tally.rows;
       let received = from.row;
-      job.onStart?.(() => progress(received), record);
+      const progress = (): RunProgress => ({
+        rowsRead: received,
+        rowsWritten: tally.rows,
+        requests: tally.requestTotal,
+        throttled: tally.throttled,
+        pausedSeconds: pausedMs() / 1000,
+        isAway: isAway(),
+        statuses: tally.statuses,
+        verdicts: tally.verdicts,
+        bytesRead: source.bytesRead(),
+        bytesTotal: source.bytesTotal,
+      });
+      job.onStart?.(progress, record);
       await moveRows({
         ...run,
         source: limit === undefined ? source : { rows: firstRows(source.rows, limit, from.row) },

@@ -20,10 +20,7 @@ export interface EnrichJob {
   /** Receives the rows when the output is `-`. */
   readonly stdout: Writable;
   /** The service, and everything that is open to ask it. The run does not close it. */
-  readonly session: Pick<
-    Session,
-    "service" | "rates" | "stateFolder" | "sharesPace" | "withheld" | "lookup"
-  >;
+  readonly session: Pick<Session, "service" | "withheld" | "lookup">;
   /**
    * Folder for the records of runs without an output file. Null for none.
    *
@@ -89,15 +86,6 @@ export interface RunProgress {
   readonly statuses: Readonly<Record<FindingStatus, number>>;
   /** Rows by verdict; `unknown` counts those without one. */
   readonly verdicts: Readonly<VerdictCounts>;
-  /** What ends the run before its last row, if that comes first. */
-  readonly ends: {
-    /** Requests left by `--max-requests` and quotas; null without them. */
-    readonly requests: number | null;
-    /** Seconds until the deadline; null without one. */
-    readonly seconds: number | null;
-    /** The deadline, if it is a time of day: `05:30`. */
-    readonly at: string | null;
-  };
   /** Bytes read of the input as stored (compressed, if it is). */
   readonly bytesRead: number;
   /** Size of the input as stored; null if unknown (stdin). */

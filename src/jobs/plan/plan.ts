@@ -118,9 +118,6 @@ const nowhere: ServiceAccess = { url: "", name: "", credential: null, embedded: 
 function countingSession(items: PlannedItems, withheld: Withheld): EnrichJob["session"] {
   return {
     service: nowhere,
-    rates: [],
-    stateFolder: null,
-    sharesPace: true,
     withheld: () => Promise.resolve(withheld),
     lookup: async () => ({
       async lookup(item) {

@@ -97,7 +97,6 @@ const speed: Speed = {
   throttled: 0,
   share: 0.479,
   secondsLeft: 80,
-  stop: null,
 };
 
 const now = aProgress({
@@ -124,16 +123,6 @@ describe("line", () => {
     expect(progressLine(now, speed, Number.POSITIVE_INFINITY)).toBe(
       "47% done  12,345 rows  1 min 20 s left  2 failed  310 malicious  44 suspicious  120 listed  3 partial  340 unsupported  231 requests/s  118 rows/s",
     );
-  });
-
-  test.each([
-    [{ seconds: 90, at: null, share: 0.4 }, "stops in 1 min 30 s, at about 40%"],
-    [{ seconds: 90, at: "05:30", share: 0.4 }, "stops at 05:30, at about 40%"],
-    [{ seconds: 90, at: "05:30", share: null }, "stops at 05:30"],
-  ])("says when the run stops early", (stop, text) => {
-    const line = progressLine(now, { ...speed, stop }, 160);
-    expect(line).toContain(`  ${text}  `);
-    expect(line).not.toContain("left");
   });
 
   test.each([

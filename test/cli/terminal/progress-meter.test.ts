@@ -36,30 +36,6 @@ describe("pace", () => {
   });
 });
 
-describe("an early end", () => {
-  const stopOf = (ends: Partial<RunProgress["ends"]>) => {
-    const written = { bytesRead: 100, rowsRead: 10, rowsWritten: 10, requests: 100 };
-    const now = aProgress({ ...written, ends: { ...aProgress().ends, ...ends } });
-    return meterFrom().measure(now, 10_000).stop;
-  };
-
-  test("is that of a budget or quota that the rest exceeds", () => {
-    expect(stopOf({ requests: 450 })).toEqual({ seconds: 45, at: null, share: 0.55 });
-  });
-
-  test("is that of a deadline before the last row", () => {
-    expect(stopOf({ seconds: 30, at: "05:30", requests: 450 })).toEqual({
-      seconds: 30,
-      at: "05:30",
-      share: 0.1 + 0.9 / 3,
-    });
-  });
-
-  test("is none if the run is done before", () => {
-    expect(stopOf({ seconds: 91, at: "05:30", requests: 901 })).toBeNull();
-  });
-});
-
 describe("share and time left", () => {
   test("counts only the written rows of the bytes read", () => {
     const now = aProgress({ bytesRead: 1000, rowsRead: 200, rowsWritten: 50 });
