@@ -61,11 +61,6 @@ export class Session {
     this.rates = paceOf(options.settings, options.service.embedded);
   }
 
-  /** Whether others may spend the same quotas meanwhile, which makes the remainder unknown. */
-  get sharesPace(): boolean {
-    return this.#options.isShared === true;
-  }
-
   /** The pace of all requests. A used-up quota ends runs, which can be resumed, and calls. */
   pace(): Promise<Pace> {
     return this.#parts.open("pace", async () => {
