@@ -45,9 +45,10 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       // A refill exists to complete partial answers.
       const partialsFromCache = job.refill === undefined;
       const asReceived = needsReceived(run);
-      lookup = await openRunLookup({ ...run, asReceived, partialsFromCache, signals }, stack);
+      const opened = await openRunLookup({ ...run, asReceived, partialsFromCache, signals }, stack);
+      lookup = opened;
       const record = (): Manifest => manifestSoFar({ ...run, checkpointer });
-      const { answers, slots, address, pausedMs, isAway } = lookup;
+      const { answers, slots, address } = opened;
       const { startedAt } = job;
       const checkpointer: Checkpointer = new Checkpointer({ ...run, startedAt, answers, record });
       saving = checkpointer;
@@ -61,25 +62,13 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       const { limit, minRows } = job.settings.run;
       const isRefused = await hasFewerRows(leastRows(minRows, tally.facts.earlier_rows), job);
       const start = (job.refill?.start ?? startRow)(
-        isRefused ? () => Promise.resolve(notAsked) : lookup.lookup,
+        isRefused ? () => Promise.resolve(notAsked) : opened.lookup,
       );
       // The rest of a record whose first rows are written is read again.
       const from = before?.source ?? { row: 0, offset: 0 };
       let rowsRead = tally.rows;
       let received = from.row;
-      const progress = (): RunProgress => ({
-        rowsRead: received,
-        rowsWritten: tally.rows,
-        requests: tally.requestTotal,
-        throttled: tally.throttled,
-        pausedSeconds: pausedMs() / 1000,
-        isAway: isAway(),
-        statuses: tally.statuses,
-        verdicts: tally.verdicts,
-        bytesRead: source.bytesRead(),
-        bytesTotal: source.bytesTotal,
-      });
-      job.onStart?.(progress, record);
+      job.onStart?.(() => progressOf(run, opened, received), record);
       await moveRows({
         ...run,
         source: limit === undefined ? source : { rows: firstRows(source.rows, limit, from.row) },
@@ -103,6 +92,25 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       throw (await place.state?.saveRemoved()) ?? error;
     }
   });
+}
+
+function progressOf(
+  { tally, source }: OpenRun,
+  { pausedMs, isAway }: RunLookup,
+  rowsRead: number,
+): RunProgress {
+  return {
+    rowsRead,
+    rowsWritten: tally.rows,
+    requests: tally.requestTotal,
+    throttled: tally.throttled,
+    pausedSeconds: pausedMs() / 1000,
+    isAway: isAway(),
+    statuses: tally.statuses,
+    verdicts: tally.verdicts,
+    bytesRead: source.bytesRead(),
+    bytesTotal: source.bytesTotal,
+  };
 }
 
 /** The finding of items that a run with too few rows does not ask for. */

@@ -25,21 +25,20 @@ async function filled() {
   await cp(join(cwd, "used"), join(cwd, "kept"), { recursive: true });
   /** Damages a file, runs, and says what is wrong with the result; null for nothing. */
   return async (seed: number) => {
-      await rm(join(cwd, "used"), { recursive: true });
-      await cp(join(cwd, "kept"), join(cwd, "used"), { recursive: true });
-      const random = seeded(seed);
-      const files = await filesIn(join(cwd, "used"));
-      const path = files[Math.floor(random() * files.length)]!;
-      const { kind, at } = await damageFile(path, random);
-      const { code, stderr } = await enrich("in.csv", ...stored, "--restart");
-      const rows = code === 0 ? answersOf(await read("out.csv")) : null;
-      const fault = faultOf({ code, stderr, rows, sound, isQuota: path.includes("/quota/") });
-      const end = stderr === "" ? "unseen" : String(code);
-      return {
-        fault: fault && `${fault} (seed ${seed}, ${path}, ${kind} at ${at}): ${stderr}`,
-        end,
-      };
-    },
+    await rm(join(cwd, "used"), { recursive: true });
+    await cp(join(cwd, "kept"), join(cwd, "used"), { recursive: true });
+    const random = seeded(seed);
+    const files = await filesIn(join(cwd, "used"));
+    const path = files[Math.floor(random() * files.length)]!;
+    const { kind, at } = await damageFile(path, random);
+    const { code, stderr } = await enrich("in.csv", ...stored, "--restart");
+    const rows = code === 0 ? answersOf(await read("out.csv")) : null;
+    const fault = faultOf({ code, stderr, rows, sound, isQuota: path.includes("/quota/") });
+    const end = stderr === "" ? "unseen" : String(code);
+    return {
+      fault: fault && `${fault} (seed ${seed}, ${path}, ${kind} at ${at}): ${stderr}`,
+      end,
+    };
   };
 }
 
