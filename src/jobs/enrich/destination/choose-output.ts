@@ -118,7 +118,6 @@ async function chooseFile(
       ? await chooseText(settings, inputFormat, inputPaths)
       : await checkTyped(settings, inputPaths);
   refuseWithoutColumns(settings, target.text);
-  refuseTableOptions(settings);
   return target;
 }
 
@@ -154,16 +153,15 @@ async function chooseText(
 /**
  * Checks, as far as possible before opening it, that an output of typed columns can be written.
  *
- * @throws UsageError `text_option`, `output_is_directory`, `output_no_file`,
- *   `output_folder_missing`, `output_is_input`
+ * @throws UsageError `output_is_directory`, `output_no_file`, `output_folder_missing`,
+ *   `output_is_input`
  */
 async function checkTyped(
-  { output, to, shape, stateDir }: OutputChoice,
+  { output, stateDir }: OutputChoice,
   inputPaths: readonly string[],
 ): Promise<OutputTarget> {
   const { name, file, database, gzip, format } = output;
   const base = output.base(stateDir);
-  refuseTextOptions(output, { to, shape });
   const held = file ?? database;
   if (held !== null) {
     const facts = await stat(held).catch(() => null);
@@ -180,51 +178,37 @@ async function checkTyped(
   return { output, name, file, base, format: format ?? "", text: null, gzip };
 }
 
-function refuseTextOptions(
-  { name, format }: Output,
-  { to, shape }: Pick<SinkSettings, "to" | "shape">,
-): void {
-  if (to === format) return;
-  const given = to !== undefined ? `--to ${to}` : shape === "nested" ? "--shape nested" : null;
-  if (given === null) return;
-  throw new UsageError(
-    "text_option",
-    `${given} applies only to text files, and ${name} has typed columns`,
-    {
-      hint: `leave out ${given.split(" ", 1)[0]}, or name another output`,
-    },
-  );
-}
-
 /**
  * Refuses options that would have no effect.
  *
- * @throws UsageError `es_option_unused`
+ * @throws UsageError `es_option_unused`, `text_option`, `key_needs_merge`, `mode_needs_table`
  */
-function refuseIdleOptions({ to, esAction, esId }: OutputChoice): void {
-  const bulk = Object.entries({ "--es-action": esAction, "--es-id": esId });
-  const [idle] = to === "es-bulk" ? [] : bulk.filter(([, value]) => value !== undefined);
-  if (idle === undefined) return;
-  throw new UsageError("es_option_unused", `${idle[0]} applies only to --to es-bulk`, {
-    hint: `add --to es-bulk, or leave out ${idle[0]}`,
-  });
-}
-
-/** @throws UsageError `mode_needs_table`, `key_needs_merge` */
-function refuseTableOptions({ table: { mode, key }, output }: OutputChoice): void {
-  if (key !== undefined && mode !== "merge") {
-    throw new UsageError("key_needs_merge", "--key applies only to --mode merge", {
-      hint: "add --mode merge, or leave out --key",
-    });
+function refuseIdleOptions({ output, to, shape, esAction, esId, table }: OutputChoice): void {
+  const { name } = output;
+  const refuse = (code: string, message: string, hint: string): never => {
+    throw new UsageError(code, message, { hint });
+  };
+  const ofBulk = esAction !== undefined ? "--es-action" : esId !== undefined ? "--es-id" : null;
+  if (ofBulk !== null && to !== "es-bulk") {
+    const hint = `add --to es-bulk, or leave out ${ofBulk}`;
+    refuse("es_option_unused", `${ofBulk} applies only to --to es-bulk`, hint);
   }
-  if (mode === "append" || output.isTable) return;
-  throw new UsageError(
-    "mode_needs_table",
-    `--mode ${mode} needs a table, and ${output.name} is none`,
-    {
-      hint: "write to duckdb:FILE?table=NAME or postgres://…?table=NAME, or leave out --mode",
-    },
-  );
+  const ofText = to !== undefined ? `--to ${to}` : shape === "nested" ? "--shape nested" : null;
+  if (output.publisher !== null && ofText !== null && to !== output.format) {
+    const message = `${ofText} applies only to text files, and ${name} has typed columns`;
+    refuse("text_option", message, `leave out ${ofText.split(" ", 1)[0]}, or name another output`);
+  }
+  if (table.key !== undefined && table.mode !== "merge") {
+    const message = "--key applies only to --mode merge";
+    refuse("key_needs_merge", message, "add --mode merge, or leave out --key");
+  }
+  if (table.mode !== "append" && !output.isTable) {
+    refuse(
+      "mode_needs_table",
+      `--mode ${table.mode} needs a table, and ${name} is none`,
+      "write to duckdb:FILE?table=NAME or postgres://…?table=NAME, or leave out --mode",
+    );
+  }
 }
 
 /**
