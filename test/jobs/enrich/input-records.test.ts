@@ -17,23 +17,21 @@ const plain: InputRecord = {
 };
 const { path: _path, bytes: _bytes, rows: _rows, ...facts } = plain;
 
-test("inputs that are read alike share every fact", () => {
-  expect(sharedFacts([plain, { ...plain, path: "b.csv", bytes: 20, rows: 2 }])).toEqual(facts);
-});
+const [other, titled] = [
+  { ...plain, path: "b.csv", bytes: 20, rows: 2 },
+  { ...plain, skipped_lines: 3 },
+];
 
-test("a fact in which inputs differ is null", () => {
-  const other = { ...plain, delimiter: ";" };
-  expect(sharedFacts([plain, other])).toEqual({ ...facts, delimiter: null });
-});
-
-test.each([
-  ["the first", [{ ...plain, skipped_lines: 3 }, plain]],
-  ["a later one", [plain, { ...plain, skipped_lines: 3 }]],
-])("a fact that only %s has is null", (_, inputs) => {
-  expect(sharedFacts(inputs)).toEqual({ ...facts, skipped_lines: null });
-});
-
-test("a fact that all have is kept", () => {
-  const titled = { ...plain, skipped_lines: 3 };
-  expect(sharedFacts([titled, titled])).toEqual({ ...facts, skipped_lines: 3 });
+test.each<[string, readonly InputRecord[], object]>([
+  ["share every fact that is alike", [plain, other], facts],
+  [
+    "have null where they differ",
+    [plain, { ...other, delimiter: ";" }],
+    { ...facts, delimiter: null },
+  ],
+  ["have null for what only the first has", [titled, plain], { ...facts, skipped_lines: null }],
+  ["have null for what only a later one has", [plain, titled], { ...facts, skipped_lines: null }],
+  ["share what all have", [titled, titled], { ...facts, skipped_lines: 3 }],
+])("several inputs %s", (_, inputs, shared) => {
+  expect(sharedFacts(inputs)).toEqual(shared);
 });

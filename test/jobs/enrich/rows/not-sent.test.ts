@@ -2,9 +2,8 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { repute } from "../../../../src/index.js";
-import { sampleAccessToken, startService } from "../../../../src/service/service.js";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { startService } from "../../../../src/service/service.js";
 import { runRepute } from "../../../helpers/run-repute.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
@@ -104,78 +103,37 @@ function expectNeighboursOnly(seen: readonly string[], of = asked): void {
   expect([...new Set(itemsIn(seen))].sort()).toEqual([...of].sort());
 }
 
-describe("what a list names doesn't arrive, its neighbours do", () => {
-  const input = () => join(folder, "in.csv");
-
-  test("enrich, and retry of what failed", async () => {
-    const { seen, intelUrl } = await watchedService();
-    const output = join(folder, "out.csv");
-    const flags = ["--intel-url", intelUrl, ...excluding(), "--quiet"];
-    const run = await runRepute(["enrich", input(), "-o", output, ...flags]);
-    expect([run.code, run.stderr]).toEqual([0, ""]);
-    expectNeighboursOnly(seen);
-    const text = await readFile(output, "utf8");
-    expect(text.match(/,excluded,/g)).toHaveLength(held.length);
-    expect(text.match(/,internal_host,/g)).toHaveLength(internal.length);
-    const manifest = JSON.parse(await readFile(`${output}.manifest.json`, "utf8"));
-    expect(manifest.exclusions).toMatchObject(
-      [9, 2, 1, 1].map((rows, at) => ({ path: lists[at], rows })),
-    );
-    expect(manifest.exclusions[0]).toMatchObject({
-      entries: 4,
-      sha256: expect.stringMatching(/^[\da-f]{64}$/),
-    });
-    seen.length = 0;
-    const failing = join(folder, "failed.csv");
-    const unsafe = ",http://user:secret@intranet/,url,";
-    const failed = text.replaceAll(",complete,", ",failed,").replace(",9.8.8.8,ip,", unsafe);
-    await writeFile(failing, failed);
-    const retried = await runRepute(["retry", failing, "-o", join(folder, "again.csv"), ...flags]);
-    expect([retried.code, retried.stderr]).toEqual([0, ""]);
-    expect(seen.length).toBeGreaterThan(0);
-    const others = asked.filter((item) => item !== "9.8.8.8");
-    expectNeighboursOnly(seen, others);
-    const again = JSON.parse(await readFile(join(folder, "again.csv.manifest.json"), "utf8"));
-    expect(again.exclusions.map(({ rows }: { rows: number }) => rows)).toEqual([9, 2, 1, 1]);
-    expect(await readFile(join(folder, "again.csv"), "utf8")).not.toContain("secret@intranet");
+test("what a list names doesn't arrive, its neighbours do: enrich, and retry of what failed", async () => {
+  const { seen, intelUrl } = await watchedService();
+  const output = join(folder, "out.csv");
+  const flags = ["--intel-url", intelUrl, ...excluding(), "--quiet"];
+  const run = await runRepute(["enrich", join(folder, "in.csv"), "-o", output, ...flags]);
+  expect([run.code, run.stderr]).toEqual([0, ""]);
+  expectNeighboursOnly(seen);
+  const text = await readFile(output, "utf8");
+  expect(text.match(/,excluded,/g)).toHaveLength(held.length);
+  expect(text.match(/,internal_host,/g)).toHaveLength(internal.length);
+  const manifest = JSON.parse(await readFile(`${output}.manifest.json`, "utf8"));
+  expect(manifest.exclusions).toMatchObject(
+    [9, 2, 1, 1].map((rows, at) => ({ path: lists[at], rows })),
+  );
+  expect(manifest.exclusions[0]).toMatchObject({
+    entries: 4,
+    sha256: expect.stringMatching(/^[\da-f]{64}$/),
   });
-
-  test.each(["query", "quick-check"])("%s", async (command) => {
-    const { seen, intelUrl } = await watchedService();
-    const items = [...held, ...asked, ...internal];
-    const { code } = await runRepute([command, ...items, "--intel-url", intelUrl, ...excluding()]);
-    expect(code).toBe(0);
-    expectNeighboursOnly(seen);
-  });
-
-  test("case enrich", async () => {
-    const { seen, intelUrl, origin } = await watchedService();
-    const { code, stderr } = await runRepute(
-      ["case", "enrich", "case-2001", "--ops-url", origin, "--intel-url", intelUrl, ...excluding()],
-      { env: { REPUTE_ACCESS_TOKEN: sampleAccessToken } },
-    );
-    expect(code, stderr).toBe(0);
-    expectNeighboursOnly(seen, ["192.0.2.1", "2001:db8::bad:1"]);
-  });
-
-  test("the library", async () => {
-    const { seen, intelUrl } = await watchedService();
-    const client = repute({ url: intelUrl, exclude: lists, bogons: "ask" });
-    try {
-      for (const item of [...held, ...asked, ...internal]) await client.lookup(item);
-      expect(await client.lookup("8.8.8.8")).toMatchObject({
-        status: "unsupported",
-        error: { code: "excluded" },
-      });
-      expectNeighboursOnly(seen);
-      seen.length = 0;
-      const manifest = await client.enrichFile(input(), join(folder, "library.csv"));
-      expect(manifest.unsupported).toMatchObject({ excluded: held.length });
-      expectNeighboursOnly(seen);
-    } finally {
-      await client.close();
-    }
-  });
+  seen.length = 0;
+  const failing = join(folder, "failed.csv");
+  const unsafe = ",http://user:secret@intranet/,url,";
+  const failed = text.replaceAll(",complete,", ",failed,").replace(",9.8.8.8,ip,", unsafe);
+  await writeFile(failing, failed);
+  const retried = await runRepute(["retry", failing, "-o", join(folder, "again.csv"), ...flags]);
+  expect([retried.code, retried.stderr]).toEqual([0, ""]);
+  expect(seen.length).toBeGreaterThan(0);
+  const others = asked.filter((item) => item !== "9.8.8.8");
+  expectNeighboursOnly(seen, others);
+  const again = JSON.parse(await readFile(join(folder, "again.csv.manifest.json"), "utf8"));
+  expect(again.exclusions.map(({ rows }: { rows: number }) => rows)).toEqual([9, 2, 1, 1]);
+  expect(await readFile(join(folder, "again.csv"), "utf8")).not.toContain("secret@intranet");
 });
 
 test("a webhook's payload", async () => {

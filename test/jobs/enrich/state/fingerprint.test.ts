@@ -1,6 +1,6 @@
 import { appendFile, symlink, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import {
   compareFingerprints,
   type Fingerprint,
@@ -8,57 +8,32 @@ import {
 } from "../../../../src/jobs/enrich/state/fingerprint.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
-describe("compareFingerprints", () => {
-  it("finds no difference between a run and itself", async () => {
-    expect(await compareAfter(() => Promise.resolve())).toEqual({
-      differences: [],
-      inputGrew: false,
-    });
-  });
+const text = "ip\n192.0.2.1\n192.0.2.2\n";
+const long = text.padEnd(200_000, "192.0.2.1\n");
 
-  it("allows an input that grew, and says so", async () => {
-    expect(await compareAfter((path) => appendFile(path, "192.0.2.3\n"))).toEqual({
-      differences: [],
-      inputGrew: true,
-    });
-  });
-
-  it("names an input that was truncated, and one with other content", async () => {
-    const cut = await compareAfter((path) => writeFile(path, "ip\n"));
-    expect(cut.differences).toEqual([expect.stringContaining("had 23 bytes, now 3")]);
-    const other = await compareAfter((path) => writeFile(path, "ip\n192.0.2.9\n192.0.2.2\n"));
-    expect(other.differences).toEqual([
-      expect.stringMatching(/^the content of .*in\.csv has changed$/),
-    ]);
-    const long = "ip\n".padEnd(200_000, "192.0.2.1\n");
-    const end = await compareAfter((path) => writeFile(path, `${long}192.0.2.9\n`), {
-      text: `${long}192.0.2.8\n`,
-    });
-    expect(end.differences).toHaveLength(1);
-  });
-
-  it("names each differing option by its flag", async () => {
-    const { differences } = await compareAfter(() => Promise.resolve(), {
-      options: { prefix: "x_" },
-    });
-    expect(differences).toEqual(['--prefix was "rep_", now "x_"']);
-  });
-});
-
-async function compareAfter(
-  change: (path: string) => Promise<void>,
-  {
-    options = { prefix: "rep_" },
-    text = "ip\n192.0.2.1\n192.0.2.2\n",
-  }: { readonly options?: Fingerprint["options"]; readonly text?: string } = {},
-) {
-  const path = join(await temporaryFolder(), "in.csv");
-  await writeFile(path, text);
-  const before = await fingerprintOf(path, { prefix: "rep_" });
-  await change(path);
-  const now = await fingerprintOf(path, options);
-  return compareFingerprints(before, now, { path });
-}
+it.each<[string, (path: string) => Promise<void>, string, boolean]>([
+  ["nothing", () => Promise.resolve(), "", false],
+  ["growth", (path) => appendFile(path, "192.0.2.3\n"), "", true],
+  ["a cut", (path) => writeFile(path, "ip\n"), "PATH had 200000 bytes, now 3", false],
+  [
+    "another end",
+    (path) => writeFile(path, long.slice(0, -2) + "9\n"),
+    "the content of PATH has changed",
+    false,
+  ],
+])(
+  "compares the input with the interrupted run's: %s",
+  async (_, change, difference, inputGrew) => {
+    const path = join(await temporaryFolder(), "in.csv");
+    await writeFile(path, long);
+    const before = await fingerprintOf(path, { prefix: "rep_" });
+    await change(path);
+    const compared = await compareFingerprints(before, await fingerprintOf(path, {}), { path });
+    const prefix = '--prefix was "rep_", now null';
+    const differences = [prefix, difference.replace("PATH", path)].filter((text) => text !== "");
+    expect(compared).toEqual({ differences, inputGrew });
+  },
+);
 
 async function fingerprintOf(path: string, options: Fingerprint["options"]): Promise<Fingerprint> {
   return { schemaVersion: 2, input: await identifyInput({ path }), options };

@@ -36,18 +36,6 @@ describe("openStateFolder", () => {
     });
   });
 
-  it("returns the checkpoint on resume", async () => {
-    const state = await openStateFolder(await interrupted(), resume);
-    expect(state.checkpoint).toMatchObject({ runId: "r1" });
-    state.release();
-  });
-
-  it("starts if there is nothing to resume", async () => {
-    const state = await openStateFolder(join(await temporaryFolder(), "out.csv"), resume);
-    expect(state.checkpoint).toBeNull();
-    state.release();
-  });
-
   it("finds a run that was killed as its last file was removed", async () => {
     const output = await interrupted();
     await rename(join(statePath(output), "run.db"), `${statePath(output)}.finished`);
@@ -64,14 +52,6 @@ describe("openStateFolder", () => {
     expect(state.checkpoint).toBeNull();
     state.release();
     await (await openStateFolder(output, start)).remove();
-  });
-
-  it("admits one run per output, also on resume", async () => {
-    const output = await interrupted();
-    const first = await openStateFolder(output, resume);
-    await expect(openStateFolder(output, resume)).rejects.toMatchObject({ code: "output_locked" });
-    await expect(openStateFolder(output, restart)).rejects.toMatchObject({ code: "output_locked" });
-    first.release();
   });
 
   it("is accessible only to its owner", async () => {
@@ -95,6 +75,7 @@ describe("openStateFolder", () => {
   it("names the process that has it, and since when", async () => {
     const output = await interrupted();
     const first = await openStateFolder(output, resume);
+    await expect(openStateFolder(output, restart)).rejects.toMatchObject({ code: "output_locked" });
     await expect(openStateFolder(output, resume)).rejects.toMatchObject({
       message: `another run (process ${process.pid}) is writing this output`,
       hint: expect.stringMatching(/^it has been at work since \d{4}-.*Z: wait for it/) as string,
