@@ -95,12 +95,10 @@ test("accepts a thousand levels of nesting", () => {
   expect(read("[".repeat(1000) + "]".repeat(1000)).fault).toBeNull();
 });
 
-test.each([["arrays", "[".repeat(100_000) + "]".repeat(100_000)]])(
-  "rejects deeper nesting: %s",
-  (_, text) => {
-    expect(read(text).fault).toContain("nested deeper than 1000 levels");
-  },
-);
+test("rejects deeper nesting", () => {
+  const text = "[".repeat(100_000) + "]".repeat(100_000);
+  expect(read(text).fault).toContain("nested deeper than 1000 levels");
+});
 
 test.each([
   ["", "is empty"],

@@ -99,21 +99,14 @@ function hasValidLabels(name: string): boolean {
  * @returns the normal form, or null if the text is not a domain
  */
 export function readDomain(text: string, labelled: boolean): string | null {
-  const host = readHostAndPort(labelled ? closeUpDots(text) : text);
-  return host === null ? null : host.name;
+  const name = labelled ? text.replace(spacedDot, ".") : text;
+  const colon = name.indexOf(":");
+  if (colon < 0) return readHostname(name)?.name ?? null;
+  const hasPort = isPortOrNothing(name, colon);
+  return hasPort ? (readHostname(name.slice(0, colon))?.name ?? null) : null;
 }
 
 const spacedDot = / ?\. ?/g;
-
-function closeUpDots(text: string): string {
-  return text.includes(" ") ? text.replace(spacedDot, ".") : text;
-}
-
-function readHostAndPort(text: string): Hostname | null {
-  const colon = text.indexOf(":");
-  if (colon < 0) return readHostname(text);
-  return isPortOrNothing(text, colon) ? readHostname(text.slice(0, colon)) : null;
-}
 
 /**
  * Reads an e-mail address: the local part as written, the domain normalised. Drops `mailto:` and
@@ -123,7 +116,7 @@ function readHostAndPort(text: string): Hostname | null {
  */
 export function readEmail(text: string): string | null {
   if (!text.includes("@")) return null;
-  const address = mailto.test(text) ? addressOfMailto(text) : text;
+  const address = mailto.test(text) ? strip(text.replace(aroundMailed, "")) : text;
   const at = address.indexOf("@");
   if (at < 1 || at > longestLocalPart) return null;
   const local = address.slice(0, at);
@@ -132,15 +125,11 @@ export function readEmail(text: string): string | null {
 }
 
 const mailto = /^mailto:/i;
+const aroundMailed = /^mailto:|\?.*$/gis;
 /** RFC 5321 allows 64 octets, but longer mailing list and bounce addresses do get delivered. */
 const longestLocalPart = 256;
 /** A dot-atom (RFC 5322, with RFC 6532's letters), read leniently; `/` is left to URLs. */
 const localPart = /^[^\s"(),:;<>@[\]\\/]+$/;
-
-function addressOfMailto(text: string): string {
-  const query = text.indexOf("?");
-  return strip(text.slice("mailto:".length, query < 0 ? undefined : query));
-}
 
 /**
  * First and last address that a reverse name stands for (RFC 1035 section 3.5, RFC 3596 section 2.5): the

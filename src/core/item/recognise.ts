@@ -316,16 +316,13 @@ const setOff = /^\s*(?:[([{<|#;:=→（［【，；｜、]|-[\s>-]|\/\/|[\d\s:./
 /** Whether a note has an item other than the given one. */
 function hasOtherItem({ note }: Noted, { value }: Item): boolean {
   return note.split(betweenWords).some((word) => {
-    if (!markedWord.test(word) && word.length < shortestUnmarked) return false;
+    if (!mark.test(word) && word.length < shortestHash) return false;
     const found = readWord(word);
     return found !== null && found.item.value !== value;
   });
 }
 
 const betweenWords = /[\s,;|()<>"'[\]{}（）［］【】，；｜、]+/;
-const markedWord = /[.:@]/;
-/** Of letters and digits, hashes and wallets have at least as many. */
-const shortestUnmarked = 25;
 
 /**
  * Strips a cell (see `strip`), and a stray leading `?`, the trace of a byte order mark written in the

@@ -89,8 +89,7 @@ function readMonero(text: string): string | null {
   if (!moneroForm.test(text)) return null;
   const bytes = decode(text, base58xmr);
   if (bytes === null || moneroLengths.get(bytes[0]) !== bytes.length) return null;
-  const checksum = keccak_256(bytes.subarray(0, -checksumBytes)).subarray(0, checksumBytes);
-  return Buffer.compare(checksum, bytes.subarray(-checksumBytes)) === 0 ? text : null;
+  return endsInChecksum(bytes, keccak_256) ? text : null;
 }
 
 /**
@@ -157,7 +156,11 @@ function hasPayload(text: string, alphabet: BytesCoder): boolean {
   if (bytes === null || !payloadsByLength.has(bytes.length - checksumBytes)) return false;
   const payload = bytes.subarray(0, -checksumBytes);
   if (payload.length > 32 && payload[0]! >= firstPrivateVersion) return false;
-  const checksum = sha256(sha256(payload)).subarray(0, checksumBytes);
+  return endsInChecksum(bytes, (data) => sha256(sha256(data)));
+}
+
+function endsInChecksum(bytes: Uint8Array, hash: (data: Uint8Array) => Uint8Array): boolean {
+  const checksum = hash(bytes.subarray(0, -checksumBytes)).subarray(0, checksumBytes);
   return Buffer.compare(checksum, bytes.subarray(-checksumBytes)) === 0;
 }
 

@@ -154,12 +154,9 @@ export class MailReader implements TextReader {
 
   #readBody(body: Body, piece: string, isLast: boolean): string {
     const lines = body.held + piece;
-    const isWaiting = body.isHeld && !isLast && lines.length < longestHeld;
-    const isFirst = body.held === "";
-    const decoded =
-      isWaiting && !isFirst ? "" : body.decode(isWaiting ? piece.slice(0, headLength) : lines);
-    body.held = decoded !== null && isWaiting ? lines : "";
+    body.held = body.isHeld && !isLast && lines.length < longestHeld ? lines : "";
     if (body.held !== "") return "";
+    const decoded = body.decode(lines);
     if (decoded === null) Object.assign(body, { isHeld: false, decode: () => "" });
     body.text ??= this.#textOf(body, decoded ?? "");
     const text = body.text.read(decoded ?? "") + (isLast ? body.text.end() : "");
@@ -205,9 +202,7 @@ function decodeOf(part: Part, onUnread: (what: string) => void, body: string): D
 }
 
 const lineFeed = 0x0a;
-/** Tells text from other data. */
-const headLength = 4096;
-const longestHeld = 64 * 1024 * 1024;
+const longestHeld = 16 * 1024 * 1024;
 
 function lineEnds(text: string, end: number): number {
   let count = 0;
