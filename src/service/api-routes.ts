@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { tagIpsQuery, wrongParameter, caseStates } from "../client/api/calls.js";
 import { lookupEndpoints } from "../core/finding.js";
 import type { Cases } from "./cases.js";
-import { type Dataset, addressEntries, datasetParts, firstIssue, readIpList } from "./dataset.js";
+import { type Dataset, addressEntries, addressList, datasetParts, firstIssue } from "./dataset.js";
 import type { answersFrom } from "./item-answers.js";
 import {
   bodiless,
@@ -132,7 +132,7 @@ const moveBody = z.strictObject({ state: z.enum(caseStates) });
 
 const listBody = z
   .strictObject({ entries: addressEntries })
-  .transform(({ entries }) => readIpList([entries.join("\n")]));
+  .transform(({ entries }) => addressList(entries));
 
 /**
  * Routes below `/_local/`, which the API does not have: counts, webhook settings, triggers of case

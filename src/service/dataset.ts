@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { z } from "zod";
@@ -60,38 +59,25 @@ export interface Placed<T = unknown> {
  */
 export async function loadDataset(folder: string): Promise<Dataset> {
   const parts: { [part in DatasetPart]?: readonly Placed[] } = {};
-  for (const { name, value, where } of await textsIn(folder, ".ndjson")) {
-    if (!(name in datasetParts)) {
-      const known = Object.keys(datasetParts).map((part) => `${part}.ndjson`);
-      throw invalid(where, `not a file of a dataset; known files are ${known.join(", ")}`);
-    }
-    parts[name as DatasetPart] = linesOf(value, where);
-  }
-  const lists = join(folder, "tag-ips");
-  const texts = existsSync(lists) ? await textsIn(lists, ".txt") : [];
-  return assemble(parts, new Map(texts.map((text) => [text.name, text])));
-}
-
-interface NamedText extends Placed<string> {
-  /** Name of the file without its ending. */
-  readonly name: string;
-}
-
-async function textsIn(folder: string, ending: string): Promise<NamedText[]> {
   try {
-    const names = (await readdir(folder)).filter((name) => name.endsWith(ending)).sort();
-    const read = names.map(async (file) => {
-      const where = join(folder, file);
-      return { name: basename(file, ending), where, value: await readFile(where, "utf8") };
-    });
-    return await Promise.all(read);
+    for (const file of (await readdir(folder)).sort()) {
+      if (!file.endsWith(".ndjson")) continue;
+      const [part, path] = [basename(file, ".ndjson"), join(folder, file)];
+      if (!(part in datasetParts)) {
+        const known = Object.keys(datasetParts).map((name) => `${name}.ndjson`);
+        throw invalid(path, `not a file of a dataset; known files are ${known.join(", ")}`);
+      }
+      parts[part as DatasetPart] = linesOf(await readFile(path, "utf8"), path);
+    }
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     const why = (error as Error).message;
     throw new UsageError("dataset_not_found", `cannot read the dataset folder ${folder}: ${why}`, {
       cause: error,
       hint: "name a folder laid out as in samples/dataset/README.md",
     });
   }
+  return assemble(parts);
 }
 
 function linesOf(text: string, path: string): Placed[] {
@@ -110,27 +96,18 @@ function linesOf(text: string, path: string): Placed[] {
 /**
  * Validates the records against the API schemas and against each other.
  *
- * @param texts further addresses of each tag, by `<group>--<name>`
  * @throws UsageError `dataset_invalid`, naming the place of the first fault
  */
-export function assemble(
-  parts: { readonly [part in DatasetPart]?: readonly Placed[] },
-  texts: ReadonlyMap<string, Placed<string>> = new Map(),
-): Dataset {
+export function assemble(parts: { readonly [part in DatasetPart]?: readonly Placed[] }): Dataset {
   const items = datasetParts.items.read(parts.items);
   const records = datasetParts.tags.read(parts.tags);
   const tagged = addressesByTag([...items.values()], records);
   const tags = new Map<string, DatasetTag>();
-  const unused = new Map(texts);
   for (const [name, { value }] of records) {
-    const stem = name.split(":").map(encodeURIComponent).join("--");
-    const text = unused.get(stem);
-    unused.delete(stem);
-    const list = listOf([...value.entries, ...(tagged.get(name) ?? [])], text);
+    const list = addressList([...(tagged.get(name) ?? []), ...value.entries]);
     const { tag, lastUpdate } = value;
     tags.set(name, { tag, list, isBorneBy: hasMember(list), lastUpdate });
   }
-  for (const { where } of unused.values()) throw invalid(where, "belongs to no tag in tags.ndjson");
   const webhooks = datasetParts.webhooks.read(parts.webhooks);
   const transitions = [...datasetParts.transitions.read(parts.transitions).values()];
   for (const { value, where } of transitions) {
@@ -197,14 +174,6 @@ function addressesByTag(
     }
   }
   return addresses;
-}
-
-function listOf(entries: readonly string[], text: Placed<string> | undefined): readonly string[] {
-  try {
-    return readIpList([entries.join("\n"), text?.value ?? ""]);
-  } catch (error) {
-    throw invalid(text?.where ?? "", (error as Error).message);
-  }
 }
 
 /** What the service answers for an item. */
@@ -275,10 +244,15 @@ export function withMissing(result: QueryResult, missing: readonly string[]): ob
 }
 
 export const addressEntries = z.array(
-  z.string().refine(isAddress, { error: ({ input }) => notAnAddress(String(input)) }),
+  z.string().transform((text, context) => {
+    const address = isIPv4(text) ? text : readIpv6(text);
+    if (address !== null) return address;
+    context.addIssue(`${quoted(text)} is not an IP address`);
+    return z.NEVER;
+  }),
 );
 
-/** A line of `tags.ndjson`. Longer address lists are files in `tag-ips/`. */
+/** A line of `tags.ndjson`. */
 const tagRecord = z.strictObject({
   tag: tagSchema.extend({ name: z.string().regex(/^[^:]+:.+$/, "must be <group>:<name>") }),
   lastUpdate: z.iso.datetime({ offset: true }),
@@ -322,39 +296,16 @@ export type DatasetRecord<Part extends DatasetPart> = Readonly<
   z.output<(typeof datasetParts)[Part]["schema"]>
 >;
 
-/**
- * Parses texts with one address per line. Ignores blank lines and lines that start with `#`.
- *
- * @returns the distinct addresses, IPv4 before IPv6, otherwise in order of appearance
- * @throws Error naming the first invalid line
- */
-export function readIpList(texts: readonly string[]): readonly string[] {
-  const v4 = new Set<string>();
-  const v6 = new Set<string>();
-  for (const text of texts) {
-    for (const [index, line] of text.split("\n").entries()) {
-      const entry = line.trim();
-      if (entry === "" || entry.startsWith("#")) continue;
-      if (!isAddress(entry)) throw new Error(`line ${index + 1}: ${notAnAddress(entry)}`);
-      if (isIPv4(entry)) v4.add(entry);
-      else v6.add(readIpv6(entry)!);
-    }
-  }
-  return [...v4, ...v6];
+/** The distinct addresses, IPv4 before IPv6, otherwise in order of appearance. */
+export function addressList(addresses: readonly string[]): readonly string[] {
+  const distinct = [...new Set(addresses)];
+  return [...distinct.filter(isIPv4), ...distinct.filter((address) => !isIPv4(address))];
 }
 
 /** Tests addresses for membership in a list. Builds its index at the first test. */
 export function hasMember(list: readonly string[]): (address: string) => boolean {
   let members: ReadonlySet<string> | undefined;
   return (address) => (members ??= new Set(list)).has(address);
-}
-
-function isAddress(text: string): boolean {
-  return isIPv4(text) || readIpv6(text) !== null;
-}
-
-function notAnAddress(text: string): string {
-  return `${quoted(text)} is not an IP address`;
 }
 
 /** The first validation issue, as `result.asn.name: …`. */

@@ -1,17 +1,16 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { QueryResult } from "../../src/core/endpoints/query.js";
 import { caseStates } from "../../src/client/api/calls.js";
 import { resultTypes, blocklistStatuses } from "../../src/core/endpoints/endpoint.js";
 import { packagePath } from "../../src/core/program.js";
-import { loadDataset, readIpList } from "../../src/service/dataset.js";
+import { loadDataset } from "../../src/service/dataset.js";
 import { contradictoryTimes } from "../helpers/contradictory-times.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 async function folderOf(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await temporaryFolder();
-  await mkdir(join(folder, "tag-ips"));
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   return folder;
 }
@@ -59,13 +58,10 @@ test("reads a BOM, CRLF and blank lines", async () => {
   expect([...items.keys()]).toEqual([url.item]);
 });
 
-test("a tag's list holds its entries, the items that carry it and its file", async () => {
-  const folder = await folderOf({
-    "tags.ndjson": lines({ ...tag, entries: ["192.0.2.7"] }),
-    "tag-ips/a--b.txt": "192.0.2.9\n",
-  });
-  const { tags } = await loadDataset(folder);
-  expect(tags.get("a:b")?.list).toEqual(["192.0.2.7", "192.0.2.9"]);
+test("a tag's list holds its entries once, IPv4 first, IPv6 as in RFC 5952", async () => {
+  const entries = ["2001:DB8:0::1", "203.0.113.9", "192.0.2.1", "203.0.113.9", "2001:db8::1"];
+  const { tags } = await loadDataset(await folderOf({ "tags.ndjson": lines({ ...tag, entries }) }));
+  expect(tags.get("a:b")?.list).toEqual(["203.0.113.9", "192.0.2.1", "2001:db8::1"]);
 });
 
 test("names a folder that does not exist", async () => {
@@ -118,19 +114,14 @@ test.each<[string, Record<string, string>, string, string]>([
     "items.ndjson:2",
     '"a:x"',
   ],
-  [
-    "an entry that is no address",
-    { "tags.ndjson": lines({ ...tag, entries: ["192.0.2.1", "192.0.2.300"] }) },
-    "tags.ndjson:1",
-    "192.0.2.300",
-  ],
-  [
-    "a line of a list that is no address",
-    { "tags.ndjson": lines(tag), "tag-ips/a--b.txt": "# list\n192.0.2.1\nhost\n" },
-    "a--b.txt",
-    'line 3: "host" is not an IP address',
-  ],
-  ["a list of no tag", { "tags.ndjson": lines(tag), "tag-ips/c--d.txt": "" }, "c--d.txt", "no tag"],
+  ...["192.0.2.300", "192.0.2", "192.0.2.01", "192.0.2.1/24", "fe80::1%1", "x"].map(
+    (entry): [string, Record<string, string>, string, string] => [
+      `the entry ${entry}, which is no address`,
+      { "tags.ndjson": lines({ ...tag, entries: ["192.0.2.1", entry] }) },
+      "tags.ndjson:1",
+      entry,
+    ],
+  ),
   [
     "a transition of no webhook",
     {
@@ -149,17 +140,3 @@ test.each<[string, Record<string, string>, string, string]>([
     message: expect.stringMatching(new RegExp(`${escaped[0]}: .*${escaped[1]}`)) as string,
   });
 });
-
-test("reads distinct addresses, IPv4 first, IPv6 as in RFC 5952, without comments and blanks", () => {
-  const first = "# a list\r\n\r\n 203.0.113.9 \r\n2001:DB8:0::1\n192.0.2.1\n";
-  const list = readIpList([first, "203.0.113.9\n2001:db8::1\n255.255.255.255"]);
-  expect(list).toEqual(["203.0.113.9", "192.0.2.1", "255.255.255.255", "2001:db8::1"]);
-});
-
-test.each(["192.0.2", "192.0.2.01", "192.0.2.1/24", "fe80::1%1", "x"])(
-  "names the line with %j, which is not an address",
-  (text) => {
-    const read = () => readIpList(["192.0.2.1", `# one\n\n${text}\n`]);
-    expect(read).toThrow(`line 3: "${text}" is not an IP address`);
-  },
-);

@@ -82,9 +82,9 @@ test("is locked even if an export that ends removes its state at the same moment
   const state = join(await temporaryFolder(), ".export.state");
   const locking = lockFolder(state);
   rmdirSync(state);
-  await (
-    await locking
-  )();
+  const release = await locking;
+  expect(await readdir(state)).not.toEqual([]);
+  await release();
 });
 
 test("refuses a second export to the same folder", async () => {
