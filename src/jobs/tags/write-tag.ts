@@ -139,7 +139,7 @@ function leaveOut({ v4, v6 }: AddressList, withheld: Withheld) {
 
 function emptyText(tag: string, { reserved, excluded }: ExportedTag["left_out"]): string {
   const listed = excluded.reduce((sum, { addresses }) => sum + addresses, 0);
-  const why = `${formatCount(reserved ?? 0)} in reserved ranges, ${formatCount(listed)} on exclusion lists`;
+  const why = `${formatCount(reserved ?? 0)} in reserved ranges (--bogons ask keeps them), ${formatCount(listed)} on exclusion lists`;
   return `the list of tag ${tag} is empty because all of its addresses are left out: ${why}`;
 }
 

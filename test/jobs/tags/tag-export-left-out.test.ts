@@ -113,7 +113,7 @@ test("a list that is left out whole is reported", async () => {
   const exporter = await exporterOf(server);
   await exporter.run({ withheld: await openWithheld({}) });
   expect(exporter.warnings).toEqual([
-    "the list of tag a:b is empty because all of its addresses are left out: 2 in reserved ranges, 0 on exclusion lists",
+    "the list of tag a:b is empty because all of its addresses are left out: 2 in reserved ranges (--bogons ask keeps them), 0 on exclusion lists",
   ]);
 });
 

@@ -147,7 +147,7 @@ function leftOutLines({ left_out }: Manifest): readonly string[] {
 function retriedLines({ retried }: Manifest): readonly string[] {
   if (retried === undefined) return [];
   const lines = Object.entries(retried).map(
-    ([was, now]) => `${was} before: ${formatCounts(now, 5)}`,
+    ([was, now]) => `${was} rows are now ${formatCounts(now, 5)}`,
   );
   return lines.length > 0 ? lines : ["no row was failed or partial"];
 }

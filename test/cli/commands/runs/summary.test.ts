@@ -91,8 +91,8 @@ test("says what a retry improved", async () => {
   };
   expect(await summary({ ...manifest, retried }, 120)).toContain(
     `
-  retried      failed before: complete 7, failed 3, partial 2, unsupported 2
-               partial before: partial 4, complete 1
+  retried      failed rows are now complete 7, failed 3, partial 2, unsupported 2
+               partial rows are now partial 4, complete 1
 `,
   );
   expect(await summary({ ...manifest, retried: {} }, 100)).toContain(
