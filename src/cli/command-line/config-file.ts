@@ -54,7 +54,10 @@ async function settingsFromFile(
   if (profile === null) return { general, profile: new Map() };
   const selected = profiles.get(String(profile.value));
   if (selected) return { general, profile: selected };
-  throw unknownProfile(path, profile, [...profiles.keys()]);
+  const asked = `${JSON.stringify(String(profile.value))} (${profile.name})`;
+  throw new UsageError("profile_unknown", `${path} has no profile ${asked}`, {
+    hint: `its profiles are: ${[...profiles.keys()].join(", ") || "none"}`,
+  });
 }
 
 interface ConfigFile {
@@ -86,10 +89,18 @@ async function parseConfig(path: string, text: string): Promise<YamlText> {
   const document = parseYaml(text);
   if (document.fault === null) return document;
   const { position, message } = document.fault;
-  const at = position === null ? path : `${path}:${position.line}:${position.column}`;
-  throw new UsageError("config_not_yaml", `${at} is not valid YAML: ${message}`, {
-    hint: `correct it there; for example:\n${example}`,
-  });
+  throw new UsageError(
+    "config_not_yaml",
+    `${placeIn(path, position)} is not valid YAML: ${message}`,
+    {
+      hint: `correct it there; for example:\n${example}`,
+    },
+  );
+}
+
+/** The file, with line and column where they are known: `config.yaml:3:1`. */
+function placeIn(path: string, position: ReturnType<YamlText["positionOf"]>): string {
+  return position === null ? path : `${path}:${position.line}:${position.column}`;
 }
 
 /** A small config file, indented for a hint. */
@@ -104,10 +115,8 @@ function membersOf(file: ConfigFile, value: unknown, keys: readonly string[]): J
   });
 }
 
-/** The file, with line and column of a key where they are known: `config.yaml:3:1`. */
 function located({ path, document }: ConfigFile, keys: readonly string[]): string {
-  const position = document.positionOf(keys);
-  return position === null ? path : `${path}:${position.line}:${position.column}`;
+  return placeIn(path, document.positionOf(keys));
 }
 
 function settingsIn(file: ConfigFile, members: object, profile: string | null): GivenSettings {
@@ -145,18 +154,6 @@ function unusableKey(at: string, key: string, known: readonly OptionSpec[]): Usa
   return new UsageError("unknown_config_key", `${at} has the unknown key "${key}"`, {
     hint: word === null ? "keys are flags without their dashes" : `did you mean "${word}"?`,
   });
-}
-
-function unknownProfile(
-  path: string,
-  { name, value }: GivenSetting,
-  names: readonly string[],
-): UsageError {
-  return new UsageError(
-    "profile_unknown",
-    `${path} has no profile ${JSON.stringify(String(value))} (${name})`,
-    { hint: `its profiles are: ${names.join(", ") || "none"}` },
-  );
 }
 
 /**

@@ -79,7 +79,7 @@ async function extract({ settings, operands, context }: ExtractCall): Promise<nu
   const { recursive } = settings;
   const output = parseOutput(settings.output);
   const { signal, reporter } = context;
-  const onNotice = (message: string): void => reporter.notice(message);
+  const { onNotice } = reporter.listener;
   const names = inputNames(operands, context, "text");
   const listed = { output: settings.output, recursive, anyFile: true };
   const stdin = () => ({ stream: context.stdin(), name: "stdin" });

@@ -103,8 +103,7 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
       withheld,
       signal: context.signal,
       clock: context.clock,
-      onWarning: (message) => context.reporter.warning(message),
-      onNotice: (message) => context.reporter.notice(message),
+      ...context.reporter.listener,
     });
   } finally {
     await cache?.store.close();
@@ -131,7 +130,7 @@ async function plannedPace({
   const { quotasOf, usedQuotas } = await import("../../client/session/connections.js");
   const quotas = quotasOf(settings.rate);
   const { env, clock, reporter } = context;
-  const onWarning = (message: string): void => reporter.warning(message);
+  const { onWarning } = reporter.listener;
   const stateFolder = userStateFolder(env);
   const used = await usedQuotas({ service, stateFolder, onWarning }, quotas, clock.now());
   if (used === null) return { rates };
@@ -153,7 +152,7 @@ async function openPlannedCache({
     ttlMs: settings.cacheTtl,
     clock: context.clock,
     readOnly: true,
-    onWarning: (message) => context.reporter.warning(message),
+    onWarning: context.reporter.listener.onWarning,
   });
   return { address, store };
 }

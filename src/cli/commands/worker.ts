@@ -98,8 +98,7 @@ async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
         if (reporter.format === "text") reporter.notice(text);
         else if (!reporter.isQuiet) reporter.log("info", text, fields);
       },
-      onNotice: (message) => reporter.notice(message),
-      onWarning: (message) => reporter.warning(message),
+      ...reporter.listener,
     });
     watch?.finish({ requests: work.requests });
     await dispatcher.destroy();

@@ -4,35 +4,7 @@ import { isObjectAddress } from "../../io/s3/address.js";
 import { logFormats } from "../terminal/reporter.js";
 
 /** One option of a command, as flags, environment, config file and help need it. */
-export interface OptionSpec {
-  /** Name of the member in its schema, e.g. `itemColumn`. */
-  readonly key: string;
-  /** Name of the flag without dashes, e.g. `item-column`. */
-  readonly flag: string;
-  /** Name of the environment variable, e.g. `REPUTE_ITEM_COLUMN`. */
-  readonly variable: string;
-  /** True for an on/off option. */
-  readonly isSwitch: boolean;
-  /** True for a switch that the help shows as `--no-…`. */
-  readonly isNegated: boolean;
-  /** True for a repeatable option; its values are joined with commas. */
-  readonly repeats: boolean | "list";
-  /** True for a flag that `-h` lists. */
-  readonly common: boolean;
-  /** True for a flag that the help lists last. */
-  readonly rare: boolean;
-  /** True for a value that is never shown and not allowed in config files. */
-  readonly secret: boolean;
-  /** Placeholder of the value in the help, e.g. `NAME` or `csv|tsv`; null for a switch without one. */
-  readonly placeholder: string | null;
-  /** Short form without its dash, e.g. `o`, or null. */
-  readonly alias: string | null;
-  /** The allowed values, if fixed; else empty. */
-  readonly choices: readonly string[];
-  /** The default as typed on a command line; null for none. */
-  readonly defaultText: string | null;
-  readonly description: string;
-}
+export type OptionSpec = ReturnType<typeof optionSpec>;
 
 export function optionSpecs(schema: Pick<z.ZodObject, "shape">): readonly OptionSpec[] {
   return Object.entries(schema.shape).map(([key, member]) => optionSpec(key, member));
@@ -54,32 +26,37 @@ export function writtenFlag(spec: OptionSpec): string {
   return `--${spec.flag} ${spec.placeholder}`;
 }
 
-const shortestList = 24;
+/** Longest list of values that stands for a placeholder, in characters. */
+const longestList = 24;
 
-function optionSpec(key: string, member: z.core.SomeType): OptionSpec {
+function optionSpec(key: string, member: z.core.SomeType) {
   if (!(member instanceof z.ZodType)) throw new TypeError(`option ${key} is not a schema`);
   const meta = member.meta() ?? {};
   const { inner, fallback } = unwrap(member);
-  const choices = inner instanceof z.ZodEnum ? inner.options.map(String) : [];
-  const isSwitch = inner instanceof z.ZodBoolean;
+  const choices: readonly string[] = inner instanceof z.ZodEnum ? inner.options.map(String) : [];
   const list = choices.join("|");
+  const isListed = list !== "" && list.length <= longestList;
   return {
     key,
     flag: flagName(key),
     variable: variableName(key),
-    isSwitch,
+    isSwitch: inner instanceof z.ZodBoolean,
+    /** Whether the help shows the switch as `--no-…`. */
     isNegated: fallback === true || meta["negated"] === true,
-    repeats: meta["repeats"] === "list" ? "list" : meta["repeats"] === true,
+    /** Whether the flag may be repeated: its values are joined with commas, or stay a list. */
+    repeats: meta["repeats"] === "list" ? ("list" as const) : meta["repeats"] === true,
+    /** Whether `-h` lists the flag. */
     common: meta["common"] === true,
+    /** Whether the help lists the flag last. */
     rare: meta["rare"] === true,
+    /** Whether the value is never shown and not allowed in config files. */
     secret: meta["secret"] === true,
-    placeholder: isSwitch
-      ? null
-      : list !== "" && list.length <= shortestList
-        ? list
-        : (textOf(meta["value"]) ?? "VALUE"),
+    /** Stands for the value in the help: `NAME`, `csv|tsv`. */
+    placeholder: isListed ? list : (textOf(meta["value"]) ?? "VALUE"),
+    /** Short form without its dash. */
     alias: textOf(meta["alias"]),
     choices,
+    /** The default as typed on a command line. */
     defaultText: defaultText(fallback),
     description: textOf(meta["description"]) ?? "",
   };

@@ -212,18 +212,27 @@ function strength(given: GivenSettings, key: string): number {
 
 const { local, synthetic } = cliOptions.shape;
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
+const { bogons, exclude, urlQuery, cache, cacheTtl } = lookupOptions.shape;
+const { rate, concurrency, workers, retries } = lookupOptions.shape;
+
+/** Options of commands that look items up. */
+export const lookupGroups = {
+  Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
+  Lookups: { bogons, exclude, urlQuery, cache, cacheTtl },
+  Pace: { rate, concurrency, workers, retries },
+};
 
 /** Options of commands that send requests other than lookups. */
 const callGroups = {
   Pace: {
     timeout,
-    rate: option(lookupOptions.shape.rate, {
+    rate: option(rate, {
       description:
         "Rate limit: N/s, N/m, N/h or N/d [default 100/s, none with --local]. Hourly and daily limits are quotas, in addition to the default, counted across runs",
       value: "N/s",
       repeats: true,
     }),
-    retries: option(lookupOptions.shape.retries, {
+    retries: option(retries, {
       description: "Retries after a network error, a server error or throttling",
       value: "N",
     }),

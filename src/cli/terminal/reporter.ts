@@ -53,6 +53,12 @@ export class Reporter {
     else this.print(`repute: warning: ${oneLine(message)}`);
   }
 
+  /** What jobs call. */
+  readonly listener = {
+    onNotice: (message: string): void => this.notice(message),
+    onWarning: (message: string): void => this.warning(message),
+  };
+
   /** Prints what a person may want to know, unless the command is quiet. */
   notice(message: string): void {
     if (!this.isQuiet) this.print(`repute: ${message}`);

@@ -1,3 +1,4 @@
+import { raceAbort } from "../../../core/abort.js";
 import { isLoopback } from "../../../client/api/http/proxy.js";
 import type { AttemptReport } from "../../../client/api/types.js";
 import { serviceCodes, transportCodes } from "../../../core/row-codes.js";
@@ -169,12 +170,14 @@ export async function* checkMachine(call: DoctorCall): Checks {
     ["node", () => ["ok", `Node.js ${process.versions.node}`]],
     ["packages", packages],
     ["config", () => ["ok", profile === null ? config : `${config}, profile ${profile}`]],
-    ["state folder", () => (stateFolder === null ? homeless : disk(stateFolder))],
+    ["state folder", () => disk(stateFolder)],
   ];
   if (cache !== undefined) checks.push(["cache folder", () => disk(resolve(cache))]);
-  if (isFile) checks.push(["output folder", () => outputFolder(realPath(output))]);
-  if (cache === undefined) checks.push(["cache", () => ["ok", "none in use"]]);
-  else checks.push(["cache", () => cacheFile(cache)]);
+  if (isFile) {
+    const file = realPath(output);
+    checks.push(["output folder", () => checkFolder(file).then(() => disk(dirname(file)))]);
+  }
+  checks.push(["cache", () => (cache === undefined ? ["ok", "none in use"] : cacheFile(cache))]);
   for (const path of exclude) checks.push(["exclusions", () => exclusions(path)]);
   for (const [check, find] of checks) {
     try {
@@ -186,12 +189,6 @@ export async function* checkMachine(call: DoctorCall): Checks {
   }
 }
 
-const homeless: Found = [
-  "warn",
-  "neither XDG_STATE_HOME nor HOME is set",
-  "set HOME, so that quotas are counted across runs",
-];
-
 /** Which optional packages there are. None is needed until an input, output or address asks for it. */
 function packages(): Found {
   const { folder, found, missing } = optionalPackages();
@@ -202,7 +199,11 @@ function packages(): Found {
 }
 
 /** Whether a folder, or the one that it would be made in, is writable and has space. */
-async function disk(folder: string): Promise<Found> {
+async function disk(folder: string | null): Promise<Found> {
+  if (folder === null) {
+    const remedy = "set HOME, so that quotas are counted across runs";
+    return ["warn", "neither XDG_STATE_HOME nor HOME is set", remedy];
+  }
   let existing = folder;
   while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing);
   try {
@@ -221,12 +222,6 @@ export function space(folder: string, free: number): Found {
   const finding = `${folder}, ${formatBytes(free)} free`;
   if (free >= 1e9) return ["ok", finding];
   return [free < 50e6 ? "fail" : "warn", finding, "free space on that disk"];
-}
-
-/** The folder of an output, which a run does not create. */
-async function outputFolder(file: string): Promise<Found> {
-  await checkFolder(file);
-  return disk(dirname(file));
 }
 
 /** Opens a cache as a run does, but creates none. */
@@ -256,14 +251,15 @@ const patienceMs = 5_000;
 
 /** Looks at the queue of a service: Redis, the lookups in it, its workers and their rate. */
 export async function* checkQueue(where: QueueAddress): Checks {
-  const found = await lookAt(where).catch((error: unknown) => error);
+  const found = await lookAt(where).catch((error: Error) => error);
   if (found instanceof ReputeError) yield failed("queue", found);
   else if (found instanceof Error) {
     const finding = `${faultText(found)}; runs wait for it`;
     yield ["queue", "fail", finding, "start Redis, or check the address"];
   } else {
-    const { shown, isKept, open, workers, rate } = found as QueueState;
+    const { shown, memory, open, workers, rate } = found;
     const finding = `${shown}, ${counted(open, "lookup")} waiting or open`;
+    const isKept = /^maxmemory(?:_policy:noeviction|:0)\r$/m.test(memory);
     if (isKept) yield ["queue", "ok", finding];
     else yield ["queue", "warn", `${finding}, may drop some`, "set maxmemory-policy noeviction"];
     const start = `start some: repute worker ${shown} --intel-url ${where.baseUrl}`;
@@ -273,40 +269,23 @@ export async function* checkQueue(where: QueueAddress): Checks {
   }
 }
 
-interface QueueState {
-  readonly shown: string;
-  /** Whether Redis drops nothing when its memory is full. */
-  readonly isKept: boolean;
-  readonly open: number;
-  readonly workers: number;
-  readonly rate: string | null;
-}
-
-async function lookAt(where: QueueAddress): Promise<QueueState> {
+async function lookAt(where: QueueAddress) {
   const shared = await openQueue(where);
   const { connection, queue } = shared;
   const { shown, redis, lastFault } = connection;
-  const late = new AbortController();
+  const late = AbortSignal.timeout(patienceMs);
   try {
-    return await Promise.race([
-      (async () => {
-        const [open, workers, rate, info] = await Promise.all([
-          queue.getJobCountByTypes("waiting", "active"),
-          queue.getWorkersCount(),
-          ratesText(shared),
-          redis.info("memory"),
-        ]);
-        const isKept = /^maxmemory(?:_policy:noeviction|:0)\r$/m.test(info);
-        return { shown, isKept, open, workers, rate };
-      })(),
-      new Promise<never>((_, reject) => {
-        const say = (): void => reject(new Error(`${shown} is away (${lastFault()})`));
-        const timer = setTimeout(say, patienceMs);
-        late.signal.addEventListener("abort", () => clearTimeout(timer));
-      }),
+    const asked = Promise.all([
+      queue.getJobCountByTypes("waiting", "active"),
+      queue.getWorkersCount(),
+      ratesText(shared),
+      redis.info("memory"),
     ]);
+    const [open, workers, rate, memory] = await raceAbort(asked, late);
+    return { shown, open, workers, rate, memory };
+  } catch (error) {
+    throw late.aborted ? new Error(`${shown} is away (${lastFault()})`, { cause: error }) : error;
   } finally {
-    late.abort();
     connection.close();
   }
 }

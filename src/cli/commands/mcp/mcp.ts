@@ -1,30 +1,20 @@
-import { apiOptions } from "../../../client/api/options.js";
 import { lookupOptions } from "../../../client/lookup/options.js";
 import { option, wholeNumber } from "../../../core/options.js";
 import { sourceOptions } from "../../../io/input/source-options.js";
 import { defineCommand } from "../../command.js";
-import { cliOptions } from "../../options/option-spec.js";
-
-const { intelUrl, timeout, apiKeyFile } = apiOptions.shape;
-const { bogons, exclude, urlQuery, cache, cacheTtl } = lookupOptions.shape;
-const { rate, concurrency, workers, retries, partialRetries } = lookupOptions.shape;
-const { local, synthetic } = cliOptions.shape;
+import { lookupGroups } from "../../services/services.js";
 
 const groups = {
-  Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
+  ...lookupGroups,
   Lookups: {
-    bogons,
-    exclude,
-    urlQuery,
-    cache,
-    cacheTtl,
+    ...lookupGroups.Lookups,
     maxTlp: option(sourceOptions.shape.maxTlp, {
       description:
         "Strictest TLP mark that may be sent. The assistant must then say how its items are marked; without a mark nothing is sent",
       value: "MARK",
     }),
   },
-  Pace: { rate, concurrency, workers, retries, partialRetries },
+  Pace: { ...lookupGroups.Pace, partialRetries: lookupOptions.shape.partialRetries },
   Run: {
     maxRequests: option(wholeNumber(1).default(200), {
       description: "Maximum number of requests of the session",

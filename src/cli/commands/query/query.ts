@@ -1,24 +1,11 @@
-import { apiOptions } from "../../../client/api/options.js";
-import { option } from "../../../core/options.js";
 import { lookupOptions } from "../../../client/lookup/options.js";
 import { runOptions } from "../../../jobs/enrich/options.js";
 import { defineCommand, quotaCode } from "../../command.js";
-import { cliOptions } from "../../options/option-spec.js";
-
-const { intelUrl, timeout, apiKeyFile } = apiOptions.shape;
-const { bogons, exclude, urlQuery, rate, concurrency, workers, retries, partialRetries } =
-  lookupOptions.shape;
-const { cache, cacheTtl } = lookupOptions.shape;
-const { local, synthetic } = cliOptions.shape;
+import { intelCallGroups, lookupGroups } from "../../services/services.js";
 
 const quickCheckGroups = {
-  Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
-  Lookups: { bogons, exclude, urlQuery, cache, cacheTtl },
-  Pace: { rate, concurrency, workers, retries },
-  Run: {
-    failOn: runOptions.shape.failOn,
-    json: option(cliOptions.shape.json, { description: "Print JSON lines on a terminal too" }),
-  },
+  ...lookupGroups,
+  Run: { failOn: runOptions.shape.failOn, ...intelCallGroups.Run },
 };
 
 const ofItems = {
@@ -44,7 +31,7 @@ export const queryCommand = defineCommand({
   ],
   groups: {
     ...quickCheckGroups,
-    Pace: { ...quickCheckGroups.Pace, partialRetries },
+    Pace: { ...lookupGroups.Pace, partialRetries: lookupOptions.shape.partialRetries },
   },
   examples: {
     "repute query 192.0.2.1 example.com --local":

@@ -41,47 +41,6 @@ import { type CommandCall, defineCommand, type SettingsOf } from "../../command.
 import { cliOptions } from "../../options/option-spec.js";
 import { diffOutputs, type OutputDiff, comparedColumns } from "../../../jobs/diff/diff-outputs.js";
 
-/** How to read an output, and what to compare it with. */
-interface ReportOptions extends Comparing {
-  readonly against?: string | undefined;
-  /** Which one `previous` is. Default by the date or run ID in the output's name */
-  readonly previous?: PreviousOf | undefined;
-  /** Name of the output in the report. @default as given */
-  readonly title?: string | undefined;
-  /** The output, if it is open already. */
-  readonly reading?: OutputReading | undefined;
-  /** Called if the previous output is passed over or missing. */
-  readonly onNotice?: ((message: string) => void) | undefined;
-}
-
-/**
- * Reads an output and counts what its report shows.
- *
- * @throws as `readOutput`; the signal's reason
- */
-async function makeReport(output: Output, options: ReportOptions): Promise<Report> {
-  const { prefix, stateDir, reading, signal } = options;
-  const changes = await changesOf(output, options);
-  const { manifest, columns, records } =
-    reading ?? (await readOutput(output, prefix, undefined, stateDir));
-  const rows = { columns, records: abortable(records, signal) };
-  return tallyReport(redactAddress(options.title ?? output.given), rows, manifest, changes);
-}
-
-/** What changed since the output that `--against` names. @throws UsageError `previous_unknown` */
-async function changesOf(
-  output: Output,
-  { against, previous, onNotice = () => undefined, ...comparing }: ReportOptions,
-): Promise<Changes | null> {
-  if (against === undefined) return null;
-
-  if (against !== previousWord)
-    return changesSince(parseOutput(against, "read"), output, comparing);
-  const pattern = previous?.pattern ?? patternOf(output);
-  if (pattern === null) throw previousUnknown(output.given);
-  return changesSincePrevious({ pattern, own: output, ...previous }, output, comparing, onNotice);
-}
-
 /** Stands for the newest earlier output in `--against`. */
 const previousWord = "previous";
 
@@ -125,13 +84,10 @@ export async function checkRunReport(settings: RunReportSettings): Promise<void>
   if (against !== undefined) checkAgainst(against, output);
   mustChooseColumns("the output", reportedColumns, columns);
   if (output.isStdout) {
-    throw new UsageError(
-      "report_needs_file",
-      "--report reads the output, which stdout does not keep",
-      {
-        hint: "write the rows to a file with -o OUT",
-      },
-    );
+    const message = "--report reads the output, which stdout does not keep";
+    throw new UsageError("report_needs_file", message, {
+      hint: "write the rows to a file with -o OUT",
+    });
   }
   if (!isObjectAddress(report) && !hasRunWords(dirname(report))) {
     await checkFolder(realPath(report));
@@ -169,11 +125,12 @@ function checkAgainst(against: string, output: Output): void {
  * @param onNotice called if the previous output is passed over or missing
  */
 export async function reportRun(
-  { output, prefix, report, against, stateDir }: RunReportSettings,
+  settings: RunReportSettings,
   run: PublishedRun,
   flags: readonly string[],
-  onNotice?: (message: string) => void,
+  onNotice: (message: string) => void,
 ): Promise<void> {
+  const { output, prefix, report, against, stateDir } = settings;
   if (report === undefined) return;
   const { manifest, local, staged } = run;
   const reading =
@@ -181,23 +138,30 @@ export async function reportRun(
       ? await readOutput(local, prefix, undefined, stateDir)
       : readStaged(staged, run, prefix);
   const start = startOf(manifest);
-  const { path } = manifest.output;
   const own = output.named(start);
-  const rows = path ?? own.given;
-  const previous = { pattern: output, own };
-  const options = { title: rows, reading, prefix, against, previous, stateDir, onNotice };
+  const rows = manifest.output.path ?? own.given;
   const page = namedAfter(report, start);
   try {
     if (!isObjectAddress(report)) await new NamedFolders().make(report, start);
-    await writeReportPage(page, await makeReport(own, options));
+    const changes = await changesOf(own, output, { prefix, against, stateDir }, onNotice);
+    await writeReportPage(page, await tallied(rows, reading, changes));
   } catch (error) {
     if (!(error instanceof FatalError)) throw error;
-    const from = against === undefined ? "" : ` --against ${shellWord(against)}`;
-    const flagText = flags.map((flag) => ` ${shellWord(flag)}`).join("");
-    const again = `repute report ${shellWord(rows)}${from}${flagText} -o ${shellWord(page)}`;
-    const hint = `the rows are in ${rows}; once this is mended, make the page: ${again}`;
+    const from = against === undefined ? [] : ["--against", against];
+    const words = [rows, ...from, ...flags, "-o", page].map(shellWord).join(" ");
+    const hint = `the rows are in ${rows}; once this is mended, make the page: repute report ${words}`;
     throw new FatalError(error.code, error.message, { cause: error, hint });
   }
+}
+
+function tallied(
+  title: string,
+  { manifest, columns, records }: OutputReading,
+  changes: Changes | null,
+  signal?: AbortSignal,
+): Promise<Report> {
+  const rows = { columns, records: abortable(records, signal) };
+  return tallyReport(redactAddress(title), rows, manifest, changes);
 }
 
 type RunReportSettings = Pick<FlatSettings, "to" | "prefix" | "columns" | "stateDir"> & {
@@ -256,8 +220,12 @@ async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
   const { context, settings, operand } = call;
   if (settings.output !== undefined) checkReportName(settings.output);
   const { signal, reporter } = context;
-  const onNotice = (message: string): void => reporter.notice(message);
-  const made = await makeReport(parseOutput(operand, "read"), { ...settings, onNotice, signal });
+  const { onNotice } = reporter.listener;
+  const output = parseOutput(operand, "read");
+  const { prefix, stateDir } = settings;
+  const changes = await changesOf(output, patternOf(output), { ...settings, signal }, onNotice);
+  const reading = await readOutput(output, prefix, undefined, stateDir);
+  const made = await tallied(output.given, reading, changes, signal);
   if (settings.output === undefined) {
     const { reportText } = await import("../../../jobs/report/text.js");
     const { printReport } = await import("../../terminal/terminal-output.js");
@@ -269,9 +237,6 @@ async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
   reporter.notice(`${headline(made)} ${settings.output}`);
   return 0;
 }
-
-/** Changes that a report lists. */
-const mostListed = 25;
 
 interface Comparing {
   /** Prefix of the added columns. Default the one that each manifest notes. */
@@ -293,6 +258,9 @@ export async function compareOutputs(
   return diffOutputs(await rowsOf(earlier), await rowsOf(later));
 }
 
+/** Changes that a report lists. */
+const mostListed = 25;
+
 /** What changed since an earlier output, for a report. @throws as `compareOutputs` */
 async function changesSince(
   earlier: Output,
@@ -308,29 +276,26 @@ async function changesSince(
   return { earlier: redactAddress(earlier.given), counts: diff.counts, worst };
 }
 
-interface PreviousOf {
-  /** The outputs, with `{date}` or `{run_id}`. */
-  readonly pattern: Output;
-  /** The later output, which is one of them. */
-  readonly own: Output;
-}
-
 /**
- * What changed since the newest earlier output of the same pattern that can be read; null if there is
- * none.
+ * What changed since the output that `--against` names; null without it. `previous` is the newest
+ * earlier output of the pattern that can be read; null if there is none.
  *
  * @param onNotice called for each output that is passed over, and if there is none
+ * @throws UsageError `previous_unknown` without a pattern; as `compareOutputs`
  */
-async function changesSincePrevious(
-  { pattern, own }: PreviousOf,
-  later: Output,
-  comparing: Comparing,
+async function changesOf(
+  own: Output,
+  pattern: Output | null,
+  { against, ...comparing }: Comparing & { readonly against?: string | undefined },
   onNotice: (message: string) => void,
 ): Promise<Changes | null> {
+  if (against === undefined) return null;
+  if (against !== previousWord) return changesSince(parseOutput(against, "read"), own, comparing);
+  if (pattern === null) throw previousUnknown(own.given);
   for (const earlier of await previousOutputs(pattern, own)) {
     let fault = await faultOf(earlier, comparing.stateDir);
     try {
-      if (fault === null) return await changesSince(earlier, later, comparing);
+      if (fault === null) return await changesSince(earlier, own, comparing);
     } catch (error) {
       comparing.signal?.throwIfAborted();
       if (!(error instanceof ReputeError)) throw error;

@@ -4,7 +4,7 @@ import type { EnrichJob, ReadingSettings } from "../../../jobs/enrich/types.js";
 import { type CommandCall, type SettingsOf, defineCommand } from "../../command.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import type { Session } from "../../../client/session/session.js";
-import { withSession, withServices } from "../../services/services.js";
+import { lookupGroups, withSession, withServices } from "../../services/services.js";
 import type { CliContext } from "../../terminal/cli-context.js";
 import { ProgressDisplay } from "../../terminal/progress-display.js";
 import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../../core/errors.js";
@@ -15,20 +15,18 @@ import { sourceOptions } from "../../../io/input/source-options.js";
 import { exitCodeOfManifest, printSummary, readingFlags } from "./summary.js";
 import type { ServiceAccess } from "../../../client/session/types.js";
 import { userStateFolder } from "../../../core/files/folders.js";
-import { apiOptions } from "../../../client/api/options.js";
 import { lookupOptions } from "../../../client/lookup/options.js";
 import { tableOptions, writingOptions } from "../../../io/output/options.js";
 import { cliOptions, unattendedOptions } from "../../options/option-spec.js";
 
-const { local, synthetic, report, against, json, quiet } = cliOptions.shape;
-const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
+const { report, against, json, quiet } = cliOptions.shape;
 const { tagIps, ...files } = writingOptions.shape;
 const { lookups, bogons, exclude, urlQuery, cache, cacheTtl, ...pace } = lookupOptions.shape;
 
 export const runGroups = {
   Output: files,
   Tables: tableOptions.shape,
-  Service: { intelUrl, local, synthetic, timeout, apiKeyFile },
+  Service: lookupGroups.Service,
   Lookups: { lookups, bogons, exclude, urlQuery, cache, cacheTtl },
   Pace: pace,
   Run: { ...runOptions.shape },
@@ -94,7 +92,8 @@ async function runWith(
     onPublished: async (run) => {
       // The run has ended well, whatever becomes of its report.
       if (isRefusal(run.manifest.exit_reason)) return;
-      reported = reports?.reportRun(settings, run, readingFlags(output, settings), job.onNotice);
+      const { onNotice } = context.reporter.listener;
+      reported = reports?.reportRun(settings, run, readingFlags(output, settings), onNotice);
       await reported?.catch(() => undefined);
     },
     onFinished: (step) => void (lastStep = step),
@@ -121,14 +120,13 @@ async function runWith(
 }
 
 function jobOf(
-  { context, settings: flat, shownCommand }: EnrichJobCall,
+  { context, settings, shownCommand }: EnrichJobCall,
   session: Session,
   input: RunInput,
 ): EnrichJob {
-  const settings = inGroups(flat);
   return {
     input,
-    settings,
+    settings: inGroups(settings),
     session,
     stdout: context.stdout,
     stateFolder: userStateFolder(context.env),
@@ -137,8 +135,7 @@ function jobOf(
     signal: context.signal,
     clock: context.clock,
     onRunId: (runId) => void (context.reporter.runId = runId),
-    onWarning: (message) => context.reporter.warning(message),
-    onNotice: (message) => context.reporter.notice(message),
+    ...context.reporter.listener,
   };
 }
 
@@ -209,14 +206,10 @@ export async function enrichInput(
   context: CliContext,
   settings: ReadingSettings & FolderSettings = {},
 ): Promise<RunInput> {
-  const { reporter } = context;
   const names = inputNames(operands, context, "rows");
   const { inputNamed } = await import("../../../jobs/enrich/choose-inputs.js");
   const stdin = () => ({ stream: context.stdin(), name: "stdin" });
-  return inputNamed(names, stdin, settings, {
-    onNotice: (notice) => reporter.notice(notice),
-    onWarning: (warning) => reporter.warning(warning),
-  });
+  return inputNamed(names, stdin, settings, context.reporter.listener);
 }
 
 /**
