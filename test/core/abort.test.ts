@@ -83,7 +83,7 @@ test("a member that left a group is not aborted", () => {
   const groups = new AbortGroups();
   const aborted: string[] = [];
   const member = (name: string) => ({
-    abort: (reason: unknown) => aborted.push(`${name} ${reason}`),
+    abort: (reason: unknown) => aborted.push(`${name} ${String(reason)}`),
   });
   const leave = groups.join(controller.signal, member("gone"));
   groups.join(controller.signal, member("here"));
