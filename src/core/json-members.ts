@@ -25,17 +25,6 @@ export function objectText(members: ReadonlyMap<string, string>): string {
   return `{${Array.from(members, ([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`;
 }
 
-export function elementTexts(array: string): string[] {
-  const elements: string[] = [];
-  let at = skipSpace(array, array.indexOf("[") + 1);
-  while (array.charCodeAt(at) !== closeBracket) {
-    const end = endOfValue(array, at);
-    elements.push(array.slice(at, end));
-    at = skipSeparator(array, end);
-  }
-  return elements;
-}
-
 /** The cell text of a JSON value: a string's content, "" for null, otherwise the JSON itself. */
 export function cellText(value: string): string {
   const first = value.charCodeAt(0);

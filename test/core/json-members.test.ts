@@ -1,12 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import {
-  cellText,
-  elementTexts,
-  memberTexts,
-  wellFormedJson,
-  readJson,
-} from "../../src/core/json-members.js";
+import { cellText, memberTexts, wellFormedJson, readJson } from "../../src/core/json-members.js";
 import { anyText } from "../helpers/any-text.js";
 
 describe("memberTexts", () => {
@@ -37,16 +31,6 @@ describe("memberTexts", () => {
       ),
     );
   });
-});
-
-it("elementTexts keeps each element as written", () => {
-  expect(elementTexts('[ 1.0,"a,b" ,[2, 3],{"c":[]} , null]')).toEqual([
-    "1.0",
-    '"a,b"',
-    "[2, 3]",
-    '{"c":[]}',
-    "null",
-  ]);
 });
 
 it.each([

@@ -2,8 +2,7 @@ import { detached } from "../../core/bytes.js";
 import { readHostname } from "../../core/item/hostname.js";
 import { refangText } from "../../core/item/refang.js";
 import { readSendable, type WrittenItem, readWord, withoutTail } from "../../core/item/word.js";
-import { judgeWord, type Judgement } from "./is-meant.js";
-import { isAlone } from "./text-place.js";
+import { isAlone, judgeWord, type Judgement } from "./is-meant.js";
 
 /**
  * Makes a function that finds the items in whole lines of any text, defanged or not, and returns the

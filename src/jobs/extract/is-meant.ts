@@ -1,17 +1,6 @@
-import { readHostname } from "../../core/item/hostname.js";
+import { fileExtensions } from "../../core/item/detect.js";
+import { hasPublicSuffix, readHostname } from "../../core/item/hostname.js";
 import type { WrittenItem } from "../../core/item/word.js";
-import {
-  fileName,
-  isAlone,
-  isCodeAround,
-  isListedWithFiles,
-  isQuoted,
-  lineAfter,
-  lineBefore,
-  nameOfValue,
-  startsLine,
-  type TextPlace,
-} from "./text-place.js";
 
 /** Groups words; a word has one group. */
 function groups<G extends string>(words: Record<G, string>): ReadonlyMap<string, G> {
@@ -162,7 +151,7 @@ function isHostAt(place: TextPlace, names: Names, isPlain: boolean): boolean {
 }
 
 function isHostNotFile(names: Names, place: TextPlace): boolean {
-  if (isAlone(place)) return !isListedWithFiles(place) && isListed(place);
+  if (isAlone(place)) return !isListedWithFiles(place) && !isCodeAround(place);
   if (isNamedAsFile(names) || isCitedAsFile(place, names)) return false;
   const told = kindInLine(place);
   if (told !== null) return told === "host";
@@ -181,26 +170,21 @@ function isSetOff(place: TextPlace, { value }: Names): boolean {
   return /^:\s/.test(place.text.slice(behind, behind + 2)) && startsLine(place);
 }
 
-/**
- * Whether a name is in a Markdown link, has a place in it (`url.md#class-url`), or something is in it; or is in
- * another one, in the header of RCS, or in the statistics of a patch.
- */
-function isCitedAsFile(place: TextPlace, { value, labels }: Names): boolean {
+/** Whether a name is in a Markdown link, in the header of RCS, in another one, or has one in it. */
+function isCitedAsFile(place: TextPlace, { labels }: Names): boolean {
   const after = lineAfter(place);
   return (
     /(?:\](?:\(|: *)|\bin [`"']?)$/.test(lineBefore(place)) ||
-    /^(?:[`"']?\](?:\(|\[|:)|,v \d|\s*\|\s+(?:\d+ [+-]|Bin ))/.test(after) ||
-    /^ in \S+\.(\w+)/.exec(after)?.[1] === labels.at(-1) ||
-    place.text.startsWith("#", place.at + value.length)
+    /^(?:[`"']?\](?:\(|\[|:)|,v \d)/.test(after) ||
+    /^ in \S+\.(\w+)/.exec(after)?.[1] === labels.at(-1)
   );
 }
 
 function isHostNotMember({ labels, ending }: Names, place: TextPlace): boolean {
   const first = labels[0]!;
   const object = objects.get(first);
-  if (fileBehind.test(labels.at(-2)!)) return false;
   if (object === "object" || (object === "shared" && ending === "member")) return false;
-  if (isAlone(place)) return isListed(place);
+  if (isAlone(place)) return !isCodeAround(place);
   // `data.id, data.url`, `lookup[token.name, token.id]`
   const line = `${lineBefore(place)}\n${lineAfter(place)}`;
   if (isInCode(place) || line.includes(`${first}.`)) return false;
@@ -212,27 +196,15 @@ function isHostNotMember({ labels, ending }: Names, place: TextPlace): boolean {
   return !isCodeAround(place);
 }
 
-/** Whether a name alone in its line is neither among code nor the title of a page about it. */
-function isListed(place: TextPlace): boolean {
-  return (
-    !isCodeAround(place) &&
-    !/^\r?\n\s*([~=-])\1{3}/.test(place.text.slice(place.end, place.end + 64))
-  );
-}
-
 const fileStem =
   /^(?:readme|changelog|changes|news|todo|licen[cs]e|copying|copyright|notice|authors|security|contributing|install|setup|main|index|lib|mod|conf|config|configure|tests?|utils?|init|manage|makefile|build|run|script|start|stop|(?:lib|nss-|pam-)[\w-]+)$/;
-const fileBehind =
-  /^(?:pdf|docx?|xlsx?|pptx?|txt|jpe?g|png|tar|min|exe|html?|xml|json|csv|css|js)$/;
-const port = /:(?:80|443|\d{4,5})$/;
 
 /** Whether the name itself is spelled as a file's. */
-function isNamedAsFile({ value, name, labels }: Names): boolean {
-  const [stem = ""] = labels;
-  if (/[A-Z]{2}.*\.[a-z]+$|[a-z\d]\.[A-Z]+$|^[A-Z][a-z]+\.app$|_/.test(name)) return true;
-  if (labels.length === 2 && fileStem.test(stem)) return true;
-  if (labels.length > 2 && fileBehind.test(labels.at(-2)!)) return true;
-  return value.includes(":") && !port.test(value);
+function isNamedAsFile({ name, labels }: Names): boolean {
+  return (
+    /[A-Z]{2}.*\.[a-z]+$|[a-z\d]\.[A-Z]+$|^[A-Z][a-z]+\.app$|_/.test(name) ||
+    (labels.length === 2 && fileStem.test(labels[0]!))
+  );
 }
 
 const operator = /^["'`]?\s*(?:[=!<>]=|[+*%|&]=?\s|=\s|=>|\?\s|\[|;\s*$|\)\s*[{;)\]])/;
@@ -263,8 +235,6 @@ const toldBehind = new RegExp(
   `^["'\`)]*[\\s,]\\s*(?:(?<host>domains?|domain-name|host(?:name)?|sites?|servers?|resolv\\w+|from \\d|was registered|answer\\w*)|versions?|is (?:called|run|sourced|executed)|${fileWords}|${codeWords})(?![\\w-]|\\.\\w)`,
   "i",
 );
-/** `ltmain.sh - auxiliary file`, `tidy.pl is a script that …` */
-const described = /^["'`)]*\s+(?:[-–—]+|(?:is|was) (?:an?|the|one))\s(.{1,48})/;
 const wordReach = 64;
 /** What is said of another name, which no comma or "and" joins with this one. */
 const otherName = /^.*[\w-]\.[\w-]+[^\s,;]*\s+(?!(?:and|or|und|et|y|&)\s)/s;
@@ -273,20 +243,14 @@ const otherName = /^.*[\w-]\.[\w-]+[^\s,;]*\s+(?!(?:and|or|und|et|y|&)\s)/s;
 function kindInLine(place: TextPlace): "host" | "other" | null {
   const behind = toldBehind.exec(lineAfter(place));
   if (behind !== null) return behind.groups?.["host"] === undefined ? "other" : "host";
-  const description = described.exec(lineAfter(place))?.[1] ?? "";
-  const kinds = kindsIn(description);
-  if (kinds.length > 0) return kinds.includes("host") ? "host" : "other";
-  return kindsIn(lineBefore(place).slice(-wordReach).replace(otherName, "")).at(-1) ?? null;
-}
-
-function kindsIn(text: string): readonly ("host" | "other")[] {
-  const kinds: ("host" | "other")[] = [];
+  const before = lineBefore(place).slice(-wordReach).replace(otherName, "");
+  let nearest: "host" | "other" | null = null;
   // matchAll would copy the expression for every name.
   told.lastIndex = 0;
-  for (let word = told.exec(text); word !== null; word = told.exec(text)) {
-    kinds.push(word.groups?.["host"] === undefined ? "other" : "host");
+  for (let word = told.exec(before); word !== null; word = told.exec(before)) {
+    nearest = word.groups?.["host"] === undefined ? "other" : "host";
   }
-  return kinds;
+  return nearest;
 }
 
 const fileKey =
@@ -298,4 +262,110 @@ const hostKey =
 function kindOfValue(place: TextPlace): "host" | "file" | null {
   const name = nameOfValue(place);
   return fileKey.test(name) ? "file" : hostKey.test(name) ? "host" : null;
+}
+
+/** Where the word with an item begins and ends in its text. */
+interface TextPlace {
+  readonly text: string;
+  readonly at: number;
+  readonly end: number;
+}
+
+/** Members of code and lists are short; what is further away says little. */
+const reach = 160;
+
+function lineBefore({ text, at }: TextPlace): string {
+  const before = text.slice(Math.max(0, at - reach), at);
+  return before.slice(Math.max(before.lastIndexOf("\n"), before.lastIndexOf("\r")) + 1);
+}
+
+function lineAfter({ text, end }: TextPlace): string {
+  return /^[^\n\r]*/.exec(text.slice(end, end + reach))![0];
+}
+
+/** Whether quotes enclose exactly the word. */
+function isQuoted({ text, at, end }: TextPlace): boolean {
+  const quote = text.charAt(at - 1);
+  return (quote === '"' || quote === "'") && text.charAt(end) === quote;
+}
+
+const bullet = /^\s*(?:>\s)?\s*(?:[-*•·+]|\d{1,3}[.)])?[\s"'`<|]*$/;
+const lineTail = /^[\s"'`>|,;.]*$/;
+
+/** Whether a word begins its line, perhaps as an entry of a list. */
+function startsLine(place: TextPlace): boolean {
+  return bullet.test(lineBefore(place));
+}
+
+/** Whether a line holds nothing else than the word. */
+export function isAlone(place: TextPlace): boolean {
+  return startsLine(place) && lineTail.test(lineAfter(place));
+}
+
+/** Endings of files that are no top-level domains. */
+const fileEndings = [...fileExtensions].filter((ending) => !hasPublicSuffix(`a.${ending}`));
+const files = `[\\w-]\\.(?:${fileEndings.join("|")})(?![\\w-]|\\.\\w)`;
+const fileName = new RegExp(files, "i");
+/** A line that is a file's name or a path. */
+const fileLine = new RegExp(`^\\S*${files}\\S?$|^[~.]{0,2}/?(?:[\\w.-]+/)+[\\w.-]*$`, "i");
+
+const nearLines = 512;
+
+/** Whether a line next to the word's is the name of a file: a listing has one kind. */
+function isListedWithFiles({ text, at, end }: TextPlace): boolean {
+  const before = text.slice(Math.max(0, at - nearLines), at).split(/\r?\n|\r/);
+  const after = text.slice(end, end + nearLines).split(/\r?\n|\r/);
+  return [...linesUntilGap(before.reverse()), ...linesUntilGap(after)].some((line) =>
+    fileLine.test(line),
+  );
+}
+
+/** Up to three lines from the second on, before an empty one. */
+function linesUntilGap(lines: readonly string[]): readonly string[] {
+  const near = lines.slice(1, 4).map((line) => line.replaceAll(/^[\s"'`*•-]+|[\s"'`,;]+$/g, ""));
+  const gap = near.indexOf("");
+  return gap < 0 ? near : near.slice(0, gap);
+}
+
+const key =
+  /(?:^|[\s{,[(])(["']?)([a-z][\w .:@-]{0,40}?)\1\s*(?:[:=]|=>)\s*\[?\s*(?:(["'])[^"'\n]{0,80}\3\s*,\s*){0,9}$/i;
+const type =
+  /"(?:type|kind|category|data_?type|ioc_?type|indicator_?type|object_relation)"\s*:\s*"([^"]*)"/i;
+
+/** What a quoted value is called, and the type that a JSON object declares for it. */
+function nameOfValue({ text, at, end }: TextPlace): string {
+  const before = text.slice(Math.max(0, at - 1 - 2 * reach), at - 1);
+  const name = key.exec(before)?.[2];
+  if (name === undefined) return "";
+  const object =
+    before.slice(Math.max(before.lastIndexOf("{"), before.lastIndexOf("}")) + 1) +
+    /^[^{}]*/.exec(text.slice(end, end + 2 * reach))![0];
+  return `${type.exec(object)?.[1] ?? ""} ${name}`;
+}
+
+/**
+ * What code has, and text about code: names with `_`, calls, options, paths, numbers of issues, ends of
+ * lines. Each begins with a character that few words have.
+ */
+const signs = new RegExp(
+  [
+    /_(?<=\w_)(?=\w)|\((?<=\w\()|#\d|-(?<=\s--?)[a-z]|`\w|::(?<=\w::)(?=\w)|->/,
+    /\/(?<=[\s(`][a-z][\w-]{0,40}\/)[\w-]+[./][a-z]/,
+    /:(?<=[a-z]\.[a-z]{1,3}:)\s/,
+    /\.(?<=\w\.)(?:c|h|cpp|hpp|rst|m4|patch|diff|toml|css|deb)\b/,
+    /\n(?<=[;{([]\r?\n)|\n[ \t]*(?:[})*@\]]|\/\/|>>> |\.[A-Z])/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "gi",
+);
+const mostSigns = 3;
+const nearCode = 600;
+
+/** Whether the text around a place is code, or about code. */
+function isCodeAround({ text, at, end }: TextPlace): boolean {
+  const around = text.slice(Math.max(0, at - nearCode), end + nearCode);
+  signs.lastIndex = 0;
+  for (let count = 1; signs.test(around); count++) if (count >= mostSigns) return true;
+  return false;
 }
