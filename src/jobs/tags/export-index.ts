@@ -53,15 +53,12 @@ const exportedTag = z.object({
     reserved: count.nullable(),
     excluded: z.array(z.object({ path: z.string(), sha256: z.string(), addresses: count })),
   }),
-  ipv4: count,
-  ipv6: count,
   /** Digest of the list as text, one address per line: that of the `.txt` file, if written. */
   sha256: z.string(),
   /** The list that the counts below compare with; null for a first export, which adds all. */
   previous: pinned.nullable(),
   added: count,
   removed: count,
-  unchanged: count,
   /** Prefix of the tag's file names. */
   stem: fileName,
   sets,

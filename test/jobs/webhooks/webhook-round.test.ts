@@ -81,13 +81,6 @@ test("case show prints the new state", async () => {
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { id: "case-2001", state: "RESOLVED" }]);
 });
 
-test("repeats a failed call with the same idempotency key", async () => {
-  const { receiver, url } = await stage([reply(503), reply(204)], "hello");
-  expect(await move(url)).toMatchObject({ fired: [{ status: 204 }] });
-  const keys = receiver.requests.map(({ headers }) => headers["idempotency-key"]);
-  expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
-});
-
 test("reports a payload with a field missing from the context, and does not send it", async () => {
   const { receiver, url } = await stage([], { to: "{{ s.resolver_data.Mail }}" });
   const error = expect.stringContaining("s.resolver_data.CustomerEmail") as string;
