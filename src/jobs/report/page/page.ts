@@ -13,9 +13,10 @@ import { type Offender, outcomes, type Report, type TopCounts, total } from "../
 import { html, pageOf, type Html, tableOf } from "./html.js";
 import { changeCounts, changeTotal, defangLinks } from "../phrases.js";
 import { madeUpOf } from "../../../core/manifest.js";
-import { timelineOf } from "../timeline.js";
-import { bar, outcomeBar, timelineChart } from "./charts.js";
+import { type Timeline, timelineOf } from "../timeline.js";
 import { changeTable, itemName, verdictName } from "./diff-page.js";
+import { scaleLinear } from "d3-scale";
+import { area, curveStepAfter } from "d3-shape";
 
 export function reportPage(report: Report): string {
   const madeUp = madeUpOf(report.run ?? {});
@@ -95,7 +96,7 @@ function tiles({ outcomes: counts, rows }: Report): Html {
   return html`<ul class="tiles">
       ${list}
     </ul>
-    ${rows > 0 && html`<div class="whole">${outcomeBar(counts)}</div>`}`;
+    ${rows > 0 && html`<div class="whole">${bar(counts, total(counts))}</div>`}`;
 }
 
 function kinds({ kinds: list }: Report): Html | null {
@@ -105,7 +106,7 @@ function kinds({ kinds: list }: Report): Html | null {
   );
   const rows = list.map(({ kind, outcomes: counts }) => [
     kindName(kind),
-    outcomeBar(counts),
+    bar(counts, total(counts)),
     total(counts),
     ...outcomes.map((outcome) => counts[outcome] || html`<span class="soft">0</span>`),
   ]);
@@ -135,7 +136,7 @@ function countTable(what: string, counts: TopCounts): Html {
   const most = entries[0]?.count ?? 0;
   const rows = entries.map(({ name, count }) => [
     html`<bdi>${name}</bdi>`,
-    bar(count, most),
+    bar({ plain: count }, most),
     count,
   ]);
   const more = moreText(counts);
@@ -222,4 +223,82 @@ function run(report: Report): Html {
         <dd>${isCode ? html`<code>${value}</code>` : value}</dd>`,
   );
   return html`<dl class="facts">${facts}</dl>`;
+}
+
+/** A bar of a part for each count, in its colour; numbers beside it say the same. */
+function bar(counts: Readonly<Record<string, number>>, whole: number): Html {
+  let counted = 0;
+  const parts = Object.entries(counts).map(([name, count]) => {
+    const [start, width] = [counted, count].map((each) => round((100 * each) / whole));
+    counted += count;
+    return count > 0 && html`<rect class="${name}" x="${start!}" width="${width!}" height="10" />`;
+  });
+  return html`<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+    ${parts}
+  </svg>`;
+}
+
+/** Where in the drawing each series stands, in pixels from its top. */
+const panels = [
+  { name: "Last seen", member: "lastSeen", top: 26 },
+  { name: "First seen", member: "firstSeen", top: 136 },
+] as const;
+const panelHeight = 70;
+
+/** First and last seen as two step charts above one axis. */
+function timelineChart({ unit, buckets, end, ticks }: Timeline): Html {
+  const x = scaleLinear([buckets[0]!.start, end], [0, 100]);
+  const most = Math.max(...buckets.flatMap(({ firstSeen, lastSeen }) => [firstSeen, lastSeen]));
+  const y = scaleLinear([0, Math.max(most, 1)], [100, 0]);
+  const series = panels.map(({ name, member, top }) => {
+    const shape = area<Timeline["buckets"][number]>()
+      .x(({ start }) => round(x(start)))
+      .y0(100)
+      .y1((bucket) => round(y(bucket[member])))
+      .curve(curveStepAfter);
+    const peak = buckets.reduce((a, b) => (b[member] > a[member] ? b : a));
+    return html`<text class="series" y="${top - 10}">${name}</text>
+      <text class="peak" x="100%" y="${top - 10}"
+        >${peak[member] > 0 && `most in ${peak.name}: ${formatCount(peak[member])}`}</text
+      >
+      <svg
+        y="${top}"
+        height="${panelHeight}"
+        width="100%"
+        viewBox="0 0 100 100"
+        preserveAspectRatio="none"
+      >
+        <path
+          class="${member}"
+          d="${shape([...buckets, { ...buckets.at(-1)!, start: end }]) ?? ""}"
+        />
+      </svg>
+      <line x1="0" x2="100%" y1="${top + panelHeight}" y2="${top + panelHeight}" />`;
+  });
+  const axisTop = panels[1].top + panelHeight;
+  const marks = ticks.map(({ at, label }, index) => {
+    const place = round(x(at));
+    const anchor = place < 4 ? "start" : place > 96 ? "end" : "middle";
+    return html`<g class="${index % 2 === 0 ? "tick" : "tick odd"}"
+      ><line x1="${place}%" x2="${place}%" y1="${axisTop}" y2="${axisTop + 5}" /><text
+        x="${place}%"
+        y="${axisTop + 19}"
+        text-anchor="${anchor}"
+        >${label}</text
+      ></g
+    >`;
+  });
+  return html`<svg
+    class="timeline"
+    width="100%"
+    height="${axisTop + 24}"
+    role="img"
+    aria-label="First and last seen by ${unit}; the table below has the numbers"
+  >
+    ${series}${marks}
+  </svg>`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
 }
