@@ -146,8 +146,15 @@ function rateWindow(name: string, { count, perMs }: Rate): PaceWindow {
   };
 }
 
-/** The limit of a rate found by search: it makes up for lateness, and for nothing else. */
+/** Below this interval in milliseconds, timers are too coarse to send late requests one by one. */
+const coarseMs = 5;
+
+/**
+ * The limit of a rate found by search: it makes up for lateness, and for nothing else. Late requests move
+ * together by a tenth, since some limiters admit no two at once.
+ */
 function foundWindow(perSecond: number): PaceWindow {
   const interval = 1000 / perSecond;
-  return { name: "found", interval, backlog: atOnceMs, fast: interval, late: atOnceMs };
+  const [fast, late] = interval < coarseMs ? [interval, atOnceMs] : [interval / 1.1, 1];
+  return { name: "found", interval, backlog: atOnceMs, fast, late };
 }

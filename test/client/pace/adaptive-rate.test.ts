@@ -28,6 +28,15 @@ test.each(Object.entries(servers))(
   },
 );
 
+test("a limit of 50/s that admits no two requests at once is found", async () => {
+  const seconds = await simulatePace(
+    tokenBucket(() => 50, 1),
+    60,
+  );
+  expect(used(seconds, 50, 10, 60)).toBeGreaterThanOrEqual(0.7);
+  expect(throttledShare(seconds.slice(10))).toBeLessThanOrEqual(0.02);
+});
+
 test.each(Object.entries(servers))(
   "%s of 150/s that asks for a wait of a second is found and used",
   async (_, server) => {
