@@ -1,4 +1,4 @@
-import { groups, inSections, membersOf } from "../../src/cli/command-list.js";
+import { inSections } from "../../src/cli/command-list.js";
 import {
   type Command,
   exitCodesOf,
@@ -98,12 +98,9 @@ function sectionText(
   members: readonly Command[],
   shared: ReadonlyMap<string, SharedFlag>,
 ): string {
-  const itsGroups = groups.filter(({ name }) => membersOf(name, members).length > 0);
-  return [
-    `## ${title}`,
-    ...itsGroups.flatMap(({ description }) => description),
-    ...members.flatMap((command) => commandText(command, shared)),
-  ].join("\n\n");
+  return [`## ${title}`, ...members.flatMap((command) => commandText(command, shared))].join(
+    "\n\n",
+  );
 }
 
 function commandText(command: Command, shared: ReadonlyMap<string, SharedFlag>): readonly string[] {
