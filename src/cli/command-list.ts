@@ -53,10 +53,8 @@ const loaders: Readonly<Record<CommandName, () => Promise<Command>>> = Object.as
   ...Object.values(sections),
 );
 
-/** The names of all commands, in the order of the help. */
 export const commandNames = Object.keys(loaders) as readonly CommandName[];
 
-/** Commands under their headings, in the order of the help. */
 export function inSections(
   commands: readonly Command[],
 ): readonly (readonly [title: string, commands: readonly Command[]])[] {
@@ -88,7 +86,6 @@ export function commandNamed(
   return names.find((name) => name === two) ?? names.find((name) => name === first) ?? null;
 }
 
-/** Commands that share their first word. */
 export const groups: readonly CommandGroup[] = [
   {
     name: "tags",

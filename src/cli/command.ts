@@ -5,7 +5,6 @@ import type { CliContext } from "./terminal/cli-context.js";
 import { UsageError } from "../core/errors.js";
 import type { RunWatch } from "./unattended/run-watch.js";
 
-/** One call of a command, with validated settings. */
 export interface CommandCall<Settings> extends LoadedSettings<Settings> {
   /** Arguments other than flags, in order. */
   readonly operands: readonly string[];
@@ -53,14 +52,13 @@ export interface Command {
   /** Variables other than those of the options and their secrets. */
   readonly variables?: readonly (readonly [name: string, meaning: string])[];
   /**
-   * Runs the command and resolves to the exit code.
+   * Runs the command and resolves to its exit code, if that is not 0.
    *
    * @throws UsageError, FatalError, InterruptedError
    */
-  readonly run: (call: CommandCall<unknown>) => Promise<number>;
+  readonly run: (call: CommandCall<unknown>) => Promise<number | void>;
 }
 
-/** Commands that share their first word. */
 export interface CommandGroup {
   readonly name: string;
   /** One line for shell completion. */
@@ -69,7 +67,6 @@ export interface CommandGroup {
   readonly description: readonly string[];
 }
 
-/** The settings of all groups together. */
 export type SettingsOf<Groups extends OptionGroups> = Intersection<
   { [Title in keyof Groups]: z.output<z.ZodObject<Groups[Title]>> }[keyof Groups]
 >;
@@ -80,13 +77,12 @@ type Intersection<Union> = (Union extends unknown ? (each: Union) => void : neve
   ? All
   : never;
 
-/** A command with typed settings. */
 interface CommandDefinition<Groups extends OptionGroups> extends Omit<
   Command,
   "options" | "groups" | "run"
 > {
   readonly groups: Groups;
-  readonly run: (call: CommandCall<SettingsOf<Groups>>) => Promise<number>;
+  readonly run: (call: CommandCall<SettingsOf<Groups>>) => Promise<number | void>;
 }
 
 /** The options of a command by section: the rare ones of all its groups are the last. */
@@ -152,7 +148,6 @@ export function noOperands(command: string, operands: readonly string[]): void {
   );
 }
 
-/** How to call a command. */
 export function usageOf({
   name,
   usage,

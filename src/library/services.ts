@@ -20,10 +20,14 @@ import type { z } from "zod";
 import { explainIssue, nearestAllowed } from "../core/options.js";
 import { didYouMean } from "../core/wording/did-you-mean.js";
 
-type AddressName = "url" | "opsUrl" | "caseUrl";
+/** For each address: its credential, the code of the error without it, and one such as it. */
+const addresses = {
+  url: ["apiKey", "intel_url_missing", "https://intel.example/beta"],
+  opsUrl: ["accessToken", "ops_url_missing", "https://ops.example"],
+  caseUrl: ["caseApiKey", "case_url_missing", "https://cases.example"],
+} as const;
 
-/** Credential of each address. */
-const credentials = { url: "apiKey", opsUrl: "accessToken", caseUrl: "caseApiKey" } as const;
+type AddressName = keyof typeof addresses;
 
 /** The services of a client: each is opened when first needed, and all are closed together. */
 export class Services {
@@ -123,11 +127,14 @@ export class Services {
   async #service(name: AddressName): Promise<ServiceAccess> {
     const { settings } = this;
     const url = settings[name];
-    const credential = settings[credentials[name]] ?? null;
-    if (url !== undefined) {
-      return { url, name: url, credential, embedded: false };
+    const [key, code, example] = addresses[name];
+    const credential = settings[key] ?? null;
+    if (url !== undefined) return { url, name: url, credential, embedded: false };
+    if (!settings.local) {
+      throw new UsageError(code, `this call needs ${name}`, {
+        hint: `give it as in repute({ ${name}: "${example}" })`,
+      });
     }
-    if (!settings.local) throw missing(name);
     const { sampleAccessToken, sampleCaseApiKey } = await import("../service/service.js");
     const service = await (this.#embedded ??= this.#startEmbedded());
     const samples = { url: null, opsUrl: sampleAccessToken, caseUrl: sampleCaseApiKey };
@@ -149,33 +156,18 @@ export class Services {
   }
 }
 
-function missing(name: AddressName): UsageError {
-  const example = {
-    url: ["intel_url_missing", "https://intel.example/beta"],
-    opsUrl: ["ops_url_missing", "https://ops.example"],
-    caseUrl: ["case_url_missing", "https://cases.example"],
-  } as const;
-  const [code, address] = example[name];
-  return new UsageError(code, `this call needs ${name}`, {
-    hint: `give it as in repute({ ${name}: "${address}" })`,
-  });
-}
-
 /** @throws UsageError `invalid_setting` that names each wrong option, and `intel_url_missing` */
 export function clientSettings(options: ReputeOptions): ClientSettings {
   const settings = checkedOptions("repute()", clientSchema, options);
   const { url, opsUrl, caseUrl, local } = settings;
-  const addresses = [url, opsUrl, caseUrl].filter((address) => address !== undefined);
-  if (local && addresses.length > 0) {
-    throw new UsageError(
-      "local_and_intel_url",
-      "repute(): local and an address exclude each other",
-      {
-        hint: "keep one: local for the embedded service, or the address of a real one",
-      },
-    );
+  const hasAddress = (url ?? opsUrl ?? caseUrl) !== undefined;
+  if (local && hasAddress) {
+    const message = "repute(): local and an address exclude each other";
+    throw new UsageError("local_and_intel_url", message, {
+      hint: "keep one: local for the embedded service, or the address of a real one",
+    });
   }
-  if (!local && addresses.length === 0) {
+  if (!local && !hasAddress) {
     throw new UsageError("intel_url_missing", "repute(): url is missing", {
       hint: 'give the address of the service, as in repute({ url: "https://intel.example/beta" }), or try repute({ local: true })',
     });

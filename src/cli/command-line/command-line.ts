@@ -17,7 +17,6 @@ import { parseArguments, readLine, type TypedLine } from "./parse-arguments.js";
 import { readSettings } from "./config-file.js";
 import { complete } from "./program.js";
 
-/** How the process exits. */
 interface Ending {
   readonly code: number;
   /** Steps to run right before the process exits, in this order. */
@@ -87,7 +86,6 @@ export function written(stream: Writable): Promise<void> {
   return new Promise((resolve) => void stream.write("", () => setImmediate(resolve)));
 }
 
-/** The part of `process` that handles signals. */
 interface SignalledProcess {
   on(event: StopSignal, listener: () => void): unknown;
   exit(code: number): void;
@@ -179,7 +177,6 @@ export async function runToEnd(
   return code;
 }
 
-/** Runs the command line and resolves to the exit code. */
 async function runLine(
   line: TypedLine,
   context: CliContext,
@@ -203,7 +200,7 @@ async function runLine(
   const loaded = await readSettings(command, flags, context);
   await startWatch(loaded.settings, context, watch);
   checkOperands(command, operands);
-  return command.run({
+  const code = await command.run({
     ...loaded,
     operands,
     operand: operands[0] ?? "",
@@ -211,9 +208,9 @@ async function runLine(
     context,
     watch,
   });
+  return code ?? exitCodes.done;
 }
 
-/** Applies the settings that say how to report the run to people and machines. */
 async function startWatch(
   settings: Readonly<Record<string, unknown>>,
   { reporter }: CliContext,
@@ -259,7 +256,6 @@ function openWatch(line: TypedLine, context: CliContext): RunWatch | null {
   });
 }
 
-/** Whether a command that has `--json` is called with it. */
 function wantsJson(line: TypedLine, context: CliContext): boolean {
   const hasJson = line.command !== null && "json" in line.command.options.shape;
   return hasJson && isOn(earlySetting("json", line, context));
@@ -278,7 +274,6 @@ function earlySetting(
   return value === undefined ? env[variableName(key)] || undefined : String(value);
 }
 
-/** Whether an early setting turns a switch on. */
 function isOn(value: string | undefined): boolean {
   return value !== undefined && !/^(?:false|0|no|off)$/i.test(value.trim());
 }

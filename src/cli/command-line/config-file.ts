@@ -23,7 +23,6 @@ import { loadCommands } from "../command-list.js";
 interface FileSettings {
   /** Those of the selected profile; empty without one. */
   readonly profile: GivenSettings;
-  /** Those outside `profiles`. */
   readonly general: GivenSettings;
 }
 
@@ -194,7 +193,6 @@ export async function readSettings(
   return { ...loadSettings(command.options, levels), ...selected };
 }
 
-/** The options of commands, each once. */
 function optionsOf(commands: readonly Command[]): readonly OptionSpec[] {
   const byKey = new Map<string, OptionSpec>();
   for (const spec of commands.flatMap((command) => optionSpecs(command.options))) {
@@ -205,7 +203,6 @@ function optionsOf(commands: readonly Command[]): readonly OptionSpec[] {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The user's config file; null if there is none. */
 function findConfigFile(env: Environment): string | null {
   const folder = userConfigFolder(env);
   const path = folder === null ? null : join(folder, "config.yaml");

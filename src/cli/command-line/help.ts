@@ -11,7 +11,6 @@ export interface HelpRequest {
   readonly brief: boolean;
 }
 
-/** @param commands every command of the program */
 export async function helpText(
   { topic, brief }: HelpRequest,
   commands: readonly Command[],
@@ -21,12 +20,10 @@ export async function helpText(
   return brief ? briefHelp(topic, width) : commandHelp(topic, width);
 }
 
-/** What the program does, for its help. */
 const programDescription =
   "Enriches files of indicators (IP addresses, domains, URLs, hashes, wallets, e-mail addresses) with their reputation " +
   "from a threat intelligence service. Each input row becomes one output row, with the answer in added columns.";
 
-/** Commands to start with. */
 const firstCommands: readonly (readonly [command: string, lines: readonly string[]])[] = [
   ["repute enrich FILE -o out.csv --local", ["try it; nothing leaves this machine"]],
   ["repute query 192.0.2.1 --local", ["look up one item"]],
@@ -88,7 +85,6 @@ async function commandHelp(command: Command, width: number): Promise<string> {
   ]);
 }
 
-/** Most flags that `-h` lists. */
 const mostBriefFlags = 15;
 
 /** The most used flags of a command and two examples. */
@@ -123,11 +119,9 @@ function examples(list: Entries, width: number): string {
   return section("Examples", lines.join("\n"));
 }
 
-/** How settings override each other. */
 const settingsOrder =
   "Flags override variables, variables override the config file (--config FILE, else ~/.config/repute/config.yaml), and the config file overrides the defaults.";
 
-/** The variables that a command reads. */
 function variablesOf({ options, variables = [] }: Command): Entries {
   const held = Object.values(secrets)
     .filter(({ fileKey }) => fileKey in options.shape)
@@ -144,7 +138,6 @@ function variablesOf({ options, variables = [] }: Command): Entries {
   ];
 }
 
-/** Parts with an empty line between them. */
 function page(parts: readonly string[]): string {
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }

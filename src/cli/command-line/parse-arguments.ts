@@ -16,7 +16,6 @@ export interface TypedLine extends Pick<YargsLine, "flags" | "fault"> {
   readonly operands: readonly string[];
 }
 
-/** What the command line asks for. */
 type ParsedArguments =
   | ({ readonly action: "help" } & HelpRequest)
   | { readonly action: "version" }
@@ -133,7 +132,6 @@ function checkedText(
   );
 }
 
-/** Explains words that name no command. */
 function unknownCommand([first = "", second = ""]: readonly string[]): UsageError {
   const group = groups.find(({ name }) => name === first);
   const typed = group === undefined ? first : `${first} ${second}`;
@@ -150,7 +148,6 @@ function unknownCommand([first = "", second = ""]: readonly string[]): UsageErro
   });
 }
 
-/** Explains a flag that the command doesn't have. */
 function unknownFlag(flag: string, args: readonly string[], command: Command): UsageError {
   const typed = args.map((arg) => arg.split("=", 1)[0] ?? "");
   const written = typed.find((arg) => arg.replace(/^--?(?:no-)?/, "") === flag) ?? `--${flag}`;

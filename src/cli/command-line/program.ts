@@ -4,7 +4,6 @@ import { commandNames, groups, commandNamed, loadCommand, loadCommands } from ".
 import { type Command, completionFlag, usageOf } from "../command.js";
 import { type OptionSpec, optionSpecs, writtenFlag } from "../options/option-spec.js";
 
-/** A line as yargs reads it. */
 export interface YargsLine {
   /** Values by flag, without dashes. A flag given several times has a list. */
   readonly flags: Readonly<Record<string, unknown>>;
@@ -51,7 +50,6 @@ function candidates(words: readonly string[], commands: readonly Command[]): rea
   return found.split("\n");
 }
 
-/** The help of a command: how to call it, its arguments and its flags. */
 export async function helpPage(
   command: Pick<Command, "name" | "usage" | "operands">,
   description: readonly string[],

@@ -8,7 +8,6 @@ import { sourceOptions } from "../../io/input/source-options.js";
 import type { SourceInput } from "../../io/input/types.js";
 import { parseOutput } from "../../io/output/registry.js";
 import { type CommandCall, defineCommand, type SettingsOf, quotaCode } from "../command.js";
-import { exitCodes } from "../../jobs/enrich/ending.js";
 import {
   caseCallGroups,
   opsCallGroups,
@@ -46,7 +45,6 @@ export const caseShowCommand = defineCommand({
       readCase(client, call.operand, call.context),
     );
     await showRecord(call, found);
-    return exitCodes.done;
   },
 });
 
@@ -72,7 +70,6 @@ export const caseContextCommand = defineCommand({
       client.context(call.operand, { signal }),
     );
     await showRecord(call, found);
-    return exitCodes.done;
   },
 });
 
@@ -142,7 +139,6 @@ async function readCase(
 
 const caseItemColumn = "ip";
 
-/** Members of a case that become columns next to the address. */
 const members = [
   "id",
   "customer_id",

@@ -1,5 +1,4 @@
 import { completionFlag, defineCommand } from "../command.js";
-import { exitCodes } from "../../jobs/enrich/ending.js";
 import { writeOut } from "../terminal/data-output.js";
 
 const bash = `# Completion of repute for bash
@@ -56,6 +55,5 @@ export const completionCommand = defineCommand({
   },
   run: async ({ operand, context }) => {
     await writeOut(context, scripts.get(operand) ?? "");
-    return exitCodes.done;
   },
 });

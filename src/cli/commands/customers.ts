@@ -4,7 +4,6 @@ import { FatalError } from "../../core/errors.js";
 import { opsCallGroups, askService } from "../services/services.js";
 import { type CommandCall, defineCommand, type SettingsOf, quotaCode } from "../command.js";
 import { printRecords } from "../terminal/data-output.js";
-import { exitCodes } from "../../jobs/enrich/ending.js";
 
 export const customersCommand = defineCommand({
   name: "customers",
@@ -25,7 +24,7 @@ export const customersCommand = defineCommand({
   run: listCustomers,
 });
 
-async function listCustomers(call: CommandCall<SettingsOf<typeof opsCallGroups>>): Promise<number> {
+async function listCustomers(call: CommandCall<SettingsOf<typeof opsCallGroups>>): Promise<void> {
   const { signal } = call.context;
   let printed = 0;
   async function* counted(customers: AsyncIterable<Customer>) {
@@ -48,5 +47,4 @@ async function listCustomers(call: CommandCall<SettingsOf<typeof opsCallGroups>>
       hint: `the printed list (${printed} customers) may be incomplete`,
     });
   }
-  return exitCodes.done;
 }

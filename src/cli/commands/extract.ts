@@ -17,7 +17,6 @@ import { sourceOptions } from "../../io/input/source-options.js";
 import { inputPaths } from "../../io/input/types.js";
 import { checkOutputName } from "../../io/output/check-paths.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
-import { exitCodes } from "../../jobs/enrich/ending.js";
 import { cliOptions } from "../options/option-spec.js";
 import { inputNames } from "./runs/enrich-job.js";
 import { checkOutput, writeLines } from "./results/write-lines.js";
@@ -75,7 +74,7 @@ export const extractCommand = defineCommand({
   run: extract,
 });
 
-async function extract({ settings, operands, context }: ExtractCall): Promise<number> {
+async function extract({ settings, operands, context }: ExtractCall): Promise<void> {
   const { recursive } = settings;
   const output = parseOutput(settings.output);
   const { signal, reporter } = context;
@@ -95,7 +94,6 @@ async function extract({ settings, operands, context }: ExtractCall): Promise<nu
   await writeLines(output, linesOf(items, format), context);
   if (found.leftOut.count > 0) onNotice(leftOutNotice(found.leftOut));
   onNotice(summaryOf(items));
-  return exitCodes.done;
 }
 
 type OutputFormat = (typeof outputFormats)[number];

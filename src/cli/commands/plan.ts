@@ -80,7 +80,7 @@ export const planCommand = defineCommand({
   run: runPlan,
 });
 
-async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
+async function runPlan(call: CommandCall<PlanSettings>): Promise<void> {
   const { settings, operands, context } = call;
   // The same error as from enrich, although nothing is sent.
   if (settings.local && settings.intelUrl !== undefined) {
@@ -114,7 +114,6 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<number> {
     const room = stdout.isTTY === true ? stdout.columns || 80 : undefined;
     stdout.write(formatPlan(planned, withheld.bogons, room));
   }
-  return 0;
 }
 
 /** The rates, with the used part of quotas if the service's address is known. */

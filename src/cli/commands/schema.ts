@@ -10,7 +10,6 @@ import { dialects } from "../../io/output/registry.js";
 import type { SchemaTextOptions } from "../../io/output/schema-text.js";
 import { defaultTable } from "../../io/output/sql/dialect.js";
 import { type CommandCall, defineCommand, noOperands, type SettingsOf } from "../command.js";
-import { exitCodes } from "../../jobs/enrich/ending.js";
 import { enrichInput } from "./runs/enrich-job.js";
 import { writeOut } from "../terminal/data-output.js";
 
@@ -68,7 +67,7 @@ export const schemaCommand = defineCommand({
 
 type Call = CommandCall<SettingsOf<typeof groups>>;
 
-async function printSchema(call: Call): Promise<number> {
+async function printSchema(call: Call): Promise<void> {
   const { format, mode, key, prefix, raw, columns: only, table } = call.settings;
   if (format === undefined) {
     throw new UsageError("format_missing", "schema needs a format", {
@@ -89,7 +88,6 @@ async function printSchema(call: Call): Promise<number> {
     call.context,
     await textOf(format, { ...input, prefix, optional, table, mode, key }),
   );
-  return exitCodes.done;
 }
 
 async function textOf(format: string, options: SchemaTextOptions): Promise<string> {

@@ -3,7 +3,6 @@ import { option, wholeNumber } from "../../core/options.js";
 import type { FireWebhook } from "../../service/cases.js";
 import { serviceOptions } from "../../service/options.js";
 import { type CommandCall, defineCommand, endlessCodes, type SettingsOf } from "../command.js";
-import { exitCodes } from "../../jobs/enrich/ending.js";
 import { cliOptions } from "../options/option-spec.js";
 import { endpointKeysFile, readEndpointKeys, secrets } from "../options/secrets.js";
 import { writeProse, writeOut } from "../terminal/data-output.js";
@@ -63,10 +62,7 @@ export const serveCommand = defineCommand({
   run: serve,
 });
 
-async function serve({
-  settings,
-  context,
-}: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
+async function serve({ settings, context }: CommandCall<SettingsOf<typeof groups>>): Promise<void> {
   const { json, quiet: _, endpointKeysFile, timeout, retries, ...own } = settings;
   const endpointKeys = await readEndpointKeys(endpointKeysFile, context);
   const { startService, sampleAccessToken, sampleCaseApiKey } =
@@ -97,7 +93,6 @@ async function serve({
   } finally {
     await service.close();
   }
-  return exitCodes.done;
 }
 
 function exposedWarning(host: string, port: number): string {

@@ -19,7 +19,6 @@ import type { ApiKey, PrepareRules, WebhookRequest } from "../../jobs/webhooks/p
 import { printable } from "../../core/wording/printable.js";
 import { endpointKeysFile, readEndpointKeys, readSecret, secrets } from "../options/secrets.js";
 
-/** Options that select webhooks and the case to render them with. */
 const webhookOptions = {
   name: option(z.string().min(1).optional(), {
     description: "Name of the webhook to use, if the file has several",

@@ -8,7 +8,6 @@ import { redisAddress } from "../../core/redis.js";
 import { counted, formatCount } from "../../core/wording/quantity.js";
 import { defaultRate, lookupOptions, openRequests } from "../../client/lookup/options.js";
 import { type CommandCall, defineCommand, endlessCodes, type SettingsOf } from "../command.js";
-import { exitCodes } from "../../jobs/enrich/ending.js";
 import { cliOptions, unattendedOptions } from "../options/option-spec.js";
 import { withServices } from "../services/services.js";
 
@@ -61,7 +60,7 @@ export const workerCommand = defineCommand({
   run: worker,
 });
 
-async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
+async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<void> {
   const { context, settings, operand, watch } = call;
   const address = redisAddress().safeParse(operand);
   if (!address.success) {
@@ -103,7 +102,6 @@ async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
     watch?.finish({ requests: work.requests });
     await dispatcher.destroy();
   });
-  return exitCodes.done;
 }
 
 /** Counts the attempts of a worker: all by endpoint and outcome, and those of the last minute. */

@@ -87,7 +87,6 @@ function textOf(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** Options of the program itself, not of one of its components. */
 export const cliOptions = z.strictObject({
   local: option(z.boolean().default(false), {
     common: true,

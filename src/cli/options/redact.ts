@@ -25,7 +25,6 @@ function shownArgument(arg: string): string {
 const withPassword =
   /^(?:-\w|--[\w-]+=)?(?:postgres|redis)(?:ql|s)?:\/\/(?:[^/?#]*:[^/?#]+@|.*[?&](?:ssl)?password=[^&])/i;
 
-/** A warning about a password on the command line; null if there is none. */
 export function passwordWarning(args: readonly string[]): string | null {
   if (!args.some((arg) => withPassword.test(arg))) return null;
   return (

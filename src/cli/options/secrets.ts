@@ -13,7 +13,6 @@ import type { GivenSetting, GivenSettings } from "./settings.js";
 
 type KeyContext = Pick<CliContext, "reporter" | "signal">;
 
-/** A secret and its sources: a variable or a file, never a flag or a config file. */
 export interface Secret {
   /** As in "contains no API key". */
   readonly name: string;

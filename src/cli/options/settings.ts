@@ -16,7 +16,6 @@ export interface GivenSetting {
   readonly name: string;
   /** Its place in a config file: `config.yaml:3:1 (profile nightly)`. */
   readonly place?: string;
-  /** The value must not be shown. */
   readonly secret?: boolean;
 }
 

@@ -15,7 +15,6 @@ import { apiOptions, caseOptions, opsOptions } from "../../client/api/options.js
 import { option } from "../../core/options.js";
 import { lookupOptions } from "../../client/lookup/options.js";
 
-/** The part of a call that selects services and credentials. */
 type ServiceCall = Pick<CommandCall<ServiceChoice>, "settings" | "given" | "context">;
 
 /**
@@ -53,7 +52,6 @@ export async function withServices<Name extends ServiceName, T>(
   }
 }
 
-/** Credentials that the embedded service accepts instead of its own. */
 type EmbeddedCredentials = Partial<Record<ServiceName, string | null>>;
 
 async function startEmbedded(
@@ -86,7 +84,6 @@ function syntheticElsewhere(): UsageError {
   });
 }
 
-/** The part of a call that says how to ask a service. */
 type SessionCall = Pick<CommandCall<SessionSettings>, "settings" | "context">;
 
 /** Calls `use` with the session of a service, and closes it afterwards. */

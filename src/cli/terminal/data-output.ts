@@ -18,7 +18,6 @@ export function wantsLines({ settings, context }: OutputCall): boolean {
   return settings.json || context.stdout.isTTY !== true;
 }
 
-/** The part of a call that says where and how to print data. */
 export interface OutputCall {
   readonly settings: { readonly json: boolean };
   readonly context: Pick<CliContext, "stdout" | "signal" | "env">;
@@ -44,7 +43,6 @@ export async function printRecords<T>(
   }
 }
 
-/** Prints sentences, wrapped between words on a terminal. */
 export function writeProse(
   context: Pick<CliContext, "stdout" | "signal">,
   text: string,
@@ -78,7 +76,6 @@ export async function showRecord(call: OutputCall, record: object): Promise<void
   printCards(call.context, [shown]);
 }
 
-/** Maximum number of fields to print on a terminal. */
 const mostShown = 1000;
 
 /** The leaf fields of a record, in order: path in PQL syntax and value. A list of plain values is one field. */

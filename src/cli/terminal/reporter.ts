@@ -15,7 +15,6 @@ export type LogFields = Readonly<Record<string, unknown>>;
 
 type Level = "info" | "warning" | "error";
 
-/** Status of what is running: as a line, and as members of a log line. */
 interface Status {
   readonly text: () => string;
   readonly fields?: () => LogFields;
@@ -25,7 +24,6 @@ interface Status {
 export class Reporter {
   /** Identifier of the run in log lines; null until there is one. */
   runId: string | null = null;
-  /** With `json`, everything is a JSON line. */
   format: LogFormat = "text";
   /** Whether only warnings and errors are printed. */
   isQuiet = false;
@@ -53,7 +51,6 @@ export class Reporter {
     else this.print(`repute: warning: ${oneLine(message)}`);
   }
 
-  /** What jobs call. */
   readonly listener = {
     onNotice: (message: string): void => this.notice(message),
     onWarning: (message: string): void => this.warning(message),
@@ -97,7 +94,6 @@ export class Reporter {
     this.#stream.write(`${JSON.stringify(line)}\n`);
   }
 
-  /** Sets the status for `printStatus`; null for none. */
   describe(text: (() => string) | null, fields?: () => LogFields): void {
     this.#status = text === null ? null : { text, ...(fields && { fields }) };
   }

@@ -23,7 +23,6 @@ export class TerminalOutput extends Writable implements TerminalStream {
     return this.#terminal.columns ?? 0;
   }
 
-  /** Writes text that is already escaped and may contain colours. */
   writeEscaped(text: string): boolean {
     const chunk = Buffer.from(text);
     this.#escaped.add(chunk);
@@ -58,7 +57,6 @@ export function writePainted(stdout: TerminalStream, text: string): void {
   else stdout.write(text);
 }
 
-/** Adds colour to text whose control characters are already escaped. */
 export interface Paint {
   readonly title: (text: string) => string;
   /** A cell: a verdict gets its colour, any other text stays plain. */

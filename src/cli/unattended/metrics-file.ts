@@ -5,7 +5,6 @@ import { faultReason } from "../../core/files/system-fault.js";
 import { realPath } from "../../core/files/folders.js";
 import { type FoundManifest, type ExitReason, exitReasons } from "../../core/manifest.js";
 
-/** Time between two writings, in milliseconds. */
 const everyMs = 15_000;
 
 interface MetricsFileOptions {
@@ -41,7 +40,6 @@ export class MetricsFile {
     this.#lastSuccess = readLastSuccess(path);
   }
 
-  /** Writes the metrics now and every 15 seconds. */
   async repeat(facts: () => Facts): Promise<void> {
     const { signal } = this.#stop;
     try {
@@ -54,7 +52,6 @@ export class MetricsFile {
     }
   }
 
-  /** Writes the metrics at once, without waiting for the next time. */
   write(facts: Facts): void {
     if (!this.#stop.signal.aborted) this.#write(facts);
   }
@@ -94,7 +91,6 @@ function readLastSuccess(path: string): number | null {
   }
 }
 
-/** What the metrics of a run are made from. */
 interface MeteredRun extends Facts {
   /** When a run of this file last succeeded, in seconds since 1970; null for never. */
   readonly lastSuccess: number | null;

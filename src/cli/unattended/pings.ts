@@ -1,6 +1,5 @@
 import { sendOnce } from "../../client/api/http/send-once.js";
 
-/** Longest time of a ping, in milliseconds. */
 const pingMs = 4_000;
 
 /** Answers are not read further than this, in bytes. */

@@ -13,10 +13,8 @@ import type { MetricsFile } from "./metrics-file.js";
 import { unattendedOptions } from "../options/option-spec.js";
 import type { Pings } from "./pings.js";
 
-/** A record of a run, or of as much of it as there was. */
 type AnyRecord = Readonly<Record<string, unknown>>;
 
-/** The settings that say how to report the end of a command. */
 export interface WatchSettings {
   readonly json: boolean;
   readonly quiet: boolean;
@@ -25,7 +23,6 @@ export interface WatchSettings {
   readonly ping?: string | undefined;
 }
 
-/** What a command tells of itself while it runs. */
 interface WatchedRun {
   /** The record so far; without one, nothing has been counted yet. */
   readonly record?: () => AnyRecord;
@@ -69,7 +66,6 @@ export class RunWatch {
     this.#startedAt = context.clock.now();
   }
 
-  /** Starts metrics and pings with the settings in force. */
   async start(settings: WatchSettings): Promise<void> {
     this.#settings = settings;
     this.#hasStarted = true;
@@ -137,7 +133,6 @@ export class RunWatch {
     }
   }
 
-  /** What the metrics are made from. */
   #facts(record = this.#final ?? this.#run.record?.() ?? {}) {
     const output = redactAddress(this.#settings.output);
     return { command: this.#command, output, record, ended: null };
@@ -153,7 +148,6 @@ export class RunWatch {
     return { exit_reason, exit_code: code, resumable: false };
   }
 
-  /** Whether there is something to continue. */
   isKept(): boolean {
     if (this.#isOver) return false;
     const { stateFolder = null, resumable = () => false } = this.#run;

@@ -154,12 +154,10 @@ export type Check = readonly [check: string, ...Found];
 
 type Checks = AsyncGenerator<Check, void, undefined>;
 
-/** What a run would print about an error. */
 export function failed(check: string, { message, hint }: ReputeError): Check {
   return [check, "fail", message, hint];
 }
 
-/** Checks that need no service. */
 export async function* checkMachine(call: DoctorCall): Checks {
   const { settings, configFile, profile, context } = call;
   const { output, cache, exclude = [] } = settings;
@@ -237,7 +235,6 @@ async function cacheFile(cache: string): Promise<Found> {
   ];
 }
 
-/** Reads an exclusion list as a run does. */
 async function exclusions(path: string): Promise<Found> {
   const [list] = await readExclusions([path]);
   const { entries, sample } = list!;

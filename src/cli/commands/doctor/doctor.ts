@@ -51,7 +51,6 @@ export const doctorCommand = defineCommand({
   run: async (call) => ((await runChecks(call)) ? exitCodes.done : exitCodes.stopped),
 });
 
-/** Prints every check as soon as it is done. @returns whether none failed */
 async function runChecks(call: DoctorCall): Promise<boolean> {
   const { checkMachine, checkQueue, checkService, failed } = await import("./checks.js");
   const { context, settings } = call;
@@ -145,7 +144,6 @@ async function settingsInForce(call: DoctorCall, command: Command) {
   return { settings: own, other_settings: ofOthers, secrets: held };
 }
 
-/** Prints the settings that have a value, and the secrets. */
 async function printSettings(
   call: DoctorCall,
   shown: Awaited<ReturnType<typeof settingsInForce>>,

@@ -17,7 +17,6 @@ import { loadDriver } from "../../../core/load-driver.js";
 import { programInfo } from "../../../core/program.js";
 import { nestedFacts } from "../../../core/row.js";
 import { tlpFault, type TlpMark } from "../../../core/tlp.js";
-import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { extractItems } from "../../../jobs/extract/extract-items.js";
 import type { CommandCall } from "../../command.js";
 import { type ServiceChoice, withServices, withSession } from "../../services/services.js";
@@ -31,8 +30,7 @@ type Call = CommandCall<
     }
 >;
 
-/** Offers the tools until stdin ends or the signal aborts. */
-export async function serveTools(call: Call): Promise<number> {
+export async function serveTools(call: Call): Promise<void> {
   const { signal } = call.context;
   const { McpServer, StdioServerTransport } = await loadSdk();
   const [stdin, stdout] = [call.context.stdin(), call.context.stdout];
@@ -73,7 +71,6 @@ export async function serveTools(call: Call): Promise<number> {
       counting,
     ),
   );
-  return exitCodes.done;
 }
 
 function loadSdk() {

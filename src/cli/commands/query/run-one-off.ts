@@ -157,7 +157,6 @@ async function* stdinLines(
   signal.throwIfAborted();
 }
 
-/** One argument of `query` or `quick-check`, and its finding. */
 export interface AnsweredItem {
   readonly text: string;
   /** Null if the text is not a supported item. */

@@ -93,7 +93,6 @@ async function diff(call: DiffCall): Promise<number> {
   return settings.exitCode && isAlarming(found) ? exitCodes.rowsFailed : exitCodes.done;
 }
 
-/** Whether an item got worse, or is new with a verdict against it. The first change is the worst. */
 function isAlarming({ changes }: OutputDiff): boolean {
   for (const { change, later } of changes()) {
     return change === "worse" || (change === "new" && accusationIn(later!.verdict) !== null);

@@ -216,7 +216,7 @@ export const reportCommand = defineCommand({
   run: report,
 });
 
-async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
+async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<void> {
   const { context, settings, operand } = call;
   if (settings.output !== undefined) checkReportName(settings.output);
   const { signal, reporter } = context;
@@ -229,13 +229,11 @@ async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<num
   if (settings.output === undefined) {
     const { reportText } = await import("../../../jobs/report/text.js");
     const { printReport } = await import("../../terminal/terminal-output.js");
-    printReport(reportText(made, context.stdout.columns || 80), context);
-    return 0;
+    return printReport(reportText(made, context.stdout.columns || 80), context);
   }
   await writeReportPage(settings.output, made);
   const { headline } = await import("../../../jobs/report/headline.js");
   reporter.notice(`${headline(made)} ${settings.output}`);
-  return 0;
 }
 
 interface Comparing {
@@ -258,7 +256,6 @@ export async function compareOutputs(
   return diffOutputs(await rowsOf(earlier), await rowsOf(later));
 }
 
-/** Changes that a report lists. */
 const mostListed = 25;
 
 /** What changed since an earlier output, for a report. @throws as `compareOutputs` */

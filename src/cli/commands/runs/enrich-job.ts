@@ -46,7 +46,6 @@ export const jobExitCodes = {
   75: "stopped early by a budget, deadline or quota; resumable",
 };
 
-/** The settings of the main job, and those of the program that apply to it. */
 type EnrichJobSettings = SettingsOf<typeof runGroups & { Input: typeof sourceOptions.shape }>;
 
 type EnrichJobCall = Pick<

@@ -30,7 +30,6 @@ import { FatalError } from "../../../core/errors.js";
 import { readableFormats } from "../../../io/formats/registry.js";
 import type { FlatSettings } from "../../../jobs/enrich/options.js";
 
-/** Maximum entries per list; the manifest has all. */
 const longest = 5;
 
 interface SummarySettings {

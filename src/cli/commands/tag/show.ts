@@ -7,7 +7,6 @@ import { option } from "../../../core/options.js";
 import { intelCallGroups, askService } from "../../services/services.js";
 import { type CommandCall, defineCommand, quotaCode, type SettingsOf } from "../../command.js";
 import { printRecords, showRecord, wantsLines, writeOut } from "../../terminal/data-output.js";
-import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { printable } from "../../../core/wording/printable.js";
 import { formatCount } from "../../../core/wording/quantity.js";
 import { AddressPages, sizeOf } from "../../../jobs/tags/address-list.js";
@@ -51,7 +50,6 @@ export const tagsListCommand = defineCommand({
       ["category", ({ category }) => category ?? ""],
       ["description", ({ description }) => description ?? ""],
     ]);
-    return exitCodes.done;
   },
 });
 
@@ -76,7 +74,6 @@ export const tagsShowCommand = defineCommand({
     );
     assertTag(name, tag.name);
     await showRecord(call, tag);
-    return exitCodes.done;
   },
 });
 
@@ -109,7 +106,7 @@ export const tagsIpsCommand = defineCommand({
   run: printIps,
 });
 
-async function printIps(call: CommandCall<SettingsOf<typeof ipsGroups>>): Promise<number> {
+async function printIps(call: CommandCall<SettingsOf<typeof ipsGroups>>): Promise<void> {
   const { settings, context, operand: name } = call;
   const text = wantsLines(call) && !settings.plain ? linesOf : plainOf;
   await askService("intel", call, async (client) => {
@@ -117,7 +114,6 @@ async function printIps(call: CommandCall<SettingsOf<typeof ipsGroups>>): Promis
       await writeOut(context, text(page));
     }
   });
-  return exitCodes.done;
 }
 
 /** Yields every page. Once one was yielded, errors say that the output is incomplete. */
