@@ -1,6 +1,5 @@
 import { UsageError } from "../../../src/core/errors.js";
-import { serverBase } from "../../../src/io/output/output.js";
-import type { ParseKind } from "../../../src/io/output/output.js";
+import { type ParseKind, serverBase } from "../../../src/io/output/output.js";
 
 // A custom output: `-o https://HOST/PATH` posts the rows as NDJSON once the run is complete. It is
 // this folder in `src/io/output`, and the line in `src/io/output/registry.ts` that

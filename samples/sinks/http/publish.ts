@@ -1,7 +1,6 @@
 import { FatalError } from "../../../src/core/errors.js";
 import { ndjsonEncoder } from "../../../src/io/formats/ndjson/ndjson.js";
-import { writePart } from "../../../src/io/output/file-destination.js";
-import { renamePart } from "../../../src/io/output/part-file.js";
+import { renamePart, writePart } from "../../../src/io/output/part-file.js";
 import type { Publisher, PublisherOptions } from "../../../src/io/output/publisher.js";
 import { type Stage, stageEncoder } from "../../../src/io/output/stage.js";
 import type { WrittenOutput } from "../../../src/io/output/types.js";

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../../core/clock.js";
 import { InterruptedError, type StopSignal, stopSignals, UsageError } from "../../core/errors.js";
 import { programInfo } from "../../core/program.js";
 import { Reporter, type LogFormat } from "../terminal/reporter.js";
-import { OutputClosedError } from "../../io/output/file-destination.js";
+import { OutputClosedError } from "../../io/output/part-file.js";
 import { outputFault } from "../../core/files/output-fault.js";
 import { exitCodeOfError, exitCodes, endingOfError } from "../../jobs/enrich/ending.js";
 import { safeOnTerminal } from "../terminal/terminal-output.js";

@@ -74,19 +74,10 @@ export async function checkOutputName(output: Output): Promise<void> {
     return;
   const hint =
     "name it .csv, .tsv or .ndjson (.gz compresses), .parquet, duckdb:FILE?table=NAME or postgres://…?table=NAME, or keep the name and set the format with --to";
-  throw unknown(given, unknownExtension, [".csv", ".tsv", ".ndjson", ".parquet"], hint);
-}
-
-function unknown(
-  path: string,
-  extension: string,
-  known: readonly string[],
-  hint: string,
-): UsageError {
-  const meant = didYouMean(extension, known);
+  const meant = didYouMean(unknownExtension, [".csv", ".tsv", ".ndjson", ".parquet"]);
   const near = meant === null ? "" : ` (did you mean ${meant}?)`;
-  const message = `cannot write ${path}: ${extension} is not an output format${near}`;
-  return new UsageError("unknown_output", message, { hint });
+  const message = `cannot write ${given}: ${unknownExtension} is not an output format${near}`;
+  throw new UsageError("unknown_output", message, { hint });
 }
 
 /** Refuses the suffix of files with too many failures, because later runs remove them. */

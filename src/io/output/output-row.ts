@@ -105,7 +105,7 @@ export function outputRow(
   };
 }
 
-/** How an output was read, as rejected rows are written: by default, rows of typed values as CSV. */
+/** How an output is read as the input of a run; by default, rows of typed values. */
 export function outputReading(
   prefix: string,
   format: SourceFormat = "csv",

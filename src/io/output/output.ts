@@ -5,7 +5,7 @@ import type { OptionalColumns } from "../../core/columns.js";
 import type { NameParts, RunStart } from "../../core/files/output-names.js";
 import type { OutputRecord } from "../formats/types.js";
 import type { Publisher, PublisherOptions } from "./publisher.js";
-import type { ColumnRules } from "./typed/column-rules.js";
+import type { ColumnRules } from "./typed/table-schema.js";
 
 /** What `-o`, or the operand of a command that reads outputs, names. `parseOutput` makes it. */
 export interface Output {

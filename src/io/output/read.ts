@@ -14,9 +14,8 @@ import { downloadObject, isMissing } from "../s3/read-object.js";
 import { manifestOfOutput, prefixOfOutput } from "./manifest-file.js";
 import { inFile, type Output } from "./output.js";
 import { recordReader, type OutputForm, type OutputRow } from "./output-row.js";
-import { tableSchema } from "./typed/table-schema.js";
+import { type ColumnRules, tableSchema } from "./typed/table-schema.js";
 import { stagePath, stageUpTo } from "./stage.js";
-import type { ColumnRules } from "./typed/column-rules.js";
 import type { FileFormat, SinkPosition } from "./types.js";
 
 export interface OutputReading {

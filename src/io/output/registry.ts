@@ -13,7 +13,7 @@ import { postgresTables } from "./postgres/address.js";
 import { bigquery } from "./sql/bigquery.js";
 import { type Dialect, quoteTable, type SchemaDialect, tableText } from "./sql/dialect.js";
 import type { ConnectOptions, DatabaseKind, TableAddress, TableTarget } from "./sql/tables.js";
-import { parquetRules } from "./typed/column-rules.js";
+import { parquetRules } from "./typed/table-schema.js";
 
 // What they need is loaded on demand: most runs write text files.
 /** All databases. To add one, write its folder and add it here. */

@@ -1,10 +1,12 @@
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import type { EnrichedRow } from "../../core/row.js";
+import { columnTypes, storedType } from "../formats/column-types.js";
 import { linesEncoder } from "../formats/lines-encoder.js";
 import { splitLines } from "../formats/reading/lines.js";
 import type { Encoder } from "../formats/types.js";
 import { partFault, partPath, readWritten } from "./part-file.js";
+import { storedText, type TableColumn, type TableSchema } from "./typed/table-schema.js";
 import type { SinkPosition, WrittenFile } from "./types.js";
 
 /** The rows of a run that wait to be published: one JSON array of cells per line. */
@@ -84,3 +86,93 @@ async function* readStage(path: string, length: number): AsyncGenerator<readonly
 function parseRow(line: Buffer): StagedRow {
   return JSON.parse(line.toString("utf8")) as StagedRow;
 }
+
+/** Added columns that say what was looked up, where it is from, and with which surplus cells. */
+const kept: ReadonlySet<string> = new Set(["item", "kind", "extra", "file", "column"]);
+
+function isFilledIn({ from }: TableColumn): boolean {
+  return from.kind === "loaded_at" || (from.kind === "added" && !kept.has(from.column.name));
+}
+
+interface StagedRun {
+  readonly runId: string;
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/**
+ * Encodes rows as the cells of a table. A row that a retry copies has those it had, except for what a
+ * new finding fills in.
+ */
+export function cellsEncoder(
+  { columns }: Pick<TableSchema, "columns">,
+  options: StagedRun,
+): Encoder {
+  const readers = cellReaders(columns, options);
+  const fills = columns.map(isFilledIn);
+  return stageEncoder((enriched) => {
+    const { saved, before } = enriched.row;
+    if (saved === undefined) return readers.map((read) => read(enriched));
+    if (enriched.finding === before) return saved;
+    return readers.map((read, index) =>
+      fills[index] === true ? read(enriched) : (saved[index] ?? null),
+    );
+  });
+}
+
+/**
+ * One reader per column, in table order. Input cells that are missing in a row are null, and so are
+ * those that the type of their column lacks.
+ */
+function cellReaders(
+  columns: readonly TableColumn[],
+  { runId, onWarning = () => undefined }: StagedRun,
+): readonly ((enriched: EnrichedRow) => StagedCell)[] {
+  const text = (value: string): string => storedText(value, onWarning);
+
+  return columns.map(({ type: stored, from }): ((enriched: EnrichedRow) => StagedCell) => {
+    switch (from.kind) {
+      case "run_id":
+        return () => runId;
+      case "row":
+        return ({ row, written }) => String(written ?? row.number);
+      case "loaded_at":
+        // Filled in when the row is published.
+        return () => null;
+      case "input": {
+        const lacking = `values of the column ${from.name} became null: they are infinite, out of range or malformed`;
+        const { cellOf } = storedType(stored);
+        return ({ row }) => {
+          const cell = row.cells[from.index];
+          if (cell === undefined || row.nulls?.[from.index] === true) return null;
+          if (stored === "text") return text(cell);
+          if (cell === "") return null;
+          const value = text(stored === "json" ? plainEscapes(cell) : cell);
+          if (cellOf(value) !== undefined) return value;
+          onWarning(lacking);
+          return null;
+        };
+      }
+      case "added": {
+        const { type, value: read } = from.column;
+        return (enriched) => {
+          const value = read(enriched);
+          if (value === null) return null;
+          const staged = columnTypes[type].toText(value);
+          return typeof staged === "string" ? text(staged) : (staged?.map(text) ?? null);
+        };
+      }
+    }
+  });
+}
+
+/** Turns escapes that PostgreSQL refuses in jsonb (manual, section 8.14) into their characters. */
+export function plainEscapes(json: string): string {
+  if (!json.includes("\\u")) return json;
+  return json.replaceAll(escapes, (escape, hex: string | undefined) => {
+    const code = Number.parseInt(hex ?? "20", 16);
+    return code === 0 || (code >= 0xd800 && code <= 0xdfff) ? String.fromCharCode(code) : escape;
+  });
+}
+
+const escapes =
+  /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u([\da-fA-F]{4})|\\[^u]/g;

@@ -24,14 +24,10 @@ function isBucket(name: string): boolean {
   return /^s3:\/\/[^/?#]+$/i.test(name);
 }
 
-export function parseObjectPrefix(address: string): ObjectAddress {
-  const [, bucket] = /^s3:\/\/([a-z0-9][a-z0-9._-]{1,62})\/$/i.exec(address) ?? [];
-  return bucket === undefined ? parseObjectAddress(address) : { bucket, key: "" };
-}
-
-export function parseObjectAddress(address: string): ObjectAddress {
-  const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9._-]{1,62})\/([^?#]+)$/i.exec(address) ?? [];
-  if (bucket !== undefined && key !== undefined) return { bucket, key };
+/** Parses the address of an object, or one that ends in `/`. @throws UsageError `bad_object_address` */
+export function parseObjectAddress(address: string, isPrefix = false): ObjectAddress {
+  const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9._-]{1,62})\/([^?#]*)$/i.exec(address) ?? [];
+  if (bucket !== undefined && key !== undefined && (key !== "" || isPrefix)) return { bucket, key };
   const [bare = ""] = address.split(/[?#]/, 1);
   throw new UsageError("bad_object_address", `${bare} is not the address of an object`, {
     hint: "write s3://BUCKET/KEY; a key cannot contain ? or # here",

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import { FatalError, ReputeError, startAnew, startOver } from "../../core/errors.js";
 import { writeChunks } from "../../core/files/write-chunks.js";
-import { objectAt, parseObjectPrefix } from "./address.js";
+import { objectAt, parseObjectAddress } from "./address.js";
 import { withStore } from "./client.js";
 import { objectFault, statusOf } from "./fault.js";
 
@@ -121,7 +121,7 @@ export async function listObjects(
   prefix: string,
   within: "folder" | "all" = "all",
 ): Promise<readonly string[]> {
-  const { bucket, key } = parseObjectPrefix(prefix);
+  const { bucket, key } = parseObjectAddress(prefix, true);
   const query = { Bucket: bucket, Prefix: key, Delimiter: within === "all" ? undefined : "/" };
   return withStore(prefix, "read", async ({ sdk, client }) => {
     const names: string[] = [];

@@ -15,7 +15,7 @@ import {
 import type { ExitReason, Manifest, RunEnding } from "../../core/manifest.js";
 import type { FindingStatus } from "../../core/finding.js";
 import { redactAddress } from "../../core/redaction.js";
-import { OutputClosedError } from "../../io/output/file-destination.js";
+import { OutputClosedError } from "../../io/output/part-file.js";
 import type { FailOn } from "./failure-limits.js";
 
 export const exitCodes = {

@@ -29,8 +29,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { verdictOf } from "../../core/verdict.js";
 import type { EnrichedRow, LeftOutReason, Row } from "../../core/row.js";
-import { openFileDestination } from "../../io/output/file-destination.js";
-import { partPath } from "../../io/output/part-file.js";
+import { openFileDestination, partPath } from "../../io/output/part-file.js";
 import type { SinkSettings } from "../../io/output/options.js";
 import { digestOfItem, KnownItems } from "./rows/known-items.js";
 

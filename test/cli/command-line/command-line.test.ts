@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { Writable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { abortOnBrokenOutput, abortOnSignals } from "../../../src/cli/command-line/command-line.js";
-import { OutputClosedError } from "../../../src/io/output/file-destination.js";
+import { OutputClosedError } from "../../../src/io/output/part-file.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 
 class FakeProcess extends EventEmitter {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { plainEscapes } from "../../../src/io/output/row-cells.js";
+import { plainEscapes } from "../../../src/io/output/stage.js";
 
 it.each([
   ['"\\u0000"', '"\0"'],

@@ -1,19 +1,11 @@
 import { DuckDBInstance } from "@duckdb/node-api";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { dialects } from "../../../src/io/output/registry.js";
 import { schemaText } from "../../../src/io/output/schema-text.js";
 
 const options = { columns: ['a "b"', "note"], prefix: "rep_", table: "intel.hits" };
 
 const dialectNames = dialects.map(({ name }) => name);
-
-describe.each(["json-schema", ...dialectNames])("the schema as %s", (format) => {
-  it("uses the prefix", () => {
-    const text = schemaText(format, { ...options, prefix: "x_" });
-    expect(text).toContain("x_looked_up_at");
-    expect(text).not.toContain("rep_");
-  });
-});
 
 it("has PostgreSQL's types and quotes", () => {
   const text = schemaText("postgres", options);

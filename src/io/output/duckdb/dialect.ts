@@ -7,7 +7,7 @@ import {
   replaceStored,
   sqlType,
 } from "../sql/dialect.js";
-import { plainName } from "../typed/column-rules.js";
+import { plainName } from "../typed/table-schema.js";
 
 /** DuckDB, Data Types. */
 const types: Dialect["types"] = {

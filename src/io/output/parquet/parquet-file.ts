@@ -56,7 +56,7 @@ export async function* parquetRows(
   { file, metadata, tree }: OpenedFile,
   { name, first = 0, end = Infinity, columns, keepsJson = false }: ParquetReading,
 ): AsyncGenerator<readonly (readonly InputValue[])[]> {
-  const compressors = await compressorsFor(name, metadata);
+  const compressors = await compressorsFor(metadata);
   const nodes =
     columns?.map((wanted) => tree.children.find(({ element }) => element.name === wanted)!) ??
     tree.children;
@@ -108,26 +108,15 @@ async function readRows(
   return found;
 }
 
-const builtIn: ReadonlySet<string> = new Set(["UNCOMPRESSED", "SNAPPY"]);
-
-async function compressorsFor(
-  name: string,
-  { row_groups: groups }: FileMetaData,
-): Promise<Compressors> {
-  const codecs = new Set<string>();
-  for (const { columns } of groups) {
-    for (const { meta_data: meta } of columns) if (meta !== undefined) codecs.add(meta.codec);
-  }
-  if ([...codecs].every((codec) => builtIn.has(codec))) return {};
+/** What decompresses the codecs that hyparquet does not have itself. */
+async function compressorsFor({ row_groups: groups }: FileMetaData): Promise<Compressors> {
+  const codecs = groups.flatMap(({ columns }) => columns.map((column) => column.meta_data?.codec));
+  if (codecs.every((codec) => codec === "UNCOMPRESSED" || codec === "SNAPPY")) return {};
   const { compressors } = await loadDriver(
     "hyparquet-compressors",
     () => import("hyparquet-compressors"),
   );
-  const unknown = [...codecs].find(
-    (codec) => !builtIn.has(codec) && !Object.hasOwn(compressors, codec),
-  );
-  if (unknown === undefined) return compressors;
-  throw unreadable(name, `it is compressed with ${unknown}, which repute cannot read`);
+  return compressors;
 }
 
 /** Types that hyparquet rounds or refuses. */

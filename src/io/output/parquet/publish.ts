@@ -2,18 +2,15 @@ import { dirname } from "node:path";
 import { schemaVersion } from "../../../core/columns.js";
 import { loadDriver } from "../../../core/load-driver.js";
 import { RowGroupEncoder } from "../../formats/row-group-encoder.js";
-import { checkWritable, writePart } from "../file-destination.js";
-import { renamePart } from "../part-file.js";
+import { checkWritable, renamePart, writePart } from "../part-file.js";
 import { storedType } from "../../formats/column-types.js";
 import type { CellValue } from "../../formats/typed-column.js";
-import { cellsEncoder } from "../row-cells.js";
-import type { StagedCell } from "../stage.js";
-import { leadingNames, tableSchema, textWarnings } from "../typed/table-schema.js";
-import { parquetRules } from "../typed/column-rules.js";
+import { cellsEncoder, type StagedCell, type StagedRow } from "../stage.js";
+import { leadingNames, parquetRules, tableSchema, textWarnings } from "../typed/table-schema.js";
 import type { Publisher, PublisherOptions } from "../publisher.js";
 
-/** Large enough for readers to skip by group, small enough to buffer. */
-const group = { rows: 10_000, characters: 8 * 1024 * 1024 };
+/** A group of rows: large enough for readers to skip, small enough to buffer. */
+const largest = { rows: 10_000, characters: 8 * 1024 * 1024 };
 
 const loadedIndex = leadingNames.indexOf("loaded_at");
 
@@ -45,20 +42,19 @@ export async function parquetPublisher(
         return (cell: StagedCell): CellValue =>
           typeof cell === "string" ? (cellOf(cell) ?? null) : (cell ?? absent);
       });
-      let rows = 0;
-      let [waiting, characters] = [columns.map((): CellValue[] => []), 0];
+      let [group, characters]: [StagedRow[], number] = [[], 0];
       const written = await writePart(file, async (destination) => {
         const endGroup = async (): Promise<void> => {
-          if (waiting[0]?.length === 0) return;
-          await destination.write(encoder.encode(waiting));
-          [waiting, characters] = [columns.map(() => []), 0];
+          if (group.length === 0) return;
+          const cells = values.map((valueOf, at) => group.map((row) => valueOf(row[at] ?? null)));
+          [group, characters] = [[], 0];
+          await destination.write(encoder.encode(cells));
         };
-        for await (const batch of stage.rows()) {
-          for (const row of batch) {
-            waiting.forEach((column, index) => column.push(values[index]!(row[index] ?? null)));
+        for await (const rows of stage.rows()) {
+          for (const row of rows) {
+            group.push(row);
             characters += row.reduce((sum, cell) => sum + sizeOf(cell), 0);
-            rows++;
-            const isFull = waiting[0]!.length >= group.rows || characters >= group.characters;
+            const isFull = group.length >= largest.rows || characters >= largest.characters;
             if (isFull) await endGroup();
           }
         }
@@ -66,7 +62,7 @@ export async function parquetPublisher(
         await destination.write(encoder.footer());
       });
       await renamePart(file, suffix);
-      return { ...written, rows };
+      return { ...written, rows: stage.count };
     },
   };
 }

@@ -9,14 +9,19 @@ import {
   type Place,
   recordReader,
 } from "../output-row.js";
-import { parquetRules } from "../typed/column-rules.js";
+import {
+  leadingNames,
+  parquetRules,
+  stagedType,
+  type TableColumn,
+  tableSchema,
+} from "../typed/table-schema.js";
 import type { SchemaTree } from "hyparquet";
 import { addedColumns, lackedColumns, optionalColumnsIn } from "../../../core/columns.js";
 import { FatalError, UsageError, startOver, continueRun } from "../../../core/errors.js";
 import { columnTypes } from "../../formats/column-types.js";
 import type { StagedCell, StagedRow } from "../stage.js";
 import { cellOf as textOfValue, type InputValue } from "../../formats/input-values.js";
-import { leadingNames, stagedType, type TableColumn, tableSchema } from "../typed/table-schema.js";
 import { parquetType } from "./values.js";
 import { openFile, type OpenedFile, parquetRows } from "./parquet-file.js";
 import { existsSync, type Stats } from "node:fs";

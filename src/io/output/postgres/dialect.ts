@@ -9,7 +9,7 @@ import {
   sqlType,
   type TableName,
 } from "../sql/dialect.js";
-import { plainName } from "../typed/column-rules.js";
+import { plainName } from "../typed/table-schema.js";
 
 /** Types of PostgreSQL 16 (manual, section 8.1). */
 const types: Dialect["types"] = {

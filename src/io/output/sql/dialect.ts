@@ -1,7 +1,7 @@
 import { decimalDigits, isDecimal } from "../../formats/column-types.js";
 import type { PlainType, StoredType, TypedColumn } from "../../formats/typed-column.js";
 import { UsageError } from "../../../core/errors.js";
-import type { ColumnRules } from "../typed/column-rules.js";
+import type { ColumnRules } from "../typed/table-schema.js";
 
 /** What the tables and views of a database have of their own in SQL. */
 export interface SchemaDialect {

@@ -1,13 +1,11 @@
 import { systemClock } from "../../../core/clock.js";
 import { FatalError, UsageError, startOver, continueRun } from "../../../core/errors.js";
 import { columnTypes } from "../../formats/column-types.js";
-import { writePart } from "../file-destination.js";
-import { renamePart } from "../part-file.js";
-import type { Stage, StagedCell } from "../stage.js";
+import { renamePart, writePart } from "../part-file.js";
+import { cellsEncoder, type Stage, type StagedCell } from "../stage.js";
 import type { ColumnType, ColumnValue } from "../../../core/column.js";
 import { type Dialect, quoteIdentifier, quoteTable, type TableName, tableText } from "./dialect.js";
 import { dataOf, earlierRuns, prepareRuns, prepareTable, recordRun } from "./prepare-table.js";
-import { cellsEncoder } from "../row-cells.js";
 import {
   mixedData,
   otherTable,

@@ -6,7 +6,7 @@ import type { Writable } from "node:stream";
 import { systemClock } from "../../../core/clock.js";
 import type { Encoder, EncoderOptions } from "../../../io/formats/types.js";
 import type { OpenedSource } from "../../../io/input/types.js";
-import { streamDestination } from "../../../io/output/file-destination.js";
+import { streamDestination } from "../../../io/output/part-file.js";
 import type { SinkSettings } from "../../../io/output/options.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import type { Publisher } from "../../../io/output/publisher.js";

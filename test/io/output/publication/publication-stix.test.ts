@@ -5,7 +5,7 @@ import { PassThrough } from "node:stream";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { EnrichedRow } from "../../../../src/core/row.js";
-import { streamDestination } from "../../../../src/io/output/file-destination.js";
+import { streamDestination } from "../../../../src/io/output/part-file.js";
 import { openStage, type StagedSink } from "./publishing.js";
 import { type BundleTarget, stixPublisher } from "../../../../src/io/output/stix/publish.js";
 import type { SinkPosition } from "../../../../src/io/output/types.js";

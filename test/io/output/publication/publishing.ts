@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../../../src/core/clock.js";
 import type { EnrichedRow } from "../../../../src/core/row.js";
-import { openFileDestination } from "../../../../src/io/output/file-destination.js";
+import { openFileDestination } from "../../../../src/io/output/part-file.js";
 import type { Publisher, PublisherOptions } from "../../../../src/io/output/publisher.js";
 import { type Stage, stagePath, stageUpTo } from "../../../../src/io/output/stage.js";
 import { textSink } from "../../../../src/io/output/text/text-sink.js";

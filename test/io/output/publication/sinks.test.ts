@@ -6,10 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { FatalError } from "../../../../src/core/errors.js";
 import { formats } from "../../../../src/io/formats/registry.js";
-import {
-  openFileDestination,
-  streamDestination,
-} from "../../../../src/io/output/file-destination.js";
+import { openFileDestination, streamDestination } from "../../../../src/io/output/part-file.js";
 import { stageUpTo } from "../../../../src/io/output/stage.js";
 import { textPublisher } from "../../../../src/io/output/text/publish.js";
 import { textSink } from "../../../../src/io/output/text/text-sink.js";

@@ -1,8 +1,11 @@
 import { readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openFileDestination } from "../../../src/io/output/file-destination.js";
-import { partPath, type WrittenPosition } from "../../../src/io/output/part-file.js";
+import {
+  openFileDestination,
+  partPath,
+  type WrittenPosition,
+} from "../../../src/io/output/part-file.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 async function target(): Promise<string> {

@@ -2,9 +2,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { columns } from "../../../../src/core/columns.js";
 import { sinkOptions } from "../../../../src/io/output/options.js";
-import { parquetRules } from "../../../../src/io/output/typed/column-rules.js";
+import {
+  type ColumnRules,
+  parquetRules,
+  safeColumnNames,
+} from "../../../../src/io/output/typed/table-schema.js";
 import { dialects } from "../../../../src/io/output/registry.js";
-import { type ColumnRules, safeColumnNames } from "../../../../src/io/output/typed/column-rules.js";
 import { anyText } from "../../../helpers/any-text.js";
 
 const rulesOf = Object.fromEntries([
