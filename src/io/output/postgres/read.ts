@@ -67,7 +67,7 @@ export async function copyPostgres(
       const header = copyHeader(found.names, to.shape);
       const lines = selectLines({ ...to, ...found, query, line: "line" });
       const statement = `COPY (${lines}) TO STDOUT (${linesAsTheyAre})`;
-      const rows = await writeRows(session, to.path, { header, statement, ...options });
+      const rows = await writeRows(session, to.path, header, statement, options.signal);
       return { ...copied, rows };
     } catch (error) {
       throw isOwn ? explained(error) : error;
@@ -84,11 +84,9 @@ export async function copyPostgres(
 async function writeRows(
   { client }: PostgresSession,
   path: string,
-  {
-    header,
-    statement,
-    signal,
-  }: { readonly header: string; readonly statement: string } & Pick<CopyOptions, "signal">,
+  header: string,
+  statement: string,
+  signal: AbortSignal | undefined,
 ): Promise<number> {
   const { to } = await loadCopyStreams();
   const stream: Readable & { readonly rowCount: number; callback?: () => void } = client.query(
@@ -127,15 +125,8 @@ function explained(error: unknown): unknown {
   return queryRefused(error.message, error);
 }
 
-interface FoundColumns {
-  /** Names may repeat. */
-  readonly names: readonly string[];
-  readonly types: readonly InputType[];
-  readonly columns: readonly CopiedColumn[];
-}
-
-/** The columns of a query, whose types the server knows by number. Reads no rows. */
-async function describe(session: PostgresSession, query: string): Promise<FoundColumns> {
+/** The columns of a query, whose names may repeat. The server knows types by number. Reads no rows. */
+async function describe(session: PostgresSession, query: string) {
   // A cursor is for one query that selects; the extended protocol refuses more than one.
   const declare: DescribedQuery = {
     text: `DECLARE repute_input NO SCROLL CURSOR FOR ${query}`,
@@ -156,7 +147,7 @@ async function describe(session: PostgresSession, query: string): Promise<FoundC
   const factsOf = ({ dataTypeID }: FieldDef) => known.get(dataTypeID) ?? [];
   return {
     names: fields.map(({ name }) => name),
-    types: fields.map((field) => {
+    types: fields.map((field): InputType => {
       const [name = null, isText = false] = factsOf(field);
       const own = isText ? "text" : postgresType(field.dataTypeID, field.dataTypeModifier);
       return { type: own, declared: String(name ?? "untyped") };
