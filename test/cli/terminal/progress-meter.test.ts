@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ProgressMeter } from "../../../src/cli/terminal/progress-display.js";
+import { percentOf, ProgressMeter } from "../../../src/cli/terminal/progress-display.js";
 import type { RunProgress } from "../../../src/jobs/enrich/types.js";
 import { aProgress } from "../../helpers/a-progress.js";
 
@@ -67,4 +68,31 @@ describe("share and time left", () => {
     const now = aProgress({ bytesRead: 1000, rowsRead: 600, rowsWritten: 3 });
     expect(meterFrom().measure(now, 40_000).secondsLeft).toBeNull();
   });
+});
+
+const samples = fc.array(
+  fc.record({
+    elapsedMs: fc.nat(60_000),
+    rowsRead: fc.nat(2000),
+    rowsWritten: fc.nat(2000),
+    bytesRead: fc.nat(1200),
+  }),
+);
+
+test("the percentage stays between 0 and 100 and never goes backwards", () => {
+  fc.assert(
+    fc.property(samples, (steps) => {
+      const meter = new ProgressMeter(aProgress(), 0);
+      let now = 0;
+      let before = 0;
+      for (const { elapsedMs, ...members } of steps) {
+        now += elapsedMs;
+        const { share } = meter.measure(aProgress(members), now);
+        const percent = share === null ? before : percentOf(share);
+        expect(percent).toBeGreaterThanOrEqual(before);
+        expect(percent).toBeLessThanOrEqual(100);
+        before = percent;
+      }
+    }),
+  );
 });

@@ -32,13 +32,12 @@ function opened(
 function run(
   items: readonly string[],
   session?: Session,
-  { answered = false, ...settings }: { answered?: boolean; [key: string]: unknown } = {},
+  settings: Readonly<Record<string, unknown>> = {},
 ): Promise<EnrichedHere> {
   return enrichHere({
     input: ["in.csv", ["ip", ...items, ""].join("\n")],
     intelUrl: server.url,
     settings: { lookups: "query", ...settings },
-    answered,
     ...(session && { session }),
   });
 }

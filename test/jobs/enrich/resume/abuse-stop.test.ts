@@ -1,37 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { open, readdir, writeFile } from "node:fs/promises";
+import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { startRepute } from "../../../helpers/run-repute.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-
-const many = `ip\n${Array.from({ length: 5_000 }, (_, n) => `198.51.${n % 200}.${n % 250}\n`).join("")}`;
-
-/** A service that stops answering after some requests; `silent` resolves then. */
-async function service(answers: number): Promise<{ url: string; silent: Promise<void> }> {
-  const server = await startAnsweringServer();
-  const silent = new Promise<void>((resolve) => {
-    server.onRequest = (total) => {
-      if (total > answers) resolve();
-      return total <= answers;
-    };
-  });
-  return { url: server.url, silent };
-}
-
-test("SIGKILL during a run leaves no file under the final name and keeps what --resume needs", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), many);
-  const { url, silent } = await service(400);
-  const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", url, "--rate", "100000/s"];
-  const { child, result } = startRepute(args, { cwd });
-  await Promise.race([silent, result]);
-  child.kill("SIGKILL");
-  expect(await result).toMatchObject({ code: null, signal: "SIGKILL" });
-  expect((await readdir(cwd)).sort()).toEqual(["in.csv", "out.csv.part", "out.csv.state"]);
-});
 
 test("SIGTERM ends a run that waits for stdin, and leaves no files", async () => {
   const cwd = await temporaryFolder();
