@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { InputRecord } from "../../../src/core/manifest.js";
-import { sharedFacts } from "../../../src/jobs/enrich/finish/manifest.js";
+import { sharedFacts } from "../../../src/jobs/enrich/finish/publish.js";
 
 const plain: InputRecord = {
   path: "a.csv",

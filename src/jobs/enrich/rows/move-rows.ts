@@ -1,12 +1,13 @@
 import { setImmediate as turn } from "node:timers/promises";
+import type { Slots } from "../../../client/pace/slots.js";
+import { raceAbort } from "../../../core/abort.js";
 import type { Clock } from "../../../core/clock.js";
 import { EarlyEndError } from "../../../core/errors.js";
-import { raceAbort } from "../../../core/abort.js";
+import { type Finding, largeBytes } from "../../../core/finding.js";
+import type { Item } from "../../../core/item/item.js";
 import type { EnrichedRow, LeftOutReason, Row } from "../../../core/row.js";
-import type { Slots } from "../../../client/pace/slots.js";
-import type { Sink } from "../../../io/output/types.js";
 import type { OpenedSource } from "../../../io/input/types.js";
-import { RowWindow } from "./row-window.js";
+import type { Sink } from "../../../io/output/types.js";
 import type { RunSignals } from "../run-signals.js";
 import type { Tally } from "../tally.js";
 import type { StartRow } from "../types.js";
@@ -154,4 +155,218 @@ async function within(ms: number, settled: Promise<void>, clock: Clock): Promise
   const over = clock.sleep(ms, enough.signal).catch(() => undefined);
   await Promise.race([settled, over]);
   enough.abort();
+}
+
+interface RowWindowOptions {
+  /** Maximum number of rows held, from `add` until written. */
+  readonly capacity: number;
+  /**
+   * Maximum number of rows with a pending lookup, queued ones included. Far smaller than
+   * `capacity`: the window fills only when one slow row holds up the rows behind it.
+   */
+  readonly capacityUnsettled: number;
+  /** Tells when enough lookups are queued. */
+  readonly slots?: Pick<Slots, "crowded" | "onRoom"> | undefined;
+  /** Maximum bytes of input and large answers held. A single row may exceed it. */
+  readonly capacityBytes: number;
+  /** Writes a batch. Never called again before it resolves. */
+  readonly write: (rows: readonly EnrichedRow[]) => Promise<void>;
+}
+
+interface WindowFailure {
+  readonly error: unknown;
+  readonly writing: boolean;
+}
+
+interface Entry {
+  readonly row: Row;
+  readonly item: Item | null;
+  /** Bytes of input, plus those of a large answer. */
+  weight: number;
+  finding: Finding | null;
+  next: Entry | null;
+}
+
+/**
+ * Holds the rows between reading and writing: lookups finish in any order, rows leave in input
+ * order. Bounded in rows and bytes, so memory does not grow with the input.
+ */
+export class RowWindow {
+  /** Null until the window fails. */
+  failure: WindowFailure | null = null;
+  readonly #options: RowWindowOptions;
+  /** Entries form a list in input order. */
+  #newest: Entry | null = null;
+  /** Oldest entry not yet passed to the writer. */
+  #nextReady: Entry | null = null;
+  #ready: Entry[] = [];
+  #rows = 0;
+  #bytes = 0;
+  #lastEnd = 0;
+  #recordEnd: Row | null = null;
+  #pumping = false;
+  #pumped: Promise<void> = Promise.resolve();
+  #onFailure: ((error: unknown) => void) | null = null;
+  #unsettled = 0;
+  #onAllSettled: (() => void) | null = null;
+  /** The pending `space` or `drained` call of the reader; there is only one reader. */
+  #waiter: { ready(): boolean; resolve(): void; reject(error: unknown): void } | null = null;
+
+  constructor(options: RowWindowOptions, resumeFrom = 0) {
+    this.#options = options;
+    this.#lastEnd = resumeFrom;
+    options.slots?.onRoom(() => this.#wake());
+  }
+
+  /** True if the next row has to wait for `space`. */
+  get full(): boolean {
+    return (
+      this.#rows >= this.#options.capacity ||
+      this.#unsettled >= this.#options.capacityUnsettled ||
+      this.#options.slots?.crowded === true ||
+      (this.#bytes >= this.#options.capacityBytes && this.#rows > 0)
+    );
+  }
+
+  /** Registers the listener for failure, replacing any earlier one. */
+  onFailure(listener: (error: unknown) => void): void {
+    this.#onFailure = listener;
+    if (this.failure !== null) listener(this.failure.error);
+  }
+
+  /** Resolves when another row may be added. @throws the error that failed the window */
+  space(): Promise<void> {
+    return this.#wait(() => !this.full);
+  }
+
+  /** Resolves when every added row is written. @throws the error that failed the window */
+  drained(): Promise<void> {
+    return this.#wait(() => this.#rows === 0 && !this.#pumping);
+  }
+
+  /** Adds a row with its finding or its pending lookup. A rejected lookup fails the window. */
+  add(row: Row, item: Item | null, finding: Finding | Promise<Finding>): void {
+    const entry = this.#append(row, item);
+    if (!(finding instanceof Promise)) {
+      this.#settle(entry, finding);
+      return;
+    }
+    this.#unsettled++;
+    finding.then(
+      (found) => {
+        this.#settle(entry, found);
+        this.#settledOne();
+      },
+      (error: unknown) => {
+        this.fail(error);
+        this.#settledOne();
+      },
+    );
+  }
+
+  /** Resolves when no lookup is pending. */
+  allSettled(): Promise<void> {
+    if (this.#unsettled === 0) return Promise.resolve();
+    return new Promise((resolve) => (this.#onAllSettled = resolve));
+  }
+
+  /** Fails the window. `flush` can still write finished rows, unless writing itself failed. */
+  fail(error: unknown, writing = false): void {
+    if (this.failure !== null && !writing) return;
+    this.failure = { error: this.failure?.error ?? error, writing };
+    this.#onFailure?.(this.failure.error);
+    this.#wake();
+  }
+
+  /** After a failure: writes the finished rows that are next in order. */
+  async flush(): Promise<void> {
+    await this.#pumped;
+    await this.#writeReady();
+  }
+
+  /** Last row of the latest record that is written to its end; null for none. Exact between two calls of `write`. */
+  get recordEnd(): Row | null {
+    return this.#recordEnd;
+  }
+
+  #append(row: Row, item: Item | null): Entry {
+    const weight = Math.max(0, row.end - this.#lastEnd);
+    this.#lastEnd = row.end;
+    const entry: Entry = { row, item, weight, finding: null, next: null };
+    if (this.#newest !== null) this.#newest.next = entry;
+    this.#newest = entry;
+    this.#nextReady ??= entry;
+    this.#rows++;
+    this.#bytes += weight;
+    return entry;
+  }
+
+  #settle(entry: Entry, finding: Finding): void {
+    entry.finding = finding;
+    const bytes = largeBytes(finding);
+    entry.weight += bytes;
+    this.#bytes += bytes;
+    let next = this.#nextReady;
+    while (next !== null && next.finding !== null) {
+      this.#ready.push(next);
+      next = next.next;
+    }
+    this.#nextReady = next;
+    if (this.#ready.length === 0 || this.#pumping || this.failure !== null) return;
+    this.#pumping = true;
+    // Defer by one turn, so that rows that finish together are written together.
+    this.#pumped = new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.#pump());
+  }
+
+  async #pump(): Promise<void> {
+    try {
+      while (this.#ready.length > 0 && this.failure === null) await this.#writeReady();
+      this.#pumping = false;
+      this.#wake();
+    } catch (error) {
+      this.#pumping = false;
+      this.fail(error, true);
+    }
+  }
+
+  #settledOne(): void {
+    this.#unsettled--;
+    if (this.#unsettled === 0) this.#onAllSettled?.();
+    this.#wake();
+  }
+
+  async #writeReady(): Promise<void> {
+    const entries = this.#ready;
+    if (entries.length === 0) return;
+    this.#ready = [];
+    // Every ready entry has its finding.
+    const rows = entries.map(({ row, item, finding }) => ({ row, item, finding: finding! }));
+    for (const entry of entries) {
+      if (entry.row.continues !== true) this.#recordEnd = entry.row;
+      // Unlink: a written entry in the old generation would keep its successors alive through minor
+      // collections.
+      if (entry !== this.#newest) entry.next = null;
+      else this.#newest = null;
+    }
+    await this.#options.write(rows);
+    for (const entry of entries) {
+      this.#rows--;
+      this.#bytes -= entry.weight;
+    }
+    this.#wake();
+  }
+
+  #wait(ready: () => boolean): Promise<void> {
+    if (this.failure !== null) return Promise.reject(this.failure.error);
+    if (ready()) return Promise.resolve();
+    return new Promise((resolve, reject) => (this.#waiter = { ready, resolve, reject }));
+  }
+
+  #wake(): void {
+    const waiter = this.#waiter;
+    if (waiter === null || (this.failure === null && !waiter.ready())) return;
+    this.#waiter = null;
+    if (this.failure === null) waiter.resolve();
+    else waiter.reject(this.failure.error);
+  }
 }

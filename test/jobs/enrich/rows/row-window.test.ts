@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Finding } from "../../../../src/core/finding.js";
 import type { EnrichedRow } from "../../../../src/core/row.js";
-import { RowWindow } from "../../../../src/jobs/enrich/rows/row-window.js";
+import { RowWindow } from "../../../../src/jobs/enrich/rows/move-rows.js";
 import { aFinding, anItem, aRow } from "../../../helpers/enriched-rows.js";
 
 describe("RowWindow", () => {
