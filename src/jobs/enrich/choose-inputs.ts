@@ -9,7 +9,6 @@ import type {
   NamedInput,
   OpenedSource,
   RunInput,
-  SeveralInputs,
   SkippedFile,
   SourceInput,
 } from "../../io/input/types.js";
@@ -18,15 +17,6 @@ import { isObjectPrefix } from "../../io/s3/address.js";
 import { parseInput } from "../../io/output/registry.js";
 import { readingOf } from "./rows/reading.js";
 import type { ReadingSettings } from "./types.js";
-
-/** Several inputs, and what to tell the user of those that are not read. */
-interface ChosenInputs {
-  readonly input: SeveralInputs;
-  /** Of files that are not read because of their names. */
-  readonly notices: readonly string[];
-  /** Of files that are not read because of their content. */
-  readonly warnings: readonly string[];
-}
 
 type InputStream = Extract<SourceInput, { readonly stream: unknown }>;
 
@@ -37,9 +27,11 @@ interface InputListener {
 }
 
 /**
- * The input that names stand for: a file, `-` for the stream, or several files and folders.
+ * The input that names stand for: a file, `-` for the stream, or several files and folders. Files of a
+ * folder that hold no indicators, or objects among rows, are skipped. A file that is named itself is
+ * not: here or when it is opened, it is an error.
  *
- * @throws as `chooseInputs`
+ * @throws UsageError `input_folder_empty`, `column_not_found`; as `listInputs` and as opening a file
  */
 export async function inputNamed(
   names: readonly string[],
@@ -51,41 +43,22 @@ export async function inputNamed(
   if (names.length <= 1 && !isFolder(path) && !isObjectPrefix(path)) {
     return path === "-" ? stream() : parseInput(path);
   }
-  const { input, notices, warnings } = await chooseInputs(names, stream, settings);
-  for (const notice of notices) onNotice(notice);
-  for (const warning of warnings) onWarning(warning);
-  return input;
-}
-
-/**
- * Lists the files that names stand for. Files of a folder that hold no indicators, or objects among
- * rows, are skipped. A file that is named itself is not: here or when it is opened, it is an error.
- *
- * @throws UsageError `input_folder_empty`, `column_not_found`; as `listInputs` and as opening a file
- */
-async function chooseInputs(
-  names: readonly string[],
-  stream: () => InputStream,
-  settings: ReadingSettings & FolderSettings,
-): Promise<ChosenInputs> {
-  const parsing = { ...settings, parse: parseInput };
-  const { inputs, skipped } = await listInputs(names, stream, parsing);
+  const listed = await listInputs(names, stream, { ...settings, parse: parseInput });
   const sorted: { readonly input: NamedInput; readonly found: Found }[] = [];
-  for (const input of inputs) sorted.push({ input, found: await sortOf(input, settings) });
+  for (const input of listed.inputs) sorted.push({ input, found: await sortOf(input, settings) });
   const sort = sortOfRun(sorted);
-  const kept: NamedInput[] = [];
+  const inputs: NamedInput[] = [];
   const others: SkippedFile[] = [];
   for (const { input, found } of sorted) {
     const reason = reasonToSkip(found, sort);
-    if (input.folder === undefined || reason === null) kept.push(input);
+    if (input.folder === undefined || reason === null) inputs.push(input);
     else others.push({ folder: input.folder, path: input.name, reason });
   }
-  mustBeSome(kept, others);
-  return {
-    input: { inputs: kept, skipped: [...skipped, ...others] },
-    notices: skippedNotices(skipped),
-    warnings: skippedNotices(others),
-  };
+  mustBeSome(inputs, others);
+  // Those of names that repute does not read, and those of content that it cannot use.
+  for (const notice of skippedNotices(listed.skipped)) onNotice(notice);
+  for (const warning of skippedNotices(others)) onWarning(warning);
+  return { inputs, skipped: [...listed.skipped, ...others] };
 }
 
 type Sort = "objects" | "rows";
