@@ -60,7 +60,7 @@ export function mayQueue(rate: readonly Rate[] = [], maxRequests?: number): bool
 }
 
 /** Requests per second that the rates allow. Quotas limit the total, not the speed. */
-export function perSecond(rates: readonly Rate[]): number {
+function perSecond(rates: readonly Rate[]): number {
   const each = rates.filter((one) => !isQuota(one)).map((one) => (one.count / one.perMs) * 1000);
   return Math.min(...each);
 }

@@ -66,25 +66,16 @@ export async function endAt(
   end: (error: EarlyEndError) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const left = timeLeft(deadline, clock);
+  // A duration goes by the monotonic clock, a time of day by the wall clock.
+  const isDuration = "afterMs" in deadline;
+  const now = (): number => (isDuration ? clock.monotonic() : clock.now());
+  const until = isDuration ? now() + deadline.afterMs : nextTimeOfDay(deadline, now());
   try {
-    for (let ms = left(); ms > 0; ms = left()) await clock.sleep(Math.min(ms, stepMs), signal);
+    while (until > now()) await clock.sleep(Math.min(until - now(), stepMs), signal);
   } catch {
     return;
   }
   end(new EarlyEndError("deadline_reached", `the deadline ${deadline.text} has passed`));
-}
-
-/**
- * Milliseconds left: of a duration by the monotonic clock, until a time of day by the wall clock.
- */
-export function timeLeft(deadline: Deadline, clock: Clock): () => number {
-  if ("afterMs" in deadline) {
-    const end = clock.monotonic() + deadline.afterMs;
-    return () => end - clock.monotonic();
-  }
-  const end = nextTimeOfDay(deadline, clock.now());
-  return () => end - clock.now();
 }
 
 /** The first moment after `now` at which local clocks show this time. */

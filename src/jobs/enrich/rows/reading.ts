@@ -293,7 +293,7 @@ export async function hasFewerRows(
 }
 
 /** Whether an input consists of regular files, which can be read more than once. */
-export async function isReadTwice(input: RunInput): Promise<boolean> {
+async function isReadTwice(input: RunInput): Promise<boolean> {
   const paths = inputPaths(input);
   if (!("path" in input) && !("inputs" in input && paths.length === input.inputs.length))
     return false;
