@@ -58,6 +58,15 @@ describe("the cell of a text", () => {
     );
   });
 
+  it("is the JSON as it is", () => {
+    const large = fc.constantFrom('"3e99999 is a text"', '"\\"3e99999"', '{"a" : 1.50}');
+    fc.assert(
+      fc.property(fc.oneof(fc.json(), large), (json) => {
+        expect(cellOf("json", json)).toBe(json);
+      }),
+    );
+  });
+
   it.each<[StoredType, string]>([
     ["integer", "9223372036854775808"],
     ["decimal(4,2)", "100.00"],
@@ -68,6 +77,8 @@ describe("the cell of a text", () => {
     ["timestamp", "0044-03-15 00:00:00 BC"],
     ["timestamp_ns", "9999-12-31T23:59:59Z"],
     ["json", "[1e100000]"],
+    ["json", "{'a': 1}"],
+    ["json", "1".repeat(10_000)],
   ])("of %s is not %s", (type, text) => {
     expect(cellOf(type, text)).toBeUndefined();
   });

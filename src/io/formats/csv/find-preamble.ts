@@ -1,6 +1,6 @@
 import { indicatorWeight, isItemLine } from "../../../core/item/recognise.js";
 import { strip } from "../../../core/item/refang.js";
-import { type HeadLines, countDelimiters, type Delimiter, scanCells } from "../reading/sample.js";
+import { type HeadLines, countDelimiters, type Delimiter, cellsOfLine } from "../reading/sample.js";
 import { isColumnName, columnShare } from "../columns/rate-columns.js";
 import { matchColumn, minShare } from "../columns/name-columns.js";
 import type { ReadOptions, InputReading } from "../types.js";
@@ -103,7 +103,7 @@ function firstRecord(
 /** Dashes and the like, or Excel's `sep=;`. */
 const rule = /^\s*(?:[-=_*#~+]{3,}|sep=.)\s*$/i;
 function cellsOf(line: string, delimiter: Delimiter): readonly string[] {
-  const { cells } = scanCells(line, { delimiter, spaced: true });
+  const cells = cellsOfLine(line, delimiter);
   return cells.slice(0, cells.findLastIndex((cell) => cell.trim() !== "") + 1);
 }
 
@@ -164,12 +164,8 @@ function separates(lines: readonly string[], delimiter: Delimiter): boolean {
   if (delimiter === "|" && lines.some((line) => line.startsWith("||"))) return false;
   const counts = lines.map((line) => countDelimiters(line, delimiter));
   // A list of items may have a comma after each.
-  const rest = (line: string) => scanCells(line, { delimiter, spaced: true }).cells.slice(1);
-  if (
-    (counts[0] ?? 0) === 0 ||
-    lines.every((line) => rest(line).every((cell) => cell.trim() === ""))
-  )
-    return false;
+  const isSingle = (line: string): boolean => cellsOf(line, delimiter).length < 2;
+  if ((counts[0] ?? 0) === 0 || lines.every(isSingle)) return false;
   const having = counts.filter((count) => count > 0);
   if (having.length < counts.length * nearlyAll) return false;
   // Lines that are items as a whole, such as URLs with commas, must all agree.
@@ -182,7 +178,7 @@ function separates(lines: readonly string[], delimiter: Delimiter): boolean {
 const nearlyAll = 0.8;
 
 function hasIndicators(lines: readonly string[], delimiter: Delimiter): boolean {
-  const records = lines.map((line) => scanCells(line, { delimiter, spaced: true }).cells);
+  const records = lines.map((line) => cellsOfLine(line, delimiter));
   const width = Math.max(...records.map((cells) => cells.length));
   for (let index = 0; index < width; index++) {
     const share = columnShare(records.map((cells) => cells[index] ?? ""));
@@ -242,8 +238,7 @@ export function namesIn(
   }
   if (width < 2) return null;
   for (const comment of comments.toReversed()) {
-    const { cells } = scanCells(comment, { delimiter, spaced: true });
-    const names = cells.map((name) => name.trim());
+    const names = cellsOfLine(comment, delimiter).map((name) => name.trim());
     const isHeader = names.length === width && !names.some((name) => indicatorWeight(name) === 1);
     if (isHeader) return { names, comment, isDeclared: false };
   }

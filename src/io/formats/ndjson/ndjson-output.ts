@@ -144,41 +144,6 @@ export function parseLine(line: Line): ParsedLine {
   return { line, json, object: null, reason: `it is ${kind}` };
 }
 
-interface FoundValue {
-  readonly value: unknown;
-  readonly column: string | undefined;
-  readonly kindText: string;
-}
-
-/**
- * The row of a JSON object.
- *
- * @param continues whether more rows of the object follow
- */
-export function objectRow(
-  { line, json }: ParsedLine,
-  number: number,
-  columns: readonly string[],
-  { value, column, kindText }: FoundValue,
-  continues: boolean,
-): Row {
-  const item = itemTextOf(value);
-  return {
-    number,
-    line: line.number,
-    ...flatten(json, columns),
-    json,
-    itemText: item ?? "",
-    itemNotText: item === null,
-    kindText,
-    fault: null,
-    end: line.end,
-    endLine: line.number,
-    ...(column !== undefined && { column }),
-    ...(continues && { continues }),
-  };
-}
-
 /** The row of a line that isn't a JSON object. `extra` holds the line. */
 export function faultyRow(
   { line, reason }: ParsedLine,

@@ -17,8 +17,8 @@ import {
   ndjsonRecords,
   eachLeaf,
   faultyRow,
+  flatten,
   itemTextOf,
-  objectRow,
   type ParsedLine,
   parseLine,
   valuesAt,
@@ -72,20 +72,35 @@ function rowMaker(
   rowsBefore: number,
 ): (line: ParsedLine) => readonly Row[] {
   let number = rowsBefore;
-  return (line) => {
-    const { object } = line;
-    if (object === null) return [faultyRow(line, ++number, columns)];
+  return (parsed) => {
+    const { line, json, object } = parsed;
+    if (object === null) return [faultyRow(parsed, ++number, columns)];
     const word = kind === null ? "" : (itemTextOf(valuesAt(kind.name, object)[0]) ?? "");
-    const kindText = kind?.by === "neighbour" ? recognisedKind(word) : word;
-    const values = items.flatMap(({ name }) => {
-      const column = items.length > 1 ? name : undefined;
-      const found = valuesAt(name, object);
+    const record = {
+      line: line.number,
+      ...flatten(json, columns),
+      json,
+      kindText: kind?.by === "neighbour" ? recognisedKind(word) : word,
+      fault: null,
+      end: line.end,
+      endLine: line.number,
+    };
+    const found = items.flatMap(({ name }) => {
+      const values = valuesAt(name, object);
       // A record without a value has a row, too.
-      return (found.length === 0 ? [""] : found).map((value) => ({ value, column, kindText }));
+      return (values.length === 0 ? [""] : values).map((value) => ({ name, value }));
     });
-    return values.map((value, index) =>
-      objectRow(line, ++number, columns, value, index < values.length - 1),
-    );
+    return found.map(({ name, value }, index): Row => {
+      const item = itemTextOf(value);
+      return {
+        number: ++number,
+        ...record,
+        itemText: item ?? "",
+        itemNotText: item === null,
+        ...(items.length > 1 && { column: name }),
+        ...(index < found.length - 1 && { continues: true }),
+      };
+    });
   };
 }
 

@@ -196,9 +196,13 @@ export function scanCells(
   }
 }
 
-/** Counts delimiters outside quotes. Quotes may follow a space. */
+/** The cells of a line. Quotes may follow a space. */
+export function cellsOfLine(line: string, delimiter: Delimiter): readonly string[] {
+  return scanCells(line, { delimiter, spaced: true }).cells;
+}
+
 export function countDelimiters(line: string, delimiter: Delimiter): number {
-  return scanCells(line, { delimiter, spaced: true }).cells.length - 1;
+  return cellsOfLine(line, delimiter).length - 1;
 }
 
 function closingQuote(text: string, from: number): number {

@@ -1,5 +1,5 @@
 import { systemClock, timestamp } from "../../../core/clock.js";
-import type { Item } from "../../../core/item/item.js";
+import type { Item, ItemKind } from "../../../core/item/item.js";
 import type { EnrichedRow } from "../../../core/row.js";
 import { accusationIn, verdictOf } from "../../../core/verdict.js";
 import type { EncoderOptions } from "../types.js";
@@ -40,6 +40,7 @@ function ecsDocuments(options: EncoderOptions): (enriched: EnrichedRow) => strin
     const verdict = verdictOf(finding);
     const isIndicator = item !== null && accusationIn(verdict) !== null;
     const facts = itemFacts(enriched);
+    const [observable = {}, related] = item === null ? [] : fieldsOf[item.kind](item.value);
     // `undefined` members are dropped; adding them conditionally with spread is far slower.
     const document = JSON.stringify({
       "@timestamp": finding.lookedUpAt ?? timestamp(clock.now()),
@@ -54,17 +55,17 @@ function ecsDocuments(options: EncoderOptions): (enriched: EnrichedRow) => strin
       },
       tags: facts.tags.length > 0 ? facts.tags : undefined,
       error: finding.error ?? undefined,
-      related: item === null ? undefined : relatedOf(item),
-      threat: isIndicator ? { indicator: indicatorOf(item, facts) } : undefined,
+      related,
+      threat: isIndicator ? { indicator: indicatorOf(item, observable, facts) } : undefined,
     });
     return `${document.slice(0, -1)},"repute":${describe(enriched, verdict)}}\n`;
   };
 }
 
-function indicatorOf(item: Item, facts: ItemFacts): Record<string, unknown> {
+function indicatorOf(item: Item, observable: object, facts: ItemFacts): object {
   const { firstSeen, lastSeen, asNumber, asName, observations } = facts;
   const system = asNumber !== null || asName !== null;
-  return Object.assign(observableOf(item), {
+  return Object.assign(observable, {
     id: [stixIndicatorId(stixPattern(item))],
     name: item.value,
     // The service doesn't rate confidence.
@@ -81,22 +82,23 @@ function indicatorOf(item: Item, facts: ItemFacts): Record<string, unknown> {
   });
 }
 
-function observableOf({ kind, value }: Item): Record<string, unknown> {
-  switch (kind) {
-    case "ip":
-      return { type: value.includes(":") ? "ipv6-addr" : "ipv4-addr", ip: value };
-    case "domain":
-      return { type: "domain-name", url: { domain: value } };
-    case "url":
-      return { type: "url", url: urlOf(value) };
-    case "sha1":
-      return { type: "file", file: { hash: { sha1: value } } };
-    case "email":
-      return { type: "email-addr", email: { address: value } };
-    case "crypto_wallet":
-      return { type: "cryptocurrency-wallet" };
-  }
-}
+/**
+ * What a document has of an item: the fields of an indicator, and those of `related` for correlation
+ * with other events.
+ */
+const fieldsOf: Readonly<
+  Record<ItemKind, (value: string) => readonly [object, (object | undefined)?]>
+> = {
+  ip: (ip) => [{ type: ip.includes(":") ? "ipv6-addr" : "ipv4-addr", ip }, { ip: [ip] }],
+  domain: (domain) => [{ type: "domain-name", url: { domain } }, { hosts: [domain] }],
+  url(value) {
+    const hosts = URL.canParse(value) ? { hosts: [bareHost(new URL(value).hostname)] } : undefined;
+    return [{ type: "url", url: urlOf(value) }, hosts];
+  },
+  sha1: (sha1) => [{ type: "file", file: { hash: { sha1 } } }, { hash: [sha1] }],
+  email: (address) => [{ type: "email-addr", email: { address } }],
+  crypto_wallet: () => [{ type: "cryptocurrency-wallet" }],
+};
 
 function urlOf(value: string): Record<string, unknown> {
   if (!URL.canParse(value)) return { full: value };
@@ -110,23 +112,6 @@ function urlOf(value: string): Record<string, unknown> {
     query: search.slice(1) || undefined,
     fragment: hash.slice(1) || undefined,
   };
-}
-
-/** The item in the field of `related` for its kind, for correlation with other events. */
-function relatedOf({ kind, value }: Item): Record<string, readonly string[]> | undefined {
-  switch (kind) {
-    case "ip":
-      return { ip: [value] };
-    case "domain":
-      return { hosts: [value] };
-    case "url":
-      return URL.canParse(value) ? { hosts: [bareHost(new URL(value).hostname)] } : undefined;
-    case "sha1":
-      return { hash: [value] };
-    case "email":
-    case "crypto_wallet":
-      return undefined;
-  }
 }
 
 function bareHost(hostname: string): string {

@@ -1,4 +1,4 @@
-import { rowWarnings, type Row } from "../../../../src/core/row.js";
+import type { Row } from "../../../../src/core/row.js";
 import { describe, expect, it } from "vitest";
 import { encodeText } from "../../../../src/core/bytes.js";
 import type { JsonObject } from "../../../../src/core/finding.js";
@@ -93,14 +93,6 @@ describe("ndjson rows", () => {
     const line = Buffer.from('{"item":"\xdc\xff"}', "latin1");
     const [row] = await rowsOf(line);
     expect(encodeText(row?.json ?? "")).toEqual(line);
-  });
-
-  it("count lines with invalid UTF-8 as a warning", async () => {
-    const content = Buffer.from('{"item":"\xdc"}\n{"item":"a"}\n', "latin1");
-    const { rows } = await readSource("ndjson", piped(content));
-    const message =
-      "row with invalid UTF-8: CSV and TSV keep its bytes, other outputs have U+FFFD instead; if it is Windows-1252, use --encoding windows-1252";
-    expect(rows.map((row) => rowWarnings(row, null))).toEqual([[message], []]);
   });
 });
 
