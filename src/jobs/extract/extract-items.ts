@@ -102,8 +102,7 @@ async function* readableText(
     let hasEntities: boolean | null = null;
     for await (const block of textBlocks(bytes.chunks)) {
       hasEntities ??= isXml(block) && !isMarkup(block);
-      const read = hasEntities ? withoutEntities(block) : block;
-      const text = bytes.lineEnd === "cr" ? read.replaceAll("\r", "\n") : read;
+      const text = hasEntities ? withoutEntities(block) : block;
       reader ??= isMarkup(text)
         ? new MarkupReader()
         : new MailReader((part, line) => {

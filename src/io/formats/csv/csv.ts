@@ -75,7 +75,7 @@ async function read(
   const { bytes, before, settled } = reading;
   if (settled === null) return detect(reading, options, candidates);
   const { delimiter, comment, spaced, skippedLines } = settled.reading;
-  const dialect = { delimiter: delimiter ?? ",", comment, spaced, lineEnd: bytes.lineEnd };
+  const dialect = { delimiter: delimiter ?? ",", comment, spaced };
   const records = await recordsOf(reading, dialect, skippedLines);
   const header = before === null ? recordsOfHeader(settled.reading) : 0;
   return rowsOf(reading, settled.columns, settled.reading, records.all(header));
@@ -117,17 +117,16 @@ async function detect(
   candidates: Delimiters,
 ): Promise<FormatReading> {
   const { bytes } = reading;
-  const { lineEnd } = bytes;
   const { head, chunks } = await peek(bytes.chunks, isHeadComplete);
   const mark = options.comment ?? (options.guessed ? "#" : null);
-  const lines = headLines(head, { lineEnd, comment: mark });
+  const lines = headLines(head, mark);
   const { comments } = lines;
   const comment = options.comment ?? (comments.length > 0 ? mark : null);
   const table = findPreamble(lines, candidates, options);
   const { content, skippedLines, rule } = table;
   const delimiter = table.delimiter ?? candidates[0];
   const spaced = isSpaced(content, delimiter);
-  const dialect = { delimiter, comment, spaced, lineEnd };
+  const dialect = { delimiter, comment, spaced };
   const sample = await recordsOf(
     { ...reading, bytes: { ...bytes, chunks } },
     dialect,
@@ -159,13 +158,9 @@ function recordsOfHeader({ header, rule }: InputReading): number {
 
 async function withoutLines(text: TextBytes, lines: number): Promise<TextBytes> {
   if (lines === 0) return text;
-  const { lineEnd } = text;
-  const isEnough = (bytes: Buffer): boolean => countLineEnds(bytes, lineEnd) >= lines;
-  const { head, chunks } = await peek(text.chunks, isEnough);
+  const { head, chunks } = await peek(text.chunks, (bytes) => countLineEnds(bytes) >= lines);
   let end = 0;
-  for (let n = 0; n < lines; n++) {
-    end = head.indexOf(lineEnd === "cr" ? "\r" : "\n", end) + 1 || head.length;
-  }
+  for (let n = 0; n < lines; n++) end = head.indexOf("\n", end) + 1 || head.length;
   // Its first chunk is the head.
   await chunks.next();
   const rest = continued({ done: false, value: head.subarray(end) }, chunks);
