@@ -1,4 +1,4 @@
-import { appendFile, open, readFile, truncate, utimes, writeFile } from "node:fs/promises";
+import { appendFile, readFile, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
@@ -81,39 +81,32 @@ describe("an input that earlier sessions read", () => {
 });
 
 describe("a file changed during reading", () => {
-  it("may grow", async () => {
-    const path = await fileOf(text);
-    const read = await readWhile(path, () => appendFile(path, "192.0.2.1\n"));
-    expect(read.length).toBe(text.length + 10);
+  it.each<[string, number, (path: string) => Promise<void>]>([
+    ["grow", text.length + 10, (path) => appendFile(path, "192.0.2.1\n")],
+    ["get a new modification time", text.length, (path) => utimes(path, 1, 1)],
+  ])("may %s", async (_, length, change) => {
+    expect((await readWhile(await fileOf(text), change)).length).toBe(length);
   });
 
-  it("may get a new modification time", async () => {
-    const path = await fileOf(text);
-    expect(text.equals(await readWhile(path, () => utimes(path, 1, 1)))).toBe(true);
-  });
-
-  it("is rejected if it is truncated", async () => {
-    const path = await fileOf(text);
-    await expect(readWhile(path, () => truncate(path, 200_000))).rejects.toMatchObject({
+  it.each<[string, RegExp, (path: string) => Promise<void>]>([
+    [
+      "truncated",
+      /in\.csv was truncated while it was read, from \d+ to 200000 bytes$/,
+      (path) => truncate(path, 200_000),
+    ],
+    [
+      "overwritten",
+      /in\.csv has changed since it was read, between byte 0 and byte \d+$/,
+      async (path) => {
+        await writeFile(path, Buffer.concat([Buffer.from("x"), text.subarray(1)]));
+        // Independent of the file system's time resolution.
+        await utimes(path, 1, 1);
+      },
+    ],
+  ])("is rejected if it is %s", async (_, message, change) => {
+    await expect(readWhile(await fileOf(text), change)).rejects.toMatchObject({
       code: "input_changed",
-      message: `${path} was truncated while it was read, from ${text.length} to 200000 bytes`,
-    });
-  });
-
-  it("is rejected if bytes already read are overwritten", async () => {
-    const path = await fileOf(text);
-    const change = async (): Promise<void> => {
-      const handle = await open(path, "r+");
-      await handle.write("x", 3);
-      await handle.close();
-      // Independent of the file system's time resolution.
-      await utimes(path, 1, 1);
-    };
-    await expect(readWhile(path, change)).rejects.toMatchObject({
-      code: "input_changed",
-      message: expect.stringMatching(
-        /in\.csv has changed since it was read, between byte 0 and byte \d+/,
-      ) as string,
+      message: expect.stringMatching(message) as string,
     });
   });
 });
@@ -152,16 +145,10 @@ async function rest(bytes: InputBytes): Promise<Buffer> {
 }
 
 /** Reads a file and changes it after the first chunks. */
-async function readWhile(path: string, change: () => Promise<void>): Promise<Buffer> {
+async function readWhile(path: string, change: (path: string) => Promise<void>): Promise<Buffer> {
   const bytes = await openInput({ path }, { gzip: false, offset: 0 });
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of bytes.chunks) {
-      chunks.push(chunk);
-      if (chunks.length === 2) await change();
-    }
-  } finally {
-    await bytes.close();
-  }
-  return Buffer.concat(chunks);
+  const first = [await bytes.chunks.next(), await bytes.chunks.next()];
+  await change(path);
+  const read = first.map(({ value }) => value as Buffer);
+  return Buffer.concat([...read, await rest(bytes)]);
 }

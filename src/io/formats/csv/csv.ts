@@ -72,7 +72,7 @@ async function read(
   options: ReadOptions,
   candidates: Delimiters,
 ): Promise<FormatReading> {
-  const { bytes, before, settled } = reading;
+  const { before, settled } = reading;
   if (settled === null) return detect(reading, options, candidates);
   const { delimiter, comment, spaced, skippedLines } = settled.reading;
   const dialect = { delimiter: delimiter ?? ",", comment, spaced };

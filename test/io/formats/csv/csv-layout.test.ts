@@ -61,37 +61,12 @@ describe("a CSV input without flags", () => {
     });
   });
 
-  it.each([
-    ["semicolons", ";", "ip;score\n192.0.2.1;0,5\n192.0.2.2;0,7\n"],
-    ["tabs", "\t", "ip\tnote\n192.0.2.1\ta, b\n192.0.2.2\tc\n"],
-    ["commas, a semicolon in each record", ",", "192.0.2.1,a;b\n192.0.2.2,c;d\n"],
-  ])("is separated by %s", async (_, delimiter, content) => {
-    const { reading, items } = await read(content);
-    expect([reading.delimiter, items]).toEqual([delimiter, ["192.0.2.1", "192.0.2.2"]]);
-  });
-
   it("only tries commas and semicolons with --from csv", async () => {
     const semicolons = await read("ip;n\n192.0.2.1;1\n", { guessed: false });
     expect(semicolons.items).toEqual(["192.0.2.1"]);
     expect(await errorOf("ip\tn\n192.0.2.1\t1\n", { guessed: false })).toMatchObject({
       hint: expect.stringContaining("--from tsv") as string,
     });
-  });
-
-  it("treats a first record with an item as a row", async () => {
-    const { columns, reading, items } = await read("192.0.2.1,7\n192.0.2.2,8\n");
-    expect(columns).toEqual(["column_1", "column_2"]);
-    expect(reading.header).toBe("none");
-    expect(items).toEqual(["192.0.2.1", "192.0.2.2"]);
-  });
-
-  it("treats field names that look like domains as a header", async () => {
-    const { columns, items } = await read("source.ip,host.name\n192.0.2.1,x\n192.0.2.2,y\n");
-    expect([columns, items]).toEqual([
-      ["source.ip", "host.name"],
-      ["192.0.2.1", "192.0.2.2"],
-    ]);
-    expect((await read("host.name\nexample.com\n")).items).toEqual(["example.com"]);
   });
 
   it("takes its header from the comment before the first record", async () => {
