@@ -90,17 +90,19 @@ function rowMaker(
       // A record without a value has a row, too.
       return (values.length === 0 ? [""] : values).map((value) => ({ name, value }));
     });
-    return found.map(({ name, value }, index): Row => {
+    const rows: Row[] = [];
+    for (const [index, { name, value }] of found.entries()) {
       const item = itemTextOf(value);
-      return {
+      rows.push({
         number: ++number,
         ...record,
         itemText: item ?? "",
         itemNotText: item === null,
         ...(items.length > 1 && { column: name }),
         ...(index < found.length - 1 && { continues: true }),
-      };
-    });
+      });
+    }
+    return rows;
   };
 }
 
