@@ -170,12 +170,12 @@ function isSetOff(place: TextPlace, { value }: Names): boolean {
   return /^:\s/.test(place.text.slice(behind, behind + 2)) && startsLine(place);
 }
 
-/** Whether a name is in a Markdown link, in the header of RCS, in another one, or has one in it. */
+/** Whether a name is in a Markdown link, the header of RCS, the statistics of a patch or another name, or has one in it. */
 function isCitedAsFile(place: TextPlace, { labels }: Names): boolean {
   const after = lineAfter(place);
   return (
     /(?:\](?:\(|: *)|\bin [`"']?)$/.test(lineBefore(place)) ||
-    /^(?:[`"']?\](?:\(|\[|:)|,v \d)/.test(after) ||
+    /^(?:[`"']?\](?:\(|\[|:)|,v \d|\s*\|\s+(?:\d+ [+-]|Bin ))/.test(after) ||
     /^ in \S+\.(\w+)/.exec(after)?.[1] === labels.at(-1)
   );
 }
@@ -235,6 +235,8 @@ const toldBehind = new RegExp(
   `^["'\`)]*[\\s,]\\s*(?:(?<host>domains?|domain-name|host(?:name)?|sites?|servers?|resolv\\w+|from \\d|was registered|answer\\w*)|versions?|is (?:called|run|sourced|executed)|${fileWords}|${codeWords})(?![\\w-]|\\.\\w)`,
   "i",
 );
+/** `ltmain.sh - auxiliary file`, `tidy.pl is a script that …` */
+const described = /^["'`)]*\s+(?:[-–—]+|(?:is|was) (?:an?|the|one))\s(.{1,48})/;
 const wordReach = 64;
 /** What is said of another name, which no comma or "and" joins with this one. */
 const otherName = /^.*[\w-]\.[\w-]+[^\s,;]*\s+(?!(?:and|or|und|et|y|&)\s)/s;
@@ -243,14 +245,20 @@ const otherName = /^.*[\w-]\.[\w-]+[^\s,;]*\s+(?!(?:and|or|und|et|y|&)\s)/s;
 function kindInLine(place: TextPlace): "host" | "other" | null {
   const behind = toldBehind.exec(lineAfter(place));
   if (behind !== null) return behind.groups?.["host"] === undefined ? "other" : "host";
-  const before = lineBefore(place).slice(-wordReach).replace(otherName, "");
-  let nearest: "host" | "other" | null = null;
+  const description = described.exec(lineAfter(place))?.[1] ?? "";
+  const kinds = kindsIn(description);
+  if (kinds.length > 0) return kinds.includes("host") ? "host" : "other";
+  return kindsIn(lineBefore(place).slice(-wordReach).replace(otherName, "")).at(-1) ?? null;
+}
+
+function kindsIn(text: string): readonly ("host" | "other")[] {
+  const kinds: ("host" | "other")[] = [];
   // matchAll would copy the expression for every name.
   told.lastIndex = 0;
-  for (let word = told.exec(before); word !== null; word = told.exec(before)) {
-    nearest = word.groups?.["host"] === undefined ? "other" : "host";
+  for (let word = told.exec(text); word !== null; word = told.exec(text)) {
+    kinds.push(word.groups?.["host"] === undefined ? "other" : "host");
   }
-  return nearest;
+  return kinds;
 }
 
 const fileKey =

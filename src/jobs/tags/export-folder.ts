@@ -2,7 +2,7 @@ import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
-import { isFolder, makeFolder, syncFolder } from "../../core/files/folders.js";
+import { makeFolder, syncFolder } from "../../core/files/folders.js";
 import { takeLock, type Unlock } from "../../core/files/run-lock.js";
 import { isObjectAddress } from "../../io/s3/address.js";
 import { type AddressList, readAddresses } from "./address-list.js";
@@ -20,6 +20,7 @@ import {
  * A folder of tag lists.
  *
  * ```
+ * DIR/generations/.lock               keeps other exports out; it stays
  * DIR/generations/20240101T030000Z/   index.json, spam--bulk.txt …: one export; it never changes
  * DIR/current                         -> generations/20240101T030000Z
  * DIR/index.json, DIR/spam--bulk.txt  -> current/index.json, current/spam--bulk.txt
@@ -36,7 +37,7 @@ export class ExportFolder {
   readonly path: string;
   /** Folder of the generation under construction. An interrupted export starts over. */
   readonly next: string;
-  /** Has the lock, the generation under construction, and what is about to be deleted or moved. */
+  /** Has the generation under construction, and what is about to be deleted or moved. */
   readonly #state: string;
   #unlock: Unlock | null = null;
 
@@ -56,9 +57,9 @@ export class ExportFolder {
   static async open(path: string): Promise<ExportFolder> {
     const folder = await ExportFolder.#find(path);
     try {
-      folder.#unlock = await lockFolder(folder.#state);
+      folder.#unlock = await takeLock(join(path, generations, ".lock"));
       await folder.#clear();
-      await fs.mkdir(folder.next);
+      await fs.mkdir(folder.next, { recursive: true, mode: 0o700 });
       return folder;
     } catch (error) {
       await folder.release();
@@ -101,16 +102,11 @@ export class ExportFolder {
   async release(): Promise<void> {
     if (this.#unlock === null) return;
     await this.#clear().catch(() => undefined);
-    await this.#unlock();
-    // `rmdir` removes only empty folders.
-    await fs.rmdir(this.#state).catch(() => undefined);
+    this.#unlock();
   }
 
-  async #clear(): Promise<void> {
-    for (const name of await fs.readdir(this.#state)) {
-      if (name.startsWith(lockName)) continue;
-      await fs.rm(join(this.#state, name), { recursive: true, force: true });
-    }
+  #clear(): Promise<void> {
+    return fs.rm(this.#state, { recursive: true, force: true });
   }
 
   /**
@@ -236,20 +232,6 @@ export class ExportFolder {
   async #isOurs(name: string): Promise<boolean> {
     const target = await fs.readlink(join(this.path, name)).catch(() => "");
     return name === currentName ? generationForm.test(target) : target === linkTo(name);
-  }
-}
-
-const lockName = "lock";
-
-/** Locks a folder, created if missing. An export that ends may remove it meanwhile. */
-export async function lockFolder(folder: string): Promise<Unlock> {
-  for (;;) {
-    makeFolder(folder, 0o700);
-    try {
-      return await takeLock(join(folder, lockName));
-    } catch (error) {
-      if (isFolder(folder)) throw error;
-    }
   }
 }
 

@@ -297,6 +297,7 @@ describe("generations", () => {
     clock.jump(-86_400_000);
     await run();
     expect((await readdir(join(folder, "generations"))).sort()).toEqual([
+      ".lock",
       "20231231T000001Z",
       "20240101T000001Z",
     ]);
