@@ -90,23 +90,20 @@ export const groups: readonly CommandGroup[] = [
   {
     name: "tags",
     summary: "list, show and export tags",
-    description: [
+    description:
       "A tag names a kind of threat activity, as <group>:<name>. It has a description and a list of the IP addresses where the activity was seen.",
-    ],
   },
   {
     name: "case",
     summary: "show a case, or look up its addresses",
-    description: [
+    description:
       "A reputation-share case collects the events of one customer. Its context, from the case management instance, fills in webhook payloads.",
-    ],
   },
   {
     name: "webhook",
     summary: "check or send a webhook",
-    description: [
+    description:
       "A webhook is a call that the case management product makes when a case changes its state. It is configured in a YAML or JSON file with name, endpoint, method, path and payload. Fields in the payload, such as {{ s.resolver_data.CustomerEmail }}, are filled in from the context of the case.",
-    ],
   },
 ];
 

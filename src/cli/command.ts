@@ -63,8 +63,7 @@ export interface CommandGroup {
   readonly name: string;
   /** One line for shell completion. */
   readonly summary: string;
-  /** Paragraphs at the top of the help. */
-  readonly description: readonly string[];
+  readonly description: string;
 }
 
 export type SettingsOf<Groups extends OptionGroups> = Intersection<

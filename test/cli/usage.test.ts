@@ -18,7 +18,7 @@ test("prints the help without arguments", async () => {
 
 test("the help without arguments shows three commands to start with, which run", async () => {
   const { code, stdout } = await runInProcess([], { columns: 80 });
-  const commands = stdout.match(/(?<=^ {2})repute [^`]+?(?= {2})/gm) ?? [];
+  const commands = stdout.match(/(?<=^ {2})repute .+$/gm) ?? [];
   expect([code, commands.length]).toEqual([0, 3]);
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "FILE"), "192.0.2.1\n");

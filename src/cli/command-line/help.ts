@@ -24,45 +24,37 @@ const programDescription =
   "Enriches files of indicators (IP addresses, domains, URLs, hashes, wallets, e-mail addresses) with their reputation " +
   "from a threat intelligence service. Each input row becomes one output row, with the answer in added columns.";
 
-const firstCommands: readonly (readonly [command: string, lines: readonly string[]])[] = [
-  ["repute enrich FILE -o out.csv --local", ["try it; nothing leaves this machine"]],
-  ["repute query 192.0.2.1 --local", ["look up one item"]],
-  ["repute doctor --local", ["check this machine and the settings"]],
+const firstCommands: Entries = [
+  ["repute enrich FILE -o out.csv --local", "try it; nothing leaves this machine"],
+  ["repute query 192.0.2.1 --local", "look up one item"],
+  ["repute doctor --local", "check this machine and the settings"],
 ];
 
 /** The help of the commands that share their first word; of the whole program for null. */
 function overview(group: CommandGroup | null, commands: readonly Command[], width: number): string {
-  const members =
-    group === null
-      ? inSections(commands)
-      : [["Commands", membersOf(group.name, commands)] as const];
-  const own = group === null ? "" : `${group.name} `;
-  const column =
-    Math.max(...members.flatMap(([, list]) => list.map(({ name }) => name.length))) + 4;
-  const lists = members.map(([title, list]) =>
+  const members = group === null ? commands : membersOf(group.name, commands);
+  const column = Math.max(...members.map(({ name }) => name.length)) + 4;
+  const lists = inSections(members).map(([title, list]) =>
     section(
       title,
       list.map(({ name, summary }) => labelledText(`  ${name}`, summary, column, width)).join("\n"),
     ),
   );
-  const more =
-    group === null
-      ? "`repute COMMAND -h` shows the most used flags of a command, `repute COMMAND --help` everything; `repute --version` prints the version."
-      : `\`repute ${own}COMMAND --help\` explains a command.`;
+  const prefix = group === null ? "" : `${group.name} `;
   return page([
-    wrapLines(`Usage: repute ${own}COMMAND [flags] [arguments]`, width),
-    ...(group?.description ?? [programDescription]).map((text) => wrapText(text, width)),
+    wrapLines(`Usage: repute ${prefix}COMMAND [flags] [arguments]`, width),
+    wrapText(group?.description ?? programDescription, width),
     ...lists,
-    group === null
-      ? section("To start", labelled(firstCommands, width, "  "))
-      : examples(
-          membersOf(group.name, commands).flatMap((each) =>
-            Object.entries(each.examples).slice(0, 1),
-          ),
-          width,
-        ),
-    wrapText(more, width),
+    examples(group === null ? firstCommands : members.flatMap(firstExample), width),
+    wrapText(
+      `\`repute ${prefix}COMMAND -h\` shows the most used flags of a command, \`--help\` everything.`,
+      width,
+    ),
   ]);
+}
+
+function firstExample({ examples }: Command): Entries {
+  return Object.entries(examples).slice(0, 1);
 }
 
 function isCommand(topic: Command | CommandGroup): topic is Command {

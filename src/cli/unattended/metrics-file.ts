@@ -83,9 +83,12 @@ export class MetricsFile {
   }
 }
 
+/** The time of the last success in an earlier text, in seconds since 1970; null if there is none. */
 function readLastSuccess(path: string): number | null {
   try {
-    return statSync(path).isFile() ? lastSuccessIn(readFileSync(path, "utf8")) : null;
+    const text = statSync(path).isFile() ? readFileSync(path, "utf8") : "";
+    const time = /^repute_last_success_time_seconds\{.*\} ([\d.]+)$/m.exec(text)?.[1];
+    return time === undefined ? null : Number(time);
   } catch {
     return null;
   }
@@ -103,12 +106,7 @@ type Labels = Readonly<Record<string, string>>;
 type MetricSample = readonly [labels: Labels, value: number];
 
 /** Metrics of one name; without samples, it is left out. */
-type Family = readonly [
-  name: string,
-  help: string,
-  samples: readonly MetricSample[],
-  unit?: "seconds",
-];
+type Family = readonly [name: string, help: string, samples: readonly MetricSample[]];
 
 const one = (value: number): readonly MetricSample[] => [[{}, value]];
 
@@ -161,10 +159,10 @@ function familiesOf(run: MeteredRun): readonly Family[] {
     ],
     ["tag_lists", "Tag lists by the result of their export.", counted("status", tagCounts(tags))],
     ["running", "1 while the run is in progress.", one(ended ? 0 : 1)],
-    ["start_time_seconds", began, one(seconds(startedAt)), "seconds"],
-    ["update_time_seconds", written, one(seconds(now)), "seconds"],
-    ["duration_seconds", "Duration of the run, without interruptions.", one(duration), "seconds"],
-    ["last_success_time_seconds", success, lastSuccess === null ? [] : one(lastSuccess), "seconds"],
+    ["start_time_seconds", began, one(seconds(startedAt))],
+    ["update_time_seconds", written, one(seconds(now))],
+    ["duration_seconds", "Duration of the run, without interruptions.", one(duration)],
+    ["last_success_time_seconds", success, lastSuccess === null ? [] : one(lastSuccess)],
     ["exit_code", "Exit code of the run that has ended.", ended ? one(ended.code) : []],
     ["exit_reason", "1 for the reason why the run ended.", reasons],
   ];
@@ -187,33 +185,22 @@ function seconds(ms: number): number {
   return Math.round(ms) / 1000;
 }
 
-function familyText([name, help, samples, unit]: Family, common: Labels): string {
+function familyText([name, help, samples]: Family, common: Labels): string {
   const full = `repute_${name}`;
   const lines = [
     `# TYPE ${full} gauge`,
-    ...(unit === undefined ? [] : [`# UNIT ${full} ${unit}`]),
+    ...(name.endsWith("_seconds") ? [`# UNIT ${full} seconds`] : []),
     `# HELP ${full} ${help}`,
     ...samples.map(([labels, value]) => `${full}{${labelText({ ...common, ...labels })}} ${value}`),
   ];
   return `${lines.join("\n")}\n`;
 }
 
-function labelText(labels: Labels): string {
-  return Object.entries(labels)
-    .map(([name, value]) => `${name}="${escaped(value)}"`)
-    .join(",");
-}
-
 /** A backslash, a quote and a line feed are escaped in label values (OpenMetrics 1.0, 4.1.2). */
-function escaped(value: string): string {
-  return toWellFormed(value)
-    .replaceAll("\\", "\\\\")
-    .replaceAll('"', '\\"')
-    .replaceAll("\n", "\\n");
-}
-
-/** The time of the last success in an earlier text; null if there is none. */
-function lastSuccessIn(text: string): number | null {
-  const found = /^repute_last_success_time_seconds\{.*\} ([\d.]+)$/m.exec(text)?.[1];
-  return found === undefined ? null : Number(found);
+function labelText(labels: Labels): string {
+  const texts = Object.entries(labels).map(([name, value]) => {
+    const escaped = toWellFormed(value).replaceAll(/["\\]/g, "\\$&").replaceAll("\n", "\\n");
+    return `${name}="${escaped}"`;
+  });
+  return texts.join(",");
 }
