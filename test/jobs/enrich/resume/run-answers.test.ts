@@ -2,16 +2,12 @@ import { describe, expect, test } from "vitest";
 import { enrichHere, type EnrichedHere } from "../../../helpers/enrich-here.js";
 import { HurriedClock } from "../../../helpers/hurried-clock.js";
 import {
-  drip,
-  endless,
   reply,
-  reset,
-  silence,
   startScriptedServer,
   type ScriptedServer,
   type Step,
 } from "../../../helpers/scripted-server.js";
-import { ipResult, partialSuccess, replyFor, success } from "../../../client/api/answers.js";
+import { ipResult, partialSuccess, success } from "../../../client/api/answers.js";
 
 const whole = reply(200, success(ipResult()));
 const page = reply(200, "<!doctype html><title>Sign in</title>", { "content-type": "text/html" });
@@ -89,33 +85,4 @@ test("a malformed answer is requested a second time, not a third", async () => {
   const { row, server } = await tried([page]);
   expect(row).toMatchObject({ rep_status: "failed", rep_error_code: "response_schema" });
   expect(server.requests).toHaveLength(2);
-});
-
-describe("a transport fault", () => {
-  test.each([
-    ["a connection that is reset", reset()],
-    ["no answer", silence()],
-  ])("is retried: %s", async (_, fault) => {
-    const { row } = await tried([fault, whole], { timeout: "500ms" });
-    expect(row["rep_status"]).toBe("complete");
-    expect(Number(row["rep_attempts"])).toBeGreaterThan(1);
-  });
-
-  test.each([
-    ["a body that drips", drip(), 3],
-    ["a body without end", endless(), 1],
-  ])("fails its row if it persists: %s", async (_, fault, requests) => {
-    // The service answers another item; otherwise the run would report a wrong address.
-    const first = await startScriptedServer((request) =>
-      request.path.endsWith("192.0.2.1") ? replyFor(request) : fault,
-    );
-    const { manifest, records } = await enrichHere({
-      input: ["in.csv", "ip\n192.0.2.1\n192.0.2.7\n"],
-      intelUrl: first.url,
-      settings: { lookups: "query", retries: 2, timeout: "500ms", concurrency: 1 },
-      clock: new HurriedClock(),
-    });
-    expect(records().map((row) => row["rep_status"])).toEqual(["complete", "failed"]);
-    expect(manifest.requests["query"]?.total).toBe(1 + requests);
-  });
 });
