@@ -69,23 +69,6 @@ describe.each([
   });
 });
 
-test("the DuckDB statements create a readable table and view", async () => {
-  const input = join(samples, "indicators.csv");
-  const statements = await schemaOf(input, "--format", "duckdb", "--table", "intel.hits");
-  const file = join(await temporaryFolder(), "t.duckdb");
-  const found = await queryDuckdb(`CREATE SCHEMA intel; ${statements}; DESCRIBE intel.hits`, file);
-  expect(found.map(({ column_name: name }) => name)).toEqual([
-    "rep_run_id",
-    "rep_row",
-    "rep_loaded_at",
-    "seen",
-    "indicator",
-    "note",
-    ...columns.map((column) => `rep_${column.name}`),
-  ]);
-  expect(await queryDuckdb("FROM intel.hits_newest", file)).toEqual([]);
-});
-
 test("begins with the columns of a table, a query or several inputs", async () => {
   const folder = await temporaryFolder();
   const file = join(folder, "t.duckdb");

@@ -11,7 +11,7 @@ import type { SinkSettings } from "../../../io/output/options.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import type { Publisher } from "../../../io/output/publisher.js";
 import { stagePath } from "../../../io/output/stage.js";
-import { textPublisher } from "../../../io/output/text/publish.js";
+import { textPublisher } from "../../../io/output/text/text-sink.js";
 import type { Destination } from "../../../io/output/types.js";
 import { optionalColumnsOf } from "../rows/reading.js";
 import type { Job } from "../types.js";

@@ -19,7 +19,7 @@ describe("a lost connection", () => {
     await sink.write(rows(1, 200));
     await terminate("application_name = 'repute'");
     await sink.publish();
-    expect(await countsOf("before")).toEqual({ rows: "200", keys: "200", last: "200" });
+    await expectStored("before", 200);
   });
 
   it("is replaced during a copy", async () => {
@@ -28,7 +28,7 @@ describe("a lost connection", () => {
     proxy.fate = "cut copy";
     await sink.publish();
     expect(proxy.fate).toBe("pass");
-    expect(await countsOf("copied")).toEqual({ rows: "500", keys: "500", last: "500" });
+    await expectStored("copied", 500);
   });
 
   it("is replaced during an insert", async () => {
@@ -43,7 +43,7 @@ describe("a lost connection", () => {
     await release();
     await finishing;
     expect(clock.sleeps).toBe(1);
-    expect(await countsOf("inserted")).toEqual({ rows: "500", keys: "500", last: "500" });
+    await expectStored("inserted", 500);
   });
 
   it("is replaced after the server was killed and restarted", async () => {
@@ -51,7 +51,7 @@ describe("a lost connection", () => {
     await sink.write(rows(1, 600));
     await cluster.kill();
     await sink.publish();
-    expect(await countsOf("killed")).toEqual({ rows: "600", keys: "600", last: "600" });
+    await expectStored("killed", 600);
   });
 
   it("doesn't double rows whose commit succeeded but wasn't confirmed", async () => {
@@ -60,7 +60,7 @@ describe("a lost connection", () => {
     proxy.fate = "lose answer";
     await sink.publish();
     expect(proxy.fate).toBe("pass");
-    expect(await countsOf("answered")).toEqual({ rows: "400", keys: "400", last: "400" });
+    await expectStored("answered", 400);
   });
 
   it("waits for a commit still in progress", async () => {
@@ -71,7 +71,7 @@ describe("a lost connection", () => {
     await until("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted");
     proxy.deliver();
     await finishing;
-    expect(await countsOf("late")).toEqual({ rows: "400", keys: "400", last: "400" });
+    await expectStored("late", 400);
   });
 
   it("leaves the staged rows for a resume if it cannot be replaced", async () => {
@@ -87,7 +87,7 @@ describe("a lost connection", () => {
     await cluster.startServer();
     const again = await openRun(url, folder, { runId: "run of gone" }, position);
     await again.sink.publish();
-    expect(await countsOf("gone")).toEqual({ rows: "20", keys: "20", last: "20" });
+    await expectStored("gone", 20);
   });
 
   it("is not waited for when the run is told to stop", async () => {
@@ -215,6 +215,12 @@ async function countsOf(table: string): Promise<unknown> {
     `SELECT count(*) AS rows, count(DISTINCT (rep_run_id, rep_row)) AS keys, max(rep_row) AS last FROM ${table}`,
   );
   return counts;
+}
+
+/** Each row is there once. */
+async function expectStored(table: string, rows: number): Promise<void> {
+  const n = String(rows);
+  expect(await countsOf(table)).toEqual({ rows: n, keys: n, last: n });
 }
 
 /** Closes the server's side of connections. */

@@ -58,96 +58,69 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
     (await stored(folder)).map(({ item, run, number }) => `${item} ${run} ${number}`);
 
   describe(`--mode merge: ${name}`, () => {
-    it("keeps one row per item, that of the newest answer", async () => {
-      const folder = await temporaryFolder();
-      const merge = { mode: "merge" } as const;
-      await publish(folder, {
-        ...merge,
-        runId: "1",
-        rows: [answer(1, "192.0.2.1", 1), answer(2, "192.0.2.2", 1)],
-      });
-      await publish(folder, {
-        ...merge,
-        runId: "2",
-        rows: [answer(1, "192.0.2.2", 2), answer(2, "192.0.2.3", 2)],
-      });
-      expect(await items(folder)).toEqual(["192.0.2.1 1 1", "192.0.2.2 2 1", "192.0.2.3 2 2"]);
-      // Cached: the answer is older than the one that is there.
-      await publish(folder, {
-        ...merge,
-        runId: "3",
-        rows: [answer(1, "192.0.2.3", 1), answer(2, "192.0.2.1", 1)],
-      });
-      expect(await items(folder)).toEqual(["192.0.2.1 3 2", "192.0.2.2 2 1", "192.0.2.3 2 2"]);
-    });
+    const failed = (number: number, day: number) =>
+      anEnrichedRow(
+        { number },
+        { status: "failed", query: null, lookedUpAt: `2026-01-0${day}T02:00:00Z` },
+      );
+    const none = anEnrichedRow({ number: 2 }, { status: "unsupported", query: null }, null);
+    const long = answer(2, `http://example.com/${"0123456789abcdef".repeat(200)}`, 1);
+    const cell = (number: number, text: string, day: number) =>
+      answer(number, "192.0.2.1", day, "none", [text]);
 
-    it("takes the newest of an item's rows in a run", async () => {
+    it.each<[what: string, nights: Nights, stored: readonly string[], key?: readonly string[]]>([
+      [
+        "an item, that of the newest answer, which may be of an earlier night",
+        {
+          1: [answer(1, "192.0.2.1", 1), answer(2, "192.0.2.2", 1)],
+          2: [answer(1, "192.0.2.2", 2), answer(2, "192.0.2.3", 2)],
+          // Cached: the answer is older than the one that is there.
+          3: [answer(1, "192.0.2.3", 1), answer(2, "192.0.2.1", 1)],
+        },
+        ["192.0.2.1 3 2", "192.0.2.2 2 1", "192.0.2.3 2 2"],
+      ],
+      [
+        "an item of several rows in a run",
+        { 1: [2, 3, 1, 3].map((day, index) => answer(index + 1, "192.0.2.1", day)) },
+        ["192.0.2.1 1 4"],
+      ],
+      ["an item that fails again", { 1: [failed(1, 1)], 2: [failed(1, 2)] }, ["192.0.2.1 2 1"]],
+      [
+        "an item with an answer before it fails",
+        { 1: [failed(1, 1)], 3: [answer(1, "192.0.2.1", 1), failed(2, 3)], 4: [failed(1, 4)] },
+        ["192.0.2.1 3 1"],
+      ],
+      [
+        "an item that failed",
+        { 4: [failed(1, 4)], 5: [answer(1, "192.0.2.1", 5)] },
+        ["192.0.2.1 5 1"],
+      ],
+      [
+        "an item, none for a row without",
+        { 1: [answer(1, "192.0.2.1", 1), none] },
+        ["192.0.2.1 1 1"],
+      ],
+      [
+        "an item that an index can hold",
+        { 1: [answer(1, "192.0.2.1", 1), long] },
+        ["192.0.2.1 1 1", ...(name === "postgres" ? [] : [`${long.item?.value} 1 2`])],
+      ],
+      [
+        "value of other columns",
+        { 1: [cell(1, "a", 1), cell(2, "b", 1)], 2: [cell(1, "b", 2)] },
+        ["192.0.2.1 1 1", "192.0.2.1 2 1"],
+        ["ip", "rep_kind"],
+      ],
+    ])("keeps one row per %s", async (_, nights, kept, key) => {
       const folder = await temporaryFolder();
-      const rows = [
-        answer(1, "192.0.2.1", 2),
-        answer(2, "192.0.2.1", 3),
-        answer(3, "192.0.2.1", 1),
-        answer(4, "192.0.2.1", 3),
-      ];
-      await publish(folder, { mode: "merge", runId: "1", rows });
-      expect(await items(folder)).toEqual(["192.0.2.1 1 4"]);
-    });
-
-    it("keeps an answer when a later night fails, and takes the answer of the next one", async () => {
-      const folder = await temporaryFolder();
-      const merge = { mode: "merge" } as const;
-      const failed = (number: number, day: number) =>
-        anEnrichedRow(
-          { number },
-          { status: "failed", query: null, lookedUpAt: `2026-01-0${day}T02:00:00Z` },
-        );
-      await publish(folder, { ...merge, runId: "1", rows: [failed(1, 1)] });
-      await publish(folder, { ...merge, runId: "2", rows: [failed(1, 2)] });
-      expect(await items(folder)).toEqual(["192.0.2.1 2 1"]);
-      await publish(folder, {
-        ...merge,
-        runId: "3",
-        rows: [answer(1, "192.0.2.1", 1), failed(2, 3)],
-      });
-      await publish(folder, { ...merge, runId: "4", rows: [failed(1, 4)] });
-      expect(await items(folder)).toEqual(["192.0.2.1 3 1"]);
-      await publish(folder, { ...merge, runId: "5", rows: [answer(1, "192.0.2.1", 5)] });
-      expect(await items(folder)).toEqual(["192.0.2.1 5 1"]);
-    });
-
-    it("counts rows without an item and does not store them", async () => {
-      const folder = await temporaryFolder();
-      const none = anEnrichedRow({ number: 2 }, { status: "unsupported", query: null }, null);
-      const { audit } = await publish(folder, {
-        mode: "merge",
-        runId: "1",
-        rows: [answer(1, "192.0.2.1", 1), none],
-      });
-      expect(audit).toMatchObject({ rows: 2, withoutKey: 1 });
-      expect(await items(folder)).toEqual(["192.0.2.1 1 1"]);
-    });
-
-    it("stores no item that is too long for an index of PostgreSQL", async () => {
-      const folder = await temporaryFolder();
-      const long = `http://example.com/${"0123456789abcdef".repeat(200)}`;
-      const { audit } = await publish(folder, {
-        mode: "merge",
-        runId: "1",
-        rows: [answer(1, long, 1), answer(2, "192.0.2.1", 1)],
-      });
-      const refused = name === "postgres" ? 1 : 0;
-      expect(audit).toMatchObject({ rows: 2, withoutKey: refused });
-      expect(await items(folder)).toHaveLength(2 - refused);
-    });
-
-    it("keeps one row per value of other columns", async () => {
-      const folder = await temporaryFolder();
-      const keyed = { mode: "merge", key: ["ip", "rep_kind"] } as const;
-      const cell = (number: number, text: string, day: number) =>
-        answer(number, "192.0.2.1", day, "none", [text]);
-      await publish(folder, { ...keyed, runId: "1", rows: [cell(1, "a", 1), cell(2, "b", 1)] });
-      await publish(folder, { ...keyed, runId: "2", rows: [cell(1, "b", 2)] });
-      expect(await items(folder)).toEqual(["192.0.2.1 1 1", "192.0.2.1 2 1"]);
+      for (const [runId, rows] of Object.entries(nights)) {
+        const { audit } = await publish(folder, { mode: "merge", key, runId, rows });
+        const isKept = (row: EnrichedRow) => row !== none && (row !== long || name !== "postgres");
+        const withoutKey = rows.length - rows.filter(isKept).length;
+        expect(audit).toMatchObject({ rows: rows.length, withoutKey });
+      }
+      const found = await items(folder);
+      expect(found.toSorted()).toEqual([...kept].toSorted());
     });
 
     it("refuses a table with another key, and a key that the rows lack", async () => {
@@ -291,6 +264,9 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
     );
   });
 }
+
+/** Rows by the id of their run. */
+type Nights = Readonly<Record<string, readonly EnrichedRow[]>>;
 
 interface Night extends Partial<PublisherOptions> {
   readonly runId: string;
