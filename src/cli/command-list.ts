@@ -15,8 +15,8 @@ const sections = {
     diff: async () => (await import("./commands/results/diff.js")).diffCommand,
   },
   "Single items": {
-    query: async () => (await import("./commands/query/query.js")).queryCommand,
-    "quick-check": async () => (await import("./commands/query/query.js")).quickCheckCommand,
+    query: async () => (await import("./commands/query.js")).queryCommand,
+    "quick-check": async () => (await import("./commands/query.js")).quickCheckCommand,
   },
   Tags: {
     "tags list": async () => (await import("./commands/tag/show.js")).tagsListCommand,
@@ -37,7 +37,7 @@ const sections = {
     completion: async () => (await import("./commands/completion.js")).completionCommand,
     schema: async () => (await import("./commands/schema.js")).schemaCommand,
     serve: async () => (await import("./commands/serve.js")).serveCommand,
-    mcp: async () => (await import("./commands/mcp/mcp.js")).mcpCommand,
+    mcp: async () => (await import("./commands/mcp.js")).mcpCommand,
   },
   "Many machines": {
     worker: async () => (await import("./commands/worker.js")).workerCommand,

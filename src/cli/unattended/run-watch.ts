@@ -11,7 +11,6 @@ import type { CliContext } from "../terminal/cli-context.js";
 import { shownCommand } from "../options/redact.js";
 import type { MetricsFile } from "./metrics-file.js";
 import { unattendedOptions } from "../options/option-spec.js";
-import type { Pings } from "./pings.js";
 
 type AnyRecord = Readonly<Record<string, unknown>>;
 
@@ -49,7 +48,9 @@ export class RunWatch {
   #isOver = false;
   #hasStarted = false;
   #metrics: MetricsFile | null = null;
-  #pings: Pings | null = null;
+  /** Where a monitor hears of the run, and the call that told it of the start. */
+  #monitor: URL | null = null;
+  #told: Promise<void> = Promise.resolve();
   #printed = false;
 
   /** @param settings as far as they are known before the command line is parsed */
@@ -70,7 +71,7 @@ export class RunWatch {
     this.#settings = settings;
     this.#hasStarted = true;
     await this.#open();
-    this.#pings?.start();
+    this.#told = this.#ping("/start", null);
     void this.#metrics?.repeat(() => this.#facts());
   }
 
@@ -95,7 +96,9 @@ export class RunWatch {
     if (!this.#hasStarted && error === null) return;
     if (!this.#hasStarted) await this.#open();
     const { record, ending } = this.#measure(code, error);
-    await this.#pings?.end(code === exitCodes.done, JSON.stringify(record));
+    // The monitor must not hear of the start after the end.
+    await this.#told;
+    await this.#ping(code === exitCodes.done ? "" : "/fail", JSON.stringify(record));
     // After the warnings of metrics and pings: it is the last line.
     this.#print(record, ending);
   }
@@ -120,16 +123,43 @@ export class RunWatch {
 
   async #open(): Promise<void> {
     const { metrics, ping } = this.#settings;
-    const { clock, reporter, env } = this.#context;
-    const onWarning = (message: string): void => reporter.warning(message);
+    const { clock, reporter } = this.#context;
+    const { onWarning } = reporter.listener;
     if (metrics !== undefined) {
       const { MetricsFile } = await import("./metrics-file.js");
       this.#metrics = new MetricsFile(metrics, { clock, onWarning });
     }
     // An invalid address is reported as a setting; nobody can be told.
     if (ping !== undefined && unattendedOptions.shape.ping.safeParse(ping).success) {
-      const { Pings } = await import("./pings.js");
-      this.#pings = new Pings(ping, { env, onWarning });
+      this.#monitor = new URL(ping);
+    }
+  }
+
+  /** Takes a few seconds at most. The address is a secret, so that a warning names only its host. */
+  async #ping(suffix: string, body: string | null): Promise<void> {
+    if (this.#monitor === null) return;
+    const { username, password, host } = this.#monitor;
+    const warn = (reason: string): void =>
+      this.#context.reporter.warning(`the ping to ${host} failed: ${reason}`);
+    const url = new URL(this.#monitor);
+    url.pathname = url.pathname.replace(/\/+$/, "") + suffix;
+    try {
+      const login = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
+      const request = {
+        url,
+        method: "POST",
+        headers: body === null ? {} : { "content-type": "application/json" },
+        body,
+        authorization: login.length > 1 ? `Basic ${login.toString("base64")}` : null,
+        timeoutMs: 4_000,
+        keptBytes: 4096,
+        env: this.#context.env,
+      };
+      const { sendOnce } = await import("../../client/api/http/send-once.js");
+      const { status } = await sendOnce(request, new AbortController().signal);
+      if (status >= 300) warn(`it answered ${status}`);
+    } catch (error) {
+      warn(error instanceof Error ? error.message : String(error));
     }
   }
 

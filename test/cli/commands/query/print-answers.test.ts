@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type AnsweredItem, printAnswers } from "../../../../src/cli/commands/query/run-one-off.js";
+import { type AnsweredItem, printAnswers } from "../../../../src/cli/commands/query.js";
 import { ndjsonEncoder } from "../../../../src/io/formats/ndjson/ndjson.js";
 import { aFinding, anItem, aRow, fullIpResult } from "../../../helpers/enriched-rows.js";
 import { fakeContext } from "../../fake-context.js";

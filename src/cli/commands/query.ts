@@ -4,50 +4,110 @@ import {
   type LookupEndpoint,
   unasked,
   type Finding,
-} from "../../../core/finding.js";
-import { hasOtherWord } from "../../../core/verdict.js";
-import { recogniseItem } from "../../../core/item/recognise.js";
-import { inOrder } from "../../../client/lookup/in-order.js";
-import { openRequests } from "../../../client/lookup/options.js";
-import type { Lookup } from "../../../client/lookup/types.js";
-import { countedWarning, otherWords } from "../../../jobs/enrich/counters.js";
-import type { FailOn } from "../../../jobs/enrich/failure-limits.js";
-import { MemoryStore } from "../../../client/store/store.js";
-import type { CommandCall } from "../../command.js";
-import { exitCodeOfRun, exitCodes } from "../../../jobs/enrich/ending.js";
+} from "../../core/finding.js";
+import { hasOtherWord } from "../../core/verdict.js";
+import { recogniseItem } from "../../core/item/recognise.js";
+import { inOrder } from "../../client/lookup/in-order.js";
+import { lookupOptions, openRequests } from "../../client/lookup/options.js";
+import type { Lookup } from "../../client/lookup/types.js";
+import { countedWarning, otherWords } from "../../jobs/enrich/counters.js";
+import { runOptions } from "../../jobs/enrich/options.js";
+import { MemoryStore } from "../../client/store/store.js";
+import { type CommandCall, defineCommand, quotaCode, type SettingsOf } from "../command.js";
+import { exitCodeOfRun, exitCodes } from "../../jobs/enrich/ending.js";
 import {
   type OutputCall,
   printRecords,
   showRecord,
   wantsLines,
   writeProse,
-} from "../../terminal/data-output.js";
-import type { Session } from "../../../client/session/session.js";
-import type { SessionSettings } from "../../../client/session/types.js";
-import { type ServiceChoice, withServices, withSession } from "../../services/services.js";
+} from "../terminal/data-output.js";
+import type { Session } from "../../client/session/session.js";
+import { intelCallGroups, lookupGroups, withServices, withSession } from "../services/services.js";
 import { createInterface } from "node:readline";
-import { UsageError } from "../../../core/errors.js";
-import type { CliContext } from "../../terminal/cli-context.js";
-import { columns } from "../../../core/columns.js";
-import { nestedFacts, nestedText, itemRow } from "../../../core/row.js";
-import type { Item } from "../../../core/item/item.js";
-import { oneLine } from "../../../core/wording/printable.js";
-import { counted } from "../../../core/wording/quantity.js";
+import { UsageError } from "../../core/errors.js";
+import type { CliContext } from "../terminal/cli-context.js";
+import { columns } from "../../core/columns.js";
+import { nestedFacts, nestedText, itemRow } from "../../core/row.js";
+import type { Item } from "../../core/item/item.js";
+import { oneLine } from "../../core/wording/printable.js";
+import { counted } from "../../core/wording/quantity.js";
 
-type Settings = ServiceChoice &
-  SessionSettings & {
-    readonly partialRetries?: number;
-    readonly failOn: FailOn;
-  } & OutputCall["settings"];
+const quickCheckGroups = {
+  ...lookupGroups,
+  Run: { failOn: runOptions.shape.failOn, ...intelCallGroups.Run },
+};
 
-type Call = CommandCall<Settings>;
+const ofItems = {
+  usage: "ITEM... [flags]",
+  operands: [
+    [
+      "ITEM",
+      "IP address, domain, URL, SHA1, wallet or e-mail address, defanged or not; - reads stdin, one item per line",
+    ],
+  ],
+  exitCodes: {
+    3: "done, but lookups failed, or an argument is no item; --fail-on changes what counts",
+    ...quotaCode,
+  },
+} as const;
+
+export const queryCommand = defineCommand({
+  ...ofItems,
+  name: "query",
+  summary: "look up items and print the full answers",
+  description: [
+    "Looks up each item and prints the full answer as one JSON object per line, in the order of the arguments. On a terminal it prints a card, or a table of several items.",
+  ],
+  groups: {
+    ...quickCheckGroups,
+    Pace: { ...lookupGroups.Pace, partialRetries: lookupOptions.shape.partialRetries },
+  },
+  examples: {
+    "repute query 192.0.2.1 example.com --local":
+      "look up an address and a domain with the embedded service",
+    "repute query --json login.example.com | jq .query.tags":
+      "extract the tags; REPUTE_INTEL_URL holds the service's address",
+    "cut -f1 suspects.tsv | repute query - > answers.ndjson":
+      "read items from a pipe, one per line",
+  },
+  run: (call) =>
+    runOneOff(call, "query", [
+      ["blocklist", "mail_blocklist"],
+      ["bogon", "bogon"],
+      ["tags", "tags"],
+    ]),
+});
+
+export const quickCheckCommand = defineCommand({
+  ...ofItems,
+  name: "quick-check",
+  summary: "look up items and print the short answers",
+  description: [
+    "Does a quick check of each item (blocklist status, intent, activity) and prints one JSON object per line, in the order of the arguments. On a terminal it prints a card, or a table of several items.",
+  ],
+  groups: quickCheckGroups,
+  examples: {
+    "repute quick-check 192.0.2.1 2001:db8::1 --local":
+      "check two addresses with the embedded service",
+    "repute quick-check example.com --intel-url https://intel.example/beta": "check a domain",
+  },
+  run: (call) =>
+    runOneOff(call, "quick-check", [
+      ["blocklist", "quick_mail_blocklist"],
+      ["bogon", "quick_bogon"],
+      ["activity", "quick_activity"],
+    ]),
+});
+
+type Call = CommandCall<SettingsOf<typeof quickCheckGroups> & { readonly partialRetries?: number }>;
 
 /**
  * Looks up the items, prints them in the given order, and resolves to the exit code.
  *
  * @param columns of the table on a terminal, besides those of every endpoint
  */
-export async function runOneOff(
+async function runOneOff(
   call: Call,
   endpoint: LookupEndpoint,
   columns: AnswerColumns,

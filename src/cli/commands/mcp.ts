@@ -3,34 +3,63 @@ import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import pLimit from "p-limit";
 import { z } from "zod";
-import { inOrder } from "../../../client/lookup/in-order.js";
-import { openRequests } from "../../../client/lookup/options.js";
-import { isReserved } from "../../../client/lookup/withheld.js";
-import type { Session } from "../../../client/session/session.js";
-import type { SessionSettings } from "../../../client/session/types.js";
-import { MemoryStore } from "../../../client/store/store.js";
-import { raceAbort } from "../../../core/abort.js";
-import { EarlyEndError, ReputeError } from "../../../core/errors.js";
-import { type Finding, unasked } from "../../../core/finding.js";
-import { recogniseItem } from "../../../core/item/recognise.js";
-import { loadDriver } from "../../../core/load-driver.js";
-import { programInfo } from "../../../core/program.js";
-import { nestedFacts } from "../../../core/row.js";
-import { tlpFault, type TlpMark } from "../../../core/tlp.js";
-import { extractItems } from "../../../jobs/extract/extract-items.js";
-import type { CommandCall } from "../../command.js";
-import { type ServiceChoice, withServices, withSession } from "../../services/services.js";
+import { inOrder } from "../../client/lookup/in-order.js";
+import { lookupOptions, openRequests } from "../../client/lookup/options.js";
+import { isReserved } from "../../client/lookup/withheld.js";
+import type { Session } from "../../client/session/session.js";
+import { MemoryStore } from "../../client/store/store.js";
+import { raceAbort } from "../../core/abort.js";
+import { EarlyEndError, ReputeError } from "../../core/errors.js";
+import { option, wholeNumber } from "../../core/options.js";
+import { sourceOptions } from "../../io/input/source-options.js";
+import { type Finding, unasked } from "../../core/finding.js";
+import { recogniseItem } from "../../core/item/recognise.js";
+import { loadDriver } from "../../core/load-driver.js";
+import { programInfo } from "../../core/program.js";
+import { nestedFacts } from "../../core/row.js";
+import { tlpFault } from "../../core/tlp.js";
+import { extractItems } from "../../jobs/extract/extract-items.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
+import { lookupGroups, withServices, withSession } from "../services/services.js";
 
-type Call = CommandCall<
-  ServiceChoice &
-    SessionSettings & {
-      readonly partialRetries: number;
-      readonly maxRequests: number;
-      readonly maxTlp?: TlpMark | undefined;
-    }
->;
+const groups = {
+  ...lookupGroups,
+  Lookups: {
+    ...lookupGroups.Lookups,
+    maxTlp: option(sourceOptions.shape.maxTlp, {
+      description:
+        "Strictest TLP mark that may be sent. The assistant must then say how its items are marked; without a mark nothing is sent",
+      value: "MARK",
+    }),
+  },
+  Pace: { ...lookupGroups.Pace, partialRetries: lookupOptions.shape.partialRetries },
+  Run: {
+    maxRequests: option(wholeNumber(1).default(200), {
+      description: "Maximum number of requests of the session",
+      value: "N",
+    }),
+  },
+};
 
-export async function serveTools(call: Call): Promise<void> {
+export const mcpCommand = defineCommand({
+  name: "mcp",
+  summary: "offer the look-ups to an assistant, as tools on stdio",
+  description: [
+    "Serves four read-only tools in the Model Context Protocol until stdin ends: look up items, find the items in a text, describe a tag, list a tag's addresses. An assistant starts it; samples/assistants has the configuration.",
+    "Exclusions, pace and cache hold as for every command. Texts of the service are marked as data, since anyone may have written them.",
+  ],
+  groups,
+  examples: {
+    "repute mcp --local": "try it with the embedded service",
+    "repute mcp --intel-url https://intel.example/beta --exclude corp.txt --max-requests 50":
+      "keep own names here and the number of requests low; REPUTE_API_KEY holds the key",
+  },
+  run: serveTools,
+});
+
+type Call = CommandCall<SettingsOf<typeof groups>>;
+
+async function serveTools(call: Call): Promise<void> {
   const { signal } = call.context;
   const { McpServer, StdioServerTransport } = await loadSdk();
   const [stdin, stdout] = [call.context.stdin(), call.context.stdout];
