@@ -109,7 +109,7 @@ function setUp(database: Database): void {
     PRAGMA cache_size = -32000; PRAGMA locking_mode = EXCLUSIVE;
     CREATE TABLE earlier ${side};
     CREATE TABLE later ${side};
-    CREATE TABLE changes (rank, gravest, gravity, kind, item, change)`);
+    CREATE TABLE changes (rank, gravest, gravity, kind, item, earlier, later)`);
 }
 
 async function load(database: Database, table: "earlier" | "later", lists: RowLists) {
@@ -124,19 +124,16 @@ async function load(database: Database, table: "earlier" | "later", lists: RowLi
     for (const row of rows) {
       const item = row.text("item");
       if (item === "") continue;
-      const observed = observationOf(row);
-      const side: Side = { observed, weights: weightsOf(row) };
-      const found = [observed.verdict, row.text("looked_up_at"), JSON.stringify(side)];
+      const side = sideOf(row);
+      const found = [side[0], row.text("looked_up_at"), JSON.stringify(side)];
       insert.run(row.text("kind"), item, ...found);
     }
   }
   database.exec("COMMIT");
 }
 
-interface Side {
-  readonly observed: Observation;
-  readonly weights: readonly (number | null)[];
-}
+/** What a side says about an item, in little space. */
+type Side = ReturnType<typeof sideOf>;
 
 interface ItemRow {
   readonly kind: string;
@@ -145,7 +142,7 @@ interface ItemRow {
   readonly later: string | null;
 }
 
-/** Stores the changes and counts all items. */
+/** Stores what both sides say of the items that changed, and counts all items. */
 function compareSides(database: Database): DiffCounts {
   const counts = noCounts();
   const items = database.prepare(
@@ -153,22 +150,18 @@ function compareSides(database: Database): DiffCounts {
        e.side AS earlier, l.side AS later
      FROM earlier e FULL OUTER JOIN later l ON e.kind = l.kind AND e.item = l.item`,
   );
-  const insert = database.prepare("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)");
-  const sideIn = (text: string | null) => (text === null ? null : (JSON.parse(text) as Side));
+  const insert = database.prepare("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?)");
   database.exec("BEGIN");
   for (const found of items.iterate()) {
-    const row = found as unknown as ItemRow;
-    const [earlier, later] = [sideIn(row.earlier), sideIn(row.later)];
-    const { change, what } = compareItem(earlier, later);
+    const { kind, item, earlier, later } = found as unknown as ItemRow;
+    const [before, now] = [sideIn(earlier), sideIn(later)];
+    const { change } = compareItem(before, now);
     counts[change] += 1;
     if (change === "same" || change === "unanswered") continue;
-    if (change === "new") counts.newVerdicts[later!.observed.verdict ?? "unknown"] += 1;
-    const { kind, item } = row;
-    const [before, now] = [earlier?.observed ?? null, later?.observed ?? null];
+    if (change === "new") counts.newVerdicts[now![0] ?? "unknown"] += 1;
     const gravity = gravityOf(now);
     const order = [changeKinds.indexOf(change), -Math.max(gravity, gravityOf(before)), -gravity];
-    const text = JSON.stringify({ change, kind, item, what, earlier: before, later: now });
-    insert.run(...order, kind, item, text);
+    insert.run(...order, kind, item, earlier, later);
   }
   database.exec("COMMIT");
   return counts;
@@ -176,15 +169,30 @@ function compareSides(database: Database): DiffCounts {
 
 function* changesIn(database: Database, refused: (error: unknown) => unknown): Generator<Change> {
   const sorted = database.prepare(
-    "SELECT change FROM changes ORDER BY rank, gravest, gravity, kind, item",
+    "SELECT * FROM changes ORDER BY rank, gravest, gravity, kind, item",
   );
   try {
-    for (const row of sorted.iterate()) {
-      yield JSON.parse((row as { readonly change: string }).change) as Change;
+    for (const found of sorted.iterate()) {
+      const { kind, item, ...sides } = found as unknown as ItemRow;
+      const [before, now] = [sideIn(sides.earlier), sideIn(sides.later)];
+      const { change, what } = compareItem(before, now);
+      if (change === "same" || change === "unanswered") continue;
+      const [earlier, later] = [observationOf(before), observationOf(now)];
+      yield { change, kind, item, what, earlier, later };
     }
   } catch (error) {
     throw refused(error);
   }
+}
+
+function sideIn(text: string | null): Side | null {
+  return text === null ? null : (JSON.parse(text) as Side);
+}
+
+function observationOf(side: Side | null): Observation | null {
+  if (side === null) return null;
+  const [verdict, tags, asn, as_name, abuse_email] = side;
+  return { verdict, tags, asn, as_name, abuse_email };
 }
 
 interface Comparison {
@@ -196,16 +204,14 @@ interface Comparison {
 function compareItem(earlier: Side | null, later: Side | null): Comparison {
   if (earlier === null) return { change: "new", what: [] };
   if (later === null) return { change: "gone", what: [] };
-  const [before, now] = [earlier.observed, later.observed];
-  if (before.verdict === null || now.verdict === null) return { change: "unanswered", what: [] };
-  const differs = (member: keyof Observation): boolean =>
-    before[member] !== null &&
-    now[member] !== null &&
-    String(before[member]) !== String(now[member]);
-  const what = Object.entries({ tags: "tags", network: "asn", contact: "abuse_email" } as const)
-    .filter(([, member]) => differs(member))
-    .map(([name]) => name);
-  const graver = gravityOf(now) - gravityOf(before);
+  if (earlier[0] === null || later[0] === null) return { change: "unanswered", what: [] };
+  const [, tags, network, , contact] = earlier.map(
+    (member, at) => member !== null && later[at] !== null && String(member) !== String(later[at]),
+  );
+  const what = Object.entries({ tags, network, contact }).flatMap(([name, differs]) =>
+    differs ? [name] : [],
+  );
+  const graver = gravityOf(later) - gravityOf(earlier);
   const said = knownGravity(later, earlier) - knownGravity(earlier, later);
   if (graver !== 0 && Math.sign(graver) === Math.sign(said)) {
     return { change: graver > 0 ? "worse" : "better", what: ["verdict", ...what] };
@@ -213,13 +219,14 @@ function compareItem(earlier: Side | null, later: Side | null): Comparison {
   return { change: what.length > 0 ? "changed" : "same", what };
 }
 
-function gravityOf(observed: Observation | null): number {
-  return gravities.get(observed?.verdict ?? "") ?? 0;
+function gravityOf(side: Side | null): number {
+  return gravities.get(side?.[0] ?? "") ?? 0;
 }
 
 /** The gravest that a side says with the members that both sides know. */
-function knownGravity({ weights }: Side, other: Side): number {
-  return Math.max(...weights.map((weight, at) => (other.weights[at] === null ? 0 : (weight ?? 0))));
+function knownGravity(side: Side, other: Side): number {
+  const [weights, others] = [side[5], other[5]];
+  return Math.max(...weights.map((weight, at) => (others[at] === null ? 0 : (weight ?? 0))));
 }
 
 export const comparedColumns = [
@@ -242,17 +249,18 @@ export const comparedColumns = [
 
 type Columns = Pick<OutputRecord, "text" | "list">;
 
-function observationOf(row: Columns): Observation {
+function sideOf(row: Columns) {
   const verdict = row.text("verdict");
   const missing = row.text("type") === "" ? null : row.list("missing");
   const isKnown = (member: string): boolean => missing?.includes(member) === false;
-  return {
-    verdict: verdicts.find((known) => known === verdict) ?? null,
-    tags: isKnown("tags") ? row.list("tags").toSorted() : null,
-    asn: isKnown("asn") ? row.text("asn") : null,
-    as_name: isKnown("asn") ? row.text("as_name") : null,
-    abuse_email: isKnown("abuseContact") ? row.text("abuse_email") : null,
-  };
+  return [
+    verdicts.find((known) => known === verdict) ?? null,
+    isKnown("tags") ? row.list("tags").toSorted() : null,
+    isKnown("asn") ? row.text("asn") : null,
+    isKnown("asn") ? row.text("as_name") : null,
+    isKnown("abuseContact") ? row.text("abuse_email") : null,
+    weightsOf(row),
+  ] as const;
 }
 
 /**
