@@ -16,6 +16,8 @@ export function describeExistingTables({ name, output, sql }: TablePlace): void 
       (error: unknown) => error as { hint: string },
     );
   }
+  const alter = (folder: string, change: string) =>
+    sql(folder, (table) => `ALTER TABLE ${table} ${change}`);
   const runHint = (folder: string, { hint }: { hint: string }) =>
     sql(folder, () => hint.split("\n").slice(1).join("\n"));
 
@@ -38,9 +40,9 @@ export function describeExistingTables({ name, output, sql }: TablePlace): void 
     it("may have additional columns in any order, which keep their defaults", async () => {
       const folder = await temporaryFolder();
       await load(folder, "night 1");
-      await sql(folder, (table) => `ALTER TABLE ${table} DROP COLUMN ip CASCADE`);
-      await sql(folder, (table) => `ALTER TABLE ${table} ADD COLUMN loader text DEFAULT 'them'`);
-      await sql(folder, (table) => `ALTER TABLE ${table} ADD COLUMN ip text`);
+      await alter(folder, "DROP COLUMN ip CASCADE");
+      await alter(folder, "ADD COLUMN loader text DEFAULT 'them'");
+      await alter(folder, "ADD COLUMN ip text");
       await load(folder, "night 2");
       const own = (table: string) => `SELECT loader, ip FROM ${table} WHERE rep_run_id = 'night 2'`;
       expect(await sql(folder, own)).toEqual([{ loader: "them", ip: "cell 1" }]);
@@ -52,7 +54,7 @@ export function describeExistingTables({ name, output, sql }: TablePlace): void 
       for (const view of ["newest", "changes", "history"]) {
         await sql(folder, (table) => `DROP VIEW ${table}_${view}`);
       }
-      await sql(folder, (table) => `ALTER TABLE ${table} DROP COLUMN rep_verdict`);
+      await alter(folder, "DROP COLUMN rep_verdict");
       await sql(folder, (table) => `CREATE VIEW ${table}_newest AS SELECT * FROM ${table}`);
       const refused = await refusal(folder);
       expect(refused).toMatchObject({
@@ -76,8 +78,8 @@ export function describeExistingTables({ name, output, sql }: TablePlace): void 
     it("is refused if a column has the wrong type", async () => {
       const folder = await temporaryFolder();
       await load(folder, "night 1");
-      await sql(folder, (table) => `ALTER TABLE ${table} DROP COLUMN rep_first_seen CASCADE`);
-      await sql(folder, (table) => `ALTER TABLE ${table} ADD COLUMN rep_first_seen text`);
+      await alter(folder, "DROP COLUMN rep_first_seen CASCADE");
+      await alter(folder, "ADD COLUMN rep_first_seen text");
       expect(await refusal(folder)).toMatchObject({
         code: "table_types_differ",
         message: expect.stringMatching(
@@ -90,8 +92,8 @@ export function describeExistingTables({ name, output, sql }: TablePlace): void 
       const folder = await temporaryFolder();
       await load(folder, "night 1");
       await sql(folder, (table) => `DROP VIEW ${table}_newest`);
-      await sql(folder, (table) => `ALTER TABLE ${table} DROP COLUMN ip`);
-      await sql(folder, (table) => `ALTER TABLE ${table} ADD COLUMN "IP" text`);
+      await alter(folder, "DROP COLUMN ip");
+      await alter(folder, `ADD COLUMN "IP" text`);
       if (name !== "postgres") return load(folder, "night 2");
       expect(await refusal(folder)).toMatchObject({ code: "table_lacks_columns" });
     });
