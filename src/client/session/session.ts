@@ -178,7 +178,7 @@ export class Session {
       pausedMs: () => limits.pausedMs,
       isAway: () => outage?.open === true,
     };
-    return { ...state, lookup, slots, address, cache, close };
+    return { ...state, lookup, slots, address, close };
   }
 
   #cache(asReceived: boolean): Promise<FindingStore | undefined> {

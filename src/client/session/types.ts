@@ -7,7 +7,7 @@ import type { Slots } from "../pace/slots.js";
 import type { Lookup } from "../lookup/types.js";
 import type { MadeUp } from "../../core/finding.js";
 import type { WithheldChoice } from "../lookup/withheld.js";
-import type { FindingStore, LookupStore } from "../store/store.js";
+import type { LookupStore } from "../store/store.js";
 
 /** A service, and how it is addressed. */
 export interface ServiceAccess {
@@ -90,8 +90,6 @@ export interface OpenedLookup {
   readonly pausedMs: () => number;
   /** Whether nothing but errors comes from the service. */
   readonly isAway: () => boolean;
-  /** Answers of earlier runs, and the name of the service there. */
-  readonly cache: { readonly address: string; readonly store: FindingStore } | undefined;
   /** Ends the use, and makes its answers visible to other uses of the cache. The session stays open. */
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { madeUpIn } from "../../client/api/service-description.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import { outlineOf } from "../../client/store/answer-table.js";
 import { serviceAddress } from "../../client/store/cache-key.js";
-import type { Journal, Taken } from "../../client/store/journal.js";
+import type { Taken } from "../../client/store/journal.js";
 import type { LookupStore } from "../../client/store/store.js";
 import type { OpenRun } from "./open-run.js";
 import type { RunSignals } from "./run-signals.js";
@@ -29,11 +29,14 @@ interface RunLookupOptions extends Pick<
   readonly signals: RunSignals;
 }
 
-/** The lookup of a run, and its journal. */
-export interface RunLookup extends OpenedLookup {
-  readonly journal: LookupStore;
+interface OpenedJournal {
+  /** Records written through it are counted in the run's tally. */
+  readonly store: LookupStore;
   readonly answers: () => Checkpoint["answers"];
 }
+
+/** The lookup of a run, and the answers in its journal. */
+export type RunLookup = OpenedLookup & Pick<OpenedJournal, "answers">;
 
 /** Opens the journal of a run, and the lookup that answers what is not in it. */
 export async function openRunLookup(
@@ -42,10 +45,10 @@ export async function openRunLookup(
 ): Promise<RunLookup> {
   const { job, tally, signals, asReceived, partialsFromCache } = options;
   const { session, settings, onWarning } = job;
-  const { store, counting, earlier } = await openRunJournal(options, stack);
+  const { store, answers } = await openRunJournal(options, stack);
   const opened = await session.lookup({
     settings: { ...settings.lookup, maxRequests: settings.run.maxRequests },
-    store: counting,
+    store,
     isResumed: options.before !== null,
     asReceived,
     partialsFromCache,
@@ -67,8 +70,7 @@ export async function openRunLookup(
     },
   });
   stack.defer(() => opened.close());
-  const answers = () => ({ last: store.last, earlier });
-  return { ...opened, journal: store, answers };
+  return { ...opened, answers };
 }
 
 /** Ends a run whose answers must not stand among those in its table. */
@@ -80,14 +82,6 @@ function refuseMixed(
   if (holds === null || holds === (madeUp === undefined ? "real" : "made up")) return;
   const message = mixedData(target.name, holds);
   signals.end(new FatalError("made_up_rows", message, { hint: otherTable }));
-}
-
-interface OpenedJournal {
-  readonly store: Journal;
-  /** The same store; records written through it are counted in the run's tally. */
-  readonly counting: LookupStore;
-  /** Number of the latest answer of an earlier run; 0 for none. */
-  readonly earlier: number;
 }
 
 /**
@@ -105,15 +99,15 @@ async function openRunJournal(
   if (state === null) stack.defer(() => database.close());
   const isTakeOver = before === null && database.answers > 0;
   const taken = await takenAnswers(options, database, partialsFromCache);
-  const store = database.openJournal({ asReceived, taken });
-  stack.use(store);
+  const journal = database.openJournal({ asReceived, taken });
+  stack.use(journal);
   // Count each record written; a resumed run counts it again during replay.
   const count = (key: string, record: Parameters<Tally["journalled"]>[1]): void => {
     if (record.origin !== undefined) tally.journalled(endpointOf(key), record);
   };
   const earlier = taken?.last ?? 0;
   let tookOver = 0;
-  for (const stored of store.replay(database.answers)) {
+  for (const stored of journal.replay(database.answers)) {
     const outline = outlineOf(stored);
     if (stored.n > earlier) {
       for (const outcome of outline.origin?.outcomes ?? []) {
@@ -130,16 +124,16 @@ async function openRunJournal(
   if (taken !== undefined && isTakeOver) {
     job.onNotice?.(`took over ${counted(tookOver, "answer")} of the interrupted run`);
   }
-  const counting: LookupStore = {
-    get: (key) => store.get(key),
+  const store: LookupStore = {
+    get: (key) => journal.get(key),
     put(key, record) {
       count(key, record);
-      return store.put(key, record);
+      return journal.put(key, record);
     },
-    sync: () => store.sync(),
-    close: () => store.close(),
+    sync: () => journal.sync(),
+    close: () => journal.close(),
   };
-  return { store, counting, earlier };
+  return { store, answers: () => ({ last: journal.last, earlier }) };
 }
 
 /** Age from which an answer is not taken over: 30 days, in milliseconds. */

@@ -128,7 +128,6 @@ function countingSession(items: PlannedItems, withheld: Withheld): EnrichJob["se
       address: new AddressWatch({ address: nowhere.url }),
       pausedMs: () => 0,
       isAway: () => false,
-      cache: undefined,
       close: () => Promise.resolve(),
     }),
   };
