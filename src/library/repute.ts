@@ -268,7 +268,6 @@ async function enrichFile(
     ...file
   } = checkedOptions("enrichFile()", fileSchema, options);
   checkEnds(input, output);
-  const { stateFolder } = services.settings;
   const [session, { enrich }] = await Promise.all([
     services.session("url"),
     import("../jobs/enrich/execute.js"),
@@ -290,7 +289,6 @@ async function enrichFile(
     ),
     stdout: toFile ? process.stdout : output,
     session,
-    ...(stateFolder !== undefined && { stateFolder }),
     command: ["enrichFile"],
     signal,
     clock: services.clock,

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { makeFolder, userStateFolder } from "../../core/files/folders.js";
+import { makeFolder } from "../../core/files/folders.js";
 import { manifestPath } from "../../core/files/output-names.js";
 import { faultReason } from "../../core/files/system-fault.js";
 import { writeManifest } from "../../io/output/manifest-file.js";
@@ -191,10 +191,10 @@ export async function recordStream(
 }
 
 async function save(job: Job, manifest: Manifest): Promise<void> {
-  const { stateFolder = userStateFolder(process.env), onWarning } = job;
+  const { stateFolder = null, onWarning } = job;
   const { stateDir } = job.settings.run;
   const folder = stateDir ?? stateFolder;
-  if (folder === null || job.recordsStream !== true) return;
+  if (folder === null) return;
   const base = join(folder, "stdout");
   try {
     makeFolder(folder, 0o700);

@@ -21,18 +21,8 @@ export interface EnrichJob {
   readonly stdout: Writable;
   /** The service, and everything that is open to ask it. The run does not close it. */
   readonly session: Pick<Session, "service" | "withheld" | "lookup">;
-  /**
-   * Folder for the records of runs without an output file. Null for none.
-   *
-   * @default `$XDG_STATE_HOME/repute`, else `~/.local/state/repute`
-   */
+  /** Folder that keeps the manifest of the last run to a stream, unless `stateDir` does. @default none */
   readonly stateFolder?: string | null;
-  /**
-   * Keep the manifest of a run to a stream in the state folder, as that of the last such run.
-   *
-   * @default false
-   */
-  readonly recordsStream?: boolean;
   /** The command line without secrets. Recorded in the manifest. */
   readonly command: readonly string[];
   /**

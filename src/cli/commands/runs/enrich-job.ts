@@ -129,7 +129,6 @@ function jobOf(
     session,
     stdout: context.stdout,
     stateFolder: userStateFolder(context.env),
-    recordsStream: true,
     command: shownCommand,
     signal: context.signal,
     clock: context.clock,
