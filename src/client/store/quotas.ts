@@ -11,6 +11,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { crc32 } from "node:zlib";
 import { DatabaseSync, type DatabaseSyncOptions as DatabaseOptions } from "@photostructure/sqlite";
 import { UsageError } from "../../core/errors.js";
 import { makeFolder } from "../../core/files/folders.js";
@@ -18,13 +19,14 @@ import type { Rate } from "../../core/options.js";
 import { serviceAddress } from "./cache-key.js";
 import {
   busyTimeoutMs,
+  corrupt,
   type Database,
   isBusy,
   isCorrupt,
   storeFault,
   transact,
 } from "./database.js";
-import { MemoryQuotaStore, QuotaCounts, type QuotaUse } from "./quota-counts.js";
+import { emptyCounts, QuotaCounts, type QuotaState, type QuotaUse } from "./quota-counts.js";
 import { quotaName, type QuotaStore, type Reservation, type ReserveOptions } from "./quota.js";
 
 export interface QuotaLocation {
@@ -40,6 +42,29 @@ export interface QuotaLocation {
 export interface ScopedQuota {
   readonly scope: string;
   readonly rate: Rate;
+}
+
+/** File format version. Increase when the table or its content changes. */
+const version = 7;
+
+/** The counts as JSON, in a single row. */
+const schema = `
+  CREATE TABLE counts (value TEXT NOT NULL, checksum INTEGER NOT NULL) STRICT;
+  INSERT INTO counts VALUES ('', 0);
+  PRAGMA user_version = ${version};`;
+
+/** @throws an error of SQLite's code for damage if the counts are not as this version kept them */
+function readCounts(database: Database): QuotaCounts {
+  const found = database.prepare("SELECT *, user_version FROM counts, pragma_user_version").get();
+  const { value, checksum, user_version } = (found ?? {}) as Readonly<Record<string, unknown>>;
+  const isSound = user_version === version && checksum === crc32(String(value));
+  if (!isSound) throw corrupt("its counts are damaged");
+  return new QuotaCounts(JSON.parse(String(value)) as QuotaState);
+}
+
+function writeCounts(database: Database, state: QuotaState): void {
+  const value = JSON.stringify(state);
+  database.prepare("UPDATE counts SET value = ?, checksum = ?").run(value, crc32(value));
 }
 
 /** How long a reader, or a process that settles, waits for another's lock, in milliseconds. */
@@ -59,12 +84,10 @@ export function readQuotas(
   try {
     if (existsSync(path)) {
       accessSync(path, constants.R_OK);
-      counts = withDatabase(path, { readOnly: true, timeout: patienceMs }, (database) =>
-        QuotaCounts.in(database),
-      );
+      counts = withDatabase(path, { readOnly: true, timeout: patienceMs }, readCounts);
     }
   } catch (error) {
-    if (isCorrupt(path, error)) counts = new QuotaCounts(lostAt(path, location));
+    if (isCorrupt(path, error)) counts = new QuotaCounts(emptyCounts(lostAt(path, location)));
     else {
       location.onWarning(`cannot read the quota count in ${dirname(path)}: ${storeFault(error)}`);
     }
@@ -105,7 +128,10 @@ function createFile(path: string, lostMs: number | null): void {
   try {
     closeSync(openSync(fresh, "wx", 0o600));
     withDatabase(fresh, {}, (database) =>
-      transact(database, () => QuotaCounts.create(database, lostMs)),
+      transact(database, () => {
+        database.exec(schema);
+        writeCounts(database, emptyCounts(lostMs));
+      }),
     );
     if (lostMs === null) linkSync(fresh, path);
     else {
@@ -148,7 +174,7 @@ const busy = { retryMs: 250, triesBeforeWarning: 20 };
  * @throws UsageError `quota_uncounted` if the folder cannot be written
  */
 export function openQuotas(location: QuotaLocation | null): QuotaStore {
-  if (location === null) return new MemoryQuotaStore();
+  if (location === null) return new QuotaCounts();
   try {
     return new FileQuotaStore(location);
   } catch (error) {
@@ -229,9 +255,9 @@ class FileQuotaStore implements QuotaStore {
     const inFile = (): T =>
       withDatabase(path, { timeout }, (database) =>
         transact(database, () => {
-          const counts = QuotaCounts.in(database);
+          const counts = readCounts(database);
           const changed = change(counts);
-          counts.keep();
+          writeCounts(database, counts.state);
           return changed;
         }),
       );

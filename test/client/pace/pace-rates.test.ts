@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Clock } from "../../../src/core/clock.js";
 import type { Rate } from "../../../src/core/options.js";
-import { MemoryQuotaStore } from "../../../src/client/store/quota-counts.js";
+import { QuotaCounts } from "../../../src/client/store/quota-counts.js";
 import { Pace } from "../../../src/client/pace/pace.js";
 import { SimulatedTimers } from "../../helpers/simulated-timers.js";
 
@@ -55,7 +55,7 @@ async function simulate(
   until: number,
 ): Promise<number[]> {
   const { timers, clock } = simulatedClock(lateness);
-  const quotas = new MemoryQuotaStore();
+  const quotas = new QuotaCounts();
   const pace = new Pace({ rates: given, clock, quotas });
   const { signal } = new AbortController();
   const left: number[] = [];

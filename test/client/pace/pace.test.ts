@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import type { Rate } from "../../../src/core/options.js";
 import { Pace } from "../../../src/client/pace/pace.js";
-import { MemoryQuotaStore } from "../../../src/client/store/quota-counts.js";
+import { QuotaCounts } from "../../../src/client/store/quota-counts.js";
 import type { QuotaStore } from "../../../src/client/store/quota.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { unaborted } from "../lookup/findings.js";
@@ -125,7 +125,7 @@ test("keeps the rate after a pause, without catching up", async () => {
 
 test("leaves no timer when a used-up quota ends the waiting requests", async () => {
   const clock = new ManualClock();
-  const memory = new MemoryQuotaStore();
+  const memory = new QuotaCounts();
   const store: QuotaStore = {
     reserve: async (name, options) => memory.reserve(name, options),
     settle: (name, id, used, nowMs) => memory.settle(name, id, used, nowMs),

@@ -148,8 +148,7 @@ test.each([
   ["empty", () => Buffer.alloc(0)],
   ["another name in it", (bytes: Buffer) => replaced(bytes, /all (?=864)/g, "alm ")],
   ["a blank first page", (bytes: Buffer) => bytes.fill(0, 0, 4096)],
-  ["a blank second page", (bytes: Buffer) => bytes.fill(0, 4096, 8192)],
-  ["a blank third page", (bytes: Buffer) => bytes.fill(0, 8192)],
+  ["a blank second page", (bytes: Buffer) => bytes.fill(0, 4096)],
   ["of another version", (bytes: Buffer) => bytes.fill(9, 60, 64)],
 ])(
   "a damaged count (%s) is a warning, and counts as used up until its window is over",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MemoryQuotaStore } from "../../../src/client/store/quota-counts.js";
+import { QuotaCounts } from "../../../src/client/store/quota-counts.js";
 import { Quota, type QuotaStore } from "../../../src/client/store/quota.js";
 import { tightest } from "../../../src/core/options.js";
 import type { Clock } from "../../../src/core/clock.js";
@@ -12,7 +12,7 @@ const all = `all ${day}`;
 function quotaOf<C extends Clock = ManualClock>(
   count: number,
   clock: C = new ManualClock() as Clock as C,
-  store: QuotaStore = new MemoryQuotaStore(),
+  store: QuotaStore = new QuotaCounts(),
 ) {
   return {
     clock,
@@ -54,7 +54,7 @@ test("a reservation that is never settled stays counted", () => {
 });
 
 test("each name has its own count", () => {
-  const counts = new MemoryQuotaStore();
+  const counts = new QuotaCounts();
   const rate = { count: 10, perMs: day };
   const options = { rate, want: 10, nowMs: 0, untilMs: 10_000 };
   for (const name of [all, `query ${day}`]) {
@@ -84,7 +84,7 @@ test("another process's reservation is waited for until it is settled or over", 
 });
 
 test("a block stays to be settled while another process holds the lock", async () => {
-  const memory = new MemoryQuotaStore();
+  const memory = new QuotaCounts();
   let busy = false;
   const store: QuotaStore = {
     reserve: (name, options) =>
@@ -106,7 +106,7 @@ test("a block stays to be settled while another process holds the lock", async (
 
 test("a long day of short runs is counted in slots, none of them early", () => {
   const rate = { count: 1_000_000, perMs: day };
-  const counts = new MemoryQuotaStore();
+  const counts = new QuotaCounts();
   const start = Date.UTC(2026, 0, 1);
   for (let step = 0; step < 1_800; step++) {
     const nowMs = start + step * 43_200;
@@ -128,7 +128,7 @@ test("a long day of short runs is counted in slots, none of them early", () => {
 
 test("entries from a clock a year ahead count from now, not for a year", async () => {
   const clock = new ManualClock();
-  const store = new MemoryQuotaStore();
+  const store = new QuotaCounts();
   const rate = { count: 10, perMs: day };
   const nextYear = clock.now() + 365 * day;
   store.reserve(all, { rate, want: 10, nowMs: nextYear, untilMs: nextYear + 10_000 });
@@ -151,7 +151,7 @@ test("a clock that is seen to jump back, and returns, never lets runs spend a qu
   });
   fc.assert(
     fc.property(fc.array(run, { minLength: 2, maxLength: 20 }), (runs) => {
-      const store = new MemoryQuotaStore();
+      const store = new QuotaCounts();
       let [trueMs, behindMs] = [Date.UTC(2026, 0, 1), 0];
       const clock: Clock = {
         now: () => trueMs - behindMs,
