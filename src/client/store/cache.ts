@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../core/clock.js";
 import { FatalError, ReputeError } from "../../core/errors.js";
 import { makeFolder } from "../../core/files/folders.js";
@@ -129,8 +129,11 @@ export async function openCache(options: CacheOptions): Promise<FindingStore> {
   return cache;
 }
 
-/** Answers that trigger a write, and the longest delay before one, in milliseconds. */
-const batching = { answers: 256, delayMs: 50 };
+/**
+ * Answers that trigger a write, and the longest delay before one, in milliseconds; answers above which
+ * no more are kept while another process holds the lock.
+ */
+const batching = { answers: 256, delayMs: 50, most: 16_384 };
 
 class FindingCache implements FindingStore {
   readonly #options: CacheOptions;
@@ -142,7 +145,6 @@ class FindingCache implements FindingStore {
   #hasWarned = false;
   #isSetAside = false;
   readonly #unwritten = new Map<string, { readonly finding: Finding; readonly at: number }>();
-  #written = new Writing();
   #timer: NodeJS.Timeout | null = null;
   /** Start of the current wait for another process's lock, in `performance.now()` time. */
   #busySince: number | null = null;
@@ -181,22 +183,20 @@ class FindingCache implements FindingStore {
     }
   }
 
-  put(key: string, finding: Finding): Promise<void> {
+  put(key: string, finding: Finding): void {
     const { status } = finding;
-    if (!this.#isWritable || status === "failed" || status === "unsupported")
-      return Promise.resolve();
+    if (!this.#isWritable || status === "failed" || status === "unsupported") return;
+    if (this.#unwritten.size >= batching.most) return;
     this.#unwritten.set(key, { finding, at: Math.floor(this.#options.clock.now()) });
-    const { done } = this.#written;
     if (this.#unwritten.size >= batching.answers && this.#busySince === null) this.#write();
     else this.#timer ??= setTimeout(() => this.#write(), batching.delayMs);
-    return done;
   }
 
   async sync(): Promise<void> {
-    const { done } = this.#written;
-    if (this.#unwritten.size === 0) return;
-    this.#write();
-    await done;
+    while (this.#unwritten.size > 0) {
+      this.#write();
+      if (this.#unwritten.size > 0) await delay(batching.delayMs);
+    }
   }
 
   async close(): Promise<void> {
@@ -241,8 +241,6 @@ class FindingCache implements FindingStore {
       this.#giveUp("write", error);
     }
     this.#unwritten.clear();
-    this.#written.end();
-    this.#written = new Writing();
   }
 
   #store(): void {
@@ -326,12 +324,6 @@ class FindingCache implements FindingStore {
     this.#isReading = false;
     if (database !== undefined) closeDatabase(database);
   }
-}
-
-/** Answers that are written together. */
-class Writing {
-  end!: () => void;
-  readonly done = new Promise<void>((resolve) => (this.end = resolve));
 }
 
 /** Size of an answer, roughly: space for it must be there twice, in the log and in the file. */

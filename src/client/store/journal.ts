@@ -9,7 +9,7 @@ import {
 } from "./answer-table.js";
 import { keyHash } from "./cache-key.js";
 import { corrupt, type Database } from "./database.js";
-import type { LookupStore } from "./store.js";
+import { type LookupStore, MemoryStore } from "./store.js";
 
 export interface JournalOptions extends ReadBackOptions {
   /** Path of the database. */
@@ -33,9 +33,6 @@ export interface Taken {
 /** Answers that are stored together, and how long they wait for each other, in milliseconds. */
 const batch = { answers: 256, ms: 50 };
 
-/** Number of records kept in memory that were read again: items that repeat often in an input. */
-const maxRepeated = 1024;
-
 /**
  * The answers of one run, whatever their age. A transaction is open for 256 answers or 50 ms at most,
  * so a killed process loses no more of them.
@@ -45,8 +42,8 @@ export class Journal implements LookupStore {
   readonly #table: AnswerTable;
   readonly #options: JournalOptions;
   readonly #index: ChainIndex;
-  /** In order of use, most recently used last. */
-  readonly #repeated = new Map<string, LookupRecord>();
+  /** Records that were read again: items that repeat often in an input. */
+  readonly #repeated = new MemoryStore({ most: 1024 });
   /** When the open transaction began, in milliseconds. */
   #begun = 0;
   /** Answers in the open transaction. */
@@ -97,7 +94,7 @@ export class Journal implements LookupStore {
     const hash = keyHash(key);
     if (this.#index.newest(hash) === 0) return null;
     const known = this.#repeated.get(key);
-    if (known !== undefined) return this.#remember(key, known);
+    if (known !== null) return known;
     if (this.#fault !== null) return Promise.reject(this.#fault);
     try {
       const stored = this.#newest(key, hash);
@@ -119,7 +116,7 @@ export class Journal implements LookupStore {
       this.#begin();
       const hash = keyHash(key);
       const previous = this.#index.newest(hash);
-      if (previous > 0) this.#repeated.delete(key);
+      if (this.#repeated.get(key) !== null) void this.#repeated.put(key, record);
       const storedAt = Date.parse(record.finding.lookedUpAt ?? "") || 0;
       this.#index.add(hash, this.#table.add(key, record, { hash, previous, storedAt }));
       // A busy event loop calls timers late.
@@ -209,13 +206,7 @@ export class Journal implements LookupStore {
   }
 
   #remember(key: string, record: LookupRecord): LookupRecord {
-    this.#repeated.delete(key);
-    this.#repeated.set(key, record);
-    if (this.#repeated.size <= maxRepeated) return record;
-    for (const oldest of this.#repeated.keys()) {
-      this.#repeated.delete(oldest);
-      break;
-    }
+    void this.#repeated.put(key, record);
     return record;
   }
 

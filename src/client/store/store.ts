@@ -21,11 +21,18 @@ export interface Store<Value> {
   close(): Promise<void>;
 }
 
-/** Findings that outlive the run: the cache. */
-export type FindingStore = Store<Finding>;
-
 /** Lookups of one run: its journal, or a store in memory. */
 export type LookupStore = Store<LookupRecord>;
+
+/** Findings that outlive the run: the cache. What it cannot store is asked again. */
+export interface FindingStore {
+  get(key: string): Finding | null;
+  /** Stores a finding within 50 ms. */
+  put(key: string, finding: Finding): void;
+  /** Resolves once earlier puts are visible to other processes. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
 
 /** Keeps values in memory, for the life of the process. */
 export class MemoryStore<Value = LookupRecord> implements Store<Value> {

@@ -64,18 +64,6 @@ test("looks partial answers up again on request", async () => {
   expect([finding.status, next.asked.length]).toEqual(["complete", 1]);
 });
 
-test("does not wait for writes, unless too many are pending", async () => {
-  const store = new MemoryStore<Finding>();
-  store.put = () => new Promise(() => undefined);
-  const lookup = wrap(scripted(complete()), { store });
-  const finding = await lookup(item, unaborted());
-  expect(finding.status).toBe("complete");
-  for (let n = 1; n < 16_384; n++) await lookup(item, unaborted());
-  const last = lookup(item, unaborted()).then(() => "answered");
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(await Promise.race([last, Promise.resolve("waits")])).toBe("waits");
-});
-
 test("marks every repetition of a cached answer as cached, however close", async () => {
   const caches = new MemoryStore<Finding>();
   await wrap(scripted(complete()), { store: caches })(item, unaborted());

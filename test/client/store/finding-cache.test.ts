@@ -38,11 +38,7 @@ interface OpenOptions {
 /** Stores findings, waits for the writes and closes. */
 async function filled(folder: string, clock = new ManualClock(), entries = 1): Promise<void> {
   const { cache } = await openIn(folder, { clock });
-  const put = Array.from({ length: entries }, (_, n) =>
-    cache.put(`query key ${n}`, complete({ n })),
-  );
-  await cache.sync();
-  await Promise.all(put);
+  for (let n = 0; n < entries; n++) cache.put(`query key ${n}`, complete({ n }));
   await cache.close();
 }
 
@@ -55,13 +51,13 @@ const dataFile = (folder: string): string => join(folder, "answers", "answers.db
 test("an answer expires with the lifetime of its kind", async () => {
   const clock = new ManualClock();
   const { cache } = await openIn(await newFolder(), { clock });
-  void cache.put("query part", lacking);
-  void cache.put("query bogon", bogon);
+  cache.put("query part", lacking);
+  cache.put("query bogon", bogon);
   await cache.sync();
   clock.jump(hour - 1);
-  expect(await cache.get("query part")).toEqual(lacking);
+  expect(cache.get("query part")).toEqual(lacking);
   clock.jump(1);
-  expect([await cache.get("query part"), await cache.get("query bogon")]).toEqual([null, bogon]);
+  expect([cache.get("query part"), cache.get("query bogon")]).toEqual([null, bogon]);
 });
 
 test("the reader's TTL counts", async () => {
@@ -73,7 +69,7 @@ test("the reader's TTL counts", async () => {
     await openIn(folder, { clock, ttlMs: hour }),
     await openIn(folder, { clock, ttlMs: 3 * hour }),
   ];
-  expect([await short.cache.get("query key 0"), await long.cache.get("query key 0")]).toEqual([
+  expect([short.cache.get("query key 0"), long.cache.get("query key 0")]).toEqual([
     null,
     complete({ n: 0 }),
   ]);
@@ -84,7 +80,7 @@ describe("expired answers are deleted when a run opens the cache", () => {
 
   async function store(folder: string, clock: ManualClock, ...findings: readonly Finding[]) {
     const { cache } = await openIn(folder, { clock });
-    for (const [n, finding] of findings.entries()) void cache.put(`query key ${n}`, finding);
+    for (const [n, finding] of findings.entries()) cache.put(`query key ${n}`, finding);
     await cache.close();
   }
 
@@ -191,20 +187,20 @@ describe("a damaged cache is set aside with one warning, and a new one takes its
     await ruin(dataFile(folder));
     const { cache, warnings } = await openIn(folder);
     // Its first read may be what notices it.
-    await cache.get("query key 3");
+    cache.get("query key 3");
     await expect.poll(() => warnings.length).toBe(1);
     expect(warnings[0]).toMatch(
       /is damaged: .*; it is set aside as .*answers\.db\.damaged, and a new one takes its place$/,
     );
     await expect
       .poll(async () => {
-        await cache.put("query key", complete({ n: 7 }));
+        cache.put("query key", complete({ n: 7 }));
         return cache.get("query key");
       })
       .toEqual(complete({ n: 7 }));
     await cache.close();
     const { cache: next, warnings: none } = await openIn(folder);
-    expect([await next.get("query key"), await next.get("query key 3"), none]).toEqual([
+    expect([next.get("query key"), next.get("query key 3"), none]).toEqual([
       complete({ n: 7 }),
       null,
       [],
@@ -219,7 +215,7 @@ describe("a damaged cache is set aside with one warning, and a new one takes its
     const onWarning = (message: string): void => void warnings.push(message);
     const options = { folder, ttlMs: day, clock: new ManualClock(), onWarning, readOnly: true };
     const cache = await openCache(options);
-    expect([await cache.get("query key 3"), await cache.get("query key 3")]).toEqual([null, null]);
+    expect([cache.get("query key 3"), cache.get("query key 3")]).toEqual([null, null]);
     expect(warnings).toEqual([
       expect.stringMatching(/is damaged: .*; delete the folder .*; the run continues without/),
     ]);
@@ -230,9 +226,9 @@ test("a file in place of its folder costs one warning", async () => {
   const folder = await newFolder();
   await writeFile(folder, "");
   const { cache, warnings } = await openIn(folder);
-  await cache.put("query key", complete());
+  cache.put("query key", complete());
   await cache.sync();
-  expect([await cache.get("query key"), warnings]).toEqual([
+  expect([cache.get("query key"), warnings]).toEqual([
     null,
     [expect.stringMatching(/^cannot open the cache .*: part of the path is not a folder; the run/)],
   ]);
@@ -249,9 +245,9 @@ test.each([false, true])(
     const onWarning = (message: string): void => void warnings.push(message);
     const options = { folder, ttlMs: day, clock: new ManualClock(), onWarning, readOnly };
     const cache = await openCache(options);
-    await cache.put("query new", complete());
+    cache.put("query new", complete());
     await cache.close();
-    expect(await cache.get("query key 0")).toBeNull();
+    expect(cache.get("query key 0")).toBeNull();
     expect(warnings).toEqual([
       `another version of repute wrote the cache ${folder}; delete the folder ${folder}/answers; the run continues without the cache`,
     ]);
@@ -267,13 +263,13 @@ test("answers of both endpoints about an item are stored in any order", async ()
     ["quick-check a", "query b"],
   ]) {
     const { cache } = await openIn(folder);
-    for (const key of put) void cache.put(key, key.startsWith("query") ? complete() : quickCheck);
+    for (const key of put) cache.put(key, key.startsWith("query") ? complete() : quickCheck);
     await cache.close();
   }
   const { cache } = await openIn(folder);
   const found = [];
   for (const key of ["query a", "quick-check a", "query b", "quick-check b"]) {
-    found.push(await cache.get(key));
+    found.push(cache.get(key));
   }
   expect(found).toEqual([complete(), quickCheck, complete(), quickCheck]);
 });
@@ -284,13 +280,13 @@ test("writes wait until another process has finished", async () => {
   const other = new DatabaseSync(dataFile(folder));
   other.exec("BEGIN IMMEDIATE");
   const { cache, warnings } = await openIn(folder);
-  const put = cache.put("query new", complete());
+  cache.put("query new", complete());
   const synced = cache.sync();
-  expect(await cache.get("query key 0")).toEqual(complete({ n: 0 }));
+  expect(cache.get("query key 0")).toEqual(complete({ n: 0 }));
   other.exec("COMMIT");
   other.close();
-  await Promise.all([put, synced]);
-  expect([await cache.get("query new"), warnings]).toEqual([complete(), []]);
+  await synced;
+  expect([cache.get("query new"), warnings]).toEqual([complete(), []]);
 });
 
 describe("when read-only", () => {
@@ -306,13 +302,13 @@ describe("when read-only", () => {
   test("it answers but stores nothing, and isn't created", async () => {
     const folder = await newFolder();
     const none = await lookAt(folder);
-    expect([await none.cache.get("query key"), none.warnings]).toEqual([null, []]);
+    expect([none.cache.get("query key"), none.warnings]).toEqual([null, []]);
     await expect(stat(folder)).rejects.toThrow("ENOENT");
     await filled(folder);
     const { cache, warnings } = await lookAt(folder);
-    await cache.put("query new", complete());
+    cache.put("query new", complete());
     await cache.sync();
-    expect([await cache.get("query key 0"), await cache.get("query new"), warnings]).toEqual([
+    expect([cache.get("query key 0"), cache.get("query new"), warnings]).toEqual([
       complete({ n: 0 }),
       null,
       [],

@@ -2,14 +2,14 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { LookupRecord, Finding } from "../../../src/core/finding.js";
 import { openCache } from "../../../src/client/store/cache.js";
-import { type Store, MemoryStore } from "../../../src/client/store/store.js";
+import { MemoryStore } from "../../../src/client/store/store.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { complete, failed, invalid, partial, quick } from "../lookup/findings.js";
 import { openJournal } from "./journals.js";
 
 interface Opened<Value> {
-  readonly store: Store<Value>;
+  readonly store: { get(key: string): unknown; put(key: string, value: Value): unknown };
   /** Makes the value to store for a finding. */
   readonly kept: (finding: Finding) => Value;
 }
