@@ -11,7 +11,7 @@ import { credentialHeader, describeService, type ServiceName } from "./service-d
 import { refusal, ServiceError, serviceError, statusFault } from "./status-fault.js";
 import { Transport } from "./http/transport.js";
 import { TransportError } from "./http/transport-error.js";
-import type { ThreadStart } from "./thread/service.js";
+import type { ThreadStart } from "./thread/entry.js";
 import type {
   Answer,
   AttemptReport,

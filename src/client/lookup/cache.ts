@@ -3,7 +3,7 @@ import { type Finding, firstAnswer, type LookupEndpoint } from "../../core/findi
 import type { Item } from "../../core/item/item.js";
 import { cacheKeys } from "../store/cache-key.js";
 import type { FindingStore } from "../store/store.js";
-import type { Lookup, LookupWrapper } from "./types.js";
+import type { LookupWrapper } from "./types.js";
 
 export interface CachedOptions {
   readonly endpoint: LookupEndpoint;

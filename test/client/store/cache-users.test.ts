@@ -109,11 +109,13 @@ const tears: Readonly<Record<string, (bytes: Buffer, random: Random) => Buffer>>
     return bytes;
   },
   heads: (bytes, random) => {
-    bytes[page * anyPage(bytes, random) + random(64)]! ^= 1 << random(8);
+    bytes[page * anyPage(bytes, random) + random(60)]! ^= 1 << random(8);
     return bytes;
   },
   beginning: (bytes, random) => {
-    bytes[random(200)]! ^= 1 << random(8);
+    const at = random(200);
+    // A file of another version is left alone.
+    if (at < 60 || at > 63) bytes[at]! ^= 1 << random(8);
     return bytes;
   },
   zeros: (bytes, random) => {

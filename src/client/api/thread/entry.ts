@@ -1,20 +1,125 @@
 import { parentPort } from "node:worker_threads";
 import { createDispatcher } from "../http/dispatcher.js";
-import { Transport } from "../http/transport.js";
-import { ThreadService, type ArrivalsMessage, type Orders, type ThreadStart } from "./service.js";
+import { TransportError, type TransportFault } from "../http/transport-error.js";
+import { Transport, type TransportOptions } from "../http/transport.js";
+import type { Answer, ResponseHeaders } from "../types.js";
 
-const port = parentPort;
-if (port === null) throw new Error("this module runs on a worker thread");
+/** Never aborts: the thread ends as a whole. */
+const { signal } = new AbortController();
 
-port.once("message", ({ connections, ...start }: ThreadStart) => {
-  const dispatcher = createDispatcher(start.baseUrl, { connections });
-  const service = new ThreadService({
-    requests: new Transport({ ...start, dispatcher }),
-    connections,
-    post: ({ bodies, ...others }) => {
-      const message: ArrivalsMessage = { text: JSON.stringify(others), bodies };
-      port.postMessage(message, [bodies.buffer]);
-    },
-  });
-  port.on("message", (orders: string) => service.take(JSON.parse(orders) as Orders));
+/**
+ * The thread's side. Queues requests for its connections and reports those that ended together, once
+ * per turn of the event loop.
+ */
+class ThreadService {
+  readonly #transport: Transport;
+  readonly #connections: number;
+  #queue: Order[] = [];
+  #open = 0;
+  #answers: Arrivals["answers"] = [];
+  #bodies: Buffer[] = [];
+  #faults: Arrivals["faults"] = [];
+  #willReport = false;
+
+  constructor({ connections, ...start }: ThreadStart) {
+    const dispatcher = createDispatcher(start.baseUrl, { connections });
+    this.#transport = new Transport({ ...start, dispatcher });
+    this.#connections = connections;
+  }
+
+  take(orders: Orders): void {
+    const dropped = new Set(orders.filter((order) => typeof order === "number"));
+    if (dropped.size > 0) this.#queue = this.#queue.filter(([id]) => !dropped.has(id));
+    this.#queue.push(...orders.filter((order) => typeof order !== "number"));
+    this.#sendNext();
+  }
+
+  #sendNext(): void {
+    for (const [id, path] of this.#queue.splice(0, this.#connections - this.#open)) {
+      this.#open++;
+      this.#transport.get(path, signal, {
+        answered: (answer) => this.#answered(id, answer),
+        failed: (reason) => this.#failed(id, reason),
+      });
+    }
+  }
+
+  #answered(id: number, { status, headers, body }: Answer): void {
+    this.#answers.push([id, status, body.length, headers]);
+    this.#bodies.push(body);
+    this.#ended();
+  }
+
+  #failed(id: number, reason: unknown): void {
+    if (!(reason instanceof TransportError)) throw reason;
+    const { code, message, httpStatus, cause } = reason;
+    // Errors lose everything but their message between threads.
+    const why = cause instanceof Error ? cause.message : null;
+    this.#faults.push({ id, code, message, httpStatus, cause: why });
+    this.#ended();
+  }
+
+  #ended(): void {
+    this.#open--;
+    if (this.#willReport) return;
+    this.#willReport = true;
+    setImmediate(this.#report);
+  }
+
+  readonly #report = (): void => {
+    this.#willReport = false;
+    this.#sendNext();
+    const bodies = new Uint8Array(this.#bodies.reduce((sum, { length }) => sum + length, 0));
+    let end = 0;
+    for (const body of this.#bodies) {
+      bodies.set(body, end);
+      end += body.length;
+    }
+    const arrivals: Arrivals = { answers: this.#answers, faults: this.#faults };
+    [this.#answers, this.#bodies, this.#faults] = [[], [], []];
+    const message: ArrivalsMessage = { text: JSON.stringify(arrivals), bodies };
+    parentPort?.postMessage(message, [bodies.buffer]);
+  };
+}
+
+/** First message to the thread. */
+export interface ThreadStart extends Omit<TransportOptions, "dispatcher"> {
+  readonly connections: number;
+}
+
+/** A request to make. `path` is below the base address and encoded. */
+type Order = readonly [id: number, path: string];
+
+/** To the thread: requests to make, and the numbers of those that it need not begin any more. */
+export type Orders = (Order | number)[];
+
+/** From the thread: requests that ended since the last message. */
+export interface Arrivals {
+  /** Each answer's body is the next `length` bytes of the message's `bodies`. */
+  readonly answers: (readonly [
+    id: number,
+    status: number,
+    length: number,
+    headers: ResponseHeaders,
+  ])[];
+  /** Requests without an answer. */
+  readonly faults: {
+    readonly id: number;
+    readonly code: TransportFault;
+    readonly message: string;
+    readonly httpStatus: number | null;
+    readonly cause: string | null;
+  }[];
+}
+
+/** Arrivals as posted between threads: parsing text is cheaper than a structured clone. */
+export interface ArrivalsMessage {
+  /** `Arrivals` as JSON. */
+  readonly text: string;
+  readonly bodies: Uint8Array<ArrayBuffer>;
+}
+
+parentPort?.once("message", (start: ThreadStart) => {
+  const service = new ThreadService(start);
+  parentPort?.on("message", (orders: string) => service.take(JSON.parse(orders) as Orders));
 });

@@ -1,5 +1,5 @@
 import type { Requests, Receiver } from "../types.js";
-import type { ThreadStart, Arrivals, ArrivalsMessage, Orders } from "./service.js";
+import type { ThreadStart, Arrivals, ArrivalsMessage, Orders } from "./entry.js";
 import { Worker } from "node:worker_threads";
 import { parseBase } from "../options.js";
 import { proxyFor } from "../http/proxy.js";
@@ -148,7 +148,7 @@ class ThreadRequests implements Requests {
   }
 
   #arrived({ text, bodies }: ArrivalsMessage): void {
-    const { answers, faults } = JSON.parse(text) as Omit<Arrivals, "bodies">;
+    const { answers, faults } = JSON.parse(text) as Arrivals;
     for (const { id, code, message, ...more } of faults) {
       this.#settle(id)?.failed(new TransportError(code, message, more));
     }

@@ -4,9 +4,8 @@ import { setImmediate as turn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { afterEach, expect, test, vi } from "vitest";
 import { RequestThread } from "../../../../src/client/api/thread/request-thread.js";
-import { ThreadService } from "../../../../src/client/api/thread/service.js";
 import { TransportError } from "../../../../src/client/api/http/transport-error.js";
-import type { Answer, Receiver, Requests } from "../../../../src/client/api/types.js";
+import type { Answer, Requests } from "../../../../src/client/api/types.js";
 
 const entry = new URL("../../../../dist/client/api/thread/entry.js", import.meta.url);
 
@@ -84,32 +83,24 @@ test("sends the first of many requests before the turn ends", async () => {
   expect(post).toHaveBeenCalledTimes(3);
 });
 
-test("the thread does not begin what is dropped while it queues", async () => {
-  const begun: [path: string, receiver: Receiver][] = [];
-  const requests: Requests = {
-    get: (path, _signal, receiver) => void begun.push([path, receiver]),
-  };
-  const service = new ThreadService({ requests, connections: 1, post: () => undefined });
-  service.take([
-    [1, "/first"],
-    [2, "/second"],
-    [3, "/third"],
-  ]);
-  service.take([2]);
-  begun[0]?.[1].answered({ status: 200, headers: {}, body: Buffer.alloc(0) });
-  await turn();
-  expect(begun.map(([path]) => path)).toEqual(["/first", "/third"]);
-});
-
-test("opens no more requests than connections; others queue on the thread", async () => {
+test("opens no more requests than connections; others queue on the thread, or are dropped there", async () => {
   const [asked, held]: [string[], ServerResponse[]] = [[], []];
   const url = await serve((request, response) => {
     asked.push(request.url ?? "");
     held.push(response);
   });
   const requests = open(url, entry, 1);
-  const [first, second] = [get(requests, "/first"), get(requests, "/second")];
+  const dropped = new AbortController();
+  const [first, none, second] = [
+    get(requests, "/first"),
+    get(requests, "/dropped", dropped.signal),
+    get(requests, "/second"),
+  ];
   await expect.poll(() => asked, patient).toEqual(["/first"]);
+  dropped.abort(new Error("enough"));
+  await expect(none).rejects.toThrow("enough");
+  // The thread reads its orders in sequence.
+  await turn();
   held[0]?.writeHead(429).end();
   expect((await first).status).toBe(429);
   await expect.poll(() => asked, patient).toEqual(["/first", "/second"]);
