@@ -129,16 +129,13 @@ interface ErrorTextOptions {
 }
 
 /** The message of an error, its hint, and where to find help. */
-function errorText(error: unknown, options: ErrorTextOptions): string {
-  const lines = explain(error);
-  if (error instanceof UsageError) {
-    lines.push(`  see: repute ${options.command === null ? "" : `${options.command} `}--help`);
-  }
-  if (options.debug) lines.push(...stacks(error));
-  return lines.join("\n");
+function errorText(error: unknown, { command, debug }: ErrorTextOptions): string {
+  const help = `  see: repute ${command === null ? "" : `${command} `}--help`;
+  const lines = error instanceof UsageError ? [...explain(error), help] : explain(error);
+  return [...lines, ...(debug ? stacks(error) : [])].join("\n");
 }
 
-function explain(error: unknown): string[] {
+function explain(error: unknown): readonly string[] {
   if (error instanceof ReputeError) {
     // The code of a failed request is what JSON shows, which docs/errors.md explains.
     const isOfService = error.code in serviceCodes || /^http_\d+$/.test(error.code);
@@ -184,6 +181,5 @@ const causes: Readonly<Record<string, string>> = {
 
 /** Why a file could not be read. */
 export function fileFault(error: unknown): string {
-  const known = causes[(error as NodeJS.ErrnoException | null)?.code ?? ""];
-  return known ?? (error instanceof Error ? error.message : String(error));
+  return causes[(error as NodeJS.ErrnoException | null)?.code ?? ""] ?? messageOf(error);
 }

@@ -3,7 +3,7 @@ import { ReputeError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
 import { redactAddress } from "../../../core/redaction.js";
 import { sourceOptions } from "../../../io/input/source-options.js";
-import { defineCommand, type Command } from "../../command.js";
+import { defineCommand } from "../../command.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { cliOptions, flagName, optionSpecs } from "../../options/option-spec.js";
 import { withServices } from "../../services/services.js";
@@ -79,7 +79,7 @@ async function runChecks(call: DoctorCall): Promise<boolean> {
     await report(failed(error.code.startsWith("secret_") ? "key" : "address", error));
   }
   const isOk = !hasFailed();
-  const inForce = await settingsInForce(call, doctorCommand);
+  const inForce = await settingsInForce(call);
   if (!settings.json) {
     await writeOut(context, "\n");
     await printSettings(call, inForce);
@@ -127,9 +127,9 @@ interface ShownSecret {
 }
 
 /** The settings that a run has, with their origins; secrets only as set or not set. */
-async function settingsInForce(call: DoctorCall, command: Command) {
+async function settingsInForce(call: DoctorCall) {
   const { settings, others } = call;
-  const own = optionSpecs(command.options).flatMap(({ key, flag, defaultText }) => {
+  const own = optionSpecs(doctorCommand.options).flatMap(({ key, flag, defaultText }) => {
     const given = call.given.get(key);
     const shown = given === undefined ? [] : [shownSetting(flag, given)];
     if (given !== undefined && (key !== "rate" || !keepsDefaultRate(settings))) return shown;
@@ -146,14 +146,12 @@ async function settingsInForce(call: DoctorCall, command: Command) {
 
 async function printSettings(
   call: DoctorCall,
-  shown: Awaited<ReturnType<typeof settingsInForce>>,
+  { settings, other_settings, secrets }: Awaited<ReturnType<typeof settingsInForce>>,
 ): Promise<void> {
   const rows = [
-    ...[...shown.settings, ...shown.other_settings]
-      .filter(({ value }) => value !== null)
-      .map(({ setting, value, from }) => [setting, value ?? "", from]),
-    ...shown.secrets.map(({ secret, state, from }) => [secret, state, from ?? ""]),
-  ];
+    ...[...settings, ...other_settings].filter(({ value }) => value !== null),
+    ...secrets.map(({ secret, state, from }) => ({ setting: secret, value: state, from })),
+  ].map(({ setting, value, from }) => [setting, value ?? "", from ?? ""] as const);
   const columns = ["setting", "value", "from"].map(
     (title, at) => [title, (cells: readonly string[]) => cells[at] ?? ""] as const,
   );

@@ -173,17 +173,13 @@ export function explainInterruption(
   if (error instanceof UsageError) return error;
   const written = reached === null ? "" : `${reached}; `;
   const saved = `${written}progress is saved; to continue, repeat the command with --resume`;
+  const lost = `${written}nothing was saved; run the command again`;
   if (error instanceof InterruptedError) {
-    const lost = `${written}nothing was saved; run the command again`;
     return new InterruptedError(error.signal, { hint: kept ? saved : lost });
   }
   if (error instanceof EarlyEndError) {
-    const advice = kept
-      ? "to continue, repeat the command with --resume"
-      : "the remaining rows were not written and no progress was saved";
-    return new EarlyEndError(error.code, `stopped early: ${error.message}; ${written}${advice}`, {
-      cause: error,
-    });
+    const message = `stopped early: ${error.message}; ${kept ? saved : lost}`;
+    return new EarlyEndError(error.code, message, { cause: error });
   }
   if (kept && error instanceof FatalError && !(error.hint ?? "").includes("--re")) {
     return new FatalError(error.code, error.message, {
