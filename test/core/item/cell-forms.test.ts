@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { recogniseItem } from "../../../src/core/item/recognise.js";
+import { itemFinder } from "../../../src/jobs/extract/find-items.js";
 
 const sha1 = "da39a3ee5e6b4b0d3255bfef95601890afd80709";
 const sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
@@ -189,37 +190,36 @@ describe("a cell with an item and a note is the item", () => {
     ["[example](http://example.com/a)", "url http://example.com/a"],
     ["x=jndi:ldap://192.0.2.1:1389/a", "ip 192.0.2.1"],
     ["::ffff:192.0.2.1:443", "ip 192.0.2.1"],
-  ])("in a log or a list: %j", (text, expected) => {
-    expect(read(text)).toBe(expected);
+  ])("in a log or a list, and in a text: %j", (text, expected) => {
+    const found: string[] = [];
+    itemFinder()(`Seen: ${text}\n`, ({ item }) => found.push(`${item.kind} ${item.value}`));
+    expect([read(text), ...found]).toEqual([expected, expected]);
   });
 
   it.each([
-    ["git@example.com:a/b.git", "email_syntax"],
-    ["build:install.sh", "text"],
-    ["//server/share", "path"],
-    ["http://example.com:99999/", "url_syntax"],
-    ["C:\\Users\\example.com", "path"],
-    ["[ipv4-addr:value = '192.0.2.1' OR ipv4-addr:value = '192.0.2.2']", "several"],
-    ["[ipv4-addr:value = '192.0.2.1'] OR [domain-name:value = 'example.com']", "several"],
-    ["[ipv4-addr:value IN ('192.0.2.1', '192.0.2.2')]", "several"],
-    ["[ipv4-addr:value != '192.0.2.1']", "text"],
-    ["[url:value LIKE 'http://%.example.com/%']", "text"],
-    ["[ipv4-addr:value ISSUBSET '192.0.2.0/24']", "cidr"],
-    [`[file:hashes.'SHA-256' = '${sha256}']`, "sha256"],
-    ["[file:name = 'example.com']", "text"],
-    [`${sha1}  ${"a".repeat(40)}`, "several"],
-    ["192.0.2.1、192.0.2.2", "several"],
-    ["192.0.2.1 - 192.0.2.9", "ip_range"],
-    ["192.0.2.1 – 192.0.2.9", "ip_range"],
-    ["192.0.2.1 to 192.0.2.9", "ip_range"],
-    ["login.example.com (192.0.2.1)", "several"],
-    ["192.0.2.1 seen with 192.0.2.2", "several"],
-    ["192.0.2.0/24 (scanners)", "cidr"],
-    ["example.com, Inc.", "prose"],
-    ["Example.com Incorporated", "prose"],
-    ["install.sh (dropper)", "prose"],
-    ["visit example.com for more", "prose"],
-  ])("but not %j", (text, expected) => {
-    expect(read(text)).toBe(expected);
+    ["email_syntax", ["git@example.com:a/b.git"]],
+    ["url_syntax", ["http://example.com:99999/"]],
+    ["path", ["//server/share", "C:\\Users\\example.com"]],
+    [
+      "several",
+      [
+        "[ipv4-addr:value = '192.0.2.1' OR ipv4-addr:value = '192.0.2.2']",
+        "[ipv4-addr:value = '192.0.2.1'] OR [domain-name:value = 'example.com']",
+        "[ipv4-addr:value IN ('192.0.2.1', '192.0.2.2')]",
+        `${sha1}  ${"a".repeat(40)}`,
+        "192.0.2.1、192.0.2.2",
+        "login.example.com (192.0.2.1)",
+        "192.0.2.1 seen with 192.0.2.2",
+      ],
+    ],
+    ["cidr", ["[ipv4-addr:value ISSUBSET '192.0.2.0/24']", "192.0.2.0/24 (scanners)"]],
+    ["sha256", [`[file:hashes.'SHA-256' = '${sha256}']`]],
+    ["ip_range", ["192.0.2.1 - 192.0.2.9", "192.0.2.1 – 192.0.2.9", "192.0.2.1 to 192.0.2.9"]],
+    ["text", ["build:install.sh", "[ipv4-addr:value != '192.0.2.1']", "[file:name = 'a.com']"]],
+    ["text", ["[url:value LIKE 'http://%.example.com/%']"]],
+    ["prose", ["example.com, Inc.", "Example.com Incorporated", "install.sh (dropper)"]],
+    ["prose", ["visit example.com for more"]],
+  ])("but not what is %s: %j", (code, texts) => {
+    expect(texts.map(read)).toEqual(texts.map(() => code));
   });
 });

@@ -54,17 +54,13 @@ it.each([
 });
 
 it.each([
-  ["sftp://root@host.example.net:22/in", "host.example.net"],
-  ["ssh://user:pa@ss@host.example.net/", "host.example.net"],
   ["visit a.example.net?x=1 today", "http://a.example.net/?x=1"],
   ["q=a.example.net?x=1&y=2", "http://a.example.net/?x=1&y=2"],
   ["x=${jndi:ldap://203.0.113.9:1389/a}", "203.0.113.9"],
-  ["root@203.0.113.9", "203.0.113.9"],
   ["client @0x1 203.0.113.9#4242", "203.0.113.9"],
   ["dst outside:203.0.113.9/60001", "203.0.113.9"],
   ["Host:203.0.113.9", "203.0.113.9"],
   ["dst outside:9.9.9.9/60001", "9.9.9.9"],
-  ["HIER_DIRECT/203.0.113.9", "203.0.113.9"],
   ["host[.example.net", "host.example.net"],
   ["hxxps[://]a.example.net/?b=c", "https://a.example.net/?b=c"],
   ["a.example.net:8080/b?c=d&e=f", "http://a.example.net:8080/b?c=d&e=f"],
@@ -81,9 +77,7 @@ it.each([
   ["__Source: http://a.example.net/b__", "http://a.example.net/b"],
   ["at http://a.example.net/b\\_c\\_d\\=e", "http://a.example.net/b_c_d=e"],
   ["at http://a.example.net/b。", "http://a.example.net/b"],
-  ["mail bounce=ann=example.org@a.example.net", "bounce=ann=example.org@a.example.net"],
   ["mail from=ann@a.example.net", "ann@a.example.net"],
-  ["name _dmarc.a.example.net", "_dmarc.a.example.net"],
   ["client ::ffff:9.9.9.9", "9.9.9.9"],
   ["client [::ffff:909:909]:443", "9.9.9.9"],
   ["http://[::ffff:9.9.9.9]/b", "http://9.9.9.9/b"],
@@ -148,7 +142,6 @@ it.each([
   ['{\\"u\\":\\"http:\\\\/\\\\/a.example.com\\\\/b\\"}', ["http://a.example.com/b"]],
   ["u=http:\\u002f\\u002fa.example.com\\u002fb", ["http://a.example.com/b"]],
   ["'\\x68ttp\\x3a\\x2f\\x2fa.example.com\\x2fb'", ["http://a.example.com/b"]],
-  ["||a.example.com^$third-party", ["a.example.com"]],
   ["@@||a-b.zip^", ["a-b.zip"]],
   ["|http://a.example.com/b^|", ["http://a.example.com/b"]],
   ["a.example.com##.banner", ["a.example.com"]],
@@ -157,8 +150,6 @@ it.each([
   ["local=/a.example.com/", ["a.example.com"]],
   ["0.0.0.0 a.example.com b-c.app", ["a.example.com", "b-c.app"]],
   ['local-zone: "a.example.com." static', ["a.example.com"]],
-  ["(^|\\.)a\\.example\\.com$", ["a.example.com"]],
-  ["ann@example.com:secret", ["ann@example.com"]],
   ["git@a.example.com:b/c.git", []],
 ])("finds the items of %j", (text, expected) => {
   const found: string[] = [];
