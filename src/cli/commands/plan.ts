@@ -1,7 +1,7 @@
 import { apiOptions } from "../../client/api/options.js";
 import { isQuota, option } from "../../core/options.js";
 import { lookupOptions, paceOf } from "../../client/lookup/options.js";
-import type { CachedAnswers, Plan, PlannedPace, PlannedRequests } from "../../jobs/plan/plan.js";
+import type { Plan, PlannedPace, PlannedRequests } from "../../jobs/plan/plan.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { sinkOptions } from "../../io/output/options.js";
 import { embeddedServiceName, runOptions } from "../../jobs/enrich/options.js";
@@ -137,11 +137,7 @@ async function plannedPace({
 }
 
 /** The cache a run would use, opened read-only; null without one. */
-async function openPlannedCache({
-  settings,
-  given,
-  context,
-}: CommandCall<PlanSettings>): Promise<CachedAnswers | null> {
+async function openPlannedCache({ settings, given, context }: CommandCall<PlanSettings>) {
   if (settings.cache === undefined) return null;
   const address =
     chooseAddress("intel", settings, given) ?? embeddedServiceName(settings.synthetic);

@@ -9,7 +9,7 @@ export interface CachedOptions {
   readonly endpoint: LookupEndpoint;
   /** Address or name of the service; answers of different services are stored separately. */
   readonly address: string;
-  readonly store: FindingStore;
+  readonly store: Pick<FindingStore, "get" | "put">;
   /** Whether partial answers are used; otherwise they are looked up again. Default true. */
   readonly partials?: boolean | undefined;
 }

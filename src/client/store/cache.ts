@@ -138,8 +138,7 @@ const batching = { answers: 256, delayMs: 50, most: 16_384 };
 class FindingCache implements FindingStore {
   readonly #options: CacheOptions;
   /** Null if the cache cannot be used. */
-  #file: { readonly database: Database; readonly table: AnswerTable; readonly id: number } | null =
-    null;
+  #file: { readonly database: Database; readonly table: AnswerTable } | null = null;
   #isWritable = false;
   #isReading = false;
   #hasWarned = false;
@@ -158,8 +157,7 @@ class FindingCache implements FindingStore {
     try {
       const database = await openCacheFile(folder, readOnly);
       if (database === null) return;
-      const { ino } = statSync(pathIn(folder));
-      this.#file = { database, table: new AnswerTable(database), id: ino };
+      this.#file = { database, table: new AnswerTable(database) };
       this.#isWritable = !readOnly;
       if (!readOnly && hasSpace(folder, 0)) await this.#prune(database);
     } catch (error) {
@@ -234,11 +232,11 @@ class FindingCache implements FindingStore {
       this.#busySince = null;
     } catch (error) {
       this.#busySince ??= performance.now();
-      if (isBusy(error) && performance.now() - this.#busySince < lockTimeoutMs) {
+      const isPatient = performance.now() - this.#busySince < lockTimeoutMs;
+      if ((isBusy(error) && isPatient) || this.#giveUp("write", error)) {
         this.#timer = setTimeout(() => this.#write(), batching.delayMs);
         return;
       }
-      this.#giveUp("write", error);
     }
     this.#unwritten.clear();
   }
@@ -266,7 +264,8 @@ class FindingCache implements FindingStore {
 
   /**
    * Warns of a fault, and goes on without the cache or with a new one.
-   * @returns whether a damaged file was set aside, so that a new one can be opened
+   *
+   * @returns whether a damaged file was set aside, so that a new one can take the answers
    */
   #giveUp(doing: string, error: unknown): boolean {
     const { folder, onWarning, readOnly = false } = this.#options;
@@ -277,9 +276,8 @@ class FindingCache implements FindingStore {
       return false;
     }
     if (this.#hasWarned) return false;
-    const id = this.#file?.id ?? null;
     this.#release();
-    const aside = isDamaged && !readOnly && !this.#isSetAside ? setAside(folder, id) : null;
+    const aside = isDamaged && !readOnly && !this.#isSetAside ? setAside(folder) : null;
     if (aside === null) {
       this.#hasWarned = true;
       const remedy = hint === null ? "" : `; ${hint}`;
@@ -289,7 +287,7 @@ class FindingCache implements FindingStore {
     this.#isSetAside = true;
     onWarning(`${message}; it is set aside as ${aside}, and a new one takes its place`);
     if (doing !== "open") void this.open();
-    return doing === "open";
+    return true;
   }
 
   /**
@@ -300,8 +298,15 @@ class FindingCache implements FindingStore {
     const { ttlMs, clock } = this.#options;
     const now = clock.now();
     try {
-      const longest = longestTtl(database, ttlMs, now);
-      if (longest === null) return;
+      const { pruned_at, longest_ttl } = database
+        .prepare("SELECT pruned_at, longest_ttl FROM upkeep")
+        .get() as Record<"pruned_at" | "longest_ttl", number>;
+      const longest = Math.max(ttlMs, longest_ttl);
+      const isDue = Math.abs(now - pruned_at) >= dayMs;
+      if (!isDue && longest === longest_ttl) return;
+      const next = isDue ? [now, ttlMs] : [pruned_at, longest];
+      database.prepare("UPDATE upkeep SET pruned_at = ?, longest_ttl = ?").run(...next);
+      if (!isDue) return;
       const damage = structuralDamage(database);
       if (damage !== null) throw corrupt(damage);
       const { first, last } = database.prepare(range).get() as Record<"first" | "last", number>;
@@ -331,16 +336,15 @@ const answerBytes = 4_096;
 
 /**
  * Renames a damaged file, so that a new one can take its place.
- * @param id inode of the file; another process may have set it aside already
+ *
  * @returns the new name; null if that fails
  */
-function setAside(cache: string, id: number | null): string | null {
+function setAside(cache: string): string | null {
   const path = pathIn(cache);
   const aside = `${path}.damaged`;
   try {
-    const found = statSync(path, { throwIfNoEntry: false })?.ino ?? null;
-    if (found === null || (id !== null && found !== id)) return aside;
-    renameSync(path, aside);
+    // Another process may have set it aside already.
+    if (existsSync(path)) renameSync(path, aside);
     for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
     return aside;
   } catch {
@@ -354,22 +358,6 @@ const dayMs = 86_400_000;
 const batchRows = 5_000;
 
 const range = "SELECT coalesce(min(n), 0) first, coalesce(max(n), -1) last FROM answers";
-
-/** The longest TTL since the last pruning, which becomes now; null if that was less than a day ago. */
-function longestTtl(database: Database, ttlMs: number, now: number): number | null {
-  const select = database.prepare("SELECT pruned_at, longest_ttl FROM upkeep");
-  const read = () => select.get() as Record<"pruned_at" | "longest_ttl", number>;
-  const isRecent = ({ pruned_at }: ReturnType<typeof read>) => Math.abs(now - pruned_at) < dayMs;
-  const before = read();
-  if (isRecent(before) && ttlMs <= before.longest_ttl) return null;
-  return transact(database, () => {
-    const upkeep = read();
-    const longest = Math.max(ttlMs, upkeep.longest_ttl);
-    const next = isRecent(upkeep) ? [upkeep.pruned_at, longest] : [now, ttlMs];
-    database.prepare("UPDATE upkeep SET pruned_at = ?, longest_ttl = ?").run(...next);
-    return isRecent(upkeep) ? null : longest;
-  });
-}
 
 /** Whether a row has an answer that a run would use. */
 function fresh(ttlMs: number, now: number): string {

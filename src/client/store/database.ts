@@ -66,7 +66,7 @@ export async function openStore(path: string, layout: StoreLayout): Promise<Data
   let found = 0;
   const setUp = (database: Database): void => {
     // Large pages hold more answers in less space; few of them change at once without an index.
-    if (alone) database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA page_size = 16384");
+    if (alone) database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA page_size = 8192");
     found = Number(pragma(database, "user_version"));
     if (found !== 0 && found !== version) return;
     const mode = pragma(database, "journal_mode = WAL");

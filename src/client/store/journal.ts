@@ -31,17 +31,23 @@ export interface Taken {
 }
 
 /** Answers that are stored together, and how long they wait for each other, in milliseconds. */
-const batch = { answers: 256, ms: 50 };
+const batch = { answers: 256, ms: 20 };
 
 /**
- * The answers of one run, whatever their age. A transaction is open for 256 answers or 50 ms at most,
+ * The answers of one run, whatever their age. A transaction is open for 256 answers or 20 ms at most,
  * so a killed process loses no more of them.
  */
 export class Journal implements LookupStore {
   readonly #database: Database;
   readonly #table: AnswerTable;
   readonly #options: JournalOptions;
-  readonly #index: ChainIndex;
+  /**
+   * Number of the newest answer of each chain, by the hash of its key: most items are new, and asking
+   * SQLite for each would cost more than storing it. An index of SQLite would double what is written. Takes
+   * no more memory than is used, at most 16 MiB.
+   */
+  readonly #newest: Uint32Array;
+  #last = 0;
   /** Records that were read again: items that repeat often in an input. */
   readonly #repeated = new MemoryStore({ most: 1024 });
   /** When the open transaction began, in milliseconds. */
@@ -58,12 +64,12 @@ export class Journal implements LookupStore {
     this.#database = database;
     this.#table = new AnswerTable(database);
     this.#options = options;
-    this.#index = new ChainIndex(options.chains);
+    this.#newest = new Uint32Array(options.chains ?? 2 ** 22);
   }
 
   /** Number of the latest answer; 0 for none. */
   get last(): number {
-    return this.#index.last;
+    return this.#last;
   }
 
   get isOpen(): boolean {
@@ -80,7 +86,7 @@ export class Journal implements LookupStore {
       for (let from = 1; from <= last; from += rowsAtOnce) {
         const to = Math.min(last, from + rowsAtOnce - 1);
         for (const answer of this.#table.between(from, to)) {
-          if (answer.n === this.last + 1) this.#index.add(answer.hash, answer.n);
+          if (answer.n === this.last + 1) this.#add(answer.hash, answer.n);
           yield answer;
         }
         if (this.last !== to) throw corrupt(`answer ${this.last + 1} is missing`);
@@ -92,12 +98,12 @@ export class Journal implements LookupStore {
 
   get(key: string): LookupRecord | null | Promise<LookupRecord | null> {
     const hash = keyHash(key);
-    if (this.#index.newest(hash) === 0) return null;
+    if (this.#newestOf(hash) === 0) return null;
     const known = this.#repeated.get(key);
     if (known !== null) return known;
     if (this.#fault !== null) return Promise.reject(this.#fault);
     try {
-      const stored = this.#newest(key, hash);
+      const stored = this.#find(key, hash);
       if (stored === null) return null;
       const { taken } = this.#options;
       if (taken === undefined || stored.n > taken.last) {
@@ -115,10 +121,10 @@ export class Journal implements LookupStore {
     try {
       this.#begin();
       const hash = keyHash(key);
-      const previous = this.#index.newest(hash);
+      const previous = this.#newestOf(hash);
       if (this.#repeated.get(key) !== null) void this.#repeated.put(key, record);
       const storedAt = Date.parse(record.finding.lookedUpAt ?? "") || 0;
-      this.#index.add(hash, this.#table.add(key, record, { hash, previous, storedAt }));
+      this.#add(hash, this.#table.add(key, record, { hash, previous, storedAt }));
       // A busy event loop calls timers late.
       const isDue = performance.now() - this.#begun >= batch.ms;
       if (++this.#open >= batch.answers || isDue) this.commit();
@@ -210,9 +216,18 @@ export class Journal implements LookupStore {
     return record;
   }
 
+  #newestOf(hash: number): number {
+    return this.#newest[hash % this.#newest.length]!;
+  }
+
+  #add(hash: number, n: number): void {
+    this.#newest[hash % this.#newest.length] = n;
+    this.#last = n;
+  }
+
   /** Follows a chain back to the newest answer to the key. */
-  #newest(key: string, hash: number): StoredAnswer | null {
-    for (let n = this.#index.newest(hash); n > 0;) {
+  #find(key: string, hash: number): StoredAnswer | null {
+    for (let n = this.#newestOf(hash); n > 0;) {
       const found = this.#table.byNumber(n);
       if (found === null) throw corrupt(`answer ${n} is missing`);
       if (found.key === key) return found;
@@ -226,35 +241,3 @@ const stored = Promise.resolve();
 
 /** Rows that are read at once. */
 const rowsAtOnce = 256;
-
-/** A page has `2 ** pageBits` chains and is allocated when its first answer is added. */
-const pageBits = 10;
-const pageChains = 2 ** pageBits;
-
-/**
- * The newest answer of each chain, by the hash of its key: most items are new, and asking SQLite for
- * each would cost more than storing it. An index of SQLite would double what is written. At most 17 MiB.
- */
-class ChainIndex {
-  /** Number of the latest answer. */
-  last = 0;
-  readonly #chains: number;
-  readonly #pages: (Uint32Array | undefined)[];
-
-  constructor(chains = 2 ** 22) {
-    this.#chains = chains;
-    this.#pages = Array.from({ length: Math.ceil(chains / pageChains) });
-  }
-
-  newest(hash: number): number {
-    const chain = hash % this.#chains;
-    return this.#pages[chain >>> pageBits]?.[chain & (pageChains - 1)] ?? 0;
-  }
-
-  add(hash: number, n: number): void {
-    const chain = hash % this.#chains;
-    const page = (this.#pages[chain >>> pageBits] ??= new Uint32Array(pageChains));
-    page[chain & (pageChains - 1)] = n;
-    this.last = n;
-  }
-}

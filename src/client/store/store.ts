@@ -1,28 +1,19 @@
 import type { Finding, LookupRecord } from "../../core/finding.js";
 
 /**
- * Keeps lookup results for the length of a run or longer. A key names one endpoint and one item;
+ * Keeps the lookups of one run: its journal, or a store in memory. A key names one endpoint and one item;
  * lookups with equal keys have equal results.
  */
-export interface Store<Value> {
+export interface LookupStore {
+  /** Returns what is stored under `key` without a promise where possible: promises cost on the hot path. */
+  get(key: string): LookupRecord | null | Promise<LookupRecord | null>;
   /**
-   * The value stored under `key`, or null. Local stores return it without a promise where they can,
-   * which keeps promises off the hot path.
-   */
-  get(key: string): Value | null | Promise<Value | null>;
-  /**
-   * Stores a value, which survives the death of the process (SIGKILL included) within 50 ms.
+   * Stores a record, which survives the death of the process (SIGKILL included) within 50 ms.
+   *
    * @throws FatalError when it cannot be stored (disk full, folder gone); the run cannot continue
    */
-  put(key: string, value: Value): Promise<void>;
-  /** Resolves once earlier puts survive the death of the process, and a run's a power loss. */
-  sync(): Promise<void>;
-  /** Closes the store's files. Stored values remain. */
-  close(): Promise<void>;
+  put(key: string, record: LookupRecord): Promise<void>;
 }
-
-/** Lookups of one run: its journal, or a store in memory. */
-export type LookupStore = Store<LookupRecord>;
 
 /** Findings that outlive the run: the cache. What it cannot store is asked again. */
 export interface FindingStore {
@@ -35,7 +26,7 @@ export interface FindingStore {
 }
 
 /** Keeps values in memory, for the life of the process. */
-export class MemoryStore<Value = LookupRecord> implements Store<Value> {
+export class MemoryStore<Value = LookupRecord> {
   readonly #values = new Map<string, Value>();
   readonly #most: number;
 
@@ -56,14 +47,8 @@ export class MemoryStore<Value = LookupRecord> implements Store<Value> {
         break;
       }
     }
-    return Promise.resolve();
-  }
-
-  sync(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  close(): Promise<void> {
-    return Promise.resolve();
+    return stored;
   }
 }
+
+const stored = Promise.resolve();

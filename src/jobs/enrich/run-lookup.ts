@@ -130,8 +130,6 @@ async function openRunJournal(
       count(key, record);
       return journal.put(key, record);
     },
-    sync: () => journal.sync(),
-    close: () => journal.close(),
   };
   return { store, answers: () => ({ last: journal.last, earlier }) };
 }

@@ -113,8 +113,6 @@ function slowStore(parts: Partial<LookupStore>): LookupStore {
   return {
     get: () => null,
     put: () => Promise.resolve(),
-    sync: () => Promise.resolve(),
-    close: () => Promise.resolve(),
     ...parts,
   };
 }

@@ -18,21 +18,21 @@ for (const folder of folders) {
     clock: { now: () => Date.now() },
     onWarning: (message) => warnings.push(message),
   });
-  const before = await look(cache);
+  const before = look(cache);
   for (let n = from; n < from + put; n++) {
-    void cache.put(`query ${n}`, answer(n));
+    cache.put(`query ${n}`, answer(n));
     if (n % syncEvery === 0) await cache.sync();
   }
   await cache.sync();
-  const after = await look(cache);
+  const after = look(cache);
   await cache.close();
   process.stdout.write(`${JSON.stringify({ folder, before, after, warnings })}\n`);
 }
 
-async function look(cache) {
+function look(cache) {
   const counts = { found: 0, wrong: 0 };
   for (let n = 0; n < keys; n++) {
-    const finding = await cache.get(`query ${n}`);
+    const finding = cache.get(`query ${n}`);
     if (finding === null) continue;
     counts.found++;
     const members = (name, value) => (name === "bytes" ? undefined : value);
