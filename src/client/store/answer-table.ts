@@ -46,7 +46,6 @@ export interface ReadBackOptions {
 /** An answer as it is stored, not read yet. */
 export interface StoredAnswer {
   readonly n: number;
-  readonly hash: number;
   readonly previous: number;
   /** Milliseconds since 1970. */
   readonly storedAt: number;
@@ -56,7 +55,10 @@ export interface StoredAnswer {
   readonly body: Uint8Array | string;
 }
 
-type Placed = Pick<StoredAnswer, "hash" | "previous" | "storedAt">;
+/** Where an answer belongs: the hash of its key, and the number of an earlier answer of its chain. */
+interface Place extends Pick<StoredAnswer, "previous" | "storedAt"> {
+  readonly hash: number;
+}
 
 /** Reads and writes the table of answers. Each has a checksum, which SQLite's pages don't. */
 export class AnswerTable {
@@ -66,14 +68,14 @@ export class AnswerTable {
   readonly #between: Statement;
 
   constructor(database: Database) {
-    const columns = "n, hash, previous, stored_at, kind, head, body, checksum";
+    const columns = "previous, stored_at, kind, head, body, checksum";
     const read = (condition: string): Statement => {
-      const statement = database.prepare(`SELECT ${columns} FROM answers WHERE ${condition}`);
+      const statement = database.prepare(`SELECT n, ${columns} FROM answers WHERE ${condition}`);
       statement.setReturnArrays(true);
       return statement;
     };
     this.#insert = database.prepare(
-      `INSERT OR REPLACE INTO answers (${columns}) VALUES (NULL${", ?".repeat(7)})`,
+      `INSERT OR REPLACE INTO answers (hash, ${columns}) VALUES (?${", ?".repeat(6)})`,
     );
     this.#byNumber = read("n = ?");
     this.#byHash = read("hash = ?");
@@ -81,7 +83,7 @@ export class AnswerTable {
   }
 
   /** Returns the answer's number. */
-  add(key: string, record: LookupRecord, { hash, previous, storedAt }: Placed): number {
+  add(key: string, record: LookupRecord, { hash, previous, storedAt }: Place): number {
     const kind = answerKinds.indexOf(kindOf(record));
     const head = headOf(key, record);
     const body = bodyOf(record);
@@ -109,7 +111,7 @@ export class AnswerTable {
 /** Checks a row. @throws as `byNumber` */
 function storedOf(row: unknown): StoredAnswer | null {
   if (row === undefined) return null;
-  const [n, hash, previous, storedAt, kind, text, body, sum] = row as readonly unknown[];
+  const [n, previous, storedAt, kind, text, body, sum] = row as readonly unknown[];
   const isSound =
     typeof text === "string" &&
     (typeof body === "string" || body instanceof Uint8Array) &&
@@ -118,7 +120,6 @@ function storedOf(row: unknown): StoredAnswer | null {
   const head = JSON.parse(text) as Head;
   return {
     n: Number(n),
-    hash: Number(hash),
     previous: Number(previous),
     storedAt: Number(storedAt),
     kind: answerKinds[Number(kind)] ?? "failed",
@@ -187,19 +188,16 @@ function bodyOf({ finding, body }: LookupRecord): Uint8Array | string {
 }
 
 /** What is known of an answer without its results. */
-export function outlineOf({ head }: Pick<StoredAnswer, "head">): Pick<
-  LookupRecord,
-  "again" | "drift" | "origin"
-> & {
-  readonly finding: Pick<Finding, "attempts">;
-  readonly madeUp: MadeUp | undefined;
-} {
-  const [, , , , attempts, , , policy, madeUp, from] = head;
-  const again = policy === null ? null : { policy, afterMs: null };
-  const known = { finding: { attempts }, again, madeUp: madeUp ?? undefined };
-  if (from === undefined) return { ...known, drift: [] };
-  const [row, outcomes, drift] = from;
-  return { ...known, drift, origin: { row, outcomes } };
+export function outlineOf({ head }: Pick<StoredAnswer, "head">) {
+  const [, , , , attempts, , , policy, madeUp, origin] = head;
+  const [row = null, outcomes = [], drift = []] = origin ?? [];
+  return {
+    finding: { attempts },
+    again: policy === null ? null : { policy, afterMs: null },
+    madeUp: madeUp ?? undefined,
+    drift,
+    origin: origin && { row, outcomes },
+  };
 }
 
 /** Reads an answer. */
@@ -208,7 +206,7 @@ export function storedRecord(
   { asReceived = false }: ReadBackOptions = {},
 ): LookupRecord {
   const { key, head, body } = stored;
-  const { madeUp, finding: _, ...rest } = outlineOf(stored);
+  const { again, madeUp, drift, origin } = outlineOf(stored);
   const [, status, missing, httpStatus, attempts, lookedUpAt, error] = head;
   const answers =
     typeof body === "string"
@@ -216,7 +214,7 @@ export function storedRecord(
       : answerAsReceived(key, body, asReceived, madeUp);
   const source = madeUp ?? "live";
   const counts = { httpStatus, attempts, lookedUpAt, error };
-  return { finding: { status, answers, missing, source, ...counts }, ...rest };
+  return { finding: { status, answers, missing, source, ...counts }, again, drift, origin };
 }
 
 function answerAsReceived(

@@ -86,7 +86,7 @@ export class Journal implements LookupStore {
       for (let from = 1; from <= last; from += rowsAtOnce) {
         const to = Math.min(last, from + rowsAtOnce - 1);
         for (const answer of this.#table.between(from, to)) {
-          if (answer.n === this.last + 1) this.#add(answer.hash, answer.n);
+          if (answer.n === this.last + 1) this.#add(keyHash(answer.key), answer.n);
           yield answer;
         }
         if (this.last !== to) throw corrupt(`answer ${this.last + 1} is missing`);

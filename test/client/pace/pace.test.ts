@@ -21,25 +21,11 @@ function leaves(run: Pace, clock: ManualClock, count: number): number[] {
   return times;
 }
 
-test("never waits without a rate", async () => {
-  const { clock, pace: run } = paceOf();
-  const times = leaves(run, clock, 1000);
-  await clock.advance(0);
-  expect(times).toHaveLength(1000);
-});
-
 test("spaces requests evenly", async () => {
   const { clock, pace: run } = paceOf({ count: 10, perMs: 1000 });
   const times = leaves(run, clock, 5);
   await clock.advance(1000);
   expect(times).toEqual([0, 100, 200, 300, 400]);
-});
-
-test("keeps every one of several rates", async () => {
-  const { clock, pace: run } = paceOf({ count: 100, perMs: 1000 }, { count: 120, perMs: 60_000 });
-  const times = leaves(run, clock, 200);
-  await clock.advance(9_999);
-  expect(times).toHaveLength(20);
 });
 
 test("spends nothing for aborted callers, and leaves no timer for them", async () => {

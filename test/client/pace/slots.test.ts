@@ -34,19 +34,6 @@ test("lets more attempts queue from the first good answer until a sign of a limi
   expect(next.open).toHaveLength(8);
 });
 
-test("frees the slot of an attempt that rejects", async () => {
-  const next = held();
-  const lookup = limit({ concurrency: 1 })(next);
-  const first = lookup(item, unaborted());
-  const second = lookup(item, unaborted());
-  await settle();
-  next.open[0]?.fail(new Error("refused"));
-  await expect(first).rejects.toThrow("refused");
-  await settle();
-  next.open[1]?.answer(complete());
-  await expect(second).resolves.toMatchObject({ outcome: "200" });
-});
-
 test("never starts an aborted attempt", async () => {
   const next = held();
   const lookup = limit({ concurrency: 1 })(next);

@@ -28,13 +28,7 @@ async function wrong(journal: Journal, from: number, to: number): Promise<number
   return numbers;
 }
 
-test("finds every answer when many share a chain", async () => {
-  const { journal } = await openJournal(await temporaryFolder(), small);
-  await putMany(journal, 0, 3000);
-  expect(await wrong(journal, 0, 3000)).toEqual([]);
-});
-
-test("finds every answer after several reopenings", async () => {
+test("finds every answer after several reopenings, when many share a chain", async () => {
   const folder = await temporaryFolder();
   for (let session = 0; session < 4; session++) {
     const { journal, closeNow } = await openJournal(folder, small);
