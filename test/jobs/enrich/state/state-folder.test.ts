@@ -106,8 +106,8 @@ describe("openStateFolder", () => {
 describe("--restart over a damaged database", () => {
   it.each([
     ["an answer was changed", (bytes: Buffer) => replaced(bytes, '"n":700,', '"n":701,')],
-    ["a page is lost", (bytes: Buffer) => bytes.fill(0, 40 * 4096, 41 * 4096)],
-    ["it is cut off", (bytes: Buffer) => bytes.subarray(0, bytes.length - 20 * 4096)],
+    ["a page is lost", (bytes: Buffer) => bytes.fill(0, 20 * 8192, 21 * 8192)],
+    ["it is cut off", (bytes: Buffer) => bytes.subarray(0, bytes.length - 10 * 8192)],
   ])("keeps the answers that can be read: %s", async (_, damage) => {
     const output = await interrupted(2_000);
     const path = join(statePath(output), "run.db");
@@ -133,7 +133,7 @@ describe("--restart over a damaged database", () => {
 });
 
 describe("a killed run whose log is damaged", () => {
-  const frameBytes = 24 + 4096;
+  const frameBytes = 24 + 8192;
 
   /** What a kill leaves of 600 answers, whose log was changed since; and what opening it tells. */
   async function opened(damage: (log: Buffer) => Buffer) {
@@ -157,7 +157,7 @@ describe("a killed run whose log is damaged", () => {
   }
 
   it.each([
-    ["frame", 40 * frameBytes],
+    ["frame", 20 * frameBytes],
     ["header", 0],
   ])("says from which byte on its answers are lost: a %s", async (_, from) => {
     const at = from === 0 ? 20 : 32 + from + 100;
@@ -174,7 +174,7 @@ describe("a killed run whose log is damaged", () => {
 
   it.each([
     ["whole", (log: Buffer) => log, 600],
-    ["cut off", (log: Buffer) => log.subarray(0, log.length - 40 * frameBytes - 9), 1],
+    ["cut off", (log: Buffer) => log.subarray(0, log.length - 20 * frameBytes - 9), 1],
     ["followed by an earlier one", (log: Buffer) => Buffer.concat([log, earlier(log)]), 600],
   ])("says nothing of a log that is %s", async (_, damage, least) => {
     const { answers, warnings } = await opened(damage);
