@@ -3,7 +3,6 @@ import { memberTexts, parseJson, readJson, resultText } from "../../core/json-me
 import {
   type Again,
   type Answers,
-  type Finding,
   type FindingError,
   type FindingStatus,
   firstAnswer,

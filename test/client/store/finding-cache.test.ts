@@ -7,7 +7,7 @@ import type { Finding } from "../../../src/core/finding.js";
 import type { FindingStore } from "../../../src/client/store/store.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
-import { complete, invalid, partial, quick } from "../lookup/findings.js";
+import { complete, invalid, partial } from "../lookup/findings.js";
 
 const hour = 3_600_000;
 const day = 24 * hour;
