@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { refuse } from "../../core/options.js";
 import { didYouMean } from "../../core/wording/did-you-mean.js";
 import type { FindingStatus } from "../../core/finding.js";
 import type { Refusal } from "../../core/manifest.js";
@@ -16,11 +17,7 @@ export function rowLimit(): z.ZodType<RowLimit, number | string> {
     if (/^\d+$/.test(text)) return { rows: Number(text) };
     const percent = text.endsWith("%") ? percentOf(text.slice(0, -1)) : null;
     if (percent !== null) return { percent };
-    context.addIssue({
-      code: "custom",
-      message: "must be a number of rows such as 500, or a share such as 50%",
-    });
-    return z.NEVER;
+    return refuse(context, "must be a number of rows such as 500, or a share such as 50%");
   });
 }
 
@@ -54,11 +51,10 @@ export function failOn(): z.ZodType<FailOn, string> {
     const words = Object.keys(failOnLevels);
     const meant = isLevel(word) ? null : didYouMean(value.replace(/:.*/, ""), words);
     const near = meant === null ? "" : ` (did you mean ${meant}?)`;
-    context.addIssue({
-      code: "custom",
-      message: `must be one of ${words.join(", ")}, optionally (except never) with a share such as unsupported:90%${near}`,
-    });
-    return z.NEVER;
+    return refuse(
+      context,
+      `must be one of ${words.join(", ")}, optionally (except never) with a share such as unsupported:90%${near}`,
+    );
   });
 }
 
