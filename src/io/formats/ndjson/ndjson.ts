@@ -76,15 +76,8 @@ function rowMaker(
     const { line, json, object } = parsed;
     if (object === null) return [faultyRow(parsed, ++number, columns)];
     const word = kind === null ? "" : (itemTextOf(valuesAt(kind.name, object)[0]) ?? "");
-    const record = {
-      line: line.number,
-      ...flatten(json, columns),
-      json,
-      kindText: kind?.by === "neighbour" ? recognisedKind(word) : word,
-      fault: null,
-      end: line.end,
-      endLine: line.number,
-    };
+    const kindText = kind?.by === "neighbour" ? recognisedKind(word) : word;
+    const { cells, extra } = flatten(json, columns);
     const found = items.flatMap(({ name }) => {
       const values = valuesAt(name, object);
       // A record without a value has a row, too.
@@ -95,9 +88,16 @@ function rowMaker(
       const item = itemTextOf(value);
       rows.push({
         number: ++number,
-        ...record,
+        line: line.number,
+        cells,
+        extra,
+        json,
         itemText: item ?? "",
         itemNotText: item === null,
+        kindText,
+        fault: null,
+        end: line.end,
+        endLine: line.number,
         ...(items.length > 1 && { column: name }),
         ...(index < found.length - 1 && { continues: true }),
       });
