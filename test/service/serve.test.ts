@@ -9,6 +9,11 @@ async function serve(...given: Parameters<typeof serveHere>): Promise<string> {
   return line;
 }
 
+/** The base address of the intelligence API of a service with these flags. */
+async function intelUrlOf(...given: Parameters<typeof serveHere>): Promise<string> {
+  return /^intel (\S+\/beta) /.exec(await serve(...given))?.[1] ?? "";
+}
+
 test("prints its address and serves there", async () => {
   const [, intelUrl] = /^intel (\S+\/beta) {2}ops (\S+) {2}case (\S+)\n/.exec(await serve()) ?? [];
   const answer = await fetch(`${intelUrl}/query/192.0.2.1`);
@@ -71,4 +76,59 @@ test.each([
   expect([first, second].map((answer) => answer?.status ?? null)).toEqual(expected);
   const { faults } = (await (await fetch(`${origin}/_local/stats`)).json()) as { faults: object };
   expect(Object.keys(faults)).toEqual([flags[0]!.slice("--".length).replace("-rate", "")]);
+});
+
+const key = "rehearsal-key";
+
+const paths = ["query/192.0.2.1", "quick-check/192.0.2.1", "tags", "tags/a%3Ab", "tags/a%3Ab/ips"];
+
+test("--api-key answers 403 without the key, except for the operations interface", async () => {
+  const intelUrl = await intelUrlOf(["--api-key", key]);
+  const wrong: readonly Record<string, string>[] = [
+    {},
+    { "x-api-key": "other" },
+    { authorization: `Bearer ${key}` },
+  ];
+  for (const headers of wrong) {
+    for (const path of paths) {
+      const answer = await fetch(`${intelUrl}/${path}`, { headers });
+      const refused = [path, 403, { message: "Forbidden" }];
+      expect([path, answer.status, await answer.json()]).toEqual(refused);
+    }
+  }
+  const answer = await fetch(`${intelUrl}/query/192.0.2.1`, { headers: { "x-api-key": key } });
+  expect(answer.status).toBe(200);
+  const opsUrl = new URL("/beta/ops/customers", intelUrl);
+  const headers = { authorization: "Bearer sample-access-token" };
+  expect((await fetch(opsUrl, { headers })).status).toBe(200);
+});
+
+test("REPUTE_API_KEY replaces --api-key, on both sides", async () => {
+  const env = { REPUTE_API_KEY: key };
+  const intelUrl = await intelUrlOf([], env);
+  const query = ["query", "192.0.2.1", "--intel-url", intelUrl];
+  expect(await runRepute(query, { env })).toMatchObject({ code: 0 });
+  expect(await runRepute(query)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("403 from the intelligence interface") as string,
+  });
+});
+
+test("--blocklist-field names the member in full, partial and quick-check results", async () => {
+  const intelUrl = await intelUrlOf(["--blocklist-field", "abusixMailBlocklist"]);
+  const statuses: number[] = [];
+  for (const path of [
+    "query/192.0.2.1",
+    "query/203.0.113.50",
+    "query/45.33.32.156",
+    "quick-check/192.0.2.1",
+    "quick-check/billing%40example.net",
+  ]) {
+    const answer = await fetch(`${intelUrl}/${path}`);
+    const body = await answer.text();
+    statuses.push(answer.status);
+    expect([path, body]).toEqual([path, expect.stringContaining('"abusixMailBlocklist":"')]);
+    expect([path, body]).not.toEqual([path, expect.stringContaining("serviceMailBlocklist")]);
+  }
+  expect(statuses).toEqual([200, 503, 200, 200, 200]);
 });
