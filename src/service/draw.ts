@@ -21,9 +21,8 @@ export class Draw {
   }
 
   /** One of the choices; `skew` above 1 prefers those at the beginning. */
-  pick<T>(choices: readonly [T, ...T[]], question: number, skew = 1): T {
-    const index = Math.floor(this.share(question) ** skew * choices.length);
-    return choices[index] ?? choices[0];
+  pick<T>(choices: readonly T[], question: number, skew = 1): T {
+    return choices[Math.floor(this.share(question) ** skew * choices.length)]!;
   }
 }
 
@@ -86,13 +85,8 @@ export function seededHash(seed: number, text: string, number: number): number {
   for (let index = 0; index < text.length; index += 1) {
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   }
-  return finalise(hash ^ Math.imul(number, 0x9e3779b1));
-}
-
-function finalise(hash: number): number {
-  let mixed = hash ^ (hash >>> 16);
-  mixed = Math.imul(mixed, 0x85ebca6b);
-  mixed ^= mixed >>> 13;
-  mixed = Math.imul(mixed, 0xc2b2ae35);
-  return (mixed ^ (mixed >>> 16)) >>> 0;
+  hash ^= Math.imul(number, 0x9e3779b1);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
 }

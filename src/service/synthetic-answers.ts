@@ -103,29 +103,16 @@ function missingOf(result: QueryResult, draw: Draw): string[] {
   return [...members, ...members].slice(first, first + Math.min(count, members.length));
 }
 
-/** An invented network: AS numbers of RFC 5398, names that say so. */
-interface Network {
-  readonly asn: string;
-  readonly name: string;
-  readonly countryCode: string;
-}
-
 const trades = ["HOSTING", "TELECOM", "CLOUD", "BROADBAND", "MOBILE", "CAMPUS"] as const;
 const countries = ["US", "DE", "BR", "NL", "IN", "FR", "GB", "VN", "ZA", "PL", "JP", "MX"] as const;
 
-/** 64496 to 64511 and 65536 to 65551 are reserved for documentation (RFC 5398). */
-const numbers = [64_496, 65_536].flatMap((first) =>
-  Array.from({ length: 16 }, (_, index) => first + index),
-);
-
-const networks = numbers.map((number, index): Network => {
-  const trade = trades[index % trades.length];
-  return {
-    asn: `AS${number}`,
-    name: `INVENTED-${trade}-${1 + Math.floor(index / trades.length)}`,
-    countryCode: countries[(index * 5) % countries.length] ?? "US",
-  };
-}) as [Network, ...Network[]];
+/** Invented networks, whose names say so. */
+const networks = Array.from({ length: 32 }, (_, index) => ({
+  // 64496 to 64511 and 65536 to 65551 are reserved for documentation (RFC 5398).
+  asn: `AS${index < 16 ? 64_496 + index : 65_520 + index}`,
+  name: `INVENTED-${trades[index % trades.length]}-${1 + Math.floor(index / trades.length)}`,
+  countryCode: countries[(index * 5) % countries.length]!,
+}));
 
 /** The first 28 bits of an IPv4 address, the first three groups of an IPv6 address. */
 function prefixOf(address: string): string {
@@ -139,18 +126,19 @@ const maxObservations = 20;
 
 /** What invented honeypots and spam traps saw within a span; nothing without one. */
 function observedActivity(span: Span | null, draw: Draw): ObservedActivity {
-  const seenByHoneypots = span !== null && draw.share(questions.honeypot) < 0.8;
-  const seenBySpamtraps = span !== null && draw.share(questions.spamtrap) < 0.3;
+  const { honeypot, spamtrap } = questions;
   return {
-    honeypotInteractions: seenByHoneypots
-      ? interactions(span, draw, questions.honeypot, (question) => ({
-          service: draw.pick(services, question + 2, 1.8),
-          type: "connection",
-        }))
-      : nothing,
-    spamtrapInteractions: seenBySpamtraps
-      ? interactions(span, draw, questions.spamtrap, () => ({ type: "mail" }))
-      : nothing,
+    honeypotInteractions:
+      span !== null && draw.share(honeypot) < 0.8
+        ? interactions(span, draw, honeypot, (question) => ({
+            service: draw.pick(services, question + 2, 1.8),
+            type: "connection",
+          }))
+        : nothing,
+    spamtrapInteractions:
+      span !== null && draw.share(spamtrap) < 0.3
+        ? interactions(span, draw, spamtrap, () => ({ type: "mail" }))
+        : nothing,
   };
 }
 
