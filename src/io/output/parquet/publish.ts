@@ -5,12 +5,12 @@ import { RowGroupEncoder } from "../../formats/row-group-encoder.js";
 import { checkWritable, renamePart, writePart } from "../part-file.js";
 import { storedType } from "../../formats/column-types.js";
 import type { CellValue } from "../../formats/typed-column.js";
-import { cellsEncoder, type StagedCell, type StagedRow } from "../stage.js";
+import { cellsEncoder, type StagedCell } from "../stage.js";
 import { leadingNames, parquetRules, tableSchema, textWarnings } from "../typed/table-schema.js";
 import type { Publisher, PublisherOptions } from "../publisher.js";
 
-/** A group of rows: large enough for readers to skip, small enough to buffer. */
-const largest = { rows: 10_000, characters: 8 * 1024 * 1024 };
+/** Large enough for readers to skip by group, small enough to buffer. */
+const group = { rows: 10_000, characters: 8 * 1024 * 1024 };
 
 const loadedIndex = leadingNames.indexOf("loaded_at");
 
@@ -42,19 +42,19 @@ export async function parquetPublisher(
         return (cell: StagedCell): CellValue =>
           typeof cell === "string" ? (cellOf(cell) ?? null) : (cell ?? absent);
       });
-      let [group, characters]: [StagedRow[], number] = [[], 0];
+      let [waiting, characters] = [columns.map((): CellValue[] => []), 0];
       const written = await writePart(file, async (destination) => {
         const endGroup = async (): Promise<void> => {
-          if (group.length === 0) return;
-          const cells = values.map((valueOf, at) => group.map((row) => valueOf(row[at] ?? null)));
-          [group, characters] = [[], 0];
-          await destination.write(encoder.encode(cells));
+          if (waiting[0]?.length === 0) return;
+          await destination.write(encoder.encode(waiting));
+          [waiting, characters] = [columns.map(() => []), 0];
         };
         for await (const rows of stage.rows()) {
           for (const row of rows) {
-            group.push(row);
+            // Rows that stay until their group ends would take longer.
+            waiting.forEach((column, index) => column.push(values[index]!(row[index] ?? null)));
             characters += row.reduce((sum, cell) => sum + sizeOf(cell), 0);
-            const isFull = group.length >= largest.rows || characters >= largest.characters;
+            const isFull = waiting[0]!.length >= group.rows || characters >= group.characters;
             if (isFull) await endGroup();
           }
         }
