@@ -12,6 +12,7 @@ import { enrichInput } from "./runs/enrich-job.js";
 import { userStateFolder } from "../../core/files/folders.js";
 import { lookupEndpoints, memberOf } from "../../core/finding.js";
 import { counted, formatCount, formatCounts, formatSeconds } from "../../core/wording/quantity.js";
+import { writeOut } from "../terminal/data-output.js";
 import { labelled } from "../../core/wording/printable.js";
 
 const { lookups, bogons, exclude, urlQuery, cacheTtl, rate } = lookupOptions.shape;
@@ -108,12 +109,12 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<void> {
   } finally {
     await cache?.store.close();
   }
-  if (settings.json) context.stdout.write(`${JSON.stringify(planned)}\n`);
-  else {
-    const { stdout } = context;
-    const room = stdout.isTTY === true ? stdout.columns || 80 : undefined;
-    stdout.write(formatPlan(planned, withheld.bogons, room));
-  }
+  const { stdout } = context;
+  const room = stdout.isTTY === true ? stdout.columns || 80 : undefined;
+  const text = settings.json
+    ? `${JSON.stringify(planned)}\n`
+    : formatPlan(planned, withheld.bogons, room);
+  await writeOut(context, text);
 }
 
 /** The rates, with the used part of quotas if the service's address is known. */

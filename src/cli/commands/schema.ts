@@ -92,10 +92,8 @@ async function printSchema(call: Call): Promise<void> {
 
 async function textOf(format: string, options: SchemaTextOptions): Promise<string> {
   if (format === "manifest") {
-    const { title, description } = {
-      title: `Manifest of repute, schema version ${schemaVersion}`,
-      description: "Record of a run: OUT.manifest.json, and what --json prints",
-    };
+    const title = `Manifest of repute, schema version ${schemaVersion}`;
+    const description = "Record of a run: OUT.manifest.json, and what --json prints";
     const schema = z.toJSONSchema(manifestSchema.meta({ title, description }));
     return `${JSON.stringify(schema, null, 2)}\n`;
   }

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { apiOptions } from "../../client/api/options.js";
 import { option, wholeNumber } from "../../core/options.js";
 import type { FireWebhook } from "../../service/cases.js";
@@ -89,7 +90,8 @@ async function serve({ settings, context }: CommandCall<SettingsOf<typeof groups
         `serving, Ctrl-C to stop; try: repute query login.example.com --intel-url ${intelUrl}`,
       );
     }
-    await aborted(context.signal);
+    // A signal is the normal end of the service, so it is not an interruption.
+    if (!signal.aborted) await once(signal, "abort");
   } finally {
     await service.close();
   }
@@ -97,12 +99,4 @@ async function serve({ settings, context }: CommandCall<SettingsOf<typeof groups
 
 function exposedWarning(host: string, port: number): string {
   return `listening on ${host}, reachable from other machines: anyone who can connect to port ${port} can read the dataset, change cases and fire webhooks`;
-}
-
-/** A signal is the normal end of the service, so it is not an interruption. */
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

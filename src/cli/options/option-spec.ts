@@ -137,7 +137,7 @@ export const unattendedOptions = z.strictObject({
       "Write metrics of the run to this file as OpenMetrics text, every 15 s and at the end, for the textfile folder of node_exporter",
     value: "FILE",
   }),
-  ping: option(z.string().refine(isWebAddress, "must be an http(s) address").optional(), {
+  ping: option(z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(), {
     description:
       "Call URL/start when the run starts, then URL or URL/fail with the summary as JSON, as healthchecks.io expects. A failed ping is a warning",
     value: "URL",
@@ -147,7 +147,3 @@ export const unattendedOptions = z.strictObject({
     description: "Format of stderr: text, or JSON lines with time, level and run id",
   }),
 });
-
-function isWebAddress(text: string): boolean {
-  return /^https?:\/\//i.test(text) && URL.canParse(text);
-}
