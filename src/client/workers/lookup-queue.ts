@@ -45,24 +45,20 @@ export async function openQueue(where: QueueAddress): Promise<OpenQueue> {
   const { host, href } = parseBase(where.baseUrl);
   const digest = createHash("sha256").update(href.replace(/\/+$/, "")).digest("base64url");
   const common = { connection: redis, prefix, skipVersionCheck: true };
-  const queue: OpenQueue["queue"] = new bullmq.Queue(
-    `${host.replaceAll(":", "_")}-${digest.slice(0, 22)}`,
-    {
-      ...common,
-      streams: { events: { maxLen: mostEvents } },
-    },
-  );
+  const name = `${host.replaceAll(":", "_")}-${digest.slice(0, 22)}`;
+  const streams = { events: { maxLen: mostEvents } };
+  const queue: OpenQueue["queue"] = new bullmq.Queue(name, { ...common, streams });
   // The connection reports its own faults.
   queue.on("error", () => undefined);
   const listen = async (): Promise<QueueEvents> => {
     const [newest] = await redis.xrevrange(queue.toKey("events"), "+", "-", "COUNT", 1);
     const lastEventId = newest?.[0] ?? "0-0";
-    const events = new bullmq.QueueEvents(queue.name, { ...common, lastEventId });
+    const events = new bullmq.QueueEvents(name, { ...common, lastEventId });
     events.on("error", () => undefined);
     return events;
   };
   const work: OpenQueue["work"] = (lookUp, options) =>
-    new bullmq.Worker(queue.name, lookUp, { ...common, ...options });
+    new bullmq.Worker(name, lookUp, { ...common, ...options });
   return { connection, queue, listen, work };
 }
 

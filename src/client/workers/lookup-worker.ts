@@ -49,9 +49,6 @@ const losses = {
 /** How long answers are kept for runs that ask again, in seconds. */
 const keptSeconds = 60;
 
-/** What a worker may take beyond the timeout of a request to stop, in milliseconds. */
-const partingMs = 3_000;
-
 /**
  * Answers lookups of any run in the queue, at the rate of all workers of the service together, until the
  * signal aborts. Finishes open lookups then.
@@ -83,7 +80,7 @@ export async function answerLookups(options: LookupWorkerOptions): Promise<void>
   } catch (error) {
     if (!stopped.aborted) throw redisRefusal(connection.shown, error as Error) ?? error;
   } finally {
-    const late = delay(timeoutMs + partingMs, undefined, { ref: false });
+    const late = delay(timeoutMs + 3_000, undefined, { ref: false });
     await Promise.race([worker?.close().catch(ignore), late]);
     connection.close();
   }
