@@ -121,7 +121,7 @@ function countingSession(items: PlannedItems, withheld: Withheld): EnrichJob["se
     withheld: () => Promise.resolve(withheld),
     lookup: async () => ({
       async lookup(item) {
-        await items.add(item);
+        items.add(item);
         return withheld.answer(item) ?? unasked("complete", null);
       },
       slots: new Slots({ concurrency: 1 }),
@@ -149,13 +149,13 @@ export type PlannedRequests = Readonly<
 >;
 
 /** Looks for an answer that the run would already have. */
-type FindAnswer = (endpoint: LookupEndpoint, item: Item) => Promise<Finding | null>;
+type FindAnswer = (endpoint: LookupEndpoint, item: Item) => Finding | null;
 
 /** Looks in a cache for usable answers. */
 function findCached({ address, store, partials }: CachedAnswers): FindAnswer {
   const keys = eachEndpoint((endpoint) => cacheKeys(address, endpoint));
-  return async (endpoint, item) => {
-    const found = await store.get(keys[endpoint](item));
+  return (endpoint, item) => {
+    const found = store.get(keys[endpoint](item));
     return found !== null && isUsable(item, found, partials) ? found : null;
   };
 }
@@ -182,14 +182,14 @@ class PlannedItems {
     return this.#seen.size;
   }
 
-  async add(item: Item): Promise<void> {
+  add(item: Item): void {
     this.rows++;
     const withheld = this.#withheld;
     const isListed = withheld.listOf(item) !== null;
     const sent = isListed ? item : withheld.asSent(item);
     if (!this.#seen.add(sent)) return;
     if (!isListed && isReserved(item)) this.bogons++;
-    if (withheld.answer(item) === null) await this.#count(sent);
+    if (withheld.answer(item) === null) this.#count(sent);
     else this.#unsent++;
   }
 
@@ -220,10 +220,8 @@ class PlannedItems {
     };
   }
 
-  async #count(item: Item): Promise<void> {
-    const find = this.#find;
-    const found = find && (await Promise.all(lookupEndpoints.map((name) => find(name, item))));
-    const cached = eachEndpoint((endpoint) => found?.[lookupEndpoints.indexOf(endpoint)] ?? null);
+  #count(item: Item): void {
+    const cached = eachEndpoint((endpoint) => this.#find?.(endpoint, item) ?? null);
     for (const endpoint of lookupEndpoints) if (cached[endpoint] !== null) this.cached[endpoint]++;
     const quickCheck = cached["quick-check"];
     if (cached.query !== null || (quickCheck !== null && !showsSomething(quickCheck))) return;
