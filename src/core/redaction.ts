@@ -71,24 +71,29 @@ function charactersIn(credential: string): string {
 /** A percent sign, percent-encoded again any number of times. */
 const percent = "%(?:25){0,8}";
 
+/** An ampersand, which JSON may escape, as an HTML entity again any number of times. */
+const ampersand = String.raw`(?:&|\\{1,8}u0026)(?:amp;){0,8}`;
+
 /** A character verbatim, as `%XX`, `&#NN;`, `&name;` or `\u00XX`, with backslashes where JSON allows them. */
 function characterPattern(character: string): string {
   const code = codeOf(character);
   const hex = hexPattern(code);
   const itself = character.replace(/[^A-Za-z0-9]/, String.raw`\$&`);
   const escaped = /["\\/]/.test(character) ? String.raw`\\{0,8}` : "";
-  const entity = `&(?:#0{0,6}${code}|#[xX]0{0,6}${hex}|${entityNames[character] ?? "#"});`;
+  const name = entityNames.get(character) ?? "#";
+  const entity = `${ampersand}(?:#0{0,6}${code}|#[xX]0{0,6}${hex}|${name});`;
   return String.raw`(?:${percent}${hex}|${entity}|\\{1,8}u00${hex}|${escaped}${itself})`;
 }
 
-/** HTML's names of the characters that pages escape. */
-const entityNames: Readonly<Record<string, string>> = {
-  "&": "amp",
-  "<": "lt",
-  ">": "gt",
-  '"': "quot",
-  "'": "apos",
-};
+/** HTML's names of visible ASCII characters, each before its character. */
+const entityNames: ReadonlyMap<string, string> = new Map(
+  (
+    "excl! quot\" num# dollar$ percnt% amp& apos' lpar( rpar) ast* plus+ comma, period. sol/ colon: semi; " +
+    "lt< equals= gt> quest? commat@ lsqb[ bsol\\ rsqb] Hat^ lowbar_ grave` lcub{ vert| rcub}"
+  )
+    .split(" ")
+    .map((entry) => [entry.slice(-1), entry.slice(0, -1)]),
+);
 
 function codeOf(character: string): number {
   return character.charCodeAt(0);

@@ -17,6 +17,11 @@ describe("a credential in text is hidden", () => {
       String.raw`{"m":"{\"k\":\"[hidden]\"}"}`,
     ],
     ["with a slash that JSON escapes", JSON.stringify(key).replaceAll("/", "\\/"), '"[hidden]"'],
+    [
+      "with entities in JSON that escapes ampersands",
+      JSON.stringify(key.replace("+", "&#43;").replace('"', "&#34;")).replaceAll("&", "\\u0026"),
+      '"[hidden]"',
+    ],
     ["with Unicode escapes", `"${key.replace("k", "\\u006b").replace("+", "\\u002B")}`, '"'],
     [
       "in a header line",
@@ -48,6 +53,15 @@ describe("a credential in text is hidden", () => {
 });
 
 const named: Readonly<Record<string, string>> = { "&": "&amp;", '"': "&quot;", "<": "&lt;" };
+/** As PHP writes HTML5. */
+const namedMore: Readonly<Record<string, string>> = {
+  ...named,
+  "+": "&plus;",
+  "/": "&sol;",
+  "=": "&equals;",
+  ".": "&period;",
+  _: "&lowbar;",
+};
 const hexOf = (character: string): string => character.charCodeAt(0).toString(16).padStart(2, "0");
 const eachAs = (write: (character: string) => string) => (text: string) =>
   Array.from(text, write).join("");
@@ -66,6 +80,8 @@ const encodings = fc.constantFrom(
   eachAs((character) => `&#x${hexOf(character).toUpperCase()};`),
   eachAs((character) => named[character] ?? `&#0${character.charCodeAt(0)};`),
   eachAs((character) => named[character] ?? character),
+  eachAs((character) => namedMore[character] ?? character),
+  eachAs((character) => `&amp;#${character.charCodeAt(0)};`),
 );
 
 test("hides every encoding of a credential in data and in text", () => {
