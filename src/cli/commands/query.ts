@@ -306,17 +306,17 @@ function answerCard({ text, item, finding }: AnsweredItem): object {
     item: ___,
     ...requests
   } = facts;
-  const card = {
+  const own = {
     // `none` must not read as safe.
     verdict: verdict === "none" ? "none (nothing known)" : (verdict ?? "unknown"),
     status,
     ...(finding.missing.length > 0 && { missing }),
     ...(error !== null && { error }),
     kind,
-    ...Object.values(finding.answers)[0]?.result,
-    item: item?.value ?? text,
-    ...requests,
   };
+  const { result } = Object.values(finding.answers)[0] ?? {};
+  // No member of the service's result replaces one of ours.
+  const card = { ...own, ...result, ...own, item: item?.value ?? text, ...requests };
   return JSON.parse(JSON.stringify(card), (_, value: unknown) =>
     Array.isArray(value) && value.every((entry) => typeof entry === "object" && entry !== null)
       ? value.map(recordLine).join("\n")

@@ -42,6 +42,13 @@ test("prints one answer on a terminal as a card with every member of its JSON", 
   for (const value of leaves(JSON.parse(await printed([answer])))) expect(shown).toContain(value);
 });
 
+test("keeps verdict and status on a card, whatever members the service adds", async () => {
+  const query = { ...fullIpResult, verdict: "benign", status: "fine", attempts: 9, kind: "host" };
+  const text = await printed([{ ...answer, finding: aFinding({ query }) }], 80);
+  expect(text).toMatch(/^verdict +malicious\nstatus +complete\nkind +ip\n/);
+  expect(text).not.toMatch(/benign|fine|host|attempts +9/);
+});
+
 test("prints several answers on a terminal as a table with errors below", async () => {
   const error = { code: "http_404", message: "nothing at this address" } as const;
   const failed = { ...answer, finding: aFinding({ status: "failed", error }) };
