@@ -7,11 +7,13 @@ const parquet = "a Parquet file";
 /** How files that are not read begin, as Latin-1. */
 const signatures: readonly (readonly [start: string, kind: string])[] = [
   ["PK\x03\x04", "a ZIP archive"],
+  ["PK\x05\x06", "an empty ZIP archive"],
   ["\xd0\xcf\x11\xe0", "an Excel workbook (.xls)"],
   ["%PDF", "a PDF document"],
   ["{\\rtf", "an RTF document"],
   ["\x89PNG", "a PNG image"],
   ["\xff\xd8\xff", "a JPEG image"],
+  ["GIF8", "a GIF image"],
   ["PAR1", parquet],
   ["SQLite format 3\0", "a SQLite database"],
   ["7z\xbc\xaf", "a 7-Zip archive"],

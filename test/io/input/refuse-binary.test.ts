@@ -4,6 +4,8 @@ import { piped } from "./sources/sources-reading.js";
 
 it.each([
   ["PK\x03\x04\x14", "a ZIP archive"],
+  [`PK\x05\x06${"\0".repeat(18)}`, "an empty ZIP archive"],
+  ["GIF89a\x01\0\x01\0;", "a GIF image"],
   ["%PDF-1.7\n", "a PDF document"],
   ["\x89PNG\r\n\x1a\n", "a PNG image"],
   [`${"name".padEnd(257, "\0")}ustar\0`, "a tar archive"],
