@@ -43,6 +43,7 @@ const faults: readonly (readonly [
     "the file exists and is not a DuckDB database",
     "name another file; CSV, NDJSON and Parquet files are named without duckdb: and ?table=",
   ],
+  [/EISDIR/, UsageError, "output_is_directory", "it is a directory", "name a file"],
   [
     /permission denied|read-only/i,
     FatalError,

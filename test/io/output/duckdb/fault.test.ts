@@ -17,6 +17,13 @@ it.each([
   expect(fault).toBeInstanceOf(FatalError);
 });
 
+it("takes a directory for wrong usage", () => {
+  const error = new Error("EISDIR: illegal operation on a directory, read");
+  const fault = duckdbFault("duckdb:folder?table=t", error, "read");
+  expect(fault).toMatchObject({ code: "output_is_directory" });
+  expect(fault).toBeInstanceOf(UsageError);
+});
+
 it("quotes only the first line of an unknown error", () => {
   const fault = duckdbFault(
     display,
