@@ -69,8 +69,8 @@ export async function openStore(path: string, layout: StoreLayout): Promise<Data
     if (alone) database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA page_size = 8192");
     found = Number(pragma(database, "user_version"));
     if (found !== 0 && found !== version) return;
-    const mode = pragma(database, "journal_mode = WAL");
-    if (mode !== "wal") throw Object.assign(new Error(noLocks), { errcode: codes.protocol });
+    const journal = pragma(database, "journal_mode = WAL");
+    if (journal !== "wal") throw Object.assign(new Error(noLocks), { errcode: codes.protocol });
     database.exec(`
       PRAGMA synchronous = NORMAL;
       PRAGMA wal_autocheckpoint = ${logBytes / Number(pragma(database, "page_size"))};
@@ -132,9 +132,9 @@ export function closeDatabase(database: Database, alone = false): void {
 /** An exclusive lock can only be released once the write-ahead log is gone. */
 function unlock(database: Database): void {
   // In a folder that was moved or cannot be written any more, no other file can be made.
-  for (const mode of ["DELETE", "MEMORY"]) {
+  for (const journal of ["DELETE", "MEMORY"]) {
     try {
-      if (pragma(database, `journal_mode = ${mode}`) !== "wal") break;
+      if (pragma(database, `journal_mode = ${journal}`) !== "wal") break;
     } catch {
       continue;
     }

@@ -2,7 +2,7 @@ import * as fs from "node:fs/promises";
 import { join } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
-import { makeFolder, syncFolder } from "../../core/files/folders.js";
+import { makeFolder, privateFolder, syncFolder } from "../../core/files/folders.js";
 import { takeLock, type Unlock } from "../../core/files/run-lock.js";
 import { isObjectAddress } from "../../io/s3/address.js";
 import { type AddressList, readAddresses } from "./address-list.js";
@@ -59,7 +59,7 @@ export class ExportFolder {
     try {
       folder.#unlock = await takeLock(join(path, generations, ".lock"));
       await folder.#clear();
-      await fs.mkdir(folder.next, { recursive: true, mode: 0o700 });
+      await fs.mkdir(folder.next, { recursive: true, ...privateFolder });
       return folder;
     } catch (error) {
       await folder.release();

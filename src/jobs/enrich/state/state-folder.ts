@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { continueRun, FatalError, startOver, UsageError } from "../../../core/errors.js";
-import { makeFolder } from "../../../core/files/folders.js";
+import { makeFolder, privateFolder } from "../../../core/files/folders.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import type { Manifest } from "../../../core/manifest.js";
 import { counted } from "../../../core/wording/quantity.js";
@@ -56,7 +56,7 @@ export async function openStateFolder(
   const mark = `${within ?? folder}.finished`;
   await refuseForeign(folder);
   try {
-    await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    await mkdir(folder, privateFolder).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;
     });
     // Left by a run that was killed as it removed its state.
