@@ -131,6 +131,11 @@ function namedCounts(of: (name: keyof Named) => Counts): Named {
 /** What a run knows at most once; absent until then. */
 type RunFacts = Pick<Manifest, "retried" | "took_over" | "earlier_rows" | "first_broken">;
 
+/** The facts in a fixed order, in which a manifest has them. */
+function factsIn({ took_over, earlier_rows, first_broken, retried }: RunFacts): RunFacts {
+  return { took_over, earlier_rows, first_broken, retried };
+}
+
 /** The counts of a run as plain JSON, as its manifest has them. Stored in checkpoints. */
 export interface TallySnapshot
   extends
@@ -172,7 +177,7 @@ export class Tally extends RequestTally {
   readonly verdicts = zeros(countedVerdicts);
   readonly exclusions: ExclusionCounts;
   readonly elsewhere: Elsewhere;
-  facts: RunFacts = {};
+  facts = factsIn({});
   /** How its answers are made up; undefined if they are those of a real service. */
   #madeUp: MadeUp | undefined;
   /** Rows that are counted and not written. */
@@ -194,9 +199,9 @@ export class Tally extends RequestTally {
     this.#named = namedCounts((name) => new Map(Object.entries(from?.[name] ?? {})));
     this.#warnedRows = new Map(Object.entries(from?.warned_rows ?? {}));
     if (from === undefined) return;
-    const { rows, left_out, retried, took_over, earlier_rows, first_broken } = from;
+    const { rows, left_out } = from;
     this.rows = rows;
-    this.facts = { retried, took_over, earlier_rows, first_broken };
+    this.facts = factsIn(from);
     this.#madeUp = madeUpOf(from);
     Object.assign(this.statuses, from.statuses);
     Object.assign(this.verdicts, from.verdicts);
