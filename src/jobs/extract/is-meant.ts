@@ -170,13 +170,17 @@ function isSetOff(place: TextPlace, { value }: Names): boolean {
   return /^:\s/.test(place.text.slice(behind, behind + 2)) && startsLine(place);
 }
 
-/** Whether a name is in a Markdown link, the header of RCS, the statistics of a patch or another name, or has one in it. */
-function isCitedAsFile(place: TextPlace, { labels }: Names): boolean {
+/**
+ * Whether a name is in a Markdown link, the header of RCS, the statistics of a patch or another name, or has one
+ * or a place in it (`url.md#class-url`).
+ */
+function isCitedAsFile(place: TextPlace, { value, labels }: Names): boolean {
   const after = lineAfter(place);
   return (
     /(?:\](?:\(|: *)|\bin [`"']?)$/.test(lineBefore(place)) ||
     /^(?:[`"']?\](?:\(|\[|:)|,v \d|\s*\|\s+(?:\d+ [+-]|Bin ))/.test(after) ||
-    /^ in \S+\.(\w+)/.exec(after)?.[1] === labels.at(-1)
+    /^ in \S+\.(\w+)/.exec(after)?.[1] === labels.at(-1) ||
+    place.text.startsWith("#", place.at + value.length)
   );
 }
 
@@ -199,11 +203,15 @@ function isHostNotMember({ labels, ending }: Names, place: TextPlace): boolean {
 const fileStem =
   /^(?:readme|changelog|changes|news|todo|licen[cs]e|copying|copyright|notice|authors|security|contributing|install|setup|main|index|lib|mod|conf|config|configure|tests?|utils?|init|manage|makefile|build|run|script|start|stop|(?:lib|nss-|pam-)[\w-]+)$/;
 
+/** Ports of hosts; other numbers are those of lines (`parser.rs:42`). */
+const port = /:(?:80|443|\d{4,5})$/;
+
 /** Whether the name itself is spelled as a file's. */
-function isNamedAsFile({ name, labels }: Names): boolean {
+function isNamedAsFile({ value, name, labels }: Names): boolean {
   return (
     /[A-Z]{2}.*\.[a-z]+$|[a-z\d]\.[A-Z]+$|^[A-Z][a-z]+\.app$|_/.test(name) ||
-    (labels.length === 2 && fileStem.test(labels[0]!))
+    (labels.length === 2 && fileStem.test(labels[0]!)) ||
+    (value.includes(":") && !port.test(value))
   );
 }
 
