@@ -180,17 +180,18 @@ async function manifestOf(output: string, name = "manifest.json"): Promise<Manif
   return JSON.parse(await readFile(`${parseOutput(output).base()}.${name}`, "utf8")) as Manifest;
 }
 
-/** The text of every file in the working folder and the state folder. */
+/** The text of every file in the working folder, and of those of an output in the state folder. */
 async function textOf(cwd: string, output: string): Promise<string> {
-  return (await textUnder(cwd)) + (await textUnder(dirname(parseOutput(output).base())));
+  const base = parseOutput(output).base();
+  return (await textUnder(cwd)) + (await textUnder(dirname(base), base));
 }
 
-/** The text of every file under a folder. */
-async function textUnder(folder: string): Promise<string> {
+/** The text of every file under a folder whose path begins like this. */
+async function textUnder(folder: string, begin = folder): Promise<string> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile());
-  const texts = await Promise.all(
-    files.map((entry) => readFile(join(entry.parentPath, entry.name), "latin1")),
+  const paths = entries.flatMap((entry) =>
+    entry.isFile() ? [join(entry.parentPath, entry.name)] : [],
   );
-  return texts.join("\n");
+  const own = paths.filter((path) => path.startsWith(begin));
+  return (await Promise.all(own.map((path) => readFile(path, "latin1")))).join("\n");
 }
