@@ -87,9 +87,10 @@ export async function crashEverywhere(folder: string, crashCase: CrashCase): Pro
   const note = (point: number, fault: string | null): void => {
     if (fault !== null) faults.push(`killed at operation ${point}: ${fault}`);
   };
-  const kill = async (point: number, recent: number): Promise<void> => {
+  const kill = async (point: number): Promise<void> => {
     const victim = await Bench.open(folder, crashCase, `at${point}`);
-    if (await victim.killed(point)) {
+    const recent = await victim.killed(point);
+    if (recent !== null) {
       const answered = (await victim.requests()) - before;
       note(point, await victim.resumed(expected, asked - answered, recent));
     }
@@ -103,7 +104,7 @@ export async function crashEverywhere(folder: string, crashCase: CrashCase): Pro
     points++;
     if (isSkipped) continue;
     resumed++;
-    if (isCommitting) await kill(points, recent);
+    if (isCommitting) await kill(points);
     else note(points, await bench.resumed(expected, asked - answered, recent));
   }
   await bench.close();
@@ -219,9 +220,14 @@ class Bench {
     await rm(copies, { recursive: true });
   }
 
-  /** Runs the program and kills it at an operation; false if it ended before. */
-  async killed(point: number): Promise<boolean> {
-    return (await this.#program({ CRASH_AT: String(point) })) === "SIGKILL";
+  /**
+   * Runs the program and kills it at an operation. Returns the number of answers that may not be stored
+   * yet; null if it ended before.
+   */
+  async killed(point: number): Promise<number | null> {
+    const { signal, stderr } = await this.#program({ CRASH_AT: String(point) });
+    if (signal !== "SIGKILL") return null;
+    return Number(/^recent answers: (\d+)$/m.exec(stderr)?.[1]);
   }
 
   /** Resumes the run and says what is wrong with the result, or returns null. */
@@ -287,10 +293,10 @@ class Bench {
     return { XDG_STATE_HOME: join(this.#folder, "..", "home"), REPUTE_BOGONS: "ask" };
   }
 
-  /**
-   * Runs the program in a separate process. Returns the signal that ended it, or null if it exited.
-   */
-  #program(crash: Readonly<Record<string, string>>): Promise<NodeJS.Signals | null> {
+  /** Runs the program in a separate process, to the signal that ends it or to its exit. */
+  #program(
+    crash: Readonly<Record<string, string>>,
+  ): Promise<{ readonly signal: NodeJS.Signals | null; readonly stderr: string }> {
     const { commits, takesOver } = this.#case;
     const args = [...this.#command(), ...(takesOver === true ? ["--resume"] : [])];
     const child = spawn(process.execPath, ["--require", preload, program, ...args], {
@@ -307,7 +313,7 @@ class Bench {
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk));
     return new Promise((resolve, reject) => {
       child.on("close", (code, signal) => {
-        if (signal !== null || code === 0 || code === 3) resolve(signal);
+        if (signal !== null || code === 0 || code === 3) resolve({ signal, stderr });
         else reject(new Error(`the run ended with ${code}: ${stderr}`));
       });
     });

@@ -33,7 +33,14 @@ let statements = 0;
 let commits = 0;
 let isCopying = false;
 
+/** Answers that may not be stored yet. */
+function recent() {
+  latest = latest.filter((at) => ticks - at <= unstoredTicks);
+  return latest.length;
+}
+
 function die() {
+  writeSync(2, `recent answers: ${recent()}\n`);
   process.kill(process.pid, "SIGKILL");
   // Nothing more may happen until the signal arrives.
   for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
@@ -64,8 +71,7 @@ function copyFolder(half) {
     closeSync(copied);
   }
   const isCommitting = commits > 0 || !keptDatabase();
-  latest = latest.filter((at) => ticks - at <= unstoredTicks);
-  const moment = JSON.stringify({ answered, recent: latest.length, isCommitting, statements });
+  const moment = JSON.stringify({ answered, recent: recent(), isCommitting, statements });
   appendFileSync(path.join(copies, "moments"), `${moment}\n`);
   isCopying = false;
 }
