@@ -6,7 +6,7 @@ import {
   isHeadComplete,
   peek,
 } from "../formats/reading/sample.js";
-import { limits, Warnings } from "../formats/reading/lines.js";
+import { type LineEnd, limits, Warnings } from "../formats/reading/lines.js";
 import { decode, skip } from "./decode.js";
 import { refuseBinary, refuseMarkup } from "./refuse-binary.js";
 import { holdMarked } from "./tlp-rows.js";
@@ -57,8 +57,9 @@ export async function openInput(input: AnyInput, options: InputOptions): Promise
     (options.markup === true ? refuseBinary : refuseMarkup)(head, name);
     const opened = {
       name,
-      chunks: hasOnlyReturns(head) ? withLineFeeds(chunks) : chunks,
+      chunks,
       start: mark,
+      lineEnd: lineEndOf(head),
       bytesTotal: size,
       warnings,
       bytesRead: () => checksum.bytes,
@@ -84,18 +85,12 @@ function showsLineEnd(head: Buffer): boolean {
 }
 
 /**
- * Whether lines end with CR alone, as in files of classic Mac OS. A stray CR in a cell is preserved if
- * there is an LF.
+ * Detects the line end. CR counts only if there is no LF, so that a stray CR in a cell is
+ * preserved.
  */
-function hasOnlyReturns(head: Buffer): boolean {
+function lineEndOf(head: Buffer): LineEnd {
   const looked = head.subarray(0, limits.headBytes);
-  return looked.includes(carriageReturn) && !looked.includes(lineFeed);
-}
-
-async function* withLineFeeds(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) {
-    yield Buffer.from(chunk.map((byte) => (byte === carriageReturn ? lineFeed : byte)));
-  }
+  return looked.includes(carriageReturn) && !looked.includes(lineFeed) ? "cr" : "lf";
 }
 
 const lineFeed = 0x0a;
@@ -172,7 +167,7 @@ export async function sniffFormat(
   try {
     const { head, chunks } = await peek(bytes.chunks, isHeadComplete);
     const comment = options.comment ?? "#";
-    const lines = headLines(head, comment);
+    const lines = headLines(head, { lineEnd: bytes.lineEnd, comment });
     const marked = options.comment ?? (lines.comments.length > 0 ? comment : null);
     const found = { format: formatOf(lines), comment: marked };
     if (bytes.bytesTotal === null) return { input: { opened: { ...bytes, chunks } }, ...found };

@@ -102,7 +102,8 @@ async function* readableText(
     let hasEntities: boolean | null = null;
     for await (const block of textBlocks(bytes.chunks)) {
       hasEntities ??= isXml(block) && !isMarkup(block);
-      const text = hasEntities ? withoutEntities(block) : block;
+      const read = hasEntities ? withoutEntities(block) : block;
+      const text = bytes.lineEnd === "cr" ? read.replaceAll("\r", "\n") : read;
       reader ??= isMarkup(text)
         ? new MarkupReader()
         : new MailReader((part, line) => {

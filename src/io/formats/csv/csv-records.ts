@@ -1,6 +1,6 @@
 import { addedColumns, optionalColumnsIn } from "../../../core/columns.js";
 import { joinedEntries } from "../column-types.js";
-import { RecordSplitter, limits, type TextBytes } from "../reading/lines.js";
+import { RecordSplitter, type LineEnd, limits, type TextBytes } from "../reading/lines.js";
 import type { RecordFormat, RecordLayout, WritableFormat, InputReading } from "../types.js";
 import { type Delimiter, latin1, scanCells, countLineEnds } from "../reading/sample.js";
 import { isAscii } from "node:buffer";
@@ -76,6 +76,7 @@ function cellsOf(record: string, delimiter: Delimiter): readonly string[] {
 
 export interface CsvDialect extends Pick<InputReading, "comment" | "spaced"> {
   readonly delimiter: Delimiter;
+  readonly lineEnd: LineEnd;
 }
 
 export interface CsvRecord {
@@ -128,8 +129,10 @@ class RecordReader {
     this.#end = input.start;
     this.#line = linesBefore;
     this.#parser = new RecordParser(dialect);
-    const mark = dialect.comment?.replaceAll(/[^\w\s]/g, String.raw`\$&`) ?? "(?!)";
-    this.#ignored = new RegExp(`(?:${mark}[^\\n]*)?\\r?\\n`, "y");
+    const { comment, lineEnd } = dialect;
+    const end = lineEnd === "cr" ? "[^\\r\\n]*)?(?:\\r\\n?|\\n)" : "[^\\n]*)?\\r?\\n";
+    const mark = comment?.replaceAll(/[^\w\s]/g, String.raw`\$&`) ?? "(?!)";
+    this.#ignored = new RegExp(`(?:${mark}${end}`, "y");
   }
 
   async read(chunk: Buffer | null): Promise<CsvRecord[]> {
@@ -147,9 +150,10 @@ class RecordReader {
       const start = this.#end - from;
       this.#end = this.#input.start + end;
       const line = this.#line + 1;
-      this.#line += linesIn(bytes.subarray(start, this.#end - from));
+      this.#line += this.#linesIn(bytes.subarray(start, this.#end - from));
       // More than one line: some were skipped, or cells contain line ends.
-      const within = this.#line === line ? 0 : countLineEnds(cells.join(" "));
+      const within =
+        this.#line === line ? 0 : countLineEnds(cells.join(" "), this.#dialect.lineEnd);
       // csv-parse reads Latin-1, one character per byte, so that invalid bytes are preserved.
       if (!ascii) {
         for (const [index, cell] of cells.entries()) {
@@ -181,7 +185,8 @@ class RecordReader {
     const line = this.#line + 1;
     const { openQuote } = scanCells(text, this.#dialect);
     const before = openQuote === null ? "" : text.slice(0, openQuote);
-    const quoteLine = openQuote === null ? null : line + countLineEnds(before);
+    const quoteLine =
+      openQuote === null ? null : line + countLineEnds(before, this.#dialect.lineEnd);
     throw this.#error === null
       ? recordTooLong(this.#input.name, line, quoteLine)
       : parserFailed(this.#input.name, line, quoteLine, this.#error);
@@ -191,11 +196,14 @@ class RecordReader {
     const [first] = this.#pending;
     return first !== undefined && this.#pending.length === 1 ? first : Buffer.concat(this.#pending);
   }
-}
 
-/** Counts lines, including a last one without a line end. */
-function linesIn(bytes: Buffer): number {
-  return countLineEnds(bytes) + (bytes.at(-1) === 0x0a ? 0 : 1);
+  /** Counts lines, including a last one without a line end. */
+  #linesIn(bytes: Buffer): number {
+    const { lineEnd } = this.#dialect;
+    const last = String.fromCharCode(bytes.at(-1) ?? 0);
+    const isEnded = last === "\n" || (last === "\r" && lineEnd === "cr");
+    return countLineEnds(bytes, lineEnd) + (isEnded ? 0 : 1);
+  }
 }
 
 const notAscii = /[^\u0000-\u007f]/;
@@ -212,14 +220,14 @@ interface ParsedRecord {
 class RecordParser extends Parser {
   #records: ParsedRecord[] = [];
 
-  constructor({ delimiter, comment, spaced }: CsvDialect) {
+  constructor({ delimiter, comment, spaced, lineEnd }: CsvDialect) {
     super({
       delimiter: latin1(delimiter),
       comment: comment === null ? null : latin1(comment),
       comment_no_infix: true,
       encoding: "latin1",
       ltrim: spaced,
-      record_delimiter: ["\r\n", "\n"],
+      record_delimiter: lineEnd === "cr" ? ["\r\n", "\n", "\r"] : ["\r\n", "\n"],
       relax_column_count: true,
       relax_quotes: true,
       skip_empty_lines: true,

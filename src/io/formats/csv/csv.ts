@@ -75,7 +75,7 @@ async function read(
   const { before, settled } = reading;
   if (settled === null) return detect(reading, options, candidates);
   const { delimiter, comment, spaced, skippedLines } = settled.reading;
-  const dialect = { delimiter: delimiter ?? ",", comment, spaced };
+  const dialect = { delimiter: delimiter ?? ",", comment, spaced, lineEnd: reading.bytes.lineEnd };
   const records = await recordsOf(reading, dialect, skippedLines);
   const header = before === null ? recordsOfHeader(settled.reading) : 0;
   return rowsOf(reading, settled.columns, settled.reading, records.all(header));
@@ -117,16 +117,17 @@ async function detect(
   candidates: Delimiters,
 ): Promise<FormatReading> {
   const { bytes } = reading;
+  const { lineEnd } = bytes;
   const { head, chunks } = await peek(bytes.chunks, isHeadComplete);
   const mark = options.comment ?? (options.guessed ? "#" : null);
-  const lines = headLines(head, mark);
+  const lines = headLines(head, { lineEnd, comment: mark });
   const { comments } = lines;
   const comment = options.comment ?? (comments.length > 0 ? mark : null);
   const table = findPreamble(lines, candidates, options);
   const { content, skippedLines, rule } = table;
   const delimiter = table.delimiter ?? candidates[0];
   const spaced = isSpaced(content, delimiter);
-  const dialect = { delimiter, comment, spaced };
+  const dialect = { delimiter, comment, spaced, lineEnd };
   const sample = await recordsOf(
     { ...reading, bytes: { ...bytes, chunks } },
     dialect,
@@ -158,9 +159,13 @@ function recordsOfHeader({ header, rule }: InputReading): number {
 
 async function withoutLines(text: TextBytes, lines: number): Promise<TextBytes> {
   if (lines === 0) return text;
-  const { head, chunks } = await peek(text.chunks, (bytes) => countLineEnds(bytes) >= lines);
+  const { lineEnd } = text;
+  const isEnough = (bytes: Buffer): boolean => countLineEnds(bytes, lineEnd) >= lines;
+  const { head, chunks } = await peek(text.chunks, isEnough);
   let end = 0;
-  for (let n = 0; n < lines; n++) end = head.indexOf("\n", end) + 1 || head.length;
+  for (let n = 0; n < lines; n++) {
+    end = head.indexOf(lineEnd === "cr" ? "\r" : "\n", end) + 1 || head.length;
+  }
   // Its first chunk is the head.
   await chunks.next();
   const rest = continued({ done: false, value: head.subarray(end) }, chunks);

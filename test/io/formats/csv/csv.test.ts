@@ -90,8 +90,9 @@ describe("csv lines", () => {
     ]);
   });
 
-  it("are counted in a classic Mac OS file", async () => {
+  it("are counted in a classic Mac OS file, whose cells stay as they are", async () => {
     const { rows } = await readSource("csv", piped('item,note\r\ra,"1\r2"\rb,c\r'));
+    expect(rows.map((row) => row.cells[1])).toEqual(["1\r2", "c"]);
     expect(rows.map((row) => [row.line, row.endLine])).toEqual([
       [3, 4],
       [5, 5],
