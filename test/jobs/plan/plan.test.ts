@@ -31,15 +31,27 @@ const rows = [
 
 const { signal } = new AbortController();
 
-function input() {
-  return { stream: Readable.from([Buffer.from(`${rows.join("\n")}\n`)]), name: "test" };
+function input(header = rows[0]) {
+  const text = [header, ...rows.slice(1)].join("\n");
+  return { stream: Readable.from([Buffer.from(`${text}\n`)]), name: "test" };
 }
 
-async function planned(flags: Readonly<Record<string, unknown>> = {}, cache?: CachedAnswers) {
+async function planned(
+  flags: Readonly<Record<string, unknown>> = {},
+  cache?: CachedAnswers,
+  header?: string,
+) {
   const settings = enrichOptions.parse({ bogons: "ask", kindColumn: "kind", ...flags });
   const withheld = await openWithheld(settings);
   const pace = { rates: settings.rate ?? [] };
-  return plan({ input: input(), settings, withheld, pace, signal, ...(cache ? { cache } : {}) });
+  return plan({
+    input: input(header),
+    settings,
+    withheld,
+    pace,
+    signal,
+    ...(cache ? { cache } : {}),
+  });
 }
 
 /** No request for any endpoint. */
@@ -54,6 +66,11 @@ test("counts an input as a run would read it", async () => {
     duplicate_rows: 2,
     bogons: 1,
   });
+});
+
+test("columns that the input has already are no reason to refuse", async () => {
+  const found = await planned({ kindColumn: "rep_status" }, undefined, "item,rep_status");
+  expect(found).toMatchObject({ rows: 10, distinct_items: 4 });
 });
 
 test("an address that a list holds back is no bogon", async () => {

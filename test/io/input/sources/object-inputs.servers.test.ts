@@ -35,8 +35,7 @@ test("reads a Parquet object, whatever becomes of the connection", async () => {
   const rows = async (name: string) =>
     (await readFile(join(cwd, name), "utf8")).replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME");
   expect(await rows("object.csv")).toEqual(await rows("local.csv"));
-  const planned = await repute("plan", "s3://lake/in/rows.parquet", "--local", ...flags);
-  expect(planned).toMatchObject({
+  expect(await repute("plan", "s3://lake/in/rows.parquet", "--local")).toMatchObject({
     code: 0,
     stdout: expect.stringContaining("24"),
   });
