@@ -150,8 +150,8 @@ function rateWindow(name: string, { count, perMs }: Rate): PaceWindow {
 const coarseMs = 5;
 
 /**
- * The limit of a rate found by search: it makes up for lateness, and for nothing else. Late requests move
- * together by a tenth, since some limiters admit no two at once.
+ * The limit of a rate found by search: it makes up for lateness, and for nothing else. It does so one request
+ * at a time, a tenth faster than the rate, since some limiters refuse two requests that come together.
  */
 function foundWindow(perSecond: number): PaceWindow {
   const interval = 1000 / perSecond;

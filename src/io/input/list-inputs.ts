@@ -25,7 +25,7 @@ export interface FolderSettings {
 interface ListOptions extends FolderSettings {
   /** Any but hidden ones. @default those of known formats */
   readonly anyFile?: boolean;
-  /** Parses the names of inputs. @default files and objects, whatever is in them */
+  /** Parses an input name. @default a file or an object, whatever it holds */
   readonly parse?: (path: string) => FileInput;
 }
 
@@ -221,7 +221,7 @@ function objectFolder(address: string, keys: readonly string[]): InputFolder {
   };
 }
 
-/** What does not exist counts as a file: an address, or one whose table was copied before. */
+/** A missing path counts as a file: it may be an address, or a table that was copied before. */
 async function isDirectory(path: string): Promise<boolean> {
   const facts = await stat(path).catch(async (error: NodeJS.ErrnoException) => {
     // The query of an address may be longer than any path.

@@ -13,7 +13,7 @@ type Action = "read" | "write";
 interface StoreFault {
   readonly Kind: typeof FatalError | typeof UsageError;
   readonly code: string;
-  /** What keeps the store from it; a missing object has a message of its own. */
+  /** Why the store refuses; a missing object has a message of its own. */
   readonly why: string;
   readonly hint: string;
 }

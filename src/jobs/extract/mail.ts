@@ -41,7 +41,7 @@ const longestHeader = 64 * 1024;
 /** Lines that may end a body. */
 const divider = /^(?:--|From )[^\n]*/gm;
 const envelope = /^From \S+ .*\d{4}\s*$/;
-/** What a line of base64 has not: other characters, or something behind a blank or `=`. */
+/** What ends base64: a foreign character, or anything but white space after a blank or `=`. */
 const notBase64 = /[^A-Za-z\d+/= \t\r\n]|[ \t](?=[^ \t\r\n])|=(?=[A-Za-z\d+/])/g;
 const mostNested = 8;
 

@@ -87,7 +87,7 @@ export function textSink(
   };
 }
 
-/** Gives a file of text, which is its own stage, its name. */
+/** Renames a staged text file, which already holds the final bytes. */
 export function textPublisher(file: string, encode: () => Encoder): Publisher {
   return {
     takesParts: false,

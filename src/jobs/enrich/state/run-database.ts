@@ -68,8 +68,8 @@ export class RunDatabase {
   }
 
   /**
-   * Opens the database in a folder, creating it if missing. Warns if its log is damaged: SQLite drops
-   * what is behind that place, and says nothing.
+   * Opens the database in a folder, creating it if missing. Warns if its log is damaged: SQLite silently
+   * drops everything after that place.
    *
    * @throws UsageError `output_locked`, naming the process that has it; `state_version`;
    *   FatalError `state_damaged`, `output_*`
@@ -83,7 +83,7 @@ export class RunDatabase {
         throw isBusy(error) ? locked(path) : stateFault(path, error);
       });
       if (database === null) throw otherVersion(path);
-      if (damage !== null) onWarning?.(`${damage}: the answers stored behind it are asked again`);
+      if (damage !== null) onWarning?.(`${damage}: the answers stored after it are asked again`);
       const run = new RunDatabase(path, database);
       const runner: Runner = {
         id: randomUUID(),

@@ -168,7 +168,7 @@ describe("a killed run whose log is damaged", () => {
     });
     expect(answers).toBeLessThan(600);
     expect(warnings).toEqual([
-      `${log} is damaged at byte ${place}: the answers stored behind it are asked again`,
+      `${log} is damaged at byte ${place}: the answers stored after it are asked again`,
     ]);
   });
 
