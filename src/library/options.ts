@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CallOptions } from "../client/api/types.js";
 import type { ExportTagsOptions } from "../jobs/tags/types.js";
-import type { PrepareOptions } from "../jobs/webhooks/prepare.js";
+import type { PrepareOptions } from "../jobs/webhooks/send.js";
 import { apiOptions, caseOptions, opsOptions } from "../client/api/options.js";
 import { itemKinds } from "../core/item/item.js";
 import { sourceOptions } from "../io/input/source-options.js";
@@ -209,4 +209,4 @@ export type TagListOptions = Omit<
 >;
 
 /** How a webhook is called. */
-export interface WebhookCall extends PrepareOptions, CallOptions {}
+export interface WebhookCall extends Pick<PrepareOptions, "idempotencyKey">, CallOptions {}

@@ -190,7 +190,7 @@ export class Repute implements AsyncDisposable {
 
   /**
    * Renders a webhook for a case and calls its endpoint. The receiver's answer is data. Sends
-   * `caseApiKey` if the endpoint is at `caseUrl`, and the keys in `apiKeys` at their origins.
+   * `caseApiKey` if the endpoint is at `caseUrl`.
    *
    * @param about a case id, whose context is read first, or a context
    * @throws WebhookError if the payload or the address is wrong; nothing was sent
@@ -198,17 +198,17 @@ export class Repute implements AsyncDisposable {
   async sendWebhook(
     webhook: Webhook,
     about: string | CaseContext,
-    { apiKeys = [], idempotencyKey, ...options }: WebhookCall = {},
+    { idempotencyKey, ...options }: WebhookCall = {},
   ): Promise<WebhookDelivery> {
     const call = this.#call(options);
     const context = typeof about === "string" ? await this.caseContext(about, options) : about;
     const { sendWebhook } = await import("../jobs/webhooks/send.js");
     const { readExclusions } = await import("../core/exclusions/read-exclusions.js");
-    const { clock, settings, caseKeys } = this.#services;
+    const { clock, settings, caseKey: apiKey } = this.#services;
     const { retries, timeout: timeoutMs } = settings;
     return sendWebhook(webhook, context, {
       ...call,
-      apiKeys: [...apiKeys, ...caseKeys],
+      apiKey,
       exclusions: await readExclusions(settings.exclude ?? []),
       idempotencyKey,
       clock,

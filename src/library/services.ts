@@ -12,7 +12,7 @@ import { OpenedOnce } from "../client/session/connections.js";
 import { Session } from "../client/session/session.js";
 import { countedWarning, otherWords } from "../jobs/enrich/counters.js";
 import { MemoryStore } from "../client/store/store.js";
-import type { ApiKey } from "../jobs/webhooks/prepare.js";
+import type { ApiKey } from "../jobs/webhooks/send.js";
 import { type ClientSettings, clientSchema, fileSchema, type ReputeOptions } from "./options.js";
 import type { OpenedLookup, ServiceAccess } from "../client/session/types.js";
 import { userStateFolder } from "../core/files/folders.js";
@@ -54,9 +54,9 @@ export class Services {
   }
 
   /** The key of the case management instance, for webhooks of that origin. */
-  get caseKeys(): readonly ApiKey[] {
+  get caseKey(): ApiKey | null {
     const { caseUrl: origin, caseApiKey: key } = this.settings;
-    return origin === undefined || key === undefined ? [] : [{ origin, key }];
+    return origin === undefined || key === undefined ? null : { origin, key };
   }
 
   /** @throws UsageError `intel_url_missing`, `ops_url_missing`, `case_url_missing` */

@@ -317,27 +317,21 @@ describe("customers", () => {
 });
 
 describe("webhook send", () => {
-  async function sent(
-    steps: readonly Step[],
-    keys: (receiver: ScriptedServer) => object = () => ({}),
-  ) {
+  async function sent(steps: readonly Step[]) {
     const receiver = await startScriptedServer(steps);
     const instance = await startScriptedServer([reply(200, context)]);
     onTestFinished(async () => {
       await receiver.close();
       await instance.close();
     });
-    const folder = await temporaryFolder();
-    const file = join(folder, "webhook.json");
-    const keysFile = join(folder, "keys.json");
+    const file = join(await temporaryFolder(), "webhook.json");
     const payload = "{{ s.resolver_data.CustomerEmail }}";
     await writeFile(
       file,
       JSON.stringify({ name: "W", endpoint: receiver.url, method: "POST", payload }),
     );
-    await writeFile(keysFile, JSON.stringify(keys(receiver)));
     const args = ["webhook", "send", file, "--case", "c", "--case-url", instance.url];
-    const result = await runInProcess([...args, "--endpoint-keys-file", keysFile], { env });
+    const result = await runInProcess(args, { env });
     return { ...result, receiver, instance };
   }
 
@@ -346,14 +340,6 @@ describe("webhook send", () => {
     expect(code).toBe(0);
     expect(instance.requests[0]?.headers["authorization"]).toBe("Bearer case-secret-3");
     expect(receiver.requests[0]?.headers).not.toHaveProperty("authorization");
-  });
-
-  test("sends an endpoint's own key", async () => {
-    const { receiver } = await sent([reply(200)], ({ url }) => ({
-      [url]: "hook-secret-4",
-      "https://other.example": "hook-secret-5",
-    }));
-    expect(receiver.requests[0]?.headers["authorization"]).toBe("Bearer hook-secret-4");
   });
 
   test("explains an authentication failure with two steps, without a retry", async () => {

@@ -5,7 +5,7 @@ import type { FireWebhook } from "../../service/cases.js";
 import { serviceOptions } from "../../service/options.js";
 import { type CommandCall, defineCommand, endlessCodes, type SettingsOf } from "../command.js";
 import { cliOptions } from "../options/option-spec.js";
-import { endpointKeysFile, readEndpointKeys, secrets } from "../options/secrets.js";
+import { secrets } from "../options/secrets.js";
 import { writeProse, writeOut } from "../terminal/data-output.js";
 
 const { host, port, dataset, synthetic, apiKey, blocklistField, ...faults } = serviceOptions.shape;
@@ -15,7 +15,6 @@ const groups = {
   Answers: { dataset, synthetic, apiKey, blocklistField },
   Faults: faults,
   Webhooks: {
-    endpointKeysFile,
     timeout: option(apiOptions.shape.timeout, {
       rare: false,
       description: "Timeout for one webhook call",
@@ -64,16 +63,15 @@ export const serveCommand = defineCommand({
 });
 
 async function serve({ settings, context }: CommandCall<SettingsOf<typeof groups>>): Promise<void> {
-  const { json, quiet: _, endpointKeysFile, timeout, retries, ...own } = settings;
-  const endpointKeys = await readEndpointKeys(endpointKeysFile, context);
+  const { json, quiet: _, timeout, retries, ...own } = settings;
   const { startService, sampleAccessToken, sampleCaseApiKey } =
     await import("../../service/service.js");
   const accessToken = context.env["REPUTE_ACCESS_TOKEN"] || sampleAccessToken;
   const caseApiKey = context.env["REPUTE_CASE_API_KEY"] || sampleCaseApiKey;
   const { clock, signal } = context;
   const fireWebhook: FireWebhook = async (webhook, caseContext) => {
-    const apiKeys = [...endpointKeys, { origin: service.caseUrl, key: caseApiKey }];
-    const options = { apiKeys, retries, timeoutMs: timeout, clock, signal };
+    const apiKey = { origin: service.caseUrl, key: caseApiKey };
+    const options = { apiKey, retries, timeoutMs: timeout, clock, signal };
     const { sendWebhook } = await import("../../jobs/webhooks/send.js");
     const { status, error } = await sendWebhook(webhook, caseContext, options);
     return error === null ? { status } : { status, error: error.message };

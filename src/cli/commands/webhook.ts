@@ -15,15 +15,11 @@ import { exitCodes } from "../../jobs/enrich/ending.js";
 import { counted } from "../../core/wording/quantity.js";
 import type { JsonObject } from "../../core/finding.js";
 import { lookupOptions } from "../../client/lookup/options.js";
-import type { ApiKey, PrepareRules, WebhookRequest } from "../../jobs/webhooks/prepare.js";
+import type { ApiKey, PrepareOptions, WebhookRequest } from "../../jobs/webhooks/send.js";
 import { printable } from "../../core/wording/printable.js";
-import { endpointKeysFile, readEndpointKeys, readSecret, secrets } from "../options/secrets.js";
+import { readSecret, secrets } from "../options/secrets.js";
 
 const webhookOptions = {
-  name: option(z.string().min(1).optional(), {
-    description: "Name of the webhook to use, if the file has several",
-    value: "NAME",
-  }),
   case: option(z.string().min(1).optional(), {
     description: "Case whose context fills in the payload",
     value: "ID",
@@ -41,31 +37,9 @@ const ofWebhooks = {
 
 type Call = CommandCall<SettingsOf<typeof caseCallGroups & { Webhook: typeof webhookOptions }>>;
 
-/** @throws UsageError if the file is unreadable or malformed, or has no webhook of that name */
-async function chosenWebhooks(call: Call): Promise<readonly Webhook[]> {
-  const { readWebhooks } = await import("../../jobs/webhooks/configuration.js");
-  const { settings, operand: file } = call;
-  const webhooks = await readWebhooks(file, call.context.signal);
-  const { name } = settings;
-  if (name === undefined) return webhooks;
-  const chosen = webhooks.filter((webhook) => webhook.name === name);
-  if (chosen.length > 0) return chosen;
-  throw new UsageError("webhook_unknown", `${file} has no webhook ${JSON.stringify(name)}`, {
-    hint: `it has ${namesOf(webhooks)}`,
-  });
-}
-
-/** @throws UsageError `webhook_ambiguous` for several; as `chosenWebhooks` */
-async function chosenWebhook(call: Call): Promise<Webhook> {
-  const webhooks = await chosenWebhooks(call);
-  if (webhooks.length === 1) return webhooks[0]!;
-  throw new UsageError("webhook_ambiguous", `${call.operand} has ${webhooks.length} webhooks`, {
-    hint: `choose one with --name: ${namesOf(webhooks)}`,
-  });
-}
-
-function namesOf(webhooks: readonly Webhook[]): string {
-  return webhooks.map(({ name }) => JSON.stringify(name)).join(", ");
+async function webhookOf({ operand, context }: Call): Promise<Webhook> {
+  const { readWebhook } = await import("../../jobs/webhooks/configuration.js");
+  return readWebhook(operand, context.signal);
 }
 
 /** @throws UsageError if two contexts are selected or the file is unreadable; ServiceError, FatalError */
@@ -110,9 +84,9 @@ export const webhookCheckCommand = defineCommand({
   ...ofWebhooks,
   name: "webhook check",
   usage: "FILE [--case ID | --context FILE] [flags]",
-  summary: "validate webhooks without calling their endpoints",
+  summary: "validate a webhook without calling its endpoint",
   description: [
-    "Reads one webhook, an array of webhooks, or one per line, and prints the problems of each: one JSON object per line, on a terminal a table, nothing if all are valid.",
+    "Reads a webhook and prints its problems: one JSON object per line, on a terminal a table, nothing if there are none.",
     "With a case, fields missing from its context are errors, and subscriber data written as static text is a warning. Without a case, a note on stderr says what was not checked.",
   ],
   groups: checkGroups,
@@ -124,22 +98,19 @@ export const webhookCheckCommand = defineCommand({
     "repute webhook check notify.json --case 4711 --case-url https://cases.example":
       "check against the context of a case; REPUTE_CASE_API_KEY holds the key",
   },
-  exitCodes: { 1: "a webhook has errors, or the context could not be read", ...quotaCode },
-  run: checkWebhooks,
+  exitCodes: { 1: "the webhook has errors, or the context could not be read", ...quotaCode },
+  run: check,
 });
 
-async function checkWebhooks(call: CommandCall<SettingsOf<typeof checkGroups>>): Promise<number> {
+async function check(call: CommandCall<SettingsOf<typeof checkGroups>>): Promise<number> {
   const { context } = call;
   const { checkWebhook } = await import("../../jobs/webhooks/check.js");
-  const webhooks = await chosenWebhooks(call);
+  const webhook = await webhookOf(call);
   const caseContext = (await chosenContext(call)) ?? undefined;
-  const problems = webhooks.flatMap((webhook) =>
-    checkWebhook(webhook, caseContext).map((problem) =>
-      Object.assign({ webhook: webhook.name }, problem),
-    ),
+  const problems = checkWebhook(webhook, caseContext).map((problem) =>
+    Object.assign({ webhook: webhook.name }, problem),
   );
   await printRecords(call, problems, [
-    ["webhook", ({ webhook }) => webhook],
     ["level", ({ level }) => level],
     ["place", ({ pointer }) => pointer],
     ["what", ({ message }) => message],
@@ -155,23 +126,15 @@ async function checkWebhooks(call: CommandCall<SettingsOf<typeof checkGroups>>):
   }
   const errors = problems.filter(({ level }) => level === "error").length;
   if (!wantsLines(call)) {
-    const parts = [
-      counted(webhooks.length, "webhook"),
-      counted(errors, "error"),
-      counted(problems.length - errors, "warning"),
-    ];
-    context.reporter.print(parts.join(", "));
+    const warnings = counted(problems.length - errors, "warning");
+    context.reporter.print(`${counted(errors, "error")}, ${warnings}`);
   }
   return errors > 0 ? exitCodes.stopped : exitCodes.done;
 }
 
-const { name, case: caseId, context } = webhookOptions;
-
 const sendGroups = {
   Payload: {
-    case: caseId,
-    context,
-    name,
+    ...webhookOptions,
     dryRun: option(z.boolean().default(false), {
       description: "Print the request without sending it",
     }),
@@ -193,7 +156,6 @@ const sendGroups = {
       description:
         "Read the case from the embedded service. The webhook's endpoint is still called",
     }),
-    endpointKeysFile,
   },
 };
 
@@ -206,7 +168,7 @@ export const webhookSendCommand = defineCommand({
   summary: "render a webhook for a case and call its endpoint",
   description: [
     "Reads the context of the case, fills in the payload and calls the endpoint. Network errors and 5xx answers are retried with the same idempotency key. Any other answer is final and explained.",
-    "The key of the case management instance is sent only if the webhook calls that instance. Keys for other endpoints come from --endpoint-keys-file.",
+    "The key of the case management instance is sent only if the webhook calls that instance.",
   ],
   groups: sendGroups,
   examples: {
@@ -214,8 +176,6 @@ export const webhookSendCommand = defineCommand({
       "print the request for a sample context; nothing leaves this machine",
     "repute webhook send notify.json --case 4711 --case-url https://cases.example":
       "send it; REPUTE_CASE_API_KEY holds the key",
-    "repute webhook send notify.json --case 4711 --endpoint-keys-file ~/.repute/endpoint-keys.json":
-      "send it with the endpoint's own API key",
   },
   exitCodes: { 1: "not delivered, or the context could not be read", ...quotaCode },
   run: send,
@@ -223,8 +183,8 @@ export const webhookSendCommand = defineCommand({
 
 async function send(call: CommandCall<Settings>): Promise<number> {
   const { settings, context } = call;
-  const webhook = await chosenWebhook(call);
-  const apiKeys = await apiKeysOf(call);
+  const webhook = await webhookOf(call);
+  const apiKey = await apiKeyOf(call);
   const caseContext = await chosenContext(call);
   if (caseContext === null) {
     throw new UsageError("case_missing", "webhook send needs a case", {
@@ -233,9 +193,9 @@ async function send(call: CommandCall<Settings>): Promise<number> {
   }
   const { readExclusions } = await import("../../core/exclusions/read-exclusions.js");
   const exclusions = await readExclusions(settings.exclude ?? []);
-  const rules = { apiKeys, exclusions, idempotencyKey: settings.idempotencyKey };
+  const rules = { apiKey, exclusions, idempotencyKey: settings.idempotencyKey };
   if (!settings.dryRun) return deliver(call, webhook, caseContext, rules);
-  const { prepareCall } = await import("../../jobs/webhooks/prepare.js");
+  const { prepareCall } = await import("../../jobs/webhooks/send.js");
   const { shown: request } = prepareCall(webhook, caseContext, rules);
   if (wantsLines(call)) {
     await showRecord(call, { webhook: webhook.name, ...request });
@@ -243,20 +203,22 @@ async function send(call: CommandCall<Settings>): Promise<number> {
   return exitCodes.done;
 }
 
-/** The API keys, each bound to the origin it may be sent to. */
-async function apiKeysOf(call: CommandCall<Settings>): Promise<readonly ApiKey[]> {
-  const { settings, given, context } = call;
-  const keys = await readEndpointKeys(settings.endpointKeysFile, context);
-  if (settings.caseUrl === undefined) return keys;
+/** The key of the case management instance; null without one. */
+async function apiKeyOf({
+  settings,
+  given,
+  context,
+}: CommandCall<Settings>): Promise<ApiKey | null> {
+  if (settings.caseUrl === undefined) return null;
   const key = await readSecret(secrets.case, given, context);
-  return key === null ? keys : [...keys, { origin: settings.caseUrl, key }];
+  return key === null ? null : { origin: settings.caseUrl, key };
 }
 
 async function deliver(
   call: CommandCall<Settings>,
   webhook: Webhook,
   caseContext: JsonObject,
-  rules: PrepareRules,
+  rules: PrepareOptions,
 ): Promise<number> {
   const { settings, context } = call;
   const { sendWebhook } = await import("../../jobs/webhooks/send.js");

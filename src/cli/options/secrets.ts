@@ -1,11 +1,7 @@
 import { stat } from "node:fs/promises";
-import { z } from "zod";
 import { UsageError } from "../../core/errors.js";
 import { readPath } from "../../core/files/read-path.js";
-import { readJson } from "../../core/json-members.js";
-import { option } from "../../core/options.js";
 import { shellWord } from "../../core/wording/quantity.js";
-import type { ApiKey } from "../../jobs/webhooks/prepare.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { fileFault } from "../terminal/reporter.js";
 import { flagName } from "./option-spec.js";
@@ -76,7 +72,7 @@ export async function readSecret(
   }
   const path = String(file.value);
   const what = `the ${secret.name} file (${file.name})`;
-  return checked(secret, (await readKeyFile(path, what, longestKeyFile, context)).toString(), path);
+  return checked(secret, (await readKeyFile(path, what, context)).toString(), path);
 }
 
 /** The setting that names the secret's file, or `variable`; null when neither is given. */
@@ -106,7 +102,7 @@ const longestKey = 16 * 1024;
 const longestKeyFile = longestKey + 1024;
 
 /**
- * Reads at most `limit` bytes of a file of secrets, and warns if everybody can read it. Process
+ * Reads the file of a secret, and warns if everybody can read it. Process
  * substitution, named pipes and devices work too.
  *
  * @param what the file as messages name it
@@ -115,7 +111,6 @@ const longestKeyFile = longestKey + 1024;
 async function readKeyFile(
   path: string,
   what: string,
-  limit: number,
   { reporter, signal }: KeyContext,
 ): Promise<Buffer> {
   try {
@@ -126,7 +121,7 @@ async function readKeyFile(
         `every user of this machine can read or change the secret in ${path}: run chmod 600 ${shellWord(path)}`,
       );
     }
-    return await readPath(path, { signal, limit });
+    return await readPath(path, { signal, limit: longestKeyFile });
   } catch (error) {
     signal.throwIfAborted();
     throw new UsageError("secret_unreadable", `cannot read ${path}, ${what}: ${fileFault(error)}`, {
@@ -141,45 +136,4 @@ function keyFault(text: string): string | null {
   if (text.length > longestKey) return `it is longer than ${longestKey} characters`;
   if (/^[\u0021-\u007E]+$/.test(text)) return null;
   return "it contains a space, a line break or another character that is not allowed in an HTTP header";
-}
-
-export const endpointKeysFile = option(z.string().min(1).optional(), {
-  description:
-    'JSON file with API keys by endpoint: {"https://crm.example": "KEY"}. Each is sent as Bearer to its own origin only',
-  value: "PATH",
-});
-
-const longestEndpointKeys = 1024 * 1024;
-
-const keysSchema = z.record(z.url({ protocol: /^https?$/ }), z.string().min(1));
-
-/**
- * Reads the API keys of webhook endpoints; none without a file.
- *
- * @throws UsageError if the file is unreadable or malformed; never shows a key
- */
-export async function readEndpointKeys(
-  path: string | undefined,
-  context: KeyContext,
-): Promise<readonly ApiKey[]> {
-  if (path === undefined) return [];
-  const bytes = await readKeyFile(path, "the endpoint keys file", longestEndpointKeys, context);
-  const { value, fault } = readJson(bytes);
-  const parsed = keysSchema.safeParse(value);
-  if (fault !== null || !parsed.success) {
-    throw new UsageError(
-      "secret_malformed",
-      `${path} must contain a JSON object of API keys by endpoint${fault === null ? "" : `; it ${fault}`}`,
-      { hint: 'for example {"https://crm.example": "KEY"}' },
-    );
-  }
-  return Object.entries(parsed.data).map(([origin, text]) => {
-    const key = text.trim();
-    const wrong = keyFault(key);
-    if (wrong === null) return { origin, key };
-    throw new UsageError(
-      "secret_malformed",
-      `${path} contains no valid API key for ${origin}: ${wrong}`,
-    );
-  });
 }

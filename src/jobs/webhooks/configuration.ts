@@ -35,90 +35,40 @@ export const webhookSchema = z.strictObject({
 export type Webhook = Readonly<z.output<typeof webhookSchema>>;
 
 /**
- * Reads a YAML or JSON file with one webhook, an array of them, or one per line (NDJSON).
+ * Reads a YAML or JSON file with a webhook.
  *
- * @throws UsageError `webhook_file` if the file cannot be read, and as {@link parseWebhooks}
+ * @throws UsageError `webhook_file` if the file cannot be read, and as {@link parseWebhook}
  */
-export async function readWebhooks(
-  file: string,
-  signal?: AbortSignal,
-): Promise<readonly Webhook[]> {
-  let text: string;
-  try {
-    text = (await readPath(file, { signal })).toString("utf8");
-  } catch (cause) {
+export async function readWebhook(file: string, signal?: AbortSignal): Promise<Webhook> {
+  const bytes = await readPath(file, { signal }).catch((cause: unknown) => {
     signal?.throwIfAborted();
     const code = (cause as NodeJS.ErrnoException).code;
     const why =
       code === "ENOENT" ? "the file does not exist" : `cannot be read (${code ?? "unknown"})`;
     throw new UsageError("webhook_file", `${file}: ${why}`, { cause });
-  }
-  return parseWebhooks(text, file);
+  });
+  return parseWebhook(bytes.toString("utf8"), file);
 }
 
 /**
- * Parses webhooks; see {@link readWebhooks}.
+ * Parses a webhook; see {@link readWebhook}.
  *
  * @param origin source of the text, for messages
  * @throws UsageError `webhook_syntax` with line and column of the first fault; `webhook_schema` with
- *   the place of every invalid member; `webhook_names` if a name occurs twice
+ *   the place of every invalid member
  */
-export function parseWebhooks(text: string, origin: string): readonly Webhook[] {
-  const entries = parseEntries(text, origin);
-  if (entries.length === 0)
-    throw new UsageError("webhook_syntax", `${origin}: contains no webhook`);
-  const faults: string[] = [];
-  const webhooks: Webhook[] = [];
-  for (const { value, where } of entries) {
-    const parsed = webhookSchema.safeParse(value);
-    if (parsed.success) webhooks.push(parsed.data);
-    else faults.push(...parsed.error.issues.flatMap(describe).map((fault) => `${where}${fault}`));
-  }
-  if (faults.length > 0) {
-    const count = faults.length === 1 ? "" : `${faults.length} faults\n  `;
-    throw new UsageError("webhook_schema", `${origin}: ${count}${faults.join("\n  ")}`);
-  }
-  const names = webhooks.map((webhook) => webhook.name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) {
-    throw new UsageError(
-      "webhook_names",
-      `${origin}: two webhooks have the name ${quoted(twice)}; rename one`,
-    );
-  }
-  return webhooks;
-}
-
-interface Entry {
-  readonly value: unknown;
-  /** Which webhook of the file, for messages; "" if there is only one. */
-  readonly where: string;
-}
-
-function parseEntries(text: string, origin: string): readonly Entry[] {
-  const lines = text.split(/\r?\n/);
-  const written = lines.filter((line) => line.trim() !== "");
-  if (written.length > 1 && written.every((line) => /^\uFEFF?\{/.test(line))) {
-    return lines.flatMap((line, index) => {
-      if (line.trim() === "") return [];
-      const value = parseText(line, origin, index + 1);
-      return [{ value, where: `line ${index + 1}: ` }];
-    });
-  }
-  const value = parseText(text, origin, 1);
-  if (value === null) return [];
-  if (!Array.isArray(value)) return [{ value, where: "" }];
-  return value.map((value: unknown, index) => ({ value, where: `webhook ${index + 1}: ` }));
-}
-
-/** @param start number of the first line of the text within the file */
-function parseText(text: string, origin: string, start: number): unknown {
+export function parseWebhook(text: string, origin: string): Webhook {
   const { value, fault } = parseYaml(text);
-  if (fault === null) return value;
-  const { position, message } = fault;
-  const at =
-    position === null ? "" : `, line ${position.line + start - 1}, column ${position.column}`;
-  throw new UsageError("webhook_syntax", `${origin}${at}: ${message}`);
+  if (fault !== null) {
+    const { position, message } = fault;
+    const at = position === null ? "" : `, line ${position.line}, column ${position.column}`;
+    throw new UsageError("webhook_syntax", `${origin}${at}: ${message}`);
+  }
+  const parsed = webhookSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.flatMap(describe);
+  const count = faults.length === 1 ? "" : `${faults.length} faults\n  `;
+  throw new UsageError("webhook_schema", `${origin}: ${count}${faults.join("\n  ")}`);
 }
 
 function describe(issue: z.core.$ZodIssue): readonly string[] {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../core/finding.js";
 import { errorAt, pointerOf, warningAt, type Problem } from "./problem.js";
-import { quoted, visible } from "../../core/wording/printable.js";
+import { quoted } from "../../core/wording/printable.js";
 import { nearestFirst } from "../../core/wording/did-you-mean.js";
 
 /** The result of rendering. Use the value only if no problem is an error. */
@@ -114,12 +114,13 @@ interface MissingField {
 const maxCompared = 1000;
 const maxListed = 10;
 const maxNameLength = 120;
+const plainName = /^[\p{L}\p{N}\p{P}\p{S} ]{1,120}$/u;
 
 /** Reports each missing field, and with the last one the nearest existing fields. */
 function unknownFields(missing: readonly MissingField[], context: unknown): Problem[] {
   return missing.map(({ path, pointer }, index) => {
     const name = formatPath(path);
-    const shown = name.length <= maxNameLength ? name : quoted(name, maxNameLength);
+    const shown = plainName.test(name) ? name : quoted(name, maxNameLength);
     const list = index < missing.length - 1 ? "" : `. ${existing(name, context)}`;
     return errorAt(pointer, "unknown_field", `the context has no field ${shown}${list}`);
   });
@@ -134,7 +135,7 @@ function existing(name: string, context: unknown): string {
     ...valuesIn(context, [], maxCompared),
   ];
   const all = found.map(({ path }) => formatPath(path));
-  const short = [...new Set(all)].filter((each) => each !== "" && each.length <= maxNameLength);
+  const short = [...new Set(all)].filter((each) => plainName.test(each));
   if (short.length === 0) return `The context has no fields.${none}`;
   const left = short.length - maxListed;
   const more = left > 0 ? `, … and ${left} more` : "";
@@ -152,32 +153,35 @@ interface PqlText {
 
 /**
  * Finds the PQL fields of a text. A field is `{{ path }}`, with optional white space; a path is a
- * name followed by any number of `.name`, `["any name"]` (a JSON string) and `[0]` (an array
- * index). `{{ "text" }}` yields the text itself, so `{{ "{{" }}` writes two braces. There are no
- * operators and no calls. A `}}` without `{{` is plain text.
+ * name followed by any number of `.name` and `[0]` (an array index). There are no operators and no
+ * calls. A `}}` without `{{` is plain text.
  */
 export function parsePql(text: string): PqlText {
   const parts: PqlText["parts"][number][] = [];
   const faults: PqlText["faults"][number][] = [];
-  const field = new RegExp(fieldStart, "uy");
   let done = 0;
-  for (let open = text.indexOf("{{"); open !== -1; open = text.indexOf("{{", done)) {
-    if (open > done) parts.push(text.slice(done, open));
-    field.lastIndex = open;
-    const [start = "", quoted, path] = field.exec(text) ?? [];
-    const end = open + start.length;
-    const isWritten = quoted !== undefined || path !== undefined;
-    if (isWritten && text.startsWith("}}", end)) {
-      parts.push(quoted === undefined ? { path: readPath(path ?? "") } : unquoted(quoted));
-      done = end + 2;
-    } else {
-      faults.push({ at: open, message: isWritten ? notClosed(text, end) : noName(text, end) });
-      const close = text.indexOf("}}", open);
-      done = close === -1 ? text.length : close + 2;
-    }
+  for (const { index: at, 0: field, 1: inner = "", 2: end } of text.matchAll(fields)) {
+    if (at > done) parts.push(text.slice(done, at));
+    done = at + field.length;
+    const path = inner.trim();
+    if (end === "") faults.push({ at, message: '"{{" has no closing "}}"' });
+    else if (pathForm.test(path)) parts.push({ path: stepsOf(path) });
+    else faults.push({ at, message: noPath });
   }
   if (done < text.length) parts.push(text.slice(done));
   return { parts, faults };
+}
+
+const fields = /\{\{(.*?)(\}\}|$)/gs;
+
+const pathForm = /^[^.[\]{}]+(?:\.[^.[\]{}]+|\[\d{1,9}\])*$/;
+
+const noPath = "write the path of a field, such as s.resolver_data.CustomerEmail or s.items[0]";
+
+function stepsOf(path: string): Path {
+  return path
+    .split(/\.|(?=\[)/)
+    .map((step) => (step.startsWith("[") ? Number(step.slice(1, -1)) : step));
 }
 
 /** Formats a path as in a payload, but without braces. */
@@ -185,7 +189,6 @@ export function formatPath(path: Path): string {
   return path
     .map((step, index) => {
       if (typeof step === "number") return `[${step}]`;
-      if (!/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(step)) return `[${visible(step)}]`;
       return index === 0 ? step : `.${step}`;
     })
     .join("");
@@ -207,35 +210,4 @@ export function readField(context: unknown, path: Path): { readonly value: unkno
     value = (value as Record<string | number, unknown>)[step];
   }
   return value === undefined ? null : { value };
-}
-
-const name = String.raw`[\p{L}_$][\p{L}\p{N}_$-]*`;
-/** A JSON string (RFC 8259 section 7). */
-const string = String.raw`"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"`;
-const inBrackets = String.raw`\[\s*(?:\d{1,9}|${string})\s*\]`;
-/** The opening braces, and a string or path up to where it stops being valid. */
-const fieldStart = String.raw`\{\{\s*(?:(${string})|(${name}(?:\s*(?:\.${name}|${inBrackets}))*))?\s*`;
-
-function readPath(path: string): Path {
-  const steps = new RegExp(String.raw`${name}|\d{1,9}(?=\s*\])|${string}`, "gu");
-  return [...path.matchAll(steps)].map(([step]) => {
-    if (step.startsWith('"')) return unquoted(step);
-    return /^\d/.test(step) ? Number(step) : step;
-  });
-}
-
-function unquoted(text: string): string {
-  return JSON.parse(text) as string;
-}
-
-function noName(text: string, at: number): string {
-  return text.startsWith("}}", at)
-    ? 'there is no field between "{{" and "}}"; name one, such as {{ s.resolver_data }}'
-    : 'the name of a field must follow "{{", such as s.resolver_data; to write two braces as text, use {{ "{{" }}';
-}
-
-function notClosed(text: string, at: number): string {
-  return at >= text.length
-    ? '"{{" has no closing "}}"'
-    : `character ${at + 1} is not allowed in a field; write a path such as s.resolver_data.CustomerEmail, items[0] or s.resolver_data["two words"] (expressions are not evaluated)`;
 }

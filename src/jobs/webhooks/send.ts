@@ -1,22 +1,167 @@
-import { authenticationSteps, saysAuthenticationFailed } from "../../client/api/options.js";
-import type { Answer } from "../../client/api/types.js";
-import type { Clock } from "../../core/clock.js";
-import type { JsonObject } from "../../core/finding.js";
+import { randomUUID } from "node:crypto";
 import { sendOnce } from "../../client/api/http/send-once.js";
 import { TransportError } from "../../client/api/http/transport-error.js";
+import { authenticationSteps, saysAuthenticationFailed } from "../../client/api/options.js";
 import { againAfter } from "../../client/api/status-fault.js";
-import { CredentialMask } from "../../core/redaction.js";
+import type { Answer } from "../../client/api/types.js";
 import { RetryPlan } from "../../client/lookup/attempt/retry.js";
-import type { Webhook } from "./configuration.js";
-import {
-  prepareCall,
-  type PreparedCall,
-  type PrepareRules,
-  type WebhookRequest,
-} from "./prepare.js";
+import type { Clock } from "../../core/clock.js";
+import { UsageError } from "../../core/errors.js";
+import type { ExclusionList } from "../../core/exclusions/exclusion-list.js";
+import type { JsonObject } from "../../core/finding.js";
+import type { Item } from "../../core/item/item.js";
+import { recogniseItem } from "../../core/item/recognise.js";
+import { CredentialMask } from "../../core/redaction.js";
 import { quoted } from "../../core/wording/printable.js";
+import { addressProblems, shownUrl, type Webhook, webhookUrl } from "./configuration.js";
+import { errorAt, pointerOf, type Problem, throwErrors } from "./problem.js";
+import { renderCollecting, valuesIn } from "./render.js";
 
-interface SendOptions extends PrepareRules {
+/** An API key and the origin it is for. */
+export interface ApiKey {
+  /**
+   * Origin (scheme, host, port) that the key is sent to. The rest of a longer address is ignored.
+   */
+  readonly origin: string;
+  /** The key, sent as `Authorization: Bearer <key>`. */
+  readonly key: string;
+}
+
+/** How a webhook is prepared. */
+export interface PrepareOptions {
+  /** Key of the case management instance. @default none: the call has no Authorization header */
+  readonly apiKey?: ApiKey | null | undefined;
+  /**
+   * Sent with every attempt of a call, so that the receiver can tell a repetition from a new call.
+   * To repeat an earlier call, pass its key.
+   *
+   * @default a new random UUID
+   */
+  readonly idempotencyKey?: string | undefined;
+  /** A payload with what one of them names is not sent. @default none */
+  readonly exclusions?: readonly ExclusionList[] | undefined;
+}
+
+/** A call for display, with secrets replaced by `[hidden]`. */
+export interface WebhookRequest {
+  readonly method: string;
+  readonly url: string;
+  /** Header fields, with names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body as sent; null for none. Contains subscriber data. */
+  readonly body: string | null;
+}
+
+interface PreparedCall {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  readonly idempotencyKey: string;
+  readonly apiKey: string | null;
+  readonly shown: WebhookRequest;
+}
+
+/**
+ * Renders a webhook for a case, without sending it.
+ *
+ * @throws WebhookError if the payload or the address is invalid
+ * @throws UsageError if an API key or the idempotency key does not fit in a header
+ */
+export function prepareCall(
+  webhook: Webhook,
+  context: JsonObject,
+  { apiKey: given = null, idempotencyKey = randomUUID(), exclusions = [] }: PrepareOptions = {},
+): PreparedCall {
+  const rendering = renderCollecting(webhook.payload, context);
+  const excluded = excludedValues(rendering.value, exclusions);
+  throwErrors([...addressProblems(webhook), ...rendering.problems, ...excluded], webhook.name);
+  const url = webhookUrl(webhook);
+  const [body, contentType] = encode(rendering.value);
+  const apiKey = keyFor(url, given);
+  if (!/^[\u0021-\u007e]{1,255}$/.test(idempotencyKey)) {
+    throw new UsageError(
+      "idempotency_key",
+      "an idempotency key must have 1 to 255 visible ASCII characters and no spaces",
+    );
+  }
+  const headers = {
+    accept: "*/*",
+    "user-agent": "repute",
+    "idempotency-key": idempotencyKey,
+    ...(contentType !== null && { "content-type": contentType }),
+  };
+  const shownHeaders = apiKey === null ? headers : { ...headers, authorization: "Bearer [hidden]" };
+  const shown = { method: webhook.method, url: shownUrl(url), headers: shownHeaders, body };
+  return { url, headers, body, idempotencyKey, apiKey, shown };
+}
+
+/** A payload as a body: a string as text, null as none, everything else as JSON. */
+function encode(payload: unknown): [body: string | null, contentType: string | null] {
+  if (payload === null || payload === undefined) return [null, null];
+  return typeof payload === "string"
+    ? [payload, "text/plain; charset=utf-8"]
+    : [JSON.stringify(payload), "application/json"];
+}
+
+/** The key, if it is for this origin. @throws UsageError `api_key` */
+function keyFor(url: URL, apiKey: ApiKey | null): string | null {
+  if (apiKey === null || new URL(apiKey.origin).origin !== url.origin) return null;
+  if (/^[\u0021-\u007e]+$/.test(apiKey.key)) return apiKey.key;
+  throw new UsageError(
+    "api_key",
+    `the API key for ${url.origin} is empty or contains characters not allowed in a header (white space, line breaks, non-ASCII)`,
+  );
+}
+
+/** Maximum number of values that are compared with the lists. A larger payload is refused. */
+const mostValues = 100_000;
+
+/** Values of a payload that contain an excluded item, in themselves or in the name of their member. */
+function excludedValues(payload: unknown, lists: readonly ExclusionList[]): Problem[] {
+  if (lists.length === 0) return [];
+  const values = [...valuesIn(payload, ["payload"], mostValues + 1)];
+  const problems = values.flatMap(({ path, value }) => {
+    const texts = [path.length > 1 ? path.at(-1) : null, value].filter(
+      (text) => typeof text === "string",
+    );
+    const list = texts.map((text) => listOfText(text, lists)).find((found) => found !== undefined);
+    if (list === undefined) return [];
+    const message = `something in it is on the exclusion list ${list.path}; nothing was sent`;
+    return [errorAt(pointerOf(path), "excluded", message)];
+  });
+  if (values.length <= mostValues) return problems;
+  const message = `with more than ${mostValues} values, it cannot be checked against the exclusion lists; nothing was sent`;
+  return [...problems, errorAt("/payload", "too_large", message)];
+}
+
+/** The list that a text, or a word in it, is on. */
+function listOfText(text: string, lists: readonly ExclusionList[]): ExclusionList | undefined {
+  const words = text.split(betweenWords);
+  const labelled = words.map((word) => word.slice(word.indexOf(":") + 1));
+  for (const word of new Set([text, ...words, ...labelled])) {
+    // A bare name within a text may be any word.
+    if (word !== text && !/[.:@]|[\dA-Fa-f]{32}/.test(word)) continue;
+    const item = asItem(word.replace(/[.!?]+$|(?<!:):$/, ""));
+    const list = item && lists.find((each) => each.has(item));
+    if (list) return list;
+  }
+  return undefined;
+}
+
+const betweenWords = /[\s"'`<>()[\]{}|=,;]+/u;
+
+/** A word as an item. Hosts of the inner network are none elsewhere, but may be on a list. */
+function asItem(word: string): Item | null {
+  const { item } = recogniseItem(word);
+  if (item !== null) return item;
+  const url = word.includes("://") && URL.canParse(word) ? new URL(word) : null;
+  if (url !== null) return { kind: "url", value: `http://${url.hostname}/` };
+  const value = word.toLowerCase();
+  if (/^[^@]+@[\w.-]+$/.test(word)) return { kind: "email", value };
+  return /^[\w.-]+$/.test(word) ? { kind: "domain", value } : null;
+}
+
+interface SendOptions extends PrepareOptions {
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;
   /** Maximum number of retries. @default 5 */
@@ -191,7 +336,7 @@ function authentication({ url, apiKey }: PreparedCall): string {
     apiKey === null
       ? `Authentication Failed, and no API key is configured for ${url.origin}.`
       : `Authentication Failed: the API key configured for ${url.origin} was sent as Bearer and refused.`;
-  return `${sent} ${authenticationSteps} Set the key of the case management instance in REPUTE_CASE_API_KEY, and keys of other endpoints with --endpoint-keys-file.`;
+  return `${sent} ${authenticationSteps} Set the key of the case management instance in REPUTE_CASE_API_KEY if the webhook calls that instance.`;
 }
 
 const adviceFor: ReadonlyMap<number, string> = new Map([

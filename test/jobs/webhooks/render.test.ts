@@ -36,7 +36,7 @@ it.each([
   ["{{ s.resolver_data.Phone }}", null],
   ["{{ s.resolver_data.Addresses }}", ["192.0.2.17", "2001:db8::17"]],
   ["{{ s.resolver_data.Addresses[1] }}", "2001:db8::17"],
-  ['{{ s.resolver_data.Site["Postal code"] }}', "12345"],
+  ["{{ s.resolver_data.Site.Postal code }}", "12345"],
   ["{{ s.resolver_data }}", resolverData],
 ])("a field on its own %s keeps its JSON type", (text, value) => {
   expect(renderPayload({ member: text }, context)).toEqual({ member: value });
@@ -135,7 +135,7 @@ describe("a hostile context", () => {
   it("never makes rendering evaluate anything", () => {
     fc.assert(
       fc.property(fc.string(), (inner) => {
-        fc.pre(!/^\s*("|s(\s|\.|\[|$)|case_id)/.test(inner) && !inner.includes("}}"));
+        fc.pre(!/^\s*(s(\s|\.|\[|$)|case_id)/.test(inner) && !inner.includes("}}"));
         expect(() => renderPayload(`{{${inner}}}`, context)).toThrow(WebhookError);
       }),
     );

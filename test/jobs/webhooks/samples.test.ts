@@ -3,15 +3,13 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/core/finding.js";
 import { checkWebhook } from "../../../src/jobs/webhooks/check.js";
-import { readWebhooks, type Webhook } from "../../../src/jobs/webhooks/configuration.js";
-import { prepareCall } from "../../../src/jobs/webhooks/prepare.js";
+import { readWebhook, type Webhook } from "../../../src/jobs/webhooks/configuration.js";
+import { prepareCall } from "../../../src/jobs/webhooks/send.js";
 
 const folder = new URL("../../../samples/webhooks/", import.meta.url);
 
-async function sample(file: string): Promise<Webhook> {
-  const [webhook] = await readWebhooks(fileURLToPath(new URL(file, folder)));
-  if (!webhook) throw new Error(`${file} holds no webhook`);
-  return webhook;
+function sample(file: string): Promise<Webhook> {
+  return readWebhook(fileURLToPath(new URL(file, folder)));
 }
 
 async function sampleContext(): Promise<JsonObject> {

@@ -185,7 +185,7 @@ describe("sendWebhook", () => {
 
   it("never prints the API key, even if the receiver echoes it", async () => {
     answerWith(401, "the key hunter2 is unknown");
-    const delivery = await send({ apiKeys: [{ origin: receiver.url, key: "hunter2" }] });
+    const delivery = await send({ apiKey: { origin: receiver.url, key: "hunter2" } });
     expect(delivery.error?.message).toContain("was sent as Bearer and refused");
     expect(JSON.stringify(delivery)).not.toContain("hunter2");
   });

@@ -1,5 +1,3 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runRepute } from "../../helpers/run-repute.js";
 import {
@@ -9,14 +7,11 @@ import {
   type Step,
 } from "../../helpers/scripted-server.js";
 import { serveHere } from "../../helpers/serve-here.js";
-import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 /** `repute serve` with a webhook to the test's receiver, attached to NEW → RESOLVED. */
 async function stage(steps: readonly Step[], payload: unknown) {
   const receiver = await startScriptedServer(steps);
-  const keys = join(await temporaryFolder(), "keys.json");
-  await writeFile(keys, JSON.stringify({ [receiver.url]: "receiver-key" }));
-  const { line, stop } = await serveHere(["--json", "--endpoint-keys-file", keys]);
+  const { line, stop } = await serveHere(["--json"]);
   onTestFinished(() => void stop());
   const { ops_url: url } = JSON.parse(line) as { ops_url: string };
   await post(`${url}/_local/webhooks`, {
@@ -62,7 +57,6 @@ test("calls the receiver with method, path, header and rendered body when a case
   const request = only(receiver);
   expect([request?.method, request?.path]).toEqual(["PUT", "/api/notices"]);
   expect(request?.headers).toMatchObject({
-    authorization: "Bearer receiver-key",
     "content-type": "application/json",
     "idempotency-key": expect.stringMatching(/^[\da-f-]{36}$/) as string,
   });
