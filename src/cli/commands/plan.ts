@@ -61,7 +61,7 @@ export const planCommand = defineCommand({
   usage: "[input...] [flags]",
   summary: "predict the requests and duration of a run; sends nothing",
   description: [
-    "Reads the input like enrich and prints the number of rows, kinds, unique items and unsupported items with the reason; the number of requests for each choice of --lookups if nothing fails; and the duration at the given rates. With --cache, lookups with a fresh answer need no request; the plan shows how many there are. With a quota, it shows when the quota is used up, and in how many nights the run is done. No request is sent.",
+    "Reads the input like enrich and prints the number of rows, kinds, unique items and unsupported items with the reason; the number of requests for each choice of --lookups if nothing fails; and the duration at the given rates. With --cache, lookups with a fresh answer need no request; the plan shows how many there are. With a quota, it shows in how many nights the run is done. No request is sent.",
   ],
   operands: [
     [
@@ -72,7 +72,7 @@ export const planCommand = defineCommand({
   groups,
   examples: {
     "repute plan dump.csv --rate 50/s --rate 10000/d":
-      "count the requests, and see when the daily quota would run out",
+      "count the requests, and the nights that the daily quota makes of them",
     "repute plan hits.ndjson.gz --item-column source.ip --lookups triage":
       "count the quick checks, and the queries at most",
     "repute plan dump.csv --cache ~/.cache/repute":
@@ -194,31 +194,16 @@ function formatPlan(plan: Plan, bogons: "ask" | "local", room = Number.POSITIVE_
         ? `${counted(chosen.requests, "request")}, no rate given`
         : `${formatSeconds(chosen.seconds)} for ${isAtMost(plan) ? "at most " : ""}${counted(chosen.requests, "request")} (--lookups ${chosen.lookups})`,
     ],
-    ...quotaLines(chosen),
+    [
+      "nights",
+      chosen.nights > 1 ? `${formatCount(chosen.nights)}, with one run a night and --resume` : "",
+    ],
     ...Object.entries(plan.warnings).map(
       ([message, times]) => ["warning", `${message} (${formatCount(times)})`] as const,
     ),
   ];
   const filled = lines.map(([label, text]) => [label, text === "" ? [] : [text]] as const);
   return `${labelled(filled, room)}\n`;
-}
-
-function quotaLines({ quotas, quota_ends: ends, nights }: Plan["chosen"]): readonly PlanLine[] {
-  return [
-    ...quotas
-      .filter(({ spent }) => spent > 0)
-      .map(({ count, per_seconds: seconds, spent }): PlanLine => [
-        "quota",
-        `${formatCount(spent)} of ${formatCount(count)} in ${formatSeconds(seconds)} already used`,
-      ]),
-    ...ends.map((end): PlanLine => [
-      "quota",
-      `${formatCount(end.count)} in ${formatSeconds(end.per_seconds)} used up after ${formatSeconds(end.used_up_after_seconds)}, with ${counted(end.left, "request")} left`,
-    ]),
-    ...(nights > 1
-      ? [["nights", `${formatCount(nights)}, with one run a night and --resume`] as const]
-      : []),
-  ];
 }
 
 function requestText(requests: PlannedRequests): string {

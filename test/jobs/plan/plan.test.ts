@@ -90,15 +90,12 @@ test("the most frequent reason comes first", async () => {
 
 test("time follows from the slowest rate", async () => {
   const { chosen } = await planned({ rate: "2/s,60/m" });
-  expect(chosen).toMatchObject({ requests: 8, seconds: 7, quota_ends: [] });
+  expect(chosen).toMatchObject({ requests: 8, seconds: 7, nights: 1 });
 });
 
 test("reports a quota that will not suffice", async () => {
   const { chosen } = await planned({ rate: "1/s,5/d" });
-  expect(chosen).toMatchObject({
-    seconds: 86_402,
-    quota_ends: [{ count: 5, per_seconds: 86_400, used_up_after_seconds: 4, left: 3 }],
-  });
+  expect(chosen).toMatchObject({ seconds: 86_402, nights: 2 });
 });
 
 const everyLookups = ["query,quick-check", "query", "quick-check", "triage"];
@@ -223,7 +220,6 @@ test("prints a plan line by line, or as one JSON object with --json", async () =
   });
   expect(stdout).toMatch(/^rows +4$/m);
   expect(stdout).toMatch(/^requests query,quick-check +query 2, quick-check 2$/m);
-  expect(stdout).toMatch(/^quota +3 in 24 h 0 min used up after 1\.0 s, with 1 request left$/m);
   expect(stdout).toMatch(/^nights +2, with one run a night and --resume$/m);
   const json = await runRepute(["plan", "in.csv", "--json"], { cwd });
   expect(JSON.parse(json.stdout)).toMatchObject({
@@ -238,17 +234,8 @@ const perDay = (count: number) => ({ count, perMs: 86_400_000 });
 
 test("the slowest rate decides", () => {
   const rates = [perSecond(10), perSecond(1)];
-  const none = { quotas: [], quota_ends: [], nights: 1 };
-  expect(timeOf({ rates }, 150)).toEqual({ seconds: 149, ...none });
+  expect(timeOf({ rates }, 150)).toEqual({ seconds: 149, nights: 1 });
   expect(timeOf({ rates: [] }, 150).seconds).toBeNull();
-});
-
-test("says what is left of a quota, and when it is used up", () => {
-  const rates = [perSecond(10), perDay(60)];
-  expect(timeOf({ rates, spent: () => 10 }, 150)).toMatchObject({
-    quotas: [{ count: 60, spent: 10 }],
-    quota_ends: [{ left: 100, used_up_after_seconds: 4.9 }],
-  });
 });
 
 test.each([
