@@ -109,7 +109,7 @@ function setUp(database: Database): void {
     PRAGMA cache_size = -32000; PRAGMA locking_mode = EXCLUSIVE;
     CREATE TABLE earlier ${side};
     CREATE TABLE later ${side};
-    CREATE TABLE changes (rank, gravest, gravity, kind, item, earlier, later)`);
+    CREATE TABLE changes (rank, gravest, gravity, kind, item, change)`);
 }
 
 async function load(database: Database, table: "earlier" | "later", lists: RowLists) {
@@ -125,15 +125,12 @@ async function load(database: Database, table: "earlier" | "later", lists: RowLi
       const item = row.text("item");
       if (item === "") continue;
       const side = sideOf(row);
-      const found = [side[0], row.text("looked_up_at"), JSON.stringify(side)];
+      const found = [side.verdict, row.text("looked_up_at"), JSON.stringify(side)];
       insert.run(row.text("kind"), item, ...found);
     }
   }
   database.exec("COMMIT");
 }
-
-/** What a side says about an item, in little space. */
-type Side = ReturnType<typeof sideOf>;
 
 interface ItemRow {
   readonly kind: string;
@@ -142,7 +139,7 @@ interface ItemRow {
   readonly later: string | null;
 }
 
-/** Stores what both sides say of the items that changed, and counts all items. */
+/** Stores the items that changed, and counts all items. */
 function compareSides(database: Database): DiffCounts {
   const counts = noCounts();
   const items = database.prepare(
@@ -150,18 +147,19 @@ function compareSides(database: Database): DiffCounts {
        e.side AS earlier, l.side AS later
      FROM earlier e FULL OUTER JOIN later l ON e.kind = l.kind AND e.item = l.item`,
   );
-  const insert = database.prepare("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?)");
+  const insert = database.prepare("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)");
   database.exec("BEGIN");
   for (const found of items.iterate()) {
-    const { kind, item, earlier, later } = found as unknown as ItemRow;
-    const [before, now] = [sideIn(earlier), sideIn(later)];
-    const { change } = compareItem(before, now);
+    const { kind, item, ...sides } = found as unknown as ItemRow;
+    const [earlier, later] = [sideIn(sides.earlier), sideIn(sides.later)];
+    const { change, what } = compareItem(earlier, later);
     counts[change] += 1;
     if (change === "same" || change === "unanswered") continue;
-    if (change === "new") counts.newVerdicts[now![0] ?? "unknown"] += 1;
-    const gravity = gravityOf(now);
-    const order = [changeKinds.indexOf(change), -Math.max(gravity, gravityOf(before)), -gravity];
-    insert.run(...order, kind, item, earlier, later);
+    if (change === "new") counts.newVerdicts[later!.verdict ?? "unknown"] += 1;
+    const gravity = gravityOf(later);
+    const order = [changeKinds.indexOf(change), -Math.max(gravity, gravityOf(earlier)), -gravity];
+    const text = JSON.stringify({ change, kind, item, what, earlier, later }, withoutWeights);
+    insert.run(...order, kind, item, text);
   }
   database.exec("COMMIT");
   return counts;
@@ -169,17 +167,10 @@ function compareSides(database: Database): DiffCounts {
 
 function* changesIn(database: Database, refused: (error: unknown) => unknown): Generator<Change> {
   const sorted = database.prepare(
-    "SELECT * FROM changes ORDER BY rank, gravest, gravity, kind, item",
+    "SELECT change FROM changes ORDER BY rank, gravest, gravity, kind, item",
   );
   try {
-    for (const found of sorted.iterate()) {
-      const { kind, item, ...sides } = found as unknown as ItemRow;
-      const [before, now] = [sideIn(sides.earlier), sideIn(sides.later)];
-      const { change, what } = compareItem(before, now);
-      if (change === "same" || change === "unanswered") continue;
-      const [earlier, later] = [observationOf(before), observationOf(now)];
-      yield { change, kind, item, what, earlier, later };
-    }
+    for (const { change } of sorted.iterate()) yield JSON.parse(String(change)) as Change;
   } catch (error) {
     throw refused(error);
   }
@@ -189,10 +180,8 @@ function sideIn(text: string | null): Side | null {
   return text === null ? null : (JSON.parse(text) as Side);
 }
 
-function observationOf(side: Side | null): Observation | null {
-  if (side === null) return null;
-  const [verdict, tags, asn, as_name, abuse_email] = side;
-  return { verdict, tags, asn, as_name, abuse_email };
+function withoutWeights(name: string, value: unknown): unknown {
+  return name === "weights" ? undefined : value;
 }
 
 interface Comparison {
@@ -200,17 +189,18 @@ interface Comparison {
   readonly what: readonly string[];
 }
 
+const comparedMembers = { tags: "tags", network: "asn", contact: "abuse_email" } as const;
+
 /** What one side lacks makes no difference. */
 function compareItem(earlier: Side | null, later: Side | null): Comparison {
   if (earlier === null) return { change: "new", what: [] };
   if (later === null) return { change: "gone", what: [] };
-  if (earlier[0] === null || later[0] === null) return { change: "unanswered", what: [] };
-  const [, tags, network, , contact] = earlier.map(
-    (member, at) => member !== null && later[at] !== null && String(member) !== String(later[at]),
-  );
-  const what = Object.entries({ tags, network, contact }).flatMap(([name, differs]) =>
-    differs ? [name] : [],
-  );
+  if (earlier.verdict === null || later.verdict === null) return { change: "unanswered", what: [] };
+  const what = Object.entries(comparedMembers).flatMap(([name, member]) => {
+    const [before, now] = [earlier[member], later[member]];
+    const differs = before !== null && now !== null && String(before) !== String(now);
+    return differs ? [name] : [];
+  });
   const graver = gravityOf(later) - gravityOf(earlier);
   const said = knownGravity(later, earlier) - knownGravity(earlier, later);
   if (graver !== 0 && Math.sign(graver) === Math.sign(said)) {
@@ -220,13 +210,12 @@ function compareItem(earlier: Side | null, later: Side | null): Comparison {
 }
 
 function gravityOf(side: Side | null): number {
-  return gravities.get(side?.[0] ?? "") ?? 0;
+  return gravities.get(side?.verdict ?? "") ?? 0;
 }
 
 /** The gravest that a side says with the members that both sides know. */
-function knownGravity(side: Side, other: Side): number {
-  const [weights, others] = [side[5], other[5]];
-  return Math.max(...weights.map((weight, at) => (others[at] === null ? 0 : (weight ?? 0))));
+function knownGravity({ weights }: Side, other: Side): number {
+  return Math.max(...weights.map((weight, at) => (other.weights[at] === null ? 0 : (weight ?? 0))));
 }
 
 export const comparedColumns = [
@@ -247,27 +236,30 @@ export const comparedColumns = [
   "looked_up_at",
 ] as const;
 
-type Columns = Pick<OutputRecord, "text" | "list">;
+/** What an output says about an item, and how grave its decisive members are. */
+interface Side extends Observation {
+  readonly weights: readonly (number | null)[];
+}
 
-function sideOf(row: Columns) {
+function sideOf(row: OutputRecord): Side {
   const verdict = row.text("verdict");
   const missing = row.text("type") === "" ? null : row.list("missing");
   const isKnown = (member: string): boolean => missing?.includes(member) === false;
-  return [
-    verdicts.find((known) => known === verdict) ?? null,
-    isKnown("tags") ? row.list("tags").toSorted() : null,
-    isKnown("asn") ? row.text("asn") : null,
-    isKnown("asn") ? row.text("as_name") : null,
-    isKnown("abuseContact") ? row.text("abuse_email") : null,
-    weightsOf(row),
-  ] as const;
+  return {
+    verdict: verdicts.find((known) => known === verdict) ?? null,
+    tags: isKnown("tags") ? row.list("tags").toSorted() : null,
+    asn: isKnown("asn") ? row.text("asn") : null,
+    as_name: isKnown("asn") ? row.text("as_name") : null,
+    abuse_email: isKnown("abuseContact") ? row.text("abuse_email") : null,
+    weights: weightsOf(row),
+  };
 }
 
 /**
  * How grave each decisive member is, of the query and of the quick check. Null where a lookup failed or
  * its answer lacks the member or has an undocumented word; 0 where the lookup was not asked.
  */
-function weightsOf(row: Columns): readonly (number | null)[] {
+function weightsOf(row: OutputRecord): readonly (number | null)[] {
   const status = row.text("status");
   const isLost = status === "failed" || status === "invalid";
   const missing = row.list("missing");

@@ -106,8 +106,8 @@ class ReportTally {
     }
     this.#sources.add(record.text("source"));
     for (const tag of new Set(record.list("tags"))) this.#tags.add(tag);
-    this.#firstSeen.add(dayOf(record.text("first_seen")));
-    this.#lastSeen.add(dayOf(record.text("last_seen")));
+    this.#firstSeen.add(monthOf(record.text("first_seen")));
+    this.#lastSeen.add(monthOf(record.text("last_seen")));
     if (verdict !== undefined && verdict !== "none") this.#accuse(record, kind, verdict);
   }
 
@@ -144,7 +144,7 @@ class ReportTally {
       /** Networks of rows with a verdict against the item. */
       networks: this.#networks.top(listLength),
       countries: this.#countries.top(listLength),
-      /** Rows by day, such as `2026-01-31`. */
+      /** Rows by month, such as `2026-01`. */
       firstSeen: this.#firstSeen.counts,
       lastSeen: this.#lastSeen.counts,
       offenders: this.#worst.worst(),
@@ -160,10 +160,9 @@ class ReportTally {
   }
 }
 
-/** The day of an RFC 3339 time; "" for one that is none, or not plausible for activity. */
-function dayOf(time: string): string {
-  const [day = ""] = /^20\d\d-\d\d-\d\d/.exec(time) ?? [];
-  return Number.isNaN(Date.parse(day)) ? "" : day;
+/** The month of an RFC 3339 time; "" for one that is none, or not plausible for activity. */
+function monthOf(time: string): string {
+  return /^20\d\d-(?:0[1-9]|1[0-2])(?=-\d\d)/.exec(time)?.[0] ?? "";
 }
 
 export function total(counts: OutcomeCounts): number {
@@ -179,7 +178,7 @@ function numberIn(text: string): number {
   return number >= 0 && Number.isSafeInteger(number) ? number : 0;
 }
 
-interface NameCount {
+export interface NameCount {
   readonly name: string;
   readonly count: number;
 }

@@ -3,22 +3,19 @@ import { printable, wrapText } from "../../core/wording/printable.js";
 import { counted, formatCount, formatPercent } from "../../core/wording/quantity.js";
 import { defang, changeCounts, changePhrase, changeTotal } from "./phrases.js";
 import {
+  type CountList,
+  countLists,
   headline,
   headlineDetail,
   kindName,
-  moreText,
   outcomeNames,
   runFacts,
-} from "./headline.js";
-import { type Offender, outcomes, type Report, type TopCounts, total } from "./report-tally.js";
+} from "./contents.js";
+import { type Offender, outcomes, type Report, total } from "./report-tally.js";
 import { madeUpOf } from "../../core/manifest.js";
-import { timelineOf } from "./timeline.js";
 
 /** Items and changes listed in text; the page has more. */
 const mostShown = 10;
-
-/** Parts of the time axis shown in text: the latest. */
-const bucketsShown = 12;
 
 /** The report as text of at most `width` columns, with bars. */
 export function reportText(report: Report, width: number): string {
@@ -32,7 +29,6 @@ export function reportText(report: Report, width: number): string {
     name: kindName(kind),
     count: total(counts),
   }));
-  const times = (timelineOf(report)?.buckets ?? []).slice(-bucketsShown);
   const reasons = report.reasons.map(({ count, status, name, meaning }) => ({
     count: formatCount(count),
     why: printable([status, meaning || name].filter((text) => text !== "").join(": ")),
@@ -42,13 +38,7 @@ export function reportText(report: Report, width: number): string {
     "What changed": changesLines(report, wide),
     Verdicts: report.rows === 0 ? [] : barLines(verdicts, wide, report.rows),
     Kinds: barLines(kinds, wide),
-    Tags: topLines(report.tags, wide),
-    "Networks of rows with a verdict": topLines(report.networks, wide),
-    "Their countries": topLines(report.countries, wide),
-    "Last seen": barLines(
-      times.map(({ name, lastSeen }) => ({ name, count: lastSeen })),
-      wide,
-    ),
+    ...Object.fromEntries(countLists(report).map((list) => [list.title, countLines(list, wide)])),
     "Worst items": offenderLines(report, wide),
     "Without a verdict": reasons.map(({ count, why }) => `${count.padStart(numberWidth)}  ${why}`),
     "The run": runFacts(report).map(({ name, value }) => `${name.padEnd(9)} ${printable(value)}`),
@@ -66,10 +56,9 @@ export function reportText(report: Report, width: number): string {
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }
 
-function topLines(counts: TopCounts, width: number): string[] {
-  const more = moreText(counts);
+function countLines({ entries, more }: CountList, width: number): string[] {
   return [
-    ...barLines(counts.entries, width),
+    ...barLines(entries, width),
     ...(more === "" ? [] : wrapText(more, width - 2).split("\n")),
   ];
 }

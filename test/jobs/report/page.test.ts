@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { recogniseItem } from "../../../src/core/item/recognise.js";
+import { countLists } from "../../../src/jobs/report/contents.js";
 import { html } from "../../../src/jobs/report/page/html.js";
 import { reportPage } from "../../../src/jobs/report/page/page.js";
 import { defang, defangLinks } from "../../../src/jobs/report/phrases.js";
 import { reportText } from "../../../src/jobs/report/text.js";
-import { timelineOf } from "../../../src/jobs/report/timeline.js";
 import { anyText } from "../../helpers/any-text.js";
 import { ip, record, reportOf, runOf } from "./rows.js";
 
@@ -65,8 +65,10 @@ test("has a part for everything that the rows tell", async () => {
   expect(Array.from(page.matchAll(/<h2[^>]*>([^<]*)</g), ([, title]) => title)).toEqual([
     "Verdicts by kind",
     "Tags",
-    "Networks and countries",
-    "First and last seen",
+    "Networks",
+    "Countries",
+    "Last seen",
+    "First seen",
     "Worst items",
     "Without a verdict",
     "The run",
@@ -216,39 +218,25 @@ test("undoes every scheme of a link", () => {
   );
 });
 
-const daysOf = (...days: readonly string[]) => new Map(days.map((day) => [day, 1]));
+/** The list of a page or text by month. */
+async function lastSeen(...times: readonly string[]) {
+  const rows = times.map((time) => ip("192.0.2.1", "none", { last_seen: time }));
+  return countLists(await reportOf(rows)).find(({ title }) => title === "Last seen");
+}
 
-const none = daysOf();
-
-test("is null without times", () => {
-  expect(timelineOf({ firstSeen: none, lastSeen: none })).toBeNull();
-});
-
-test.each([
-  ["day", ["2026-03-01", "2026-03-20"], 20],
-  ["month", ["2025-11-30", "2026-03-01"], 5],
-  ["year", ["2019-11-30", "2026-03-01"], 8],
-] as const)("draws by the %s what spans that long", (unit, times, length) => {
-  const timeline = timelineOf({ firstSeen: none, lastSeen: daysOf(...times) })!;
-  expect(timeline.unit).toBe(unit);
-  expect(timeline.buckets).toHaveLength(length);
-  expect(timeline.buckets.reduce((sum, { lastSeen }) => sum + lastSeen, 0)).toBe(2);
-  expect(timeline.ticks.length).toBeGreaterThan(1);
-});
-
-test("counts the oldest hundredth without drawing it", () => {
-  const recent = Array.from(
-    { length: 28 },
-    (_, n) => [`2026-03-${String(1 + n).padStart(2, "0")}`, 11] as const,
-  );
-  const lastSeen = new Map([["2001-01-01", 1], ...recent]);
-  const timeline = timelineOf({ firstSeen: none, lastSeen })!;
-  expect(timeline.unit).toBe("day");
-  expect(timeline.earlier).toBe(1);
+test("times are counted by month without gaps, the newest first, and the earlier ones together", async () => {
+  const recent = await lastSeen("2026-03-31T00:00:00Z", "2026-03-01T00:00:00Z", "2025-12-31");
+  expect(recent?.entries.map(({ name, count }) => [name, count])).toEqual([
+    ["2026-03", 2],
+    ["2026-02", 0],
+    ["2026-01", 0],
+    ["2025-12", 1],
+  ]);
+  const old = await lastSeen("2026-03-01T00:00:00Z", "2001-01-01T00:00:00Z");
+  expect([old?.entries.length, old?.more]).toEqual([12, "1 row earlier"]);
 });
 
 test("ignores text that is no time", async () => {
   const times = ["", "yesterday", "9999-01-01T00:00:00Z", "2026-99-99T00:00:00Z", "1999-12-31"];
-  const rows = times.map((time) => ip("192.0.2.1", "none", { first_seen: time }));
-  expect(timelineOf(await reportOf(rows))).toBeNull();
+  expect(await lastSeen(...times)).toBeUndefined();
 });

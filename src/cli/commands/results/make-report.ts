@@ -232,7 +232,7 @@ async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<voi
     return printReport(reportText(made, context.stdout.columns || 80), context);
   }
   await writeReportPage(settings.output, made);
-  const { headline } = await import("../../../jobs/report/headline.js");
+  const { headline } = await import("../../../jobs/report/contents.js");
   reporter.notice(`${headline(made)} ${settings.output}`);
 }
 

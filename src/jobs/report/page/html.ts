@@ -68,13 +68,13 @@ footer{padding-top:1.5rem;padding-bottom:2.5rem;color:var(--soft);font-size:.85r
 h1{font-size:clamp(1.5rem,1.1rem + 1.9vw,2.3rem);line-height:1.2;letter-spacing:-.015em;margin:.4rem 0 .75rem;text-wrap:balance;font-weight:650}
 h2{font-size:1.2rem;margin:0 0 .25rem;letter-spacing:-.005em}
 p{margin:.25rem 0 .75rem;max-width:44rem}
-.soft,caption,figcaption{color:var(--soft)}
+.soft{color:var(--soft)}
 .source{color:var(--soft);font-size:.9rem;margin:0}
 .invented{border:1px solid var(--suspicious);border-left-width:.4rem;border-radius:.4rem;padding:.5rem .9rem;margin:0 0 1rem;max-width:none}
 section{margin:2.75rem 0 0}
 nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1.1rem;list-style:none;margin:1.25rem 0 0;padding:0;font-size:.9rem}
 a{color:inherit;text-decoration-color:var(--soft);text-underline-offset:.2em}
-a:focus-visible,summary:focus-visible{outline:3px solid var(--listed);outline-offset:3px;border-radius:2px}
+a:focus-visible{outline:3px solid var(--listed);outline-offset:3px;border-radius:2px}
 .tiles{display:grid;grid-template-columns:repeat(6,1fr);gap:.75rem;list-style:none;margin:1.25rem 0 .75rem;padding:0}
 .tiles.five{grid-template-columns:repeat(5,1fr)}
 .tiles li{background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:.7rem .9rem .8rem;display:flex;flex-direction:column}
@@ -93,12 +93,6 @@ th:last-child,td:last-child{padding-right:0}
 .number{text-align:right;white-space:nowrap}
 .chart{width:38%;min-width:6rem;padding-top:.75rem}
 .kinds th,.kinds td{white-space:nowrap}.kinds .chart{width:26%}
-.pair .chart{width:30%}
-.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));gap:1.25rem 3rem}
-figure{margin:1rem 0 0}
-.timeline text{fill:var(--text);font-size:.85rem}.timeline .peak{fill:var(--soft);text-anchor:end}.timeline .tick text{fill:var(--soft)}
-.timeline line{stroke:var(--line)}.lastSeen{fill:var(--plain)}.firstSeen{fill:var(--none)}
-details{margin-top:.5rem}summary{cursor:pointer;color:var(--soft);font-size:.9rem}
 .item{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.9em}
 .items td,.items th{padding-top:.7rem;padding-bottom:.7rem}
 .items thead th{padding:.4rem .9rem .4rem 0}
@@ -109,14 +103,14 @@ td.verdict{white-space:nowrap;font-weight:600}
 code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.88em}
 @media (max-width:58rem){.tiles{grid-template-columns:repeat(3,1fr)}.kinds .chart{width:10%}.kinds thead th{white-space:normal;vertical-align:bottom}.kinds thead .key{display:block;margin:0 0 .25em auto}${cards(".offenders")}}
 @media (max-width:44rem){
-.tick.odd text{display:none}.facts{grid-template-columns:1fr;gap:0}.facts dd{margin-bottom:.6rem}
+.facts{grid-template-columns:1fr;gap:0}.facts dd{margin-bottom:.6rem}
 .tiles,.tiles.five{grid-template-columns:repeat(2,1fr)}.chart{width:30%;min-width:3rem}th,td{padding-right:.6rem}
 .tiles.five li:last-child{grid-column:span 2}${cards(".changes")}
 .changes td:nth-child(2),.changes td:nth-child(3){display:inline-block;margin-right:.75rem}
 .kinds .few{display:none}.kinds .chart{width:60%}.kinds .chart + .number{padding-right:0}}
 @media print{:root{color-scheme:light;--page:#fff;--text:#000;--soft:#444;--line:#ccc}
-html{font-size:10pt}nav,details:not([open]){display:none}main,header,footer{max-width:none;padding-left:0;padding-right:0}header{padding-top:0}
-*{-webkit-print-color-adjust:exact;print-color-adjust:exact}section{margin-top:1.6rem}tr,figure,.tiles{break-inside:avoid}h2{break-after:avoid}thead{display:table-header-group}
+html{font-size:10pt}nav{display:none}main,header,footer{max-width:none;padding-left:0;padding-right:0}header{padding-top:0}
+*{-webkit-print-color-adjust:exact;print-color-adjust:exact}section{margin-top:1.6rem}tr,.tiles{break-inside:avoid}h2{break-after:avoid}thead{display:table-header-group}
 @page{margin:16mm}}
 `;
 
