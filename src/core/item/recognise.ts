@@ -303,14 +303,16 @@ function splitNote(plain: string): Noted | null {
   const [, value = "", note = ""] = firstWord.exec(plain) ?? [];
   return value === ""
     ? null
-    : { value, note, isSetOff: separated.test(value) || setOff.test(note) };
+    : { value, note, isSetOff: note === "" || separated.test(value) || setOff.test(note) };
 }
 
 const longestPart = 512;
 const inAngles = /^([^<>]*)<([^<>\s]+)>?([^<>]*)$/;
 const mailInParentheses = /^([^()]+)[([]([^()\s]+@[^()\s]+)[)\]]()$/;
-const firstWord = /^(?:[-*•·‣]\s+)?([^\s(|;/（［【，；｜、]+(?=[\s(|;（［【，；｜、])|\S+)(.*)$/s;
-const separated = /[;:|]$/;
+/** Behind the mark of a list, its number or a count (`uniq -c`). */
+const firstWord =
+  /^(?:(?:[-*•·‣]|\[[-+*!]\]|\d{1,9}[.)]?)\s+)?([^\s(|;/（［【，；｜、]+(?=[\s(|;（［【，；｜、])|\S+)(.*)$/s;
+const separated = /[;:|#]$/;
 const setOff = /^\s*(?:[([{<|#;:=→（［【，；｜、]|-[\s>-]|\/\/|[\d\s:./TZ+-]+$)/;
 
 /** Whether a note has an item other than the given one. */

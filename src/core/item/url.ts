@@ -10,7 +10,8 @@ import { refang, strip } from "./refang.js";
  * indicator, and drops user name and password.
  *
  * Without a scheme, `http://` is assumed if the text is an address or a host under a known public
- * suffix, followed by a path, query or fragment (but `192.0.2.1/24` is a network).
+ * suffix, followed by a path or query (but `192.0.2.1/24` is a network, and what follows `example.com#`
+ * is a comment).
  *
  * @param labelled true if the input says that this is a URL; it then needs no path
  * @returns the normal form, or null if the text is not a URL
@@ -38,7 +39,7 @@ const severalUrls = /[\s,;|](?:https?|ftp|wss?|hxxps?):\/\//i;
 /** The WHATWG parser would leave them out. */
 const divided = /[\t\n\r]/;
 const afterAuthority = /[/?#]/;
-const nothingBehind = /^[^/?#]+[?#]+$/;
+const nothingBehind = /^[^/?#]+\?+$/;
 const portAndProtocol = /^[^/?#]+:\d{1,5}\/(?:tcp|udp)$/i;
 const space = /\s/;
 const separator = /[,;|]/;
@@ -49,6 +50,7 @@ const rounds = 4;
 function isUrlWithoutScheme(text: string, labelled: boolean): boolean {
   const end = text.search(afterAuthority);
   if (end === 0 || (end < 0 && !labelled) || space.test(text)) return false;
+  if (text[end] === "#" && !labelled) return false;
   // The end of a question, or a port as tools write it (`example.com:53/udp`).
   if (nothingBehind.test(text) || portAndProtocol.test(text)) return false;
   if (!labelled && isNetwork(text.split(separator, 1)[0] ?? "")) return false;

@@ -23,8 +23,8 @@ export function readWord(word: string): WrittenItem | null {
 /**
  * Reads the item that a word holds together with what a log or a list has beside it: the name of a field
  * (`dst=192.0.2.1`), a user (`root@192.0.2.1`), a password (`ann@example.com:…`), the marks of a rule
- * (`||example.com^`) or of a link, a scheme that the service does not know (`sftp://example.com/`) or that
- * of a page (`//example.com/a`).
+ * (`||example.com^`) or of a link, a comment (`example.com#note`), a scheme that the service does not
+ * know (`sftp://example.com/`) or that of a page (`//example.com/a`).
  */
 export function readInside(word: string, depth = mostNested): WrittenItem | null {
   if (depth === 0 || !divided.test(word)) return null;
@@ -40,7 +40,7 @@ export function readInside(word: string, depth = mostNested): WrittenItem | null
 
 /** `x=jndi:ldap://192.0.2.1/` */
 const mostNested = 3;
-const divided = /[:/@=|^(]/;
+const divided = /[:/@=|^(#]/;
 const forms = [
   /^(?!(?:mailto|h(?:tt|xx)ps?|ftp|wss?):)[a-z][\w+.-]*:\/\/(?:[^/?#]*@)?([^/?#@]+)/i,
   /^\/\/(.+)$/,
@@ -49,6 +49,7 @@ const forms = [
   /^(?!cid:|[\da-f]{1,4}:)[a-z][\w-]*:(?!\/\/|:)(.+)$/i,
   /^[\w.-]*=(.+)$/,
   /^[A-Z_]{4,}\/([\d.]+)$/,
+  /^([^\s/?#@]+)#/,
   /^(?:@@)?\|\|([^/^|$]+)\^(?:\$.*)?$/,
   /^(?:\((?:\^\|\\?\.|\\?\.\|\^)\)|\^)([^|()]+?)\$?$/,
   /^!?\[[^[\]]*\]\(([^()]+)\)$/,
