@@ -4,7 +4,6 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import {
   reply,
   reset,
-  type ScriptedServer,
   startScriptedServer,
   type Step,
   truncated,

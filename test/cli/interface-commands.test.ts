@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { datasetOf } from "../helpers/dataset-of.js";
 import { runInProcess } from "./run-in-process.js";

@@ -58,7 +58,11 @@ function sectionsOf(report: Report) {
   return [
     { id: "changes", title: "What changed", content: changes(report) },
     { id: "kinds", title: "Verdicts by kind", content: kinds(report) },
-    ...countLists(report).map((list) => ({ ...list, content: counts(list) })),
+    ...countLists(report).map((list) => ({
+      id: list.id,
+      title: list.title,
+      content: counts(list),
+    })),
     { id: "offenders", title: "Worst items", content: offenders(report) },
     { id: "unchecked", title: "Without a verdict", content: unchecked(report) },
     { id: "run", title: "The run", content: run(report) },
