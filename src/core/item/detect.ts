@@ -87,7 +87,7 @@ const tests: readonly (readonly [UnsupportedCode, RegExp | ((text: string) => bo
   ["email_syntax", /^\S*@\S*$/],
   ["asn", /^ASN? ?\d{1,10}(?:\s|$)/i],
   ["file_name", hasFileExtension],
-  ["wildcard", /^(?=\S*\.)\S*\*\S*$/],
+  ["wildcard", /^(?:(?=\S*\.)\S*\*\S*|\.(?:[\w-]+\.)+[\w-]+)$/],
   ["public_suffix", isPublicSuffix],
   [
     "unknown_suffix",

@@ -45,7 +45,7 @@ describe("recogniseItem", () => {
     ["email_syntax", ["user@localhost"]],
     ["asn", ["AS64496"]],
     ["file_name", ["setup.exe", "Filename: invoice.docm"]],
-    ["wildcard", ["*.example.com"]],
+    ["wildcard", ["*.example.com", ".example.com"]],
     ["public_suffix", ["co.uk"]],
     ["unknown_suffix", ["printer.local"]],
     ["text", ["192.0.2.1:123456"]],
