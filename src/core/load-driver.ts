@@ -42,42 +42,12 @@ const families = [
   ["@aws-sdk/client-s3", "@aws-sdk/lib-storage"],
 ];
 
-interface OptionalPackages {
-  /** The folder that the install command fills. Node.js looks in those above it, too. */
-  readonly folder: string;
-  readonly found: readonly string[];
-  readonly missing: readonly string[];
-}
-
-export function optionalPackages(): OptionalPackages {
-  const root = resolve(packagePath("."));
-  const names = Object.keys(manifestOf(root)?.peerDependencies ?? {});
-  return {
-    folder: join(placeOf(root), "node_modules"),
-    found: names.filter(isInstalled),
-    missing: names.filter((name) => !isInstalled(name)),
-  };
-}
-
-function isInstalled(name: string): boolean {
-  try {
-    // A package may have no main file.
-    const [before] = import.meta.resolve(name).split(`/node_modules/${name}/`);
-    return existsSync(new URL(`${before}/node_modules/${name}/package.json`));
-  } catch {
-    return false;
-  }
-}
-
-interface OptionalManifest {
-  readonly peerDependencies?: Readonly<Record<string, string>>;
-  /** In an archive with Node.js: the archive with the optional packages. */
-  readonly driversArchive?: string;
-}
-
-function manifestOf(root: string): OptionalManifest | null {
+/** In an archive with Node.js: the archive with the optional packages. */
+function driversArchive(root: string): string | undefined {
   const path = join(root, "package.json");
-  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as OptionalManifest) : null;
+  if (!existsSync(path)) return undefined;
+  const manifest = JSON.parse(readFileSync(path, "utf8")) as { readonly driversArchive?: string };
+  return manifest.driversArchive;
 }
 
 /**
@@ -92,7 +62,7 @@ export function installCommand(
   cwd = process.cwd(),
   root = resolve(packagePath(".")),
 ): string {
-  const archive = manifestOf(root)?.driversArchive;
+  const archive = driversArchive(root);
   if (archive !== undefined)
     return `tar -xzf ${archive} --strip-components=1 -C ${shellWord(root)}`;
   if (pnpmStore.test(root)) {

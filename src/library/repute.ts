@@ -269,7 +269,7 @@ async function enrichFile(
   } = checkedOptions("enrichFile()", fileSchema, options);
   checkEnds(input, output);
   const [session, { enrich }] = await Promise.all([
-    services.session("url"),
+    services.session("intel"),
     import("../jobs/enrich/execute.js"),
   ]);
   const toFile = typeof output === "string";

@@ -6,8 +6,8 @@ import { UsageError } from "../core/errors.js";
 import { ResourceStack } from "../core/resource-stack.js";
 import { openRequests } from "../client/lookup/options.js";
 import { Slots } from "../client/pace/slots.js";
-import { embeddedServiceName } from "../jobs/enrich/options.js";
-import type { Service as EmbeddedService } from "../service/service.js";
+import type { ServiceName } from "../client/api/service-description.js";
+import type { startEmbedded } from "../service/embedded.js";
 import { OpenedOnce } from "../client/session/connections.js";
 import { Session } from "../client/session/session.js";
 import { countedWarning, otherWords } from "../jobs/enrich/counters.js";
@@ -20,14 +20,12 @@ import type { z } from "zod";
 import { explainIssue, nearestAllowed } from "../core/options.js";
 import { didYouMean } from "../core/wording/did-you-mean.js";
 
-/** For each address: its credential, the code of the error without it, and one such as it. */
-const addresses = {
-  url: ["apiKey", "intel_url_missing", "https://intel.example/beta"],
-  opsUrl: ["accessToken", "ops_url_missing", "https://ops.example"],
-  caseUrl: ["caseApiKey", "case_url_missing", "https://cases.example"],
-} as const;
-
-type AddressName = keyof typeof addresses;
+/** For each service: its address, its credential, and an address such as it. */
+const services = {
+  intel: ["url", "apiKey", "https://intel.example/beta"],
+  ops: ["opsUrl", "accessToken", "https://ops.example"],
+  case: ["caseUrl", "caseApiKey", "https://cases.example"],
+} as const satisfies Record<ServiceName, unknown>;
 
 /** The services of a client: each is opened when first needed, and all are closed together. */
 export class Services {
@@ -41,7 +39,7 @@ export class Services {
   readonly #slots: Slots;
   /** Answers with an undocumented intent or mail blocklist status. */
   #otherWords = 0;
-  #embedded: Promise<EmbeddedService> | null = null;
+  #embedded: ReturnType<typeof startEmbedded> | null = null;
 
   /** @param onQuotaUsedUp ends what waits for a quota that is used up */
   constructor(settings: ClientSettings, onQuotaUsedUp: (error: unknown) => void) {
@@ -60,33 +58,33 @@ export class Services {
   }
 
   /** @throws UsageError `intel_url_missing`, `ops_url_missing`, `case_url_missing` */
-  session(name: AddressName): Promise<Session> {
+  session(name: ServiceName): Promise<Session> {
     return this.#sessions.open(name, () => this.#open(name));
   }
 
   async intel(): Promise<IntelClient> {
-    return (await this.session("url")).intel();
+    return (await this.session("intel")).intel();
   }
 
   /** What an export of tags depends on. */
   async tagExport() {
-    const session = await this.session("url");
+    const session = await this.session("intel");
     const [client, withheld] = [await session.intel(), await session.withheld()];
     const { clock, onWarning } = this;
     return { client, withheld, source: session.service.name, clock, onWarning };
   }
 
   async ops(): Promise<OpsClient> {
-    return (await this.session("opsUrl")).ops();
+    return (await this.session("ops")).ops();
   }
 
   async cases(): Promise<CaseClient> {
-    return (await this.session("caseUrl")).cases();
+    return (await this.session("case")).cases();
   }
 
   /** @param remember how many findings are kept, so that their items aren't asked for again */
   async lookup(remember: number): Promise<OpenedLookup> {
-    const session = await this.session("url");
+    const session = await this.session("intel");
     return session.lookup({
       settings: this.settings,
       store: new MemoryStore({ most: remember }),
@@ -108,13 +106,13 @@ export class Services {
     await this.#stack.close();
   }
 
-  async #open(name: AddressName): Promise<Session> {
+  async #open(name: ServiceName): Promise<Session> {
     const { settings, clock, onWarning } = this;
     const { stateFolder = userStateFolder(process.env), rate, retries, timeout } = settings;
     const service = await this.#service(name);
     const session = new Session({
       service,
-      settings: name === "url" ? settings : { rate, retries, timeout },
+      settings: name === "intel" ? settings : { rate, retries, timeout },
       clock,
       stateFolder,
       onWarning,
@@ -124,35 +122,23 @@ export class Services {
     return this.#stack.use(session);
   }
 
-  async #service(name: AddressName): Promise<ServiceAccess> {
+  async #service(name: ServiceName): Promise<ServiceAccess> {
     const { settings } = this;
-    const url = settings[name];
-    const [key, code, example] = addresses[name];
-    const credential = settings[key] ?? null;
-    if (url !== undefined) return { url, name: url, credential, embedded: false };
-    if (!settings.local) {
-      throw new UsageError(code, `this call needs ${name}`, {
-        hint: `give it as in repute({ ${name}: "${example}" })`,
-      });
+    const [address, key, example] = services[name];
+    const url = settings[address];
+    if (url !== undefined) {
+      return { url, name: url, credential: settings[key] ?? null, embedded: false };
     }
-    const { sampleAccessToken, sampleCaseApiKey } = await import("../service/service.js");
-    const service = await (this.#embedded ??= this.#startEmbedded());
-    const samples = { url: null, opsUrl: sampleAccessToken, caseUrl: sampleCaseApiKey };
-    const address = { url: service.intelUrl, opsUrl: service.opsUrl, caseUrl: service.caseUrl };
-    return {
-      url: address[name],
-      name: embeddedServiceName(settings.synthetic),
-      credential: credential ?? samples[name],
-      embedded: true,
-      madeUp: settings.synthetic === undefined ? "sample" : "invented",
-    };
+    if (settings.local) return (await (this.#embedded ??= this.#startEmbedded())).access[name];
+    throw new UsageError(`${name}_url_missing`, `this call needs ${address}`, {
+      hint: `give it as in repute({ ${address}: "${example}" })`,
+    });
   }
 
-  async #startEmbedded(): Promise<EmbeddedService> {
-    const { startService } = await import("../service/service.js");
-    const { apiKey, accessToken, caseApiKey, synthetic } = this.settings;
-    const keys = { ...(accessToken && { accessToken }), ...(caseApiKey && { caseApiKey }) };
-    return this.#stack.use(await startService({ apiKey, synthetic, ...keys }));
+  async #startEmbedded() {
+    const { startEmbedded } = await import("../service/embedded.js");
+    const { apiKey: intel, accessToken: ops, caseApiKey, synthetic } = this.settings;
+    return this.#stack.use(await startEmbedded({ intel, ops, case: caseApiKey }, synthetic));
   }
 }
 

@@ -1,9 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { installCommand, loadDriver, optionalPackages } from "../../src/core/load-driver.js";
-import { packagePath } from "../../src/core/program.js";
-import manifest from "../../package.json" with { type: "json" };
+import { installCommand, loadDriver } from "../../src/core/load-driver.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 const fault = (message: string, code?: string): Error =>
@@ -71,13 +69,6 @@ it("shows how to unpack the archive of drivers into an unpacked archive", async 
   expect(installCommand("pg", "/cwd", root)).toBe(
     `tar -xzf ${driversArchive} --strip-components=1 -C '${root}'`,
   );
-});
-
-it("finds the optional packages without loading them, in the folder of the checkout", () => {
-  const { folder, found, missing } = optionalPackages();
-  expect(folder).toBe(packagePath("node_modules"));
-  expect([...found].toSorted()).toEqual(Object.keys(manifest.peerDependencies).toSorted());
-  expect(missing).toEqual([]);
 });
 
 it("takes a folder named lib with a package.json for a project", async () => {

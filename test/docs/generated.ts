@@ -1,3 +1,5 @@
+import type { z } from "zod";
+import { clientSchema, fileSchema } from "../../src/library/options.js";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -51,8 +53,8 @@ export async function generatedParts(): Promise<Readonly<Record<string, string>>
       ["What happens", "Exit code", "`exit_reason`", "`resumable`", "`--resume`"],
       runEndRows(),
     ),
-    "library-options": await optionsOf("ClientShape", commands),
-    "file-options": await optionsOf("FileShape", commands),
+    "library-options": await optionsOf("ClientShape", clientSchema, commands),
+    "file-options": await optionsOf("FileShape", fileSchema, commands),
     layers: table(
       ["Folder", "Content", "Imports"],
       Object.entries(layers)
@@ -107,21 +109,25 @@ const parquetTypes = {
 } as const satisfies Partial<Record<StoredType, string>>;
 
 /**
- * The options that a shape of the library has: those that are flags of enrich by name, the others as
- * their doc comments describe them.
+ * The options of a schema of the library: those that are flags of enrich by name, the others as the
+ * doc comments of their class describe them.
  */
-async function optionsOf(name: string, commands: readonly Command[]): Promise<string> {
+async function optionsOf(
+  name: string,
+  { shape }: Pick<z.ZodObject, "shape">,
+  commands: readonly Command[],
+): Promise<string> {
   const source = await readFile(join(root, "src", "library", "options.ts"), "utf8");
   const [, body = ""] = new RegExp(`class ${name} \\{\n([^]*?)\n\\}`).exec(source) ?? [];
   const { options } = commands.find(({ name }) => name === "enrich")!;
   const flags = new Set(optionSpecs(options).map(({ key }) => key));
   const members = [...body.matchAll(/\/\*\*([^]*?)\*\/\s+readonly (\w+) =/g)].map(
-    ([, comment = "", member = ""]) => ({ comment, member, isFlag: flags.has(member) }),
+    ([, comment = "", member = ""]) => ({ comment, member }),
   );
-  const rows = members.filter(({ isFlag }) => !isFlag).map(libraryOption);
-  const alike = members.filter(({ isFlag }) => isFlag).map(({ member }) => `\`${member}\``);
+  const rows = members.filter(({ member }) => !flags.has(member)).map(libraryOption);
+  const alike = Object.keys(shape).filter((key) => flags.has(key));
   const head = ["Option", "Description", "Default"];
-  return `${table(head, rows)}\n\nAs the flags of \`repute enrich\` with these names: ${alike.join(", ")}.`;
+  return `${table(head, rows)}\n\nAs the flags of \`repute enrich\` with these names: ${alike.map((key) => `\`${key}\``).join(", ")}.`;
 }
 
 function libraryOption({ comment, member }: Readonly<Record<"comment" | "member", string>>) {

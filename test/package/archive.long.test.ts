@@ -187,13 +187,10 @@ test("the command in the hint adds the drivers, each with its licence text", asy
   expect([before.code, before.stderr]).toEqual([2, expect.stringContaining("hyparquet-writer")]);
   const command = /install it with: (.*)/.exec(before.stderr)?.[1] ?? "";
   expect(command).toContain(drivers);
-  expect((await repute("doctor", "--local")).stdout).toContain(command);
   await run("sh", ["-c", command], { cwd: packages });
   expect(await enrich()).toMatchObject({ code: 0 });
   const output = "duckdb:out.duckdb?table=t";
   expect(await repute("enrich", "in.csv", "--local", "-o", output)).toMatchObject({ code: 0 });
-  const all = `all 12 optional ones in ${home}/node_modules\n`;
-  expect((await repute("doctor", "--local")).stdout).toContain(all);
   await expectLicenses(await installed());
 });
 

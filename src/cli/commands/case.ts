@@ -60,8 +60,6 @@ export const caseContextCommand = defineCommand({
     "repute case context case-2001 --local": "show a context of the embedded service",
     "repute case context 4711 --case-url https://cases.example --case-api-key-file ~/.repute/case-key":
       "query the case management instance",
-    "repute case context 4711 > context.json":
-      "save it for repute webhook check --context context.json",
   },
   exitCodes: quotaCode,
   run: async (call) => {

@@ -4,7 +4,7 @@ import { lookupOptions, paceOf } from "../../client/lookup/options.js";
 import type { Plan, PlannedPace, PlannedRequests } from "../../jobs/plan/plan.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { sinkOptions } from "../../io/output/options.js";
-import { embeddedServiceName, runOptions } from "../../jobs/enrich/options.js";
+import { runOptions } from "../../jobs/enrich/options.js";
 import { chooseAddress } from "../services/services.js";
 import { cliOptions } from "../options/option-spec.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
@@ -141,7 +141,8 @@ async function plannedPace({
 async function openPlannedCache({ settings, given, context }: CommandCall<PlanSettings>) {
   if (settings.cache === undefined) return null;
   const address =
-    chooseAddress("intel", settings, given) ?? embeddedServiceName(settings.synthetic);
+    chooseAddress("intel", settings, given) ??
+    (await import("../../service/embedded.js")).embeddedServiceName(settings.synthetic);
   const { openCache } = await import("../../client/store/cache.js");
   const store = await openCache({
     folder: settings.cache,

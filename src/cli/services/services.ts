@@ -5,7 +5,6 @@ import type { ServiceName } from "../../client/api/service-description.js";
 import { readSecret, secrets } from "../options/secrets.js";
 import { UsageError } from "../../core/errors.js";
 import type { Session } from "../../client/session/session.js";
-import { embeddedServiceName } from "../../jobs/enrich/options.js";
 import { withResources } from "../../core/resource-stack.js";
 import { flagName, variableName, cliOptions } from "../options/option-spec.js";
 import { type GivenSettings, settingLevels } from "../options/settings.js";
@@ -30,7 +29,7 @@ export async function withServices<Name extends ServiceName, T>(
   use: (services: Readonly<Record<Name, ServiceAccess>>) => Promise<T>,
 ): Promise<T> {
   const remote: Partial<Record<ServiceName, ServiceAccess>> = {};
-  const own: EmbeddedCredentials = {};
+  const own: Partial<Record<ServiceName, string | undefined>> = {};
   for (const name of names) {
     const url = chooseAddress(name, settings, given);
     if (name === "intel" && url !== null && settings.synthetic !== undefined) {
@@ -39,43 +38,18 @@ export async function withServices<Name extends ServiceName, T>(
     const secret = secrets[name];
     const named = given.get(secret.fileKey)?.level === "flag";
     const credential = url === null && !named ? null : await readSecret(secret, given, context);
-    if (url === null) own[name] = credential;
+    if (url === null) own[name] = credential ?? undefined;
     else remote[name] = { url, name: url, credential, embedded: false };
   }
   const all = (services: typeof remote) => services as Readonly<Record<Name, ServiceAccess>>;
   if (names.every((name) => name in remote)) return use(all(remote));
+  const { startEmbedded } = await import("../../service/embedded.js");
   const embedded = await startEmbedded(own, settings.synthetic);
   try {
     return await use(all({ ...embedded.access, ...remote }));
   } finally {
     await embedded.close();
   }
-}
-
-type EmbeddedCredentials = Partial<Record<ServiceName, string | null>>;
-
-async function startEmbedded(
-  { intel, ops, case: caseKey }: EmbeddedCredentials,
-  synthetic: number | undefined,
-) {
-  const { startService, sampleAccessToken, sampleCaseApiKey } =
-    await import("../../service/service.js");
-  const apiKey = intel ?? undefined;
-  const accessToken = ops ?? sampleAccessToken;
-  const caseApiKey = caseKey ?? sampleCaseApiKey;
-  const service = await startService({ apiKey, accessToken, caseApiKey, synthetic });
-  const { intelUrl, opsUrl, caseUrl } = service;
-  const shared = {
-    name: embeddedServiceName(synthetic),
-    embedded: true,
-    madeUp: synthetic === undefined ? "sample" : "invented",
-  } as const;
-  const access: Readonly<Record<ServiceName, ServiceAccess>> = {
-    intel: { ...shared, url: intelUrl, credential: apiKey ?? null },
-    ops: { ...shared, url: opsUrl, credential: accessToken },
-    case: { ...shared, url: caseUrl, credential: caseApiKey },
-  };
-  return { access, close: () => service.close() };
 }
 
 function syntheticElsewhere(): UsageError {

@@ -110,16 +110,6 @@ function those<Group extends z.ZodObject>(
   return Object.fromEntries(own) as z.output<Group>;
 }
 
-/**
- * Stands for the embedded service in state, cache and messages: its port differs from run to run.
- *
- * @param synthetic seed of its invented answers, which differ from seed to seed
- */
-export function embeddedServiceName(synthetic?: number): string {
-  const name = "the embedded service";
-  return synthetic === undefined ? name : `${name}, synthetic ${synthetic}`;
-}
-
 /** What to do with an interrupted run. */
 interface ResumeChoice {
   readonly resume: boolean;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { ExclusionList, excludedMessage } from "../../../src/core/exclusions/exclusion-list.js";
-import { seenTags } from "../../../src/jobs/enrich/seen-tags.js";
 import { Tally } from "../../../src/jobs/enrich/tally.js";
 import { anEnrichedRow } from "../../helpers/enriched-rows.js";
 import { complete } from "../../client/lookup/attempts.js";
@@ -113,7 +112,5 @@ describe("Tally", () => {
     expect(Object.keys(counted.drift)).toHaveLength(10_001);
     expect(counted.drift["(others)"]).toBe(500);
     expect(Object.keys(counted.tags)).toEqual(["__proto__", "constructor"]);
-    const tags = { "a:b": 2, "(others)": 7 };
-    expect(seenTags({ tags })).toEqual({ names: ["a:b"], uncounted: 7 });
   });
 });

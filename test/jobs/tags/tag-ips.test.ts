@@ -45,11 +45,6 @@ function enrich(...more: string[]) {
   return runInProcess(["enrich", ...paths, ...tags, ...service, ...more]);
 }
 
-function exportSeenIn(output: string) {
-  const lists = ["-o", join(folder, "lists"), "--intel-url", server.url];
-  return runInProcess(["tags", "export", "--seen-in", output, ...lists]);
-}
-
 async function manifest(): Promise<Manifest> {
   return JSON.parse(await readFile(join(folder, "out.csv.manifest.json"), "utf8")) as Manifest;
 }
@@ -156,10 +151,12 @@ describe("an export that ends early", () => {
       { tag: "spam:bulk", status: "failed", error: { code: "unauthorized" } },
     ]);
     expect((await manifest()).tag_exports).toHaveLength(2);
-    const [out, lists] = [join(folder, "out.csv"), join(folder, "lists")];
-    expect(stderr).toContain(`repute tags export --seen-in ${out} -o ${lists}`);
+    const lists = join(folder, "lists");
+    const again = `tags export no:such spam:bulk -o ${lists}`;
+    expect(stderr).toContain(`repute ${again}`);
     bend = () => null;
-    expect((await exportSeenIn(out)).code).toBe(3);
+    const { code: later } = await runInProcess([...again.split(" "), "--intel-url", server.url]);
+    expect(later).toBe(3);
     expect(await readdir(lists)).toContain("spam--bulk.txt");
   });
 });
@@ -187,15 +184,4 @@ test("tags export --all drops no list if the service lists no tags", async () =>
   const { code, stderr } = await runInProcess(["tags", "export", "--all", "-o", lists, ...service]);
   expect([code, stderr]).toEqual([1, expect.stringContaining("the service lists no tags")]);
   expect(await readdir(lists)).toContain("spam--bulk.txt");
-});
-
-test("warns about rows with tags beyond those that a run counts", async () => {
-  const out = join(folder, "out.csv");
-  await writeFile(
-    `${out}.manifest.json`,
-    JSON.stringify({ tags: { "spam:bulk": 3, "(others)": 7 } }),
-  );
-  const { code, stderr } = await exportSeenIn(out);
-  expect(code).toBe(0);
-  expect(stderr).toContain("warning: 7 rows carry tags beyond the 1 names that a run keeps");
 });

@@ -67,7 +67,6 @@ describe("tags export", () => {
     ["no tags", ["-o", "x"]],
     ["two ways of naming them", ["a:b", "--all", "-o", "x"]],
     ["no folder", ["a:b"]],
-    ["a manifest that is not there", ["--seen-in", "absent.csv", "-o", "x"]],
   ])("refuses %s", async (_, args) => {
     const cwd = await temporaryFolder();
     const { code } = await runRepute(["tags", "export", "--local", ...args], { cwd });

@@ -4,19 +4,16 @@ import type { AttemptReport } from "../../../client/api/types.js";
 import { serviceCodes, transportCodes } from "../../../core/row-codes.js";
 import { EarlyEndError, ReputeError } from "../../../core/errors.js";
 import type { FindingError } from "../../../core/finding.js";
-import type { Item } from "../../../core/item/item.js";
-import type { Session } from "../../../client/session/session.js";
 import type { ServiceAccess, SessionSettings } from "../../../client/session/types.js";
 import { MemoryStore } from "../../../client/store/store.js";
 import { secretOrigin, secrets } from "../../options/secrets.js";
-import { withSession, type ServiceChoice } from "../../services/services.js";
+import { withServices, withSession, type ServiceChoice } from "../../services/services.js";
 import { constants, existsSync } from "node:fs";
 import { access, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { readExclusions } from "../../../core/exclusions/read-exclusions.js";
 import { realPath, userStateFolder } from "../../../core/files/folders.js";
 import { faultReason } from "../../../core/files/system-fault.js";
-import { installCommand, optionalPackages } from "../../../core/load-driver.js";
 import { formatBytes, formatCount, counted } from "../../../core/wording/quantity.js";
 import { checkFolder } from "../../../io/output/check-paths.js";
 import type { CommandCall } from "../../command.js";
@@ -25,79 +22,136 @@ import type { QueueAddress } from "../../../client/workers/lookup-queue.js";
 import { ratesText } from "../../../client/workers/shared-rate.js";
 import { faultText } from "../../../core/redis.js";
 
-/**
- * Makes one request as a run does: address, certificate, service or connection, key and clock.
- *
- * @param isAnswered false if the request would wait for workers
- */
-export async function* checkService(
+export type DoctorCall = CommandCall<
+  ServiceChoice &
+    Omit<SessionSettings, "retries"> & {
+      readonly output: string;
+      readonly json: boolean;
+    }
+>;
+
+type Finding = readonly [
+  status: "ok" | "warn" | "fail",
+  finding: string,
+  remedy?: string | null | undefined,
+];
+
+export type Check = readonly [check: string, ...Finding];
+
+/** Checks what the run depends on, cheapest first, and reports each check when it is done. */
+export async function checkAll(
+  call: DoctorCall,
+  report: (check: Check) => Promise<void>,
+): Promise<void> {
+  const { settings, context } = call;
+  for (const [check, find] of machineChecks(call)) {
+    await report(await find().then((finding) => [check, ...finding] as const, failed(check)));
+  }
+  try {
+    await withServices(["intel"], call, async ({ intel }) => {
+      const { workers: address } = settings;
+      const where = { baseUrl: intel.url, environment: context.env };
+      const queue = address === undefined ? [] : await queueChecks({ ...where, address });
+      for (const check of queue) await report(check);
+      // Without workers, the request would wait.
+      const isAnswered = queue.every(([, status]) => status !== "fail");
+      for (const check of await serviceChecks(call, intel, isAnswered)) await report(check);
+    });
+  } catch (error) {
+    context.signal.throwIfAborted();
+    // No address, or no usable key: nothing was started.
+    const { code } = error as Partial<ReputeError>;
+    await report(failed(code?.startsWith("secret_") === true ? "key" : "address")(error));
+  }
+}
+
+/** @throws the error itself unless it explains what to do */
+function failed(check: string): (error: unknown) => Check {
+  return (error) => {
+    if (error instanceof ReputeError) return [check, "fail", error.message, error.hint];
+    throw error;
+  };
+}
+
+function machineChecks({ settings, context }: DoctorCall) {
+  const { output, cache, exclude = [] } = settings;
+  const file = realPath(output);
+  const checks: (readonly [check: string, find: () => Promise<Finding>])[] = [
+    ["state folder", () => disk(userStateFolder(context.env))],
+  ];
+  if (output !== "-" && !/^[\w+.-]+:/.test(output)) {
+    checks.push(["output folder", () => checkFolder(file).then(() => disk(dirname(file)))]);
+  }
+  if (cache !== undefined) checks.push(["cache", () => cacheFinding(cache)]);
+  for (const path of exclude) checks.push(["exclusions", () => exclusions(path)]);
+  return checks;
+}
+
+/** Makes one request as a run does: certificate, service or connection, key and clock. */
+async function serviceChecks(
   call: DoctorCall,
   service: ServiceAccess,
   isAnswered: boolean,
-): Checks {
-  yield ["address", ...addressFinding(service)];
+): Promise<readonly Check[]> {
+  const checks: Check[] = [["address", ...addressFinding(service)]];
   if (!isAnswered) {
-    yield ["service", "warn", "not asked: requests wait for workers", "see queue and workers"];
-    return;
+    const finding = "not asked: requests wait for workers";
+    return [...checks, ["service", "warn", finding, "see queue and workers"]];
   }
   const { report, error } = await ask(call, service);
   const fault = error === null ? null : faultOf(error);
   const { protocol, hostname } = new URL(service.url);
-  if (protocol === "https:" && (report?.headers ?? null) !== null)
-    yield ["certificate", "ok", "trusted"];
-  else if (protocol === "http:" && !isLoopback(hostname)) {
+  if (protocol === "https:" && (report?.headers ?? null) !== null) {
+    checks.push(["certificate", "ok", "trusted"]);
+  } else if (protocol === "http:" && !isLoopback(hostname)) {
     const remedy = "use https://, or others can read the API key";
-    yield ["certificate", "warn", "http:// is not encrypted", remedy];
+    checks.push(["certificate", "warn", "http:// is not encrypted", remedy]);
   }
   if (fault === null || fault[0] === "key") {
-    yield ["service", "ok", `answered in ${Math.round(report?.ms ?? 0)} ms`];
+    checks.push(["service", "ok", `answered in ${Math.round(report?.ms ?? 0)} ms`]);
   }
-  yield fault ?? ["key", ...keyFinding(call, service)];
+  checks.push(fault ?? ["key", ...keyFinding(call, service)]);
   const servedMs = Date.parse(String(report?.headers?.["date"]));
-  if (!Number.isNaN(servedMs)) yield ["clock", ...time(servedMs, call.context.clock.now())];
+  if (Number.isNaN(servedMs)) return checks;
+  return [...checks, ["clock", ...time(servedMs, call.context.clock.now())]];
 }
 
-function addressFinding({ url, embedded }: ServiceAccess): Found {
+function addressFinding({ url, embedded }: ServiceAccess): Finding {
   if (embedded) return ["ok", "the embedded service"];
   if (/\/beta\/?$/.test(url)) return ["ok", url];
   return ["warn", `${url} does not end in /beta`, `try ${url.replace(/\/+$/, "")}/beta`];
 }
 
-/** Makes one request, within the pace and the quotas of every other command. */
+/** Looks one item up, within the pace and the quotas of every other command. */
 async function ask({ context, settings }: DoctorCall, service: ServiceAccess) {
   const usedUp = new AbortController();
   const signal = AbortSignal.any([context.signal, usedUp.signal]);
   let report = null as AttemptReport | null;
-  const error = await withSession(
+  const own = { ...settings, retries: 0, cache: undefined };
+  const listener = {
+    onEarlyEnd: (reason: EarlyEndError) => usedUp.abort(reason),
+    onAttempt: (attempt: AttemptReport) => (report = attempt),
+  };
+  const asking = withSession(
     service,
-    { context, settings: { ...settings, retries: 0 } },
+    { context, settings: own },
     async (session) => {
+      const { lookup } = await session.lookup({
+        settings: { lookups: ["quick-check"], partialRetries: 0, bogons: "ask", exclude: [] },
+        store: new MemoryStore(),
+        asReceived: false,
+      });
       // An address for documentation (RFC 5737), which no network has.
-      const item = { kind: "ip", value: "192.0.2.1" } as const;
-      if (settings.workers !== undefined) return askWorkers(session, item, signal);
-      await (await session.pace()).take(signal);
-      return (await (await session.intel()).quickCheck(item, { signal })).error;
+      return (await lookup({ kind: "ip", value: "192.0.2.1" }, { signal })).error;
     },
-    {
-      onEarlyEnd: (reason) => usedUp.abort(reason),
-      onAttempt: (attempt) => (report = attempt),
-    },
-  ).catch((error: unknown) => {
+    listener,
+  );
+  const error = await asking.catch((fault: unknown) => {
     context.signal.throwIfAborted();
-    if (error instanceof ReputeError) return error;
-    throw error;
+    if (fault instanceof ReputeError) return fault;
+    throw fault;
   });
   return { report, error };
-}
-
-/** Lets a worker make the request: the key is theirs. */
-async function askWorkers(session: Session, item: Item, signal: AbortSignal) {
-  const { lookup } = await session.lookup({
-    settings: { lookups: ["quick-check"], partialRetries: 0, bogons: "ask" },
-    store: new MemoryStore(),
-    asReceived: false,
-  });
-  return (await lookup(item, { signal })).error;
 }
 
 function faultOf(error: FindingError | ReputeError): Check {
@@ -106,7 +160,7 @@ function faultOf(error: FindingError | ReputeError): Check {
     return ["service", "warn", `not asked: ${message}`, "run doctor again after that time"];
   }
   const check = checkOf(code);
-  if (error instanceof ReputeError) return failed(check, error);
+  if (error instanceof ReputeError) return failed(check)(error);
   const other = code === "http_404" ? "check the address" : "lower --rate, or run again later";
   const remedy = serviceCodes[code as keyof typeof serviceCodes]?.[1] ?? other;
   return [check, code === "http_429" || code === "http_503" ? "warn" : "fail", message, remedy];
@@ -121,7 +175,7 @@ function checkOf(code: string): string {
 function keyFinding(
   { given, context, settings }: DoctorCall,
   { credential }: ServiceAccess,
-): Found {
+): Finding {
   if (settings.workers !== undefined) return ["ok", "accepted (of a worker)"];
   if (credential === null) return ["ok", "none set, none needed"];
   const origin = secretOrigin(secrets.intel, given, context.env);
@@ -130,7 +184,7 @@ function keyFinding(
 }
 
 /** Compares this machine's time with that of the service, both in milliseconds since 1970. */
-export function time(servedMs: number, nowMs: number): Found {
+export function time(servedMs: number, nowMs: number): Finding {
   const minutes = (nowMs - servedMs) / 60_000;
   if (Math.abs(minutes) <= 1) return ["ok", "agrees with the service"];
   return [
@@ -140,64 +194,8 @@ export function time(servedMs: number, nowMs: number): Found {
   ];
 }
 
-export type DoctorCall = CommandCall<
-  ServiceChoice &
-    Omit<SessionSettings, "retries"> & {
-      readonly output: string;
-      readonly json: boolean;
-    }
->;
-
-type Found = readonly [status: "ok" | "warn" | "fail", finding: string, remedy?: string | null];
-
-export type Check = readonly [check: string, ...Found];
-
-type Checks = AsyncGenerator<Check, void, undefined>;
-
-export function failed(check: string, { message, hint }: ReputeError): Check {
-  return [check, "fail", message, hint];
-}
-
-export async function* checkMachine(call: DoctorCall): Checks {
-  const { settings, configFile, profile, context } = call;
-  const { output, cache, exclude = [] } = settings;
-  const config = configFile ?? "no config file";
-  const stateFolder = userStateFolder(context.env);
-  const isFile = output !== "-" && !/^[\w+.-]+:/.test(output);
-  const checks: (readonly [check: string, find: () => Found | Promise<Found>])[] = [
-    ["node", () => ["ok", `Node.js ${process.versions.node}`]],
-    ["packages", packages],
-    ["config", () => ["ok", profile === null ? config : `${config}, profile ${profile}`]],
-    ["state folder", () => disk(stateFolder)],
-  ];
-  if (cache !== undefined) checks.push(["cache folder", () => disk(resolve(cache))]);
-  if (isFile) {
-    const file = realPath(output);
-    checks.push(["output folder", () => checkFolder(file).then(() => disk(dirname(file)))]);
-  }
-  checks.push(["cache", () => (cache === undefined ? ["ok", "none in use"] : cacheFile(cache))]);
-  for (const path of exclude) checks.push(["exclusions", () => exclusions(path)]);
-  for (const [check, find] of checks) {
-    try {
-      yield [check, ...(await find())];
-    } catch (error) {
-      if (!(error instanceof ReputeError)) throw error;
-      yield failed(check, error);
-    }
-  }
-}
-
-/** Which optional packages there are. None is needed until an input, output or address asks for it. */
-function packages(): Found {
-  const { folder, found, missing } = optionalPackages();
-  if (missing.length === 0) return ["ok", `all ${found.length} optional ones in ${folder}`];
-  const listed = found.length === 0 ? "no optional ones" : found.join(", ");
-  const remedy = `to add those: ${installCommand(missing.join(" "))}`;
-  return ["ok", `${listed} in ${folder}; without ${missing.join(", ")}`, remedy];
-}
-
 /** Whether a folder, or the one that it would be made in, is writable and has space. */
-async function disk(folder: string | null): Promise<Found> {
+async function disk(folder: string | null): Promise<Finding> {
   if (folder === null) {
     const remedy = "set HOME, so that quotas are counted across runs";
     return ["warn", "neither XDG_STATE_HOME nor HOME is set", remedy];
@@ -216,26 +214,25 @@ async function disk(folder: string | null): Promise<Found> {
 }
 
 /** @param free bytes */
-export function space(folder: string, free: number): Found {
+export function space(folder: string, free: number): Finding {
   const finding = `${folder}, ${formatBytes(free)} free`;
   if (free >= 1e9) return ["ok", finding];
   return [free < 50e6 ? "fail" : "warn", finding, "free space on that disk"];
 }
 
 /** Opens a cache as a run does, but creates none. */
-async function cacheFile(cache: string): Promise<Found> {
+async function cacheFinding(cache: string): Promise<Finding> {
   const { cacheBytes, cacheFault, openCacheFile } = await import("../../../client/store/cache.js");
   const database = await openCacheFile(cache, true).catch((error: unknown) => {
     throw cacheFault(cache, "open", error);
   });
   database?.close();
-  return [
-    "ok",
-    `${cache}, ${database === null ? "no answers yet" : formatBytes(cacheBytes(cache))}`,
-  ];
+  const [status, finding, remedy] = await disk(resolve(cache));
+  const content = database === null ? "no answers yet" : formatBytes(cacheBytes(cache));
+  return [status, `${finding}; ${content}`, remedy];
 }
 
-async function exclusions(path: string): Promise<Found> {
+async function exclusions(path: string): Promise<Finding> {
   const [list] = await readExclusions([path]);
   const { entries, sample } = list!;
   if (sample === null) return ["warn", `${path} has no entries`, "add some, or leave the list out"];
@@ -247,23 +244,26 @@ async function exclusions(path: string): Promise<Found> {
 const patienceMs = 5_000;
 
 /** Looks at the queue of a service: Redis, the lookups in it, its workers and their rate. */
-export async function* checkQueue(where: QueueAddress): Checks {
+async function queueChecks(where: QueueAddress): Promise<readonly Check[]> {
   const found = await lookAt(where).catch((error: Error) => error);
-  if (found instanceof ReputeError) yield failed("queue", found);
-  else if (found instanceof Error) {
+  if (found instanceof ReputeError) return [failed("queue")(found)];
+  if (found instanceof Error) {
     const finding = `${faultText(found)}; runs wait for it`;
-    yield ["queue", "fail", finding, "start Redis, or check the address"];
-  } else {
-    const { shown, memory, open, workers, rate } = found;
-    const finding = `${shown}, ${counted(open, "lookup")} waiting or open`;
-    const isKept = /^maxmemory(?:_policy:noeviction|:0)\r$/m.test(memory);
-    if (isKept) yield ["queue", "ok", finding];
-    else yield ["queue", "warn", `${finding}, may drop some`, "set maxmemory-policy noeviction"];
-    const start = `start some: repute worker ${shown} --intel-url ${where.baseUrl}`;
-    if (workers === 0) yield ["workers", "fail", "none is connected for this service", start];
-    else yield ["workers", "ok", `${formatCount(workers)} connected for this service`];
-    if (rate !== null) yield ["rate", "ok", `${rate}, all workers together`];
+    return [["queue", "fail", finding, "start Redis, or check the address"]];
   }
+  const { shown, memory, open, workers, rate } = found;
+  const finding = `${shown}, ${counted(open, "lookup")} waiting or open`;
+  const isKept = /^maxmemory(?:_policy:noeviction|:0)\r$/m.test(memory);
+  const start = `start some: repute worker ${shown} --intel-url ${where.baseUrl}`;
+  return [
+    isKept
+      ? ["queue", "ok", finding]
+      : ["queue", "warn", `${finding}, may drop some`, "set maxmemory-policy noeviction"],
+    workers === 0
+      ? ["workers", "fail", "none is connected for this service", start]
+      : ["workers", "ok", `${formatCount(workers)} connected for this service`],
+    ...(rate === null ? [] : [["rate", "ok", `${rate}, all workers together`] as const]),
+  ];
 }
 
 async function lookAt(where: QueueAddress) {

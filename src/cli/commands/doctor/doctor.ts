@@ -1,12 +1,10 @@
 import { caseOptions, opsOptions } from "../../../client/api/options.js";
-import { ReputeError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
 import { redactAddress } from "../../../core/redaction.js";
 import { sourceOptions } from "../../../io/input/source-options.js";
 import { defineCommand } from "../../command.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { cliOptions, flagName, optionSpecs } from "../../options/option-spec.js";
-import { withServices } from "../../services/services.js";
 import { runGroups } from "../runs/enrich-job.js";
 import type { Check, DoctorCall } from "./checks.js";
 import { labelledText, narrow } from "../../../core/wording/printable.js";
@@ -15,13 +13,10 @@ import { openRequests, paceOf } from "../../../client/lookup/options.js";
 import { readSecret, type Secret, secretOrigin, secrets } from "../../options/secrets.js";
 import type { GivenSetting } from "../../options/settings.js";
 
-const { opsUrl, accessTokenFile } = opsOptions.shape;
-const { caseUrl, caseApiKeyFile } = caseOptions.shape;
-
 const groups = {
   Input: sourceOptions.shape,
   ...runGroups,
-  Service: { ...runGroups.Service, opsUrl, accessTokenFile, caseUrl, caseApiKeyFile },
+  Service: { ...runGroups.Service, ...opsOptions.shape, ...caseOptions.shape },
   "Reports and monitoring": {
     ...runGroups["Reports and monitoring"],
     json: option(cliOptions.shape.json, {
@@ -34,67 +29,43 @@ export const doctorCommand = defineCommand({
   name: "doctor",
   summary: "check service, key and machine; list the settings in force",
   description: [
-    "Checks what a run depends on (address, key, TLS, clock, disk, cache, queue and exclusion lists) and prints a line for each: ok, warn or fail, what was found, and what to do. Optional packages are listed with the folder where they belong.",
+    "Checks what a run depends on (address, key, TLS, clock, disk, cache, queue and exclusion lists) and prints a line for each: ok, warn or fail, what was found, and what to do.",
     "Then it lists the settings that the run would have and where each comes from: a flag, a variable, a line of the config file, a profile, or the default. Settings that only other commands use follow if they are given. Give it the flags of the run. Secrets are shown as set or not set.",
-    "Settings come from flags, REPUTE_ variables and a config file: --config FILE, else config.yaml in $XDG_CONFIG_HOME/repute (~/.config/repute). Keys are flags without the dashes. `profiles` holds named sections; --profile NAME selects one. Flags override variables, variables override the profile, and the profile overrides the rest of the file.",
     "The service gets one request, a quick check of 192.0.2.1, which counts against its quotas. Piped settings are one a line: name, value and origin, separated by tabs.",
   ],
   groups,
   examples: {
     "repute doctor": "check the service and this machine",
     "repute doctor --profile nightly -o /data/enriched.csv": "check what a nightly run would use",
-    "repute doctor --json | jq '.checks[] | select(.status != \"ok\")'":
-      "list what needs attention",
-    "repute doctor --json | jq -r .config_file": "print the path of the config file",
   },
   exitCodes: { 0: "nothing failed; there may be warnings", 1: "something failed" },
   run: async (call) => ((await runChecks(call)) ? exitCodes.done : exitCodes.stopped),
 });
 
 async function runChecks(call: DoctorCall): Promise<boolean> {
-  const { checkMachine, checkQueue, checkService, failed } = await import("./checks.js");
-  const { context, settings } = call;
+  const { checkAll } = await import("./checks.js");
+  const { context, settings, configFile: config_file, profile } = call;
   const checks: Check[] = [];
-  const report = async (check: Check): Promise<void> => {
+  await checkAll(call, async (check) => {
     checks.push(check);
     if (!settings.json) await writeOut(context, `${lineOf(check, context.stdout)}\n`);
-  };
-  const hasFailed = (name?: string): boolean =>
-    checks.some(([check, status]) => status === "fail" && (name ?? check) === check);
-  for await (const check of checkMachine(call)) await report(check);
-  try {
-    await withServices(["intel"], call, async ({ intel }) => {
-      if (settings.workers !== undefined) {
-        const where = { address: settings.workers, baseUrl: intel.url, environment: context.env };
-        const checks = checkQueue(where);
-        for await (const check of checks) await report(check);
-      }
-      const isAnswered = !hasFailed("queue") && !hasFailed("workers");
-      for await (const check of checkService(call, intel, isAnswered)) await report(check);
-    });
-  } catch (error) {
-    context.signal.throwIfAborted();
-    if (!(error instanceof ReputeError)) throw error;
-    // No address, or no usable key: nothing was started.
-    await report(failed(error.code.startsWith("secret_") ? "key" : "address", error));
-  }
-  const isOk = !hasFailed();
+  });
+  const ok = checks.every(([, status]) => status !== "fail");
   const inForce = await settingsInForce(call);
-  if (!settings.json) {
-    await writeOut(context, "\n");
-    await printSettings(call, inForce);
-  } else {
+  if (settings.json) {
     const shown = checks.map(([check, status, finding, remedy = null]) => ({
       check,
       status,
       finding,
       remedy,
     }));
-    const { configFile: config_file, profile } = call;
-    const all = { ok: isOk, checks: shown, config_file, profile, ...inForce };
+    const all = { ok, checks: shown, config_file, profile, ...inForce };
     await writeOut(context, `${JSON.stringify(all)}\n`);
+  } else {
+    await writeOut(context, "\n");
+    await printSettings(call, inForce);
   }
-  return isOk;
+  return ok;
 }
 
 /** Width of the longest name of a check, `output folder`. */
@@ -151,11 +122,11 @@ async function printSettings(
   const rows = [
     ...[...settings, ...other_settings].filter(({ value }) => value !== null),
     ...secrets.map(({ secret, state, from }) => ({ setting: secret, value: state, from })),
-  ].map(({ setting, value, from }) => [setting, value ?? "", from ?? ""] as const);
-  const columns = ["setting", "value", "from"].map(
-    (title, at) => [title, (cells: readonly string[]) => cells[at] ?? ""] as const,
+  ];
+  const columns = (["setting", "value", "from"] as const).map(
+    (title) => [title, (row: (typeof rows)[number]) => row[title] ?? ""] as const,
   );
-  await printRecords(call, rows, columns, (cells) => cells.join("\t"));
+  await printRecords(call, rows, columns, (row) => columns.map(([, cell]) => cell(row)).join("\t"));
 }
 
 /** What applies when nothing is given, where the schema doesn't say. */

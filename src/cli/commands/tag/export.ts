@@ -3,7 +3,6 @@ import type { IntelClient } from "../../../client/api/intel-client.js";
 import { FatalError, UsageError, ReputeError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
 import { lookupOptions } from "../../../client/lookup/options.js";
-import { runOptions } from "../../../jobs/enrich/options.js";
 import { oneLine } from "../../../core/wording/printable.js";
 import { counted, formatCount, shellWord } from "../../../core/wording/quantity.js";
 import type { Session } from "../../../client/session/session.js";
@@ -18,7 +17,6 @@ import type { CliContext } from "../../terminal/cli-context.js";
 import { writeManifest } from "../../../io/output/manifest-file.js";
 import type { Output } from "../../../io/output/output.js";
 import { manifestPath, startOf } from "../../../core/files/output-names.js";
-import { seenTags, tagsSeenIn, uncountedText } from "../../../jobs/enrich/seen-tags.js";
 import { otherNames } from "../../../jobs/enrich/counters.js";
 import type { Manifest, TagExportRecord } from "../../../core/manifest.js";
 
@@ -34,10 +32,6 @@ const groups = {
     all: option(z.boolean().default(false), {
       description: "Export every tag of the service, and delete lists of tags it no longer has",
     }),
-    seenIn: option(z.string().min(1).optional(), {
-      description: "Export the tags seen in this earlier output",
-      value: "OUT",
-    }),
     ...tagExportOptions.shape,
     bogons: option(lookupOptions.shape.bogons, {
       description:
@@ -50,7 +44,6 @@ const groups = {
       value: "FILE",
       repeats: true,
     }),
-    stateDir: runOptions.shape.stateDir,
   },
   ...intelCallGroups,
   Run: { json, quiet: cliOptions.shape.quiet, ...unattendedOptions.shape },
@@ -61,7 +54,7 @@ type Settings = SettingsOf<typeof groups>;
 export const tagsExportCommand = defineCommand({
   name: "tags export",
   isJob: true,
-  usage: "NAME... | --all | --seen-in OUT -o DIR [flags]",
+  usage: "NAME... | --all -o DIR [flags]",
   summary: "export the IP lists of tags as files, and what changed",
   description: [
     "Reads the list of each tag from one snapshot, verifies it, and writes it to DIR as <group>--<name>.txt and in any other format of --formats, with files of the addresses added and removed since the previous export. DIR/index.json describes all lists.",
@@ -74,10 +67,6 @@ export const tagsExportCommand = defineCommand({
       "export one list of the embedded service",
     "repute tags export --all -o lists --formats txt,cidr,nft":
       "export every list in three formats",
-    "repute tags export --seen-in enriched.csv -o lists":
-      "export the lists of the tags seen in an earlier output",
-    "repute tags export spam:snowshoe -o lists --formats nft && nft -f lists/spam--snowshoe.nft":
-      "export a list and load it into the firewall",
   },
   exitCodes: { 3: "done, but some tags failed", ...quotaCode },
   run: exportLists,
@@ -94,7 +83,7 @@ async function exportLists(call: CommandCall<Settings>): Promise<number> {
   }
   const { ExportFolder } = await import("../../../jobs/tags/export-folder.js");
   await ExportFolder.check(folder);
-  const names = await chooseNames(settings, operands, context);
+  const names = chooseNames(settings.all, operands, context.signal);
   // An interrupted export starts over when the command is repeated.
   watch?.follow({ resumable: () => true });
   const own = { formats, combine, prune: settings.all, maxChange };
@@ -112,26 +101,13 @@ function emptyReport(folder: string | null) {
   return { folder, generation: null, combined: null, tags: [], ...none };
 }
 
-type Names = (client: IntelClient) => Iterable<string> | Promise<Iterable<string>>;
+type Names = (client: IntelClient) => readonly string[] | Promise<readonly string[]>;
 
-async function chooseNames(
-  { all, seenIn, stateDir }: Settings,
-  operands: readonly string[],
-  { signal, reporter }: CliContext,
-): Promise<Names> {
-  const ways = [operands.length > 0, all, seenIn !== undefined].filter(Boolean).length;
-  if (ways !== 1) {
-    throw new UsageError(
-      "which_tags",
-      ways === 0 ? "tags export needs tags" : "names, --all and --seen-in exclude each other",
-      { hint: "name tags, or add --all or --seen-in OUT" },
-    );
-  }
-  if (all) return (client) => everyTag(client, signal);
-  if (seenIn === undefined) return () => operands;
-  const seen = await tagsSeenIn(seenIn, stateDir);
-  if (seen.uncounted > 0) reporter.warning(uncountedText(seen));
-  return () => seen.names;
+function chooseNames(all: boolean, operands: readonly string[], signal: AbortSignal): Names {
+  if (all !== operands.length > 0)
+    return all ? (client) => everyTag(client, signal) : () => operands;
+  const message = all ? "names and --all exclude each other" : "tags export needs tags";
+  throw new UsageError("which_tags", message, { hint: "name tags, or add --all" });
 }
 
 /** @throws FatalError if there are none, since all lists in the folder would be deleted */
@@ -194,15 +170,15 @@ async function exportTagLists(
 /** The names of tags whose intent is one of those given, in their order. Unknown tags stay. */
 async function ofIntents(
   intents: readonly string[] | undefined,
-  names: Iterable<string>,
+  names: readonly string[],
   client: IntelClient,
   signal: AbortSignal,
-): Promise<Iterable<string>> {
+): Promise<readonly string[]> {
   if (intents === undefined) return names;
   const tags = await client.tags({ signal });
   const others = tags.filter(({ intent }) => !intents.includes(intent ?? "unknown"));
   const left = new Set(others.map(({ name }) => name));
-  return Array.from(names).filter((name) => !left.has(name));
+  return names.filter((name) => !left.has(name));
 }
 
 function printExported(report: ExportReport, { reporter }: CliContext): void {
@@ -232,6 +208,9 @@ type SeenTagsCall = Pick<
   "settings" | "context"
 >;
 
+/** Maximum number of tags in a proposed command. */
+const mostNamed = 20;
+
 interface SeenTagsExport {
   /** The run's manifest with the result of each tag. */
   readonly manifest: Manifest;
@@ -251,11 +230,12 @@ export async function exportSeenTags(
   folder: string,
 ): Promise<SeenTagsExport> {
   const { settings, context } = call;
-  const seen = seenTags(manifest);
+  const { [otherNames]: uncounted = 0, ...seen } = manifest.tags;
+  const names = Object.keys(seen);
   let records: readonly TagExportRecord[];
   let fault: SeenTagsExport["fault"] = null;
   try {
-    const what = { names: () => seen.names, folder, runId: manifest.run_id };
+    const what = { names: () => names, folder, runId: manifest.run_id };
     const report = await exportTagLists(session, context, what);
     records = report.tags.map(({ name: tag, files, ...result }) =>
       Object.assign({ tag, files: files.map((file) => join(folder, file)) }, result),
@@ -263,13 +243,17 @@ export async function exportSeenTags(
     if (!settings.json) printExported(report, context);
   } catch (error) {
     fault = { error };
-    records = seen.names.map((tag) => failedRecord(tag, error));
-    context.reporter.print(afterwards(settings, manifest, folder));
+    records = names.map((tag) => failedRecord(tag, error));
+    const which = names.length > mostNamed ? ["NAME..."] : names;
+    const again = ["tags", "export", ...which, "-o", folder].map(shellWord).join(" ");
+    context.reporter.print(
+      `repute: the rows are done but their tag lists are not; to export them: repute ${again}`,
+    );
   }
-  if (seen.uncounted > 0) {
-    const uncounted = new ReputeError("too_many_tags", uncountedText(seen));
-    context.reporter.print(`repute: ${uncounted.message}`);
-    records = [...records, failedRecord(otherNames, uncounted)];
+  if (uncounted > 0) {
+    const text = `${uncounted} rows carry tags beyond the ${names.length} names that a run keeps; the lists of those tags are not exported`;
+    context.reporter.print(`repute: ${text}`);
+    records = [...records, failedRecord(otherNames, new ReputeError("too_many_tags", text))];
   }
   const failed = records.filter(({ status }) => status === "failed").length;
   const recorded: Manifest = {
@@ -303,15 +287,4 @@ function failedRecord(tag: string, error: unknown): TagExportRecord {
   const code: string = error instanceof ReputeError ? error.code : "unexpected";
   const nothing = { snapshot: null, total: null, added: null, removed: null, files: [] };
   return { tag, status: "failed", ...nothing, error: { code, message } };
-}
-
-function afterwards(
-  { output, stateDir }: SeenTagsCall["settings"],
-  manifest: Manifest,
-  folder: string,
-): string {
-  const state = stateDir === undefined ? "" : ` --state-dir ${shellWord(stateDir)}`;
-  const { isStdout, given } = output.named(startOf(manifest));
-  const which = isStdout ? "NAME..." : `--seen-in ${shellWord(given)}${state}`;
-  return `repute: the rows are done but their tag lists are not; to export them: repute tags export ${which} -o ${shellWord(folder)}`;
 }

@@ -1,9 +1,7 @@
-import manifest from "../../../../package.json" with { type: "json" };
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runToEnd } from "../../../../src/cli/command-line/command-line.js";
 import { InterruptedError } from "../../../../src/core/errors.js";
-import { packagePath } from "../../../../src/core/program.js";
 import { afterEach, describe, expect, test } from "vitest";
 import {
   reply,
@@ -50,20 +48,10 @@ async function doctor(args: readonly string[], env: Readonly<Record<string, stri
   return { code, stdout, of: (name: string) => checks.find(({ check }) => check === name) };
 }
 
-test("says that all optional packages are there, and where", async () => {
-  const { of } = await doctor(["--local"]);
-  expect(of("packages")).toEqual({
-    check: "packages",
-    status: "ok",
-    finding: `all ${Object.keys(manifest.peerDependencies).length} optional ones in ${packagePath("node_modules")}`,
-    remedy: null,
-  });
-});
-
 test("prints a line for each check and for each setting", async () => {
   const env = { HOME: await temporaryFolder() };
   const { stdout } = await runInProcess(["doctor", "--local"], { env });
-  expect(stdout).toMatch(/^ok {4}node {11}Node\.js \d/);
+  expect(stdout).toMatch(/^(?:ok {2}|warn) {2}state folder {3}\S.* free/);
   expect(stdout).toMatch(/^ok {4}service {8}answered in \d+ ms$/m);
   const [checks = "", settings = ""] = stdout.split("\n\n");
   for (const line of checks.split("\n")) expect(line).toMatch(/^(?:ok {2}|warn|fail) {2}\S/);
@@ -98,17 +86,17 @@ describe("the service", () => {
   });
 
   test.each([
-    [404, "", "fail", "check the address"],
-    [429, "", "warn", "lower --rate"],
-    [503, "", "warn", "lower --rate"],
-    [500, "", "fail", "run again later"],
-    [200, "<html>", "fail", "proxies"],
-  ])("that answers %d %s is reported once", async (status, body, wanted, remedy) => {
+    [404, "", "fail", "check the address", 1],
+    [429, "", "warn", "lower --rate", 1],
+    [503, "", "warn", "lower --rate", 1],
+    [500, "", "fail", "run again later", 1],
+    [200, "<html>", "fail", "proxies", 2],
+  ])("that answers %d %s is reported once", async (status, body, wanted, remedy, requests) => {
     const url = await serving([reply(status, body)]);
     const { of } = await doctor(["--intel-url", url]);
     expect(of("service")?.status).toBe(wanted);
     expect(of("service")?.remedy).toContain(remedy);
-    expect(server?.requests).toHaveLength(1);
+    expect(server?.requests).toHaveLength(requests);
   });
 
   test("that does not answer fails after --timeout", async () => {

@@ -114,7 +114,7 @@ describe("a table of a DuckDB file", () => {
     expect(await manifestOf(cwd, base)).toMatchObject({ output: { rows: 10 }, resumed });
   });
 
-  it("gets the lists of the addresses behind the tags of its rows, also afterwards", async () => {
+  it("gets the lists of the addresses behind the tags of its rows", async () => {
     const cwd = await temporaryFolder();
     const { code } = await runRepute(
       ["enrich", "--local", "-o", output, "--tag-ips", "lists", "--quiet"],
@@ -122,14 +122,8 @@ describe("a table of a DuckDB file", () => {
     );
     expect(code).toBe(0);
     const tags = Object.keys((await manifestOf(cwd, base)).tags);
-    const lists = await runRepute(
-      ["tags", "export", "--local", "--seen-in", output, "-o", "same", "--quiet"],
-      { cwd },
-    );
-    expect(lists.code).toBe(0);
     expect(tags.length).toBeGreaterThan(0);
     expect(await exportedTags(cwd, "lists")).toEqual(tags.sort());
-    expect(await exportedTags(cwd, "same")).toEqual(tags.sort());
   });
 });
 
