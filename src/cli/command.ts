@@ -84,18 +84,12 @@ interface CommandDefinition<Groups extends OptionGroups> extends Omit<
   readonly run: (call: CommandCall<SettingsOf<Groups>>) => Promise<number | void>;
 }
 
-/** The options of a command by section: the rare ones of all its groups are the last. */
+/** The options of a command by section. */
 export function optionSections({
   groups,
 }: Pick<Command, "groups">): readonly (readonly [title: string, specs: readonly OptionSpec[]])[] {
-  const sections = Object.entries(groups).map(
-    ([title, shape]) => [title, optionSpecs({ shape })] as const,
-  );
-  const rare = sections.flatMap(([, specs]) => specs.filter((spec) => spec.rare));
-  return [
-    ...sections.map(([title, specs]) => [title, specs.filter((spec) => !spec.rare)] as const),
-    ["Advanced", rare] as const,
-  ].filter(([, specs]) => specs.length > 0);
+  const sections = Object.entries(groups);
+  return sections.map(([title, shape]) => [title, optionSpecs({ shape })] as const);
 }
 
 /** Builds a command, with the options of config files. The cast is sound: `run` only gets settings that the command's schema accepted. */

@@ -15,8 +15,6 @@ interface OptionMeta {
   readonly repeats?: boolean | "list";
   /** `-h` lists the flag; `--help` lists all. */
   readonly common?: boolean;
-  /** `--help` lists the flag last, under *Advanced*. */
-  readonly rare?: boolean;
   /** The value is a secret: messages never show it, and config files must not contain it. */
   readonly secret?: boolean;
 }

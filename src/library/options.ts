@@ -60,7 +60,7 @@ class ClientShape {
 
 const ofLookup = lookupOptions.shape;
 
-export const clientSchema = z.strictObject({ ...new ClientShape(), ...ofLookup });
+export const clientSchema = z.strictObject(new ClientShape()).extend(ofLookup);
 
 /**
  * How a client reaches the service and what it asks. Beside the members here, the flags of
@@ -85,12 +85,9 @@ class FileShape {
   readonly onNotice = having<NonNullable<EnrichJob["onNotice"]>>("call", "a function").optional();
 }
 
-export const fileSchema = z.strictObject({
-  ...new FileShape(),
-  ...ofSource,
-  ...ofRun,
-  ...ofSink,
-});
+export const fileSchema = z
+  .strictObject(new FileShape())
+  .extend({ ...ofSource, ...ofRun, ...ofSink });
 
 /**
  * How `enrichFile` reads, runs and writes: the flags of `repute enrich`, with the same meaning and

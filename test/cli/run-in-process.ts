@@ -18,6 +18,6 @@ export async function runInProcess(
   const clock = new ManualClock();
   const context = { ...fakeContext(options), clock };
   const { stdout, stderr } = context;
-  const code = await clock.run(runToEnd(args, context, { debug: false }));
+  const code = await clock.run(runToEnd(args, context));
   return { code, stdout: stdout.text, stderr: stderr.text, pauses: clock.asked };
 }

@@ -115,7 +115,7 @@ async function typed(args: readonly string[], columns: number): Promise<string> 
   // Stops once it has printed its addresses.
   if (commandNamed(args) === "serve") fake.controller.abort();
   const context = { ...fake, stdout: screen, stderr: screen, reporter, clock };
-  await clock.run(runToEnd(args, context, { debug: false }));
+  await clock.run(runToEnd(args, context));
   // Without what is erased again.
   return screen.text.replaceAll(/[^\n]*\r\u001B\[K/g, "");
 }

@@ -71,7 +71,7 @@ function sharedText(shared: ReadonlyMap<string, SharedFlag>): string {
 function sharedSections(
   shared: ReadonlyMap<string, SharedFlag>,
 ): readonly (readonly [section: string, flags: readonly (readonly SharedFlag[])[]])[] {
-  const all = [...shared.values()].sort((a, b) => Number(a.spec.rare) - Number(b.spec.rare));
+  const all = [...shared.values()];
   const firsts = all.filter(
     ({ spec }, at) => all.findIndex((other) => other.spec.flag === spec.flag) === at,
   );

@@ -11,7 +11,7 @@ const pages = documentation();
 
 /** Flags of repute and of the benchmarks; the registry of errors writes --flag for any of them. */
 const flags = new Set(["help", "version", "h", "v", "V", "rows", "flag"]);
-const variables = new Set(["REPUTE_DEBUG", ...Object.values(secrets).map((each) => each.variable)]);
+const variables = new Set<string>(Object.values(secrets).map((each) => each.variable));
 
 beforeAll(async () => {
   for (const { options } of await loadCommands()) {

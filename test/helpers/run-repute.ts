@@ -76,7 +76,6 @@ async function runHere(
   const reporter = new Reporter(stderr);
   const lastSteps: (() => void)[] = [];
   const input = Readable.from([Buffer.from(stdin)], { objectMode: false });
-  const debug = process.env["REPUTE_DEBUG"] !== undefined;
   try {
     const context = {
       version: programInfo().version,
@@ -89,7 +88,7 @@ async function runHere(
       reporter,
       beforeExit: (step: () => void) => void lastSteps.push(step),
     };
-    const code = await runToEnd(args, context, { debug });
+    const code = await runToEnd(args, context);
     for (const step of lastSteps) step();
     return { code, signal: null, stdout: stdout.text, stderr: stderr.text };
   } finally {

@@ -21,20 +21,16 @@ export async function serveHere(
   const stderr = writing((text) => (said += text));
   let listening: (line: string) => void;
   const line = new Promise<string>((resolve) => (listening = resolve));
-  const ended = runToEnd(
-    ["serve", ...flags],
-    {
-      version: "0.0.0",
-      env,
-      stdin: () => process.stdin,
-      stdout: writing((text) => listening(text)),
-      stderr,
-      signal: controller.signal,
-      clock: systemClock,
-      reporter: new Reporter(stderr),
-    },
-    { debug: false },
-  );
+  const ended = runToEnd(["serve", ...flags], {
+    version: "0.0.0",
+    env,
+    stdin: () => process.stdin,
+    stdout: writing((text) => listening(text)),
+    stderr,
+    signal: controller.signal,
+    clock: systemClock,
+    reporter: new Reporter(stderr),
+  });
   const printed = await Promise.race([line, ended.then((code) => `ended with ${code}`)]);
   const origin = /http:\/\/[\d.]+:\d+/.exec(printed)?.[0];
   if (origin === undefined) throw new Error(`repute serve ${flags.join(" ")}: ${printed}`);

@@ -26,11 +26,10 @@ interface Ending {
 /** Runs the command line of this process, prints errors, and returns how to exit. */
 export async function runCommandLine(args: readonly string[]): Promise<Ending> {
   const reporter = new Reporter(process.stderr);
-  const debug = !["", "0"].includes(process.env["REPUTE_DEBUG"] ?? "");
   let endNow = (_code: number, _error: unknown): void => undefined;
   process.on("uncaughtException", (error) => {
     const code = exitCodeOfError(error);
-    printError(error, args, { reporter }, debug);
+    printError(error, args, reporter);
     endNow(code, error);
     process.exit(code);
   });
@@ -56,7 +55,6 @@ export async function runCommandLine(args: readonly string[]): Promise<Ending> {
   };
   try {
     const code = await runToEnd(args, context, {
-      debug,
       stdoutFault: () => stdout.fault(),
       onWatch: (end) => (endNow = end),
     });
@@ -77,7 +75,7 @@ async function codeOnceWritten(
   await written(process.stdout);
   const fault = stdout.fault();
   if (fault === null || fault instanceof OutputClosedError) return code;
-  printError(fault, args, { reporter }, false);
+  printError(fault, args, reporter);
   return exitCodeOfError(fault);
 }
 
@@ -136,8 +134,6 @@ export function abortOnBrokenOutput(
 const widestHelp = 100;
 
 interface EndOptions {
-  /** Include stack traces in errors. */
-  readonly debug: boolean;
   /** The fault of stdout, which may show only after the command has returned. */
   readonly stdoutFault?: () => Error | null;
   /** Receives a function that reports the end at once, for a process that has to exit. */
@@ -148,7 +144,7 @@ interface EndOptions {
 export async function runToEnd(
   args: readonly string[],
   context: CliContext,
-  { debug, stdoutFault = () => null, onWatch }: EndOptions,
+  { stdoutFault = () => null, onWatch }: EndOptions = {},
 ): Promise<number> {
   if (args[0] === completionFlag) {
     context.stdout.write(await complete(args.slice(1)));
@@ -168,7 +164,7 @@ export async function runToEnd(
   }
   if (error !== null) {
     code = exitCodeOfError(error);
-    printError(error, args, context, debug);
+    printError(error, args, context.reporter);
     // Other errors may end a command whose JSON is already printed.
     const isUnsaid = watch === null && error instanceof UsageError && wantsJson(line, context);
     if (isUnsaid) context.stdout.write(`${JSON.stringify(endingOfError(error, false))}\n`);
@@ -228,15 +224,9 @@ async function startWatch(
 }
 
 /** Prints an error. A reader that closed stdout is none. */
-function printError(
-  error: unknown,
-  args: readonly string[],
-  { reporter }: Pick<CliContext, "reporter">,
-  debug: boolean,
-): void {
+function printError(error: unknown, args: readonly string[], reporter: Reporter): void {
   reporter.clear();
-  if (error instanceof OutputClosedError) return;
-  reporter.error(error, { command: commandNamed(args), debug });
+  if (!(error instanceof OutputClosedError)) reporter.error(error, commandNamed(args));
 }
 
 /**

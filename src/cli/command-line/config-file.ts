@@ -209,8 +209,8 @@ function findConfigFile(env: Environment): string | null {
   return path !== null && existsSync(path) ? path : null;
 }
 
-/** Variables that set no option: the secrets, and the switch for stack traces. */
-const otherVariables = [...Object.values(secrets).map(({ variable }) => variable), "REPUTE_DEBUG"];
+/** Variables that set no option. */
+const otherVariables = Object.values(secrets).map(({ variable }) => variable);
 
 /** Settings given as environment variables. An empty variable counts as unset. */
 function settingsFromEnvironment(env: Environment, specs: readonly OptionSpec[]): GivenSettings {

@@ -90,7 +90,7 @@ async function briefHelp(command: Command, width: number): Promise<string> {
   const description = [firstSentence(command.description[0] ?? "")];
   return page([
     await helpPage(command, description, [["Flags", flags]], width),
-    examples(Object.entries(command.examples).slice(0, 2), width),
+    examples(Object.entries(command.examples), width),
     wrapText(`\`repute ${command.name} --help\` shows ${more}exit codes and variables.`, width),
   ]);
 }
@@ -126,7 +126,6 @@ function variablesOf({ options, variables = [] }: Command): Entries {
       "every flag has a variable: --item-column is REPUTE_ITEM_COLUMN, --no-header is REPUTE_HEADER=false",
     ],
     ["NO_COLOR", "1: no colours; FORCE_COLOR=1: colours in pipes and files, too"],
-    ["REPUTE_DEBUG", "1: print a stack trace with each error"],
   ];
 }
 

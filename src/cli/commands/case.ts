@@ -37,7 +37,6 @@ export const caseShowCommand = defineCommand({
   examples: {
     "repute case show case-2001 --local": "show a case of the embedded service",
     "repute case show 4711 --ops-url https://ops.example": "query the operations interface",
-    "repute case show 4711 | jq -r '.event_ips[]'": "print the IP addresses of its events",
   },
   exitCodes: quotaCode,
   run: async (call) => {
@@ -90,8 +89,6 @@ export const caseEnrichCommand = defineCommand({
       "try it with the embedded service, writing CSV to stdout",
     "repute case enrich 4711 -o case.csv --ops-url https://ops.example --intel-url https://intel.example/beta":
       "read the case from one service and look up its addresses with the other",
-    "repute case enrich 4711 -o case.csv --resume":
-      "continue an interrupted run, if the case has not changed",
   },
   exitCodes: jobExitCodes,
   run: enrichCase,

@@ -17,8 +17,6 @@ export const customersCommand = defineCommand({
     "repute customers --local": "list the customers of the embedded service",
     "repute customers --ops-url https://ops.example --access-token-file ~/.repute/ops-token":
       "query the operations interface",
-    "repute customers | jq -r 'select(.tenant_id == \"tenant-a\").customer_id'":
-      "print the customers of one tenant",
   },
   exitCodes: quotaCode,
   run: listCustomers,

@@ -69,7 +69,6 @@ export const extractCommand = defineCommand({
       "look up what a report names; REPUTE_INTEL_URL holds the service's address",
     "repute extract mails/ --recursive -o found.csv":
       "find the items of all files in a folder and its subfolders",
-    "zcat firewall.log.gz | repute extract - -o found.csv": "read from a pipe",
   },
   run: extract,
 });

@@ -73,8 +73,6 @@ export const planCommand = defineCommand({
   examples: {
     "repute plan dump.csv --rate 50/s --rate 10000/d":
       "count the requests, and the nights that the daily quota makes of them",
-    "repute plan hits.ndjson.gz --item-column source.ip --lookups triage":
-      "count the quick checks, and the queries at most",
     "repute plan dump.csv --cache ~/.cache/repute":
       "count only what is not cached; REPUTE_INTEL_URL holds the service's address",
   },

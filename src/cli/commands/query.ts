@@ -68,8 +68,6 @@ export const queryCommand = defineCommand({
       "look up an address and a domain with the embedded service",
     "repute query --json login.example.com | jq .query.tags":
       "extract the tags; REPUTE_INTEL_URL holds the service's address",
-    "cut -f1 suspects.tsv | repute query - > answers.ndjson":
-      "read items from a pipe, one per line",
   },
   run: (call) =>
     runOneOff(call, "query", [

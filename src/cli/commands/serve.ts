@@ -16,7 +16,6 @@ const groups = {
   Faults: faults,
   Webhooks: {
     timeout: option(apiOptions.shape.timeout, {
-      rare: false,
       description: "Timeout for one webhook call",
       value: "TIME",
     }),
@@ -45,10 +44,6 @@ export const serveCommand = defineCommand({
       "serve the sample dataset; then, in another terminal: repute query login.example.com --intel-url http://127.0.0.1:8080/beta",
     "repute serve --port 8080 --partial-rate 0.05 --unavailable-rate 0.03 --reset-rate 0.01":
       "rehearse a bad day, the same every time; --seed 2 gives another one",
-    "repute serve --port 8080 --synthetic 1":
-      "answers for every item, with invented verdicts, tags and networks",
-    "repute serve --port 8080 --api-key rehearsal-key --blocklist-field abusixMailBlocklist":
-      "behave like the deployed service: require the key, and use its name for the blocklist member",
   },
   exitCodes: endlessCodes,
   variables: [

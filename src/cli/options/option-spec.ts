@@ -47,8 +47,6 @@ function optionSpec(key: string, member: z.core.SomeType) {
     repeats: meta["repeats"] === "list" ? ("list" as const) : meta["repeats"] === true,
     /** Whether `-h` lists the flag. */
     common: meta["common"] === true,
-    /** Whether the help lists the flag last. */
-    rare: meta["rare"] === true,
     /** Whether the value is never shown and not allowed in config files. */
     secret: meta["secret"] === true,
     /** Stands for the value in the help: `NAME`, `csv|tsv`. */
@@ -122,7 +120,6 @@ export const cliOptions = z.strictObject({
     value: "FILE",
   }),
   profile: option(z.string().min(1).optional(), {
-    rare: true,
     description: 'Section under "profiles" in the config file. It overrides the rest of the file',
     value: "NAME",
   }),
@@ -143,7 +140,6 @@ export const unattendedOptions = z.strictObject({
     value: "URL",
   }),
   logFormat: option(z.enum(logFormats).default("text"), {
-    rare: true,
     description: "Format of stderr: text, or JSON lines with time, level and run id",
   }),
 });

@@ -146,7 +146,7 @@ export function printTable(
       const space = at === last ? "" : " ".repeat(widths[at]! - stringWidth(cell));
       const text =
         at === last ? wrapText(cell, room).replaceAll("\n", `\n${" ".repeat(column)}`) : cell;
-      return (row === 0 ? paint.title(text) : paint.cell(text, cell)) + space;
+      return paint(text, row === 0 ? null : cell) + space;
     });
     return `${padded.join(gap).trimEnd()}\n`;
   });
@@ -162,7 +162,7 @@ function printCards(screen: Screen, cards: readonly (readonly CardField[])[]): v
   const blocks = cards.map((fields) =>
     fields
       .map(([label, text]) => {
-        const value = paint.cell(shown(text), text);
+        const value = paint(shown(text), text);
         return `${labelledText(shown(label), value, column, room).trimEnd()}\n`;
       })
       .join(""),

@@ -67,23 +67,20 @@ export class Reporter {
     else this.print(`repute: ${oneLine(message)}${hint === null ? "" : `\n  ${hint}`}`);
   }
 
-  error(error: unknown, options: ErrorTextOptions): void {
+  /** @param command whose help to point to; null if unknown */
+  error(error: unknown, command: string | null): void {
     if (this.format === "text") {
-      const text = errorText(error, options);
+      const text = errorText(error, command);
       if (!this.#warned.has(text)) this.print(text);
       this.#warned.add(text);
-    } else this.log("error", messageOf(error), errorFields(error, options));
+    } else this.log("error", messageOf(error), errorFields(error));
   }
 
-  /**
-   * Prints whole lines above the progress line.
-   *
-   * @param paint adds colour once control characters are escaped
-   */
-  print(text: string, paint = (safe: string) => safe): void {
+  /** Prints whole lines above the progress line. */
+  print(text: string): void {
     if (this.format === "json") return this.log("info", text.replaceAll(/^repute: /gm, ""));
     const shown = printable(redactAddress(text));
-    const safe = paint(this.width === null ? shown : wrapLines(shown, this.width));
+    const safe = this.width === null ? shown : wrapLines(shown, this.width);
     this.#stream.write(`${this.#erase()}${safe}\n${this.#line}`);
   }
 
@@ -122,17 +119,10 @@ export class Reporter {
   }
 }
 
-interface ErrorTextOptions {
-  /** Command whose help to point to; null if unknown. */
-  readonly command: string | null;
-  readonly debug: boolean;
-}
-
 /** The message of an error, its hint, and where to find help. */
-function errorText(error: unknown, { command, debug }: ErrorTextOptions): string {
+function errorText(error: unknown, command: string | null): string {
   const help = `  see: repute ${command === null ? "" : `${command} `}--help`;
-  const lines = error instanceof UsageError ? [...explain(error), help] : explain(error);
-  return [...lines, ...(debug ? stacks(error) : [])].join("\n");
+  return [...explain(error), ...(error instanceof UsageError ? [help] : [])].join("\n");
 }
 
 function explain(error: unknown): readonly string[] {
@@ -150,7 +140,8 @@ function explain(error: unknown): readonly string[] {
   if (limit !== null) return [`repute: ${limit[0]}`, `  ${limit[1]}`];
   return [
     `repute: unexpected error: ${oneLine(messageOf(error))}`,
-    "  this is a bug in repute; REPUTE_DEBUG=1 shows the stack trace",
+    "  this is a bug in repute; please report it with these lines:",
+    ...stacksOf(error),
   ];
 }
 
@@ -158,14 +149,13 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Code, remedy and, for debugging, stacks of an error. */
-function errorFields(error: unknown, { debug }: ErrorTextOptions): LogFields {
-  const known = error instanceof ReputeError ? error : null;
-  const hint = known === null || known.hint === null ? null : redactAddress(known.hint);
-  return { code: known?.code ?? "unexpected", hint, ...(debug && { stack: stacks(error) }) };
+function errorFields(error: unknown): LogFields {
+  if (!(error instanceof ReputeError)) return { code: "unexpected", stack: stacksOf(error) };
+  return { code: error.code, hint: error.hint === null ? null : redactAddress(error.hint) };
 }
 
-function stacks(error: unknown): string[] {
+/** Where an error and its causes were thrown. */
+function stacksOf(error: unknown): string[] {
   const texts: string[] = [];
   for (let inner = error; inner instanceof Error; inner = inner.cause) {
     texts.push(inner.stack ?? inner.message);

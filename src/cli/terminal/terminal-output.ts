@@ -57,12 +57,6 @@ export function writePainted(stdout: TerminalStream, text: string): void {
   else stdout.write(text);
 }
 
-export interface Paint {
-  readonly title: (text: string) => string;
-  /** A cell: a verdict gets its colour, any other text stays plain. */
-  readonly cell: (text: string, value: string) => string;
-}
-
 /** Select Graphic Rendition (ECMA-48): red, yellow, blue. */
 const verdictColors: ReadonlyMap<string, number> = new Map([
   ["malicious", 31],
@@ -70,60 +64,28 @@ const verdictColors: ReadonlyMap<string, number> = new Map([
   ["listed", 34],
 ]);
 
-type Environment = Readonly<Record<string, string | undefined>>;
+const bold = 1;
 
-interface Painted {
+interface Screen {
   readonly stdout: TerminalStream;
-  readonly env: Environment;
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-const plain: Paint = { title: (text) => text, cell: (text) => text };
-
-const colored: Paint = {
-  title: (text) => styled(text, 1),
-  cell: (text, value) => {
-    const color = verdictColors.get(value);
-    return color === undefined ? text : styled(text, color);
-  },
-};
-
 /**
- * Whether to colour what goes to a stream. FORCE_COLOR and NO_COLOR decide, in that order, as in
- * Node.js; without them, whether the stream is a capable terminal.
+ * Paints texts of a table: titles (`value` null) and verdicts; any other text stays plain. FORCE_COLOR
+ * and NO_COLOR decide, in that order, as in Node.js; without them, whether stdout is a capable terminal.
  */
-export function usesColor(env: Environment, stream: TerminalStream): boolean {
+export function paintFor({ stdout, env }: Screen): (text: string, value: string | null) => string {
+  if (!usesColor(env, stdout)) return (text) => text;
+  return (text, value) => {
+    const style = value === null ? bold : verdictColors.get(value);
+    return style === undefined ? text : `\u001B[${style}m${text}\u001B[0m`;
+  };
+}
+
+function usesColor(env: Screen["env"], stream: TerminalStream): boolean {
   const forced = env["FORCE_COLOR"];
   if (forced !== undefined) return forced !== "0" && forced !== "false";
   if ((env["NO_COLOR"] ?? "") !== "") return false;
   return stream.isTTY === true && (env["TERM"] ?? "dumb") !== "dumb";
-}
-
-export function paintFor({ stdout, env }: Painted): Paint {
-  return usesColor(env, stdout) ? colored : plain;
-}
-
-/** Colours the verdicts that a run's summary starts with. */
-export function paintSummary(text: string): string {
-  return text.replaceAll(
-    /^((?: {2}verdict)? +)(malicious|suspicious|listed)(?= +[\d,]+ +[<>\d.]+%$)/gm,
-    (_, space: string, verdict: string) => space + colored.cell(verdict, verdict),
-  );
-}
-
-/** Prints a report's text in colour: its headings, and the verdicts that lines start with. */
-export function printReport(text: string, { stdout, env }: Painted): void {
-  const safe = printableData(text);
-  writePainted(stdout, usesColor(env, stdout) ? paintReport(safe) : safe);
-}
-
-function paintReport(text: string): string {
-  return text
-    .replaceAll(/(?<=\n\n)[^\n ][^\n]*(?=\n {2})/g, (title) => colored.title(title))
-    .replaceAll(/(?<=^ {2})(?:malicious|suspicious|listed|on a mail blocklist)(?= )/gm, (name) =>
-      colored.cell(name, name === "on a mail blocklist" ? "listed" : name),
-    );
-}
-
-function styled(text: string, style: number): string {
-  return `\u001B[${style}m${text}\u001B[0m`;
 }

@@ -32,7 +32,6 @@ export const apiOptions = z.strictObject({
     value: "URL",
   }),
   timeout: option(timeLimit.prefault("30s"), {
-    rare: true,
     description: "Timeout for one request, connect to last byte",
     value: "TIME",
   }),

@@ -34,13 +34,11 @@ const retryOptions = z.strictObject({
     value: "N",
   }),
   outagePatience: option(duration().prefault("10m"), {
-    rare: true,
     description:
       "How long to wait while every request fails, 15s at most before the first answer, 2s for a host name that cannot be resolved. The service is probed meanwhile; then the run stops and can be resumed",
     value: "TIME",
   }),
   partialRetries: option(wholeNumber(0, 100).prefault(2), {
-    rare: true,
     description: "How often to re-ask for a partial answer",
     value: "N",
   }),
@@ -55,7 +53,6 @@ export const lookupOptions = z.strictObject({
     value: "LIST",
   }),
   bogons: option(z.enum(["ask", "local"]).optional(), {
-    rare: true,
     description:
       "How to answer IP addresses in reserved ranges: local, without a request, or ask the service [default local, ask with --local]",
     value: "HOW",
@@ -67,7 +64,6 @@ export const lookupOptions = z.strictObject({
     repeats: true,
   }),
   urlQuery: option(z.enum(["keep", "strip"]).default("keep"), {
-    rare: true,
     description: "strip sends URLs without their query and fragment",
     value: "HOW",
   }),
@@ -78,7 +74,6 @@ export const lookupOptions = z.strictObject({
     value: "DIR",
   }),
   cacheTtl: option(duration().prefault("24h"), {
-    rare: true,
     description:
       "How long cached answers stay fresh. Partial answers expire after TTL/24, reserved ranges after 30 times the TTL",
     value: "TIME",

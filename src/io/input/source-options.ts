@@ -71,18 +71,15 @@ export const sourceOptions = z.strictObject({
     },
   ),
   comment: option(z.string().min(1).optional(), {
-    rare: true,
     description: "Skip lines that start with TEXT. By default # if the input starts with it",
     value: "TEXT",
   }),
   encoding: option(z.string().refine(isEncoding, { error: noEncoding }).optional(), {
-    rare: true,
     description:
       "Encoding of a text input, such as windows-1252, utf-16le or shift_jis [default: UTF-8, or UTF-16 with a byte order mark]",
     value: "NAME",
   }),
   sheet: option(z.string().min(1).optional(), {
-    rare: true,
     description: "Sheet of an Excel workbook [default: the first]",
     value: "NAME",
   }),

@@ -23,7 +23,6 @@ const prefixText = z
 
 /** Prefix of the added columns of an output that is read. */
 export const readPrefix = option(prefixText.optional(), {
-  rare: true,
   description: `Prefix of the added columns [default: as the manifest says, else ${defaultPrefix}]`,
   value: "TEXT",
 });
@@ -95,33 +94,27 @@ export const writingOptions = z.strictObject({
       "Write one row per kind and item, the first, for a lookup table. Repeated rows and rows without an item are counted, not written",
   }),
   prefix: option(prefixText.default(defaultPrefix), {
-    rare: true,
     description: "Prefix of the added columns",
     value: "TEXT",
   }),
   shape: option(z.enum(["flat", "nested"]).optional(), {
-    rare: true,
     description:
       "Shape of NDJSON output [default nested]. nested adds one member with the answer as received, flat adds the columns",
     value: "SHAPE",
   }),
   esAction: option(z.enum(esActions).optional(), {
-    rare: true,
     description:
       "Action of --to es-bulk [default index]. index replaces a document of the same _id; create, which data streams need, refuses it (409)",
   }),
   esId: option(z.enum(esIds).optional(), {
-    rare: true,
     description:
       "What the _id of --to es-bulk is from [default row]. row: the row's number and columns; item: its kind and item, so that a later night replaces the document, whatever its row",
   }),
   raw: option(z.boolean().default(false), {
-    rare: true,
     description:
       "Add the results as received as the last columns of flat output: query and quick check, as JSON text",
   }),
   tagIps: option(z.string().min(1).optional(), {
-    rare: true,
     description:
       "After the rows, export the IP addresses of every tag seen in the run to this folder. See repute tags export",
     value: "DIR",

@@ -17,7 +17,6 @@ import { UsageError } from "../../core/errors.js";
 /** When a run continues, and when it ends. */
 export const runOptions = z.strictObject({
   stateDir: option(z.string().min(1).optional(), {
-    rare: true,
     description:
       "Folder for the state and manifest of a run without an output file: stdout, tables [default $XDG_STATE_HOME/repute, else ~/.local/state/repute]",
     value: "DIR",

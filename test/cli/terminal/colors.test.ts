@@ -1,9 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  paintSummary,
-  usesColor,
-  TerminalOutput,
-} from "../../../src/cli/terminal/terminal-output.js";
+import { paintFor, TerminalOutput } from "../../../src/cli/terminal/terminal-output.js";
 import { printTable } from "../../../src/cli/terminal/data-output.js";
 import { FakeStream } from "../fake-context.js";
 
@@ -19,8 +15,8 @@ test.each([
   ["FORCE_COLOR in a pipe", { FORCE_COLOR: "1" }, pipe, true],
   ["FORCE_COLOR=0 on a terminal", { TERM: "xterm", FORCE_COLOR: "0" }, terminal, false],
   ["FORCE_COLOR with NO_COLOR", { FORCE_COLOR: "1", NO_COLOR: "1" }, pipe, true],
-] as const)("colours: %s", (_, env, stream, expected) => {
-  expect(usesColor(env, stream)).toBe(expected);
+] as const)("colours: %s", (_, env, stdout, expected) => {
+  expect(paintFor({ env, stdout })("title", null) !== "title").toBe(expected);
 });
 
 test("colours titles and verdicts of a table and escapes colour codes in its data", () => {
@@ -33,18 +29,5 @@ test("colours titles and verdicts of a table and escapes colour codes in its dat
     "^[31mmalicious^[0m  <U+001B>[31mx",
     "none       <U+001B>[31mx",
     "",
-  ]);
-});
-
-test("colours only the verdicts of a summary", () => {
-  const text = ["  verdict    malicious    2   20.0%", "             listed       1   <0.1%"];
-  const other = "  tags       malicious 3, listed 2";
-  const painted = paintSummary([...text, other].join("\n"))
-    .replaceAll("\u001B", "^")
-    .split("\n");
-  expect(painted).toEqual([
-    "  verdict    ^[31mmalicious^[0m    2   20.0%",
-    "             ^[34mlisted^[0m       1   <0.1%",
-    other,
   ]);
 });

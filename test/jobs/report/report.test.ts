@@ -107,18 +107,6 @@ test("says that the data is invented if the service says so, also after a retry 
   }
 });
 
-test.each([
-  ["nothing", {}, false],
-  ["FORCE_COLOR", { FORCE_COLOR: "1" }, true],
-])("colours headings and verdicts as %s says", async (_, env, isColored) => {
-  const cwd = await enriched();
-  const { stdout } = await runRepute(["report", "out.csv"], { cwd, env });
-  expect(stdout.includes("\u001B[1mVerdicts\u001B[0m\n  \u001B[31mmalicious\u001B[0m")).toBe(
-    isColored,
-  );
-  expect(stdout.includes("\u001B")).toBe(isColored);
-});
-
 /** A folder with two nights' outputs. */
 const nights = copiedFolder(enrichNights);
 

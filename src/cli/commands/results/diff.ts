@@ -55,10 +55,6 @@ export const diffCommand = defineCommand({
   examples: {
     "repute diff monday.csv tuesday.csv": "print a summary and the worst changes",
     "repute diff monday.csv tuesday.csv -o changes.csv": "write every change to a file",
-    "repute diff monday.parquet tuesday.parquet --exit-code || notify":
-      "run a command when something got worse",
-    "repute diff 'duckdb:intel.duckdb?table=nightly&run=ID' 'duckdb:intel.duckdb?table=nightly'":
-      "compare an earlier run in a table with the newest one",
   },
   exitCodes: { 3: "with --exit-code: an item got worse, or a new one has a verdict against it" },
   run: diff,

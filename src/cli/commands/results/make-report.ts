@@ -39,6 +39,8 @@ import { option } from "../../../core/options.js";
 import { readPrefix } from "../../../io/output/options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { cliOptions } from "../../options/option-spec.js";
+import { writeOut } from "../../terminal/data-output.js";
+import { printableData } from "../../../core/wording/printable.js";
 import { diffOutputs, type OutputDiff, comparedColumns } from "../../../jobs/diff/diff-outputs.js";
 
 /** Stands for the newest earlier output in `--against`. */
@@ -208,10 +210,6 @@ export const reportCommand = defineCommand({
     "repute report enriched.csv -o report.html": "write a page to open in a browser or to mail",
     "repute report enriched.csv --against monday.csv -o report.html":
       "add what changed since Monday",
-    "repute report nights/2026-01-02.csv --against previous":
-      "add what changed since the newest earlier night in the same folder",
-    "repute report 'duckdb:intel.duckdb?table=enriched' -o report.html":
-      "report on the last run in a table",
   },
   run: report,
 });
@@ -228,8 +226,7 @@ async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<voi
   const made = await tallied(output.given, reading, changes, signal);
   if (settings.output === undefined) {
     const { reportText } = await import("../../../jobs/report/text.js");
-    const { printReport } = await import("../../terminal/terminal-output.js");
-    return printReport(reportText(made, context.stdout.columns || 80), context);
+    return writeOut(context, printableData(reportText(made, context.stdout.columns || 80)));
   }
   await writeReportPage(settings.output, made);
   const { headline } = await import("../../../jobs/report/contents.js");

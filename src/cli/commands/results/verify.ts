@@ -28,8 +28,6 @@ export const verifyCommand = defineCommand({
   examples: {
     "repute verify enriched.csv": "print its counts, or how it differs from its manifest",
     "repute verify enriched.csv --quiet && load enriched.csv": "load a file only if it is intact",
-    "repute verify 'duckdb:intel.duckdb?table=enriched'":
-      "check the rows of the last run in a database",
   },
   exitCodes: { 1: "the output differs" },
   run: verify,

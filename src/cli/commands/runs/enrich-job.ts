@@ -247,14 +247,6 @@ export const enrichCommand = defineCommand({
       "try it with the embedded service: nothing leaves this machine",
     "repute enrich dump.csv -o enriched.csv --intel-url https://intel.example/beta":
       "query the service, with at most 100 requests per second",
-    "repute enrich reports/*.ndjson.gz more/ -o all.ndjson.gz --item-column source.ip":
-      "read several files and folders as one input, the item from a nested member; gzip on both sides",
-    "repute enrich 'duckdb:intel.duckdb?query=SELECT id, ioc FROM iocs' -o 'duckdb:intel.duckdb?table=nightly'":
-      "append the rows of a query to a table; also postgres://USER@HOST/DB?table=NAME, or FILE.parquet",
-    "zcat feed.tsv.gz | repute enrich --from tsv --no-header --comment '#' --lookups quick-check > feed.csv":
-      "read rows without a header from a pipe, do only the quick check, write to stdout",
-    "repute enrich dump.csv -o 'nights/{date}.csv' --report 'nights/{date}.html' --against previous --resume":
-      "in a crontab: continue an interrupted run, keep every night, show what changed since the last",
   },
   exitCodes: jobExitCodes,
   run: async (call) => {

@@ -4,7 +4,6 @@ import { type FailOn, brokenRows, lookedUp } from "../../../jobs/enrich/failure-
 import { exitCodes, exitCodeOfRun } from "../../../jobs/enrich/ending.js";
 import type { CommandCall } from "../../command.js";
 import { oneLine, labelled } from "../../../core/wording/printable.js";
-import { paintSummary, usesColor } from "../../terminal/terminal-output.js";
 import { madeUpText } from "../../../core/finding.js";
 import { countedWarning } from "../../../jobs/enrich/counters.js";
 import {
@@ -59,9 +58,7 @@ export async function printSummary(
     context.reporter.warning(countedRows(manifest, failOn, prefix));
   }
   if (json || quiet || context.reporter.format === "json") return;
-  const text = formatSummary(manifest, context.reporter.width ?? 100, settings);
-  const isColored = usesColor(context.env, context.stderr);
-  context.reporter.print(text, isColored ? paintSummary : undefined);
+  context.reporter.print(formatSummary(manifest, context.reporter.width ?? 100, settings));
 }
 
 /**

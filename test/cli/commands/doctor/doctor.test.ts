@@ -139,7 +139,7 @@ test("is interrupted by a signal", async () => {
   const url = await serving([silence()]);
   const env = { HOME: await temporaryFolder() };
   const context = fakeContext({ env });
-  const running = runToEnd(["doctor", "--intel-url", url], context, { debug: false });
+  const running = runToEnd(["doctor", "--intel-url", url], context);
   await expect.poll(() => server?.requests.length).toBe(1);
   context.controller.abort(new InterruptedError("SIGTERM"));
   expect(await running).toBe(143);

@@ -54,7 +54,6 @@ describe("enrich into a table", () => {
     const wrong = output.replace(/:[^:@/]+@/, ":wr0ng-secret@");
     const refused = await runRepute(["enrich", "in.csv", "-o", wrong, "--local", "--resume"], {
       cwd,
-      env: { REPUTE_DEBUG: "1" },
     });
     expect(refused.code).toBe(2);
     const whole = await enrichKilled({ server, cwd, args, kill: null });
