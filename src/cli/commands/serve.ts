@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import { apiOptions } from "../../client/api/options.js";
-import { option, wholeNumber } from "../../core/options.js";
+import { option } from "../../core/options.js";
 import type { FireWebhook } from "../../service/cases.js";
 import { serviceOptions } from "../../service/options.js";
 import { type CommandCall, defineCommand, endlessCodes, type SettingsOf } from "../command.js";
@@ -14,16 +13,6 @@ const groups = {
   Listening: { host, port },
   Answers: { dataset, synthetic, apiKey, blocklistField },
   Faults: faults,
-  Webhooks: {
-    timeout: option(apiOptions.shape.timeout, {
-      description: "Timeout for one webhook call",
-      value: "TIME",
-    }),
-    retries: option(wholeNumber(0, 100).prefault(2), {
-      description: "Retries of a webhook call after a network error or 5xx",
-      value: "N",
-    }),
-  },
   Run: {
     json: option(cliOptions.shape.json, { description: "Print the addresses as one JSON object" }),
     quiet: option(cliOptions.shape.quiet, { description: "Print no hint on stderr", alias: "q" }),
@@ -58,7 +47,7 @@ export const serveCommand = defineCommand({
 });
 
 async function serve({ settings, context }: CommandCall<SettingsOf<typeof groups>>): Promise<void> {
-  const { json, quiet: _, timeout, retries, ...own } = settings;
+  const { json, quiet: _, ...own } = settings;
   const { startService, sampleAccessToken, sampleCaseApiKey } =
     await import("../../service/service.js");
   const accessToken = context.env["REPUTE_ACCESS_TOKEN"] || sampleAccessToken;
@@ -66,7 +55,7 @@ async function serve({ settings, context }: CommandCall<SettingsOf<typeof groups
   const { clock, signal } = context;
   const fireWebhook: FireWebhook = async (webhook, caseContext) => {
     const apiKey = { origin: service.caseUrl, key: caseApiKey };
-    const options = { apiKey, retries, timeoutMs: timeout, clock, signal };
+    const options = { apiKey, retries: 2, timeoutMs: 30_000, clock, signal };
     const { sendWebhook } = await import("../../jobs/webhooks/send.js");
     const { status, error } = await sendWebhook(webhook, caseContext, options);
     return error === null ? { status } : { status, error: error.message };

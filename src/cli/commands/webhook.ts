@@ -1,4 +1,3 @@
-import { buffer } from "node:stream/consumers";
 import { z } from "zod";
 import { readPath } from "../../core/files/read-path.js";
 import { readJson } from "../../core/json-members.js";
@@ -8,7 +7,6 @@ import { option } from "../../core/options.js";
 import type { Webhook } from "../../jobs/webhooks/configuration.js";
 import { caseCallGroups, askService } from "../services/services.js";
 import { type CommandCall, type SettingsOf, defineCommand, quotaCode } from "../command.js";
-import type { CliContext } from "../terminal/cli-context.js";
 import { fileFault } from "../terminal/reporter.js";
 import { printRecords, wantsLines, writeOut, showRecord } from "../terminal/data-output.js";
 import { exitCodes } from "../../jobs/enrich/ending.js";
@@ -25,7 +23,7 @@ const webhookOptions = {
     value: "ID",
   }),
   context: option(z.string().min(1).optional(), {
-    description: "JSON file with a context, as printed by repute case context; - for stdin",
+    description: "JSON file with a context, as printed by repute case context",
     value: "FILE",
   }),
 };
@@ -49,23 +47,20 @@ async function chosenContext(call: Call): Promise<CaseContext | null> {
     const names = ["case", "context"].map((key) => call.given.get(key)?.name).join(" and ");
     throw new UsageError("case_and_context", `${names} exclude each other`, { hint: "keep one" });
   }
-  if (file !== undefined) return readContext(file, call.context);
-  if (id === undefined) return null;
   const { signal } = call.context;
+  if (file !== undefined) return readContext(file, signal);
+  if (id === undefined) return null;
   return askService("case", call, (client) => client.context(id, { signal }));
 }
 
-async function readContext(file: string, { stdin, signal }: CliContext): Promise<CaseContext> {
-  const name = file === "-" ? "stdin" : file;
-  const bytes = await (file === "-" ? buffer(stdin()) : readPath(file, { signal })).catch(
-    (error: unknown) => {
-      signal.throwIfAborted();
-      const message = `cannot read ${name}: ${fileFault(error)}`;
-      throw new UsageError("context_unreadable", message, { cause: error });
-    },
-  );
+async function readContext(file: string, signal: AbortSignal): Promise<CaseContext> {
+  const bytes = await readPath(file, { signal }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    const message = `cannot read ${file}: ${fileFault(error)}`;
+    throw new UsageError("context_unreadable", message, { cause: error });
+  });
   const { value, fault } = readJson(bytes);
-  if (fault !== null) throw new UsageError("context_json", `the context ${name} ${fault}`);
+  if (fault !== null) throw new UsageError("context_json", `the context ${file} ${fault}`);
   const { caseContextSchema } = await import("../../client/api/calls.js");
   const parsed = caseContextSchema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -73,7 +68,7 @@ async function readContext(file: string, { stdin, signal }: CliContext): Promise
   const place = issue?.path.join(".") ?? "";
   throw new UsageError(
     "context_schema",
-    `the context ${name} must be a JSON object${place === "" ? "" : `; wrong at ${place}`}`,
+    `the context ${file} must be a JSON object${place === "" ? "" : `; wrong at ${place}`}`,
     { hint: "to print one: repute case context ID" },
   );
 }
@@ -93,8 +88,6 @@ export const webhookCheckCommand = defineCommand({
   examples: {
     "repute webhook check samples/webhooks/notify-crm.json":
       "check the structure, the address and the syntax of fields",
-    "repute webhook check notify.json --context context.json":
-      "check the fields against a saved context",
     "repute webhook check notify.json --case 4711 --case-url https://cases.example":
       "check against the context of a case; REPUTE_CASE_API_KEY holds the key",
   },
