@@ -160,9 +160,9 @@ describe("case", () => {
     });
   });
 
-  test("enrich keeps the case as received in the shape ecs", async () => {
-    const args = ["case", "enrich", "case-2001", "--local", "--quiet", "--to", "ecs"];
-    const [row] = records((await runInProcess(args)).stdout);
+  test("enrich keeps the case as received in the shape es-bulk", async () => {
+    const args = ["case", "enrich", "case-2001", "--local", "--quiet", "--to", "es-bulk"];
+    const [, row] = records((await runInProcess(args)).stdout);
     const input = {
       ip: "192.0.2.1",
       event_count: 42,

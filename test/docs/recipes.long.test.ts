@@ -133,7 +133,7 @@ export const verdicts = {
 
 async function addFormat(): Promise<void> {
   await create("io/formats/verdicts", verdictsFormat);
-  await change("io/formats/types", ['"ndjson", "ecs",', '"ndjson", "verdicts", "ecs",']);
+  await change("io/formats/types", ['"ndjson", "stix",', '"ndjson", "verdicts", "stix",']);
   await change("io/formats/registry", [
     "export const formats = {",
     'import { verdicts } from "./verdicts.js";\nexport const formats = {\n  verdicts,',

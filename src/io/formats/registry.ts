@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { csv, tsv } from "./csv/csv.js";
 import { ndjson } from "./ndjson/ndjson.js";
-import { ecs, esBulk } from "./shapes/ecs.js";
+import { esBulk } from "./shapes/es-bulk.js";
 import { stix } from "./shapes/stix.js";
 import { text } from "./text.js";
 import {
@@ -21,7 +21,6 @@ export const formats = {
   json: { ...ndjson, extensions: ["json"] },
   ndjson,
   text,
-  ecs,
   stix,
   "es-bulk": esBulk,
 } satisfies Record<SourceFormat, ReadableFormat> & Record<SinkFormat, WritableFormat>;

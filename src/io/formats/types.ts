@@ -8,7 +8,7 @@ import type { Delimiter } from "./reading/sample.js";
 
 export const sourceFormats = ["csv", "tsv", "json", "ndjson", "text"] as const;
 
-export const sinkFormats = ["csv", "tsv", "ndjson", "ecs", "stix", "es-bulk"] as const;
+export const sinkFormats = ["csv", "tsv", "ndjson", "stix", "es-bulk"] as const;
 
 export type SourceFormat = (typeof sourceFormats)[number];
 export type SinkFormat = (typeof sinkFormats)[number];

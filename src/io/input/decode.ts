@@ -31,7 +31,7 @@ export async function decode(
   ({ head, chunks } = await peek(chunks, showsKind));
   if (looksLikeWorkbook(head)) {
     const { workbookRows } = await import("./workbook-rows.js");
-    return { chunks: await workbookRows(chunks, name, sheet), mark: 0 };
+    return { chunks: workbookRows(chunks, name, sheet), mark: 0 };
   }
   if (sheet !== undefined) {
     throw new UsageError(

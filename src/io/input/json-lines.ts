@@ -23,7 +23,7 @@ export async function* jsonLines(
   let held: Buffer[] = [];
   let length = 0;
   for await (const chunk of chunks) {
-    const lines = document.read(chunk);
+    const lines = Buffer.from(document.read(chunk), "latin1");
     length += lines.length;
     for (let at = 0; at < lines.length; at += pieceBytes) {
       held.push(lines.subarray(at, at + pieceBytes));
@@ -36,42 +36,29 @@ export async function* jsonLines(
   yield* held;
 }
 
-/** Bytes that structure a JSON document. */
-const byte = {
-  tab: 0x09,
-  lineFeed: 0x0a,
-  return: 0x0d,
-  space: 0x20,
-  quote: 0x22,
-  comma: 0x2c,
-  colon: 0x3a,
-  backslash: 0x5c,
-  openList: 0x5b,
-  closeList: 0x5d,
-  openObject: 0x7b,
-  closeObject: 0x7d,
-} as const;
-
-function isBracket(code: number): boolean {
-  return (
-    code === byte.openList ||
-    code === byte.closeList ||
-    code === byte.openObject ||
-    code === byte.closeObject
-  );
+/** A value of the list of rows, as far as it is read. */
+interface RowText {
+  text: string;
+  /** Its bytes, with spaces and line ends. */
+  length: number;
+  readonly line: number;
+  readonly place: string;
 }
-
-/** A value of the list of rows. */
-type RowKind = "object" | "text" | "scalar";
 
 /** Longest name or text at the top that is looked at. */
 const mostText = 100;
 
-/** Reads a JSON document as the lines of NDJSON. */
+const tokens = /[^ \t\r\n"[\]{},]+|[ \t\r]+|[^]/y;
+const textPieces = /[^"\\\r\n]+|[^]/y;
+
+/**
+ * Finds where the rows of a JSON document begin and end: they are what commas separate in its list.
+ * Bytes are characters here.
+ */
 class JsonDocument {
   readonly #name: string;
   /** Brackets that are open. */
-  readonly #open: number[] = [];
+  readonly #open: string[] = [];
   #isOver = false;
   /** Depth of the list of rows while it is open; else 0. */
   #rowsDepth = 0;
@@ -81,169 +68,147 @@ class JsonDocument {
   #isUndecided = false;
   #emptyLists = 0;
   #rows = 0;
-  #expects: "value" | "comma" = "value";
-  #row: RowKind | null = null;
-  #rowPlace = "";
+  /** Null between two rows. */
+  #row: RowText | null = null;
+  #hasGap = false;
   #inText = false;
   #isEscaped = false;
-  /** Whether spaces end a number or word inside a row. */
-  #inWord = false;
-  #hasGap = false;
   /** The text that is read at the top of an object, and the one before. */
   #text = "";
   #before = "";
   #line = 1;
-  /** Offset of the line, and of the chunk. */
   #lineStart = 0;
-  #offset = 0;
   #at = 0;
   #linesWritten = 0;
-  #out = Buffer.alloc(64);
-  #length = 0;
+  #out = "";
 
   constructor(name: string) {
     this.#name = name;
   }
 
-  /** The rows in a chunk, as lines. */
-  read(chunk: Buffer): Buffer {
-    this.#length = 0;
-    for (let at = 0; at < chunk.length; at++) {
-      this.#at = this.#offset + at;
-      const code = chunk[at]!;
-      if (this.#inText) this.#readText(code);
-      else if (code === byte.lineFeed) this.#endLine();
-      else if (code === byte.space || code === byte.tab || code === byte.return) this.#readSpace();
-      else if (this.#rowsDepth > 0 && this.#open.length === this.#rowsDepth) this.#readRows(code);
-      else this.#readValue(code);
+  /** The rows that end in a chunk, as lines. */
+  read(chunk: Buffer): string {
+    const bytes = chunk.toString("latin1");
+    this.#out = "";
+    for (let at = 0; at < bytes.length;) {
+      const pattern = this.#inText ? textPieces : tokens;
+      pattern.lastIndex = at;
+      const token = this.#isEscaped ? bytes[at]! : pattern.exec(bytes)![0];
+      if (this.#inText) this.#readText(token);
+      else if (token.trim() === "") this.#readSpace(token);
+      else this.#readToken(token);
+      at += token.length;
+      this.#at += token.length;
     }
-    this.#offset += chunk.length;
-    return Buffer.from(this.#out.subarray(0, this.#length));
+    if (this.#row === null) this.#writeLinesBefore(this.#line);
+    return this.#out;
   }
 
   /** Checks that the document is complete. */
   end(): void {
-    this.#at = this.#offset;
     if (this.#row !== null)
-      throw this.#fault(`it ends inside the value that begins on ${this.#rowPlace}`);
+      throw this.#fault(`it ends inside the value that begins on ${this.#row.place}`);
     if (!this.#isOver) throw this.#fault("it ends before its last bracket is closed");
-    if (this.#list === null && this.#emptyLists !== 1)
-      throw this.#notRows("JSON without a list of objects");
+    if (this.#list === null && this.#emptyLists !== 1) throw this.#notRows(noList);
   }
 
-  #readText(code: number): void {
+  #readText(token: string): void {
     // Any other control character spoils the row alone.
-    if (code === byte.lineFeed || code === byte.return) {
-      throw this.#fault("a text is not closed on its line");
-    }
-    if (this.#row !== null) this.#write(code);
-    if (this.#isEscaped) this.#isEscaped = false;
-    else if (code === byte.backslash) this.#isEscaped = true;
-    else if (code === byte.quote) this.#endText();
-    else if (this.#open.length === 1 && this.#text.length < mostText) {
-      this.#text += String.fromCharCode(code);
-    }
-  }
-
-  #endText(): void {
-    this.#inText = false;
-    if (this.#row === "text") {
-      this.#write(byte.closeObject);
-      this.#endRow();
-    }
-    if (this.#row === null && this.#before === "type" && this.#text === "bundle") {
+    if (token === "\n" || token === "\r") throw this.#fault("a text is not closed on its line");
+    this.#addToRow(token);
+    if (this.#isEscaped || token === "\\") this.#isEscaped = !this.#isEscaped;
+    else if (token === '"') this.#inText = false;
+    else if (this.#open.length === 1) this.#text = (this.#text + token).slice(0, mostText);
+    if (!this.#inText && this.#row === null && `${this.#before} ${this.#text}` === "type bundle") {
       throw this.#notRows("a STIX bundle");
     }
   }
 
-  #startText(): void {
-    this.#before = this.#text;
-    this.#text = "";
-    this.#inText = true;
-  }
-
-  #endLine(): void {
-    if (this.#row !== null && this.#line - this.#linesWritten > limits.recordBytes)
-      throw this.#fault(`the value that begins on ${this.#rowPlace} has too many lines`);
+  #readSpace(token: string): void {
+    this.#addToRow("", token.length);
+    this.#hasGap = true;
+    if (token !== "\n") return;
     this.#line += 1;
     this.#lineStart = this.#at + 1;
-    this.#readSpace();
-    if (this.#row === null) this.#writeLinesRead();
   }
 
-  #readSpace(): void {
-    if (this.#row === "scalar") this.#endRow();
-    this.#hasGap = this.#inWord;
+  #readToken(token: string): void {
+    if (this.#isOver) throw this.#fault("the document has ended here, but more follows");
+    if (this.#isUndecided) this.#decide(token);
+    if (this.#rowsDepth > 0 && this.#open.length === this.#rowsDepth) this.#readBetween(token);
+    if (this.#hasGap) this.#addToRow(" ", 0);
+    this.#hasGap = false;
+    this.#addToRow(token);
+    if (token === '"') {
+      this.#inText = true;
+      this.#before = this.#text;
+      this.#text = "";
+    } else if (token === "{" || token === "[") this.#enter(token);
+    else if (token === "}" || token === "]") this.#close(token);
+    else if (this.#open.length === 0) throw this.#notRows(noList);
+  }
+
+  /** Whether the list that begins holds the rows. */
+  #decide(token: string): void {
+    this.#isUndecided = false;
+    if (token === "]") this.#emptyLists += 1;
+    if (token !== "{") return;
+    if (this.#list !== null) {
+      throw this.#notRows(
+        `JSON with several lists of objects ("${this.#list}" and "${this.#text}")`,
+      );
+    }
+    this.#list = this.#text;
+    this.#rowsDepth = 2;
+  }
+
+  /** Reads a token between the values of the list of rows. */
+  #readBetween(token: string): void {
+    const row = this.#row;
+    if (token === "," || token === "]") {
+      const isEmpty = token === "]" && this.#rows === 0;
+      if (row !== null) this.#writeRow(row);
+      else if (!isEmpty) throw this.#fault("a value is missing");
+      this.#row = null;
+      return;
+    }
+    if (row !== null) {
+      if (/[}\]"]$/.test(row.text)) throw this.#fault("a comma is missing");
+      return;
+    }
+    if (this.#rows === 0 && token !== "{" && token !== '"') {
+      throw this.#notRows(token === "[" ? "a list of lists" : "a list without objects");
+    }
+    this.#rows += 1;
+    this.#row = { text: "", length: 0, line: this.#line, place: this.#place() };
+    this.#hasGap = false;
+  }
+
+  #addToRow(token: string, length = token.length): void {
+    const row = this.#row;
+    if (row === null) return;
+    row.text += token;
+    row.length += length;
+    if (row.length <= limits.recordBytes) return;
+    throw this.#fault(`the value that begins on ${row.place} is longer than the limit of 16 MiB`);
+  }
+
+  #writeRow({ text, line }: RowText): void {
+    this.#writeLinesBefore(line);
+    this.#out += `${text.startsWith('"') ? `{"item":${text}}` : text}\n`;
+    this.#linesWritten += 1;
   }
 
   /** Writes as many line ends as were read, so that the next row keeps its line. */
-  #writeLinesRead(): void {
-    for (; this.#linesWritten < this.#line - 1; this.#linesWritten++) this.#write(byte.lineFeed);
+  #writeLinesBefore(line: number): void {
+    const missing = Math.max(0, line - 1 - this.#linesWritten);
+    this.#out += "\n".repeat(missing);
+    this.#linesWritten += missing;
   }
 
-  /** Reads a byte between the rows. */
-  #readRows(code: number): void {
-    if (code === byte.comma || code === byte.closeList) {
-      if (this.#row === "scalar") this.#endRow();
-      const isEmpty = code === byte.closeList && this.#rows === 0;
-      if (this.#expects === "value" && !isEmpty) throw this.#fault("a value is missing");
-      this.#expects = "value";
-      if (code === byte.closeList) this.#close(code);
-    } else if (this.#row === "scalar") {
-      this.#write(code);
-    } else {
-      if (this.#expects === "comma") throw this.#fault("a comma is missing");
-      this.#startRow(code);
-    }
-  }
-
-  #startRow(code: number): void {
-    const isObject = code === byte.openObject;
-    const isText = code === byte.quote;
-    const isList = code === byte.openList;
-    if (this.#rows === 0 && !isObject && !isText) {
-      throw this.#notRows(isList ? "a list of lists" : "a list without objects");
-    }
-    this.#rows += 1;
-    this.#row = isText ? "text" : isObject || isList ? "object" : "scalar";
-    this.#rowPlace = this.#place();
-    if (isText) {
-      for (const part of Buffer.from('{"item":')) this.#write(part);
-      this.#startText();
-    }
-    this.#write(code);
-    if (isObject || isList) this.#open.push(code);
-  }
-
-  #endRow(): void {
-    this.#row = null;
-    this.#expects = "comma";
-    this.#write(byte.lineFeed);
-    this.#linesWritten += 1;
-    this.#writeLinesRead();
-  }
-
-  /** Reads a byte outside the list of rows, or inside a row. */
-  #readValue(code: number): void {
-    if (this.#isOver) throw this.#fault("the document has ended here, but more follows");
-    if (this.#isUndecided && this.#decide(code)) return this.#readRows(code);
-    const isWord =
-      code !== byte.comma && code !== byte.colon && code !== byte.quote && !isBracket(code);
-    if (this.#row !== null) {
-      if (isWord && this.#hasGap) this.#write(byte.space);
-      this.#write(code);
-    }
-    this.#inWord = isWord;
-    this.#hasGap = false;
-    if (code === byte.quote) this.#startText();
-    else if (code === byte.openObject || code === byte.openList) this.#enter(code);
-    else if (code === byte.closeObject || code === byte.closeList) this.#close(code);
-    else if (this.#open.length === 0) throw this.#notRows("JSON without a list of objects");
-  }
-
-  #enter(code: number): void {
-    const depth = this.#open.push(code);
-    if (this.#row !== null || code !== byte.openList) return;
+  #enter(bracket: string): void {
+    const depth = this.#open.push(bracket);
+    if (this.#row !== null || bracket !== "[") return;
     if (depth === 1) {
       this.#list = "";
       this.#rowsDepth = 1;
@@ -252,38 +217,11 @@ class JsonDocument {
     }
   }
 
-  /** Whether the list that begins holds the rows. */
-  #decide(code: number): boolean {
-    this.#isUndecided = false;
-    if (code === byte.closeList) this.#emptyLists += 1;
-    if (code !== byte.openObject) return false;
-    if (this.#list !== null) {
-      throw this.#notRows(
-        `JSON with several lists of objects ("${this.#list}" and "${this.#text}")`,
-      );
-    }
-    this.#list = this.#text;
-    this.#rowsDepth = 2;
-    return true;
-  }
-
-  #close(code: number): void {
-    const opened = this.#open.pop();
-    if ((opened === byte.openList) !== (code === byte.closeList) || opened === undefined) {
-      const right = opened === byte.openList ? "]" : "}";
-      throw this.#fault(`${String.fromCharCode(code)} stands where ${right} belongs`);
-    }
-    const depth = this.#open.length;
-    if (depth < this.#rowsDepth) this.#rowsDepth = 0;
-    else if (depth === this.#rowsDepth && this.#row !== null) this.#endRow();
-    this.#isOver = depth === 0;
-  }
-
-  #write(code: number): void {
-    if (this.#length === this.#out.length) {
-      this.#out = Buffer.concat([this.#out], this.#length * 2);
-    }
-    this.#out[this.#length++] = code;
+  #close(bracket: string): void {
+    const right = this.#open.pop() === "[" ? "]" : "}";
+    if (right !== bracket) throw this.#fault(`${bracket} stands where ${right} belongs`);
+    if (this.#open.length < this.#rowsDepth) this.#rowsDepth = 0;
+    this.#isOver = this.#open.length === 0;
   }
 
   #place(): string {
@@ -303,3 +241,5 @@ class JsonDocument {
     );
   }
 }
+
+const noList = "JSON without a list of objects";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../core/clock.js";
 import { type InputValue, cellOf, jsonOf } from "../formats/input-values.js";
-import { uniqueNames } from "../formats/ndjson/ndjson.js";
+import { memberKeys } from "../formats/ndjson/ndjson.js";
 import type { InputType } from "../formats/typed-column.js";
 
 /**
@@ -62,9 +62,4 @@ export function copyLine(
   }
   const keys = memberKeys(columns);
   return (row) => `{${keys.map((key, at) => key + jsonOf(row[at] ?? null)).join(",")}}\n`;
-}
-
-/** The start of each member, `"name":`. A repeated name gets a number. */
-export function memberKeys(columns: readonly string[]): readonly string[] {
-  return uniqueNames(columns).map((name) => `${JSON.stringify(name)}:`);
 }

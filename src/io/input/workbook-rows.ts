@@ -3,6 +3,7 @@ import { crc32, createInflateRaw } from "node:zlib";
 import type { SaxesParser } from "saxes";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
 import { loadDriver } from "../../core/load-driver.js";
+import { csvPieces } from "../formats/csv/csv-writer.js";
 
 /** A compressed workbook is read into memory, up to this size. */
 const mostBytes = 256 * 1024 * 1024;
@@ -15,43 +16,52 @@ const mostBytes = 256 * 1024 * 1024;
  * @throws UsageError `input_binary`, `sheet_not_found`, `driver_missing`
  * @throws FatalError `input_workbook`
  */
-export async function workbookRows(
+export async function* workbookRows(
   chunks: AsyncGenerator<Buffer>,
   name: string,
   sheet: string | undefined,
-): Promise<AsyncGenerator<Buffer>> {
-  const { SaxesParser } = await loadDriver(
+): AsyncGenerator<Buffer> {
+  const { SaxesParser: Parser } = await loadDriver(
     "saxes",
     () => import("saxes"),
     "reading an Excel workbook",
   );
-  const newParser = (): SaxesParser => new SaxesParser({ xmlns: false });
+  const parserOf: ParserOf = (open, close) => {
+    const parser = new Parser({ xmlns: false });
+    // Some programs write `x:row`.
+    const localName = (tag: string): string => tag.slice(tag.indexOf(":") + 1);
+    let text = "";
+    parser.on("opentag", (tag) => {
+      text = "";
+      open(localName(tag.name), tag.attributes as Attributes);
+    });
+    parser.on("text", (piece) => (text += piece));
+    parser.on("closetag", (tag) => {
+      close(localName(tag.name), text);
+      text = "";
+    });
+    return parser;
+  };
   const archive = await collect(chunks, name);
   try {
-    const files = filesIn(archive);
-    const xmlOf = async (path: string): Promise<string> =>
-      files.has(path) ? text(contentOf(files, path)) : "";
-    const workbook = await xmlOf("xl/workbook.xml");
-    const styles = await xmlOf("xl/styles.xml");
-    const targets = elements(newParser(), await xmlOf(relationships), "Relationship");
-    const { id, date1904 } = sheetIn(newParser, workbook, name, sheet);
-    const target = targets.find(({ Id }) => Id === id)?.["Target"] ?? "";
-    const facts: SheetFacts = {
-      texts: textsOf(newParser(), await xmlOf("xl/sharedStrings.xml")),
-      dates: dateStyles(
-        elements(newParser(), styles, "xf", "cellXfs"),
-        elements(newParser(), styles, "numFmt"),
-      ),
-      is1904: ["1", "true"].includes(date1904),
-    };
-    const path = target.startsWith("/") ? target.slice(1) : `xl/${target}`;
-    return rowsOf(new SheetReader(newParser(), facts), contentOf(files, path), name);
+    yield* rowsIn(filesIn(archive), parserOf, { name, sheet });
   } catch (error) {
-    throw unreadable(name, error);
+    if (error instanceof ReputeError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new FatalError("input_workbook", `${name} is a damaged workbook: ${reason}`, {
+      cause: error,
+      hint: "save it again, or save the sheet as CSV",
+    });
   }
 }
 
-const relationships = "xl/_rels/workbook.xml.rels";
+type Attributes = Readonly<Record<string, string>>;
+
+/** Makes a parser that calls `close` with the text before the end of an element. */
+type ParserOf = (
+  open: (name: string, attributes: Attributes) => void,
+  close: (name: string, text: string) => void,
+) => SaxesParser;
 
 async function collect(chunks: AsyncGenerator<Buffer>, name: string): Promise<Buffer> {
   const pieces: Buffer[] = [];
@@ -67,23 +77,6 @@ async function collect(chunks: AsyncGenerator<Buffer>, name: string): Promise<Bu
   return Buffer.concat(pieces);
 }
 
-async function* rowsOf(
-  reader: SheetReader,
-  content: AsyncGenerator<Buffer>,
-  name: string,
-): AsyncGenerator<Buffer> {
-  const decoder = new TextDecoder();
-  try {
-    for await (const xml of content) {
-      const rows = reader.read(decoder.decode(xml, { stream: true }));
-      if (rows !== "") yield Buffer.from(rows);
-    }
-    reader.end();
-  } catch (error) {
-    throw unreadable(name, error);
-  }
-}
-
 /** A file of an archive. */
 interface PackedFile {
   readonly bytes: Buffer;
@@ -91,11 +84,13 @@ interface PackedFile {
   readonly crc: number;
 }
 
+type Files = ReadonlyMap<string, PackedFile>;
+
 /**
  * The files of a ZIP archive, from its central directory (APPNOTE.TXT, 4.3.7, 4.3.12 and 4.3.14 to
  * 4.3.16). Programs that write as they go use the fields of ZIP64 for small files, too.
  */
-function filesIn(archive: Buffer): ReadonlyMap<string, PackedFile> {
+function filesIn(archive: Buffer): Files {
   const files = new Map<string, PackedFile>();
   const end = archive.lastIndexOf("PK\u0005\u0006", undefined, "latin1");
   if (end === -1) throw new Error("it is cut off");
@@ -143,10 +138,7 @@ function numberAt(bytes: Buffer, at: number): number {
   return Number(bytes.readBigUInt64LE(at));
 }
 
-async function* contentOf(
-  files: ReadonlyMap<string, PackedFile>,
-  path: string,
-): AsyncGenerator<Buffer> {
+async function* contentOf(files: Files, path: string): AsyncGenerator<Buffer> {
   const file = files.get(path);
   if (file === undefined) throw new Error(`it has no file ${path}`);
   let checksum = 0;
@@ -158,156 +150,143 @@ async function* contentOf(
   if (checksum !== file.crc) throw new Error(`the checksum of ${path} does not match`);
 }
 
-function sheetIn(
-  newParser: () => SaxesParser,
-  workbook: string,
-  input: string,
-  wanted: string | undefined,
-): { readonly id: string | undefined; readonly date1904: string } {
-  if (workbook === "") {
-    throw new UsageError(
-      "input_binary",
-      `${input} is an Office document without sheets; repute reads CSV, TSV, NDJSON and lists of items`,
-      { hint: "convert it to one of these" },
-    );
-  }
-  const sheets = elements(newParser(), workbook, "sheet");
-  const [properties] = elements(newParser(), workbook, "workbookPr");
-  const found = wanted === undefined ? sheets[0] : sheets.find(({ name }) => name === wanted);
-  if (found !== undefined) return { id: found["r:id"], date1904: properties?.["date1904"] ?? "" };
-  const names = sheets.map(({ name }) => JSON.stringify(name)).join(", ");
-  throw new UsageError(
-    "sheet_not_found",
-    `${input} has no sheet ${JSON.stringify(wanted ?? "")}; it has ${names}`,
-    { hint: "name one of them with --sheet" },
-  );
-}
-
-/** The attributes of elements of a name, anywhere or in another one. */
-function elements(
-  parser: SaxesParser,
-  xml: string,
-  name: string,
-  within: string | null = null,
-): readonly Readonly<Record<string, string>>[] {
-  const found: Record<string, string>[] = [];
-  let depth = within === null ? 1 : 0;
-  parser.on("opentag", (tag) => {
-    if (localName(tag.name) === within) depth += 1;
-    if (localName(tag.name) === name && depth > 0) found.push(tag.attributes);
-  });
-  parser.on("closetag", (tag) => {
-    if (localName(tag.name) === within) depth -= 1;
-  });
-  if (xml !== "") parser.write(xml).close();
-  return found;
-}
-
-function unreadable(name: string, error: unknown): ReputeError {
-  if (error instanceof ReputeError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  return new FatalError("input_workbook", `${name} is a damaged workbook: ${reason}`, {
-    cause: error,
-    hint: "save it again, or save the sheet as CSV",
-  });
-}
-
 interface SheetFacts {
   readonly texts: readonly string[];
   readonly dates: readonly boolean[];
   readonly is1904: boolean;
 }
 
-/** Converts the XML of a sheet into CSV. A row that is missing is a blank line. */
-class SheetReader {
-  readonly #parser: SaxesParser;
-  readonly #facts: SheetFacts;
-  #cells: string[] = [];
-  #line = 0;
-  #row = 0;
-  #column = -1;
-  #type = "n";
-  #style = 0;
-  #value = "";
-  #isValue = false;
-  #csv = "";
-
-  constructor(parser: SaxesParser, facts: SheetFacts) {
-    this.#parser = parser;
-    this.#facts = facts;
-    parser.on("opentag", ({ name, attributes }) =>
-      this.#open(localName(name), attributes as Attributes),
+/** The rows of a sheet, whose file and texts are named in the workbook. */
+async function* rowsIn(
+  files: Files,
+  parserOf: ParserOf,
+  { name, sheet }: { readonly name: string; readonly sheet: string | undefined },
+): AsyncGenerator<Buffer> {
+  const elementsOf = async (path: string): Promise<readonly Element[]> => {
+    const found: Element[] = [];
+    const parents: string[] = [];
+    const parser = parserOf(
+      (tag, attributes) => {
+        found.push({ tag, attributes, parent: parents.at(-1) });
+        parents.push(tag);
+      },
+      () => parents.pop(),
     );
-    parser.on("text", (text) => {
-      if (this.#isValue) this.#value += text;
-    });
-    parser.on("closetag", ({ name }) => this.#close(localName(name)));
+    if (files.has(path)) parser.write(await text(contentOf(files, path))).close();
+    return found;
+  };
+  const workbook = await elementsOf("xl/workbook.xml");
+  const styles = await elementsOf("xl/styles.xml");
+  const targets = await elementsOf("xl/_rels/workbook.xml.rels");
+  const id = sheetId(attributesOf(workbook, "sheet"), name, sheet);
+  const target =
+    attributesOf(targets, "Relationship").find(({ Id }) => Id === id)?.["Target"] ?? "";
+  const path = target.startsWith("/") ? target.slice(1) : `xl/${target}`;
+  const facts: SheetFacts = {
+    texts: await textsOf(files, parserOf),
+    dates: dateStyles(attributesOf(styles, "xf", "cellXfs"), attributesOf(styles, "numFmt")),
+    is1904: /^(?:1|true)$/.test(attributesOf(workbook, "workbookPr")[0]?.["date1904"] ?? ""),
+  };
+  const rows: string[][] = [];
+  const parser = rowParser(parserOf, facts, rows);
+  const decoder = new TextDecoder();
+  for await (const xml of contentOf(files, path)) {
+    parser.write(decoder.decode(xml, { stream: true }));
+    for (const piece of csvPieces(",", rows.splice(0), String)) yield Buffer.from(piece);
   }
-
-  read(xml: string): string {
-    this.#csv = "";
-    this.#parser.write(xml);
-    return this.#csv;
-  }
-
-  end(): void {
-    this.#parser.close();
-  }
-
-  #open(name: string, attributes: Attributes): void {
-    if (name === "v" || name === "t") {
-      this.#isValue = true;
-    } else if (name === "row") {
-      this.#row = Number(attributes["r"] ?? this.#row + 1);
-      this.#column = -1;
-    } else if (name === "c") {
-      const { r, t = "n", s = "0" } = attributes;
-      this.#column = r === undefined ? this.#column + 1 : columnOf(r);
-      this.#type = t;
-      this.#style = Number(s);
-      this.#value = "";
-    }
-  }
-
-  #close(name: string): void {
-    if (name === "v" || name === "t") {
-      this.#isValue = false;
-    } else if (name === "c") {
-      if (this.#value === "") return;
-      while (this.#cells.length < this.#column) this.#cells.push("");
-      this.#cells[this.#column] = this.#text();
-    } else if (name === "row") {
-      while (this.#line < this.#row - 1) this.#endLine("");
-      this.#endLine(this.#cells.map(quoted).join(","));
-      this.#cells = [];
-    }
-  }
-
-  #endLine(text: string): void {
-    this.#csv += `${text}\n`;
-    this.#line += 1;
-  }
-
-  #text(): string {
-    const { texts, dates, is1904 } = this.#facts;
-    const value = this.#value;
-    if (this.#type === "s") return texts[Number(value)] ?? "";
-    if (this.#type === "b") return value === "1" ? "true" : "false";
-    if (this.#type !== "n") return value;
-    const number = Number(value);
-    if (dates[this.#style] === true) return dateText(number, is1904) ?? value;
-    // 0.1 + 0.2 is stored with 17 digits and shown with 15.
-    return /[.e]/i.test(value) && Number.isFinite(number)
-      ? String(Number(number.toPrecision(15)))
-      : value;
-  }
+  parser.close();
 }
 
-type Attributes = Readonly<Record<string, string>>;
+interface Element {
+  readonly tag: string;
+  readonly attributes: Attributes;
+  readonly parent: string | undefined;
+}
 
-/** A name without its prefix: some programs write `x:row`. */
-function localName(name: string): string {
-  return name.slice(name.indexOf(":") + 1);
+/** The attributes of elements of a name, anywhere or right in another one. */
+function attributesOf(
+  elements: readonly Element[],
+  name: string,
+  within?: string,
+): readonly Attributes[] {
+  return elements
+    .filter(({ tag, parent }) => tag === name && (within === undefined || parent === within))
+    .map(({ attributes }) => attributes);
+}
+
+function sheetId(
+  sheets: readonly Attributes[],
+  input: string,
+  wanted: string | undefined,
+): string | undefined {
+  if (sheets.length === 0) {
+    throw new UsageError(
+      "input_binary",
+      `${input} is an Office document without sheets; repute reads CSV, TSV, NDJSON and lists of items`,
+      { hint: "convert it to one of these" },
+    );
+  }
+  const found = wanted === undefined ? sheets[0] : sheets.find(({ name }) => name === wanted);
+  if (found !== undefined) return found["r:id"];
+  const names = sheets.map(({ name }) => JSON.stringify(name)).join(", ");
+  throw new UsageError(
+    "sheet_not_found",
+    `${input} has no sheet ${JSON.stringify(wanted)}; it has ${names}`,
+    { hint: "name one of them with --sheet" },
+  );
+}
+
+/** The shared texts of a workbook, without phonetic readings. */
+async function textsOf(files: Files, parserOf: ParserOf): Promise<readonly string[]> {
+  const texts: string[] = [];
+  let isPhonetic = false;
+  const parser = parserOf(
+    (tag) => {
+      if (tag === "si") texts.push("");
+      if (tag === "rPh") isPhonetic = true;
+    },
+    (tag, piece) => {
+      if (tag === "rPh") isPhonetic = false;
+      if (tag === "t" && !isPhonetic) texts.push(`${texts.pop()}${piece}`);
+    },
+  );
+  const path = "xl/sharedStrings.xml";
+  if (files.has(path)) parser.write(await text(contentOf(files, path))).close();
+  return texts;
+}
+
+/** Reads the XML of a sheet into rows of cells. A row that is missing is empty. */
+function rowParser(parserOf: ParserOf, facts: SheetFacts, rows: string[][]): SaxesParser {
+  let last = 0;
+  let row = 0;
+  let cells: string[] = [];
+  let column = -1;
+  let cell: Attributes = {};
+  let value = "";
+  return parserOf(
+    (tag, attributes) => {
+      if (tag === "row") {
+        row = Number(attributes["r"] ?? row + 1);
+        column = -1;
+      } else if (tag === "c") {
+        cell = attributes;
+        value = "";
+        column = cell["r"] === undefined ? column + 1 : columnOf(cell["r"]);
+      }
+    },
+    (tag, piece) => {
+      if (tag === "v" || tag === "t") value += piece;
+      else if (tag === "c" && value !== "") {
+        while (cells.length < column) cells.push("");
+        cells[column] = cellText(value, cell, facts);
+      } else if (tag === "row") {
+        for (; last < row - 1; last++) rows.push([]);
+        rows.push(cells);
+        last += 1;
+        cells = [];
+      }
+    },
+  );
 }
 
 /** Index of the column in a reference such as `AB12`. */
@@ -318,33 +297,20 @@ function columnOf(reference: string): number {
   return column - 1;
 }
 
-function quoted(text: string): string {
-  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-/** The shared texts of a workbook, without phonetic readings. */
-function textsOf(parser: SaxesParser, xml: string): readonly string[] {
-  const texts: string[] = [];
-  let text = "";
-  let isText = false;
-  let isPhonetic = false;
-  parser.on("opentag", (tag) => {
-    const name = localName(tag.name);
-    if (name === "si") text = "";
-    if (name === "rPh") isPhonetic = true;
-    if (name === "t") isText = !isPhonetic;
-  });
-  parser.on("text", (piece) => {
-    if (isText) text += piece;
-  });
-  parser.on("closetag", (tag) => {
-    const name = localName(tag.name);
-    if (name === "t") isText = false;
-    if (name === "rPh") isPhonetic = false;
-    if (name === "si") texts.push(text);
-  });
-  if (xml !== "") parser.write(xml).close();
-  return texts;
+function cellText(
+  value: string,
+  { t: type = "n", s: style = "0" }: Attributes,
+  { texts, dates, is1904 }: SheetFacts,
+): string {
+  if (type === "s") return texts[Number(value)] ?? "";
+  if (type === "b") return value === "1" ? "true" : "false";
+  if (type !== "n") return value;
+  const number = Number(value);
+  if (dates[Number(style)] === true) return dateText(number, is1904) ?? value;
+  // 0.1 + 0.2 is stored with 17 digits and shown with 15.
+  return /[.e]/i.test(value) && Number.isFinite(number)
+    ? String(Number(number.toPrecision(15)))
+    : value;
 }
 
 /** Built-in number formats that show dates and times (ECMA-376, part 1, section 18.8.30). */

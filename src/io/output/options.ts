@@ -65,7 +65,7 @@ export const writingOptions = z.strictObject({
   to: option(z.enum(outputFormats).optional(), {
     common: true,
     description:
-      "Format of the output [default by file extension, else ndjson for NDJSON input and csv otherwise]. ecs, stix and es-bulk are shapes for security platforms and are written only when named here",
+      "Format of the output [default by file extension, else ndjson for NDJSON input and csv otherwise]. stix and es-bulk are shapes for security platforms and are written only when named here",
     value: "FORMAT",
   }),
   columns: option(columnNames.optional(), {

@@ -30,10 +30,11 @@ describe("jsonLines", () => {
   it.each([1, 2, 7, 1000])("keeps text and line of each row, in pieces of %i", async (size) => {
     const lines = (await converted(document, size)).split("\n");
     expect(lines[3]).toBe(
-      String.raw`{"id":12345678901234567890,"n":1.10,"t":"a \"}],\\","u":{"x":[true,null]}}`,
+      String.raw`{"id": 12345678901234567890, "n": 1.10, "t": "a \"}],\\", "u": {"x": [true, null]}}`,
     );
-    expect(lines.filter((line) => line !== "").slice(1)).toEqual(['{"id":2}', '{"id":3,"ü":"😀"}']);
-    expect(lines[6]).toBe('{"id":3,"ü":"😀"}');
+    const others = ['{"id": 2}', '{"id": 3, "ü": "😀"}'];
+    expect(lines.filter((line) => line !== "").slice(1)).toEqual(others);
+    expect(lines[6]).toBe(others[1]);
   });
 
   it("gives each text of a list a row", async () => {
@@ -44,7 +45,7 @@ describe("jsonLines", () => {
 
   it("keeps the rows after one that has many lines", async () => {
     const lines = await converted(`[{"a":"b"${"\n".repeat(200_000)}},{"a":"c"},\n["d"]]`, 1000);
-    expect(lines.split(/\n+/)).toEqual(['{"a":"b"}', '{"a":"c"}', '["d"]', ""]);
+    expect(lines.split(/\n+/)).toEqual(['{"a":"b" }', '{"a":"c"}', '["d"]', ""]);
     expect(lines.split("\n")[200_001]).toBe('["d"]');
   });
 
@@ -73,13 +74,16 @@ describe("jsonLines", () => {
     });
   });
 
-  it("refuses a row with more lines than bytes allowed", async () => {
-    const lines = limitRecords();
-    const json = `[{"a":1${"\n".repeat(lines)}}]`;
+  it.each([
+    ["line ends", "\n", "line 262139, column 1"],
+    ["a text", '"', "line 1, column "],
+  ])("refuses a row longer than allowed: %s", async (_, start, place) => {
+    const json = `[{"a":1${start.padEnd(limitRecords(), start === "\n" ? start : "x")}`;
     await expect(converted(json)).rejects.toMatchObject({
       code: "input_json",
-      message:
-        "line 262145, column 1 of in.json: the value that begins on line 1, column 2 has too many lines",
+      message: expect.stringMatching(
+        new RegExp(`^${place}.* begins on line 1, column 2 is longer than the limit of 16 MiB`),
+      ) as string,
     });
   });
 

@@ -76,7 +76,7 @@ async function csvOf(bytes: Buffer, sheet?: string): Promise<string> {
     yield bytes;
   }
   const pieces: Buffer[] = [];
-  for await (const piece of await workbookRows(chunks(), "in.xlsx", sheet)) pieces.push(piece);
+  for await (const piece of workbookRows(chunks(), "in.xlsx", sheet)) pieces.push(piece);
   return Buffer.concat(pieces).toString("utf8");
 }
 

@@ -52,58 +52,33 @@ const linesOf = (text: string): readonly Json[] =>
     .split("\n")
     .map((line) => JSON.parse(line) as Json);
 
-/** The part of a line that holds the full result. */
-function reputeOf(line: Json): Json {
-  return line["repute"] as Json;
-}
-
 function bundleOf(text: string): readonly Json[] {
   return (JSON.parse(text) as { readonly objects: readonly Json[] }).objects;
 }
 
-describe("enrich --to ecs", () => {
-  test("writes one line per row, in input order, which verify checks", async () => {
-    const { out, text, manifest } = await shaped("ecs");
-    const lines = linesOf(text);
-    expect(lines.map((line) => reputeOf(line)["row"])).toEqual(
-      Array.from({ length: rows }, (_, n) => n + 1),
-    );
-    expect(manifest.output).toMatchObject({ format: "ecs", rows, bytes: Buffer.byteLength(text) });
-    for (const [status, count] of Object.entries(manifest.statuses)) {
-      expect(lines.filter((line) => reputeOf(line)["status"] === status)).toHaveLength(count);
-    }
-    const { code, stdout } = await runRepute(["verify", out]);
-    expect([code, stdout]).toEqual([0, expect.stringContaining(`${rows} rows`)]);
-
-    await writeFile(out, text.replace('"status":"complete"', '"status":"partial_"'));
-    expect(await runRepute(["verify", out])).toMatchObject({ code: 1 });
-    await writeFile(out, text.replace('"status":"invalid"', '"status":"failed"'));
-    const changed = await runRepute(["verify", out]);
-    expect(changed.code).toBe(1);
-    expect(changed.stderr).toContain("sha256: the manifest says");
-  });
-
-  test("omits what is unknown", async () => {
-    const input = await inputOf("domain\nnever-heard-of.example.org\n");
-    const { text } = await shaped("ecs", { input });
-    const [line = {}] = linesOf(text);
-    expect(reputeOf(line)).toMatchObject({ status: "complete", verdict: "none" });
-    expect(reputeOf(line)["query"]).toMatchObject({ intent: "none" });
-    const { repute: _, ...mapped } = line;
-    expect(JSON.stringify(mapped)).not.toMatch(/benign|safe|reputation|threat"|score/i);
-  });
-});
-
 test("enrich --to es-bulk writes pairs, which verify counts and retry and report refuse", async () => {
-  const { out, text } = await shaped("es-bulk");
+  const { out, text, manifest } = await shaped("es-bulk");
   const lines = linesOf(text);
-  expect(lines).toHaveLength(2 * rows);
+  const documents = lines.filter((_, n) => n % 2 === 1).map(({ repute }) => repute as Json);
+  expect(documents.map((document) => document["row"])).toEqual(
+    Array.from({ length: rows }, (_, n) => n + 1),
+  );
+  expect(manifest.output).toMatchObject({ format: "es-bulk", rows });
+  for (const [status, count] of Object.entries(manifest.statuses)) {
+    expect(documents.filter((document) => document["status"] === status)).toHaveLength(count);
+  }
   const ids = lines.filter((_, n) => n % 2 === 0).map((line) => (line["index"] as Json)["_id"]);
   expect(new Set(ids).size).toBe(rows);
   const again = linesOf((await shaped("es-bulk")).text);
   expect(again.filter((_, n) => n % 2 === 0)).toEqual(lines.filter((_, n) => n % 2 === 0));
   const { code, stdout } = await runRepute(["verify", out]);
   expect([code, stdout]).toEqual([0, expect.stringContaining(`${rows} rows`)]);
+  await writeFile(out, text.replace('"status":"invalid"', '"status":"failed"'));
+  const changed = await runRepute(["verify", out]);
+  expect([changed.code, changed.stderr]).toEqual([
+    1,
+    expect.stringContaining("sha256: the manifest says"),
+  ]);
   const retried = await runRepute(["retry", out, "-o", `${out}.2`, "--from", "ndjson", "--local"]);
   expect(retried.code).toBe(2);
   expect(await runRepute(["report", out])).toMatchObject({ code: 2 });
@@ -170,8 +145,8 @@ describe("enrich --to stix", () => {
 });
 
 test.each([
-  ["ecs", "out.csv", []],
-  ["ecs", "out.json.gz", []],
+  ["es-bulk", "out.csv", []],
+  ["es-bulk", "out.json.gz", []],
   ["stix", "out.json", []],
   ["stix", "out.csv", ["--to", "stix"]],
 ])("recognises %s in %s under any name, and retry refuses it", async (...given) => {

@@ -105,10 +105,12 @@ it("counts NDJSON by the run's member, not by the input's", async () => {
 });
 
 it("knows a shape that cannot be read back by its checksum", async () => {
-  const encoder = formats.ecs.write({ columns, prefix: "rep_", shape: "nested" });
+  const encoder = formats["es-bulk"].write({ columns, prefix: "rep_", shape: "nested" });
   const text = encoder.encode([anEnrichedRow(), anEnrichedRow()]);
-  expect((await verified({ format: "ecs" }, text)).differences).toEqual([]);
-  const { differences } = await verified({ format: "ecs" }, text, { stored: text.slice(0, -3) });
+  expect((await verified({ format: "es-bulk" }, text)).differences).toEqual([]);
+  const { differences } = await verified({ format: "es-bulk" }, text, {
+    stored: text.slice(0, -3),
+  });
   expect(differences.map((line) => line.split(":", 1)[0])).toEqual(["bytes", "sha256"]);
 });
 

@@ -83,7 +83,7 @@ test.each([
   ["--report reads the output, which stdout does not keep", ["--report", "page.html"]],
   [
     "the rows of out.ndjson cannot be read back",
-    ["-o", "out.ndjson", "--to", "ecs", "--report", "page.html"],
+    ["-o", "out.ndjson", "--to", "es-bulk", "--report", "page.html"],
   ],
 ])("enrich says before the run: %s", async (message, flags) => {
   const cwd = await enriched();

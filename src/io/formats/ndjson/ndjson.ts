@@ -214,7 +214,7 @@ export function ndjsonEncoder(options: EncoderOptions): Encoder {
     options.shape === "nested"
       ? [addedMemberName(options.prefix, options.columns)]
       : addedColumnNames(options.prefix, options.columns, options.added);
-  const keys = uniqueNames(options.columns).map((name) => JSON.stringify(name) + ":");
+  const keys = memberKeys(options.columns);
   const describe =
     options.shape === "nested" ? nested(added[0] ?? "rep") : flat(added, options.added ?? columns);
 
@@ -240,6 +240,11 @@ export function uniqueNames(names: readonly string[]): readonly string[] {
     seen.add(unique);
     return unique;
   });
+}
+
+/** The start of each member, `"name":`. A repeated name gets a number. */
+export function memberKeys(columns: readonly string[]): readonly string[] {
+  return uniqueNames(columns).map((name) => `${JSON.stringify(name)}:`);
 }
 
 interface InputMembers {

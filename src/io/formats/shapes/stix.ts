@@ -1,14 +1,13 @@
 import { v5 as nameUuid } from "uuid";
 import { systemClock, timestamp, parseTimestamp } from "../../../core/clock.js";
-import { type EnrichedRow, type Row, nestedFacts, nestedText } from "../../../core/row.js";
-import type { Accusation, Verdict } from "../../../core/finding.js";
+import type { EnrichedRow } from "../../../core/row.js";
+import type { Accusation } from "../../../core/finding.js";
 import { accusationIn, verdictOf } from "../../../core/verdict.js";
-import { linesEncoder, jsonLinesEncoder } from "../lines-encoder.js";
+import { linesEncoder } from "../lines-encoder.js";
 import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";
 import type { Item, ItemKind } from "../../../core/item/item.js";
 import type { ColumnValue } from "../../../core/column.js";
 import { columns } from "../../../core/columns.js";
-import { cellMembers, uniqueNames } from "../ndjson/ndjson.js";
 
 /**
  * Namespace of the UUIDs below. STIX reserves its own namespace for cyber-observable objects (STIX
@@ -96,8 +95,8 @@ function stixEncoder({ clock = systemClock }: EncoderOptions): Encoder {
       pattern,
       pattern_type: "stix",
       pattern_version: "2.1",
-      valid_from: timestamp(firstSeen === null ? lookedUp : epochMs(firstSeen)),
-      labels: tags.length === 0 ? undefined : tags,
+      valid_from: timestamp(firstSeen === undefined ? lookedUp : epochMs(firstSeen)),
+      labels: tags,
     };
     return `,\n${JSON.stringify(indicator)}`;
   };
@@ -116,93 +115,29 @@ export function encodedId(text: string): string {
   return /"id":"([^"]+)"/.exec(text)?.[1] ?? "";
 }
 
-export interface ItemFacts {
-  /** RFC 3339 as received; null if missing or not a date-time. */
-  readonly firstSeen: string | null;
-  readonly lastSeen: string | null;
-  readonly tags: readonly string[];
-  readonly asNumber: number | null;
-  readonly asName: string | null;
-  /** Honeypot and spam trap observations together; null if the service sent neither. */
-  readonly observations: number | null;
-}
-
 const readers = new Map(columns.map(({ name, value }) => [name, value]));
 
-export function itemFacts(enriched: EnrichedRow): ItemFacts {
-  const read = (name: string): ColumnValue => readers.get(name)!(enriched);
-  const counts = [read("honeypot_observations"), read("spamtrap_observations")].filter(
-    (n) => typeof n === "number",
-  );
+/** What the columns of a row say; times and tags are undefined without any that is one. */
+export function itemFacts(enriched: EnrichedRow): {
+  readonly read: (column: string) => ColumnValue;
+  readonly firstSeen: string | undefined;
+  readonly lastSeen: string | undefined;
+  readonly tags: readonly string[] | undefined;
+} {
+  const read = (column: string): ColumnValue => readers.get(column)!(enriched);
+  const time = (column: string): string | undefined => {
+    const value = read(column);
+    return typeof value === "string" && parseTimestamp(value) !== null ? value : undefined;
+  };
+  const tags = read("tags");
   return {
-    firstSeen: dateTime(read("first_seen")),
-    lastSeen: dateTime(read("last_seen")),
-    tags: list(read("tags")),
-    asNumber: systemNumber(read("asn")),
-    asName: text(read("as_name")),
-    observations: counts.length === 0 ? null : counts.reduce((sum, n) => sum + n, 0),
+    read,
+    firstSeen: time("first_seen"),
+    lastSeen: time("last_seen"),
+    tags: typeof tags === "object" && tags?.length ? tags : undefined,
   };
 }
 
 function epochMs(dateTime: string): number {
   return Number((parseTimestamp(dateTime) ?? 0n) / 1000n);
-}
-
-function text(value: ColumnValue): string | null {
-  return typeof value === "string" && value !== "" ? value : null;
-}
-
-function dateTime(value: ColumnValue): string | null {
-  return typeof value === "string" && parseTimestamp(value) !== null ? value : null;
-}
-
-function list(value: ColumnValue): readonly string[] {
-  return typeof value === "object" && value !== null ? value : [];
-}
-
-/** `AS64496` as 64496. AS numbers have 32 bits (RFC 6793). */
-function systemNumber(value: ColumnValue): number | null {
-  if (typeof value !== "string" || !/^AS\d{1,10}$/.test(value)) return null;
-  const number = Number(value.slice(2));
-  return number < 2 ** 32 ? number : null;
-}
-
-/**
- * Writes everything known about a row as one JSON object: the row number, the members of nested
- * NDJSON, and the input's columns under `input`.
- * @param inputColumns the input's column names, unchanged
- */
-export function reputeMember(
-  inputColumns: readonly string[],
-): (enriched: EnrichedRow, verdict: Verdict | null) => string {
-  const input = inputMember(inputColumns);
-  return ({ row, item, finding }, verdict) => {
-    const facts = nestedText(nestedFacts(item, finding, verdict), finding);
-    // `extra` of a cell-based source is already JSON; an NDJSON record has all its members.
-    const extra = row.json === null && row.extra !== null ? `,"extra":${row.extra}` : "";
-    return `{"row":${row.number},${facts.slice(1, -1)},"input":${input(row)}${extra}}`;
-  };
-}
-
-/**
- * Writes a row's own columns as a JSON object: an NDJSON record byte for byte, `null` for a line
- * that is not a record.
- */
-export function inputMember(inputColumns: readonly string[]): (row: Row) => string {
-  const keys = uniqueNames(inputColumns).map((name) => JSON.stringify(name) + ":");
-  return (row) => {
-    if (row.json !== null) return row.json;
-    return row.fault === null ? `{${cellMembers(row, keys)}}` : "null";
-  };
-}
-
-/** A format with one JSON document per row, which has the member `repute`. */
-export function documentFormat(
-  encoderOf: (options: EncoderOptions) => (enriched: EnrichedRow) => string,
-): WritableFormat {
-  return {
-    extensions: [],
-    write: (options) => jsonLinesEncoder(encoderOf(options)),
-    keepsReceived: () => true,
-  };
 }

@@ -1,5 +1,6 @@
 import { UsageError } from "../../../core/errors.js";
-import { type CopyShape, memberKeys } from "../../input/table-input.js";
+import { memberKeys } from "../../formats/ndjson/ndjson.js";
+import type { CopyShape } from "../../input/table-input.js";
 import { doubleQuoted } from "./dialect.js";
 
 /** A column of a copied query, as SQL: its text and its JSON, both null for null. */

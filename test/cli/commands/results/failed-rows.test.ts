@@ -30,7 +30,7 @@ test("names the rows, the commonest code and the command that retries them", () 
 });
 
 test("says where the reason is if the file cannot be retried", () => {
-  const facts = { statuses: { failed: 3 }, errors: { timeout: 3 }, format: "ecs" };
+  const facts = { statuses: { failed: 3 }, errors: { timeout: 3 }, format: "es-bulk" };
   expect(line("failed", facts)).toBe(
     "3 failed of 1,200 rows, most often timeout (3); rep_error in the output says why",
   );

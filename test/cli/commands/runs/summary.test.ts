@@ -117,7 +117,7 @@ test.each([
   ["rows failed but do not count", { path: "out.csv" }, 0],
   ["the output is stdout", { path: null }, 3],
   ["the output is a table", { path: "duckdb:x.duckdb?table=t", format: "duckdb" }, 3],
-  ["retry cannot read the format", { path: "out.ecs.ndjson", format: "ecs" }, 3],
+  ["retry cannot read the format", { path: "out.ndjson", format: "es-bulk" }, 3],
 ])("proposes no retry if %s", async (_, output, exit_code) => {
   const given = { ...manifest, output: { ...manifest.output, ...output }, exit_code };
   expect(await summary(given, 100, { prefix: "rep_" })).not.toContain("repute retry");

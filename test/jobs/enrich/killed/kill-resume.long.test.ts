@@ -18,7 +18,7 @@ const rows = 6_000;
 it.each([
   ["rows", "in.csv", "csv"],
   ["rows", "in.ndjson", "ndjson.gz"],
-  ["ecs", "in.csv", "ndjson.gz"],
+  ["es-bulk", "in.csv", "ndjson.gz"],
   ["stix", "in.csv", "json.gz"],
 ])(
   "a run that is killed repeatedly ends with the rows of an undisturbed run and repeats no paid request: %s of %s to %s",

@@ -52,7 +52,7 @@ test("refuses unknown names, and outputs without columns", async () => {
   expect(wrong.stderr).toContain('unknown column "verdct" (did you mean verdict?)');
   const nested = await enrich("-o", "out.ndjson", "--columns", "verdict");
   expect(nested.stderr).toContain("--columns chooses columns, and nested NDJSON has none");
-  expect(await enrich("-o", "o.json", "--to", "ecs", "--columns", "tags")).toMatchObject({
+  expect(await enrich("-o", "o.json", "--to", "es-bulk", "--columns", "tags")).toMatchObject({
     code: 2,
   });
   expect((await enrich("--only", "malicous")).stderr).toContain("did you mean malicious?");

@@ -36,7 +36,6 @@ const message =
 test.each([
   ["nested", ["--to", "ndjson"]],
   ["flat", ["--to", "ndjson", "--shape", "flat"]],
-  ["ECS", ["--to", "ecs"]],
   ["Elasticsearch", ["--to", "es-bulk"]],
 ])("JSON has U+FFFD for what is not UTF-8: %s", async (_, args) => {
   const { bytes, manifest } = await enriched("in.csv", csv, args);
