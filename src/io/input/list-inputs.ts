@@ -1,6 +1,5 @@
-import type { Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { FatalError, type ReputeError, UsageError } from "../../core/errors.js";
 import { realPath } from "../../core/files/folders.js";
 import { manifestPath } from "../../core/files/output-names.js";
@@ -29,16 +28,14 @@ interface ListOptions extends FolderSettings {
   readonly parse?: (path: string) => FileInput;
 }
 
-/** A folder of files, or of objects. */
-interface InputFolder {
+type EntryKind = "file" | "folder" | "other";
+
+/** What is in a folder, or under an address of objects. */
+interface Listing {
   /** Ends in `/`. */
   readonly name: string;
-  /** What is in it, in any order. Subfolders end in `/`. */
-  readonly entries: readonly string[];
-  pathOf(entry: string): string;
-  /** What an entry without `/` is; a link is what it leads to. */
-  kindOf(entry: string): Promise<"file" | "folder" | "other">;
-  open(entry: string): Promise<InputFolder>;
+  /** By path in it, in any order. Folders that are not looked into end in `/`; a link is what it leads to. */
+  readonly entries: ReadonlyMap<string, EntryKind>;
 }
 
 /**
@@ -57,11 +54,11 @@ export async function listInputs(
   const skipped: SkippedFile[] = [];
   const own = output === undefined ? null : placeOfFile(output);
   for (const name of names) {
-    const folder = name === "-" ? null : await openFolder(name, recursive);
-    if (folder === null) {
+    const listing = name === "-" ? null : await listingOf(name, recursive);
+    if (listing === null) {
       inputs.push({ name, input: name === "-" ? stream() : parse(name) });
     } else {
-      const found = await listFolder(name, folder, { own, anyFile, recursive, parse });
+      const found = chooseFiles(name, listing, { own, anyFile, recursive, parse });
       inputs.push(...found.inputs);
       skipped.push(...found.skipped);
     }
@@ -98,61 +95,65 @@ function placeOfFile(path: string): string {
 }
 
 /**
- * Lists the files of a folder, sorted by path whatever the order of its entries.
+ * Chooses the files of a folder, sorted by path.
  *
  * @param given name of the folder, as given
  */
-export async function listFolder(
+export function chooseFiles(
   given: string,
-  folder: InputFolder,
+  { name, entries }: Listing,
   choice: FileChoice,
-): Promise<Required<SeveralInputs>> {
+): Required<SeveralInputs> {
   const inputs: NamedInput[] = [];
-  const skipped: SkippedFile[] = [];
-  const list = async (within: InputFolder): Promise<void> => {
-    // Names of folders end in a slash, so that this is the order of whole paths.
-    for (const entry of within.entries.toSorted()) {
-      const name = within.name + entry;
-      const skip = (reason: string): unknown =>
-        skipped.push({ folder: given, path: name.replace(/\/$/, ""), reason });
-      const reason = await reasonToSkip(within, entry, choice);
-      if (reason !== null) {
-        skip(reason);
-      } else if (entry.endsWith("/")) {
-        const opened = await within.open(entry);
-        if (isState(opened)) skip("the state of a run");
-        else await list(opened);
-      } else {
-        inputs.push({ name, input: choice.parse(within.pathOf(entry)), folder: given });
-      }
-    }
-  };
-  await list(folder);
-  if (inputs.length === 0) throw emptyError(folder.name, skipped, choice);
-  return { inputs, skipped };
+  const skipped = new Map<string, SkippedFile>();
+  // Names of folders end in a slash, so that this is the order of whole paths.
+  for (const entry of [...entries.keys()].toSorted()) {
+    const folders = Array.from(entry.matchAll(/\//g), ({ index }) => entry.slice(0, index + 1));
+    const within = folders.find((folder) => reasonOfFolder(folder, entries, choice) !== null);
+    // Some programs mark a folder with an empty object of its name.
+    if (within === undefined && /(?:^|\/)$/.test(entry)) continue;
+    const path = name + entry;
+    const reason =
+      within === undefined
+        ? reasonOfFile(entry, path, entries, choice)
+        : reasonOfFolder(within, entries, choice);
+    const skippedPath = name + (within?.slice(0, -1) ?? entry);
+    if (reason !== null) skipped.set(skippedPath, { folder: given, path: skippedPath, reason });
+    else inputs.push({ name: path, input: choice.parse(path), folder: given });
+  }
+  if (inputs.length === 0) throw emptyError(name, [...skipped.values()], choice);
+  return { inputs, skipped: [...skipped.values()] };
 }
 
 /** Rows that have their answers, such as those of last night. To read them again, name them. */
 const earlierOutput = "an output of repute";
 const subfolder = "a subfolder, which --recursive reads";
 
-async function reasonToSkip(
-  folder: InputFolder,
+function reasonOfFolder(
+  folder: string,
+  entries: Listing["entries"],
+  { recursive }: FileChoice,
+): string | null {
+  if (/(?:^|\/)\.[^/]*\/$/.test(folder)) return "a hidden folder";
+  if (!recursive) return subfolder;
+  // With the copies of its inputs.
+  const isState = /\.state(?:\.done)?\/$/.test(folder) && entries.has(`${folder}run.db`);
+  return isState ? "the state of a run" : null;
+}
+
+function reasonOfFile(
   entry: string,
-  { own, anyFile, recursive }: FileChoice,
-): Promise<string | null> {
-  const isOwn = own !== null && own === placeOfFile(folder.pathOf(entry));
-  const writtenNow = isOwn ? "this run writes it" : null;
-  if (entry.endsWith("/")) {
-    if (entry.startsWith(".")) return "a hidden folder";
-    return writtenNow ?? (recursive ? null : subfolder);
-  }
-  if (entry.startsWith(".")) return "hidden";
-  const kind = await folder.kindOf(entry);
+  path: string,
+  entries: Listing["entries"],
+  { own, anyFile }: FileChoice,
+): string | null {
+  if (/(?:^|\/)\.[^/]*$/.test(entry)) return "hidden";
+  const kind = entries.get(entry);
   if (kind === "folder") return "a link to a folder";
   if (kind !== "file" || !(anyFile || isReadable(entry))) return "not a file of a known format";
   if (/(?:\.manifest\.json|\.failed)$/.test(entry)) return "a run wrote it beside its output";
-  return writtenNow ?? (folder.entries.includes(manifestPath(entry)) ? earlierOutput : null);
+  if (own !== null && own === placeOfFile(path)) return "this run writes it";
+  return entries.has(manifestPath(entry)) ? earlierOutput : null;
 }
 
 /** Lists with one item per line have these extensions. */
@@ -160,11 +161,6 @@ const lists = /\.(?:txt|text|list|lst|iocs?|ipset|netset)(?:\.gz)?$/i;
 
 function isReadable(name: string): boolean {
   return detectSourceFormat(name).format !== null || lists.test(name) || /\.parquet$/i.test(name);
-}
-
-/** Whether a folder holds the state of a run, with the copies of its inputs. */
-function isState({ name, entries }: InputFolder): boolean {
-  return /\.state(?:\.done)?\/$/.test(name) && entries.includes("run.db");
 }
 
 function emptyError(
@@ -188,37 +184,37 @@ function emptyError(
 }
 
 /**
- * Lists the entries of a folder, or of objects under an address; null for any other name.
+ * Lists a folder, or the objects under an address; null for any other name.
  *
- * @param recursive whether its subfolders will be opened
+ * @param recursive whether to look into subfolders, except hidden ones
  */
-async function openFolder(name: string, recursive: boolean): Promise<InputFolder | null> {
-  if (!isObjectPrefix(name)) return (await isDirectory(name)) ? openLocal(name) : null;
-  const { listObjects } = await import("../s3/read-object.js");
-  const address = withBucketSlash(name);
-  // One request for a thousand objects, not one for each folder.
-  return objectFolder(address, await listObjects(address, recursive ? "all" : "folder"));
-}
-
-/** @param keys of its objects, without the address */
-function objectFolder(address: string, keys: readonly string[]): InputFolder {
-  const within = new Map<string, string[]>();
-  for (const key of keys) {
-    const end = key.indexOf("/") + 1 || key.length;
-    const entry = key.slice(0, end);
-    const rest = within.get(entry);
-    if (rest === undefined) within.set(entry, [key.slice(end)]);
-    else rest.push(key.slice(end));
+async function listingOf(name: string, recursive: boolean): Promise<Listing | null> {
+  if (isObjectPrefix(name)) {
+    const { listObjects } = await import("../s3/read-object.js");
+    const address = withBucketSlash(name);
+    // One request for a thousand objects, not one for each folder.
+    const keys = await listObjects(address, recursive ? "all" : "folder");
+    return { name: address, entries: new Map(keys.map((key) => [key, "file"])) };
   }
-  // Some programs mark a folder with an empty object of its name.
-  within.delete("");
-  return {
-    name: address,
-    entries: [...within.keys()],
-    pathOf: (entry) => address + entry,
-    kindOf: async () => "file",
-    open: async (entry) => objectFolder(address + entry, within.get(entry) ?? []),
+  if (!(await isDirectory(name))) return null;
+  const folder = `${name.replace(/(?<=.)\/+$/, "")}/`;
+  const entries = new Map<string, EntryKind>();
+  const walk = async (within: string): Promise<void> => {
+    const path = within === "" ? name : folder + within;
+    const found = await readdir(path, { withFileTypes: true }).catch(async (error: unknown) => {
+      throw await folderError(path, error);
+    });
+    for (const entry of found) {
+      const own = within + entry.name;
+      // A link to a folder is none: it may lead back to where it is, or to files that are read anyway.
+      if (entry.isFile()) entries.set(own, "file");
+      else if (!entry.isDirectory()) entries.set(own, await kindOf(folder + own));
+      else if (recursive && !entry.name.startsWith(".")) await walk(`${own}/`);
+      else entries.set(`${own}/`, "folder");
+    }
   };
+  await walk("");
+  return { name: folder, entries };
 }
 
 /** A missing path counts as a file: it may be an address, or a table that was copied before. */
@@ -231,25 +227,8 @@ async function isDirectory(path: string): Promise<boolean> {
   return facts?.isDirectory() === true;
 }
 
-async function openLocal(path: string): Promise<InputFolder> {
-  const entries = await readdir(path, { withFileTypes: true }).catch(async (error: unknown) => {
-    throw await folderError(path, error);
-  });
-  const name = `${path.replace(/(?<=.)\/+$/, "")}/`;
-  const pathOf = (entry: string): string => join(path, entry);
-  const others = new Set(entries.filter((entry) => !entry.isFile()).map((entry) => entry.name));
-  return {
-    name,
-    // A link to a folder is none: it may lead back to where it is, or to files that are read anyway.
-    entries: entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)),
-    pathOf,
-    kindOf: async (entry) =>
-      others.has(entry) ? kindOf(await stat(pathOf(entry)).catch(() => null)) : "file",
-    open: (entry) => openLocal(name + entry.slice(0, -1)),
-  };
-}
-
-function kindOf(facts: Stats | null): "file" | "folder" | "other" {
+async function kindOf(path: string): Promise<EntryKind> {
+  const facts = await stat(path).catch(() => null);
   if (facts?.isFile() === true) return "file";
   return facts?.isDirectory() === true ? "folder" : "other";
 }
