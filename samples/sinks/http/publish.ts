@@ -1,5 +1,5 @@
 import { FatalError } from "../../../src/core/errors.js";
-import { ndjsonEncoder } from "../../../src/io/formats/ndjson/ndjson.js";
+import { ndjsonEncoder } from "../../../src/io/formats/ndjson/ndjson-output.js";
 import { renamePart, writePart } from "../../../src/io/output/part-file.js";
 import type { Publisher, PublisherOptions } from "../../../src/io/output/publisher.js";
 import { type Stage, stageEncoder } from "../../../src/io/output/stage.js";

@@ -48,18 +48,14 @@ export function copiesOf(given: RunInput, place: CopyPlace): Copies {
   const local = (named: NamedInput, folder: string): NamedInput => {
     const { input } = named;
     if (!("path" in input) || !isCopied(input)) return named;
-    const copy = new Copy(input, { ...place, folder });
+    const copy = copyTo({ ...place, folder }, input);
     copies.push(copy);
     return { ...named, name: input.table?.name ?? named.name, input: copy.input };
   };
+  const folderOf = (index: number): string => join(place.folder, `input-${index + 1}`);
   const input =
     "inputs" in given
-      ? {
-          ...given,
-          inputs: given.inputs.map((named, index) =>
-            local(named, join(place.folder, `input-${index + 1}`)),
-          ),
-        }
+      ? { ...given, inputs: given.inputs.map((named, index) => local(named, folderOf(index))) }
       : local({ name: "", input: given }, place.folder).input;
   return {
     input,
@@ -89,102 +85,104 @@ async function readSeal(folder: string): Promise<Partial<CopySeal> | null> {
   return readFile(join(folder, sealName), "utf8").then(openSealedJson, () => null);
 }
 
+interface Copy {
+  /** The copy as input. */
+  readonly input: FileInput;
+  make(): Promise<void>;
+  /** Checks what an interrupted run copied. @throws FatalError `copy_damaged` */
+  check(): Promise<void>;
+}
+
+function copyTo(place: CopyPlace, given: FileInput): Copy {
+  const { folder, signal } = place;
+  const { path: address, table } = given;
+  /** Of an object: that of what was copied, else of what is there now. */
+  let version: Promise<string | null> | null = null;
+  const input: FileInput =
+    table === undefined
+      ? {
+          path: join(folder, `input${extensionOf(address)}`),
+          copyOf: { name: address, version: () => (version ??= versionOf(address)) },
+        }
+      : {
+          path: join(folder, place.shape === "cells" ? "input.rows" : "input.ndjson"),
+          copyOf: { name: table.name, kind: table.kind, shape: place.shape },
+        };
+  const { path } = input;
+  const write = async (to: string): Promise<CopySeal["types"]> => {
+    if (table !== undefined) return copyTable(table, to, place);
+    version = Promise.resolve(await copyObject(address, to, place));
+    return undefined;
+  };
+  return {
+    input,
+    async make() {
+      const fresh = `${path}.new`;
+      try {
+        await mkdir(folder, { recursive: true, ...privateFolder });
+        const types = await write(fresh);
+        const content = await settle(fresh);
+        await rename(fresh, path);
+        const seal: CopySeal = { content, ...(types !== undefined && { types }) };
+        await replaceFile(join(folder, sealName), sealJson(seal), 0o600);
+      } catch (error) {
+        await rm(fresh, { force: true });
+        if (signal.aborted) throw signal.reason;
+        const isOfDisk = (error as NodeJS.ErrnoException).syscall !== undefined;
+        throw isOfDisk ? outputFault(path, error) : error;
+      }
+    },
+    async check() {
+      const damaged = (what: string, cause?: unknown): FatalError =>
+        new FatalError("copy_damaged", `the copy of ${input.copyOf?.name} ${what}: ${path}`, {
+          cause,
+          hint: startOver,
+        });
+      const { content } = (await readSeal(folder)) ?? {};
+      if (content === undefined) throw damaged("is incomplete");
+      const found = await verifyFile(path, content).catch((error: unknown) => {
+        throw damaged("is damaged", error);
+      });
+      if (found.bytes !== content.bytes) throw damaged("is damaged");
+    },
+  };
+}
+
+async function copyTable(
+  table: TableInput,
+  path: string,
+  { shape, signal, clock, onWarning, onNotice }: CopyPlace,
+): Promise<readonly InputType[]> {
+  const { rows, types } = await table.copy({ path, shape }, { signal, clock, onWarning });
+  onNotice?.(`read ${counted(rows, "row")} from ${table.name}`);
+  return types;
+}
+
 /** How often the progress of a long copy is told. */
 const noticeMs = 10_000;
 
-/** Where an input is copied to, and how its copy is read. */
-function copyInput(
-  { path, table }: FileInput,
-  { folder, shape }: CopyPlace,
-  version: () => Promise<string | null>,
-): FileInput {
-  if (table === undefined) {
-    return { path: join(folder, `input${extensionOf(path)}`), copyOf: { name: path, version } };
-  }
-  const { name, kind } = table;
-  const file = shape === "cells" ? "input.rows" : "input.ndjson";
-  return { path: join(folder, file), copyOf: { name, kind, shape } };
-}
-
-class Copy {
-  /** The copy as input. */
-  readonly input: FileInput;
-  readonly #given: FileInput;
-  readonly #place: CopyPlace;
-  /** The version of an object: what was copied, else what is there now. */
-  #version: Promise<string | null> | null = null;
-
-  constructor(given: FileInput, place: CopyPlace) {
-    this.#given = given;
-    this.#place = place;
-    this.input = copyInput(given, place, () => (this.#version ??= versionOf(given.path)));
-  }
-
-  async make(): Promise<void> {
-    const { folder, signal } = this.#place;
-    const { path } = this.input;
-    const fresh = `${path}.new`;
-    try {
-      await mkdir(folder, { recursive: true, ...privateFolder });
-      const types = await this.#write(fresh);
-      const content = await settle(fresh);
-      await rename(fresh, path);
-      const seal: CopySeal = { content, ...(types !== undefined && { types }) };
-      await replaceFile(join(folder, sealName), sealJson(seal), 0o600);
-    } catch (error) {
-      await rm(fresh, { force: true });
-      if (signal.aborted) throw signal.reason;
-      const isOfDisk = (error as NodeJS.ErrnoException).syscall !== undefined;
-      throw isOfDisk ? outputFault(path, error) : error;
-    }
-  }
-
-  async #write(path: string): Promise<CopySeal["types"]> {
-    const { shape, signal, clock = systemClock, onWarning, onNotice } = this.#place;
-    const { path: address, table } = this.#given;
-    if (table === undefined) {
-      const { downloadObject } = await import("../s3/read-object.js");
-      let told = clock.monotonic();
-      const onBytes = (bytes: number, size: number): void => {
-        if (clock.monotonic() - told < noticeMs) return;
-        told = clock.monotonic();
-        onNotice?.(`copying ${address}: ${formatBytes(bytes)} of ${formatBytes(size)}`);
-      };
-      const { etag } = await downloadObject(address, path, { signal, onBytes });
-      this.#version = Promise.resolve(etag);
-      return undefined;
-    }
-    const { rows, types } = await table.copy({ path, shape }, { signal, clock, onWarning });
-    onNotice?.(`read ${counted(rows, "row")} from ${table.name}`);
-    return types;
-  }
-
-  /** Checks what an interrupted run copied. @throws FatalError `copy_damaged` */
-  async check(): Promise<void> {
-    const { path, copyOf } = this.input;
-    const damaged = (what: string, cause?: unknown): FatalError =>
-      new FatalError("copy_damaged", `the copy of ${copyOf?.name} ${what}: ${path}`, {
-        cause,
-        hint: startOver,
-      });
-    const { content } = (await readSeal(this.#place.folder)) ?? {};
-    if (content === undefined) throw damaged("is incomplete");
-    const found = await verifyFile(path, content).catch((error: unknown) => {
-      throw damaged("is damaged", error);
-    });
-    if (found.bytes !== content.bytes) throw damaged("is damaged");
-  }
+/** @returns the ETag */
+async function copyObject(
+  address: string,
+  path: string,
+  { signal, clock = systemClock, onNotice }: CopyPlace,
+): Promise<string> {
+  const { downloadObject } = await import("../s3/read-object.js");
+  let told = clock.monotonic();
+  const onBytes = (bytes: number, size: number): void => {
+    if (clock.monotonic() - told < noticeMs) return;
+    told = clock.monotonic();
+    onNotice?.(`copying ${address}: ${formatBytes(bytes)} of ${formatBytes(size)}`);
+  };
+  const { etag } = await downloadObject(address, path, { signal, onBytes });
+  return etag;
 }
 
 /** Makes a copy durable. @returns its checksum */
 async function settle(path: string): Promise<ChecksumState> {
-  const handle = await open(path, "r+");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  return verifyFile(path, null);
+  await using handle = await open(path, "r+");
+  await handle.sync();
+  return await verifyFile(path, null);
 }
 
 /** The extension of an object, which may tell the format of its copy. */

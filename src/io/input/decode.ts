@@ -34,30 +34,25 @@ export async function decode(
     return { chunks: workbookRows(chunks, name, sheet), mark: 0 };
   }
   if (sheet !== undefined) {
-    throw new UsageError(
-      "no_workbook",
-      `${name} has no sheet ${JSON.stringify(sheet)}: it is no workbook`,
-      {
-        hint: "leave out --sheet",
-      },
-    );
+    const message = `${name} has no sheet ${JSON.stringify(sheet)}: it is no workbook`;
+    throw new UsageError("no_workbook", message, { hint: "leave out --sheet" });
   }
-  const utf16 = utf16Of(head);
+  const start = head.toString("latin1", 0, 3);
+  const utf16 = utf16Marks.find(([mark]) => start.startsWith(mark))?.[1];
+  if (utf16 !== undefined) warnings.add(`the input is ${utf16}; converted to UTF-8`);
   const found = utf16 ?? encoding;
   // TextDecoder removes the UTF-16 mark; the UTF-8 mark is skipped here.
-  const mark = found === undefined ? markLength(head) : 0;
-  if (found !== undefined) {
-    chunks = transcode(chunks, found, name);
-    if (utf16 !== null) warnings.add(`the input is ${utf16.toUpperCase()}; converted to UTF-8`);
-  }
+  const mark = found === undefined && start === "\xef\xbb\xbf" ? 3 : 0;
+  if (found !== undefined) chunks = transcode(chunks, found, name);
   if (mark > 0) chunks = skip(chunks, mark, name);
   if (json === undefined) return { chunks, mark };
 
-  const isEnough =
-    json === "named"
-      ? showsDocument
-      : (bytes: Buffer) => bytes.includes("\n") || bytes.length >= limits.headBytes;
-  ({ head, chunks } = await peek(chunks, isEnough));
+  // A document on one line is one only if nothing follows.
+  const enough = json === "named" ? /\S\s*\n\s*\S/ : /\n/;
+  ({ head, chunks } = await peek(
+    chunks,
+    (bytes) => bytes.length >= limits.headBytes || enough.test(bytes.toString("latin1")),
+  ));
   if (!startsDocument(head, json === "named")) return { chunks, mark };
   const { jsonLines } = await import("./json-lines.js");
   return { chunks: jsonLines(chunks, name), mark: 0 };
@@ -71,11 +66,6 @@ const headBytes = 64;
 function showsKind(head: Buffer): boolean {
   const start = head.toString("latin1", 0, archive.length);
   return head.length >= (start === archive ? headBytes : archive.startsWith(start) ? 4 : 3);
-}
-
-/** Length of a UTF-8 byte order mark at the start, or 0. */
-function markLength(head: Buffer): number {
-  return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
 }
 
 /** Whether bytes start like an Office document: a ZIP archive of certain files. */
@@ -104,13 +94,10 @@ function looksGzipped(head: Buffer): boolean {
   return head[0] === 0x1f && head[1] === 0x8b;
 }
 
-type Utf16 = "utf-16le" | "utf-16be";
-
-function utf16Of(head: Buffer): Utf16 | null {
-  if (head[0] === 0xff && head[1] === 0xfe) return "utf-16le";
-  if (head[0] === 0xfe && head[1] === 0xff) return "utf-16be";
-  return null;
-}
+const utf16Marks = [
+  ["\xff\xfe", "UTF-16LE"],
+  ["\xfe\xff", "UTF-16BE"],
+] as const;
 
 /**
  * Converts to UTF-8 without byte order mark. Invalid UTF-16 becomes U+FFFD; of other encodings,
@@ -130,14 +117,9 @@ async function* transcode(
     try {
       return Buffer.from(decoder.decode(chunk, { stream: chunk !== undefined }), "utf8");
     } catch (error) {
-      throw new FatalError(
-        "input_encoding",
-        `${name} is not ${encoding}: see from byte ${offset} on`,
-        {
-          cause: error,
-          hint: "name another encoding with --encoding",
-        },
-      );
+      const message = `${name} is not ${encoding}: see from byte ${offset} on`;
+      const hint = "name another encoding with --encoding";
+      throw new FatalError("input_encoding", message, { cause: error, hint });
     }
   };
   for await (const chunk of chunks) {
@@ -166,11 +148,6 @@ export function startsDocument(head: Buffer, isNamed: boolean): boolean {
   return isNamed && text.slice(line.length).trim() === "" && !isRow(object);
 }
 
-/** Whether these bytes are enough for `startsDocument`. */
-function showsDocument(head: Buffer): boolean {
-  return head.length >= limits.headBytes || /\S\s*\n\s*\S/.test(head.toString("latin1"));
-}
-
 function parsed(line: string): unknown {
   try {
     return JSON.parse(line) as unknown;
@@ -182,9 +159,7 @@ function parsed(line: string): unknown {
 /** Whether an object on the only line is a row: it has a plain value, and no list of objects. */
 function isRow(object: unknown): boolean {
   const values: unknown[] = Object.values(object as object);
-  const isList = (value: unknown): boolean =>
-    Array.isArray(value) && typeof value[0] === "object" && value[0] !== null;
-  return (
-    !values.some(isList) && values.some((value) => typeof value !== "object" || value === null)
-  );
+  const isNested = (value: unknown): boolean => typeof value === "object" && value !== null;
+  const isList = (value: unknown): boolean => Array.isArray(value) && isNested(value[0]);
+  return !values.some(isList) && !values.every(isNested);
 }

@@ -8,13 +8,12 @@ import {
   shownColumns,
 } from "../formats/columns/name-columns.js";
 import { skippedNotice } from "../formats/csv/find-preamble.js";
-import { flatten } from "../formats/ndjson/ndjson-output.js";
-import type { InputType } from "../formats/typed-column.js";
-import type { ColumnPlace, InputReading, ItemColumn } from "../formats/types.js";
+import { flatten } from "../formats/ndjson/ndjson.js";
+import type { InputReading, ItemColumn } from "../formats/types.js";
 import { mustHaveMarks, type TlpChoice } from "./tlp-rows.js";
 import type { FilePosition, NamedInput, OpenedSource, SourcePosition } from "./types.js";
 import { verifyFile } from "./stored-input.js";
-import { type ColumnUnion, uniteColumns, uniteTypes } from "./column-union.js";
+import type { InputType } from "../formats/typed-column.js";
 
 interface SeveralFile extends NamedInput {
   /** Opens it where an earlier session stopped, or at the start. */
@@ -173,19 +172,14 @@ class SeveralSource implements OpenedSource {
       if (index < at) return position;
       return { ...position, start: index === at ? position.start : null, warnings: [] };
     });
-    this.bytesTotal = positions.reduce<number | null>(
-      (sum, { bytesTotal }) => (sum === null || bytesTotal === null ? null : sum + bytesTotal),
-      0,
-    );
+    const sizes = positions.map(({ bytesTotal }) => bytesTotal);
+    this.bytesTotal = sizes.includes(null) ? null : sumOf(sizes);
     this.rows = this.#read(startAt);
   }
 
   bytesRead(): number {
-    const done = this.#positions.slice(0, this.#at);
-    return done.reduce(
-      (sum, { input }) => sum + (input?.bytes ?? 0),
-      this.#source?.bytesRead() ?? 0,
-    );
+    const read = this.#positions.slice(0, this.#at).map(({ input }) => input?.bytes ?? 0);
+    return sumOf(read) + (this.#source?.bytesRead() ?? 0);
   }
 
   checksum(): undefined {
@@ -279,6 +273,71 @@ class SeveralSource implements OpenedSource {
   }
 }
 
+function sumOf(numbers: readonly (number | null)[]): number {
+  return numbers.reduce<number>((sum, number) => sum + (number ?? 0), 0);
+}
+
+interface ColumnUnion {
+  readonly columns: readonly string[];
+  /** Per input, the index of each of these columns in it, or -1; null if both lists are the same. */
+  readonly places: readonly (readonly number[] | null)[];
+}
+
+/**
+ * Unites columns by name, ignoring spaces around it. A name that an input has twice is there twice.
+ */
+function uniteColumns(lists: readonly (readonly string[])[]): ColumnUnion {
+  const names = new Map<string, string>();
+  const keyed = lists.map((columns) => keysOf(columns));
+  for (const [list, keys] of keyed.entries()) {
+    for (const [index, key] of keys.entries()) {
+      if (!names.has(key)) names.set(key, lists[list]![index]!);
+    }
+  }
+  const union = [...names.keys()];
+  return {
+    columns: [...names.values()],
+    places: keyed.map((keys) => {
+      const isSame = keys.length === union.length && keys.every((key, n) => key === union[n]);
+      if (isSame) return null;
+      const indexes = new Map(keys.map((key, index) => [key, index]));
+      return union.map((key) => indexes.get(key) ?? -1);
+    }),
+  };
+}
+
+/** The types of united columns: text if a text input has it. Undefined if all inputs are text. */
+function uniteTypes(
+  { columns, places }: ColumnUnion,
+  files: readonly Pick<FilePosition, "name" | "types">[],
+): readonly InputType[] | undefined {
+  if (files.every(({ types }) => types === undefined)) return undefined;
+  return columns.map((_, index) => {
+    const found = files.flatMap(({ name, types }, file) => {
+      const place = places[file]?.[index] ?? index;
+      return place < 0 ? [] : [{ name, type: types?.[place] ?? text }];
+    });
+    const [first = { name: "", type: text }] = found;
+    if (found.some(({ type }) => type === text)) return text;
+    const other = found.find(({ type }) => type.type !== first.type.type);
+    if (other === undefined) return first.type;
+    const declared = [first, other].map(({ name, type }) => `${type.declared} in ${name}`);
+    return { type: null, declared: declared.join(" and ") };
+  });
+}
+
+const text: InputType = { type: "text", declared: "text" };
+
+function keysOf(columns: readonly string[]): readonly string[] {
+  const seen = new Map<string, number>();
+  return columns.map((column) => {
+    const name = column.trim();
+    const count = seen.get(name) ?? 0;
+    seen.set(name, count + 1);
+    return `${count} ${name}`;
+  });
+}
+
 const mostNamed = 3;
 
 /** Tells which column each of several files uses: one line per column, the most frequent first. */
@@ -302,32 +361,24 @@ function choiceNotices(files: readonly FilePosition[]): readonly string[] {
 
 /** One line for the other columns with items, of all files. */
 function othersIn(files: readonly FilePosition[]): readonly string[] {
-  const chosen = new Map<string, ColumnPlace>();
+  const readings = files.map(({ reading }) => reading).filter(({ others }) => others !== undefined);
+  const chosen = new Map(
+    readings.flatMap(({ items }) => items.map((item) => [columnName(item), item] as const)),
+  );
   const rows = new Map<string, number>();
-  let sampled = 0;
-  for (const { items, others } of files.map(({ reading }) => reading)) {
-    if (others === undefined) continue;
-    for (const item of items) chosen.set(columnName(item), item);
-    for (const column of others.columns) {
-      const name = columnName(column);
-      rows.set(name, (rows.get(name) ?? 0) + column.rows);
-    }
-    sampled += others.sampled;
+  for (const column of readings.flatMap(({ others }) => others?.columns ?? [])) {
+    const name = columnName(column);
+    if (!chosen.has(name)) rows.set(name, (rows.get(name) ?? 0) + column.rows);
   }
+  if (rows.size === 0) return [];
   const columns = Array.from(rows, ([name, found]) => ({ name, index: 0, rows: found }));
-  const unchosen = columns.filter(({ name }) => !chosen.has(name));
-  return unchosen.length === 0
-    ? []
-    : [othersNotice([...chosen.values()], { sampled, columns: unchosen })];
+  const sampled = sumOf(readings.map(({ others }) => others?.sampled ?? 0));
+  return [othersNotice([...chosen.values()], { sampled, columns })];
 }
 
 function sampled(group: readonly FilePosition[]): string {
-  let cells = 0;
-  let indicators = 0;
-  for (const { reading } of group) {
-    const [{ sample }] = reading.items;
-    cells += sample?.cells ?? 0;
-    indicators += sample?.indicators ?? 0;
-  }
+  const samples = group.map(({ reading }) => reading.items[0].sample);
+  const cells = sumOf(samples.map((sample) => sample?.cells ?? 0));
+  const indicators = sumOf(samples.map((sample) => sample?.indicators ?? 0));
   return cells === 0 ? "" : ` (${indicators} of ${cells} sampled cells are indicators)`;
 }

@@ -3,10 +3,10 @@ import { type FileHandle, open, stat as statPath } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { FatalError, ReputeError, UsageError, startAnew } from "../../core/errors.js";
-import { type ChecksumState, type Damage, RunningChecksum } from "../../core/files/checksum.js";
+import { type ChecksumState, RunningChecksum } from "../../core/files/checksum.js";
 import { openSilent } from "../../core/files/read-path.js";
 import { isLocked } from "../../core/files/run-lock.js";
-import type { FileInput, SourceInput } from "./types.js";
+import type { SourceInput } from "./types.js";
 
 /** An input as stored, before decompression and decoding. */
 export interface StoredInput {
@@ -44,30 +44,8 @@ export async function openStored(
   chunkBytes = defaultChunkBytes,
 ): Promise<StoredInput> {
   if (!("path" in input)) return fromStream(input, before);
-  if (input.isObject !== true) return openFile(input, before, chunkBytes);
-  return openObject(input.path);
-}
-
-/** Opens an object that is read once: to look into it, or because nothing resumes. */
-async function openObject(path: string): Promise<StoredInput> {
-  const { pinObject, readObject } = await import("../s3/read-object.js");
-  const pinned = await pinObject(path);
-  const stop = new AbortController();
-  const checksum = new RunningChecksum();
-  return {
-    name: path,
-    size: pinned.size,
-    checksum,
-    chunks: checkedBytes(readObject(pinned, stop), path, checksum),
-    close: async () => stop.abort(),
-  };
-}
-
-async function openFile(
-  { path, copyOf }: FileInput,
-  before: ChecksumState | null,
-  chunkBytes: number,
-): Promise<StoredInput> {
+  const { path, copyOf, isObject } = input;
+  if (isObject === true) return openObject(path);
   const facts = await statPath(path).catch(() => null);
   let handle: FileHandle;
   try {
@@ -85,7 +63,7 @@ async function openFile(
   const checksum = new RunningChecksum(before);
   async function* chunks(): AsyncGenerator<Buffer> {
     yield* checkedBytes(bytesOf(handle, chunkBytes), path, checksum);
-    if (stat.isFile()) await mustBeUnchanged({ name: path, handle }, stat, checksum.state());
+    if (stat.isFile()) await mustBeUnchanged(path, handle, stat, checksum.state());
   }
   return {
     name: copyOf?.name ?? path,
@@ -96,16 +74,14 @@ async function openFile(
   };
 }
 
-/** Reads a file. A stream would leave the handle open after its end. */
-async function* bytesOf(handle: FileHandle, chunkBytes: number): AsyncGenerator<Buffer> {
-  for (;;) {
-    const block = Buffer.allocUnsafe(Math.max(chunkBytes, blockBytes));
-    const { bytesRead } = await handle.read(block, 0, block.length);
-    if (bytesRead === 0) return;
-    for (let at = 0; at < bytesRead; at += chunkBytes) {
-      yield block.subarray(at, Math.min(at + chunkBytes, bytesRead));
-    }
-  }
+/** Opens an object that is read once: to look into it, or because nothing resumes. */
+async function openObject(name: string): Promise<StoredInput> {
+  const { pinObject, readObject } = await import("../s3/read-object.js");
+  const pinned = await pinObject(name);
+  const stop = new AbortController();
+  const checksum = new RunningChecksum();
+  const chunks = checkedBytes(readObject(pinned, stop), name, checksum);
+  return { name, size: pinned.size, checksum, chunks, close: async () => stop.abort() };
 }
 
 function fromStream(
@@ -113,15 +89,30 @@ function fromStream(
   before: ChecksumState | null,
 ): StoredInput {
   const checksum = new RunningChecksum(before);
-  return {
-    name,
-    size: null,
-    checksum,
-    chunks: checkedBytes(stream, name, checksum),
-    close: async () => {
-      stream.destroy();
-    },
-  };
+  const chunks = checkedBytes(stream, name, checksum);
+  return { name, size: null, checksum, chunks, close: async () => void stream.destroy() };
+}
+
+/**
+ * Reads a file. A stream would leave the handle open after its end.
+ *
+ * @param from where it begins in a regular file. @default at the current position
+ */
+async function* bytesOf(
+  handle: FileHandle,
+  chunkBytes: number,
+  from: number | null = null,
+): AsyncGenerator<Buffer> {
+  for (let read = 0; ;) {
+    const block = Buffer.allocUnsafe(Math.max(chunkBytes, blockBytes));
+    const position = from === null ? null : from + read;
+    const { bytesRead } = await handle.read(block, 0, block.length, position);
+    if (bytesRead === 0) return;
+    read += bytesRead;
+    for (let at = 0; at < bytesRead; at += chunkBytes) {
+      yield block.subarray(at, Math.min(at + chunkBytes, bytesRead));
+    }
+  }
 }
 
 /** Passes the bytes of an input on and compares them with those of earlier sessions. */
@@ -134,19 +125,19 @@ async function* checkedBytes(
     for await (const chunk of stream) {
       const bytes = typeof chunk === "string" ? Buffer.from(chunk, "utf8") : chunk;
       const damage = checksum.update(bytes);
-      if (damage !== null) throw inputChanged(name, damage);
+      if (damage !== null) {
+        const { from, to } = damage;
+        throw changed(`${name} has changed since it was read, between byte ${from} and byte ${to}`);
+      }
       if (bytes.length > 0) yield bytes;
     }
   } catch (error) {
-    throw error instanceof ReputeError ? error : readError(name, checksum.bytes, error);
+    if (error instanceof ReputeError) throw error;
+    const message = `cannot read ${name} after byte ${checksum.bytes}: ${reason(error)}`;
+    throw new FatalError("input_unreadable", message, { cause: error });
   }
   // It may end after the rows that were written, but before everything that was read.
   if (checksum.awaited > 0) throw tooShortError(name, checksum.awaited);
-}
-
-interface CheckedFile {
-  readonly name: string;
-  readonly handle: FileHandle;
 }
 
 /**
@@ -161,24 +152,17 @@ export async function verifyFile(
   before: ChecksumState | null,
   name = path,
 ): Promise<ChecksumState> {
-  const handle = await open(path);
-  try {
-    return await verified({ name, handle }, before);
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(path);
+  return await verified(name, handle, before);
 }
 
 async function verified(
-  { name, handle }: CheckedFile,
+  name: string,
+  handle: FileHandle,
   before: ChecksumState | null,
 ): Promise<ChecksumState> {
   const checksum = new RunningChecksum(before);
-  const damage = await checksum.read(handle, Infinity).catch((error: unknown) => {
-    throw readError(name, checksum.bytes, error);
-  });
-  if (damage !== null) throw inputChanged(name, damage);
-  if (checksum.awaited > 0) throw tooShortError(name, checksum.awaited);
+  for await (const _ of checkedBytes(bytesOf(handle, blockBytes, 0), name, checksum));
   return checksum.state();
 }
 
@@ -188,20 +172,17 @@ async function verified(
  * @param read checksum of the bytes read
  */
 async function mustBeUnchanged(
-  file: CheckedFile,
+  name: string,
+  handle: FileHandle,
   opened: Stats,
   read: ChecksumState,
 ): Promise<void> {
-  const { size, mtimeMs } = await file.handle.stat();
+  const { size, mtimeMs } = await handle.stat();
   const most = Math.max(opened.size, read.bytes);
   if (size < most) {
-    throw changed(`${file.name} was truncated while it was read, from ${most} to ${size} bytes`);
+    throw changed(`${name} was truncated while it was read, from ${most} to ${size} bytes`);
   }
-  if (size !== opened.size || mtimeMs !== opened.mtimeMs) await verified(file, read);
-}
-
-function inputChanged(name: string, { from, to }: Damage): FatalError {
-  return changed(`${name} has changed since it was read, between byte ${from} and byte ${to}`);
+  if (size !== opened.size || mtimeMs !== opened.mtimeMs) await verified(name, handle, read);
 }
 
 /** The error for a resumed input that ends before the offset to continue from. */
@@ -244,11 +225,6 @@ function directoryError(name: string): UsageError {
   return new UsageError("input_is_directory", `${name} is a directory, not a file`, {
     hint: "name one file, or concatenate several and pipe them in",
   });
-}
-
-function readError(name: string, bytesRead: number, cause: unknown): FatalError {
-  const message = `cannot read ${name} after byte ${bytesRead}: ${reason(cause)}`;
-  return new FatalError("input_unreadable", message, { cause });
 }
 
 function reason(error: unknown): string {

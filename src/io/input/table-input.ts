@@ -1,6 +1,6 @@
 import type { Clock } from "../../core/clock.js";
 import { type InputValue, cellOf, jsonOf } from "../formats/input-values.js";
-import { memberKeys } from "../formats/ndjson/ndjson.js";
+import { memberKeys } from "../formats/ndjson/ndjson-output.js";
 import type { InputType } from "../formats/typed-column.js";
 
 /**

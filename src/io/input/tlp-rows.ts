@@ -4,7 +4,7 @@ import type { Row } from "../../core/row.js";
 import { quoted } from "../../core/wording/printable.js";
 import { tlpFault, type TlpMark } from "../../core/tlp.js";
 import { matchColumn, unknownColumn } from "../formats/columns/name-columns.js";
-import { valuesAt } from "../formats/ndjson/ndjson-output.js";
+import { valuesAt } from "../formats/ndjson/ndjson.js";
 import { mapLists, type Warnings } from "../formats/reading/lines.js";
 import type { ColumnPlace, FormatReading, ReadOptions } from "../formats/types.js";
 

@@ -33,7 +33,7 @@ export async function* workbookRows(
     let text = "";
     parser.on("opentag", (tag) => {
       text = "";
-      open(localName(tag.name), tag.attributes as Attributes);
+      open(localName(tag.name), tag.attributes);
     });
     parser.on("text", (piece) => (text += piece));
     parser.on("closetag", (tag) => {

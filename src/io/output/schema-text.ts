@@ -12,7 +12,7 @@ import {
 import { itemKinds } from "../../core/item/item.js";
 import { columnTypes, storedType } from "../formats/column-types.js";
 import { addedColumnNames, addedMemberName } from "../formats/columns/name-columns.js";
-import { uniqueNames } from "../formats/ndjson/ndjson.js";
+import { uniqueNames } from "../formats/ndjson/ndjson-output.js";
 import type { StoredType } from "../formats/typed-column.js";
 import { dialects } from "./registry.js";
 import { createTable } from "./sql/dialect.js";

@@ -7,7 +7,7 @@ import type { Row } from "../../core/row.js";
 import { itemFinder } from "../extract/find-items.js";
 import { isCitation, type IsHeld, isPublic } from "../../io/formats/columns/rate-columns.js";
 import { columnName, extractPipe } from "../../io/formats/columns/name-columns.js";
-import { leavesOf } from "../../io/formats/ndjson/ndjson-output.js";
+import { leavesOf } from "../../io/formats/ndjson/ndjson.js";
 import { limits } from "../../io/formats/reading/lines.js";
 import type { OpenedSource, RunInput } from "../../io/input/types.js";
 import { addCount, type Counts, mostFrequentFirst } from "./counters.js";

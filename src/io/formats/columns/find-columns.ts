@@ -52,36 +52,33 @@ export type ColumnFlags = Pick<
   "itemColumn" | "kindColumn" | "isOneOfSeveral" | "isHeld" | "isTable"
 >;
 
+type FoundColumns = Pick<InputReading, "items" | "kind" | "others" | "ofFiles">;
+
 /**
  * Finds the item and kind columns from flags and the first records, reading no more than needed.
  * @throws UsageError `column_not_found`, `column_ambiguous`
  */
-export async function findColumns(
-  source: ColumnSource,
-  flags: ColumnFlags,
-): Promise<Pick<InputReading, "items" | "kind" | "others" | "ofFiles">> {
-  const wanted = [flags.itemColumn ?? []].flat();
-  const [named, ...more] = await placesOf(source, "--item-column", wanted, flags);
-  const { items, others } =
+export async function findColumns(source: ColumnSource, flags: ColumnFlags): Promise<FoundColumns> {
+  const [named, ...more] = await placesOf(source, "--item-column", flags.itemColumn, flags);
+  const byFlag = (place: ColumnPlace): ItemColumn => ({ ...place, by: "flag", sample: null });
+  const found =
     named === undefined
-      ? await chosenItem(source, flags)
+      ? await chooseItem(source, flags)
       : { items: [byFlag(named), ...more.map(byFlag)] as const };
-  const [first, second] = items;
-  const kinds = [flags.kindColumn ?? []].flat();
-  const [kind] = await placesOf(source, "--kind-column", kinds, flags);
-  if (kind !== undefined) return { items, kind: { ...kind, by: "flag" }, ...others };
-  return { items, kind: second === undefined ? await kindBeside(first, source) : null, ...others };
+  const [kind] = await placesOf(source, "--kind-column", flags.kindColumn, flags);
+  if (kind !== undefined) return { ...found, kind: { ...kind, by: "flag" } };
+  return { ...found, kind: more.length === 0 ? await kindBeside(found.items[0], source) : null };
 }
 
 /** The columns that a flag names. One of several inputs may lack them. */
 async function placesOf(
   source: ColumnSource,
   flag: ColumnFlag["flag"],
-  names: readonly string[],
+  names: string | readonly string[] | null,
   { isOneOfSeveral = false }: ColumnFlags,
 ): Promise<readonly ColumnPlace[]> {
   const places: ColumnPlace[] = [];
-  for (const wanted of new Set(names)) {
+  for (const wanted of new Set([names ?? []].flat())) {
     try {
       places.push(await source.named({ flag, wanted }));
     } catch (error) {
@@ -92,56 +89,38 @@ async function placesOf(
   return places;
 }
 
-function byFlag(place: ColumnPlace): ItemColumn {
-  return { ...place, by: "flag", sample: null };
-}
-
-interface ChosenItem {
-  readonly items: readonly [ItemColumn];
-  readonly others: Pick<InputReading, "others" | "ofFiles">;
-}
-
 /** Samples on while nothing can be looked up: the first rows may be hashes, or private addresses. */
-async function chosenItem(
+async function chooseItem(
   source: ColumnSource,
-  flags: Pick<ColumnFlags, "isHeld" | "isTable">,
-): Promise<ChosenItem> {
-  const choose = (): ItemChoice => chooseItemColumn(source.columns(), flags.isHeld);
+  { isHeld, isTable }: Pick<ColumnFlags, "isHeld" | "isTable">,
+): Promise<Omit<FoundColumns, "kind">> {
   const isWorth = (column: RatedColumn): boolean => isReason(column) && !isListPath(column.name);
   let records: number = limits.sampleRecords;
   let isFull = await source.sample(records);
   const any = source.withoutRecords();
-  if (any !== null) return { items: [any], others: {} };
-  let found = choose();
+  if (any !== null) return { items: [any] };
+  let found = chooseItemColumn(source.columns(), isHeld);
   while (isFull && !found.rated.some(isWorth) && records < limits.mostSampled) {
     records = Math.min(records * 2, limits.mostSampled);
     isFull = await source.sample(records);
-    found = choose();
+    found = chooseItemColumn(source.columns(), isHeld);
   }
   const { choice, rated } = found;
-  if ("problem" in choice) throw noItemColumn(source.input, rated, choice, flags.isTable);
+  if ("problem" in choice) throw noItemColumn(source.input, rated, choice, isTable);
+  const sampled = source.columns()[0]?.cells.length ?? 0;
+  const others = rated
+    .filter((column) => column.index !== choice.index && isAsked(column))
+    .map(({ name, index, sample }) => ({
+      name,
+      index,
+      rows: Math.round(sample.queryable * sampled),
+    }));
+  const ofFiles = rated.filter((column) => column.ofFiles).map(columnName);
   return {
     items: [choice],
-    others: othersBeside(choice, rated, source.columns()[0]?.cells.length),
+    ...(others.length > 0 && { others: { sampled, columns: others } }),
+    ...(ofFiles.length > 0 && { ofFiles }),
   };
-}
-
-/** The columns with items that are not looked up. */
-function othersBeside(
-  item: ItemColumn,
-  rated: readonly RatedColumn[],
-  sampled = 0,
-): Pick<InputReading, "others" | "ofFiles"> {
-  const others = rated.filter((column) => column.index !== item.index && isAsked(column));
-  const named = rated.filter(({ ofFiles }) => ofFiles).map(columnName);
-  const ofFiles = named.length === 0 ? {} : { ofFiles: named };
-  if (others.length === 0) return ofFiles;
-  const columns = others.map(({ name, index, sample }) => ({
-    name,
-    index,
-    rows: Math.round(sample.queryable * sampled),
-  }));
-  return { others: { sampled, columns }, ...ofFiles };
 }
 
 async function kindBeside(item: ItemColumn, source: ColumnSource): Promise<KindColumn | null> {
@@ -156,11 +135,6 @@ async function kindBeside(item: ItemColumn, source: ColumnSource): Promise<KindC
   return chooseKindColumn(columns, source.placeOf(item, columns));
 }
 
-interface ItemChoice {
-  readonly rated: readonly RatedColumn[];
-  readonly choice: ItemColumn | ColumnProblem;
-}
-
 /**
  * Chooses the first usual name whose column has a share of at least half, unless only another such
  * column can be looked up. Else, of the columns with such a share, the one with the largest queryable
@@ -170,7 +144,10 @@ interface ItemChoice {
  * the cells of a usual name cannot be read; and if only other columns can be looked up: those with a
  * smaller share, and lists. The pages that a note links to are no reason to refuse.
  */
-export function chooseItemColumn(columns: readonly SampledColumn[], isHeld?: IsHeld): ItemChoice {
+export function chooseItemColumn(
+  columns: readonly SampledColumn[],
+  isHeld?: IsHeld,
+): { readonly rated: readonly RatedColumn[]; readonly choice: ItemColumn | ColumnProblem } {
   const rated = rateColumns(columns, isHeld);
   return { rated, choice: choiceOf(rated, columns) };
 }
@@ -183,8 +160,8 @@ function choiceOf(
     ({ name }) => !isListPath(name) && (rated.length === 1 || !isCitation(name)),
   );
   const readable = own.filter(({ sample }) => sample.share >= minShare);
-  const canAsk = readable.some(isQueryable);
-  const candidates = canAsk ? readable.filter(isQueryable) : readable;
+  const queryable = readable.filter(({ sample }) => sample.queryable > 0);
+  const candidates = queryable.length > 0 ? queryable : readable;
   const usual = customaryItemColumns.flatMap((name) =>
     own.filter((column) => strip(column.name).toLowerCase() === name),
   );
@@ -198,24 +175,24 @@ function choiceOf(
   if (named === undefined && unreadable !== undefined) {
     return { problem: "unreadable", column: unreadable };
   }
-  if (candidates.length > 0 && !canAsk && rated.some(isReason)) return { problem: "several" };
+  if (readable.length > 0 && queryable.length === 0 && rated.some(isReason)) {
+    return { problem: "several" };
+  }
+  const chosen = ({ name, index, sample }: RatedColumn, by: ItemColumn["by"]): ItemColumn => ({
+    name,
+    index,
+    sample,
+    by,
+  });
   if (named !== undefined) return chosen(named, "name");
-  const rank = ({ sample }: RatedColumn): number => (canAsk ? sample.queryable : sample.share);
+  const rank = ({ sample: { queryable: asked, share } }: RatedColumn): number =>
+    queryable.length > 0 ? asked : share;
   const [first, ...others] = candidates.toSorted((a, b) => rank(b) - rank(a));
   if (first === undefined) return { problem: "none" };
   const isRival = (other: RatedColumn): boolean =>
     rank(first) - rank(other) < minLead ||
     (other.sample.queryable >= minShare && other.sample.kind !== first.sample.kind);
-  if (others.some(isRival)) return { problem: "several" };
-  return chosen(first, "share");
-}
-
-function chosen({ name, index, sample }: RatedColumn, by: ItemColumn["by"]): ItemColumn {
-  return { name, index, sample, by };
-}
-
-function isQueryable({ sample }: RatedColumn): boolean {
-  return sample.queryable > 0;
+  return others.some(isRival) ? { problem: "several" } : chosen(first, "share");
 }
 
 /** Whether a column is a reason against one without anything to look up. */
@@ -246,12 +223,8 @@ function holdsKinds(cells: SampledCells): boolean {
 }
 
 function isKindName(name: string): boolean {
-  return kindNames.has(
-    name
-      .slice(name.lastIndexOf(".") + 1)
-      .toLowerCase()
-      .replaceAll(/[\s_-]+/g, ""),
-  );
+  const step = name.slice(name.lastIndexOf(".") + 1).toLowerCase();
+  return kindNames.has(step.replaceAll(/[\s_-]+/g, ""));
 }
 
 /**

@@ -58,9 +58,11 @@ export function unknownColumn(
   { flag, wanted }: ColumnFlag,
 ): UsageError {
   const suggestion = didYouMean(wanted, columns);
+  const names = columns.map((column) => quoted(column.trim())).join(", ");
+  const has = columns.length === 0 ? "It has no columns." : `Its columns are: ${names}.`;
   return new UsageError(
     "column_not_found",
-    `${input} has no column ${quoted(wanted)} (${flag}). ${listed(columns)}`,
+    `${input} has no column ${quoted(wanted)} (${flag}). ${has}`,
     {
       hint:
         suggestion === null
@@ -177,18 +179,13 @@ function percent(share: number): string {
   return `${Math.round(share * 100)}%`;
 }
 
-function listed(columns: readonly string[]): string {
-  if (columns.length === 0) return "It has no columns.";
-  return `Its columns are: ${columns.map((column) => quoted(column.trim())).join(", ")}.`;
-}
-
 /** A single column that contains separators suggests another format. */
 function separatorHint(columns: readonly string[]): string | null {
-  const only = columns.length === 1 ? columns[0]! : "";
-  if (only.includes("\t")) return "the file looks tab-separated: try --from tsv";
-  if (only.includes(",")) return "the file looks comma-separated: try --from csv";
-  if (only.includes(";")) return "the file looks semicolon-separated: try --from csv";
-  return null;
+  const [separator] = (columns.length === 1 && /\t|,|;/.exec(columns[0]!)) || [];
+  if (separator === undefined) return null;
+  if (separator === "\t") return "the file looks tab-separated: try --from tsv";
+  const what = separator === "," ? "comma" : "semicolon";
+  return `the file looks ${what}-separated: try --from csv`;
 }
 
 /**

@@ -1,7 +1,12 @@
-import { recognisedKind, type ColumnFlags, findColumns } from "../columns/find-columns.js";
-import { type Row, type EnrichedRow, nestedFacts, nestedText } from "../../../core/row.js";
+import type { FindingError, JsonObject } from "../../../core/finding.js";
+import { UsageError } from "../../../core/errors.js";
+import { recogniseItem } from "../../../core/item/recognise.js";
+import { asObject, cellText, memberTexts, objectText } from "../../../core/json-members.js";
+import { itemRow, type Row } from "../../../core/row.js";
+import { type ColumnFlags, findColumns, recognisedKind } from "../columns/find-columns.js";
+import { isListPath, matchColumn, unknownColumn } from "../columns/name-columns.js";
 import type { SampledColumn } from "../columns/rate-columns.js";
-import { contentLines, flatMapLists, limits, mapLists } from "../reading/lines.js";
+import { contentLines, flatMapLists, type Line, limits, mapLists } from "../reading/lines.js";
 import { Sample } from "../reading/sample.js";
 import type {
   FormatReading,
@@ -10,34 +15,8 @@ import type {
   Reading,
   ReadOptions,
   WritableFormat,
-  Encoder,
-  EncoderOptions,
 } from "../types.js";
-import {
-  ndjsonRecords,
-  eachLeaf,
-  faultyRow,
-  flatten,
-  itemTextOf,
-  type ParsedLine,
-  parseLine,
-  valuesAt,
-} from "./ndjson-output.js";
-import { UsageError } from "../../../core/errors.js";
-import type { JsonObject } from "../../../core/finding.js";
-import { recogniseItem } from "../../../core/item/recognise.js";
-import { memberTexts } from "../../../core/json-members.js";
-import {
-  isListPath,
-  matchColumn,
-  unknownColumn,
-  addedColumnNames,
-  addedMemberName,
-} from "../columns/name-columns.js";
-import { toWellFormed } from "../../../core/bytes.js";
-import type { Column } from "../../../core/column.js";
-import { columns } from "../../../core/columns.js";
-import { jsonLinesEncoder } from "../lines-encoder.js";
+import { ndjsonEncoder, ndjsonRecords } from "./ndjson-output.js";
 
 export const ndjson: ReadableFormat & WritableFormat = {
   extensions: ["ndjson", "jsonl", "json"],
@@ -119,11 +98,22 @@ async function findLayout(
   const objects = (): readonly JsonObject[] =>
     lines.read.flatMap(({ object }) => (object === null ? [] : [object]));
   let sampled: number = limits.sampleRecords;
+  const isLong = (): boolean => {
+    const ends = [lines.read.at(-1), lines.read[0]].map((parsed) => parsed?.line.end ?? 0);
+    return ends[0]! - ends[1]! > limits.recordBytes;
+  };
   const isEnough = (count: number): boolean =>
-    objects().length >= count || lines.read.length > limits.linesBeforeObject || isLong(lines.read);
+    objects().length >= count || lines.read.length > limits.linesBeforeObject || isLong();
   await lines.until(() => isEnough(1));
   const first = lines.read.find(({ object }) => object !== null);
-  if (first === undefined && !lines.ended) throw notNdjson(input, lines.read.at(-1)!.line.number);
+  if (first === undefined && !lines.ended) {
+    const { number } = lines.read.at(-1)!.line;
+    throw new UsageError(
+      "input_not_ndjson",
+      `${input} doesn't look like NDJSON: no JSON object up to line ${number}`,
+      { hint: "set the format: --from csv|tsv|text" },
+    );
+  }
   const columns = first === undefined ? [] : [...memberTexts(first.json).keys()];
 
   const found = await findColumns(
@@ -159,19 +149,6 @@ async function findLayout(
   return { columns, reading: { ...plain, comment: options.comment, ...found } };
 }
 
-function isLong(lines: readonly ParsedLine[]): boolean {
-  const [first, last] = [lines[0], lines.at(-1)];
-  return first !== undefined && last!.line.end - first.line.end > limits.recordBytes;
-}
-
-function notNdjson(input: string, line: number): UsageError {
-  return new UsageError(
-    "input_not_ndjson",
-    `${input} doesn't look like NDJSON: no JSON object up to line ${line}`,
-    { hint: "set the format: --from csv|tsv|text" },
-  );
-}
-
 /** All paths to values in the first objects, in order of appearance. */
 function columnsOf(objects: readonly JsonObject[]): readonly SampledColumn[] {
   const paths = new Map<string, { readonly parent: string; readonly cells: (string | null)[] }>();
@@ -202,123 +179,130 @@ function columnsOf(objects: readonly JsonObject[]): readonly SampledColumn[] {
 /** Objects with more paths than this aren't records of indicators. */
 const mostPaths = 1000;
 
-/**
- * Writes one JSON object per line: the input's members unchanged, then one member with everything
- * as received (nested) or one member per column (flat).
- *
- * The text of an NDJSON record is copied, so that numbers keep their digits and members their
- * order.
- */
-export function ndjsonEncoder(options: EncoderOptions): Encoder {
-  const added =
-    options.shape === "nested"
-      ? [addedMemberName(options.prefix, options.columns)]
-      : addedColumnNames(options.prefix, options.columns, options.added);
-  const keys = memberKeys(options.columns);
-  const describe =
-    options.shape === "nested" ? nested(added[0] ?? "rep") : flat(added, options.added ?? columns);
-
-  const encodeRow = (enriched: EnrichedRow): string => {
-    const own = inputMembers(enriched.row, keys, added);
-    return `{${own.text}${own.text === "" ? "" : ","}${describe(enriched, own.displaced)}}\n`;
-  };
-
-  return jsonLinesEncoder(encodeRow);
+/** A parsed line: an object, or the reason why it isn't one. */
+interface ParsedLine {
+  readonly line: Line;
+  readonly json: string;
+  readonly object: JsonObject | null;
+  readonly reason: string;
 }
 
-/** Unique member names for columns whose names may be empty, repeat, or not be UTF-8. */
-export function uniqueNames(names: readonly string[]): readonly string[] {
-  const texts = names.map(toWellFormed);
-  const taken = new Set<string>(texts);
-  const seen = new Set<string>();
-  return texts.map((name, index) => {
-    const base = name === "" ? `column_${index + 1}` : name;
-    let unique = base;
-    for (let n = 2; seen.has(unique) || (unique !== name && taken.has(unique)); n++) {
-      unique = `${base}_${n}`;
-    }
-    seen.add(unique);
-    return unique;
+function parseLine(line: Line): ParsedLine {
+  const json = line.text.trim();
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { line, json, object: null, reason };
+  }
+  const object = asObject(value);
+  if (object !== null) return { line, json, object, reason: "" };
+  const kind = value === null ? "null" : Array.isArray(value) ? "an array" : `a ${typeof value}`;
+  return { line, json, object: null, reason: `it is ${kind}` };
+}
+
+/** The row of a line that isn't a JSON object. `extra` holds the line. */
+function faultyRow({ line, reason }: ParsedLine, number: number, columns: readonly string[]): Row {
+  const fault: FindingError = {
+    code: "input_row",
+    message: `line ${line.number} is not a JSON object: ${reason}`,
+  };
+  return {
+    ...itemRow("", { number, line: line.number, end: line.end }),
+    cells: columns.map(() => ""),
+    extra: JSON.stringify(line.text),
+    fault,
+  };
+}
+
+/** The cells of an object, and its other members as JSON. */
+export function flatten(json: string, columns: readonly string[]): Pick<Row, "cells" | "extra"> {
+  const members = memberTexts(json);
+  const cells: string[] = [];
+  for (const column of columns) {
+    const value = members.get(column);
+    cells.push(value === undefined ? "" : cellText(value));
+    members.delete(column);
+  }
+  return { cells, extra: members.size === 0 ? null : objectText(members) };
+}
+
+/**
+ * The values at a path: a member name, or names and array indexes joined with dots. `[]` after a step
+ * stands for every element of a list.
+ */
+export function valuesAt(path: string, object: JsonObject): readonly unknown[] {
+  // A member whose name contains dots takes precedence over the path.
+  if (Object.hasOwn(object, path)) return [object[path]];
+  let values: readonly unknown[] = [object];
+  for (const step of path.split(".")) {
+    const isEach = step.endsWith(each);
+    const name = isEach ? step.slice(0, -each.length) : step;
+    values = values.flatMap((value) => {
+      if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return [];
+      const member = (value as JsonObject)[name];
+      // flatMap takes a list for its elements.
+      return isEach ? member : [member];
+    });
+  }
+  return values;
+}
+
+const each = "[]";
+
+/**
+ * The item text of a JSON value: a string, or the only string in an array; "" for null or a missing
+ * value; null for anything else.
+ */
+export function itemTextOf(value: unknown): string | null {
+  const only: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  if (typeof only === "string") return only;
+  return value === undefined || value === null ? "" : null;
+}
+
+/** Deeper objects aren't records of indicators. */
+const deepest = 8;
+
+/** The texts in an object by path, such as `ip`, `ips[]` and `observables[].value`. */
+export function leavesOf(json: string): ReadonlyMap<string, readonly string[]> {
+  const leaves = new Map<string, string[]>();
+  eachLeaf(JSON.parse(json) as JsonObject, "", (path, _, value) => {
+    const text = itemTextOf(value);
+    if (text === null || text === "") return;
+    const texts = leaves.get(path);
+    if (texts === undefined) leaves.set(path, [text]);
+    else texts.push(text);
   });
-}
-
-/** The start of each member, `"name":`. A repeated name gets a number. */
-export function memberKeys(columns: readonly string[]): readonly string[] {
-  return uniqueNames(columns).map((name) => `${JSON.stringify(name)}:`);
-}
-
-interface InputMembers {
-  readonly text: string;
-  /** Members replaced by added ones of the same name; null if none. */
-  readonly displaced: Record<string, unknown> | null;
-}
-
-function inputMembers(row: Row, keys: readonly string[], added: readonly string[]): InputMembers {
-  if (row.json !== null) {
-    // Cheap, without false negatives: an escaped name contains a backslash.
-    const { json } = row;
-    if (json.includes("\\u") || added.some((name) => json.includes(`"${name}"`))) {
-      const settled = moveClashes(row.json, added);
-      if (settled !== null) return settled;
-    }
-    return { text: row.json.slice(1, -1).trim(), displaced: null };
-  }
-  return { text: row.fault === null ? cellMembers(row, keys) : "", displaced: null };
-}
-
-export function cellMembers({ cells }: Row, keys: readonly string[]): string {
-  let text = "";
-  for (let index = 0; index < keys.length; index++) {
-    text += (index > 0 ? "," : "") + keys[index]! + JSON.stringify(cells[index] ?? "");
-  }
-  return text;
+  return leaves;
 }
 
 /**
- * Moves members of a later record that clash with added ones to `extra`, so that nothing is lost.
+ * Calls `found` with each value that is no object, and with each text in a list of several values or
+ * of objects: the path of a list ends in `[]`.
  */
-function moveClashes(json: string, added: readonly string[]): InputMembers | null {
-  const record = JSON.parse(json) as Record<string, unknown>;
-  const displaced: Record<string, unknown> = {};
-  for (const name of added) {
-    if (!Object.hasOwn(record, name)) continue;
-    displaced[name] = record[name];
-    delete record[name];
+function eachLeaf(
+  object: JsonObject,
+  parent: string,
+  found: (path: string, parent: string, value: unknown) => void,
+  depth = 1,
+): void {
+  if (depth > deepest) return;
+  for (const [name, value] of Object.entries(object)) {
+    // A dot in a name would be read as a path separator.
+    if (parent !== "" && name.includes(".")) continue;
+    const path = parent + name;
+    const member = asObject(value);
+    if (member !== null) {
+      eachLeaf(member, `${path}.`, found, depth + 1);
+      continue;
+    }
+    found(path, parent, value);
+    if (!Array.isArray(value)) continue;
+    for (const element of value as readonly unknown[]) {
+      const listed = asObject(element);
+      if (listed !== null) eachLeaf(listed, `${path}[].`, found, depth + 1);
+      else if (value.length > 1 && typeof element === "string") found(`${path}[]`, parent, element);
+    }
   }
-  if (Object.keys(displaced).length === 0) return null;
-  return { text: JSON.stringify(record).slice(1, -1), displaced };
-}
-
-type Describe = (enriched: EnrichedRow, displaced: Record<string, unknown> | null) => string;
-
-function nested(member: string): Describe {
-  const key = JSON.stringify(member) + ":";
-  return ({ row, item, finding }, displaced) => {
-    let facts = nestedText(nestedFacts(item, finding), finding);
-    for (const name of ["file", "column"] as const) {
-      const value = row[name];
-      if (value !== undefined) facts = `${facts.slice(0, -1)},"${name}":${JSON.stringify(value)}}`;
-    }
-    // `extra` of a cell-based source is already JSON; an NDJSON record has all its members above.
-    const surplus = row.json === null ? row.extra : null;
-    const extra = displaced === null ? surplus : JSON.stringify(displaced);
-    return extra === null ? key + facts : `${key}${facts.slice(0, -1)},"extra":${extra}}`;
-  };
-}
-
-function flat(names: readonly string[], columns: readonly Column[]): Describe {
-  const keys = names.map((name) => JSON.stringify(name) + ":");
-  return (enriched, displaced) => {
-    let text = "";
-    for (let index = 0; index < columns.length; index++) {
-      const column = columns[index]!;
-      let value = column.value(enriched);
-      if (column.name === "extra") {
-        if (displaced !== null) value = JSON.stringify(displaced);
-        else if (enriched.row.json !== null) value = null;
-      }
-      text += (index > 0 ? "," : "") + keys[index]! + JSON.stringify(value);
-    }
-    return text;
-  };
 }

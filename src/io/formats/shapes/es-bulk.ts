@@ -5,7 +5,7 @@ import type { Item, ItemKind } from "../../../core/item/item.js";
 import { type EnrichedRow, nestedFacts, nestedText } from "../../../core/row.js";
 import { accusationIn, verdictOf } from "../../../core/verdict.js";
 import { jsonLinesEncoder } from "../lines-encoder.js";
-import { cellMembers, memberKeys } from "../ndjson/ndjson.js";
+import { cellMembers, memberKeys } from "../ndjson/ndjson-output.js";
 import type { EncoderOptions, WritableFormat } from "../types.js";
 import { itemFacts, stixIndicatorId, stixPattern } from "./stix.js";
 

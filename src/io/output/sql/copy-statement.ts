@@ -1,5 +1,5 @@
 import { UsageError } from "../../../core/errors.js";
-import { memberKeys } from "../../formats/ndjson/ndjson.js";
+import { memberKeys } from "../../formats/ndjson/ndjson-output.js";
 import type { CopyShape } from "../../input/table-input.js";
 import { doubleQuoted } from "./dialect.js";
 

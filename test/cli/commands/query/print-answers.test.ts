@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type AnsweredItem, printAnswers } from "../../../../src/cli/commands/query.js";
-import { ndjsonEncoder } from "../../../../src/io/formats/ndjson/ndjson.js";
+import { ndjsonEncoder } from "../../../../src/io/formats/ndjson/ndjson-output.js";
 import { aFinding, anItem, aRow, fullIpResult } from "../../../helpers/enriched-rows.js";
 import { fakeContext } from "../../fake-context.js";
 

@@ -3,8 +3,11 @@ import { columns } from "../../../../src/core/columns.js";
 import { lookupEndpoints, memberOf } from "../../../../src/core/finding.js";
 import { csvRecords } from "../../../../src/io/formats/csv/csv-records.js";
 import { csvEncoder } from "../../../../src/io/formats/csv/csv-writer.js";
-import { ndjsonEncoder, uniqueNames } from "../../../../src/io/formats/ndjson/ndjson.js";
-import { ndjsonRecords } from "../../../../src/io/formats/ndjson/ndjson-output.js";
+import {
+  ndjsonEncoder,
+  ndjsonRecords,
+  uniqueNames,
+} from "../../../../src/io/formats/ndjson/ndjson-output.js";
 import type { EncoderOptions, OutputRecord } from "../../../../src/io/formats/types.js";
 import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
 

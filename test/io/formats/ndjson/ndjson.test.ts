@@ -2,7 +2,7 @@ import type { Row } from "../../../../src/core/row.js";
 import { describe, expect, it } from "vitest";
 import { encodeText } from "../../../../src/core/bytes.js";
 import type { JsonObject } from "../../../../src/core/finding.js";
-import { itemTextOf, valuesAt } from "../../../../src/io/formats/ndjson/ndjson-output.js";
+import { itemTextOf, valuesAt } from "../../../../src/io/formats/ndjson/ndjson.js";
 import type { SourceOptions } from "../../../../src/io/input/types.js";
 import {
   limitRecords,
