@@ -153,7 +153,8 @@ function caseRows(
   found: RepShareCase,
   { to, output }: Pick<Settings, "to" | "output">,
 ): { readonly input: SourceInput; readonly from: "csv" | "ndjson" } {
-  const { format, isTyped } = parseOutput(output);
+  const { format, rules } = parseOutput(output);
+  const isTyped = rules !== null;
   const isCsv = isTyped || ["csv", "tsv"].includes(to ?? format ?? "csv");
   const lines = isCsv ? csvLines(found, isTyped) : ndjsonLines(found);
   const version = createHash("sha256").update(lines.join("")).digest("hex").slice(0, 12);

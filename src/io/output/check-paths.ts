@@ -1,10 +1,11 @@
 import { stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname, extname } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { makeFolder, realPath } from "../../core/files/folders.js";
 import { partPath } from "./part-file.js";
 import { outputFault } from "../../core/files/output-fault.js";
 import { didYouMean } from "../../core/wording/did-you-mean.js";
+import { isObjectAddress, objectAddress, parseObjectAddress } from "../s3/address.js";
 import type { Output } from "./output.js";
 import { failedSuffix, manifestPath } from "../../core/files/output-names.js";
 
@@ -23,30 +24,32 @@ export async function checkFolder(file: string): Promise<void> {
 }
 
 /**
- * Checks that no file that a run writes is one of its inputs.
+ * Checks that nothing that an output writes is one of the inputs.
  *
- * @param output name for the message
  * @throws UsageError `output_is_input`
  */
 export function keepInputs(
-  output: string,
-  files: readonly (string | null)[],
+  { name, file, database, object, base }: Output,
   inputs: readonly string[],
+  stateDir?: string,
 ): void {
-  const input = inputs.find((path) => files.includes(realPath(path)));
+  const main = object === null ? file : onlySpelling(object.address);
+  // Files appear by rename; databases are written in place.
+  const written =
+    main === null
+      ? [database, manifestPath(base(stateDir))]
+      : [main, partPath(main), manifestPath(main)];
+  const input = inputs.find((path) => written.includes(onlySpelling(path)));
   if (input === undefined) return;
-  throw new UsageError(
-    "output_is_input",
-    `the output ${output} would overwrite the input ${input}`,
-    {
-      hint: "write to another file, or rename the input",
-    },
-  );
+  const message = `the output ${name} would overwrite the input ${input}`;
+  throw new UsageError("output_is_input", message, {
+    hint: "choose another name for the output, or rename the input",
+  });
 }
 
-/** The files of an output that appears by rename. */
-export function filesOf(file: string): readonly string[] {
-  return [file, partPath(file), manifestPath(file)];
+/** A path or the address of an object in its only spelling. */
+export function onlySpelling(path: string): string {
+  return isObjectAddress(path) ? objectAddress(parseObjectAddress(path, true)) : realPath(path);
 }
 
 /** Refuses the name of a folder as an output. @throws UsageError `output_is_directory` */
@@ -64,19 +67,16 @@ export function refuseFolder({ given }: Output): void {
  * @throws UsageError `unknown_output`
  */
 export async function checkOutputName(output: Output): Promise<void> {
-  const { given, file, object, unknownExtension } = output;
+  const { given, format, file, object } = output;
   refuseFailedName(given);
-  if (
-    unknownExtension === null ||
-    file === null ||
-    (await isDevice(object === null ? given : file))
-  )
-    return;
+  const extension = extname(basename(given).replace(/\.gz$/i, ""));
+  if (format !== null || file === null || extension.length < 2) return;
+  if (await isDevice(object === null ? given : file)) return;
   const hint =
     "name it .csv, .tsv or .ndjson (.gz compresses), .parquet, duckdb:FILE?table=NAME or postgres://…?table=NAME, or keep the name and set the format with --to";
-  const meant = didYouMean(unknownExtension, [".csv", ".tsv", ".ndjson", ".parquet"]);
+  const meant = didYouMean(extension, [".csv", ".tsv", ".ndjson", ".parquet"]);
   const near = meant === null ? "" : ` (did you mean ${meant}?)`;
-  const message = `cannot write ${given}: ${unknownExtension} is not an output format${near}`;
+  const message = `cannot write ${given}: ${extension} is not an output format${near}`;
   throw new UsageError("unknown_output", message, { hint });
 }
 

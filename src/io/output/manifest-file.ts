@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { UsageError } from "../../core/errors.js";
 import { jsonFileFault, readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { manifestPath } from "../../core/files/output-names.js";
@@ -7,6 +8,8 @@ import {
   type Manifest,
   isRefusal,
 } from "../../core/manifest.js";
+import { isObjectAddress } from "../s3/address.js";
+import { onlySpelling } from "./check-paths.js";
 import type { Output } from "./output.js";
 import { defaultPrefix } from "./options.js";
 import { outputFault } from "../../core/files/output-fault.js";
@@ -32,12 +35,30 @@ export async function writeManifest(base: string, manifest: Manifest): Promise<v
   });
 }
 
+/** Where the manifest of an output is. @param stateDir the folder of `--state-dir`, for a table */
+export function manifestPlace({ object, base }: Output, stateDir?: string): string {
+  return manifestPath(object?.address ?? base(stateDir));
+}
+
 /**
- * Reads the manifest beside an output. Another program may have written it, so any member may be
- * missing.
+ * The manifest of an output; null if there is none. Another program may have written it, so any member
+ * may be missing.
+ *
+ * @throws UsageError `manifest_unreadable`
+ */
+export function manifestOfOutput(output: Output, stateDir?: string): Promise<FoundManifest | null> {
+  return manifestAt(manifestPlace(output, stateDir));
+}
+
+/** The same; null also for one that cannot be read. */
+export function storedManifest(output: Output, stateDir?: string): Promise<FoundManifest | null> {
+  return manifestOfOutput(output, stateDir).catch(unlessUnreadable);
+}
+
+/**
+ * The same.
  *
  * @param hint advice for a missing manifest
- * @param stateDir the folder of `--state-dir`, for the manifest of a table
  * @throws UsageError `manifest_missing`, `manifest_unreadable`
  */
 export async function readManifest(
@@ -51,56 +72,41 @@ export async function readManifest(
   throw new UsageError("manifest_missing", `there is no ${path}`, { hint });
 }
 
-/** Where the manifest of an output is. */
-export function manifestPlace({ object, base }: Output, stateDir?: string): string {
-  return manifestPath(object?.address ?? base(stateDir));
+function unlessUnreadable(error: unknown): null {
+  if (error instanceof UsageError && error.code === "manifest_unreadable") return null;
+  throw error;
 }
 
-/** The manifest of an output; null if there is none. @throws UsageError `manifest_unreadable` */
-export async function manifestOfOutput(
-  output: Output,
-  stateDir?: string,
-): Promise<FoundManifest | null> {
-  const path = manifestPlace(output, stateDir);
-  if (output.object === null) return parsed(path, () => readJsonFile(path));
-  const { readText } = await import("../s3/read-object.js");
-  const text = await readText(path);
-  return parsed(path, () => JSON.parse(text ?? "null"));
-}
-
-async function parsed(path: string, read: () => unknown): Promise<FoundManifest | null> {
+/** @param place a path, or the address of an object */
+async function manifestAt(place: string): Promise<FoundManifest | null> {
+  const isObject = isObjectAddress(place);
+  const text = isObject ? await (await import("../s3/read-object.js")).readText(place) : null;
   try {
-    return parseManifest(await read(), path);
+    const value = isObject ? JSON.parse(text ?? "null") : await readJsonFile(place);
+    return parseManifest(value, place);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError("manifest_unreadable", `cannot read ${path}: ${jsonFileFault(error)}`, {
+    throw new UsageError("manifest_unreadable", `cannot read ${place}: ${jsonFileFault(error)}`, {
       cause: error,
       hint: "restore it from a copy",
     });
   }
 }
 
-export interface FailedPlace {
-  readonly readManifest: (path: string) => Promise<FoundManifest | null>;
-  readonly remove: (path: string) => Promise<void>;
-}
-
 /**
  * Removes the rows and the manifest that an earlier, refused run left. Needs that manifest to say
  * that they are a run's, and never removes this run's input.
  *
- * @param failed path of the rows, with the suffix
+ * @param failed path or address of the rows, with the suffix
  */
-export async function removeFailed(
-  { readManifest, remove }: FailedPlace,
-  failed: string,
-  inputs: readonly string[],
-): Promise<void> {
+export async function removeFailed(failed: string, inputs: readonly string[]): Promise<void> {
   const manifest = manifestPath(failed);
-  const found = await readManifest(manifest);
-  if (!isRefusal(found?.exit_reason)) return;
-  if (inputs.includes(failed)) return;
-  await remove(failed);
+  const found = await manifestAt(manifest).catch(unlessUnreadable);
+  if (!isRefusal(found?.exit_reason) || inputs.map(onlySpelling).includes(onlySpelling(failed)))
+    return;
   // Remove the manifest last: the rows can be recognised only by it.
-  await remove(manifest);
+  for (const place of [failed, manifest]) {
+    if (isObjectAddress(place)) await (await import("../s3/write-object.js")).removeObject(place);
+    else await rm(place, { force: true });
+  }
 }

@@ -19,9 +19,7 @@ export interface Output {
   readonly isStdout: boolean;
   /** A table of a database. Rows of other runs may be in it. */
   readonly isTable: boolean;
-  /** Its columns have types. */
-  readonly isTyped: boolean;
-  /** The rules of these columns; null for text. */
+  /** The rules of its typed columns; null for text. */
   readonly rules: ColumnRules | null;
   /** The file that appears under its name, symbolic links resolved; null for anything else. */
   readonly file: string | null;
@@ -29,8 +27,6 @@ export interface Output {
   readonly database: string | null;
   /** Where it is in object storage, to which `file` is uploaded; null for anything else. */
   readonly object: ObjectFile | null;
-  /** The extension of a file, if it names no format. */
-  readonly unknownExtension: string | null;
   /** The run whose rows are meant: `run=ID` of a table that is read. Null for the newest. */
   readonly run: string | null;
   /** The output with the words that stand for a run, if this one is named after a run. */
@@ -75,19 +71,10 @@ export interface TableRecords {
 
 /** What a kind of place knows of an output. */
 export type KindOutput = Pick<Output, "name" | "format" | "file" | "base"> &
-  Partial<Omit<Output, "given" | "isTable" | "isTyped" | "run" | "pattern" | "named">>;
+  Partial<Omit<Output, "given" | "isTable" | "run" | "pattern" | "named">>;
 
-/**
- * Parses the name of an output of one kind, or returns null.
- *
- * @param pattern the name with its words, if it is named after a run
- * @throws UsageError
- */
-export type ParseKind = (
-  name: string,
-  pattern: string,
-  parse: (name: string) => KindOutput,
-) => KindOutput | null;
+/** Parses the name of an output of one kind; null for any other. @throws UsageError */
+export type ParseKind = (name: string) => KindOutput | null;
 
 /** An output whose rows are in a file on this machine, with its manifest beside it. */
 export function inFile(output: Output, file: string): Output {

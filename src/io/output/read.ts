@@ -12,7 +12,7 @@ import { type OutputRecord, sinkFormats } from "../formats/types.js";
 import type { OpenedSource, SourcePosition } from "../input/types.js";
 import { downloadObject, isMissing } from "../s3/read-object.js";
 import { manifestOfOutput, prefixOfOutput } from "./manifest-file.js";
-import { inFile, type Output } from "./output.js";
+import { inFile, type Output, type RunRows, type TableRecords } from "./output.js";
 import { recordReader, type OutputForm, type OutputRow } from "./output-row.js";
 import { type ColumnRules, tableSchema } from "./typed/table-schema.js";
 import { stagePath, stageUpTo } from "./stage.js";
@@ -41,43 +41,39 @@ export async function readOutput(
 ): Promise<OutputReading> {
   const local = await localOutput(given);
   try {
-    const { records, ...rest } = await readLocal(local.output, asked, only, stateDir);
+    const { output } = local;
+    const found = await manifestOfOutput(output, stateDir);
+    const runId = output.run ?? found?.run_id ?? null;
+    const rows = { runId, prefix: prefixOfOutput(asked, found), only };
+    const { records, columns, optional } = await openRecords(output, found, rows);
+    mustHaveColumns(output.given, only ?? reportedColumns, optional);
     const untilRead = async function* () {
       await using _ = local;
       yield* records;
     };
-    return { ...rest, records: untilRead() };
+    const isOther = output.isTable && found?.run_id !== runId;
+    return { columns, manifest: isOther ? null : found, records: untilRead() };
   } catch (error) {
     await local[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-async function readLocal(
+/** Opens the records of an output on this machine: of a table, those of a run. */
+export async function openRecords(
   output: Output,
-  asked: string | undefined,
-  only: readonly string[] | undefined,
-  stateDir: string | undefined,
-): Promise<OutputReading> {
-  const { given } = output;
-  const needed = only ?? reportedColumns;
-  const found = await manifestOfOutput(output, stateDir);
-  const prefix = prefixOfOutput(asked, found);
-  if (output.records !== null) {
-    const runId = output.run ?? found?.run_id ?? null;
-    const manifest = found?.run_id === runId ? found : null;
-    const rows = await output.records({ runId, prefix, only });
-    mustHaveColumns(given, needed, rows.optional);
-    return { ...rows, manifest };
-  }
-  const file = outputFile(output, found);
-  refuseUnreadable(given, file.format);
-  const form = await openForm(file, prefix, only);
-  mustHaveColumns(given, needed, form.optional);
-  return { columns: form.columns, records: recordsOf(form), manifest: found };
+  manifest: FoundManifest | null,
+  rows: RunRows,
+): Promise<TableRecords> {
+  if (output.records !== null) return output.records(rows);
+  const file = outputFile(output, manifest);
+  refuseUnreadable(output.given, file.format);
+  const form = await openForm(file, rows.prefix, rows.only);
+  const { columns, optional } = form;
+  return { columns, optional, records: recordsOf(form) };
 }
 
-export async function* recordsOf(form: OutputForm): AsyncGenerator<readonly OutputRecord[]> {
+async function* recordsOf(form: OutputForm): AsyncGenerator<readonly OutputRecord[]> {
   const opened = await form.open({ row: 0, end: 0 });
   try {
     for await (const rows of opened.rows) yield rows.map(({ record }: OutputRow) => record);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { basename, extname, join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { realPath } from "../../core/files/folders.js";
 import { fileParts, namedAfter, sharedPath, withoutFailed } from "../../core/files/output-names.js";
@@ -26,7 +26,7 @@ export const dialects: readonly SchemaDialect[] = [
 ];
 
 /** All outputs but text. To add one that is no database, write its folder and add it here. */
-const kinds: readonly ParseKind[] = [objectOutput, parquetOutput, ...databases.map(tableOutput)];
+const kinds: readonly ParseKind[] = [parquetOutput, ...databases.map(tableOutput)];
 
 /**
  * Parses the name of an output: `-o`, or an operand.
@@ -50,13 +50,11 @@ function outputOf(name: string, pattern: Output | null): Output {
     rules: null,
     database: null,
     object: null,
-    unknownExtension: null,
     parts: fileParts(name),
     publisher: null,
     records: null,
     ...found,
     isTable: found.records !== undefined,
-    isTyped: found.rules !== undefined,
     given: name,
     run: null,
     pattern,
@@ -65,9 +63,11 @@ function outputOf(name: string, pattern: Output | null): Output {
   return output;
 }
 
+/** @param pattern the name with its words, if it is named after a run */
 function parseKind(name: string, pattern: string): KindOutput {
+  if (isObjectAddress(name)) return objectOutput(name, pattern);
   for (const kind of kinds) {
-    const found = kind(name, pattern, (local) => parseKind(local, local));
+    const found = kind(name);
     if (found !== null) return found;
   }
   // A single letter is a Windows drive.
@@ -83,24 +83,24 @@ function parseKind(name: string, pattern: string): KindOutput {
 function textOutput(name: string): KindOutput {
   const base = (): string => realPath(sharedPath(name));
   if (name === "-") return { name: "stdout", isStdout: true, format: null, file: null, base };
-  const { format, gzip } = detectSinkFormat(withoutFailed(name));
-  const extension = extname(basename(name).replace(/\.gz$/i, ""));
-  const isUnknown = format === null && extension.length > 1;
-  const unknownExtension = isUnknown ? extension : null;
-  return { name, format, gzip, unknownExtension, file: realPath(name), base };
+  return { name, ...detectSinkFormat(withoutFailed(name)), file: realPath(name), base };
 }
 
-/** A Parquet file. @throws UsageError `parquet_gzip` */
-function parquetOutput(name: string): KindOutput | null {
-  // An address is another kind; a single letter is a Windows drive.
-  if (/^[a-z][a-z0-9+.-]+:/i.test(name)) return null;
+/** Whether a name is that of a Parquet file, or object. @throws UsageError `parquet_gzip` */
+function isParquet(name: string): boolean {
   const plain = withoutFailed(name).toLowerCase();
-  if (plain.endsWith(".parquet.gz")) {
+  if (plain.endsWith(".parquet.gz") && !isObjectAddress(name)) {
     throw new UsageError("parquet_gzip", `${name}: Parquet files are already compressed`, {
       hint: "remove .gz from the name",
     });
   }
-  if (!plain.endsWith(".parquet")) return null;
+  return plain.endsWith(".parquet");
+}
+
+/** A Parquet file. */
+function parquetOutput(name: string): KindOutput | null {
+  // An address is another kind; a single letter is a Windows drive.
+  if (/^[a-z][a-z0-9+.-]+:/i.test(name) || !isParquet(name)) return null;
   const file = realPath(name);
   return {
     name,
@@ -126,7 +126,7 @@ function tableOutput({ dialect, parse }: DatabaseKind): ParseKind {
       });
     }
     const connect = (options: ConnectOptions) => address.connect(name, options);
-    const target: TableTarget = { dialect, name, table, database, connect };
+    const target: TableTarget = { dialect, name, table, connect };
     return {
       name,
       format: dialect.name,
@@ -160,7 +160,13 @@ function tableInput(dialect: Dialect, address: TableAddress, query: string | nul
     name,
     file,
     isTable: true,
-    copy: (to, options) => address.copy(name, selection, to, options),
+    copy: async (to, options) => {
+      const { withDatabase } = await import("./sql/tables.js");
+      const connect = (opening: ConnectOptions) => address.connect(name, opening);
+      return withDatabase({ connect }, { ...options, access: "read" }, (database) =>
+        database.copy(selection, to, options),
+      );
+    },
   };
 }
 
@@ -169,12 +175,7 @@ function namesTable(address: string): boolean {
 }
 
 /** A file that is uploaded to object storage. @throws UsageError `bad_object_address` */
-function objectOutput(
-  name: string,
-  pattern: string,
-  parse: (name: string) => KindOutput,
-): KindOutput | null {
-  if (!isObjectAddress(name)) return null;
+function objectOutput(name: string, pattern: string): KindOutput {
   // The name with the words that stand for a run is that of the folder of all runs.
   const { bucket, key } = parseObjectAddress(pattern);
   const hash = createHash("sha256").update(objectAddress({ bucket, key })).digest("hex");
@@ -183,7 +184,7 @@ function objectOutput(
   const path = join(folder, basename(parseObjectAddress(name).key));
   const [before = ""] = /^s3:\/\/[^/]*\//i.exec(name) ?? [];
   const parts = { before, file: name.slice(before.length), after: "" };
-  return { ...parse(path), name, object: { address: name, folder, path }, parts };
+  return { ...parseKind(path, path), name, object: { address: name, folder, path }, parts };
 }
 
 /**
@@ -194,30 +195,22 @@ function objectOutput(
  */
 export function parseInput(name: string): FileInput {
   const input = fileInput(name);
-  const table = input.isObject === true ? parquetObject(name) : findTable(name);
+  const isObject = input.isObject === true;
+  const table = isObject && !isParquet(name) ? null : findTable(name, isObject);
   return table === null ? input : { ...input, table };
 }
 
-function parquetObject(name: string): TableInput | null {
-  if (!/\.parquet(?:\.failed)?$/i.test(name)) return null;
-  return {
-    kind: "parquet",
-    name,
-    file: null,
-    isTable: false,
-    copy: async (...to) => (await import("./parquet/read.js")).copyParquetObject(name, ...to),
-  };
-}
-
-function findTable(name: string): TableInput | null {
-  const parquet = parquetOutput(name);
-  if (parquet !== null) {
+function findTable(name: string, isObject: boolean): TableInput | null {
+  if (isObject || parquetOutput(name) !== null) {
     return {
       kind: "parquet",
       name,
-      file: parquet.file,
+      file: isObject ? null : realPath(name),
       isTable: false,
-      copy: async (...to) => (await import("./parquet/read.js")).copyParquet(name, ...to),
+      async copy(...to) {
+        const { copyParquet, copyParquetObject } = await import("./parquet/read.js");
+        return isObject ? copyParquetObject(name, ...to) : copyParquet(name, ...to);
+      },
     };
   }
   const { place, query } = takeQuery(name);

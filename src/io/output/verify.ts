@@ -1,16 +1,15 @@
-import { type OptionalColumns, schemaVersion } from "../../core/columns.js";
+import { schemaVersion } from "../../core/columns.js";
 import { FatalError, type ReputeError, UsageError } from "../../core/errors.js";
 import { hashFile } from "../../core/files/checksum.js";
 import { countedVerdicts, findingStatuses, verdicts } from "../../core/finding.js";
 import type { Manifest } from "../../core/manifest.js";
 import { type CountedRows, type RowCounts, zeros } from "../../core/row.js";
 import { readableFormats } from "../formats/registry.js";
-import type { OutputRecord } from "../formats/types.js";
 import { unfinishedHint } from "../input/stored-input.js";
 import { manifestPlace, prefixOfOutput, readManifest } from "./manifest-file.js";
 import type { Output } from "./output.js";
 import { outputFault } from "../../core/files/output-fault.js";
-import { localOutput, openForm, type OutputFile, outputFile, recordsOf } from "./read.js";
+import { localOutput, openRecords, outputFile } from "./read.js";
 
 interface Verification {
   readonly audit: CountedOutput;
@@ -32,73 +31,57 @@ export async function verifyOutput(
   await using local = await localOutput(given);
   const { output } = local;
   const manifest = await manifestOfRun(output, stateDir);
-  const prefix = prefixOfOutput(asked, manifest);
-  const audit =
-    output.records === null
-      ? await countFile({ ...outputFile(output, manifest), path: output.base() }, prefix, manifest)
-      : await countTable(output.records, { runId: manifest.run_id, prefix });
+  const audit = output.isTable
+    ? { bytes: null, sha256: null, ...(await countRows(output, asked, manifest)) }
+    : await countFile(output, asked, manifest);
   return { audit, differences: differencesOf(manifest, audit, output.isTable ? "table" : "file") };
 }
 
 /** Reads a whole file: its bytes, and the rows of a format that can be read back. */
 async function countFile(
-  file: OutputFile,
-  prefix: string,
+  output: Output,
+  asked: string | undefined,
   manifest: Manifest,
 ): Promise<CountedOutput> {
-  const { path, format } = file;
+  const { path, format } = outputFile(output, manifest);
   const { indicators } = manifest.output;
   const { bytes, sha256 } = await hashFile(path).catch((error: unknown) => {
     throw outputFault(path, error);
   });
   const whole = { bytes, sha256 };
-  // Its checksum says that the rows are those of the manifest.
-  if (!readableFormats.includes(format)) {
-    const none = { rows: null, statuses: null, verdicts: null };
-    return { ...whole, indicators, ...(indicators === undefined ? writtenOf(manifest) : none) };
+  if (readableFormats.includes(format)) {
+    return { ...whole, ...(await countRows(output, asked, manifest)) };
   }
-  const form = await openForm(file, prefix, counted);
-  const { optional } = form;
-  const explain = (fault: string, row: number): string =>
-    `${path} is damaged: row ${row} has ${fault}`;
-  return { ...whole, ...(await countRecords({ optional, records: recordsOf(form) }, explain)) };
+  // Its checksum says that the rows are those of the manifest.
+  const none = { rows: null, statuses: null, verdicts: null };
+  return { ...whole, indicators, ...(indicators === undefined ? writtenOf(manifest) : none) };
 }
 
-async function countTable(
-  open: NonNullable<Output["records"]>,
-  run: { readonly runId: string; readonly prefix: string },
-): Promise<CountedOutput> {
-  const none = { optional: {}, records: [] };
-  const found = await open({ ...run, only: counted }).catch((error: unknown) => {
-    if ((error as Partial<ReputeError>).code === "no_such_run") return none;
-    throw error;
-  });
-  const counts = await countRecords(found, (fault) => `the table has rows with ${fault}`);
-  return { ...counts, bytes: null, sha256: null };
-}
-
-/** The columns that are counted, without their prefix. */
-const counted = ["status", "verdict"];
-
-interface Records {
-  readonly optional: OptionalColumns;
-  readonly records: AsyncIterable<readonly OutputRecord[]> | readonly (readonly OutputRecord[])[];
-}
-
-/** @param explain says what is wrong with a row of this number */
-async function countRecords(
-  { optional, records }: Records,
-  explain: (fault: string, row: number) => string,
+async function countRows(
+  output: Output,
+  asked: string | undefined,
+  manifest: Manifest,
 ): Promise<RowCounts> {
   const statuses = zeros(findingStatuses);
   const verdicts = zeros(countedVerdicts);
-  const hasVerdicts = optional.only?.includes("verdict") ?? true;
   let rows = 0;
   const add = (counts: Record<string, number>, name: string, fault: string): void => {
-    if (!Object.hasOwn(counts, name)) throw new FatalError("output_corrupt", explain(fault, rows));
+    if (!Object.hasOwn(counts, name)) {
+      const where = output.isTable
+        ? "the table has rows with"
+        : `${output.name} is damaged: row ${rows} has`;
+      throw new FatalError("output_corrupt", `${where} ${fault}`);
+    }
     counts[name]! += 1;
   };
-  for await (const list of records) {
+  const prefix = prefixOfOutput(asked, manifest);
+  const wanted = { runId: manifest.run_id, prefix, only: ["status", "verdict"] };
+  const found = await openRecords(output, manifest, wanted).catch((error: unknown) => {
+    if ((error as Partial<ReputeError>).code !== "no_such_run") throw error;
+    return { optional: undefined, records: [] };
+  });
+  const hasVerdicts = found.optional?.only?.includes("verdict") ?? true;
+  for await (const list of found.records) {
     for (const row of list) {
       rows += 1;
       add(statuses, row.text("status"), "no status");

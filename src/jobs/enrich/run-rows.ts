@@ -28,8 +28,8 @@ import type { CheckedOutput } from "../../io/output/publisher.js";
 import type { OutputTarget } from "./destination/choose-output.js";
 import { stageFile } from "./destination/open-output.js";
 import { stageUpTo } from "../../io/output/stage.js";
-import { manifestOfOutput } from "../../io/output/manifest-file.js";
-import { previousOutputs, storedManifest } from "./finish/previous-outputs.js";
+import { storedManifest } from "../../io/output/manifest-file.js";
+import { previousOutputs } from "./finish/previous-outputs.js";
 
 /** Opens input, output and lookup, moves the rows and publishes them. Closes everything, however it ends. */
 export function runRows(place: RunPlace): Promise<Manifest> {
@@ -217,11 +217,8 @@ async function earlierRows(
   target: OutputTarget,
   checked: Pick<CheckedOutput, "earlierRows">,
 ): Promise<number | undefined> {
-  const { upload, output } = target;
-  const own =
-    checked.earlierRows ??
-    rowsIn((await upload?.earlier()) ?? null) ??
-    (await replacedRows(target));
+  const { output } = target;
+  const own = checked.earlierRows ?? (await replacedRows(target));
   if (own !== undefined || output.pattern === null) return own;
   for (const previous of await previousOutputs(output.pattern, output)) {
     const rows = rowsIn(await storedManifest(previous));
@@ -230,10 +227,11 @@ async function earlierRows(
   return undefined;
 }
 
-/** Rows of the file that will be replaced, by its manifest. */
-async function replacedRows({ output, file }: OutputTarget): Promise<number | undefined> {
-  if (file === null || !existsSync(file)) return undefined;
-  return rowsIn(await manifestOfOutput({ ...output, object: null }).catch(() => null));
+/** Rows of the file or object that will be replaced, by its manifest. */
+async function replacedRows({ output, file, upload }: OutputTarget): Promise<number | undefined> {
+  const isThere =
+    upload === undefined ? file !== null && existsSync(file) : await upload.replaces();
+  return isThere ? rowsIn(await storedManifest(output)) : undefined;
 }
 
 /** Rows that a run read: with `--only`, its output has fewer. */

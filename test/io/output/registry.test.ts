@@ -8,14 +8,14 @@ import { parseOutput } from "../../../src/io/output/registry.js";
 it.each(["-", "out.csv", "out.ndjson.gz", "/dev/null", "./sqlite:out.csv", "C:out.csv", "a/b:c"])(
   "%s is text",
   (output) => {
-    expect(parseOutput(output)).toMatchObject({ isTyped: false, isTable: false, publisher: null });
+    expect(parseOutput(output)).toMatchObject({ rules: null, isTable: false, publisher: null });
   },
 );
 
 it.each(["Out.PARQUET", "out.parquet.failed"])("%s is a Parquet file", (output) => {
   const file = resolve(output);
   const parsed = parseOutput(output);
-  expect(parsed).toMatchObject({ file, name: output, format: "parquet", isTyped: true });
+  expect(parsed).toMatchObject({ file, name: output, format: "parquet" });
   expect(parsed.base()).toBe(file);
 });
 

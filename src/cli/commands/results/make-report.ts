@@ -26,7 +26,7 @@ import {
   refuseUnreadable,
   type PublishedRun,
 } from "../../../io/output/read.js";
-import { NamedFolders } from "../../../jobs/enrich/destination/named-folders.js";
+import { makeFolders } from "../../../jobs/enrich/destination/choose-run.js";
 import {
   patternOf,
   faultOf,
@@ -144,7 +144,7 @@ export async function reportRun(
   const rows = manifest.output.path ?? own.given;
   const page = namedAfter(report, start);
   try {
-    if (!isObjectAddress(report)) await new NamedFolders().make(report, start);
+    if (!isObjectAddress(report)) await makeFolders(report, start);
     const changes = await changesOf(own, output, { prefix, against, stateDir }, onNotice);
     await writeReportPage(page, await tallied(rows, reading, changes));
   } catch (error) {

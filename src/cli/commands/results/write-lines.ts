@@ -6,7 +6,7 @@ import { UsageError } from "../../../core/errors.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import type { Output } from "../../../io/output/output.js";
 import { openFileDestination, removePart, renamePart } from "../../../io/output/part-file.js";
-import { checkFolder, filesOf, keepInputs } from "../../../io/output/check-paths.js";
+import { checkFolder, keepInputs } from "../../../io/output/check-paths.js";
 import type { CliContext } from "../../terminal/cli-context.js";
 import { writeOut } from "../../terminal/data-output.js";
 
@@ -24,7 +24,7 @@ export async function checkOutput(output: Output, inputs: readonly string[]): Pr
     });
   }
   if (object === null) await checkFolder(file);
-  keepInputs(name, filesOf(file), inputs);
+  keepInputs(output, inputs);
 }
 
 /** UTF-16 units of text written at a time. */

@@ -118,7 +118,7 @@ async function namedAfterRun(
 ): Promise<string> {
   checkRunWords(flag, parts);
   if (!hasRunWords(parts.file)) return name;
-  const { storedManifest } = await import("../../../jobs/enrich/finish/previous-outputs.js");
+  const { storedManifest } = await import("../../../io/output/manifest-file.js");
   const { run_id: runId, started_at: startedAt } = (await storedManifest(retried)) ?? {};
   if (runId !== undefined && startedAt !== undefined) return namedAfter(name, { runId, startedAt });
   throw new UsageError(

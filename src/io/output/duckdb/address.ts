@@ -37,10 +37,8 @@ function parse(name: string): TableAddress | null {
     database: file,
     parts: { before, file: path, after },
     base: (stateDir) => baseOf(realPath(sharedPath(path)), table, stateDir),
-    connect: async (shown, opening) =>
-      (await import("./database.js")).DuckdbDatabase.open({ file, name: shown }, opening),
-    copy: async (shown, ...what) =>
-      (await import("./read.js")).copyDuckdb({ file, name: shown }, ...what),
+    connect: async (shown, options) =>
+      (await import("./database.js")).DuckdbDatabase.open(file, shown, options),
   };
 }
 

@@ -1,36 +1,32 @@
 import type { Stage } from "../stage.js";
 import { access as checkAccess, constants, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } from "@duckdb/node-api";
+import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
+import { loadDriver } from "../../../core/load-driver.js";
+import type { CopiedTable, CopyOptions, CopyTarget } from "../../input/table-input.js";
 import { sqlText } from "../sql/copy-statement.js";
 import type { TableName } from "../sql/dialect.js";
-import { loadDriver } from "../../../core/load-driver.js";
 import type {
   ConnectOptions,
   FoundColumn,
   FoundTable,
   Query,
+  Selection,
   TableDatabase,
-  TableSession,
 } from "../sql/tables.js";
 import { duckdbFault } from "./fault.js";
 import { duckdb } from "./dialect.js";
-import { FatalError } from "../../../core/errors.js";
-
-/** A database file. */
-export interface DuckdbFile {
-  readonly file: string;
-  /** What of it is used, for messages. */
-  readonly name: string;
-}
+import { FatalError, UsageError } from "../../../core/errors.js";
+import { outputFault } from "../../../core/files/output-fault.js";
+import { copyStatement, duckdbColumns, refused } from "./read.js";
 
 /**
  * An open DuckDB file. All its errors are explained. DuckDB locks the file, so that nothing in it needs
  * a lock.
  */
-export class DuckdbDatabase implements TableDatabase, TableSession {
+export class DuckdbDatabase implements TableDatabase {
   readonly dialect = duckdb;
-  readonly explain: (error: unknown) => Error;
+  readonly #explain: (error: unknown) => Error;
   readonly #name: string;
   readonly #instance: DuckDBInstance;
   readonly #connection: DuckDBConnection;
@@ -43,11 +39,13 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
     this.#name = name;
     this.#instance = instance;
     this.#connection = connection;
-    this.explain = explain;
+    this.#explain = explain;
   }
 
+  /** @param name what of the file is used, for messages */
   static async open(
-    { file, name }: DuckdbFile,
+    file: string,
+    name: string,
     { access }: Pick<ConnectOptions, "access">,
   ): Promise<DuckdbDatabase> {
     const explain = (error: unknown): Error =>
@@ -63,39 +61,46 @@ export class DuckdbDatabase implements TableDatabase, TableSession {
       const result = await this.#connection.runAndReadAll(sql, [...values]);
       return result.getRows() as (string | bigint | boolean | null)[][];
     } catch (error) {
-      throw this.explain(error);
+      throw this.#explain(error);
     }
   };
 
-  /**
-   * How many statements a text has, and the statement if it is a single one that selects. Errors are
-   * those of DuckDB.
-   */
-  async prepare(
-    sql: string,
-  ): Promise<{ readonly count: number; readonly prepared: DuckDBPreparedStatement | null }> {
-    const extracted = await this.#connection.extractStatements(sql);
-    const { count } = extracted;
-    if (count !== 1) return { count, prepared: null };
-    const { StatementType } = await import("@duckdb/node-api");
-    const prepared = await extracted.prepare(0);
-    if (prepared.statementType === StatementType.SELECT) return { count, prepared };
-    prepared.destroySync();
-    return { count, prepared: null };
+  async copy(
+    { query, isOwn }: Selection,
+    to: CopyTarget | null,
+    { signal }: CopyOptions,
+  ): Promise<CopiedTable> {
+    const connection = this.#connection;
+    const found = await duckdbColumns(connection, query).catch((error: unknown) => {
+      throw isOwn ? refused(error) : this.#explain(error);
+    });
+    const { names, types, stored } = found;
+    const copied = { columns: names, types: stored, rows: 0 };
+    if (to === null) return copied;
+    signal?.throwIfAborted();
+    const interrupt = (): void => connection.interrupt();
+    signal?.addEventListener("abort", interrupt);
+    try {
+      await this.query("SET TimeZone = 'UTC'");
+      const [[rows] = []] = await this.query(copyStatement(to, query, names, types));
+      return { ...copied, rows: Number(rows) };
+    } catch (error) {
+      signal?.throwIfAborted();
+      const { code, cause } = error as FatalError;
+      // The full disk is that of the copy.
+      if (code === "output_disk_full") {
+        throw outputFault(to.path, Object.assign(new Error("", { cause }), { code: "ENOSPC" }));
+      }
+      throw code === "output_duckdb" && isOwn ? refused(cause) : error;
+    } finally {
+      signal?.removeEventListener("abort", interrupt);
+    }
   }
 
-  /** Ends the statement that runs. */
-  interrupt(): void {
-    this.#connection.interrupt();
-  }
-
-  async transaction<T>(
-    work: (session: TableSession) => Promise<T>,
-    end: "COMMIT" | "ROLLBACK" = "COMMIT",
-  ): Promise<T> {
+  async transaction<T>(work: () => Promise<T>, end: "COMMIT" | "ROLLBACK" = "COMMIT"): Promise<T> {
     await this.query("BEGIN TRANSACTION");
     try {
-      const result = await work(this);
+      const result = await work();
       await this.query(end);
       return result;
     } catch (error) {
@@ -196,6 +201,9 @@ type OpenFile = readonly [DuckDBInstance, DuckDBConnection];
 async function openFile(file: string, access: ConnectOptions["access"]): Promise<OpenFile> {
   const { DuckDBInstance } = await loadDriver("@duckdb/node-api", () => import("@duckdb/node-api"));
   const exists = await isDatabase(file);
+  if (access === "read" && !exists) {
+    throw new UsageError("input_not_found", `there is no file ${file}`, { hint: "check the path" });
+  }
   const isTrial = access === "check" && !exists;
   if (isTrial) await checkAccess(dirname(file), constants.W_OK);
   const access_mode = access === "read" ? "READ_ONLY" : "READ_WRITE";

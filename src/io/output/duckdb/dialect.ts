@@ -1,13 +1,12 @@
 import {
   type Dialect,
-  doubleQuoted,
   lacksType,
   parseTableName,
   qualifiedRows,
-  replaceStored,
   sqlType,
+  standardSql,
 } from "../sql/dialect.js";
-import { plainName } from "../typed/table-schema.js";
+import { anyName } from "../typed/table-schema.js";
 
 /** DuckDB, Data Types. */
 const types: Dialect["types"] = {
@@ -29,14 +28,10 @@ const types: Dialect["types"] = {
 };
 
 export const duckdb: Dialect = {
+  ...standardSql,
   name: "duckdb",
   about: "the same for DuckDB",
-  rules: {
-    longest: Number.POSITIVE_INFINITY,
-    clean: plainName,
-    reserved: [],
-    lacks: lacksType(types),
-  },
+  rules: { ...anyName, lacks: lacksType(types) },
   types,
   decimal: (precision, scale) => `DECIMAL(${precision},${scale})`,
   catalogue: { TIMESTAMPTZ: "TIMESTAMP WITH TIME ZONE" },
@@ -48,15 +43,8 @@ export const duckdb: Dialect = {
     if (type === "text") return cell;
     return `${type === "text[]" ? `${cell}::JSON` : cell}::${sqlType(duckdb, type)}`;
   },
-  quote: doubleQuoted,
   parseTable: parseTableName,
-  primaryKey: (columns) => `PRIMARY KEY (${columns})`,
-  parameter: (number) => `$${number}`,
-  earliest: "'-infinity'",
-  isIn: (text, list) => `${text} = ANY(${list})`,
-  comparable: (list) => list,
   firstRows: qualifiedRows,
-  replaceStored,
   // An update takes DuckDB twice the time and memory of these.
   merge({ to, newest, key, columns, age }) {
     const same = key.map((name) => `t.${name} = f.${name}`).join(" AND ");

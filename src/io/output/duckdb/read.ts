@@ -1,15 +1,8 @@
-import type { DuckDBType } from "@duckdb/node-api";
-import { existsSync } from "node:fs";
-import { type ReputeError, UsageError } from "../../../core/errors.js";
-import { outputFault } from "../../../core/files/output-fault.js";
+import type { DuckDBConnection, DuckDBType } from "@duckdb/node-api";
+import { UsageError } from "../../../core/errors.js";
 import { decimalType } from "../../formats/column-types.js";
 import type { StoredType } from "../../formats/typed-column.js";
-import {
-  type CopiedTable,
-  copyHeader,
-  type CopyOptions,
-  type CopyTarget,
-} from "../../input/table-input.js";
+import { copyHeader, type CopyTarget } from "../../input/table-input.js";
 import {
   type CopiedColumn,
   copiedName,
@@ -21,60 +14,29 @@ import {
   textColumn,
   timeColumn,
 } from "../sql/copy-statement.js";
-import type { Selection } from "../sql/tables.js";
-import { DuckdbDatabase, type DuckdbFile } from "./database.js";
 
-/** Lets DuckDB copy a table or the result of a query from a file, opened read-only. */
-export async function copyDuckdb(
-  target: DuckdbFile,
-  selection: Selection,
-  to: CopyTarget | null,
-  { signal }: CopyOptions,
-): Promise<CopiedTable> {
-  if (!existsSync(target.file)) {
-    throw new UsageError("input_not_found", `there is no file ${target.file}`, {
-      hint: "check the path",
-    });
-  }
-  const database = await DuckdbDatabase.open(target, { access: "read" });
-  const interrupt = (): void => database.interrupt();
+/** Finds the columns of a query, whose names may repeat. Checks that it is a single one that reads. */
+export async function duckdbColumns(connection: DuckDBConnection, query: string) {
+  const { StatementType } = await import("@duckdb/node-api");
+  const extracted = await connection.extractStatements(query);
+  if (extracted.count > 1) throw queryRefused(severalStatements);
+  const prepared = extracted.count === 0 ? null : await extracted.prepare(0);
   try {
-    const { names, types } = await describe(database, selection);
-    const stored = types.map((type) => ({ type: storedType(type), declared: String(type) }));
-    const copied = { columns: names, types: stored, rows: 0 };
-    if (to === null) return copied;
-    signal?.throwIfAborted();
-    signal?.addEventListener("abort", interrupt);
-    await database.query("SET TimeZone = 'UTC'");
-    const [[rows] = []] = await database.query(copyStatement(to, selection.query, names, types));
-    return { ...copied, rows: Number(rows) };
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw to === null ? error : copyFault(to, selection, error);
-  } finally {
-    signal?.removeEventListener("abort", interrupt);
-    await database.close();
-  }
-}
-
-/** Checks that a query is a single one that reads, and finds its columns, whose names may repeat. */
-async function describe(database: DuckdbDatabase, { query, isOwn }: Selection) {
-  try {
-    const { count, prepared } = await database.prepare(query);
-    if (prepared === null) {
-      throw queryRefused(count > 1 ? severalStatements : "it is not a SELECT");
-    }
+    if (prepared?.statementType !== StatementType.SELECT) throw queryRefused("it is not a SELECT");
     const places = Array.from({ length: prepared.columnCount }, (_, index) => index);
-    const names = places.map((index) => prepared.columnName(index));
     const types = places.map((index) => prepared.columnType(index));
-    prepared.destroySync();
-    return { names, types };
-  } catch (error) {
-    throw isOwn ? refused(error) : database.explain(error);
+    return {
+      names: places.map((index) => prepared.columnName(index)),
+      types,
+      stored: types.map((type) => ({ type: storedType(type), declared: String(type) })),
+    };
+  } finally {
+    prepared?.destroySync();
   }
 }
 
-function refused(error: unknown): Error {
+/** Says what DuckDB has against a query of the user. */
+export function refused(error: unknown): Error {
   if (error instanceof UsageError) return error;
   const text = error instanceof Error ? error.message : String(error);
   const [first = ""] = text.split("\n\n", 1);
@@ -85,7 +47,7 @@ function refused(error: unknown): Error {
 /** Without quotes, a cell is written as it is, unless it has the delimiter, which JSON has not. */
 const linesAsTheyAre = "FORMAT csv, DELIMITER '\u0001', QUOTE '', ESCAPE '', USE_TMP_FILE false";
 
-function copyStatement(
+export function copyStatement(
   { path, shape }: CopyTarget,
   query: string,
   names: readonly string[],
@@ -96,15 +58,6 @@ function copyStatement(
   const line = copyHeader(names, shape).trimEnd();
   const lines = selectLines({ shape, query, names, columns, line: line || "line" });
   return `COPY (${lines}) TO ${sqlText(path)} (${linesAsTheyAre}, HEADER ${line !== ""})`;
-}
-
-/** The fault of a copy, which may be that of the file that it writes, or of the query. */
-function copyFault({ path }: CopyTarget, { isOwn }: Selection, error: unknown): unknown {
-  const { code, cause } = error as ReputeError;
-  if (code === "output_disk_full") {
-    return outputFault(path, Object.assign(new Error("disk full", { cause }), { code: "ENOSPC" }));
-  }
-  return code === "output_duckdb" && isOwn ? refused(cause) : error;
 }
 
 /** By DuckDB's names, without those that have parameters. */

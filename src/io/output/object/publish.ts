@@ -3,22 +3,10 @@ import { existsSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { FatalError, UsageError } from "../../../core/errors.js";
-import { type FoundManifest, parseManifest } from "../../../core/manifest.js";
-import { failedSuffix, manifestPath } from "../../../core/files/output-names.js";
-import { readText } from "../../s3/read-object.js";
-import { checkObjectWritable, etagAt, removeObject, writeObject } from "../../s3/write-object.js";
+import { manifestPath } from "../../../core/files/output-names.js";
+import { checkObjectWritable, etagAt, writeObject } from "../../s3/write-object.js";
 import type { ObjectFile } from "../output.js";
-import { removeFailed } from "../manifest-file.js";
 import { readJsonFile, writeJsonFile } from "../../../core/files/json-file.js";
-
-interface PublishOptions {
-  /** Appended to the names of the objects. */
-  readonly suffix: string;
-  readonly signal: AbortSignal | undefined;
-  /** What the run reads, which stays. */
-  readonly inputs: readonly string[];
-  readonly onWarning: ((message: string) => void) | undefined;
-}
 
 /** Prepares the local folder of a run that writes to object storage, once its object can be written. */
 export async function openUpload(rows: ObjectFile): Promise<ObjectUpload> {
@@ -36,11 +24,6 @@ export class ObjectUpload {
 
   constructor(rows: ObjectFile) {
     this.#rows = rows;
-  }
-
-  /** Path of the local rows. */
-  get path(): string {
-    return this.#rows.path;
   }
 
   /** The local folder, which the state is in. */
@@ -63,9 +46,11 @@ export class ObjectUpload {
 
   /**
    * Uploads what the run wrote: its rows, which tell readers which run is there, then its manifest.
-   * Removes what it supersedes, `KEY.failed` of an earlier run among them. May be repeated.
+   * May be repeated.
+   *
+   * @param suffix appended to the names of the objects
    */
-  async publish({ suffix, signal, inputs, onWarning }: PublishOptions): Promise<void> {
+  async publish(suffix: string, signal?: AbortSignal): Promise<void> {
     const { path, address } = this.#rows;
     try {
       await this.#send(path + suffix, address + suffix, signal);
@@ -76,14 +61,9 @@ export class ObjectUpload {
       const { code, message, hint } = error;
       throw new FatalError(code, message, { cause: error, hint });
     }
-    if (suffix !== "") return;
-    const place = { readManifest: manifestAt, remove: removeObject };
-    await removeFailed(place, address + failedSuffix, inputs).catch((error: Error) => {
-      onWarning?.(`cannot remove KEY${failedSuffix} of an earlier run: ${error.message}`);
-    });
   }
 
-  async #send(path: string, address: string, signal: AbortSignal | undefined): Promise<void> {
+  async #send(path: string, address: string, signal?: AbortSignal): Promise<void> {
     const noted = (await readJsonFile(this.#noted).catch(() => null)) as ReplacedObject | null;
     const { etag } = noted?.address === address ? noted : await this.#note(address);
     const written = await writeObject(address, { path }, { replaces: etag, signal });
@@ -104,11 +84,9 @@ export class ObjectUpload {
     await rm(this.#noted, { force: true });
   }
 
-  /** Manifest of the object that will be replaced; null if there is none. */
-  async earlier(): Promise<FoundManifest | null> {
-    const { address } = this.#rows;
-    const manifest = await manifestAt(manifestPath(address));
-    return (await etagAt(address)) === null ? null : manifest;
+  /** Whether there is an object that will be replaced, as far as the store tells. */
+  async replaces(): Promise<boolean> {
+    return (await etagAt(this.#rows.address)) !== null;
   }
 
   /** Removes the local files, and their folder unless a state folder is still in it. */
@@ -152,14 +130,4 @@ interface ReplacedObject {
   readonly address: string;
   /** Its version when the run began; null if there was none, undefined if the store told none. */
   readonly etag?: string | null | undefined;
-}
-
-/** Null also for a manifest that cannot be parsed. */
-async function manifestAt(address: string): Promise<FoundManifest | null> {
-  const text = await readText(address);
-  try {
-    return text === null ? null : parseManifest(JSON.parse(text), address);
-  } catch {
-    return null;
-  }
 }

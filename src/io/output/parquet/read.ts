@@ -143,9 +143,6 @@ async function* unchanged<T>(path: string, opened: Stats, rows: AsyncIterable<T>
 
 /** Programs that rewrite a file keep its columns, but not its metadata. */
 async function runOf(opened: OpenedFile, name: string, column: string): Promise<string | null> {
-  const { key_value_metadata: noted = [] } = opened.metadata;
-  const found = noted.find(({ key }) => key === "repute.run_id")?.value;
-  if (found !== undefined) return found;
   const firstRow = parquetRows(opened, { name, columns: [column], end: 1 });
   for await (const [[run = null] = []] of firstRow) return run === null ? null : textOfValue(run);
   return null;

@@ -36,12 +36,8 @@ function parse(name: string): PostgresAddress | null {
     database: null,
     parts: { before: "", file: "", after: name },
     base: (stateDir) => serverBase(words.join("-"), stateDir),
-    async connect(shown, opening) {
-      const { PostgresDatabase } = await import("./database.js");
-      return new PostgresDatabase({ url, name: shown }, opening);
-    },
-    copy: async (shown, ...what) =>
-      (await import("./read.js")).copyPostgres({ url, name: shown }, ...what),
+    connect: async (shown, options) =>
+      new (await import("./database.js")).PostgresDatabase(url, shown, options),
   };
 }
 

@@ -1,23 +1,33 @@
-import { systemClock } from "../../../core/clock.js";
-import { FatalError, continueRun } from "../../../core/errors.js";
-import type {
-  ConnectOptions,
-  TableDatabase,
-  FoundColumn,
-  FoundTable,
-  Query,
-  TableSession,
-} from "../sql/tables.js";
-import { isStarting, isTransient, serverFault } from "./fault.js";
-import type { Stage } from "../stage.js";
 import { createReadStream } from "node:fs";
+import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
-import { quoteTable, type TableName } from "../sql/dialect.js";
+import { systemClock } from "../../../core/clock.js";
+import { FatalError, continueRun } from "../../../core/errors.js";
+import { writeChunks } from "../../../core/files/write-chunks.js";
 import { loadDriver } from "../../../core/load-driver.js";
+import {
+  type CopiedTable,
+  copyHeader,
+  type CopyOptions,
+  type CopyTarget,
+} from "../../input/table-input.js";
+import { selectLines } from "../sql/copy-statement.js";
+import { quoteTable, type TableName } from "../sql/dialect.js";
+import type {
+  ConnectOptions,
+  FoundColumn,
+  FoundTable,
+  Query,
+  Selection,
+  TableDatabase,
+} from "../sql/tables.js";
+import type { Stage } from "../stage.js";
 import { postgres } from "./dialect.js";
+import { isStarting, isTransient, serverFault } from "./fault.js";
 import { loginAddress } from "./login.js";
+import { explained, postgresColumns, printing, query_timeout } from "./read.js";
 
 /** Attempts per transaction before the run ends as resumable, after 1.5 to 3 minutes. */
 export const maxAttempts = 12;
@@ -25,23 +35,23 @@ export const maxAttempts = 12;
 /** First and longest delay before a retry, in milliseconds; it doubles each time. */
 const wait = { first: 500, most: 30_000 };
 
-export interface PostgresServer {
-  /** The address of a database. It may contain a password: pass it only to the driver. */
-  readonly url: string;
-  /** What of it is used, for messages. */
-  readonly name: string;
-}
-
 /** A PostgreSQL database with one session at a time, replaced when its connection is lost. */
 export class PostgresDatabase implements TableDatabase {
-  readonly #target: PostgresServer;
+  readonly dialect = postgres;
+  readonly #url: string;
+  readonly #name: string;
   readonly #options: ConnectOptions;
-  #session: PostgresSession | null = null;
+  #session: Client | null = null;
   /** True after the first successful transaction, which proves address and login: before writing, a check. */
   #known: boolean;
 
-  constructor(target: PostgresServer, options: ConnectOptions) {
-    this.#target = target;
+  /**
+   * @param url address of a database. It may contain a password: pass it only to the driver
+   * @param name what of it is used, for messages
+   */
+  constructor(url: string, name: string, options: ConnectOptions) {
+    this.#url = url;
+    this.#name = name;
     this.#options = options;
     this.#known = options.access === "write";
   }
@@ -51,27 +61,21 @@ export class PostgresDatabase implements TableDatabase {
    * Before the first success, only a starting or full server is retried; an unreachable one is
    * reported at once.
    */
-  async transaction<T>(
-    work: (session: PostgresSession) => Promise<T>,
-    end: "COMMIT" | "ROLLBACK" = "COMMIT",
-  ): Promise<T> {
-    const { access, onWarning = () => undefined, signal, clock = systemClock } = this.#options;
-    // What is read is the database as of one moment.
-    const isolation = access === "read" ? "REPEATABLE READ READ ONLY" : "READ COMMITTED READ WRITE";
+  async transaction<T>(work: () => Promise<T>, end: "COMMIT" | "ROLLBACK" = "COMMIT"): Promise<T> {
+    const { onWarning = () => undefined, signal, clock = systemClock } = this.#options;
     for (let attempt = 1; ; attempt++) {
       try {
-        this.#session ??= await PostgresSession.open(this.#target.url, onWarning);
-        const begin = `BEGIN ISOLATION LEVEL ${isolation}`;
-        const result = await this.#session.transaction(work, begin, end);
+        this.#session ??= await connect(this.#url, onWarning);
+        const result = await this.#transact(work, end);
         this.#known = true;
         return result;
       } catch (error) {
         const passes = this.#known ? isTransient(error) : isStarting(error);
-        if (!passes) throw serverFault(error, this.#target.name);
+        if (!passes) throw serverFault(error, this.#name);
         await this.close();
         if (signal?.aborted) throw signal.reason;
         if (attempt >= maxAttempts) {
-          const { message } = serverFault(error, this.#target.name);
+          const { message } = serverFault(error, this.#name);
           const said = `gave up after ${maxAttempts} attempts: ${message}`;
           throw new FatalError("database_lost", said, {
             cause: error,
@@ -85,90 +89,24 @@ export class PostgresDatabase implements TableDatabase {
     }
   }
 
-  async close(): Promise<void> {
-    const session = this.#session;
-    this.#session = null;
-    await session?.end();
-  }
-}
-
-/**
- * Limits set per transaction with SET LOCAL, because some poolers reject startup parameters.
- * Keepalives let the server detect a dead client and release its locks.
- */
-const sessionLimits = {
-  lock_timeout: "60s",
-  statement_timeout: "10min",
-  idle_in_transaction_session_timeout: "2min",
-  tcp_keepalives_idle: "30",
-  tcp_keepalives_interval: "10",
-  tcp_keepalives_count: "3",
-};
-
-/** Timeout of pg for any answer; longer than `statement_timeout`. */
-const answerTimeoutMs = 11 * 60_000;
-
-const endTimeoutMs = 2_000;
-
-export const loadCopyStreams = () => loadDriver("pg-copy-streams", () => import("pg-copy-streams"));
-
-/** Lines stay as they are: JSON has neither of these characters, nor line ends. */
-export const linesAsTheyAre = "FORMAT csv, DELIMITER '\u0002', QUOTE '\u0001', ENCODING 'UTF8'";
-
-export class PostgresSession implements TableSession {
-  readonly dialect = postgres;
-  readonly client: Client;
-  readonly #settings: readonly string[];
-
-  private constructor(client: Client, settings: readonly string[]) {
-    this.client = client;
-    this.#settings = settings;
-  }
-
-  /**
-   * Connects and logs in.
-   * @param url address with all parameters that pg understands
-   */
-  static async open(url: string, onWarning: (message: string) => void): Promise<PostgresSession> {
-    const { Client } = await loadDriver("pg", () => import("pg"));
-    await loadCopyStreams();
-    const client = new Client({
-      connectionString: await loginAddress(Client, url, onWarning),
-      application_name: "repute",
-      keepAlive: true,
-      connectionTimeoutMillis: 30_000,
-      query_timeout: answerTimeoutMs,
-    });
-    // A pending query fails on its own, and the next query fails after a loss in between.
-    client.on("error", () => undefined);
-    try {
-      await client.connect();
-    } catch (error) {
-      // The connection may be open and waiting for a password.
-      client.connection.stream.destroy();
-      throw error;
-    }
-    const given = new URL(url).searchParams;
-    const settings = Object.entries(sessionLimits).filter(([name]) => !given.has(name));
-    const statements = settings.map(([name, value]) => `SET LOCAL ${name} = '${value}'`);
-    return new PostgresSession(client, statements);
-  }
-
-  async transaction<T>(
-    work: (session: this) => Promise<T>,
-    begin: string,
-    end: "COMMIT" | "ROLLBACK",
-  ): Promise<T> {
-    await this.client.query([begin, ...this.#settings].join("; "));
+  async #transact<T>(work: () => Promise<T>, end: "COMMIT" | "ROLLBACK"): Promise<T> {
+    // What is read is the database as of one moment.
+    const isRead = this.#options.access === "read";
+    const isolation = isRead ? "REPEATABLE READ READ ONLY" : "READ COMMITTED READ WRITE";
+    const given = new URL(this.#url).searchParams;
+    const limits = Object.entries(sessionLimits).filter(([name]) => !given.has(name));
+    const settings = limits.map(([name, value]) => `SET LOCAL ${name} = '${value}'`);
+    const client = this.#client;
+    await client.query([`BEGIN ISOLATION LEVEL ${isolation}`, ...settings].join("; "));
     let result: T;
     try {
-      result = await work(this);
+      result = await work();
     } catch (error) {
       // A lost or hanging connection rolls back on its own.
-      if (!isTransient(error)) await this.client.query("ROLLBACK").catch(() => undefined);
+      if (!isTransient(error)) await client.query("ROLLBACK").catch(() => undefined);
       throw error;
     }
-    const { command } = await this.client.query(end);
+    const { command } = await client.query(end);
     // COMMIT of a failed transaction returns ROLLBACK without an error.
     if (command !== end) {
       const message = "the server rolled back a transaction instead of committing it";
@@ -177,8 +115,14 @@ export class PostgresSession implements TableSession {
     return result;
   }
 
+  /** The connection of the transaction. */
+  get #client(): Client {
+    if (this.#session === null) throw new TypeError("no transaction has begun");
+    return this.#session;
+  }
+
   readonly query: Query = async (text, values = []) => {
-    const { rows } = await this.client.query<(string | boolean | null)[]>({
+    const { rows } = await this.#client.query<(string | boolean | null)[]>({
       text,
       values: [...values],
       rowMode: "array",
@@ -244,17 +188,123 @@ export class PostgresSession implements TableSession {
     if (stage !== null && stage.count > 0) {
       const range = { end: stage.length - 1, highWaterMark: 1024 * 1024 };
       const { from } = await loadCopyStreams();
-      await pipeline(createReadStream(stage.path, range), this.client.query(from(copy)));
+      await pipeline(createReadStream(stage.path, range), this.#client.query(from(copy)));
     }
     // Detoasts a large row once instead of for each cell.
     return `(SELECT cells || '[]' AS cells FROM ${name} OFFSET 0)`;
   }
 
+  /** Lets the server copy the result of a query. A lost connection starts it over. */
+  async copy(
+    { query, isOwn }: Selection,
+    to: CopyTarget | null,
+    { signal }: CopyOptions,
+  ): Promise<CopiedTable> {
+    const copy = async (): Promise<CopiedTable> => {
+      try {
+        await this.#client.query(printing.join("; "));
+        const found = await postgresColumns(this.#client, query);
+        const copied = { columns: found.names, types: found.types };
+        if (to === null) return { ...copied, rows: 0 };
+        const lines = selectLines({ ...to, ...found, query, line: "line" });
+        const statement = `COPY (${lines}) TO STDOUT (${linesAsTheyAre})`;
+        const header = copyHeader(found.names, to.shape);
+        return { ...copied, rows: await this.#writeLines(to.path, header, statement, signal) };
+      } catch (error) {
+        throw isOwn ? explained(error) : error;
+      }
+    };
+    return this.transaction(copy, "ROLLBACK");
+  }
+
+  /** Writes what a COPY sends. @returns the number of rows */
+  async #writeLines(
+    path: string,
+    header: string,
+    statement: string,
+    signal: AbortSignal | undefined,
+  ): Promise<number> {
+    const { to } = await loadCopyStreams();
+    const client = this.#client;
+    const stream: Readable & { readonly rowCount: number; callback?: () => void } = client.query(
+      Object.assign(to(statement), { query_timeout }),
+    );
+    // After it ended, too: when the connection closes.
+    stream.on("error", () => undefined);
+    const stop = (): void => void stream.destroy(signal?.reason as Error);
+    signal?.addEventListener("abort", stop);
+    const lines = async function* () {
+      yield header;
+      yield* stream as AsyncIterable<Buffer>;
+    };
+    try {
+      await writeChunks(path, lines());
+      return stream.rowCount;
+    } catch (error) {
+      // The server still sends: a ROLLBACK would have to wait.
+      client.connection.stream.destroy();
+      throw error;
+    } finally {
+      signal?.removeEventListener("abort", stop);
+      // pg's timer would go on.
+      stream.callback?.();
+    }
+  }
+
   /** Closes the connection. An unresponsive one is left to the system. */
-  async end(): Promise<void> {
-    const ended = this.client.end().catch(() => undefined);
+  async close(): Promise<void> {
+    const client = this.#session;
+    this.#session = null;
+    if (client === null) return;
+    const ended = client.end().catch(() => undefined);
     await Promise.race([ended, delay(endTimeoutMs, undefined, { ref: false })]);
     // The socket must not keep the process alive.
-    this.client.connection.stream.destroy();
+    client.connection.stream.destroy();
   }
+}
+
+/**
+ * Limits set per transaction with SET LOCAL, because some poolers reject startup parameters.
+ * Keepalives let the server detect a dead client and release its locks.
+ */
+const sessionLimits = {
+  lock_timeout: "60s",
+  statement_timeout: "10min",
+  idle_in_transaction_session_timeout: "2min",
+  tcp_keepalives_idle: "30",
+  tcp_keepalives_interval: "10",
+  tcp_keepalives_count: "3",
+};
+
+/** Timeout of pg for any answer; longer than `statement_timeout`. */
+const answerTimeoutMs = 11 * 60_000;
+
+const endTimeoutMs = 2_000;
+
+const loadCopyStreams = () => loadDriver("pg-copy-streams", () => import("pg-copy-streams"));
+
+/** Lines stay as they are: JSON has neither of these characters, nor line ends. */
+const linesAsTheyAre = "FORMAT csv, DELIMITER '\u0002', QUOTE '\u0001', ENCODING 'UTF8'";
+
+/** Connects and logs in. @param url address with all parameters that pg understands */
+async function connect(url: string, onWarning: (message: string) => void): Promise<Client> {
+  const { Client } = await loadDriver("pg", () => import("pg"));
+  await loadCopyStreams();
+  const client = new Client({
+    connectionString: await loginAddress(Client, url, onWarning),
+    application_name: "repute",
+    keepAlive: true,
+    connectionTimeoutMillis: 30_000,
+    query_timeout: answerTimeoutMs,
+  });
+  // A pending query fails on its own, and the next query fails after a loss in between.
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+  } catch (error) {
+    // The connection may be open and waiting for a password.
+    client.connection.stream.destroy();
+    throw error;
+  }
+  return client;
 }

@@ -1,12 +1,11 @@
 import { UsageError } from "../../../core/errors.js";
 import {
   type Dialect,
-  doubleQuoted,
   excluded,
   lacksType,
   parseTableName,
-  replaceStored,
   sqlType,
+  standardSql,
   type TableName,
 } from "../sql/dialect.js";
 import { plainName } from "../typed/table-schema.js";
@@ -37,6 +36,7 @@ const types: Dialect["types"] = {
 const maxName = 63;
 
 export const postgres: Dialect = {
+  ...standardSql,
   name: "postgres",
   about:
     "the table, the table of its runs, and views of its newest rows, changes and history, for PostgreSQL",
@@ -67,20 +67,13 @@ export const postgres: Dialect = {
   },
   // An entry of an index has at most 2,704 (manual, section 64.1.4).
   maxKeyBytes: 2_600,
-  quote: doubleQuoted,
   parseTable,
-  primaryKey: (columns) => `PRIMARY KEY (${columns})`,
-  parameter: (number) => `$${number}`,
-  earliest: "'-infinity'",
-  isIn: (text, list) => `${text} = ANY(${list})`,
-  comparable: (list) => list,
   firstRows: ({ from, where, group, order }) => [
     `SELECT DISTINCT ON (${group}) *`,
     from,
     where,
     `ORDER BY ${group}, ${order}`,
   ],
-  replaceStored,
   merge({ to, newest, key, columns, age }) {
     const others = columns.filter((name) => !key.includes(name));
     const update = `UPDATE SET ${excluded(others)} WHERE ${age("excluded")} > ${age("t")}`;

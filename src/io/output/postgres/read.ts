@@ -1,36 +1,19 @@
-import type { Readable } from "node:stream";
-import type { FieldDef, QueryArrayConfig, QueryConfig } from "pg";
+import type { Client, FieldDef, QueryArrayConfig, QueryConfig } from "pg";
 import { ReputeError } from "../../../core/errors.js";
 import { decimalType } from "../../formats/column-types.js";
 import type { InputType, StoredType } from "../../formats/typed-column.js";
-import {
-  type CopiedTable,
-  copyHeader,
-  type CopyOptions,
-  type CopyTarget,
-} from "../../input/table-input.js";
-import { writeChunks } from "../../../core/files/write-chunks.js";
 import {
   type CopiedColumn,
   copiedName,
   onOneLine,
   queryRefused,
-  selectLines,
   severalStatements,
   textColumn,
   timeColumn,
 } from "../sql/copy-statement.js";
-import type { Selection } from "../sql/tables.js";
-import {
-  loadCopyStreams,
-  PostgresDatabase,
-  type PostgresServer,
-  type PostgresSession,
-  linesAsTheyAre,
-} from "./database.js";
 
 /** How values are printed. */
-const settings = [
+export const printing = [
   "SET LOCAL TimeZone = 'UTC'",
   "SET LOCAL DateStyle = 'ISO, YMD'",
   "SET LOCAL extra_float_digits = 1",
@@ -40,84 +23,17 @@ const settings = [
 ];
 
 /** Timeout of pg for the rows. Keepalives detect a dead server long before. */
-const query_timeout = 24 * 60 * 60_000;
+export const query_timeout = 24 * 60 * 60_000;
 
 interface DescribedQuery extends QueryConfig {
   readonly queryMode?: "extended";
   readonly query_timeout: number;
 }
 
-/**
- * Lets a server copy a table or the result of a query, in one read-only transaction. A lost connection
- * starts it over.
- */
-export async function copyPostgres(
-  target: PostgresServer,
-  { query, isOwn }: Selection,
-  to: CopyTarget | null,
-  options: CopyOptions,
-): Promise<CopiedTable> {
-  const database = new PostgresDatabase(target, { ...options, access: "read" });
-  const copy = async (session: PostgresSession): Promise<CopiedTable> => {
-    try {
-      await session.client.query(settings.join("; "));
-      const found = await describe(session, query);
-      const copied = { columns: found.names, types: found.types };
-      if (to === null) return { ...copied, rows: 0 };
-      const header = copyHeader(found.names, to.shape);
-      const lines = selectLines({ ...to, ...found, query, line: "line" });
-      const statement = `COPY (${lines}) TO STDOUT (${linesAsTheyAre})`;
-      const rows = await writeRows(session, to.path, header, statement, options.signal);
-      return { ...copied, rows };
-    } catch (error) {
-      throw isOwn ? explained(error) : error;
-    }
-  };
-  try {
-    return await database.transaction(copy, "ROLLBACK");
-  } finally {
-    await database.close();
-  }
-}
-
-/** Writes what a COPY sends. @returns the number of rows */
-async function writeRows(
-  { client }: PostgresSession,
-  path: string,
-  header: string,
-  statement: string,
-  signal: AbortSignal | undefined,
-): Promise<number> {
-  const { to } = await loadCopyStreams();
-  const stream: Readable & { readonly rowCount: number; callback?: () => void } = client.query(
-    Object.assign(to(statement), { query_timeout }),
-  );
-  // After it ended, too: when the connection closes.
-  stream.on("error", () => undefined);
-  const stop = (): void => void stream.destroy(signal?.reason as Error);
-  signal?.addEventListener("abort", stop);
-  const lines = async function* () {
-    yield header;
-    yield* stream as AsyncIterable<Buffer>;
-  };
-  try {
-    await writeChunks(path, lines());
-    return stream.rowCount;
-  } catch (error) {
-    // The server still sends: a ROLLBACK would have to wait.
-    client.connection.stream.destroy();
-    throw error;
-  } finally {
-    signal?.removeEventListener("abort", stop);
-    // pg's timer would go on.
-    stream.callback?.();
-  }
-}
-
 /** SQLSTATEs of the server that concern the query: syntax, names, types, read-only transaction. */
 const ofQuery = /^(?:42(?!501)|22|25006|0A000|2F|3F|21)/;
 
-function explained(error: unknown): unknown {
+export function explained(error: unknown): unknown {
   if (error instanceof ReputeError || !(error instanceof Error)) return error;
   const { code = "" } = error as { code?: string };
   if (!ofQuery.test(code)) return error;
@@ -126,23 +42,24 @@ function explained(error: unknown): unknown {
 }
 
 /** The columns of a query, whose names may repeat. The server knows types by number. Reads no rows. */
-async function describe(session: PostgresSession, query: string) {
+export async function postgresColumns(client: Client, query: string) {
   // A cursor is for one query that selects; the extended protocol refuses more than one.
   const declare: DescribedQuery = {
     text: `DECLARE repute_input NO SCROLL CURSOR FOR ${query}`,
     queryMode: "extended",
     query_timeout,
   };
-  await session.client.query(declare);
+  await client.query(declare);
   const fetch: QueryArrayConfig = { text: "FETCH 0 FROM repute_input", rowMode: "array" };
-  const { fields } = await session.client.query(fetch);
-  await session.client.query("CLOSE repute_input");
-  const rows = await session.query(
-    `SELECT oid::int8, format_type(oid, NULL), typtype = 'e' OR typcategory = 'S',
+  const { fields } = await client.query(fetch);
+  await client.query("CLOSE repute_input");
+  const { rows } = await client.query<(string | boolean | null)[]>({
+    text: `SELECT oid::int8, format_type(oid, NULL), typtype = 'e' OR typcategory = 'S',
        CASE WHEN typcategory = 'A' AND typdelim = ',' THEN typelem::int8 END
-     FROM pg_type WHERE oid = ANY (string_to_array($1, ',')::oid[])`,
-    [fields.map(({ dataTypeID }) => dataTypeID).join(",")],
-  );
+     FROM pg_type WHERE oid = ANY ($1::oid[])`,
+    values: [fields.map(({ dataTypeID }) => dataTypeID)],
+    rowMode: "array",
+  });
   const known = new Map(rows.map(([oid, ...facts]) => [Number(oid), facts]));
   const factsOf = ({ dataTypeID }: FieldDef) => known.get(dataTypeID) ?? [];
   return {

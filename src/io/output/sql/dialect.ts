@@ -84,28 +84,18 @@ export function lacksType(types: SchemaDialect["types"]): ColumnRules["lacks"] {
   return (type) => !isDecimal(type) && types[type] === types.text && type !== "text";
 }
 
-export function quoteIdentifier({ quote }: SchemaDialect, name: string): string {
-  if (name === "" || name.includes("\0")) {
-    throw new UsageError(
-      "bad_identifier",
-      `${JSON.stringify(name)} is not a valid name in a database: it is empty or contains U+0000`,
-    );
-  }
-  return quote(name);
-}
-
 /** Standard SQL doubles quotes. */
 export function doubleQuoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
 export function quoteTable(dialect: SchemaDialect, { schema, name }: TableName): string {
-  const table = quoteIdentifier(dialect, name);
-  return schema === null ? table : `${quoteIdentifier(dialect, schema)}.${table}`;
+  const table = dialect.quote(name);
+  return schema === null ? table : `${dialect.quote(schema)}.${table}`;
 }
 
 export function columnDefinition(dialect: SchemaDialect, column: TypedColumn): string {
-  const definition = `${quoteIdentifier(dialect, column.name)} ${sqlType(dialect, column.type)}`;
+  const definition = `${dialect.quote(column.name)} ${sqlType(dialect, column.type)}`;
   return column.nullable ? definition : `${definition} NOT NULL`;
 }
 
@@ -115,7 +105,7 @@ export function createTable(
   table: TableName,
   { columns, key }: { readonly columns: readonly TypedColumn[]; readonly key: readonly string[] },
 ): string {
-  const names = key.map((name) => quoteIdentifier(dialect, name)).join(", ");
+  const names = key.map((name) => dialect.quote(name)).join(", ");
   const lines = columns.map((column) => columnDefinition(dialect, column));
   lines.push(dialect.primaryKey(names));
   return `CREATE TABLE IF NOT EXISTS ${quoteTable(dialect, table)} (\n  ${lines.join(",\n  ")}\n);`;
@@ -139,10 +129,17 @@ export function tableText({ schema, name }: TableName): string {
   return schema === null ? name : `${schema}.${name}`;
 }
 
-/** `ON CONFLICT` of PostgreSQL and DuckDB. */
-export function replaceStored(insert: string, key: string, columns: readonly string[]): string {
-  return `${insert} ON CONFLICT (${key}) DO UPDATE SET ${excluded(columns)}`;
-}
+/** What PostgreSQL and DuckDB have in common. */
+export const standardSql = {
+  quote: doubleQuoted,
+  primaryKey: (columns) => `PRIMARY KEY (${columns})`,
+  parameter: (number) => `$${number}`,
+  earliest: "'-infinity'",
+  isIn: (text, list) => `${text} = ANY(${list})`,
+  comparable: (list) => list,
+  replaceStored: (insert, key, columns) =>
+    `${insert} ON CONFLICT (${key}) DO UPDATE SET ${excluded(columns)}`,
+} satisfies Partial<Dialect>;
 
 /** Takes columns from the row that is not inserted. */
 export function excluded(columns: readonly string[]): string {

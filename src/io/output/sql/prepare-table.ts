@@ -7,14 +7,13 @@ import {
   columnDefinition,
   createTable,
   type Dialect,
-  quoteIdentifier,
   quoteTable,
   type SchemaDialect,
   sqlType,
   type TableName,
   tableText,
 } from "./dialect.js";
-import type { FoundColumn, TableSession } from "./tables.js";
+import type { FoundColumn, TableDatabase } from "./tables.js";
 import { viewsOf } from "./views.js";
 
 /**
@@ -22,7 +21,7 @@ import { viewsOf } from "./views.js";
  * @returns the table with its schema, and what the rows become in it
  */
 export async function prepareTable(
-  session: TableSession,
+  session: TableDatabase,
   wanted: TableName,
   schema: TableSchema,
 ): Promise<{ readonly table: TableName; readonly schema: TableSchema }> {
@@ -56,7 +55,7 @@ interface WantedTable<C extends WantedColumn> extends Partial<
  * @throws UsageError `table_*`, `not_a_table`
  */
 async function findChecked<C extends WantedColumn>(
-  session: TableSession,
+  session: TableDatabase,
   wanted: TableName,
   schema: WantedTable<C>,
 ): Promise<{ readonly table: TableName; readonly columns: readonly C[] } | null> {
@@ -85,7 +84,7 @@ async function findChecked<C extends WantedColumn>(
   checkTable(dialect, table, { ...schema, columns }, found);
 
   const alter = `ALTER TABLE ${quoteTable(dialect, table)}`;
-  const quoted = (column: string): string => quoteIdentifier(dialect, column);
+  const { quote: quoted } = dialect;
   const { key } = schema;
   if (!(await session.hasKey(table, key))) {
     const message = `the table ${name} has no primary key on ${key.join(" and ")}`;
@@ -213,14 +212,14 @@ export function createRunsTable(dialect: SchemaDialect, table: TableName): strin
 }
 
 /** Creates the table of runs, or checks it, and that a run may be recorded in it. */
-export async function prepareRuns(session: TableSession, table: TableName): Promise<void> {
+export async function prepareRuns(session: TableDatabase, table: TableName): Promise<void> {
   const { dialect } = session;
   if ((await findChecked(session, runsTable(table), runs)) === null) {
     await session.query(createRunsTable(dialect, table));
     return;
   }
   // Without rows, shows whether it may.
-  const names = runColumns.map(({ name }) => quoteIdentifier(dialect, name)).join(", ");
+  const names = runColumns.map(({ name }) => dialect.quote(name)).join(", ");
   const from = quoteTable(dialect, runsTable(table));
   await session.query(insertRuns(dialect, table, `SELECT ${names} FROM ${from} WHERE FALSE`));
 }
@@ -231,7 +230,7 @@ export async function prepareRuns(session: TableSession, table: TableName): Prom
  * @param at time of publishing, in milliseconds
  */
 export async function recordRun(
-  { dialect, query }: TableSession,
+  { dialect, query }: TableDatabase,
   table: TableName,
   manifest: Manifest,
   at: number,
@@ -244,7 +243,7 @@ export async function recordRun(
 }
 
 function insertRuns(dialect: Dialect, table: TableName, rows: string): string {
-  const names = runColumns.map(({ name }) => quoteIdentifier(dialect, name));
+  const names = runColumns.map(({ name }) => dialect.quote(name));
   const [id = "", ...others] = names;
   const insert = `INSERT INTO ${quoteTable(dialect, runsTable(table))} (${names.join(", ")}) ${rows}`;
   return dialect.replaceStored(insert, id, others);
@@ -252,11 +251,11 @@ function insertRuns(dialect: Dialect, table: TableName, rows: string): string {
 
 /** What the newest runs say: rows of the last one that ended well, and whose answers the table holds. */
 export async function earlierRuns(
-  { dialect, query }: TableSession,
+  { dialect, query }: TableDatabase,
   table: TableName,
 ): Promise<{ readonly rows: number | null; readonly holds: TableData | null }> {
   const [rows, reason, manifest, id] = ["rows", "exit_reason", "manifest", "run_id"].map((name) =>
-    quoteIdentifier(dialect, name),
+    dialect.quote(name),
   );
   const found = await query(
     `SELECT ${rows}, ${reason}, CAST(${manifest} AS TEXT) FROM ${quoteTable(dialect, runsTable(table))}

@@ -4,16 +4,10 @@ import { columnTypes } from "../../formats/column-types.js";
 import { renamePart, writePart } from "../part-file.js";
 import { cellsEncoder, type Stage, type StagedCell } from "../stage.js";
 import type { ColumnType, ColumnValue } from "../../../core/column.js";
-import { type Dialect, quoteIdentifier, quoteTable, type TableName, tableText } from "./dialect.js";
+import { type Dialect, quoteTable, type TableName, tableText } from "./dialect.js";
 import { dataOf, earlierRuns, prepareRuns, prepareTable, recordRun } from "./prepare-table.js";
-import {
-  mixedData,
-  otherTable,
-  type PublishedAs,
-  type Publisher,
-  type PublisherOptions,
-} from "../publisher.js";
-import { type TableSession, type TableTarget, withDatabase } from "./tables.js";
+import { mixedData, otherTable, type Publisher, type PublisherOptions } from "../publisher.js";
+import { type TableDatabase, type TableTarget, withDatabase } from "./tables.js";
 import { type TableSchema, tableSchema, textWarnings } from "../typed/table-schema.js";
 import type { WrittenOutput } from "../types.js";
 
@@ -23,38 +17,47 @@ import type { WrittenOutput } from "../types.js";
  */
 export function tablePublisher(target: TableTarget, options: PublisherOptions): Publisher {
   const { mode, clock = systemClock, base, madeUp } = options;
-  const { rules } = target.dialect;
-  const wanted = tableSchema(rules, options);
+  const { name, dialect } = target;
+  const wanted = tableSchema(dialect.rules, options);
   return {
     // Only a whole run replaces the rows of others.
     takesParts: mode !== "replace",
     async check() {
-      const trial = async (session: TableSession) => {
-        const { table, schema } = await prepareTable(session, target.table, wanted);
-        await prepareRuns(session, table);
-        const staged = await session.stagedRows(null);
-        const { holds, rows } = await earlierRuns(session, table);
-        await storeRows(session, stagedSelect(session, table, schema, staged, clock.now()), null);
-        if (holds === "real" && madeUp !== undefined) {
-          throw new UsageError("made_up_rows", mixedData(target.name, holds), { hint: otherTable });
-        }
-        const replaced = mode === "replace" ? await countAll(session, table) : null;
-        return { schema, holds, earlierRows: rows ?? replaced };
-      };
-      const { schema, ...found } = await withDatabase(
+      const { schema, holds, earlierRows } = await withDatabase(
         target,
         { ...options, access: "check" },
-        (database) => database.transaction(trial, "ROLLBACK"),
+        (database) => {
+          const trial = () => load(database, target, wanted, { stage: null, at: clock.now() });
+          return database.transaction(trial, "ROLLBACK");
+        },
       );
-      const warnings = textWarnings(rules, options);
-      return { ...found, warnings, encoder: cellsEncoder(schema, options) };
+      if (holds === "real" && madeUp !== undefined) {
+        throw new UsageError("made_up_rows", mixedData(name, holds), { hint: otherTable });
+      }
+      const warnings = textWarnings(dialect.rules, options);
+      return { holds, earlierRows, warnings, encoder: cellsEncoder(schema, options) };
     },
-    async publish(stage, { suffix, ...as }) {
+    async publish(stage, { suffix, at, manifest }) {
       if (suffix !== "") return keepFailed(stage, wanted, `${base}${suffix}.ndjson`);
+      const rows = { stage, at, runId: options.runId };
       return withDatabase(target, { ...options, access: "write" }, async (database) => {
-        const written = await database.transaction((session) =>
-          load(session, target, wanted, options, { stage, ...as }),
-        );
+        const written = await database.transaction(async () => {
+          const { table, holds, withoutKey } = await load(database, target, wanted, rows);
+          const stored = {
+            bytes: null,
+            sha256: null,
+            rows: stage.count,
+            ...(withoutKey !== null && { withoutKey }),
+          };
+          const record = manifest(stored);
+          if (record === null) return stored;
+          const ours = dataOf(record);
+          if (holds !== null && ours !== null && holds !== ours) {
+            throw new FatalError("made_up_rows", mixedData(name, holds), { hint: otherTable });
+          }
+          await recordRun(database, table, record, at);
+          return stored;
+        });
         await database.settle?.();
         return written;
       });
@@ -62,35 +65,42 @@ export function tablePublisher(target: TableTarget, options: PublisherOptions): 
   };
 }
 
+interface RowsToLoad {
+  /** Null for no rows, which shows whether rows may be stored. */
+  readonly stage: Stage | null;
+  /** Time of publishing, in milliseconds; rows that a retry copies have theirs. */
+  readonly at: number;
+  /** @default none: no rows are replaced or counted */
+  readonly runId?: string;
+}
+
+/** Loads the rows of a run as the mode of the table says. May be repeated. */
 async function load(
-  session: TableSession,
+  database: TableDatabase,
   { name, table: place }: TableTarget,
   wanted: TableSchema,
-  { runId, mode = "append" }: PublisherOptions,
-  { stage, manifest, at }: { readonly stage: Stage } & Omit<PublishedAs, "suffix">,
-): Promise<WrittenOutput> {
-  const { table, schema } = await prepareTable(session, place, wanted);
-  await prepareRuns(session, table);
-  await session.lock?.(`run ${runId}`);
-  if (mode !== "append") await session.lockTable?.(table);
-  const { holds } = await earlierRuns(session, table);
-  const { count } = stage;
-  const rows = stagedSelect(session, table, schema, await session.stagedRows(stage), at);
-  const withoutKey = await storeRows(session, rows, { runId, count, name });
-  const written = {
-    bytes: null,
-    sha256: null,
-    rows: count,
-    ...(withoutKey !== null && { withoutKey }),
-  };
-  const record = manifest(written);
-  if (record === null) return written;
-  const ours = dataOf(record);
-  if (holds !== null && ours !== null && holds !== ours) {
-    throw new FatalError("made_up_rows", mixedData(name, holds), { hint: otherTable });
+  { stage, at, runId }: RowsToLoad,
+) {
+  const { table, schema } = await prepareTable(database, place, wanted);
+  await prepareRuns(database, table);
+  const { dialect, query } = database;
+  const { mode, rowKey } = schema;
+  if (stage !== null) {
+    await database.lock?.(`run ${runId}`);
+    if (mode !== "append") await database.lockTable?.(table);
   }
-  await recordRun(session, table, record, at);
-  return written;
+  const { holds, rows: earlier } = await earlierRuns(database, table);
+  const rows = stagedSelect(dialect, table, schema, await database.stagedRows(stage), at);
+  const found = { table, schema, holds, earlierRows: earlier, withoutKey: null };
+  if (mode === "merge") return { ...found, withoutKey: await mergeRows(database, rows) };
+  if (mode === "replace") {
+    if (stage === null) found.earlierRows ??= await countAll(database, table);
+    // Unlike TRUNCATE this lets others read the rows meanwhile.
+    const others = `${dialect.quote(rowKey[0])} <> ${dialect.parameter(1)}`;
+    await query(`DELETE FROM ${rows.to} WHERE ${others}`, [runId ?? null]);
+  }
+  await addRows(database, rows, { runId: runId ?? null, count: stage?.count ?? 0, name });
+  return found;
 }
 
 /**
@@ -132,15 +142,14 @@ interface RowsToStore {
   readonly from: string;
 }
 
-/** @param at time of publishing, in milliseconds; rows that a retry copies have theirs */
 function stagedSelect(
-  { dialect }: TableSession,
+  dialect: Dialect,
   table: TableName,
   schema: TableSchema,
   staged: string,
   at: number,
 ): RowsToStore {
-  const names = schema.columns.map(({ name }) => quoteIdentifier(dialect, name));
+  const names = schema.columns.map(({ name }) => dialect.quote(name));
   const loaded = `CAST('${new Date(at).toISOString()}' AS ${dialect.types.timestamp})`;
   const values = schema.columns.map(({ type, from }, index) => {
     const value = dialect.staged(index, type);
@@ -152,44 +161,20 @@ function stagedSelect(
 }
 
 interface RunToStore {
-  readonly runId: string;
+  readonly runId: string | null;
   /** Number of its rows. */
   readonly count: number;
   /** Name of the table in messages. */
   readonly name: string;
 }
 
-/**
- * Stores the rows of a run as the mode of the table says. May be repeated.
- *
- * @param run null stores none, which shows whether rows may be stored
- * @returns of a merged table: rows that lack a value of its key
- */
-async function storeRows(
-  session: TableSession,
-  rows: RowsToStore,
-  run: RunToStore | null,
-): Promise<number | null> {
-  const { mode, rowKey } = rows.schema;
-  if (mode === "merge") return mergeRows(session, rows);
-  if (mode === "replace") {
-    const { dialect, query } = session;
-    // Unlike TRUNCATE this lets others read the rows meanwhile.
-    const others = `${quoteIdentifier(dialect, rowKey[0])} <> ${dialect.parameter(1)}`;
-    await query(`DELETE FROM ${rows.to} WHERE ${others}`, [run?.runId ?? null]);
-  }
-  await addRows(session, rows, run);
-  return null;
-}
-
 /** Adds the rows of a run that are not there yet, and checks that all of them are. */
 async function addRows(
-  { dialect, query }: TableSession,
+  { dialect, query }: TableDatabase,
   { schema, table, to, names, from }: RowsToStore,
-  run: RunToStore | null,
+  { runId, count, name }: RunToStore,
 ): Promise<void> {
-  const [id, row] = schema.rowKey.map((name) => quoteIdentifier(dialect, name));
-  const { runId = null, count = 0, name = "" } = run ?? {};
+  const [id, row] = schema.rowKey.map((column) => dialect.quote(column));
   const ofRun = `FROM ${to} AS stored WHERE ${id} = ${dialect.parameter(1)}`;
   const stored = async (what: string): Promise<number> =>
     Number((await query(`SELECT ${what} ${ofRun}`, [runId]))[0]?.[0] ?? 0);
@@ -220,11 +205,11 @@ async function addRows(
  * replaces only failed ones. Rows without a value of the key are not stored.
  */
 async function mergeRows(
-  { dialect, query }: TableSession,
+  { dialect, query }: TableDatabase,
   { schema, to, names, from }: RowsToStore,
 ): Promise<number> {
   const { columns, rowKey, prefix } = schema;
-  const quoted = (name: string): string => quoteIdentifier(dialect, name);
+  const { quote: quoted } = dialect;
   const [status, answered] = [quoted(`${prefix}status`), quoted(`${prefix}looked_up_at`)];
   const hasTime = columns.some(({ name }) => name === `${prefix}looked_up_at`);
   const ages = (of: string): readonly string[] => {
@@ -260,7 +245,7 @@ function hasKey({ maxKeyBytes }: Dialect, key: readonly string[]): string {
   return conditions.join(" AND ");
 }
 
-async function countAll({ dialect, query }: TableSession, table: TableName): Promise<number> {
+async function countAll({ dialect, query }: TableDatabase, table: TableName): Promise<number> {
   const [[counted] = []] = await query(`SELECT count(*) FROM ${quoteTable(dialect, table)}`);
   return Number(counted);
 }

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import {
   addedColumns,
   lackedColumns,
@@ -12,9 +11,9 @@ import { copiedRows } from "../../input/copies.js";
 import type { TableInput } from "../../input/table-input.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { sqlText } from "./copy-statement.js";
-import { quoteIdentifier, quoteTable, type TableName } from "./dialect.js";
+import { quoteTable, type TableName } from "./dialect.js";
 import { checkTable } from "./prepare-table.js";
-import { type TableSession, type TableTarget, withDatabase } from "./tables.js";
+import { type TableDatabase, type TableTarget, withDatabase } from "./tables.js";
 import { tableSchema } from "../typed/table-schema.js";
 
 /**
@@ -27,17 +26,13 @@ export async function readRun(
   rows: RunRows,
   select: (query: string) => TableInput,
 ): Promise<TableRecords> {
-  const { name, table, database: file } = target;
-  const find = async (session: TableSession): Promise<FoundRun | null> => {
-    const found = await session.find(table);
-    return found && findRun(session, found, name, rows);
-  };
-  const found =
-    file !== null && !existsSync(file)
-      ? null
-      : await withDatabase(target, { access: "read" }, (database) =>
-          database.transaction(find, "ROLLBACK"),
-        );
+  const { name, table } = target;
+  const found = await withDatabase(target, { access: "read" }, (database) =>
+    database.transaction(async () => {
+      const there = await database.find(table);
+      return there && findRun(database, there, name, rows);
+    }, "ROLLBACK"),
+  );
   if (found === null) {
     throw new FatalError("output_missing", `there is no table ${name}`, {
       hint: "check the name",
@@ -64,7 +59,7 @@ interface FoundRun {
 }
 
 async function findRun(
-  session: TableSession,
+  session: TableDatabase,
   table: TableName,
   name: string,
   { prefix, runId }: RunRows,
@@ -80,7 +75,7 @@ async function findRun(
   const optional = optionalColumnsIn(names, prefix);
   const schema = tableSchema(dialect.rules, { columns: [], prefix, optional });
   checkTable(dialect, table, schema, columns);
-  const quoted = (column: string): string => quoteIdentifier(dialect, column);
+  const { quote: quoted } = dialect;
   const [from, run] = [quoteTable(dialect, table), quoted(`${prefix}run_id`)];
   const [[newest = null] = []] = await query(
     runId === null

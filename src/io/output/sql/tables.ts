@@ -25,15 +25,8 @@ export interface TableAddress {
   readonly parts: NameParts;
   /** As in `Output`. */
   readonly base: (stateDir?: string) => string;
-  /** @param name of the table in messages */
+  /** @param name of what is used of it in messages */
   connect(name: string, options: ConnectOptions): Promise<TableDatabase>;
-  /** Copies a selection, as `TableInput.copy`. @param name of it in messages */
-  copy(
-    name: string,
-    selection: Selection,
-    to: CopyTarget | null,
-    options: CopyOptions,
-  ): Promise<CopiedTable>;
 }
 
 export interface Selection {
@@ -49,24 +42,15 @@ export interface ConnectOptions extends Pick<PublisherOptions, "signal" | "clock
 }
 
 export interface TableDatabase {
+  readonly dialect: Dialect;
   /**
    * Runs `work` in one transaction, again if the connection is lost: also if only the confirmation of
-   * its end was.
+   * its end was. All methods below but `copy` and `close` are for `work`.
    *
    * @param end `ROLLBACK` undoes the work, which then was a trial
    * @throws ReputeError; the signal's reason if it aborts waiting for a server
    */
-  transaction<T>(
-    work: (session: TableSession) => Promise<T>,
-    end?: "COMMIT" | "ROLLBACK",
-  ): Promise<T>;
-  /** Moves committed data to its final place; for files only. */
-  settle?(): Promise<void>;
-  close(): Promise<void>;
-}
-
-export interface TableSession {
-  readonly dialect: Dialect;
+  transaction<T>(work: () => Promise<T>, end?: "COMMIT" | "ROLLBACK"): Promise<T>;
   readonly query: Query;
   /** Waits for a lock and holds it until the end of the transaction; for servers only. */
   lock?(name: string): Promise<void>;
@@ -84,6 +68,11 @@ export interface TableSession {
    * @throws FatalError `output_part_*`
    */
   stagedRows(stage: Stage | null): Promise<string>;
+  /** Copies a selection in a transaction of its own, as `TableInput.copy`. */
+  copy(selection: Selection, to: CopyTarget | null, options: CopyOptions): Promise<CopiedTable>;
+  /** Moves committed data to its final place, after a transaction; for files only. */
+  settle?(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** Runs a statement with values for `$1`, `$2` … and returns its rows as arrays. */
@@ -105,7 +94,7 @@ export interface FoundColumn {
 }
 
 /** A table that is an output. */
-export interface TableTarget extends Pick<TableAddress, "table" | "database"> {
+export interface TableTarget extends Pick<TableAddress, "table"> {
   readonly dialect: Dialect;
   /** For messages. */
   readonly name: string;
@@ -140,7 +129,7 @@ export function checkParameters(
 const attempts = { read: 1, check: 10, write: 60 };
 
 export async function withDatabase<R>(
-  { connect }: TableTarget,
+  { connect }: Pick<TableTarget, "connect">,
   options: ConnectOptions,
   use: (database: TableDatabase) => Promise<R>,
 ): Promise<R> {

@@ -1,4 +1,4 @@
-import { quoteIdentifier, quoteTable, type SchemaDialect, type TableName } from "./dialect.js";
+import { quoteTable, type SchemaDialect, type TableName } from "./dialect.js";
 import type { TableSchema } from "../typed/table-schema.js";
 import { verdicts } from "../../../core/finding.js";
 import { blocklistStatuses, intents } from "../../../core/endpoints/endpoint.js";
@@ -103,7 +103,7 @@ export function viewsOf(
       const { about, select } = kinds[name];
       const view = { ...table, name: `${table.name}_${name}` };
       const query = select(dialect).replaceAll(/\{(\w+)\}/g, (_, plain: string) =>
-        plain === "TABLE" ? quoteTable(dialect, table) : quoteIdentifier(dialect, prefix + plain),
+        plain === "TABLE" ? quoteTable(dialect, table) : dialect.quote(prefix + plain),
       );
       const create = `CREATE VIEW ${quoteTable(dialect, view)} AS\n${query};`;
       return { view, about, create, showsAll: name === "newest" };

@@ -260,10 +260,11 @@ export function storedText(text: string, onWarning?: (message: string) => void):
   return stored;
 }
 
-/** Those of a Parquet file. */
-export const parquetRules: ColumnRules = {
+/** The rules of outputs that take any name. */
+export const anyName = {
   longest: Number.POSITIVE_INFINITY,
   clean: plainName,
   reserved: [],
-  lacks: parquetLacks,
-};
+} satisfies Partial<ColumnRules>;
+
+export const parquetRules: ColumnRules = { ...anyName, lacks: parquetLacks };

@@ -1,17 +1,14 @@
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { UsageError } from "../../../core/errors.js";
-import { manifestPath } from "../../../core/files/output-names.js";
 import { formats } from "../../../io/formats/registry.js";
 import { type SinkFormat, type SourceFormat, sinkFormats } from "../../../io/formats/types.js";
 import type { SinkSettings } from "../../../io/output/options.js";
 import type { Output } from "../../../io/output/output.js";
-import { isObjectAddress, objectAddress, parseObjectAddress } from "../../../io/s3/address.js";
 import {
   checkFolder,
-  filesOf,
-  keepInputs,
   checkOutputName,
+  keepInputs,
   makeStateFolder,
   refuseFolder,
 } from "../../../io/output/check-paths.js";
@@ -56,126 +53,60 @@ export function resultOf(
 type OutputChoice = OutputSettings & { readonly stateDir?: string | undefined };
 
 /**
- * Finds out where a run writes. An object has its local file.
+ * Finds out which file, table, object or stream a run writes, and checks as far as possible that it can.
  *
  * @param inputFormat called only if neither `--to` nor the output's name tells the format
- * @throws UsageError `output_is_input`; as `chooseFile` and `openUpload`
+ * @throws UsageError `output_is_directory`, `output_no_file`; as the checks that it calls
  */
 export async function chooseOutput(
   settings: OutputChoice,
   inputFormat: () => Promise<SourceFormat>,
   inputPaths: readonly string[],
 ): Promise<OutputTarget> {
-  const { object } = settings.output;
-  refuseFolder(settings.output);
-  if (object === null) return chooseFile(settings, inputFormat, inputPaths);
-  const { openUpload } = await import("../../../io/output/object/publish.js");
-  refuseInput(object.address, inputPaths);
-  const upload = await openUpload(object);
-  try {
-    return { ...(await chooseFile(settings, inputFormat, inputPaths)), upload };
-  } catch (error) {
-    upload.cleanEmpty();
-    throw error;
-  }
-}
-
-/** Refuses an object that is also read, or whose manifest is. @throws UsageError `output_is_input` */
-function refuseInput(given: string, inputs: readonly string[]): void {
-  const address = plainAddress(given);
-  const input = inputs.find((each) => {
-    if (!isObjectAddress(each)) return false;
-    return [address, manifestPath(address)].includes(plainAddress(each));
-  });
-  if (input === undefined) return;
-  throw new UsageError("output_is_input", `writing ${given} would replace the input ${input}`, {
-    hint: "write to another object",
-  });
-}
-
-/** An address in its only spelling. */
-function plainAddress(address: string): string {
-  return objectAddress(parseObjectAddress(address));
-}
-
-/**
- * Finds out which file, table or stream a run writes.
- *
- * @param inputFormat called only if neither `--to` nor the output's name tells the format
- * @throws UsageError `output_is_directory`, `output_folder_missing`, `output_is_input`; as
- *   `checkOutputName` and `checkTyped`
- */
-async function chooseFile(
-  settings: OutputChoice,
-  inputFormat: () => Promise<SourceFormat>,
-  inputPaths: readonly string[],
-): Promise<OutputTarget> {
-  const { output, to } = settings;
+  const { output, to, stateDir } = settings;
+  const { name, file, database, object, gzip, isStdout } = output;
+  refuseFolder(output);
   if (to === undefined) await checkOutputName(output);
   refuseIdleOptions(settings);
-  const target =
-    output.publisher === null
-      ? await chooseText(settings, inputFormat, inputPaths)
-      : await checkTyped(settings, inputPaths);
-  refuseWithoutColumns(settings, target.text);
-  return target;
+  const text = output.publisher === null ? await textFormat(settings, inputFormat) : null;
+  refuseWithoutColumns(settings, text);
+  const format = text ?? output.format ?? "";
+  const stream = { output, name, file: null, base: null, format, text, gzip };
+  if (isStdout) return stream;
+  const held = object === null ? (file ?? database) : null;
+  if (held !== null) {
+    // The pipe behind /dev/stdout has no path of its own.
+    const facts = await stat(file === null ? held : name).catch(() => null);
+    const isFolder = facts?.isDirectory() === true;
+    if (facts !== null && !facts.isFile()) {
+      if (text !== null && !isFolder) return stream;
+      const code = isFolder ? "output_is_directory" : "output_no_file";
+      const what = isFolder ? "is a directory" : "is not a regular file";
+      throw new UsageError(code, `the output ${name} ${what}`, { hint: "name a file" });
+    }
+    await checkFolder(held);
+  }
+  keepInputs(output, inputPaths, stateDir);
+  const base = output.base(stateDir);
+  if (file === null) makeStateFolder(dirname(base));
+  const target = { ...stream, file, base };
+  if (object === null) return target;
+  const { openUpload } = await import("../../../io/output/object/publish.js");
+  return { ...target, upload: await openUpload(object) };
 }
 
-async function chooseText(
+/** The format of an output of text. @throws UsageError `unknown_output` */
+async function textFormat(
   { output, to }: OutputChoice,
   inputFormat: () => Promise<SourceFormat>,
-  inputPaths: readonly string[],
-): Promise<OutputTarget> {
+): Promise<SinkFormat> {
   if (to === "parquet") {
     throw new UsageError("unknown_output", `--to parquet needs a file name that says so`, {
       hint: "name it OUT.parquet",
     });
   }
-  const { name, file, gzip, object } = output;
   const named = to ?? sinkFormats.find((known) => known === output.format);
-  const text = named ?? ((await inputFormat()) === "ndjson" ? "ndjson" : "csv");
-  const stream = { output, name, file: null, base: null, format: text, text, gzip };
-  if (file === null) return stream;
-
-  // The pipe behind /dev/stdout has no path of its own.
-  const facts = await stat(object === null ? name : file).catch(() => null);
-  if (facts?.isDirectory()) {
-    throw new UsageError("output_is_directory", `the output ${name} is a directory`, {
-      hint: "name a file",
-    });
-  }
-  if (facts !== null && !facts.isFile()) return stream;
-  await checkFolder(file);
-  keepInputs(name, filesOf(file), inputPaths);
-  return { ...stream, file, base: file };
-}
-
-/**
- * Checks, as far as possible before opening it, that an output of typed columns can be written.
- *
- * @throws UsageError `output_is_directory`, `output_no_file`, `output_folder_missing`,
- *   `output_is_input`
- */
-async function checkTyped(
-  { output, stateDir }: OutputChoice,
-  inputPaths: readonly string[],
-): Promise<OutputTarget> {
-  const { name, file, database, gzip, format } = output;
-  const base = output.base(stateDir);
-  const held = file ?? database;
-  if (held !== null) {
-    const facts = await stat(held).catch(() => null);
-    if (facts !== null && !facts.isFile()) {
-      const what = facts.isDirectory() ? "is a directory" : "is not a regular file";
-      const code = facts.isDirectory() ? "output_is_directory" : "output_no_file";
-      throw new UsageError(code, `the output ${name} ${what}`, { hint: "name a file" });
-    }
-    await checkFolder(held);
-  }
-  // Files appear by rename; databases are written in place.
-  keepInputs(name, file === null ? [database, manifestPath(base)] : filesOf(file), inputPaths);
-  if (file === null) makeStateFolder(dirname(base));
-  return { output, name, file, base, format: format ?? "", text: null, gzip };
+  return named ?? ((await inputFormat()) === "ndjson" ? "ndjson" : "csv");
 }
 
 /**

@@ -1,11 +1,19 @@
+import { mkdir, rmdir } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { v7 as timeOrderedId } from "uuid";
 import { raceAbort } from "../../../core/abort.js";
 import { systemClock } from "../../../core/clock.js";
-import { checkRunWords, hasRunWords, type RunStart } from "../../../core/files/output-names.js";
+import { outputFault } from "../../../core/files/output-fault.js";
+import {
+  checkRunWords,
+  hasRunWords,
+  namedAfter,
+  type RunStart,
+} from "../../../core/files/output-names.js";
 import { fileInputs } from "../../../io/input/types.js";
+import { checkFolder } from "../../../io/output/check-paths.js";
 import type { Job } from "../types.js";
 import { chooseOutput, type OutputTarget } from "./choose-output.js";
-import { NamedFolders } from "./named-folders.js";
 
 /** A job and its output. */
 export interface ChosenRun {
@@ -37,19 +45,46 @@ export function runNames(given: Job): RunNames | null {
   if (!hasRunWords(output.parts.file)) return null;
   const { runId = timeOrderedId(), clock = systemClock } = given;
   const now = { runId, startedAt: new Date(clock.now()).toISOString() };
-  const folders = new NamedFolders();
+  let made: readonly string[] = [];
   return {
     name: output.given,
     base: output.base(how.stateDir),
-    tidy: () => folders.tidy(),
+    async tidy() {
+      for (const folder of made.toReversed()) await rmdir(folder).catch(() => undefined);
+    },
     async choose(job, run) {
       const { runId, startedAt } = run ?? now;
       const start = { runId, startedAt };
-      if (output.object === null) await folders.make(output.parts.file, start);
+      if (output.object === null)
+        made = [...made, ...(await makeFolders(output.parts.file, start))];
       const settings = { ...given.settings, output: { ...sink, output: output.named(start) } };
       return chooseRun({ ...job, ...start, settings });
     },
   };
+}
+
+/**
+ * Creates the folders with `{date}` or `{run_id}` in the path of a file.
+ *
+ * @returns those that were not there
+ * @throws UsageError `output_folder_missing` if the first of them has no parent; FatalError
+ */
+export async function makeFolders(file: string, run: RunStart): Promise<readonly string[]> {
+  const steps = dirname(file).split("/");
+  const first = steps.findIndex(hasRunWords);
+  if (first < 0) return [];
+  const made: string[] = [];
+  for (let depth = first + 1; depth <= steps.length; depth++) {
+    const folder = resolve(namedAfter(steps.slice(0, depth).join("/"), run));
+    if (depth === first + 1) await checkFolder(folder);
+    await mkdir(folder).then(
+      () => made.push(folder),
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== "EEXIST") throw outputFault(folder, error);
+      },
+    );
+  }
+  return made;
 }
 
 /** Chooses the output of a job. @throws as `chooseOutput` */

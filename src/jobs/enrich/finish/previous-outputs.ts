@@ -1,9 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { UsageError } from "../../../core/errors.js";
 import { hasRunWords, wordForms } from "../../../core/files/output-names.js";
-import type { FoundManifest } from "../../../core/manifest.js";
-import { manifestOfOutput } from "../../../io/output/manifest-file.js";
+import { storedManifest } from "../../../io/output/manifest-file.js";
 import type { Output } from "../../../io/output/output.js";
 import { parseOutput } from "../../../io/output/registry.js";
 
@@ -43,17 +41,6 @@ function withWords(name: string): string {
     (text, [word, form]) => text.replaceAll(new RegExp(`(?<!\\w)${form}(?!\\w)`, "gi"), word),
     name,
   );
-}
-
-/** The manifest of an output; null if there is none that can be read. */
-export async function storedManifest(
-  output: Output,
-  stateDir?: string,
-): Promise<FoundManifest | null> {
-  return manifestOfOutput(output, stateDir).catch((error: unknown) => {
-    if (error instanceof UsageError && error.code === "manifest_unreadable") return null;
-    throw error;
-  });
 }
 
 /** Why an output cannot be compared with; null if it can. */

@@ -1,15 +1,11 @@
-import { rm } from "node:fs/promises";
 import { systemClock } from "../../../core/clock.js";
 import { schemaVersion } from "../../../core/columns.js";
 import { FatalError, startOver } from "../../../core/errors.js";
-import { realPath } from "../../../core/files/folders.js";
-import { readJsonFile } from "../../../core/files/json-file.js";
 import { failedSuffix } from "../../../core/files/output-names.js";
 import { findingStatuses } from "../../../core/finding.js";
 import {
   type InputRecord,
   type Manifest,
-  parseManifest,
   type ReadingFacts,
   type RunEnding,
   type SharedFacts,
@@ -18,20 +14,19 @@ import { programInfo } from "../../../core/program.js";
 import { positionalName } from "../../../io/formats/columns/name-columns.js";
 import { linesSkipped } from "../../../io/formats/csv/find-preamble.js";
 import { inputPaths, type OpenedSource } from "../../../io/input/types.js";
-import { type FailedPlace, removeFailed, writeManifest } from "../../../io/output/manifest-file.js";
+import { removeFailed, writeManifest } from "../../../io/output/manifest-file.js";
 import { defaultPrefix } from "../../../io/output/options.js";
 import { partPath } from "../../../io/output/part-file.js";
 import type { Publisher } from "../../../io/output/publisher.js";
 import { type Stage, stageUpTo } from "../../../io/output/stage.js";
 import type { WrittenOutput } from "../../../io/output/types.js";
 import type { CountedWarning } from "../counters.js";
-import { type OutputTarget, resultOf } from "../destination/choose-output.js";
+import { resultOf } from "../destination/choose-output.js";
 import { stageFile } from "../destination/open-output.js";
 import { endingOfRows, exitCodes, unknownEnding } from "../ending.js";
 import { refusalOf } from "../failure-limits.js";
 import type { OpenRun, RunPlace } from "../open-run.js";
 import type { Checkpointer } from "../state/checkpoint.js";
-import type { Job } from "../types.js";
 
 /** A run whose last row is written. */
 interface WrittenRun extends OpenRun {
@@ -124,8 +119,8 @@ function checkCounts({ rowsRead, tally, target }: WrittenRun, written: number): 
 }
 
 /**
- * Writes the manifest beside an output and removes the files it supersedes. @throws FatalError
- * `output_*`
+ * Writes the manifest beside an output, and uploads both where it is an object. Removes what they
+ * supersede: `OUT.failed` of an earlier run. @throws FatalError `output_*`, `object_*`
  */
 async function saveRecord(
   { job, target }: Pick<RunPlace, "job" | "target">,
@@ -134,31 +129,15 @@ async function saveRecord(
 ): Promise<void> {
   if (target.base === null) return;
   await writeManifest(resultOf(target, target.base, suffix).base, manifest);
-  if (suffix === "") await removeFailedOutput(job, target, target.base);
-  const { signal, onWarning } = job;
-  await target.upload?.publish({
-    suffix,
-    signal,
-    inputs: inputPaths(job.input),
-    onWarning,
-  });
-}
-
-/** Removes the `OUT.failed` files of an earlier run of the same output. */
-async function removeFailedOutput(job: Job, target: OutputTarget, base: string): Promise<void> {
-  const failed = resultOf(target, base, failedSuffix).base;
-  const inputs = inputPaths(job.input).map(realPath);
-  const place: FailedPlace = {
-    readManifest: (path) =>
-      readJsonFile(path)
-        .then((value) => parseManifest(value, path))
-        .catch(() => null),
-    remove: (path) => rm(path, { force: true }),
-  };
-  try {
-    await removeFailed(place, failed, inputs);
-  } catch (error) {
-    job.onWarning?.(`cannot remove OUT.failed of an earlier run: ${(error as Error).message}`);
+  await target.upload?.publish(suffix, job.signal);
+  if (suffix !== "") return;
+  const { address } = target.output.object ?? {};
+  const earlier = [resultOf(target, target.base, failedSuffix).base];
+  if (address !== undefined) earlier.push(address + failedSuffix);
+  for (const failed of earlier) {
+    await removeFailed(failed, inputPaths(job.input)).catch((error: Error) => {
+      job.onWarning?.(`cannot remove ${failed} of an earlier run: ${error.message}`);
+    });
   }
 }
 

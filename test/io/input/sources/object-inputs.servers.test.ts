@@ -145,7 +145,7 @@ test("retries Parquet from object to object", async () => {
 test("refuses to replace its input, which a retry does", async () => {
   const address = "s3://lake/in/same.csv";
   await store.put("in/same.csv", await readFile(indicators));
-  const refused = { code: 2, stderr: expect.stringContaining("would replace the input") };
+  const refused = { code: 2, stderr: expect.stringContaining("would overwrite the input") };
   expect(await enrich(address, "S3://lake/in/same.csv")).toMatchObject(refused);
   const output = "s3://lake/same/rows.csv";
   expect(await enrich(indicators, output)).toMatchObject(done);

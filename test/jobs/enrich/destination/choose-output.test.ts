@@ -59,7 +59,7 @@ describe("the name of an output", () => {
     "%s is accepted",
     async (output) => {
       const folder = await prepared();
-      expect(await chosen(folder, "in.csv", output)).toMatchObject({ output: { isTyped: false } });
+      expect(await chosen(folder, "in.csv", output)).toMatchObject({ output: { rules: null } });
     },
   );
 
