@@ -125,14 +125,13 @@ async function plannedPace({
   if (settings.intelUrl === undefined || !rates.some(isQuota)) return { rates };
   const service = chooseAddress("intel", settings, given);
   if (service === null) return { rates };
-  const { quotasOf, usedQuotas } = await import("../../client/session/connections.js");
-  const quotas = quotasOf(settings.rate);
   const { env, clock, reporter } = context;
   const { onWarning } = reporter.listener;
   const stateFolder = userStateFolder(env);
-  const used = await usedQuotas({ service, stateFolder, onWarning }, quotas, clock.now());
-  if (used === null) return { rates };
-  return { rates, spent: (quota) => used[quotas.findIndex(({ rate }) => rate === quota)] ?? 0 };
+  if (stateFolder === null) return { rates };
+  const { readQuotas } = await import("../../client/store/quotas.js");
+  const counts = readQuotas({ service, stateFolder, onWarning });
+  return { rates, spent: (quota) => counts.use(quota, clock.now()).spent };
 }
 
 /** The cache a run would use, opened read-only; null without one. */

@@ -11,7 +11,7 @@ import { type GivenSettings, settingLevels } from "../options/settings.js";
 import type { ServiceAccess, SessionOptions, SessionSettings } from "../../client/session/types.js";
 import { userStateFolder } from "../../core/files/folders.js";
 import { apiOptions, caseOptions, opsOptions } from "../../client/api/options.js";
-import { option } from "../../core/options.js";
+import { isQuota, option } from "../../core/options.js";
 import { lookupOptions } from "../../client/lookup/options.js";
 
 type ServiceCall = Pick<CommandCall<ServiceChoice>, "settings" | "given" | "context">;
@@ -83,11 +83,8 @@ export async function withSession<T>(
 
 /** @throws UsageError `quota_uncounted` for a quota that no folder counts */
 async function refuseUncounted(settings: SessionSettings): Promise<void> {
-  const [{ quotasOf }, { quotaUncounted }] = await Promise.all([
-    import("../../client/session/connections.js"),
-    import("../../client/store/quotas.js"),
-  ]);
-  if (quotasOf(settings.rate).length === 0) return;
+  if (settings.rate?.some(isQuota) !== true) return;
+  const { quotaUncounted } = await import("../../client/store/quotas.js");
   throw quotaUncounted("without a state folder: neither XDG_STATE_HOME nor HOME is set");
 }
 

@@ -191,30 +191,25 @@ export function dedupe({ endpoint, store, isResumed = false }: DedupeOptions): L
       const key = itemKey(endpoint, item);
       const inFlight = open.get(key);
       if (inFlight) return join(inFlight, options, aborts, () => lookup(item, options));
-      const record = store.get(key);
-      if (record === null) {
-        const history: LookupHistory = {
-          outcomes: [],
-          attempts: [],
-          journalled: false,
-          drift: [],
-        };
-        const own = { signal: options.signal, row: options.row, history };
-        const answer = isResumed ? replay(item, own) : next(item, own);
-        const finding = stored(key, answer, own);
-        open.set(key, { finding, signal: options.signal });
-        return finding;
+      try {
+        const record = store.get(key);
+        if (record !== null) return Promise.resolve(fromStore(record, options));
+      } catch (error) {
+        return Promise.reject(error);
       }
-      if (!(record instanceof Promise)) return Promise.resolve(fromStore(record, options));
-      // Another caller may have started the lookup while the store was read.
-      return record.then((found) => (found ? fromStore(found, options) : lookup(item, options)));
+      const history: LookupHistory = { outcomes: [], attempts: [], journalled: false, drift: [] };
+      const own = { signal: options.signal, row: options.row, history };
+      const answer = isResumed ? replay(item, own) : next(item, own);
+      const finding = stored(key, answer, own);
+      open.set(key, { finding, signal: options.signal });
+      return finding;
     };
 
     /** Restores the attempts of the interrupted run before continuing. */
     const replay = async (item: Item, own: OwnOptions): Promise<Finding> => {
       const { attempts } = own.history;
       for (;;) {
-        const attempt = await store.get(attemptKey(endpoint, item, attempts.length + 1));
+        const attempt = store.get(attemptKey(endpoint, item, attempts.length + 1));
         if (attempt === null) return next(item, own);
         attempts.push({ ...attempt, outcome: String(attempt.finding.httpStatus) });
       }
@@ -223,15 +218,12 @@ export function dedupe({ endpoint, store, isResumed = false }: DedupeOptions): L
     const stored = (key: string, answer: Promise<Finding>, own: OwnOptions): Promise<Finding> =>
       answer.then(
         (finding) => {
+          open.take(key);
           // A cache stores its findings itself, for longer.
-          if (own.history.journalled || finding.source === "cache") {
-            open.take(key);
-            return finding;
+          if (!own.history.journalled && finding.source !== "cache") {
+            store.put(key, recordOf({ finding, again: null, drift: own.history.drift }, own));
           }
-          return store
-            .put(key, recordOf({ finding, again: null, drift: own.history.drift }, own))
-            .then(() => finding)
-            .finally(() => open.take(key));
+          return finding;
         },
         (error: unknown) => {
           open.take(key);

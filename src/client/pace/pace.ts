@@ -1,7 +1,7 @@
 import { longestWaitMs } from "../../core/finding.js";
 import type { Clock } from "../../core/clock.js";
 import { isQuota, type Rate, tightest } from "../../core/options.js";
-import { Quota, quotaName, type QuotaStore } from "../store/quota.js";
+import { Quota, type QuotaStore } from "../store/quota.js";
 import { FairQueue } from "./slots.js";
 import { Limits } from "./limits.js";
 
@@ -44,9 +44,6 @@ const longestSleepMs = 3_600_000;
 /** Quotas that free up within this time, in milliseconds, are waited for. */
 const longestQuotaWaitMs = 60_000;
 
-/** Name under which requests to all endpoints are counted together. */
-export const quotaOfAll = "all";
-
 /** After this long without a request, and at the start, there is no backlog to catch up with. */
 const idleMs = 1_000;
 
@@ -87,7 +84,7 @@ export class Pace implements RequestPace {
     this.limits = new Limits({ rates, random, now: () => clock.monotonic() });
     this.#quotas = tightest(rates.filter(isQuota)).map((rate) => {
       if (store === undefined) throw new TypeError("a quota needs a store that counts it");
-      return new Quota({ rate, store, name: quotaName(quotaOfAll, rate), clock });
+      return new Quota({ rate, store, clock });
     });
   }
 
@@ -119,9 +116,9 @@ export class Pace implements RequestPace {
   }
 
   /** Returns unused reservations. Call when the run is over. */
-  async giveBack(): Promise<void> {
+  giveBack(): void {
     this.#stop();
-    for (const quota of this.#quotas) await quota.giveBack();
+    for (const quota of this.#quotas) quota.giveBack();
   }
 
   /**

@@ -3,8 +3,6 @@ import type { Dispatcher } from "undici";
 import type { RequestMaker } from "../api/caller.js";
 import { isQuota, type Rate } from "../../core/options.js";
 import { EarlyEndError } from "../../core/errors.js";
-import { quotaOfAll } from "../pace/pace.js";
-import type { QuotaLocation, ScopedQuota } from "../store/quotas.js";
 
 /** Requests per second from which a separate request thread is worth its memory. */
 const threadRate = 1_000;
@@ -94,24 +92,4 @@ export function quotaUsedUp(rate: Rate | null, resumesAtMs: number): EarlyEndErr
   const nextMinuteMs = Math.ceil(resumesAtMs / 60_000) * 60_000;
   const at = new Date(nextMinuteMs).toISOString().replace(/:\d\d\.\d+Z$/, "Z");
   return new EarlyEndError("quota_used_up", `${quota} is used up until ${at}`);
-}
-
-interface QuotaCounter extends Pick<QuotaLocation, "service" | "onWarning"> {
-  readonly stateFolder: string | null;
-}
-
-export function quotasOf(rates: readonly Rate[] = []): readonly ScopedQuota[] {
-  return rates.filter(isQuota).map((rate) => ({ scope: quotaOfAll, rate }));
-}
-
-/** How many requests count against each quota now; null without a state folder. */
-export async function usedQuotas(
-  counter: QuotaCounter,
-  quotas: readonly ScopedQuota[],
-  nowMs: number,
-): Promise<readonly number[] | null> {
-  const { service, stateFolder, onWarning } = counter;
-  if (stateFolder === null) return null;
-  const { readQuotas } = await import("../store/quotas.js");
-  return readQuotas({ service, stateFolder, onWarning }, quotas, nowMs).map(({ spent }) => spent);
 }

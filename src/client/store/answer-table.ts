@@ -14,6 +14,7 @@ import {
   type LookupRecord,
   type MadeUp,
 } from "../../core/finding.js";
+import { endpointOf } from "./cache-key.js";
 import { corrupt, type Database, type Statement } from "./database.js";
 
 /**
@@ -64,7 +65,6 @@ export class AnswerTable {
   readonly #insert: Statement;
   readonly #byNumber: Statement;
   readonly #byHash: Statement;
-  readonly #between: Statement;
 
   constructor(database: Database) {
     const columns = "previous, stored_at, kind, head, body, checksum";
@@ -78,7 +78,6 @@ export class AnswerTable {
     );
     this.#byNumber = read("n = ?");
     this.#byHash = read("hash = ?");
-    this.#between = read("n BETWEEN ? AND ? ORDER BY n");
   }
 
   /** Returns the answer's number. */
@@ -99,11 +98,6 @@ export class AnswerTable {
   /** @throws as `byNumber` */
   byHash(hash: number): StoredAnswer | null {
     return storedOf(this.#byHash.get(hash));
-  }
-
-  /** Answers by number, both ends included, in order. @throws as `byNumber` */
-  between(from: number, to: number): readonly StoredAnswer[] {
-    return this.#between.all(from, to).map((row) => storedOf(row)!);
   }
 }
 
@@ -232,7 +226,7 @@ function answerAsReceived(
     bytes: body.length > largeAnswer ? body.length : undefined,
     madeUp,
   };
-  return { [endpointIn(key)]: answer };
+  return { [endpointOf(key)]: answer };
 }
 
 function answersIn(text: string, asReceived: boolean, madeUp: MadeUp | undefined): Answers {
@@ -246,9 +240,4 @@ function answersIn(text: string, asReceived: boolean, madeUp: MadeUp | undefined
     answers[endpoint] = { result, text: texts?.get(endpoint), bytes, madeUp };
   }
   return answers;
-}
-
-/** Keys begin with an endpoint. */
-function endpointIn(key: string): LookupEndpoint {
-  return lookupEndpoints.find((endpoint) => key.startsWith(endpoint)) ?? "query";
 }

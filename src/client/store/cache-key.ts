@@ -1,4 +1,4 @@
-import type { LookupEndpoint } from "../../core/finding.js";
+import { type LookupEndpoint, lookupEndpoints } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 
 /**
@@ -8,6 +8,11 @@ import type { Item } from "../../core/item/item.js";
 export function cacheKeys(address: string, endpoint: LookupEndpoint): (item: Item) => string {
   const service = serviceAddress(address);
   return (item) => `${endpoint} ${service} ${item.kind} ${item.value}`;
+}
+
+/** The endpoint with which the key of an answer begins. */
+export function endpointOf(key: string): LookupEndpoint {
+  return lookupEndpoints.find((endpoint) => key.startsWith(endpoint)) ?? "query";
 }
 
 /**

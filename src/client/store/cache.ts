@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
+import { chmodSync, existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../core/clock.js";
@@ -11,6 +11,7 @@ import {
   answersSchema,
   AnswerTable,
   type ReadBackOptions,
+  type StoredAnswer,
   storedRecord,
 } from "./answer-table.js";
 import { keyHash } from "./cache-key.js";
@@ -18,13 +19,16 @@ import {
   closeDatabase,
   corrupt,
   type Database,
+  factsSchema,
   isBusy,
   isCorrupt,
   lockTimeoutMs,
   openStore,
+  readFact,
   storeFault,
   structuralDamage,
   transact,
+  writeFact,
 } from "./database.js";
 import type { FindingStore } from "./store.js";
 
@@ -53,11 +57,8 @@ const lifetimes: Readonly<Record<AnswerKind, number>> = {
 
 /** The newest answer to a key takes the place of the others. */
 const layout = {
-  version: 3,
-  schema: `${answersSchema}
-    CREATE UNIQUE INDEX answers_by_hash ON answers (hash);
-    CREATE TABLE upkeep (pruned_at INTEGER NOT NULL, longest_ttl INTEGER NOT NULL) STRICT;
-    INSERT INTO upkeep VALUES (0, 0);`,
+  version: 4,
+  schema: `${answersSchema} ${factsSchema} CREATE UNIQUE INDEX answers_by_hash ON answers (hash);`,
 };
 
 /** The cache's files have a folder of their own, which can be deleted at any time. */
@@ -69,7 +70,18 @@ function pathIn(cache: string): string {
   return join(folderIn(cache), "answers.db");
 }
 
-export function cacheBytes(cache: string): number {
+/**
+ * Opens a cache as a run does, but creates none.
+ *
+ * @returns its size in bytes; null if there is none
+ * @throws FatalError `cache_format`, `cache_damaged`, `cache_unusable`
+ */
+export async function cacheSize(cache: string): Promise<number | null> {
+  const database = await openFile(cache, true).catch((error: unknown) => {
+    throw cacheFault(cache, "open", error);
+  });
+  if (database === null) return null;
+  database.close();
   return ["", "-wal"]
     .map((suffix) => statSync(pathIn(cache) + suffix, { throwIfNoEntry: false })?.size ?? 0)
     .reduce((sum, size) => sum + size);
@@ -80,13 +92,12 @@ export function cacheBytes(cache: string): number {
  * @returns null only with `readOnly`, if there is none
  * @throws FatalError `cache_format` if another version of repute wrote it, or the SQLite or system error
  */
-export async function openCacheFile(cache: string, readOnly = false): Promise<Database | null> {
+async function openFile(cache: string, readOnly: boolean): Promise<Database | null> {
   const [folder, path] = [folderIn(cache), pathIn(cache)];
   if (!existsSync(path)) {
     if (readOnly) return null;
     makeFolder(folder, 0o700);
     chmodSync(folder, 0o700);
-    if (!hasSpace(cache, 0)) throw Object.assign(new Error("no space"), { code: "ENOSPC" });
   }
   const database = await openStore(path, layout);
   if (database !== null) return database;
@@ -95,16 +106,7 @@ export async function openCacheFile(cache: string, readOnly = false): Promise<Da
   });
 }
 
-/** Whether the disk has room for this many bytes plus a reserve. */
-function hasSpace(cache: string, bytes: number): boolean {
-  const { bavail, bsize } = statfsSync(folderIn(cache));
-  return bavail * bsize >= reserve + bytes;
-}
-
-/** Disk space always left free, in bytes. */
-const reserve = 8 * 1024 * 1024;
-
-export function cacheFault(cache: string, doing: string, error: unknown): ReputeError {
+function cacheFault(cache: string, doing: string, error: unknown): ReputeError {
   if (error instanceof ReputeError) return error;
   if (isCorrupt(pathIn(cache), error)) {
     return new FatalError("cache_damaged", `the cache ${cache} is damaged: ${storeFault(error)}`, {
@@ -139,8 +141,8 @@ class FindingCache implements FindingStore {
   readonly #options: CacheOptions;
   /** Null if the cache cannot be used. */
   #file: { readonly database: Database; readonly table: AnswerTable } | null = null;
+  #inode: number | undefined;
   #isWritable = false;
-  #isReading = false;
   #hasWarned = false;
   #isSetAside = false;
   readonly #unwritten = new Map<string, { readonly finding: Finding; readonly at: number }>();
@@ -155,11 +157,13 @@ class FindingCache implements FindingStore {
   async open(): Promise<void> {
     const { folder, readOnly = false } = this.#options;
     try {
-      const database = await openCacheFile(folder, readOnly);
+      this.#inode = inodeOf(folder);
+      const database = await openFile(folder, readOnly);
       if (database === null) return;
+      this.#inode = inodeOf(folder);
       this.#file = { database, table: new AnswerTable(database) };
       this.#isWritable = !readOnly;
-      if (!readOnly && hasSpace(folder, 0)) await this.#prune(database);
+      if (!readOnly) await this.#prune(database);
     } catch (error) {
       if (this.#giveUp("open", error)) await this.open();
     }
@@ -203,21 +207,19 @@ class FindingCache implements FindingStore {
   }
 
   /** Reads of one turn share a transaction, which saves two locks each. */
-  #stored(hash: number): ReturnType<AnswerTable["byHash"]> {
+  #stored(hash: number): StoredAnswer | null {
     if (this.#file === null) return null;
-    if (!this.#isReading) {
-      this.#file.database.exec("BEGIN");
-      this.#isReading = true;
+    const { database, table } = this.#file;
+    if (!database.isTransaction) {
+      database.exec("BEGIN");
       setImmediate(() => this.#endReading());
     }
-    return this.#file.table.byHash(hash);
+    return table.byHash(hash);
   }
 
   #endReading(): void {
-    if (!this.#isReading) return;
-    this.#isReading = false;
     try {
-      this.#file?.database.exec("COMMIT");
+      if (this.#file?.database.isTransaction === true) this.#file.database.exec("COMMIT");
     } catch (error) {
       this.#giveUp("read", error);
     }
@@ -226,10 +228,9 @@ class FindingCache implements FindingStore {
   #write(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+    this.#endReading();
     try {
-      this.#endReading();
       this.#store();
-      this.#busySince = null;
     } catch (error) {
       this.#busySince ??= performance.now();
       const isPatient = performance.now() - this.#busySince < lockTimeoutMs;
@@ -238,16 +239,13 @@ class FindingCache implements FindingStore {
         return;
       }
     }
+    this.#busySince = null;
     this.#unwritten.clear();
   }
 
   #store(): void {
     const file = this.#file;
     if (file === null || !this.#isWritable) return;
-    const { folder } = this.#options;
-    if (!hasSpace(folder, this.#unwritten.size * answerBytes)) {
-      return this.#stopWriting(`the disk of the cache ${folder} is nearly full`);
-    }
     transact(file.database, () => {
       for (const [key, { finding, at }] of this.#unwritten) {
         const place = { hash: keyHash(key), previous: 0, storedAt: at };
@@ -256,38 +254,32 @@ class FindingCache implements FindingStore {
     });
   }
 
-  /** Existing answers stay readable. */
-  #stopWriting(reason: string): void {
-    this.#isWritable = false;
-    this.#options.onWarning(`${reason}; no more answers are cached`);
-  }
-
   /**
-   * Warns of a fault, and goes on without the cache or with a new one.
+   * Warns of a fault, and goes on without the cache or with a new one. What cannot be written can still be
+   * read.
    *
    * @returns whether a damaged file was set aside, so that a new one can take the answers
    */
-  #giveUp(doing: string, error: unknown): boolean {
+  #giveUp(doing: "open" | "read" | "write", error: unknown): boolean {
     const { folder, onWarning, readOnly = false } = this.#options;
     const { code, message, hint } = cacheFault(folder, doing, error);
     const isDamaged = code === "cache_damaged";
-    if (doing === "write" && !isDamaged) {
-      if (this.#isWritable) this.#stopWriting(message);
-      return false;
-    }
+    const isReadable = doing === "write" && !isDamaged;
+    if (isReadable) this.#isWritable = false;
+    else this.#release();
     if (this.#hasWarned) return false;
-    this.#release();
-    const aside = isDamaged && !readOnly && !this.#isSetAside ? setAside(folder) : null;
-    if (aside === null) {
-      this.#hasWarned = true;
-      const remedy = hint === null ? "" : `; ${hint}`;
-      onWarning(`${message}${remedy}; the run continues without the cache`);
-      return false;
+    const aside = isDamaged && !readOnly && !this.#isSetAside && setAside(folder, this.#inode);
+    if (typeof aside === "string") {
+      this.#isSetAside = true;
+      onWarning(`${message}; it is set aside as ${aside}, and a new one takes its place`);
+      if (doing !== "open") void this.open();
+      return true;
     }
-    this.#isSetAside = true;
-    onWarning(`${message}; it is set aside as ${aside}, and a new one takes its place`);
-    if (doing !== "open") void this.open();
-    return true;
+    this.#hasWarned = true;
+    const remedy = hint === null ? "" : `; ${hint}`;
+    const end = isReadable ? "no more answers are cached" : "the run continues without the cache";
+    onWarning(`${message}${remedy}; ${end}`);
+    return false;
   }
 
   /**
@@ -298,14 +290,12 @@ class FindingCache implements FindingStore {
     const { ttlMs, clock } = this.#options;
     const now = clock.now();
     try {
-      const { pruned_at, longest_ttl } = database
-        .prepare("SELECT pruned_at, longest_ttl FROM upkeep")
-        .get() as Record<"pruned_at" | "longest_ttl", number>;
-      const longest = Math.max(ttlMs, longest_ttl);
-      const isDue = Math.abs(now - pruned_at) >= dayMs;
-      if (!isDue && longest === longest_ttl) return;
-      const next = isDue ? [now, ttlMs] : [pruned_at, longest];
-      database.prepare("UPDATE upkeep SET pruned_at = ?, longest_ttl = ?").run(...next);
+      const { prunedAt, longestTtl } = (readFact(database, "upkeep") ?? never) as typeof never;
+      const longest = Math.max(ttlMs, longestTtl);
+      const isDue = Math.abs(now - prunedAt) >= dayMs;
+      if (!isDue && longest === longestTtl) return;
+      const next = isDue ? { prunedAt: now, longestTtl: ttlMs } : { prunedAt, longestTtl: longest };
+      writeFact(database, "upkeep", next);
       if (!isDue) return;
       const damage = structuralDamage(database);
       if (damage !== null) throw corrupt(damage);
@@ -313,7 +303,7 @@ class FindingCache implements FindingStore {
       const stale = `DELETE FROM answers WHERE n BETWEEN ? AND ? AND NOT (${fresh(longest, now)})`;
       const remove = database.prepare(stale);
       for (let n = first; n <= last; n += batchRows) {
-        transact(database, () => remove.run(n, n + batchRows - 1));
+        remove.run(n, n + batchRows - 1);
         await turn();
       }
     } catch (error) {
@@ -323,29 +313,31 @@ class FindingCache implements FindingStore {
   }
 
   #release(): void {
-    const { database } = this.#file ?? {};
+    if (this.#file !== null) closeDatabase(this.#file.database);
     this.#file = null;
     this.#isWritable = false;
-    this.#isReading = false;
-    if (database !== undefined) closeDatabase(database);
   }
 }
 
-/** Size of an answer, roughly: space for it must be there twice, in the log and in the file. */
-const answerBytes = 4_096;
+/** Tells one file from another that took its place. */
+function inodeOf(cache: string): number | undefined {
+  return statSync(pathIn(cache), { throwIfNoEntry: false })?.ino;
+}
 
 /**
- * Renames a damaged file, so that a new one can take its place.
+ * Renames the folder of a damaged file, so that a new one can take its place, unless another process has
+ * done so already.
  *
  * @returns the new name; null if that fails
  */
-function setAside(cache: string): string | null {
-  const path = pathIn(cache);
-  const aside = `${path}.damaged`;
+function setAside(cache: string, inode: number | undefined): string | null {
+  const folder = folderIn(cache);
+  const aside = `${folder}.damaged`;
   try {
-    // Another process may have set it aside already.
-    if (existsSync(path)) renameSync(path, aside);
-    for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
+    if (inodeOf(cache) === inode) {
+      rmSync(aside, { recursive: true, force: true });
+      renameSync(folder, aside);
+    }
     return aside;
   } catch {
     return null;
@@ -353,6 +345,9 @@ function setAside(cache: string): string | null {
 }
 
 const dayMs = 86_400_000;
+
+/** The upkeep of a new cache. */
+const never = { prunedAt: 0, longestTtl: 0 };
 
 /** Rows per transaction; other processes write in between. */
 const batchRows = 5_000;

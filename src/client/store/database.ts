@@ -1,6 +1,7 @@
 import { accessSync, closeSync, constants, existsSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { crc32 } from "node:zlib";
 import {
   DatabaseSync,
   type DatabaseSyncInstance,
@@ -18,31 +19,6 @@ export const busyTimeoutMs = 100;
 
 /** Total time to wait for a lock held by another process, in milliseconds. */
 export const lockTimeoutMs = 10_000;
-
-/**
- * Opens a SQLite database and runs `setUp`, retrying while another process holds the lock.
- * @param setUp runs the first statements
- * @param patienceMs total time to wait for the lock
- * @throws the SQLite error
- */
-export async function openDatabase(
-  path: string,
-  setUp: (database: Database) => void,
-  patienceMs = lockTimeoutMs,
-): Promise<Database> {
-  const until = performance.now() + patienceMs;
-  for (;;) {
-    const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
-    try {
-      setUp(database);
-      return database;
-    } catch (error) {
-      database.close();
-      if (!isBusy(error) || performance.now() >= until) throw error;
-    }
-    await delay(20);
-  }
-}
 
 interface StoreLayout {
   /** Version of the tables and of what is in them. Increase when either changes. */
@@ -62,32 +38,40 @@ interface StoreLayout {
  */
 export async function openStore(path: string, layout: StoreLayout): Promise<Database | null> {
   createPrivate(path);
-  const { version, schema, alone = false } = layout;
-  let found = 0;
-  const setUp = (database: Database): void => {
-    // Large pages hold more answers in less space; few of them change at once without an index.
-    if (alone) database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA page_size = 8192");
-    found = Number(pragma(database, "user_version"));
-    if (found !== 0 && found !== version) return;
-    const journal = pragma(database, "journal_mode = WAL");
-    if (journal !== "wal") throw Object.assign(new Error(noLocks), { errcode: codes.protocol });
-    database.exec(`
-      PRAGMA synchronous = NORMAL;
-      PRAGMA wal_autocheckpoint = ${logBytes / Number(pragma(database, "page_size"))};
-      PRAGMA cell_size_check = ON;
-      PRAGMA trusted_schema = OFF;`);
-    if (found !== 0) return;
-    transact(database, () => {
-      found = Number(pragma(database, "user_version"));
-      // Another process may have created them meanwhile.
-      if (found === 0) database.exec(`${schema} PRAGMA user_version = ${version};`);
-    });
-    found = Number(pragma(database, "user_version"));
-  };
-  const database = await openDatabase(path, setUp, alone ? busyTimeoutMs : lockTimeoutMs);
-  if (found === version) return database;
-  database.close();
-  return null;
+  const until = performance.now() + (layout.alone === true ? busyTimeoutMs : lockTimeoutMs);
+  for (;;) {
+    const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
+    try {
+      if (isSetUp(database, layout)) return database;
+      database.close();
+      return null;
+    } catch (error) {
+      database.close();
+      if (!isBusy(error) || performance.now() >= until) throw error;
+    }
+    await delay(20);
+  }
+}
+
+/** Prepares a connection, and a new file. @returns false for a file of another version */
+function isSetUp(database: Database, { version, schema, alone = false }: StoreLayout): boolean {
+  const found = (): number => Number(pragma(database, "user_version"));
+  // Large pages hold more answers in less space; few of them change at once without an index.
+  if (alone) database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA page_size = 8192");
+  if (found() !== 0 && found() !== version) return false;
+  const journal = pragma(database, "journal_mode = WAL");
+  if (journal !== "wal") throw Object.assign(new Error(noLocks), { errcode: codes.protocol });
+  database.exec(`
+    PRAGMA synchronous = NORMAL;
+    PRAGMA wal_autocheckpoint = ${logBytes / Number(pragma(database, "page_size"))};
+    PRAGMA cell_size_check = ON;
+    PRAGMA trusted_schema = OFF;`);
+  if (found() === version) return true;
+  transact(database, () => {
+    // Another process may have created them meanwhile.
+    if (found() === 0) database.exec(`${schema} PRAGMA user_version = ${version};`);
+  });
+  return found() === version;
 }
 
 /** Length of the log at which it moves into the file: 32 MiB. */
@@ -131,13 +115,11 @@ export function closeDatabase(database: Database, alone = false): void {
 
 /** An exclusive lock can only be released once the write-ahead log is gone. */
 function unlock(database: Database): void {
-  // In a folder that was moved or cannot be written any more, no other file can be made.
-  for (const journal of ["DELETE", "MEMORY"]) {
-    try {
-      if (pragma(database, `journal_mode = ${journal}`) !== "wal") break;
-    } catch {
-      continue;
-    }
+  try {
+    database.exec("PRAGMA journal_mode = DELETE");
+  } catch {
+    // In a folder that was moved or cannot be written any more, no other file can be made.
+    database.exec("PRAGMA journal_mode = MEMORY");
   }
   database.exec("PRAGMA locking_mode = NORMAL");
   pragma(database, "user_version");
@@ -156,9 +138,33 @@ export function transact<T>(database: Database, work: () => T): T {
   }
 }
 
+/** The table of facts: JSON by name, each with a checksum, which SQLite's pages don't have. */
+export const factsSchema = `
+  CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL) STRICT;`;
+
+/** @throws an error of SQLite's code for damage */
+export function readFact(database: Database, name: string): unknown {
+  const found = database.prepare("SELECT value, checksum FROM facts WHERE name = ?").get(name);
+  if (found === undefined) return null;
+  const { value, checksum } = found as { readonly value: string; readonly checksum: number };
+  if (checksum === crc32(`${name} ${value}`)) return JSON.parse(value);
+  throw corrupt(`its ${name} has a wrong checksum`);
+}
+
+/** Writes a fact; null forgets it. */
+export function writeFact(database: Database, name: string, value: object | null): void {
+  if (value === null) {
+    database.prepare("DELETE FROM facts WHERE name = ?").run(name);
+    return;
+  }
+  const text = JSON.stringify(value);
+  const insert = database.prepare("INSERT OR REPLACE INTO facts VALUES (?, ?, ?)");
+  insert.run(name, text, crc32(`${name} ${text}`));
+}
+
 /** Another process holds the lock; a retry may succeed. */
 export function isBusy(error: unknown): boolean {
-  return codeOf(error) === codes.busy || codeOf(error) === codes.locked;
+  return codeOf(error) === codes.busy;
 }
 
 /**
@@ -167,16 +173,7 @@ export function isBusy(error: unknown): boolean {
  */
 export function isCorrupt(path: string, error: unknown): boolean {
   const code = codeOf(error);
-  if (code === codes.readOnly) return isWritable(path);
-  return damaged.has(code);
-}
-
-/** The error for content that cannot be what was written. */
-export function corrupt(what: string): Error {
-  return Object.assign(new Error(what), { errcode: codes.corrupt });
-}
-
-function isWritable(path: string): boolean {
+  if (code !== codes.readOnly) return damaged.has(code);
   try {
     accessSync(path, constants.W_OK);
     return true;
@@ -185,9 +182,15 @@ function isWritable(path: string): boolean {
   }
 }
 
+/** The error for content that cannot be what was written. */
+export function corrupt(what: string): Error {
+  return Object.assign(new Error(what), { errcode: codes.corrupt });
+}
+
 /** Why SQLite or the system refused an operation, as the end of a sentence. */
 export function storeFault(error: unknown): string {
-  return reasons[codeOf(error) ?? 0] ?? faultReason(systemError(error));
+  if (isBusy(error)) return "another process has locked it for too long";
+  return lacksLocks(error) ? noLocks : faultReason(systemError(error));
 }
 
 /** The system's error for one of SQLite's, where they mean the same. */
@@ -207,7 +210,6 @@ const noLocks = "SQLite needs a file system with locks and shared memory";
 const codes = {
   error: 1,
   busy: 5,
-  locked: 6,
   readOnly: 8,
   ioError: 10,
   corrupt: 11,
@@ -218,14 +220,6 @@ const codes = {
   notDatabase: 26,
 } as const;
 
-const codesByMessage: Readonly<Record<string, number>> = {
-  "database is locked": codes.busy,
-  "disk I/O error": codes.ioError,
-  "database disk image is malformed": codes.corrupt,
-  "database or disk is full": codes.full,
-  "file is not a database": codes.notDatabase,
-};
-
 const damaged: ReadonlySet<number | null> = new Set([
   codes.corrupt,
   codes.notDatabase,
@@ -234,26 +228,22 @@ const damaged: ReadonlySet<number | null> = new Set([
   codes.mismatch,
 ]);
 
-/** Extended codes for locks and shared memory that a file system lacks. */
-const lockFaults: ReadonlySet<number> = new Set([2058, 2314, 3594, 3850, 4618, 4874, 5130, 5386]);
-
-/** SQLite's primary result code; null for any other error. */
-function codeOf(error: unknown): number | null {
-  const { errcode: told, message = "" } = (error ?? {}) as Partial<Error & { errcode: unknown }>;
-  // Reading several rows fails without a code.
-  const errcode = told ?? codesByMessage[message];
-  if (typeof errcode !== "number") return null;
-  return lockFaults.has(errcode) ? codes.protocol : errcode & 0xff;
-}
-
-const reasons: Readonly<Record<number, string>> = {
-  [codes.busy]: "another process has locked it for too long",
-  [codes.locked]: "another process has locked it for too long",
-  [codes.protocol]: noLocks,
-};
-
 const errnos: Readonly<Record<number, string>> = {
   [codes.readOnly]: "EROFS",
   [codes.ioError]: "EIO",
   [codes.full]: "ENOSPC",
 };
+
+/** Extended codes for locks and shared memory that a file system lacks. */
+const lockFaults: ReadonlySet<number> = new Set([2058, 2314, 3594, 3850, 4618, 5130, 5386]);
+
+/** SQLITE_IOERR_SHMSIZE: no space for shared memory. */
+const shmSize = 4874;
+
+/** SQLite's primary result code; null for any other error. */
+function codeOf(error: unknown): number | null {
+  const { errcode } = (error ?? {}) as { readonly errcode?: unknown };
+  if (typeof errcode !== "number") return null;
+  if (errcode === shmSize) return codes.full;
+  return lockFaults.has(errcode) ? codes.protocol : errcode & 0xff;
+}

@@ -1,59 +1,166 @@
+import { randomUUID } from "node:crypto";
 import type { Clock } from "../../core/clock.js";
 import type { Rate } from "../../core/options.js";
 
+/** Permits of a quota, and the latest time at which they were or may be used, in milliseconds since 1970. */
+interface Entry {
+  /** Length of the quota's window: each has a count of its own. */
+  readonly perMs: number;
+  /** The ID of a reservation, or a thousandth of the window, which bounds the number of entries. */
+  readonly slot: string;
+  readonly permits: number;
+  readonly lastMs: number;
+  /** Whether they are reserved, not used yet. */
+  readonly open: boolean;
+}
+
+/** What there is to keep, as JSON. */
+export interface QuotaState {
+  /** The time of the counts, and the wall clock then. */
+  readonly ms: number;
+  readonly clockMs: number;
+  /** When earlier counts were lost: every quota counts as used up then. Null for never. */
+  readonly lostMs: number | null;
+  readonly entries: readonly Entry[];
+}
+
+export function emptyCounts(lostMs: number | null): QuotaState {
+  return { ms: lostMs ?? 0, clockMs: lostMs ?? 0, lostMs, entries: [] };
+}
+
 /** Requests that one process may send until a deadline. It returns what it doesn't use. */
-export interface Reservation {
+interface Reservation {
   /** 0 if the quota is used up. */
   readonly permits: number;
-  readonly id: string;
-  /** When to ask again, in milliseconds since 1970; only if `permits` is 0. */
+  readonly slot: string;
+  /** When the next permits may become free: at the end of a reservation or of its window. */
   readonly nextAtMs: number;
-  /** True if another process held the lock and nothing changed. */
-  readonly busy?: boolean;
 }
 
-export interface ReserveOptions {
-  readonly rate: Rate;
-  /** Permits wanted, 1 or more. */
-  readonly want: number;
-  readonly nowMs: number;
-  /** Deadline for using them. They count from then on, for the length of the window. */
-  readonly untilMs: number;
-  /** An earlier reservation to settle in the same step. */
-  readonly before?: { readonly id: string; readonly used: number } | undefined;
-}
-
-/** Counts the requests made under a service's quotas, by the names that `quotaName` gives. */
+/** Where the requests made under a service's quotas are counted. */
 export interface QuotaStore {
-  reserve(name: string, options: ReserveOptions): Reservation | Promise<Reservation>;
+  /**
+   * Reads and changes the counts in one step.
+   *
+   * @param patienceMs how long to wait for another process
+   * @returns null if they cannot be changed now
+   */
+  change<T>(work: (counts: QuotaCounts) => T, patienceMs?: number): T | null;
+}
+
+/** Processes read the clock before they wait for the file, so a little disorder is no jump. */
+const disorderMs = 60_000;
+
+/**
+ * The counts of a service's quotas, in memory.
+ *
+ * They have a time of their own, which never goes back: if the wall clock jumps back, it goes on
+ * from where it was, and if the clock returns, both agree again. So what was spent before a jump,
+ * or after it, is neither forgotten when the clock is set right nor counted for longer.
+ */
+export class QuotaCounts implements QuotaStore {
+  state: QuotaState;
+
+  constructor(state: QuotaState = emptyCounts(null)) {
+    this.state = state;
+  }
+
+  change<T>(work: (counts: QuotaCounts) => T): T {
+    return work(this);
+  }
+
+  /**
+   * Reserves permits.
+   *
+   * @param want how many, 1 or more
+   * @param untilMs deadline for using them. They count from then on, for the length of the window
+   */
+  reserve(rate: Rate, want: number, nowMs: number, untilMs: number): Reservation {
+    const { perMs } = rate;
+    const timeMs = this.#keepTime(nowMs);
+    this.#setEntries((entry) => entry.perMs !== perMs || entry.lastMs + perMs > timeMs);
+    const { spent, nextAtMs } = this.use(rate, nowMs);
+    const permits = Math.max(0, Math.min(want, Math.floor(rate.count) - spent));
+    const slot = randomUUID();
+    const lastMs = Math.ceil(timeMs + untilMs - nowMs);
+    if (permits > 0) this.#setEntries(() => true, { perMs, slot, permits, lastMs, open: true });
+    return { permits, slot, nextAtMs };
+  }
+
   /** Settles a reservation: `used` permits were used, all before `nowMs`. */
-  settle(name: string, id: string, used: number, nowMs: number): void | Promise<void>;
+  settle(perMs: number, slot: string, used: number, nowMs: number): void {
+    const reserved = this.#take(perMs, slot);
+    if (reserved === undefined || used === 0) return;
+    const usedMs = Math.ceil(Math.min(reserved.lastMs, this.#keepTime(nowMs)));
+    const usedSlot = String(Math.floor(usedMs / (perMs / 1000)));
+    const known = this.#take(perMs, usedSlot);
+    const permits = (known?.permits ?? 0) + used;
+    const lastMs = Math.max(known?.lastMs ?? 0, usedMs);
+    this.#setEntries(() => true, { perMs, slot: usedSlot, permits, lastMs, open: false });
+  }
+
+  use({ count, perMs }: Rate, nowMs: number): { spent: number; nextAtMs: number } {
+    const { entries, lostMs: lastMs } = this.state;
+    const own: Omit<Entry, "slot">[] = entries.filter((entry) => entry.perMs === perMs);
+    if (lastMs !== null) own.push({ perMs, permits: count, lastMs, open: false });
+    const timeMs = this.#timeAt(nowMs);
+    let [spent, nextMs] = [0, Number.POSITIVE_INFINITY];
+    for (const { permits, lastMs, open } of own) {
+      if (lastMs + perMs <= timeMs) continue;
+      spent += permits;
+      nextMs = Math.min(nextMs, lastMs + (open && lastMs > timeMs ? 0 : perMs));
+    }
+    return { spent, nextAtMs: nextMs - timeMs + nowMs };
+  }
+
+  /** The time of the counts when the wall clock shows `nowMs`. */
+  #timeAt(nowMs: number): number {
+    const { ms, clockMs } = this.state;
+    return nowMs >= ms ? nowMs : ms + Math.max(0, nowMs - clockMs);
+  }
+
+  #keepTime(clockMs: number): number {
+    const ms = this.#timeAt(clockMs);
+    const behindMs = this.state.clockMs - clockMs;
+    const isDisorder = behindMs > 0 && behindMs <= disorderMs;
+    if (!isDisorder) this.state = { ...this.state, ms, clockMs };
+    return ms;
+  }
+
+  /** Removes an entry. */
+  #take(perMs: number, slot: string): Entry | undefined {
+    const isIt = (entry: Entry): boolean => entry.perMs === perMs && entry.slot === slot;
+    const found = this.state.entries.find(isIt);
+    this.#setEntries((entry) => !isIt(entry));
+    return found;
+  }
+
+  #setEntries(isKept: (entry: Entry) => boolean, ...added: readonly Entry[]): void {
+    this.state = { ...this.state, entries: [...this.state.entries.filter(isKept), ...added] };
+  }
 }
 
 /** Permits are reserved in blocks: a share of the quota, at most this many, for this long. */
 const block = { share: 0.01, most: 2_000, ms: 10_000 };
 
-/** Polling interval while a reservation is being stored, in milliseconds. */
-const pollMs = 2;
+/** Time after which a store that could not be changed is tried again, in milliseconds. */
+const retryMs = 250;
 
+/** How long the end of a run waits for another process, in milliseconds. */
+const patienceMs = 2_000;
+
+/** A reserved block. Its deadline is kept by both clocks: one may jump back, the other stands still in sleep. */
 interface Held {
-  readonly id: string;
+  readonly slot: string;
   readonly permits: number;
   used: number;
-  readonly until: Deadline;
-}
-
-/** By both clocks: the wall clock may jump back, the other stands still while the machine sleeps. */
-interface Deadline {
-  readonly ms: number;
-  readonly monotonicMs: number;
+  readonly untilMs: number;
+  readonly monotonicUntilMs: number;
 }
 
 interface QuotaOptions {
   readonly rate: Rate;
   readonly store: QuotaStore;
-  /** Name under which it is counted; equal names share one count. */
-  readonly name: string;
   readonly clock: Clock;
 }
 
@@ -70,8 +177,6 @@ export class Quota {
   readonly #options: QuotaOptions;
   #held: Held | null = null;
   #nextAtMs = Number.NEGATIVE_INFINITY;
-  /** A reservation in progress. */
-  #pending: Promise<void> | null = null;
 
   constructor(options: QuotaOptions) {
     this.rate = options.rate;
@@ -80,23 +185,27 @@ export class Quota {
 
   /** Milliseconds until the next request may start; 0 for now. */
   wait(): number {
-    const { clock } = this.#options;
-    const nowMs = clock.now();
+    const { clock, store } = this.#options;
+    const { rate } = this;
+    const [nowMs, monotonicMs] = [clock.now(), clock.monotonic()];
     const held = this.#held;
-    if (this.#pending !== null) return pollMs;
-    if (held !== null && held.used < held.permits && this.#inTime(held)) return 0;
+    const isInTime = held !== null && nowMs < held.untilMs && monotonicMs < held.monotonicUntilMs;
+    if (isInTime && held.used < held.permits) return 0;
     if (nowMs < this.#nextAtMs) return this.#nextAtMs - nowMs;
-    const until = { ms: nowMs + block.ms, monotonicMs: clock.monotonic() + block.ms };
-    const got = this.#reserve(nowMs, until.ms);
-    if (!(got instanceof Promise)) {
-      this.#take(got, until);
-      return got.permits > 0 ? 0 : Math.max(1, got.nextAtMs - nowMs);
-    }
-    this.#pending = got.then((reservation) => {
-      this.#pending = null;
-      this.#take(reservation, until);
+    const want = Math.min(block.most, Math.ceil(rate.count * block.share));
+    const untilMs = nowMs + block.ms;
+    const got = store.change((counts) => {
+      if (held !== null) counts.settle(rate.perMs, held.slot, held.used, nowMs);
+      return counts.reserve(rate, want, nowMs, untilMs);
     });
-    return pollMs;
+    if (got !== null && got.permits > 0) {
+      this.#held = { ...got, used: 0, untilMs, monotonicUntilMs: monotonicMs + block.ms };
+      return 0;
+    }
+    // What could not be settled is kept, to be settled later.
+    if (got !== null) this.#held = null;
+    this.#nextAtMs = got?.nextAtMs ?? nowMs + retryMs;
+    return Math.max(1, this.#nextAtMs - nowMs);
   }
 
   /** Spends one request. Call only after `wait` returned 0. */
@@ -104,42 +213,13 @@ export class Quota {
     if (this.#held !== null) this.#held.used++;
   }
 
-  /** Returns unused permits at the end of a run. */
-  async giveBack(): Promise<void> {
-    await this.#pending;
+  /** Returns unused permits at the end of a run. What cannot be settled stays counted in full. */
+  giveBack(): void {
+    const { store, clock } = this.#options;
     const held = this.#held;
     this.#held = null;
     if (held === null) return;
-    const { store, name, clock } = this.#options;
-    await store.settle(name, held.id, held.used, clock.now());
+    const { slot, used } = held;
+    store.change((counts) => counts.settle(this.rate.perMs, slot, used, clock.now()), patienceMs);
   }
-
-  #reserve(nowMs: number, untilMs: number): Reservation | Promise<Reservation> {
-    const { rate, store, name } = this.#options;
-    const held = this.#held;
-    const want = Math.min(block.most, Math.ceil(rate.count * block.share));
-    const before = held === null ? undefined : { id: held.id, used: held.used };
-    return store.reserve(name, { rate, want, nowMs, untilMs, before });
-  }
-
-  #take({ id, permits, nextAtMs, busy = false }: Reservation, until: Deadline): void {
-    if (permits === 0) this.#nextAtMs = nextAtMs;
-    // A busy store settled nothing: keep the block to settle it later.
-    if (!busy) this.#held = permits === 0 ? null : { id, permits, used: 0, until };
-  }
-
-  #inTime({ until }: Held): boolean {
-    const { clock } = this.#options;
-    return clock.now() < until.ms && clock.monotonic() < until.monotonicMs;
-  }
-}
-
-/** Name under which a rate is counted; each window length has its own count. */
-export function quotaName(scope: string, { perMs }: Rate): string {
-  return `${scope} ${perMs}`;
-}
-
-/** The window in milliseconds with which `quotaName` ends a name. */
-export function windowOf(name: string): number {
-  return Number(name.slice(name.lastIndexOf(" ") + 1));
 }

@@ -11,25 +11,25 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { crc32 } from "node:zlib";
 import { DatabaseSync, type DatabaseSyncOptions as DatabaseOptions } from "@photostructure/sqlite";
 import { UsageError } from "../../core/errors.js";
 import { makeFolder } from "../../core/files/folders.js";
-import type { Rate } from "../../core/options.js";
 import { serviceAddress } from "./cache-key.js";
 import {
   busyTimeoutMs,
   corrupt,
   type Database,
+  factsSchema,
   isBusy,
   isCorrupt,
+  readFact,
   storeFault,
   transact,
+  writeFact,
 } from "./database.js";
-import { emptyCounts, QuotaCounts, type QuotaState, type QuotaUse } from "./quota-counts.js";
-import { quotaName, type QuotaStore, type Reservation, type ReserveOptions } from "./quota.js";
+import { emptyCounts, QuotaCounts, type QuotaState, type QuotaStore } from "./quota.js";
 
-export interface QuotaLocation {
+interface QuotaLocation {
   /** Address of the service whose quotas are counted. */
   readonly service: string;
   /** The user's state folder (XDG_STATE_HOME). */
@@ -38,61 +38,40 @@ export interface QuotaLocation {
   readonly onWarning: (message: string) => void;
 }
 
-/** A quota of all endpoints together, or of one. */
-export interface ScopedQuota {
-  readonly scope: string;
-  readonly rate: Rate;
-}
+/** File format version. Increase when the tables or their content change. */
+const version = 8;
 
-/** File format version. Increase when the table or its content changes. */
-const version = 7;
+const schema = `${factsSchema} PRAGMA user_version = ${version};`;
 
-/** The counts as JSON, in a single row. */
-const schema = `
-  CREATE TABLE counts (value TEXT NOT NULL, checksum INTEGER NOT NULL) STRICT;
-  INSERT INTO counts VALUES ('', 0);
-  PRAGMA user_version = ${version};`;
+/** The name of the fact that holds all counts. */
+const fact = "counts";
 
 /** @throws an error of SQLite's code for damage if the counts are not as this version kept them */
 function readCounts(database: Database): QuotaCounts {
-  const found = database.prepare("SELECT *, user_version FROM counts, pragma_user_version").get();
-  const { value, checksum, user_version } = (found ?? {}) as Readonly<Record<string, unknown>>;
-  const isSound = user_version === version && checksum === crc32(String(value));
-  if (!isSound) throw corrupt("its counts are damaged");
-  return new QuotaCounts(JSON.parse(String(value)) as QuotaState);
+  const found = database.prepare("PRAGMA user_version").get() as { readonly user_version: number };
+  const state = found.user_version === version ? readFact(database, fact) : null;
+  if (state === null) throw corrupt("its counts are missing");
+  return new QuotaCounts(state as QuotaState);
 }
 
-function writeCounts(database: Database, state: QuotaState): void {
-  const value = JSON.stringify(state);
-  database.prepare("UPDATE counts SET value = ?, checksum = ?").run(value, crc32(value));
-}
-
-/** How long a reader, or a process that settles, waits for another's lock, in milliseconds. */
-const patienceMs = 2_000;
+/** How long a reader waits for another process's lock, in milliseconds. */
+const readerPatienceMs = 2_000;
 
 /** Longest time a reservation can end after the file was written, in milliseconds. */
 const longestReservationMs = 60_000;
 
-/** How much of each quota is used; nothing of those in an unreadable file, with a warning. */
-export function readQuotas(
-  location: QuotaLocation,
-  quotas: readonly ScopedQuota[],
-  nowMs: number,
-): readonly QuotaUse[] {
+/** The counts of a service; none if its file cannot be read, with a warning. */
+export function readQuotas(location: QuotaLocation): QuotaCounts {
   const path = quotaPath(location);
-  let counts = new QuotaCounts();
   try {
-    if (existsSync(path)) {
-      accessSync(path, constants.R_OK);
-      counts = withDatabase(path, { readOnly: true, timeout: patienceMs }, readCounts);
-    }
+    if (!existsSync(path)) return new QuotaCounts();
+    accessSync(path, constants.R_OK);
+    return withDatabase(path, { readOnly: true, timeout: readerPatienceMs }, readCounts);
   } catch (error) {
-    if (isCorrupt(path, error)) counts = new QuotaCounts(emptyCounts(lostAt(path, location)));
-    else {
-      location.onWarning(`cannot read the quota count in ${dirname(path)}: ${storeFault(error)}`);
-    }
+    if (isCorrupt(path, error)) return new QuotaCounts(emptyCounts(lostAt(path, location)));
+    location.onWarning(`cannot read the quota count in ${dirname(path)}: ${storeFault(error)}`);
+    return new QuotaCounts();
   }
-  return quotas.map(({ scope, rate }) => counts.use(quotaName(scope, rate), { rate, nowMs }));
 }
 
 function quotaFolder(stateFolder: string): string {
@@ -130,15 +109,13 @@ function createFile(path: string, lostMs: number | null): void {
     withDatabase(fresh, {}, (database) =>
       transact(database, () => {
         database.exec(schema);
-        writeCounts(database, emptyCounts(lostMs));
+        writeFact(database, fact, emptyCounts(lostMs));
       }),
     );
-    if (lostMs === null) linkSync(fresh, path);
-    else {
-      // Otherwise SQLite would roll the damaged file's transaction back into the new one.
-      rmSync(`${path}-journal`, { force: true });
-      renameSync(fresh, path);
-    }
+    if (lostMs === null) return linkSync(fresh, path);
+    // Otherwise SQLite would roll the damaged file's transaction back into the new one.
+    rmSync(`${path}-journal`, { force: true });
+    renameSync(fresh, path);
   } catch (error) {
     // Another process created it first.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
@@ -165,8 +142,8 @@ function withDatabase<T>(
   }
 }
 
-/** Retry interval, and failed tries before the warning that another process holds the lock. */
-const busy = { retryMs: 250, triesBeforeWarning: 20 };
+/** Failed tries before the warning that another process holds the lock. */
+const triesBeforeWarning = 20;
 
 /**
  * Counts a service's quotas in the user's state folder, or in memory without one.
@@ -207,35 +184,20 @@ class FileQuotaStore implements QuotaStore {
     this.#path = quotaPath(location);
     this.#location = location;
     try {
-      this.#apply(busyTimeoutMs, () => undefined);
+      this.#apply(() => undefined, busyTimeoutMs);
     } catch (error) {
       if (!isBusy(error)) throw error;
     }
   }
 
-  /**
-   * While the count cannot be written, no request is permitted. Returns a promise so that requests
-   * are sent between two writes, which may be slow.
-   */
-  reserve(name: string, options: ReserveOptions): Promise<Reservation> {
-    const reserved = this.#change(busyTimeoutMs, (counts) => counts.reserve(name, options));
-    const nextAtMs = options.nowMs + busy.retryMs;
-    return Promise.resolve(reserved ?? { permits: 0, id: "", nextAtMs, busy: true });
-  }
-
-  /** A reservation that cannot be settled stays counted in full. */
-  settle(name: string, id: string, used: number, nowMs: number): void {
-    this.#change(patienceMs, (counts) => counts.settle(name, id, used, nowMs));
-  }
-
-  /** Changes the counts; null if another process holds the lock for too long, or the disk fails. */
-  #change<T>(timeout: number, change: (counts: QuotaCounts) => T): T | null {
+  /** Null if another process holds the lock for too long, or the disk fails: no request is permitted. */
+  change<T>(work: (counts: QuotaCounts) => T, patienceMs = busyTimeoutMs): T | null {
     try {
-      const changed = this.#apply(timeout, change);
+      const changed = this.#apply(work, patienceMs);
       this.#failedTries = 0;
       return changed;
     } catch (error) {
-      if (++this.#failedTries === (isBusy(error) ? busy.triesBeforeWarning : 1)) {
+      if (++this.#failedTries === (isBusy(error) ? triesBeforeWarning : 1)) {
         this.#location.onWarning(
           `cannot write the quota count ${this.#path}: ${storeFault(error)}; sending nothing until it can be written`,
         );
@@ -245,7 +207,7 @@ class FileQuotaStore implements QuotaStore {
   }
 
   /** @throws the SQLite or system error */
-  #apply<T>(timeout: number, change: (counts: QuotaCounts) => T): T {
+  #apply<T>(work: (counts: QuotaCounts) => T, timeout: number): T {
     const path = this.#path;
     makeFolder(dirname(path), 0o700);
     // SQLite only reports that it cannot open the file; this gives the system's reason.
@@ -256,8 +218,8 @@ class FileQuotaStore implements QuotaStore {
       withDatabase(path, { timeout }, (database) =>
         transact(database, () => {
           const counts = readCounts(database);
-          const changed = change(counts);
-          writeCounts(database, counts.state);
+          const changed = work(counts);
+          writeFact(database, fact, counts.state);
           return changed;
         }),
       );

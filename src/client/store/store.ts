@@ -1,36 +1,30 @@
 import type { Finding, LookupRecord } from "../../core/finding.js";
 
-/**
- * Keeps the lookups of one run: its journal, or a store in memory. A key names one endpoint and one item;
- * lookups with equal keys have equal results.
- */
-export interface LookupStore {
-  /** Returns what is stored under `key` without a promise where possible: promises cost on the hot path. */
-  get(key: string): LookupRecord | null | Promise<LookupRecord | null>;
-  /**
-   * Stores a record, which survives the death of the process (SIGKILL included) within 50 ms.
-   *
-   * @throws FatalError when it cannot be stored (disk full, folder gone); the run cannot continue
-   */
-  put(key: string, record: LookupRecord): Promise<void>;
+/** Keeps answers. A key names one endpoint and one item; lookups with equal keys have equal results. */
+interface AnswerStore<Value> {
+  get(key: string): Value | null;
+  put(key: string, value: Value): void;
 }
 
+/**
+ * Keeps the lookups of one run: its journal, or a store in memory. What is put survives the death of the
+ * process (SIGKILL included) 50 ms later. Both methods throw a FatalError if the run cannot continue
+ * (disk full, folder gone).
+ */
+export type LookupStore = AnswerStore<LookupRecord>;
+
 /** Findings that outlive the run: the cache. What it cannot store is asked again. */
-export interface FindingStore {
-  get(key: string): Finding | null;
-  /** Stores a finding within 50 ms. */
-  put(key: string, finding: Finding): void;
+export interface FindingStore extends AnswerStore<Finding> {
   /** Resolves once earlier puts are visible to other processes. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Keeps values in memory, for the life of the process. */
-export class MemoryStore<Value = LookupRecord> {
+/** Keeps values in memory, for the life of the process: all of them, or the newest. */
+export class MemoryStore<Value = LookupRecord> implements AnswerStore<Value> {
   readonly #values = new Map<string, Value>();
   readonly #most: number;
 
-  /** @param options `most`: how many values are kept, the newest ones. Default: all */
   constructor({ most = Number.POSITIVE_INFINITY }: { readonly most?: number } = {}) {
     this.#most = most;
   }
@@ -39,16 +33,12 @@ export class MemoryStore<Value = LookupRecord> {
     return this.#values.get(key) ?? null;
   }
 
-  put(key: string, value: Value): Promise<void> {
+  put(key: string, value: Value): void {
     this.#values.set(key, value);
-    if (this.#values.size > this.#most) {
-      for (const oldest of this.#values.keys()) {
-        this.#values.delete(oldest);
-        break;
-      }
+    if (this.#values.size <= this.#most) return;
+    for (const oldest of this.#values.keys()) {
+      this.#values.delete(oldest);
+      break;
     }
-    return stored;
   }
 }
-
-const stored = Promise.resolve();

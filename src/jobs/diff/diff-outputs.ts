@@ -5,7 +5,8 @@ import { decisiveMembers, isOtherWord } from "../../core/verdict.js";
 import { countedVerdicts, type Verdict, verdicts } from "../../core/finding.js";
 import { FatalError, ReputeError } from "../../core/errors.js";
 import type { OutputRecord } from "../../io/formats/types.js";
-import { type Database, openDatabase, storeFault } from "../../client/store/database.js";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { type Database, storeFault } from "../../client/store/database.js";
 import { zeros } from "../../core/row.js";
 
 /** How an item differs between two outputs, worst first. */
@@ -76,7 +77,8 @@ export async function diffOutputs(
     await rm(place, { recursive: true, force: true });
   };
   try {
-    database = await openDatabase(join(place, "diff.sqlite"), setUp);
+    database = new DatabaseSync(join(place, "diff.sqlite"));
+    setUp(database);
     await load(database, "earlier", earlier);
     await load(database, "later", later);
     return {

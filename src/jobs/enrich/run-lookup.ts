@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { FatalError } from "../../core/errors.js";
 import type { MadeUp } from "../../core/finding.js";
 import { counted } from "../../core/wording/quantity.js";
@@ -5,17 +6,17 @@ import { mixedData, otherTable } from "../../io/output/publisher.js";
 import { madeUpIn } from "../../client/api/service-description.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import { outlineOf } from "../../client/store/answer-table.js";
-import { serviceAddress } from "../../client/store/cache-key.js";
+import { endpointOf, serviceAddress } from "../../client/store/cache-key.js";
 import type { Taken } from "../../client/store/journal.js";
 import type { LookupStore } from "../../client/store/store.js";
 import type { OpenRun } from "./open-run.js";
 import type { RunSignals } from "./run-signals.js";
 import type { OpenedLookup } from "../../client/session/types.js";
-import type { Checkpoint } from "./state/checkpoint.js";
+import { type Checkpoint, databaseName } from "./state/checkpoint.js";
 import { RunDatabase } from "./state/run-database.js";
 import { serviceOf } from "./state/state-folder.js";
 import type { Tally } from "./tally.js";
-import { endpointOf, itemOf } from "../../client/lookup/attempt/journalled.js";
+import { itemOf } from "../../client/lookup/attempt/journalled.js";
 
 interface RunLookupOptions extends Pick<
   OpenRun,
@@ -95,12 +96,11 @@ async function openRunJournal(
   stack: ResourceStack,
 ): Promise<OpenedJournal> {
   const { job, folder, before, state, asReceived, tally, partialsFromCache = true } = options;
-  const database = state?.database ?? (await RunDatabase.open(folder));
+  const database = state?.database ?? (await RunDatabase.open(join(folder, databaseName)));
   if (state === null) stack.defer(() => database.close());
   const isTakeOver = before === null && database.answers > 0;
   const taken = await takenAnswers(options, database, partialsFromCache);
   const journal = database.openJournal({ asReceived, taken });
-  stack.use(journal);
   // Count each record written; a resumed run counts it again during replay.
   const count = (key: string, record: Parameters<Tally["journalled"]>[1]): void => {
     if (record.origin !== undefined) tally.journalled(endpointOf(key), record);
@@ -128,7 +128,7 @@ async function openRunJournal(
     get: (key) => journal.get(key),
     put(key, record) {
       count(key, record);
-      return journal.put(key, record);
+      journal.put(key, record);
     },
   };
   return { store, answers: () => ({ last: journal.last, earlier }) };

@@ -88,7 +88,7 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       if (error instanceof EarlyEndError) await publishSoFar(run, saving, error);
       await run.sink.abandon();
       dropUselessState(run, lookup, error);
-      throw (await place.state?.saveRemoved()) ?? error;
+      throw error;
     }
   });
 }

@@ -2,8 +2,7 @@ import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import type { Rate } from "../../../src/core/options.js";
 import { Pace } from "../../../src/client/pace/pace.js";
-import { QuotaCounts } from "../../../src/client/store/quota-counts.js";
-import type { QuotaStore } from "../../../src/client/store/quota.js";
+import { QuotaCounts } from "../../../src/client/store/quota.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { unaborted } from "../lookup/findings.js";
 
@@ -111,16 +110,11 @@ test("keeps the rate after a pause, without catching up", async () => {
 
 test("leaves no timer when a used-up quota ends the waiting requests", async () => {
   const clock = new ManualClock();
-  const memory = new QuotaCounts();
-  const store: QuotaStore = {
-    reserve: async (name, options) => memory.reserve(name, options),
-    settle: (name, id, used, nowMs) => memory.settle(name, id, used, nowMs),
-  };
   const stop = new AbortController();
   const pace = new Pace({
     rates: [{ count: 1, perMs: 86_400_000 }],
     clock,
-    quotas: store,
+    quotas: new QuotaCounts(),
     onUsedUp: () => stop.abort(new Error("used up")),
   });
   const taken = [pace.take(stop.signal), pace.take(stop.signal)];

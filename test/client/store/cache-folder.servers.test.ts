@@ -21,7 +21,7 @@ const run = "repute enrich in.csv -o out.csv --cache disk/cache --local --quiet"
 test.each([
   [
     "is full",
-    "size=1m",
+    "size=64k",
     3_000,
     "",
     /^repute: warning: cannot open the cache .*: the disk is full; /,
@@ -31,7 +31,7 @@ test.each([
     "size=10m",
     3_000,
     "",
-    /^repute: warning: the disk of the cache .* is nearly full; no more answers are cached/,
+    /^repute: warning: cannot write the cache .*: the disk is full; no more answers are cached/,
   ],
   [
     "is read-only",

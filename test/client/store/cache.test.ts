@@ -131,7 +131,7 @@ test("a damaged cache causes one warning, and is filled again", async () => {
   const second = await enrich("-o", "second.csv");
   expect(second.code).toBe(0);
   expect(second.stderr).toMatch(
-    /^repute: warning: the cache cache is damaged: .*; it is set aside as cache\/answers\/answers\.db\.damaged, and a new one takes its place\n$/,
+    /^repute: warning: the cache cache is damaged: .*; it is set aside as cache\/answers\.damaged, and a new one takes its place\n$/,
   );
   expect(server.total - asked).toBe(asked);
   const { warnings } = await manifestOf(join(cwd, "second.csv"));

@@ -122,7 +122,7 @@ describe("expired answers are deleted when a run opens the cache", () => {
     await store(folder, clock, complete(), lacking, bogon, invalid());
     clock.jump(age);
     const database = new DatabaseSync(dataFile(folder));
-    database.exec("UPDATE upkeep SET pruned_at = 0, longest_ttl = 0");
+    database.exec("DELETE FROM facts");
     database.close();
     await open(folder, clock);
     expect(await kept(folder, clock)).toEqual(left);
@@ -190,7 +190,7 @@ describe("a damaged cache is set aside with one warning, and a new one takes its
     cache.get("query key 3");
     await expect.poll(() => warnings.length).toBe(1);
     expect(warnings[0]).toMatch(
-      /is damaged: .*; it is set aside as .*answers\.db\.damaged, and a new one takes its place$/,
+      /is damaged: .*; it is set aside as .*answers\.damaged, and a new one takes its place$/,
     );
     await expect
       .poll(async () => {

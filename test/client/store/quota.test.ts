@@ -1,13 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { QuotaCounts } from "../../../src/client/store/quota-counts.js";
-import { Quota, type QuotaStore } from "../../../src/client/store/quota.js";
+import { Quota, QuotaCounts, type QuotaStore } from "../../../src/client/store/quota.js";
 import { tightest } from "../../../src/core/options.js";
 import type { Clock } from "../../../src/core/clock.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 
 const day = 86_400_000;
-const all = `all ${day}`;
 
 function quotaOf<C extends Clock = ManualClock>(
   count: number,
@@ -17,7 +15,7 @@ function quotaOf<C extends Clock = ManualClock>(
   return {
     clock,
     store,
-    quota: new Quota({ rate: { count, perMs: day }, store, name: all, clock }),
+    quota: new Quota({ rate: { count, perMs: day }, store, clock }),
   };
 }
 
@@ -53,14 +51,11 @@ test("a reservation that is never settled stays counted", () => {
   expect(spendAll(quotaOf(1000, clock, store).quota)).toBe(990);
 });
 
-test("each name has its own count", () => {
+test("each window has its own count", () => {
   const counts = new QuotaCounts();
-  const rate = { count: 10, perMs: day };
-  const options = { rate, want: 10, nowMs: 0, untilMs: 10_000 };
-  for (const name of [all, `query ${day}`]) {
-    expect(counts.reserve(name, options)).toMatchObject({ permits: 10 });
-  }
-  expect(counts.reserve(all, options)).toMatchObject({ permits: 0 });
+  const reserve = (perMs: number): number =>
+    counts.reserve({ count: 10, perMs }, 10, 0, 10_000).permits;
+  expect([day, day / 24, day].map(reserve)).toEqual([10, 10, 0]);
 });
 
 test("repeated rates with the same window count once, at the lowest count", () => {
@@ -73,12 +68,12 @@ test("repeated rates with the same window count once, at the lowest count", () =
 });
 
 test("another process's reservation is waited for until it is settled or over", async () => {
-  const { clock, store, quota } = quotaOf(100);
-  const rate = { count: 100, perMs: day };
+  const store = new QuotaCounts();
+  const { clock, quota } = quotaOf(100, new ManualClock(), store);
   const nowMs = clock.now();
-  const { id } = await store.reserve(all, { rate, want: 100, nowMs, untilMs: nowMs + 10_000 });
+  const { slot } = store.reserve({ count: 100, perMs: day }, 100, nowMs, nowMs + 10_000);
   expect(quota.wait()).toBe(10_000);
-  await store.settle(all, id, 40, nowMs);
+  store.settle(day, slot, 40, nowMs);
   await clock.advance(10_000);
   expect(spendAll(quota)).toBe(60);
 });
@@ -86,13 +81,7 @@ test("another process's reservation is waited for until it is settled or over", 
 test("a block stays to be settled while another process holds the lock", async () => {
   const memory = new QuotaCounts();
   let busy = false;
-  const store: QuotaStore = {
-    reserve: (name, options) =>
-      busy
-        ? { permits: 0, id: "", nextAtMs: options.nowMs + 250, busy }
-        : memory.reserve(name, options),
-    settle: (name, id, used, nowMs) => memory.settle(name, id, used, nowMs),
-  };
+  const store: QuotaStore = { change: (work) => (busy ? null : memory.change(work)) };
   const { clock, quota } = quotaOf(1000, new ManualClock(), store);
   quota.wait();
   quota.spend();
@@ -100,7 +89,7 @@ test("a block stays to be settled while another process holds the lock", async (
   busy = true;
   expect(quota.wait()).toBe(250);
   busy = false;
-  await quota.giveBack();
+  quota.giveBack();
   expect(spendAll(quotaOf(1000, clock, store).quota)).toBe(999);
 });
 
@@ -110,15 +99,10 @@ test("a long day of short runs is counted in slots, none of them early", () => {
   const start = Date.UTC(2026, 0, 1);
   for (let step = 0; step < 1_800; step++) {
     const nowMs = start + step * 43_200;
-    const { id } = counts.reserve(all, { rate, want: 3, nowMs, untilMs: nowMs + 10_000 });
-    counts.settle(all, id, 3, nowMs + 10);
+    const { slot } = counts.reserve(rate, 3, nowMs, nowMs + 10_000);
+    counts.settle(day, slot, 3, nowMs + 10);
   }
-  /** All that is left is reserved and given back. */
-  const spentAt = (nowMs: number): number => {
-    const { id, permits } = counts.reserve(all, { rate, want: rate.count, nowMs, untilMs: nowMs });
-    counts.settle(all, id, 0, nowMs);
-    return rate.count - permits;
-  };
+  const spentAt = (nowMs: number): number => counts.use(rate, nowMs).spent;
   expect(spentAt(start + 1_800 * 43_200)).toBe(5_400);
   // The first slot contains two runs and is freed with the later one.
   const lastOfSlot = start + 43_210;
@@ -131,7 +115,7 @@ test("entries from a clock a year ahead count from now, not for a year", async (
   const store = new QuotaCounts();
   const rate = { count: 10, perMs: day };
   const nextYear = clock.now() + 365 * day;
-  store.reserve(all, { rate, want: 10, nowMs: nextYear, untilMs: nextYear + 10_000 });
+  store.reserve(rate, 10, nextYear, nextYear + 10_000);
   const { quota } = quotaOf(10, clock, store);
   expect(spendAll(quota)).toBe(0);
   await clock.advance(day + 10_000);
@@ -173,7 +157,7 @@ test("a clock that is seen to jump back, and returns, never lets runs spend a qu
         behindMs += jumpsBack;
         spend(quotaOf(count, clock, store).quota, 0);
         spend(quota, wantsThen);
-        if (!killed) void quota.giveBack();
+        if (!killed) quota.giveBack();
       }
       const inWindow = spent.map((from) => spent.filter((at) => at >= from && at < from + day));
       expect(Math.max(0, ...inWindow.map(({ length }) => length))).toBeLessThanOrEqual(count);

@@ -196,7 +196,7 @@ describe("verifyOutput", () => {
   it("tells a run in progress from an interrupted one", async () => {
     const output = join(await temporaryFolder(), "out.csv");
     await mkdir(`${output}.state`);
-    const database = await RunDatabase.open(`${output}.state`);
+    const database = await RunDatabase.open(`${output}.state/run.db`);
     const verifying = () => verifyOutput(parseOutput(output), "rep_");
     await expect(verifying()).rejects.toMatchObject({
       hint: expect.stringContaining("in progress"),

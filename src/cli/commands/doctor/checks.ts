@@ -222,14 +222,10 @@ export function space(folder: string, free: number): Finding {
 
 /** Opens a cache as a run does, but creates none. */
 async function cacheFinding(cache: string): Promise<Finding> {
-  const { cacheBytes, cacheFault, openCacheFile } = await import("../../../client/store/cache.js");
-  const database = await openCacheFile(cache, true).catch((error: unknown) => {
-    throw cacheFault(cache, "open", error);
-  });
-  database?.close();
+  const { cacheSize } = await import("../../../client/store/cache.js");
+  const bytes = await cacheSize(cache);
   const [status, finding, remedy] = await disk(resolve(cache));
-  const content = database === null ? "no answers yet" : formatBytes(cacheBytes(cache));
-  return [status, `${finding}; ${content}`, remedy];
+  return [status, `${finding}; ${bytes === null ? "no answers yet" : formatBytes(bytes)}`, remedy];
 }
 
 async function exclusions(path: string): Promise<Finding> {

@@ -3,7 +3,6 @@ import {
   isOverQuota,
   type LookupRecord,
   type LookupEndpoint,
-  lookupEndpoints,
 } from "../../../core/finding.js";
 import type { Item, ItemKind } from "../../../core/item/item.js";
 import type { LookupStore } from "../../store/store.js";
@@ -20,21 +19,22 @@ interface JournalledOptions {
  * attempts.
  */
 export function journalled({ endpoint, store }: JournalledOptions): AttemptWrapper {
-  const put = (item: Item, attempt: Attempt, options: LookupOptions): Promise<void> | null => {
+  const put = (item: Item, attempt: Attempt, options: LookupOptions): void => {
     const { history } = options;
     history?.outcomes.push(attempt.outcome);
     if (isFinal(attempt, options)) {
       if (history !== undefined) history.journalled = true;
-      return store.put(itemKey(endpoint, item), recordOf(summedUp(attempt, options), options));
+      store.put(itemKey(endpoint, item), recordOf(summedUp(attempt, options), options));
+      return;
     }
     // A final failure is stored with the whole lookup, by dedupe. A quota is no reason to give up.
-    if (attempt.again === null || isOverQuota(attempt)) return null;
+    if (attempt.again === null || isOverQuota(attempt)) return;
     const key = attemptKey(endpoint, item, (history?.attempts.length ?? 0) + 1);
-    return store.put(key, recordOf({ ...attempt, drift: [] }, options));
+    store.put(key, recordOf({ ...attempt, drift: [] }, options));
   };
   return (next) => async (item, options) => {
     const attempt = await next(item, options);
-    await put(item, attempt, options);
+    put(item, attempt, options);
     return attempt;
   };
 }
@@ -75,11 +75,6 @@ export function itemKey(endpoint: LookupEndpoint, item: Item): string {
 /** Key of one attempt of a retried lookup, counted from 1. */
 export function attemptKey(endpoint: LookupEndpoint, item: Item, attempt: number): string {
   return `${endpoint}#${attempt} ${item.kind} ${item.value}`;
-}
-
-/** The endpoint in a key made by `itemKey` or `attemptKey`. */
-export function endpointOf(key: string): LookupEndpoint {
-  return lookupEndpoints.find((endpoint) => key.startsWith(endpoint))!;
 }
 
 export function itemOf(key: string): Item {

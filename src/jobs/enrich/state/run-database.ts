@@ -1,36 +1,30 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, openSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { crc32 } from "node:zlib";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { answersSchema } from "../../../client/store/answer-table.js";
+import { Batches } from "../../../client/store/batches.js";
 import {
   closeDatabase,
-  corrupt,
   type Database,
+  factsSchema,
   isBusy,
   isCorrupt,
   lacksLocks,
   openStore,
+  readFact,
   storeFault,
   structuralDamage,
   systemError,
-  transact,
+  writeFact,
 } from "../../../client/store/database.js";
 import { Journal, type JournalOptions } from "../../../client/store/journal.js";
 import { FatalError, ReputeError, startOver, UsageError } from "../../../core/errors.js";
 import { outputFault } from "../../../core/files/output-fault.js";
-import { databaseName, type FinishedRun, type ResumePoint } from "./checkpoint.js";
-import { logDamage } from "./log-damage.js";
+import type { FinishedRun, ResumePoint } from "./checkpoint.js";
 
-export const runLayout = {
-  alone: true,
-  version: 1,
-  schema: `${answersSchema}
-    CREATE TABLE run (name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL) STRICT;`,
-};
+const layout = { alone: true, version: 2, schema: answersSchema + factsSchema };
 
 /** The facts that a run relies on. */
 interface Facts {
@@ -54,44 +48,39 @@ interface Runner {
 }
 
 /**
- * What must survive of a run: its answers, and facts by name, each with a checksum. Only one process
- * has it open at a time: this is the lock of the run, which the system frees when the process dies.
+ * What must survive of a run: its answers, and facts by name. Only one process has it open at a time:
+ * this is the lock of the run, which the system frees when the process dies.
  */
 export class RunDatabase {
   readonly path: string;
   readonly #database: Database;
-  #journal: Journal | null = null;
+  readonly #batches: Batches;
 
   private constructor(path: string, database: Database) {
     this.path = path;
     this.#database = database;
+    this.#batches = new Batches(database, { path, fault: (error) => stateFault(path, error) });
   }
 
   /**
-   * Opens the database in a folder, creating it if missing. Warns if its log is damaged: SQLite silently
-   * drops everything after that place.
+   * Opens a database, creating it if missing. Warns if its log is damaged: SQLite silently drops
+   * everything after that place.
    *
    * @throws UsageError `output_locked`, naming the process that has it; `state_version`;
    *   FatalError `state_damaged`, `output_*`
    */
-  static async open(folder: string, onWarning?: (message: string) => void): Promise<RunDatabase> {
-    const path = join(folder, databaseName);
-    const host = hostname();
+  static async open(path: string, onWarning?: (message: string) => void): Promise<RunDatabase> {
     for (;;) {
-      const damage = logDamage(`${path}-wal`);
-      const database = await openStore(path, runLayout).catch((error: unknown) => {
+      const database = await openStore(path, layout).catch((error: unknown) => {
         throw isBusy(error) ? locked(path) : stateFault(path, error);
       });
       if (database === null) throw otherVersion(path);
-      if (damage !== null) onWarning?.(`${damage}: the answers stored after it are asked again`);
       const run = new RunDatabase(path, database);
-      const runner: Runner = {
-        id: randomUUID(),
-        pid: process.pid,
-        host,
-        since: new Date().toISOString(),
-      };
+      const id = randomUUID();
       try {
+        const damage = logDamage(`${path}-wal`, database);
+        if (damage !== null) onWarning?.(`${damage}: the answers stored after it are asked again`);
+        const runner = { id, pid: process.pid, host: hostname(), since: new Date().toISOString() };
         run.commit(() => run.write("runner", runner));
         // Others read it without a lock, and without the log.
         database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -100,27 +89,25 @@ export class RunDatabase {
         throw stateFault(path, error);
       }
       // Its file may have been removed before it was locked, and another one be there.
-      if (runnerOf(path)?.id === runner.id) return run;
+      if (runnerOf(path)?.id === id) return run;
       run.close();
     }
   }
 
   /** Number of the latest answer; 0 for none. */
   get answers(): number {
-    return this.#try(() => {
-      const { last } = this.#database
-        .prepare("SELECT coalesce(max(n), 0) last FROM answers")
-        .get() as { readonly last: number };
-      return last;
-    });
+    return this.#count("SELECT coalesce(max(n), 0) FROM answers");
   }
 
   /** Whether no run has written anything. */
   get isEmpty(): boolean {
-    const facts = "SELECT count(*) facts FROM run WHERE name <> 'runner'";
-    return this.#try(
-      () => this.answers === 0 && Object.values(this.#database.prepare(facts).get() ?? {})[0] === 0,
-    );
+    const facts = "SELECT count(*) FROM facts WHERE name <> 'runner'";
+    return this.answers === 0 && this.#count(facts) === 0;
+  }
+
+  #count(query: string): number {
+    const row = this.#try(() => this.#database.prepare(query).get()) as Record<string, number>;
+    return Object.values(row)[0]!;
   }
 
   /** Forgets all answers. */
@@ -130,10 +117,8 @@ export class RunDatabase {
 
   /** Forgets everything. */
   clear(): void {
-    this.commit(() => {
-      this.#database.exec("DELETE FROM answers");
-      for (const name of factNames) this.write(name, null);
-    });
+    const forget = "DELETE FROM answers; DELETE FROM facts WHERE name <> 'runner'";
+    this.commit(() => this.#database.exec(forget));
   }
 
   /** @throws FatalError `state_damaged` */
@@ -148,21 +133,16 @@ export class RunDatabase {
 
   /** Makes changes, with the answers so far, or none of them. @throws FatalError */
   commit(work: () => void): void {
-    if (this.#journal?.isOpen === true) this.#journal.commit(work);
-    else this.#try(() => transact(this.#database, work));
+    this.#batches.commit(work);
   }
 
-  /** Resolves once what was committed survives a power loss. */
-  async sync(): Promise<void> {
-    if (this.#journal?.isOpen === true) await this.#journal.sync();
-    else this.#try(() => this.#database.exec("PRAGMA wal_checkpoint(TRUNCATE)"));
+  /** Resolves once what was committed survives a power loss. @throws FatalError */
+  sync(): Promise<void> {
+    return this.#batches.sync();
   }
 
-  /** The answers. The caller closes them before the database. */
-  openJournal(options: Pick<JournalOptions, "asReceived" | "taken">): Journal {
-    const { path } = this;
-    const fault = (error: unknown): ReputeError => stateFault(path, error);
-    return (this.#journal = new Journal(this.#database, { ...options, path, fault }));
+  openJournal(options: JournalOptions): Journal {
+    return new Journal(this.#database, this.#batches, options);
   }
 
   /** Checks how it is built. Answers are checked when they are read. @throws FatalError `state_damaged` */
@@ -176,20 +156,8 @@ export class RunDatabase {
     if (this.answers < last) throw damaged(this.path, `answer ${last} is missing`);
   }
 
-  /** Whether its file was removed, so that only this process can read it. */
-  async isRemoved(): Promise<boolean> {
-    return (await this.#journal?.isRemoved()) === true;
-  }
-
-  /** Copies what is there to a new file. */
-  copyTo(path: string): void {
-    this.#try(() => {
-      closeSync(openSync(path, "wx", 0o600));
-      this.#database.prepare("VACUUM INTO ?").run(path);
-    });
-  }
-
   close(): void {
+    this.#batches.close();
     closeDatabase(this.#database, true);
   }
 
@@ -202,23 +170,36 @@ export class RunDatabase {
   }
 }
 
-/** @throws an error of SQLite's code for damage */
-export function readFact(database: Database, name: string): object | null {
-  const found = database.prepare("SELECT value, checksum FROM run WHERE name = ?").get(name);
-  if (found === undefined) return null;
-  const { value, checksum } = found as { readonly value: string; readonly checksum: number };
-  if (checksum === crc32(`${name} ${value}`)) return JSON.parse(value) as object;
-  throw corrupt(`its ${name} has a wrong checksum`);
-}
+/** Lengths of the headers of a log and of a frame (https://www.sqlite.org/fileformat2.html#walformat). */
+const header = { log: 32, frame: 24 };
 
-export function writeFact(database: Database, name: string, value: object | null): void {
-  if (value === null) {
-    database.prepare("DELETE FROM run WHERE name = ?").run(name);
-    return;
+/**
+ * Says where SQLite's write-ahead log is damaged; null if it is sound or missing. SQLite takes the first
+ * frame with a wrong checksum for the end of the log, as if a kill had cut off its write. If more follows
+ * a later commit of the same log, the frame was written whole and has changed since.
+ *
+ * @param database just opened: nothing is written yet
+ */
+function logDamage(path: string, database: Database): string | null {
+  const { log: sound, page_size } = {
+    ...(database.prepare("PRAGMA wal_checkpoint(PASSIVE)").get() as { readonly log: number }),
+    ...(database.prepare("PRAGMA page_size").get() as { readonly page_size: number }),
+  };
+  const frame = header.frame + page_size;
+  const log = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+  if (log.length < header.log + frame) return null;
+  const saltsAt = (at: number): Buffer => log.subarray(at + 8, at + 16);
+  const salts = saltsAt(header.log);
+  // A log that starts over counts up the first salt in its own header, before its first frame.
+  const startsOver = log.readUInt32BE(16) === (salts.readUInt32BE(0) + 1) >>> 0;
+  if (sound === 0 && startsOver) return null;
+  const from = header.log + sound * frame;
+  let hasCommit = false;
+  for (let at = from; at + frame <= log.length && saltsAt(at).equals(salts); at += frame) {
+    if (hasCommit) return `${path} is damaged after byte ${sound === 0 ? 0 : from}`;
+    hasCommit = log.readUInt32BE(at + 4) !== 0;
   }
-  const text = JSON.stringify(value);
-  const insert = database.prepare("INSERT OR REPLACE INTO run VALUES (?, ?, ?)");
-  insert.run(name, text, crc32(`${name} ${text}`));
+  return null;
 }
 
 /** Explains an error of SQLite or the system. */

@@ -17,18 +17,10 @@ import {
   storedRecord,
   type StoredAnswer,
 } from "../../../client/store/answer-table.js";
-import { closeDatabase, type Database, openStore } from "../../../client/store/database.js";
-import { Journal } from "../../../client/store/journal.js";
+import { type Database, readFact } from "../../../client/store/database.js";
 import { FatalError } from "../../../core/errors.js";
 import { databaseName } from "./checkpoint.js";
-import {
-  factNames,
-  readFact,
-  RunDatabase,
-  runLayout,
-  stateFault,
-  writeFact,
-} from "./run-database.js";
+import { factNames, RunDatabase, stateFault } from "./run-database.js";
 
 /**
  * If the database in a folder is damaged, replaces it by a new one with what can be read of it: its
@@ -39,7 +31,7 @@ import {
  */
 export async function salvage(folder: string): Promise<number | null> {
   const path = join(folder, databaseName);
-  if (!existsSync(path) || (await isSound(folder))) return null;
+  if (!existsSync(path) || (await isSound(path))) return null;
   const [fresh, copy] = [`${path}.new`, `${path}.damaged`];
   const suffixes = ["", "-wal", "-shm", "-journal"];
   const remove = (file: string): void => {
@@ -75,10 +67,10 @@ function lengthen(path: string): void {
   }
 }
 
-async function isSound(folder: string): Promise<boolean> {
+async function isSound(path: string): Promise<boolean> {
   let run: RunDatabase | null = null;
   try {
-    run = await RunDatabase.open(folder);
+    run = await RunDatabase.open(path);
     run.check();
     for (const name of factNames) run.read(name);
     for (const _ of run.openJournal({}).replay(run.answers));
@@ -92,31 +84,24 @@ async function isSound(folder: string): Promise<boolean> {
 }
 
 async function copyAnswers(path: string, fresh: string): Promise<number> {
-  const to = (await openStore(fresh, runLayout))!;
   const from = new DatabaseSync(path);
-  let count = 0;
+  const to = await RunDatabase.open(fresh);
   try {
-    const fault = (error: unknown) => stateFault(fresh, error);
-    const copy = new Journal(to, { path: fresh, fault });
-    const service = attempt(() => readFact(from, "service"));
+    const journal = to.openJournal({});
+    const service = attempt(() => readFact(from, "service") as { readonly name: string } | null);
     for (const answer of service === null ? [] : readableAnswers(from)) {
-      await copy.put(answer.key, storedRecord(answer, { asReceived: true }));
-      count++;
+      journal.put(answer.key, storedRecord(answer, { asReceived: true }));
     }
-    copy.commit(() => writeFact(to, "service", service));
-    await copy.close();
+    to.commit(() => to.write("service", service));
+    return to.answers;
   } finally {
     from.close();
-    closeDatabase(to, true);
+    to.close();
   }
-  return count;
 }
 
-/** Rows that are read at once. */
-const rowsAtOnce = 256;
-
-/** Ranges without a readable row after which there are no others. */
-const mostEmpty = 1_000;
+/** Answers in a row that cannot be read after which there are no others. */
+const mostUnreadable = 10_000;
 
 /** The answers that can be read, whatever happened to those between them. */
 function* readableAnswers(database: Database): Generator<StoredAnswer> {
@@ -125,13 +110,10 @@ function* readableAnswers(database: Database): Generator<StoredAnswer> {
   const latest = "SELECT coalesce(max(n), 0) last FROM answers";
   const known = attempt(() => database.prepare(latest).get() as { readonly last: number });
   const last = known?.last ?? Number.POSITIVE_INFINITY;
-  for (let [from, empty] = [1, 0]; from <= last && empty < mostEmpty; from += rowsAtOnce) {
-    let found = attempt(() => table.between(from, from + rowsAtOnce - 1));
-    found ??= Array.from({ length: rowsAtOnce }, (_, at) => from + at).flatMap(
-      (n) => attempt(() => table.byNumber(n)) ?? [],
-    );
-    empty = found.length === 0 ? empty + 1 : 0;
-    yield* found;
+  for (let [n, unreadable] = [1, 0]; n <= last && unreadable < mostUnreadable; n++) {
+    const found = attempt(() => table.byNumber(n));
+    unreadable = found === null ? unreadable + 1 : 0;
+    if (found !== null) yield found;
   }
 }
 

@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { continueRun, FatalError, startOver, UsageError } from "../../../core/errors.js";
-import { makeFolder, privateFolder } from "../../../core/files/folders.js";
+import { privateFolder } from "../../../core/files/folders.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import type { Manifest } from "../../../core/manifest.js";
 import { counted } from "../../../core/wording/quantity.js";
@@ -66,7 +66,7 @@ export async function openStateFolder(
   }
   const kept = restart ? await (await import("./salvage.js")).salvage(folder) : null;
   if (kept !== null) onNotice?.(`${folder} was damaged; ${counted(kept, "answer")} could be read`);
-  const database = await RunDatabase.open(folder, onWarning);
+  const database = await RunDatabase.open(join(folder, databaseName), onWarning);
   try {
     const state = new StateFolder(folder, database, mark);
     const isEmpty = database.isEmpty && (await pathsIn(folder)).every(isOfDatabase);
@@ -136,7 +136,9 @@ export class StateFolder {
   async save(next: ResumePoint): Promise<void> {
     // SQLite would go on with a file that was removed.
     if (!existsSync(this.database.path)) {
-      throw outputFault(this.path, Object.assign(new Error("removed"), { code: "ENOENT" }));
+      throw new FatalError("state_removed", `${this.path} was moved or removed during the run`, {
+        hint: `if you moved it, move it back, then ${continueRun}`,
+      });
     }
     this.#write(next, null);
     await this.database.sync();
@@ -191,27 +193,6 @@ export class StateFolder {
     this.finished = null;
     this.#latest = null;
     this.resumable = false;
-  }
-
-  /**
-   * Keeps the answers of a run whose folder was removed meanwhile, for the next one.
-   *
-   * @returns the error that says so; null if the folder is there
-   */
-  async saveRemoved(): Promise<FatalError | null> {
-    if (this.#latest === null || existsSync(join(this.path, databaseName))) return null;
-    const isSaved = await this.database.isRemoved();
-    if (isSaved) {
-      makeFolder(this.path, 0o700);
-      this.database.commit(() => this.database.write("checkpoint", null));
-      this.database.copyTo(join(this.path, databaseName));
-    }
-    const [what, hint] = isSaved
-      ? ["removed during the run; its answers are saved there again", ""]
-      : ["moved during the run", "move it back, then "];
-    return new FatalError("state_removed", `${this.path} was ${what}`, {
-      hint: `${hint}${continueRun}`,
-    });
   }
 
   /** Removes everything except the database. */
