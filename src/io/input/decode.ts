@@ -143,7 +143,7 @@ export function startsDocument(head: Buffer, isNamed: boolean): boolean {
   const end = text.indexOf("\n");
   if (end === -1 && head.length >= limits.headBytes) return isNamed;
   const line = (end === -1 ? text : text.slice(0, end)).trim();
-  const object = parsed(line);
+  const object = parsed(line.replace(/\}\s*,$/, "}"));
   if (object === undefined) return /^\{(?:.*[{[,:])?$/.test(line);
   return isNamed && text.slice(line.length).trim() === "" && !isRow(object);
 }

@@ -133,7 +133,10 @@ class JsonDocument {
   }
 
   #readToken(token: string): void {
-    if (this.#isOver) throw this.#fault("the document has ended here, but more follows");
+    if (this.#isOver) {
+      if (this.#list === null && token === "{") throw this.#severalDocuments();
+      throw this.#fault("the document has ended here, but more follows");
+    }
     if (this.#isUndecided) this.#decide(token);
     if (this.#rowsDepth > 0 && this.#open.length === this.#rowsDepth) this.#readBetween(token);
     if (this.#hasGap) this.#addToRow(" ", 0);
@@ -232,13 +235,18 @@ class JsonDocument {
     return new FatalError("input_json", `${this.#place()} of ${this.#name}: ${what}`);
   }
 
-  #notRows(what: string): UsageError {
+  #notRows(what: string, remedy = "find the items in it: repute extract"): UsageError {
     const file = this.#name === "stdin" ? "FILE" : shellWord(this.#name);
     return new UsageError(
       "input_json_rows",
       `${this.#name} is ${what}; repute reads JSON with one list of objects`,
-      { hint: `find the items in it: repute extract ${file} | repute enrich - -o OUT` },
+      { hint: `${remedy} ${file} | repute enrich - -o OUT` },
     );
+  }
+
+  /** As `jq` writes them without `-c`. */
+  #severalDocuments(): UsageError {
+    return this.#notRows("several JSON documents", "put each on a line: jq -c .");
   }
 }
 

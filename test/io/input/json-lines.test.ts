@@ -92,6 +92,7 @@ describe("jsonLines", () => {
     ['{"type":"bundle","objects":[{}]}', "a STIX bundle"],
     ['{"a":1}', "without a list of objects"],
     ["[[1]]", "a list of lists"],
+    ['{\n"a":1}\n{\n"a":2}', "several JSON documents"],
   ])("refuses %s", async (json, message) => {
     await expect(converted(json)).rejects.toMatchObject({
       code: "input_json_rows",
@@ -106,6 +107,8 @@ it.each([
   ['{\n"a"', true, true],
   ['{"a":1}\n{"a":2}\n', false, false],
   ['{"a":1}\n', false, false],
+  ['{"a":1},\n{"a":2},\n', false, false],
+  ['{"a":{"b":1},\n"c":2}', true, true],
   ['{"s":"ok","data":[{"a":1}]}', false, true],
   ["[2001:db8::1]:443\n", false, true],
   ["192.0.2.1\n", false, false],

@@ -188,7 +188,8 @@ interface ParsedLine {
 }
 
 function parseLine(line: Line): ParsedLine {
-  const json = line.text.trim();
+  // The comma of a list may follow.
+  const json = line.text.trim().replace(/\}\s*,$/, "}");
   let value: unknown;
   try {
     value = JSON.parse(json);

@@ -89,6 +89,15 @@ describe("ndjson rows", () => {
     expect(row?.json).toBe('{"item": "a", "n": 1.0}');
   });
 
+  it("keep the object without the comma of a list behind it", async () => {
+    const rows = await rowsOf('{"item":"a"},\n{"item":"b"} , \n{"item":"c"}');
+    expect(rows.map(({ json, fault }) => [json, fault?.code])).toEqual([
+      ['{"item":"a"}', undefined],
+      ['{"item":"b"}', undefined],
+      ['{"item":"c"}', undefined],
+    ]);
+  });
+
   it("preserve invalid UTF-8", async () => {
     const line = Buffer.from('{"item":"\xdc\xff"}', "latin1");
     const [row] = await rowsOf(line);
