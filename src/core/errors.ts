@@ -3,6 +3,8 @@ export interface ReputeErrorOptions {
   readonly cause?: unknown;
   /** What the user can do next. */
   readonly hint?: string | null | undefined;
+  /** The command in the hint, without its flags: the program shows the user's own in its place. */
+  readonly command?: string;
 }
 
 /**
@@ -12,12 +14,14 @@ export interface ReputeErrorOptions {
 export class ReputeError extends Error {
   readonly code: string;
   readonly hint: string | null;
+  readonly command: string | null;
 
   constructor(code: string, message: string, options: ReputeErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = new.target.name;
     this.code = code;
     this.hint = options.hint ?? null;
+    this.command = options.command ?? null;
   }
 }
 

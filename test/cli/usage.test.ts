@@ -1,8 +1,9 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { programInfo } from "../../src/core/program.js";
 import { runRepute } from "../helpers/run-repute.js";
+import { shellWords } from "../docs/shell-session.js";
 import { runInProcess } from "./run-in-process.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
@@ -100,6 +101,20 @@ describe("a usage error exits with 2 and names", () => {
     expect(stderr).toContain("REPUTE_API_KEY");
     expect(stderr).not.toContain("k-12345");
   });
+});
+
+test("the command proposed for several item columns has the user's own arguments, but no secret", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "a b.csv"), "src ip,dst\n192.0.2.1,192.0.2.2\n");
+  const ping = ["--ping", "http://127.0.0.1:9/s3cret"];
+  const args = ["enrich", "a b.csv", "-o", "out.csv", "--local", "--rate", "50/s", ...ping];
+  const { code, stderr } = await runRepute(args, { cwd });
+  const command =
+    "repute enrich 'a b.csv' -o out.csv --local --rate 50/s --ping 'http://127.0.0.1:9/***' --item-column 'src ip' --item-column dst";
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`look up all of them: ${command}\n`)]);
+  const [, ...words] = shellWords(command);
+  expect(await runRepute(words, { cwd })).toMatchObject({ code: 0 });
+  expect(await readFile(join(cwd, "out.csv"), "utf8")).toMatch(/,src ip\n.*,dst\n/);
 });
 
 test("--json prints how a command ended that was called wrongly", async () => {

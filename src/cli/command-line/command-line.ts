@@ -2,6 +2,7 @@ import type { Writable } from "node:stream";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { InterruptedError, type StopSignal, stopSignals, UsageError } from "../../core/errors.js";
 import { programInfo } from "../../core/program.js";
+import { shellWord } from "../../core/wording/quantity.js";
 import { Reporter, type LogFormat } from "../terminal/reporter.js";
 import { OutputClosedError } from "../../io/output/part-file.js";
 import { outputFault } from "../../core/files/output-fault.js";
@@ -160,7 +161,7 @@ export async function runToEnd(
     error = stdoutFault();
   } catch (caught) {
     code = 0;
-    error = caught;
+    error = withOwnCommand(caught, args);
   }
   if (error !== null) {
     code = exitCodeOfError(error);
@@ -221,6 +222,14 @@ async function startWatch(
     watch !== null && known.json && known.output === "-" && reporter.format === "text";
   reporter.isQuiet = known.quiet || isAlone;
   await watch?.start(known);
+}
+
+/** The error with the user's own command in its hint, to copy. */
+function withOwnCommand(error: unknown, args: readonly string[]): unknown {
+  if (!(error instanceof UsageError) || error.hint === null || error.command === null) return error;
+  const own = shownCommand(args).map(shellWord).join(" ");
+  const hint = error.hint.replace(error.command, () => own);
+  return new UsageError(error.code, error.message, { cause: error, hint });
 }
 
 /** Prints an error. A reader that closed stdout is none. */

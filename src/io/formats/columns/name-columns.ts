@@ -93,7 +93,10 @@ export function noItemColumn(
   return new UsageError(
     isLacking ? "column_not_found" : "column_ambiguous",
     [`${input}: ${problemText(why)}. Share of indicators per column:`, ...shares].join("\n"),
-    { hint: separatorHint(names) ?? columnHint(input, columns, why, isTable) },
+    {
+      hint: separatorHint(names) ?? columnHint(input, columns, why, isTable),
+      command: enrichCommand(input),
+    },
   );
 }
 
@@ -115,9 +118,8 @@ function columnHint(
   why: ColumnProblem,
   isTable: boolean,
 ): string {
-  const file = input === "stdin" ? "-" : shellWord(input);
   const enrich = (taken: readonly RatedColumn[]): string =>
-    `repute enrich ${file}${itemFlags(taken)}`;
+    `${enrichCommand(input)}${itemFlags(taken)}`;
   const found = columns.filter(isAsked);
   if (why.problem === "several") {
     const likely = found.filter(({ sample }) => sample.share >= minShare);
@@ -131,6 +133,10 @@ function columnHint(
   }
   const name = "name the column with --item-column NAME";
   return isTable ? name : `${inside}; or ${name}`;
+}
+
+function enrichCommand(input: string): string {
+  return `repute enrich ${input === "stdin" ? "-" : shellWord(input)}`;
 }
 
 /** The command that finds the items inside the cells and lines of inputs. */
