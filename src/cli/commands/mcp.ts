@@ -26,11 +26,7 @@ const groups = {
   ...lookupGroups,
   Lookups: {
     ...lookupGroups.Lookups,
-    maxTlp: option(sourceOptions.shape.maxTlp, {
-      description:
-        "Strictest TLP mark that may be sent. The assistant must then say how its items are marked; without a mark nothing is sent",
-      value: "MARK",
-    }),
+    maxTlp: sourceOptions.shape.maxTlp,
   },
   Pace: { ...lookupGroups.Pace, partialRetries: lookupOptions.shape.partialRetries },
   Run: {
@@ -46,7 +42,7 @@ export const mcpCommand = defineCommand({
   summary: "offer the look-ups to an assistant, as tools on stdio",
   description: [
     "Serves four read-only tools in the Model Context Protocol until stdin ends: look up items, find the items in a text, describe a tag, list a tag's addresses. An assistant starts it; samples/assistants has the configuration.",
-    "Exclusions, pace and cache hold as for every command. Texts of the service are marked as data, since anyone may have written them.",
+    "Exclusions, pace and cache hold as for every command. With --max-tlp, the assistant must say how its items are marked. Texts of the service are marked as data, since anyone may have written them.",
   ],
   groups,
   examples: {

@@ -1,5 +1,5 @@
 import { apiOptions } from "../../client/api/options.js";
-import { isQuota, option } from "../../core/options.js";
+import { isQuota } from "../../core/options.js";
 import { lookupOptions, paceOf } from "../../client/lookup/options.js";
 import type { Plan, PlannedPace, PlannedRequests } from "../../jobs/plan/plan.js";
 import { sourceOptions } from "../../io/input/source-options.js";
@@ -15,43 +15,16 @@ import { counted, formatCount, formatCounts, formatSeconds } from "../../core/wo
 import { writeOut } from "../terminal/data-output.js";
 import { labelled } from "../../core/wording/printable.js";
 
-const { lookups, bogons, exclude, urlQuery, cacheTtl, rate } = lookupOptions.shape;
+const { lookups, bogons, exclude, urlQuery, cache, cacheTtl, rate } = lookupOptions.shape;
+const { local, synthetic, json } = cliOptions.shape;
 
 const groups = {
   Input: sourceOptions.shape,
-  Output: {
-    prefix: sinkOptions.shape.prefix,
-  },
-  Lookups: {
-    lookups,
-    bogons,
-    exclude,
-    urlQuery,
-    cache: option(lookupOptions.shape.cache, {
-      description:
-        "Folder of cached answers, as for enrich. Fresh ones need no request. Needs the service's address",
-      value: "DIR",
-    }),
-    cacheTtl,
-  },
-  Pace: {
-    rate,
-  },
-  Service: {
-    intelUrl: option(apiOptions.shape.intelUrl, {
-      description:
-        "Base URL of the service, to count its cached answers and used quotas. Nothing is sent to it",
-      value: "URL",
-    }),
-    local: option(cliOptions.shape.local, {
-      description: "Plan for the embedded service, which has no default rate limit",
-    }),
-    synthetic: cliOptions.shape.synthetic,
-  },
-  Run: {
-    limit: runOptions.shape.limit,
-    json: option(cliOptions.shape.json, { description: "Print the plan as one JSON object" }),
-  },
+  Output: { prefix: sinkOptions.shape.prefix },
+  Lookups: { lookups, bogons, exclude, urlQuery, cache, cacheTtl },
+  Pace: { rate },
+  Service: { intelUrl: apiOptions.shape.intelUrl, local, synthetic },
+  Run: { limit: runOptions.shape.limit, json },
 };
 
 type PlanSettings = SettingsOf<typeof groups>;

@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { option } from "../../core/options.js";
 import type { FireWebhook } from "../../service/cases.js";
 import { serviceOptions } from "../../service/options.js";
 import { type CommandCall, defineCommand, endlessCodes, type SettingsOf } from "../command.js";
@@ -14,8 +13,8 @@ const groups = {
   Answers: { dataset, synthetic, apiKey, blocklistField },
   Faults: faults,
   Run: {
-    json: option(cliOptions.shape.json, { description: "Print the addresses as one JSON object" }),
-    quiet: option(cliOptions.shape.quiet, { description: "Print no hint on stderr", alias: "q" }),
+    json: cliOptions.shape.json,
+    quiet: cliOptions.shape.quiet,
   },
 };
 

@@ -135,21 +135,9 @@ const sendGroups = {
       description: "Idempotency key of an earlier call, to repeat it [default: a new key]",
       value: "KEY",
     }),
-    exclude: option(lookupOptions.shape.exclude, {
-      description:
-        "List of what must not be sent, as of repute enrich. A payload that names anything on it, also within a text, is an error. Repeat it for several lists",
-      value: "FILE",
-      repeats: true,
-    }),
+    exclude: lookupOptions.shape.exclude,
   },
   ...caseCallGroups,
-  Service: {
-    ...caseCallGroups.Service,
-    local: option(caseCallGroups.Service.local, {
-      description:
-        "Read the case from the embedded service. The webhook's endpoint is still called",
-    }),
-  },
 };
 
 type Settings = SettingsOf<typeof sendGroups>;
@@ -161,7 +149,7 @@ export const webhookSendCommand = defineCommand({
   summary: "render a webhook for a case and call its endpoint",
   description: [
     "Reads the context of the case, fills in the payload and calls the endpoint. Network errors and 5xx answers are retried with the same idempotency key. Any other answer is final and explained.",
-    "The key of the case management instance is sent only if the webhook calls that instance.",
+    "The key of the case management instance is sent only if the webhook calls that instance. With --local, the case is read from the embedded service, and the endpoint is still called.",
   ],
   groups: sendGroups,
   examples: {

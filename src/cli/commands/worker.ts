@@ -29,10 +29,7 @@ const groups = {
         value: "N/s",
       },
     ),
-    concurrency: option(lookupOptions.shape.concurrency, {
-      description: "Maximum number of open requests of this worker [default 32]",
-      value: "N",
-    }),
+    concurrency: lookupOptions.shape.concurrency,
   },
   Run: { metrics, logFormat, quiet },
 };

@@ -102,11 +102,12 @@ export const cliOptions = z.strictObject({
   }),
   against: option(z.string().min(1).optional(), {
     description:
-      "With --report, also show what changed since this earlier output, or since the previous one, if -o has {date} or {run_id}",
+      "Show in the report what changed since this earlier output, or since the previous one, if the name of OUT has {date} or {run_id}, or what they stand for",
     value: "FILE|previous",
   }),
   json: option(z.boolean().default(false), {
-    description: "Print the summary as one JSON object, to stdout if OUT is a file, else to stderr",
+    description:
+      "Print JSON: a summary as one object (to stdout if OUT is a file, else to stderr), records one a line",
   }),
   quiet: option(z.boolean().default(false), {
     common: true,

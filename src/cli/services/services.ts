@@ -11,7 +11,7 @@ import { type GivenSettings, settingLevels } from "../options/settings.js";
 import type { ServiceAccess, SessionOptions, SessionSettings } from "../../client/session/types.js";
 import { userStateFolder } from "../../core/files/folders.js";
 import { apiOptions, caseOptions, opsOptions } from "../../client/api/options.js";
-import { isQuota, option } from "../../core/options.js";
+import { isQuota } from "../../core/options.js";
 import { lookupOptions } from "../../client/lookup/options.js";
 
 type ServiceCall = Pick<CommandCall<ServiceChoice>, "settings" | "given" | "context">;
@@ -178,7 +178,7 @@ function strength(given: GivenSettings, key: string): number {
   return level === undefined ? settingLevels.length : settingLevels.indexOf(level);
 }
 
-const { local, synthetic } = cliOptions.shape;
+const { local, synthetic, json } = cliOptions.shape;
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
 const { bogons, exclude, urlQuery, cache, cacheTtl } = lookupOptions.shape;
 const { rate, concurrency, workers, retries } = lookupOptions.shape;
@@ -191,24 +191,7 @@ export const lookupGroups = {
 };
 
 /** Options of commands that send requests other than lookups. */
-const callGroups = {
-  Pace: {
-    timeout,
-    rate: option(rate, {
-      description:
-        "Rate limit: N/s, N/m, N/h or N/d [default 100/s, none with --local]. Hourly and daily limits are quotas, in addition to the default, counted across runs",
-      value: "N/s",
-      repeats: true,
-    }),
-    retries: option(retries, {
-      description: "Retries after a network error, a server error or throttling",
-      value: "N",
-    }),
-  },
-  Run: {
-    json: option(cliOptions.shape.json, { description: "Print JSON lines on a terminal too" }),
-  },
-};
+const callGroups = { Pace: { timeout, rate, retries }, Run: { json } };
 
 /** Options of commands that use the threat intelligence API. */
 export const intelCallGroups = {
@@ -217,21 +200,7 @@ export const intelCallGroups = {
 };
 
 /** Options of commands that use the operations interface. */
-export const opsCallGroups = {
-  Service: {
-    opsUrl: opsOptions.shape.opsUrl,
-    local,
-    accessTokenFile: opsOptions.shape.accessTokenFile,
-  },
-  ...callGroups,
-};
+export const opsCallGroups = { Service: { ...opsOptions.shape, local }, ...callGroups };
 
 /** Options of commands that use the case management instance. */
-export const caseCallGroups = {
-  Service: {
-    caseUrl: caseOptions.shape.caseUrl,
-    local,
-    caseApiKeyFile: caseOptions.shape.caseApiKeyFile,
-  },
-  ...callGroups,
-};
+export const caseCallGroups = { Service: { ...caseOptions.shape, local }, ...callGroups };

@@ -30,7 +30,7 @@ const startWorkers =
 /** How often, and for how long, to try again. */
 const retryOptions = z.strictObject({
   retries: option(wholeNumber(0, 100).prefault(5), {
-    description: "Retries of a lookup after a network error, a server error or throttling",
+    description: "Retries of a request after a network error, a server error or throttling",
     value: "N",
   }),
   outagePatience: option(duration().prefault("10m"), {
@@ -54,12 +54,12 @@ export const lookupOptions = z.strictObject({
   }),
   bogons: option(z.enum(["ask", "local"]).optional(), {
     description:
-      "How to answer IP addresses in reserved ranges: local, without a request, or ask the service [default local, ask with --local]",
+      "IP addresses in reserved ranges: local answers them without a request and leaves them out of tag lists, ask sends them [default local, ask with --local]",
     value: "HOW",
   }),
   exclude: option(paths().optional(), {
     description:
-      "List of what must not be sent: addresses, networks (192.0.2.0/24), domains with all below them, e-mail domains (@corp.example) and single items, one per line, or a warning list of MISP. A URL is judged by its host. Rows with such items are unsupported. Repeat it for several lists",
+      "List of what must not be sent: addresses, networks (192.0.2.0/24), domains with all below them, e-mail domains (@corp.example) and single items, one per line, or a warning list of MISP. A URL is judged by its host. Rows with such items are unsupported, tag lists omit them, a webhook that names one is refused. Repeat it for several lists",
     value: "FILE",
     repeats: true,
   }),

@@ -1,10 +1,9 @@
 import { caseOptions, opsOptions } from "../../../client/api/options.js";
-import { option } from "../../../core/options.js";
 import { redactAddress } from "../../../core/redaction.js";
 import { sourceOptions } from "../../../io/input/source-options.js";
 import { defineCommand } from "../../command.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
-import { cliOptions, flagName, optionSpecs } from "../../options/option-spec.js";
+import { flagName, optionSpecs } from "../../options/option-spec.js";
 import { runGroups } from "../runs/enrich-job.js";
 import type { Check, DoctorCall } from "./checks.js";
 import { labelledText, narrow } from "../../../core/wording/printable.js";
@@ -17,12 +16,6 @@ const groups = {
   Input: sourceOptions.shape,
   ...runGroups,
   Service: { ...runGroups.Service, ...opsOptions.shape, ...caseOptions.shape },
-  "Reports and monitoring": {
-    ...runGroups["Reports and monitoring"],
-    json: option(cliOptions.shape.json, {
-      description: "All checks and settings, unset ones too, as one JSON object",
-    }),
-  },
 };
 
 export const doctorCommand = defineCommand({

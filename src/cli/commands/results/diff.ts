@@ -28,7 +28,7 @@ const groups = {
       value: "OUT",
       alias: "o",
     }),
-    json: option(json, { description: "Print every change to stdout as one JSON line" }),
+    json,
     exitCode: option(z.boolean().default(false), {
       common: true,
       description: "Exit with 3 if an item got worse, or a new one has a verdict against it",

@@ -172,7 +172,7 @@ type RunReportSettings = Pick<FlatSettings, "to" | "prefix" | "columns" | "state
   readonly against?: string | undefined;
 };
 
-const { quiet } = cliOptions.shape;
+const { against, quiet } = cliOptions.shape;
 
 const groups = {
   Options: {
@@ -181,12 +181,7 @@ const groups = {
       value: "REPORT.html",
       alias: "o",
     }),
-    against: option(z.string().min(1).optional(), {
-      common: true,
-      description:
-        "Also show what changed since this earlier output, or since the previous one, if OUT has a date (2026-01-31) or run ID in its name",
-      value: "EARLIER|previous",
-    }),
+    against,
     prefix: readPrefix,
     stateDir: runOptions.shape.stateDir,
     quiet,

@@ -33,17 +33,8 @@ const groups = {
       description: "Export every tag of the service, and delete lists of tags it no longer has",
     }),
     ...tagExportOptions.shape,
-    bogons: option(lookupOptions.shape.bogons, {
-      description:
-        "What to do with addresses in reserved ranges: local leaves them out of every list, ask keeps them [default local, ask with --local]",
-      value: "HOW",
-    }),
-    exclude: option(lookupOptions.shape.exclude, {
-      description:
-        "List of what must not be in any list: addresses and networks, one per line, or a warning list of MISP. Repeat it for several lists",
-      value: "FILE",
-      repeats: true,
-    }),
+    bogons: lookupOptions.shape.bogons,
+    exclude: lookupOptions.shape.exclude,
   },
   ...intelCallGroups,
   Run: { json, quiet: cliOptions.shape.quiet, ...unattendedOptions.shape },
