@@ -3,9 +3,9 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import { type OptionalColumns, mustHaveColumns, reportedColumns } from "../../core/columns.js";
+import { mustHaveColumns, reportedColumns } from "../../core/columns.js";
 import { manifestPath } from "../../core/files/output-names.js";
-import type { Manifest, FoundManifest } from "../../core/manifest.js";
+import type { FoundManifest } from "../../core/manifest.js";
 import { mapLists } from "../formats/reading/lines.js";
 import { readableFormats } from "../formats/registry.js";
 import { type OutputRecord, sinkFormats } from "../formats/types.js";
@@ -14,9 +14,9 @@ import { downloadObject, isMissing } from "../s3/read-object.js";
 import { manifestOfOutput, prefixOfOutput } from "./manifest-file.js";
 import { inFile, type Output, type RunRows, type TableRecords } from "./output.js";
 import { recordReader, type OutputForm, type OutputRow } from "./output-row.js";
-import { type ColumnRules, tableSchema } from "./typed/table-schema.js";
-import { stagePath, stageUpTo } from "./stage.js";
-import type { FileFormat, SinkPosition } from "./types.js";
+import { type ColumnRules, tableSchema, type TableSchemaOptions } from "./typed/table-schema.js";
+import type { Stage } from "./stage.js";
+import type { FileFormat } from "./types.js";
 
 export interface OutputReading {
   /** The input's own columns; none for NDJSON, whose records bring their members. */
@@ -82,37 +82,19 @@ async function* recordsOf(form: OutputForm): AsyncGenerator<readonly OutputRecor
   }
 }
 
-/** A run whose rows are published. */
-export interface PublishedRun {
-  readonly manifest: Manifest;
-  /** The output on this machine: of an object, the file that was uploaded. */
-  readonly local: Output;
-  /** What a reader needs to know of the staged rows; null where they are not the cells of a table. */
-  readonly staged: StagedCells | null;
-}
-
-/** The staged rows of a run into a table or a Parquet file. */
-interface StagedCells {
-  readonly rules: ColumnRules;
-  readonly folder: string;
-  readonly position: SinkPosition;
-  /** The input's column names. */
-  readonly columns: readonly string[];
-  readonly optional: OptionalColumns;
-}
-
-/** Opens the staged rows of a run that is published. */
+/**
+ * Opens the staged rows of a run that is published in typed columns.
+ *
+ * @param rules those of these columns
+ * @param options columns of the input, prefix and optional columns
+ */
 export function readStaged(
-  { rules, folder, position, columns, optional }: StagedCells,
-  { manifest }: PublishedRun,
-  prefix: string,
-): OutputReading {
+  stage: Stage,
+  rules: ColumnRules,
+  { columns, prefix, optional }: TableSchemaOptions,
+): Omit<OutputReading, "manifest"> {
   const staged = tableSchema(rules, { columns, prefix, optional }).columns;
-  const records = mapLists(
-    stageUpTo(stagePath(folder), position).rows(),
-    recordReader(staged, prefix),
-  );
-  return { columns, records, manifest };
+  return { columns, records: mapLists(stage.rows(), recordReader(staged, prefix)) };
 }
 
 /** An output on this machine: of an object a temporary copy, which is disposed of. */

@@ -5,8 +5,7 @@ import { scratchFolder, withResources } from "../../core/resource-stack.js";
 import { fileInputs } from "../../io/input/types.js";
 import { inFile } from "../../io/output/output.js";
 import { isPartLost, outputGone, removePart } from "../../io/output/part-file.js";
-import type { PublishedRun } from "../../io/output/read.js";
-import { stageUpTo } from "../../io/output/stage.js";
+import { stagePath, stageUpTo } from "../../io/output/stage.js";
 import { chooseRun, type ChosenRun, type RunNames, runNames } from "./destination/choose-run.js";
 import { openPublisher, stageFile } from "./destination/open-output.js";
 import { noteRecord, recordEnding, recordStream } from "./ending.js";
@@ -18,7 +17,7 @@ import { runRows } from "./run-rows.js";
 import type { FinishedRun } from "./state/checkpoint.js";
 import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
 import { openStateFolder, type StateFolder } from "./state/state-folder.js";
-import type { EnrichJob, Job } from "./types.js";
+import type { EnrichJob, Job, PublishedRun } from "./types.js";
 
 /**
  * The main job: reads every row of the input, looks up its item and writes the enriched row.
@@ -256,17 +255,25 @@ async function endRun(place: ResumableRun, manifest: Manifest): Promise<void> {
   });
 }
 
-/** What a reader of the rows needs to know, before the run removes its files. */
+/** What a report needs, before the run removes its files. */
 function publishedRun(
   { job, target, folder, state }: ResumableRun,
   manifest: Manifest,
 ): PublishedRun {
   const { output } = target;
-  const { rules } = output;
-  const local = output.object === null ? output : inFile(output, output.object.path);
-  if (state.finished === null || rules === null) return { manifest, local, staged: null };
-  const { source, sink: position } = state.finished.checkpoint;
-  const optional = optionalColumnsOf(job);
-  const { columns } = chosenColumns(source, job.settings.output.inputColumns);
-  return { manifest, local, staged: { rules, folder, position, columns, optional } };
+  const { prefix, inputColumns } = job.settings.output;
+  return {
+    manifest,
+    async read() {
+      const { readOutput, readStaged } = await import("../../io/output/read.js");
+      if (state.finished === null || output.rules === null) {
+        const local = output.object === null ? output : inFile(output, output.object.path);
+        return readOutput(local, prefix, undefined, job.settings.run.stateDir);
+      }
+      const { source, sink } = state.finished.checkpoint;
+      const { columns } = chosenColumns(source, inputColumns);
+      const rows = { columns, prefix, optional: optionalColumnsOf(job) };
+      return { ...readStaged(stageUpTo(stagePath(folder), sink), output.rules, rows), manifest };
+    },
+  };
 }

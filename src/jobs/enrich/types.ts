@@ -10,7 +10,7 @@ import type { Row } from "../../core/row.js";
 import type { Encoder, ReadOptions, SourceFormat } from "../../io/formats/types.js";
 import type { CopyPlace } from "../../io/input/copies.js";
 import type { OpenedSource, RunInput, SourcePosition } from "../../io/input/types.js";
-import type { PublishedRun } from "../../io/output/read.js";
+import type { OutputReading } from "../../io/output/read.js";
 import type { EnrichSettings } from "./options.js";
 
 /** Everything a run needs besides its settings. */
@@ -60,6 +60,13 @@ export interface Job extends EnrichJob {
   readonly rows: RowSource;
   /** Set if rows of an output are filled in. */
   readonly refill?: Refill;
+}
+
+/** A run whose rows are published. */
+export interface PublishedRun {
+  readonly manifest: Manifest;
+  /** Opens the rows: of a table or a Parquet file as they were staged. */
+  readonly read: () => Promise<OutputReading>;
 }
 
 export interface RunProgress {

@@ -17,14 +17,13 @@ import type { Output } from "../../../io/output/output.js";
 import { parseOutput } from "../../../io/output/registry.js";
 import { checkFolder } from "../../../io/output/check-paths.js";
 import { type FlatSettings, runOptions } from "../../../jobs/enrich/options.js";
+import type { PublishedRun } from "../../../jobs/enrich/types.js";
 import { mustChooseColumns, reportedColumns } from "../../../core/columns.js";
 import {
   outputFile,
   type OutputReading,
   readOutput,
-  readStaged,
   refuseUnreadable,
-  type PublishedRun,
 } from "../../../io/output/read.js";
 import { makeFolders } from "../../../jobs/enrich/destination/choose-run.js";
 import {
@@ -134,11 +133,8 @@ export async function reportRun(
 ): Promise<void> {
   const { output, prefix, report, against, stateDir } = settings;
   if (report === undefined) return;
-  const { manifest, local, staged } = run;
-  const reading =
-    staged === null
-      ? await readOutput(local, prefix, undefined, stateDir)
-      : readStaged(staged, run, prefix);
+  const { manifest } = run;
+  const reading = await run.read();
   const start = startOf(manifest);
   const own = output.named(start);
   const rows = manifest.output.path ?? own.given;

@@ -197,41 +197,27 @@ describe("the login", () => {
     expect(await cluster.query("SELECT name FROM names")).toEqual([{ name: "repute" }]);
   });
 
-  it("reads the password from PGPASSWORD", async () => {
-    vi.stubEnv("PGPASSWORD", cluster.password);
-    const done = login({ password: null }).finally(() => vi.unstubAllEnvs());
-    await expect(done).resolves.toBeUndefined();
-  });
-
-  it("reads the password from ~/.pgpass", async () => {
+  it.each(["PGPASSWORD", "~/.pgpass"])("reads the password from %s", async (place) => {
     const home = await temporaryFolder();
     const escaped = cluster.password.replaceAll(/[\\:]/g, "\\$&");
-    await writeFile(
-      join(home, ".pgpass"),
-      `# passwords\nelsewhere:*:*:*:wrong\n127.0.0.1:${cluster.port}:*:postgres:${escaped}\n`,
-      { mode: 0o600 },
-    );
-    vi.stubEnv("HOME", home);
+    const lines = `# passwords\nelsewhere:*:*:*:wrong\n127.0.0.1:${cluster.port}:*:postgres:${escaped}\n`;
+    await writeFile(join(home, ".pgpass"), lines, { mode: 0o600 });
+    if (place === "PGPASSWORD") vi.stubEnv("PGPASSWORD", cluster.password);
+    else vi.stubEnv("HOME", home);
     const done = login({ password: null }).finally(() => vi.unstubAllEnvs());
     await expect(done).resolves.toBeUndefined();
   });
 
-  it("reports that a password is required", async () => {
+  it.each<[what: string, code: string, options: UrlOptions]>([
+    ["that a password is required", "database_login", { password: null }],
+    ["a wrong password", "database_login", { password: "s3cret-and-wrong" }],
+    ["a missing database", "database_missing", { database: "absent" }],
+    ["a server without TLS", "database_tls", { parameters: { sslmode: "require" } }],
+  ])("reports %s, and never shows it", async (_, code, options) => {
     vi.stubEnv("PGPASSFILE", "/nonexistent");
-    const refusal = await faultOf(login({ password: null })).finally(() => vi.unstubAllEnvs());
-    expect(refusal).toMatchObject({ code: "database_login" });
-  });
-
-  it("never shows a rejected password", async () => {
-    const refusal = await faultOf(login({ password: "s3cret-and-wrong" }));
-    expect(refusal).toMatchObject({ code: "database_login" });
-    expect(inspect(refusal, { depth: 20, showHidden: true })).not.toContain("s3cret-and-wrong");
-  });
-
-  it("reports a missing database", async () => {
-    expect(await faultOf(login({ database: "absent" }))).toMatchObject({
-      code: "database_missing",
-    });
+    const refusal = await faultOf(login(options)).finally(() => vi.unstubAllEnvs());
+    expect(refusal).toMatchObject({ code });
+    expect(inspect(refusal, { depth: 20, showHidden: true })).not.toContain("s3cret");
   });
 
   it("reports a missing server", async () => {
@@ -239,12 +225,6 @@ describe("the login", () => {
     const refusal = await faultOf(openAt(closed));
     expect(refusal).toMatchObject({ code: "database_unreachable" });
     expect(inspect(refusal, { depth: 20 })).not.toContain("s3cret");
-  });
-
-  it("reports a server without TLS", async () => {
-    expect(await faultOf(login({ parameters: { sslmode: "require" } }))).toMatchObject({
-      code: "database_tls",
-    });
   });
 
   async function login(options: UrlOptions): Promise<void> {

@@ -107,44 +107,13 @@ describe("types of input columns and PostgreSQL", () => {
     }
     const last = await enrichKilled({ server, cwd, args, kill: null });
     expect(last.code, last.stderr).toBe(0);
-    expect(await postgresTypes("copied")).toMatchObject({
-      small: "bigint",
-      o: "bigint",
-      years: "bigint",
-      free: "numeric",
-      dec: "numeric(12,3)",
-      huge: "numeric",
-      r: "real",
-      f: "double precision",
-      b: "boolean",
-      d: "date",
-      tz: "timestamp with time zone",
-      ts: "timestamp without time zone",
-      u: "uuid",
-      j: "jsonb",
-      k: "jsonb",
-      c: "text",
-      v: "text",
-      ip: "text",
-      l: "text",
-      raw: "text",
-    });
-    const same = [
-      "small",
-      "o",
-      "years",
-      "free",
-      "dec",
-      "huge",
-      "r",
-      "f",
-      "b",
-      "d",
-      "tz",
-      "ts",
-      "u",
-      "j",
-    ];
+    const types = `small bigint, o bigint, years bigint, free numeric, dec numeric(12,3), huge numeric,
+      r real, f double precision, b boolean, d date, tz timestamp with time zone,
+      ts timestamp without time zone, u uuid, j jsonb, k jsonb, c text, v text, ip text, l text, raw text`;
+    const found = Object.entries(await postgresTypes("copied"));
+    const declared = found.map(([name, type]) => `${name} ${String(type)}`);
+    expect(declared).toEqual(expect.arrayContaining(types.split(/,\s+/)));
+    const same = "small o years free dec huge r f b d tz ts u j".split(" ");
     const differing = same.map(
       (column) =>
         `count(*) FILTER (WHERE o.${column} IS DISTINCT FROM c.${column})::int AS ${column}`,
@@ -155,9 +124,8 @@ describe("types of input columns and PostgreSQL", () => {
     const none = Object.fromEntries(same.map((column) => [column, 0]));
     expect(counts).toEqual({ ...none, dec: 1, d: 1, ts: 1, tz: 1 });
     const said = await enrich(cwd, table("own"), "-o", "own.parquet");
-    for (const column of ["free: it is numeric", "huge", "ip", "l", "i", "t", "raw"]) {
-      const [name = "", declared = ""] = column.split(":");
-      expect(said).toMatch(new RegExp(`column ${name} is stored as text:${declared}`));
+    for (const column of ["free", "huge", "ip", "l", "i", "t", "raw"]) {
+      expect(said).toContain(`column ${column} is stored as text: it is `);
     }
     expect(said).not.toMatch(/column (?:c|v|ch|item) is stored/);
     expect(said).toMatch(/replaced U\+0000 with U\+FFFD/);

@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { columns } from "../../../../src/core/columns.js";
+import { columns, schemaVersion } from "../../../../src/core/columns.js";
 import { sinkOptions } from "../../../../src/io/output/options.js";
 import {
   type ColumnRules,
   parquetRules,
   safeColumnNames,
+  tableSchema,
 } from "../../../../src/io/output/typed/table-schema.js";
 import { dialects } from "../../../../src/io/output/registry.js";
 import { anyText } from "../../../helpers/any-text.js";
@@ -82,3 +83,19 @@ it.each(["postgres", "duckdb", "bigquery", "parquet"] as const)(
     );
   },
 );
+
+/** The columns of this schema version. Whoever changes them raises the version. */
+const recorded = `4: run_id text, row count, loaded_at timestamp, item text, kind text, status text,
+  verdict text, missing text[], type text, mail_blocklist text, bogon boolean, intent text, tags text[],
+  first_seen timestamp, last_seen timestamp, reverse_dns text[], abuse_email text, abuse_status text,
+  abuse_verified_at timestamp, asn text, as_name text, as_country text, honeypot_first_seen timestamp,
+  honeypot_last_seen timestamp, honeypot_observations count, spamtrap_first_seen timestamp,
+  spamtrap_last_seen timestamp, spamtrap_observations count, quick_mail_blocklist text, quick_intent text,
+  quick_bogon boolean, quick_activity boolean, source text, http_status count, attempts count,
+  looked_up_at timestamp, error_code text, error text, extra text`;
+
+it("a table has the columns recorded for its schema version", () => {
+  const { columns: table } = tableSchema(rulesOf.duckdb, { columns: [], prefix: "" });
+  const found = `${schemaVersion}: ${table.map(({ name, type }) => `${name} ${type}`).join(", ")}`;
+  expect(found).toBe(recorded.replaceAll(/\s+/g, " "));
+});
