@@ -1,9 +1,8 @@
 import { stat } from "node:fs/promises";
 import { basename, dirname, extname } from "node:path";
 import { UsageError } from "../../core/errors.js";
-import { makeFolder, realPath } from "../../core/files/folders.js";
+import { realPath } from "../../core/files/folders.js";
 import { partPath } from "./part-file.js";
-import { outputFault } from "../../core/files/output-fault.js";
 import { didYouMean } from "../../core/wording/did-you-mean.js";
 import { isObjectAddress, objectAddress, parseObjectAddress } from "../s3/address.js";
 import type { Output } from "./output.js";
@@ -52,54 +51,36 @@ export function onlySpelling(path: string): string {
   return isObjectAddress(path) ? objectAddress(parseObjectAddress(path, true)) : realPath(path);
 }
 
-/** Refuses the name of a folder as an output. @throws UsageError `output_is_directory` */
-export function refuseFolder({ given }: Output): void {
-  if (!given.endsWith("/")) return;
-  throw new UsageError("output_is_directory", `the output ${given} is a folder`, {
-    hint: `name a file in it, such as ${given}{date}.csv`,
-  });
-}
-
 /**
- * Refuses an output whose extension names a format that repute cannot write. Names without an
- * extension, devices and named pipes accept any format. Not needed if `--to` names the format.
+ * Refuses the name of a folder, and a name whose extension is that of a format that repute cannot write.
+ * Names without an extension, devices and named pipes accept any format.
  *
- * @throws UsageError `unknown_output`
+ * @param to the format, if it does not follow from the name
+ * @throws UsageError `output_is_directory`, `unknown_output`
  */
-export async function checkOutputName(output: Output): Promise<void> {
+export async function checkOutputName(output: Output, to?: string): Promise<void> {
   const { given, format, file, object } = output;
-  refuseFailedName(given);
+  if (given.endsWith("/")) {
+    throw new UsageError("output_is_directory", `the output ${given} is a folder`, {
+      hint: `name a file in it, such as ${given}{date}.csv`,
+    });
+  }
+  if (to !== undefined) return;
+  if (given.endsWith(failedSuffix)) {
+    // Later runs remove them.
+    const what = "which is reserved for runs with too many failures";
+    throw new UsageError("unknown_output", `${given} ends in ${failedSuffix}, ${what}`, {
+      hint: `choose a name that does not end in ${failedSuffix}`,
+    });
+  }
   const extension = extname(basename(given).replace(/\.gz$/i, ""));
   if (format !== null || file === null || extension.length < 2) return;
-  if (await isDevice(object === null ? given : file)) return;
+  const facts = await stat(object === null ? given : file).catch(() => null);
+  if (facts !== null && !facts.isFile() && !facts.isDirectory()) return;
   const hint =
     "name it .csv, .tsv or .ndjson (.gz compresses), .parquet, duckdb:FILE?table=NAME or postgres://…?table=NAME, or keep the name and set the format with --to";
   const meant = didYouMean(extension, [".csv", ".tsv", ".ndjson", ".parquet"]);
   const near = meant === null ? "" : ` (did you mean ${meant}?)`;
   const message = `cannot write ${given}: ${extension} is not an output format${near}`;
   throw new UsageError("unknown_output", message, { hint });
-}
-
-/** Refuses the suffix of files with too many failures, because later runs remove them. */
-function refuseFailedName(path: string): void {
-  if (!path.endsWith(failedSuffix)) return;
-  throw new UsageError(
-    "unknown_output",
-    `${path} ends in ${failedSuffix}, which is reserved for runs with too many failures`,
-    { hint: `choose a name that does not end in ${failedSuffix}` },
-  );
-}
-
-async function isDevice(path: string): Promise<boolean> {
-  const facts = await stat(path).catch(() => null);
-  return facts !== null && !facts.isFile() && !facts.isDirectory();
-}
-
-/** Creates the folder of a run's state. @throws FatalError `output_*` */
-export function makeStateFolder(path: string): void {
-  try {
-    makeFolder(path, 0o700);
-  } catch (error) {
-    throw outputFault(path, error);
-  }
 }

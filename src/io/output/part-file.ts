@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { constants, existsSync } from "node:fs";
+import { constants } from "node:fs";
 import { access, type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Writable } from "node:stream";
@@ -23,17 +23,14 @@ export async function removePart(path: string): Promise<void> {
   if (facts?.isFile()) await rm(partPath(path), { force: true });
 }
 
-/** Gives a complete part file its name. Does nothing if it has it. */
+/** Gives a complete part file its name. @throws FatalError `output_*` */
 export async function renamePart(path: string, suffix = ""): Promise<void> {
   const name = path + suffix;
   try {
-    await rename(partPath(path), name).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOENT") throw error;
-      if (!existsSync(name)) throw outputGone(name);
-    });
+    await rename(partPath(path), name);
     await syncFolder(dirname(name));
   } catch (error) {
-    throw error instanceof FatalError ? error : outputFault(name, error);
+    throw outputFault(name, error);
   }
 }
 

@@ -7,12 +7,21 @@ import type {
   SchemaElement,
   SchemaTree,
 } from "hyparquet";
-import { timeText } from "../../../core/clock.js";
+import { fractionText, timeText } from "../../../core/clock.js";
 import { FatalError, ReputeError } from "../../../core/errors.js";
 import { faultReason } from "../../../core/files/system-fault.js";
 import { loadDriver } from "../../../core/load-driver.js";
-import { type InputValue, JsonText } from "../../formats/input-values.js";
-import { parquetValues } from "./values.js";
+import { decimalType } from "../../formats/column-types.js";
+import {
+  decimalText,
+  floatText,
+  type InputValue,
+  JsonText,
+  numberText,
+  numberValue,
+  objectValue,
+} from "../../formats/input-values.js";
+import type { InputType, StoredType } from "../../formats/typed-column.js";
 
 const loadReader = () => loadDriver("hyparquet", () => import("hyparquet"));
 
@@ -120,7 +129,7 @@ async function compressorsFor({ row_groups: groups }: FileMetaData): Promise<Com
 }
 
 /** Types that hyparquet rounds or refuses. */
-const untyped: ReadonlySet<string | undefined> = new Set(["DECIMAL", "INTERVAL", "BSON"]);
+const inexact: ReadonlySet<string | undefined> = new Set(["DECIMAL", "INTERVAL", "BSON"]);
 
 /**
  * Without the types that hyparquet rounds or refuses. Their values are read as integers or bytes, which
@@ -128,7 +137,7 @@ const untyped: ReadonlySet<string | undefined> = new Set(["DECIMAL", "INTERVAL",
  */
 function withExactValues(metadata: FileMetaData): FileMetaData {
   const plain = (element: SchemaElement): SchemaElement => {
-    if (!untyped.has(element.converted_type) && !untyped.has(element.logical_type?.type)) {
+    if (!inexact.has(element.converted_type) && !inexact.has(element.logical_type?.type)) {
       return element;
     }
     const { converted_type: _1, logical_type: _2, ...rest } = element;
@@ -170,3 +179,184 @@ function unreadable(name: string, what: string, cause?: unknown): ReputeError {
 function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
+
+/** Returns a function that makes the values of a column independent of hyparquet. */
+function parquetValues(column: SchemaTree): (value: unknown) => InputValue {
+  const leaf = onlyLeaf(column);
+  const scalar = leaf === null ? null : scalarOf(leaf.element);
+  const members = new Map<string, (value: unknown) => InputValue>();
+  const memberOf = (name: string): ((value: unknown) => InputValue) => {
+    let found = members.get(name);
+    if (found === undefined) {
+      const node = childNamed(column, name);
+      found = node === null ? scalarOf(null) : parquetValues(node);
+      members.set(name, found);
+    }
+    return found;
+  };
+  const read = (value: unknown): InputValue => {
+    if (value === null || value === undefined) return null;
+    if (typeof value === "string") return value;
+    if (Array.isArray(value)) return value.map(read);
+    if (typeof value !== "object" || value instanceof Uint8Array || value instanceof JsonText) {
+      return (scalar ?? plain)(value);
+    }
+    return objectValue(
+      Object.entries(value).map(([name, of]) => [name, memberOf(name)(of)] as const),
+    );
+  };
+  return read;
+}
+
+/** The only leaf below a node; null if there are several. */
+function onlyLeaf(node: SchemaTree): SchemaTree | null {
+  const { children } = node;
+  if (children.length === 0) return node;
+  return children.length === 1 ? onlyLeaf(children[0]!) : null;
+}
+
+function childNamed(node: SchemaTree, name: string): SchemaTree | null {
+  const named = node.children.find(({ element }) => element.name === name);
+  if (named !== undefined) return named;
+  const [only] = node.children;
+  return only !== undefined && node.children.length === 1 ? childNamed(only, name) : null;
+}
+
+const plain = scalarOf(null);
+
+function scalarOf(element: SchemaElement | null): (value: unknown) => InputValue {
+  const { type, converted_type: converted, logical_type: logical } = element ?? {};
+  if (converted === "DECIMAL" || logical?.type === "DECIMAL") {
+    const scale = element?.scale ?? (logical?.type === "DECIMAL" ? logical.scale : 0);
+    return (value) => new JsonText(decimalText(integerOf(value), scale));
+  }
+  if (converted === "TIME_MILLIS" || converted === "TIME_MICROS" || logical?.type === "TIME") {
+    const unit = logical?.type === "TIME" ? logical.unit : converted?.slice("TIME_".length);
+    const decimals = unit === "NANOS" ? 9 : unit === "MICROS" ? 6 : 3;
+    return (value) => clockText(integerOf(value), decimals);
+  }
+  if (converted === "INTERVAL" || logical?.type === "INTERVAL") {
+    return (value) => (value instanceof Uint8Array ? intervalText(value) : String(value));
+  }
+  const isFloat = type === "FLOAT";
+  return (value) => {
+    if (value instanceof JsonText) return value;
+    if (typeof value === "number")
+      return numberValue(isFloat ? floatText(value) : numberText(value));
+    if (typeof value === "bigint" || typeof value === "boolean") return value;
+    if (value instanceof Uint8Array) return bytesText(value);
+    return String(value);
+  };
+}
+
+/** A whole number, or the big-endian two's complement of one. */
+function integerOf(value: unknown): bigint {
+  if (!(value instanceof Uint8Array)) return BigInt(value as number | bigint);
+  if (value.length === 0) return 0n;
+  return BigInt.asIntN(value.length * 8, BigInt(`0x${Buffer.from(value).toString("hex")}`));
+}
+
+function clockText(units: bigint, decimals: number): string {
+  const perSecond = 10n ** BigInt(decimals);
+  const seconds = Number(units / perSecond);
+  const two = (n: number): string => String(Math.floor(n)).padStart(2, "0");
+  const clock = `${two(seconds / 3600)}:${two((seconds / 60) % 60)}:${two(seconds % 60)}`;
+  return clock + fractionText(units % perSecond, decimals);
+}
+
+/** Months, days and milliseconds, as DuckDB writes them: `1 year 2 months 3 days 04:05:06`. */
+function intervalText(bytes: Uint8Array): string {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const [months, days, ms] = [0, 4, 8].map((at) => view.getUint32(at, true)) as [
+    number,
+    number,
+    number,
+  ];
+  const counts = [
+    [Math.floor(months / 12), "year"],
+    [months % 12, "month"],
+    [days, "day"],
+  ] as const;
+  const parts = counts.flatMap(([n, unit]) =>
+    n === 0 ? [] : [`${n} ${unit}${n === 1 ? "" : "s"}`],
+  );
+  if (ms > 0 || parts.length === 0) parts.push(clockText(BigInt(ms), 3));
+  return parts.join(" ");
+}
+
+/** Bytes without a type are text if they are UTF-8, otherwise shown in hexadecimal. */
+function bytesText(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return `\\x${Buffer.from(bytes).toString("hex")}`;
+  }
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+export function parquetType({ element, children }: SchemaTree): InputType {
+  const isScalar = children.length === 0 && element.repetition_type !== "REPEATED";
+  return {
+    type: isScalar ? scalarType(element) : null,
+    declared: isScalar ? declaredName(element) : nestedName(element),
+  };
+}
+
+function nestedName({ converted_type: converted, logical_type: logical }: SchemaElement): string {
+  const name = logical?.type ?? converted ?? "";
+  if (name === "LIST") return "a list";
+  return name.startsWith("MAP") ? "a map" : "nested";
+}
+
+function declaredName({ type, converted_type: converted, logical_type: logical }: SchemaElement) {
+  if (logical?.type === "TIMESTAMP") return `TIMESTAMP(${logical.unit})`;
+  return logical?.type ?? converted ?? type ?? "untyped";
+}
+
+function scalarType(element: SchemaElement): StoredType | null {
+  const { type, converted_type: converted, logical_type: logical } = element;
+  if (logical?.type === "DECIMAL" || converted === "DECIMAL") return decimalIn(element);
+  if (logical?.type === "INTEGER") {
+    return logical.bitWidth === 64 && !logical.isSigned ? "decimal(20,0)" : "integer";
+  }
+  if (logical?.type === "TIMESTAMP") {
+    const { unit, isAdjustedToUTC } = logical;
+    if (unit === "NANOS") return isAdjustedToUTC ? "timestamp_ns" : "timestamp_ns_local";
+    return isAdjustedToUTC ? "timestamp" : "timestamp_local";
+  }
+  const names = [logical?.type, converted, type].filter((name) => name !== undefined);
+  const known = names.find((name) => untyped.test(name) || scalarTypes.has(name)) ?? "";
+  return scalarTypes.get(known) ?? null;
+}
+
+function decimalIn({ precision, scale, logical_type: logical }: SchemaElement): StoredType {
+  const own = logical?.type === "DECIMAL" ? logical : null;
+  return decimalType(precision ?? own?.precision ?? 0, scale ?? own?.scale ?? 0) ?? "numeric";
+}
+
+/** By logical, else converted, else physical type. */
+const scalarTypes: ReadonlyMap<string, StoredType> = new Map([
+  ["DATE", "date"],
+  ["UUID", "uuid"],
+  ["JSON", "json"],
+  ["FLOAT16", "float"],
+  ["STRING", "text"],
+  ["ENUM", "text"],
+  ["UTF8", "text"],
+  ["TIMESTAMP_MILLIS", "timestamp"],
+  ["TIMESTAMP_MICROS", "timestamp"],
+  ["UINT_64", "decimal(20,0)"],
+  ["BOOLEAN", "boolean"],
+  ["INT32", "integer"],
+  ["INT64", "integer"],
+  // Nanoseconds of programs that know no time zone.
+  ["INT96", "timestamp_ns_local"],
+  ["FLOAT", "float"],
+  ["DOUBLE", "number"],
+  // Bytes without a type are mostly text of old writers.
+  ["BYTE_ARRAY", "text"],
+]);
+
+/** Logical and converted types that become text, with a warning. */
+const untyped = /^(?:TIME(?:_MILLIS|_MICROS)?|INTERVAL|BSON|GEOMETRY|GEOGRAPHY|VARIANT)$/;

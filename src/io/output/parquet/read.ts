@@ -22,8 +22,7 @@ import { FatalError, UsageError, startOver, continueRun } from "../../../core/er
 import { columnTypes } from "../../formats/column-types.js";
 import type { StagedCell, StagedRow } from "../stage.js";
 import { cellOf as textOfValue, type InputValue } from "../../formats/input-values.js";
-import { parquetType } from "./values.js";
-import { openFile, type OpenedFile, parquetRows } from "./parquet-file.js";
+import { openFile, type OpenedFile, parquetRows, parquetType } from "./parquet-file.js";
 import { existsSync, type Stats } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

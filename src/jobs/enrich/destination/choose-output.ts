@@ -1,17 +1,13 @@
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { UsageError } from "../../../core/errors.js";
+import { makeFolder } from "../../../core/files/folders.js";
+import { outputFault } from "../../../core/files/output-fault.js";
 import { formats } from "../../../io/formats/registry.js";
 import { type SinkFormat, type SourceFormat, sinkFormats } from "../../../io/formats/types.js";
 import type { SinkSettings } from "../../../io/output/options.js";
 import type { Output } from "../../../io/output/output.js";
-import {
-  checkFolder,
-  checkOutputName,
-  keepInputs,
-  makeStateFolder,
-  refuseFolder,
-} from "../../../io/output/check-paths.js";
+import { checkFolder, checkOutputName, keepInputs } from "../../../io/output/check-paths.js";
 import type { OutputSettings } from "../options.js";
 import type { ObjectUpload } from "../../../io/output/object/publish.js";
 
@@ -65,8 +61,7 @@ export async function chooseOutput(
 ): Promise<OutputTarget> {
   const { output, to, stateDir } = settings;
   const { name, file, database, object, gzip, isStdout } = output;
-  refuseFolder(output);
-  if (to === undefined) await checkOutputName(output);
+  await checkOutputName(output, to);
   refuseIdleOptions(settings);
   const text = output.publisher === null ? await textFormat(settings, inputFormat) : null;
   refuseWithoutColumns(settings, text);
@@ -88,7 +83,11 @@ export async function chooseOutput(
   }
   keepInputs(output, inputPaths, stateDir);
   const base = output.base(stateDir);
-  if (file === null) makeStateFolder(dirname(base));
+  try {
+    if (file === null) makeFolder(dirname(base), 0o700);
+  } catch (error) {
+    throw outputFault(dirname(base), error);
+  }
   const target = { ...stream, file, base };
   if (object === null) return target;
   const { openUpload } = await import("../../../io/output/object/publish.js");
