@@ -27,16 +27,10 @@ export const answersSchema = `
     hash INTEGER NOT NULL,
     previous INTEGER NOT NULL,
     stored_at INTEGER NOT NULL,
-    kind INTEGER NOT NULL,
     head TEXT NOT NULL,
     body ANY NOT NULL,
     checksum INTEGER NOT NULL
   ) STRICT;`;
-
-/** Kinds of answers, which differ in how long they may be used. Failures are never used again. */
-export const answerKinds = ["full", "partial", "invalid", "bogon", "failed"] as const;
-
-export type AnswerKind = (typeof answerKinds)[number];
 
 export interface ReadBackOptions {
   /** Return the text of each result as the service wrote it. @default false */
@@ -49,8 +43,8 @@ export interface StoredAnswer {
   readonly previous: number;
   /** Milliseconds since 1970. */
   readonly storedAt: number;
-  readonly kind: AnswerKind;
   readonly key: string;
+  readonly status: FindingStatus;
   readonly head: Head;
   readonly body: Uint8Array | string;
 }
@@ -67,14 +61,14 @@ export class AnswerTable {
   readonly #byHash: Statement;
 
   constructor(database: Database) {
-    const columns = "previous, stored_at, kind, head, body, checksum";
+    const columns = "previous, stored_at, head, body, checksum";
     const read = (condition: string): Statement => {
       const statement = database.prepare(`SELECT n, ${columns} FROM answers WHERE ${condition}`);
       statement.setReturnArrays(true);
       return statement;
     };
     this.#insert = database.prepare(
-      `INSERT OR REPLACE INTO answers (hash, ${columns}) VALUES (?${", ?".repeat(6)})`,
+      `INSERT OR REPLACE INTO answers (hash, ${columns}) VALUES (?, ?, ?, ?, ?, ?)`,
     );
     this.#byNumber = read("n = ?");
     this.#byHash = read("hash = ?");
@@ -82,12 +76,11 @@ export class AnswerTable {
 
   /** Returns the answer's number. */
   add(key: string, record: LookupRecord, { hash, previous, storedAt }: Place): number {
-    const kind = answerKinds.indexOf(kindOf(record));
     const head = headOf(key, record);
     const body = bodyOf(record);
-    const sum = checksum(storedAt, kind, head, body);
-    const row = [hash, previous, storedAt, kind, head, body, sum];
-    return Number(this.#insert.run(...row).lastInsertRowid);
+    const sum = checksum(storedAt, head, body);
+    const { lastInsertRowid } = this.#insert.run(hash, previous, storedAt, head, body, sum);
+    return Number(lastInsertRowid);
   }
 
   /** @throws SQLite's error for damage if it isn't what was written */
@@ -104,35 +97,26 @@ export class AnswerTable {
 /** Checks a row. @throws as `byNumber` */
 function storedOf(row: unknown): StoredAnswer | null {
   if (row === undefined) return null;
-  const [n, previous, storedAt, kind, text, body, sum] = row as readonly unknown[];
+  const [n, previous, storedAt, text, body, sum] = row as readonly unknown[];
   const isSound =
     typeof text === "string" &&
     (typeof body === "string" || body instanceof Uint8Array) &&
-    sum === checksum(Number(storedAt), Number(kind), text, body);
+    sum === checksum(Number(storedAt), text, body);
   if (!isSound) throw corrupt(`answer ${String(n)} has a wrong checksum`);
   const head = JSON.parse(text) as Head;
   return {
     n: Number(n),
     previous: Number(previous),
     storedAt: Number(storedAt),
-    kind: answerKinds[Number(kind)] ?? "failed",
     key: head[0],
+    status: head[1],
     head,
     body,
   };
 }
 
-function checksum(storedAt: number, kind: number, head: string, body: Uint8Array | string): number {
-  return crc32(body, crc32(`${storedAt} ${kind} ${head}`));
-}
-
-function kindOf({ finding, again }: LookupRecord): AnswerKind {
-  const { status } = finding;
-  if (again !== null) return "failed";
-  if (status === "partial" || status === "invalid") return status;
-  if (status !== "complete") return "failed";
-  const result = firstAnswer(finding)?.result;
-  return result?.["type"] === "IP_BOGON" || result?.["bogon"] === true ? "bogon" : "full";
+function checksum(storedAt: number, head: string, body: Uint8Array | string): number {
+  return crc32(body, crc32(`${storedAt} ${head}`));
 }
 
 /** Everything but the results. */

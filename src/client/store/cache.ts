@@ -6,8 +6,6 @@ import { FatalError, ReputeError } from "../../core/errors.js";
 import { makeFolder } from "../../core/files/folders.js";
 import type { Finding } from "../../core/finding.js";
 import {
-  type AnswerKind,
-  answerKinds,
   answersSchema,
   AnswerTable,
   type ReadBackOptions,
@@ -35,7 +33,7 @@ import type { FindingStore } from "./store.js";
 interface CacheOptions extends ReadBackOptions {
   /** Folder of the cache. Created with owner-only permissions if missing. */
   readonly folder: string;
-  /** Lifetime of full answers in milliseconds; other kinds expire in proportion. */
+  /** Lifetime of complete answers in milliseconds. */
   readonly ttlMs: number;
   readonly clock: Pick<Clock, "now">;
   /** Called when the cache, or part of it, cannot be used. */
@@ -44,20 +42,12 @@ interface CacheOptions extends ReadBackOptions {
   readonly readOnly?: boolean | undefined;
 }
 
-/** Lifetime of each kind, as a multiple of the TTL. */
-const lifetimes: Readonly<Record<AnswerKind, number>> = {
-  full: 1,
-  // Missing data is usually back soon.
-  partial: 1 / 24,
-  invalid: 1,
-  // Reserved ranges change once in years.
-  bogon: 30,
-  failed: 0,
-};
+/** Lifetime of a partial answer, as a share of the TTL: missing data is usually back soon. */
+const partialLifetime = 1 / 24;
 
 /** The newest answer to a key takes the place of the others. */
 const layout = {
-  version: 4,
+  version: 5,
   schema: `${answersSchema} ${factsSchema} CREATE UNIQUE INDEX answers_by_hash ON answers (hash);`,
 };
 
@@ -176,8 +166,9 @@ class FindingCache implements FindingStore {
       const stored = this.#stored(keyHash(key));
       if (stored === null || stored.key !== key) return null;
       const { ttlMs, clock } = this.#options;
+      const lifetimeMs = ttlMs * (stored.status === "partial" ? partialLifetime : 1);
       // A clock that is or was wrong can give a time in the future.
-      const isFresh = Math.abs(clock.now() - stored.storedAt) < ttlMs * lifetimes[stored.kind];
+      const isFresh = Math.abs(clock.now() - stored.storedAt) < lifetimeMs;
       return isFresh ? storedRecord(stored, this.#options).finding : null;
     } catch (error) {
       this.#giveUp("read", error);
@@ -300,10 +291,9 @@ class FindingCache implements FindingStore {
       const damage = structuralDamage(database);
       if (damage !== null) throw corrupt(damage);
       const { first, last } = database.prepare(range).get() as Record<"first" | "last", number>;
-      const stale = `DELETE FROM answers WHERE n BETWEEN ? AND ? AND NOT (${fresh(longest, now)})`;
-      const remove = database.prepare(stale);
+      const remove = database.prepare(removeStale);
       for (let n = first; n <= last; n += batchRows) {
-        remove.run(n, n + batchRows - 1);
+        remove.run(n, n + batchRows - 1, now, longest * partialLifetime, longest);
         await turn();
       }
     } catch (error) {
@@ -354,9 +344,7 @@ const batchRows = 5_000;
 
 const range = "SELECT coalesce(min(n), 0) first, coalesce(max(n), -1) last FROM answers";
 
-/** Whether a row has an answer that a run would use. */
-function fresh(ttlMs: number, now: number): string {
-  const of = (kind: AnswerKind, index: number): string =>
-    `kind = ${index} AND abs(${now} - stored_at) < ${ttlMs * lifetimes[kind]}`;
-  return answerKinds.map((kind, index) => `(${of(kind, index)})`).join(" OR ");
-}
+/** The status is the second member of a head. */
+const removeStale = `
+  DELETE FROM answers WHERE n BETWEEN ? AND ?
+    AND abs(? - stored_at) >= CASE head ->> 1 WHEN 'partial' THEN ? ELSE ? END`;

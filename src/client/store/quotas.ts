@@ -54,24 +54,14 @@ function readCounts(database: Database): QuotaCounts {
   return new QuotaCounts(state as QuotaState);
 }
 
-/** How long a reader waits for another process's lock, in milliseconds. */
-const readerPatienceMs = 2_000;
-
 /** Longest time a reservation can end after the file was written, in milliseconds. */
 const longestReservationMs = 60_000;
 
-/** The counts of a service; none if its file cannot be read, with a warning. */
+/** The counts of a service. @throws as `openQuotas` */
 export function readQuotas(location: QuotaLocation): QuotaCounts {
-  const path = quotaPath(location);
-  try {
-    if (!existsSync(path)) return new QuotaCounts();
-    accessSync(path, constants.R_OK);
-    return withDatabase(path, { readOnly: true, timeout: readerPatienceMs }, readCounts);
-  } catch (error) {
-    if (isCorrupt(path, error)) return new QuotaCounts(emptyCounts(lostAt(path, location)));
-    location.onWarning(`cannot read the quota count in ${dirname(path)}: ${storeFault(error)}`);
-    return new QuotaCounts();
-  }
+  const isKept = existsSync(quotaPath(location));
+  const counts = isKept ? openQuotas(location).change((kept) => kept) : null;
+  return counts ?? new QuotaCounts();
 }
 
 function quotaFolder(stateFolder: string): string {

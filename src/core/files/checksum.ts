@@ -126,14 +126,11 @@ interface FileHash {
  * @param take called with each chunk
  * @throws the system's error
  */
-export function hashFile(path: string, take?: (chunk: Buffer) => Promise<void>): Promise<FileHash> {
-  return hashBytes(createReadStream(path, { highWaterMark: 256 * 1024 }), take);
-}
-
-async function hashBytes<T extends Uint8Array>(
-  chunks: AsyncIterable<T> | Iterable<T>,
-  take?: (chunk: T) => Promise<void>,
+export async function hashFile(
+  path: string,
+  take?: (chunk: Buffer) => Promise<void>,
 ): Promise<FileHash> {
+  const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 256 * 1024 });
   const hash = createHash("sha256");
   let bytes = 0;
   let crc = 0;

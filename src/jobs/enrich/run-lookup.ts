@@ -163,8 +163,10 @@ async function takenAnswers(
   const now = clock.now();
   return {
     last,
-    isUsed({ kind, key, storedAt }) {
-      if (kind === "failed" || (kind === "partial" && !partials)) return false;
+    isUsed(stored) {
+      const { status, key, storedAt } = stored;
+      if (status === "failed" || outlineOf(stored).again !== null) return false;
+      if (status === "partial" && !partials) return false;
       // A clock that is or was wrong can give a time in the future.
       if (Math.abs(now - storedAt) >= oldestMs) return false;
       return withheld.listOf(itemOf(key)) === null;

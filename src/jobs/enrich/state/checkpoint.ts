@@ -1,8 +1,7 @@
-import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../core/clock.js";
 import { privateFile } from "../../../core/files/folders.js";
-import { readJsonFile } from "../../../core/files/json-file.js";
+import { readJsonFile, writeJsonFile } from "../../../core/files/json-file.js";
 import { type Manifest, manifestSchema } from "../../../core/manifest.js";
 import type { Row } from "../../../core/row.js";
 import type { OpenedSource, SourcePosition } from "../../../io/input/types.js";
@@ -68,14 +67,7 @@ export interface FinishedRun {
 
 /** Saves the manifest of an unfinished run in its state folder. Nothing relies on it, so failures are ignored. */
 export async function saveUnfinished(folder: string, record: Manifest): Promise<void> {
-  const path = join(folder, recordName);
-  const fresh = `${path}.new`;
-  try {
-    await writeFile(fresh, `${JSON.stringify(record, null, 2)}\n`, privateFile);
-    await rename(fresh, path);
-  } catch {
-    await rm(fresh, { force: true }).catch(() => undefined);
-  }
+  await writeJsonFile(join(folder, recordName), record, privateFile.mode).catch(() => undefined);
 }
 
 /** The manifest of an unfinished run; null if there is none. */

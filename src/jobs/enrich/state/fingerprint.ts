@@ -16,49 +16,37 @@ interface InputIdentity {
   readonly path: string | null;
   /** The resolved path, independent of spelling and links. */
   readonly file?: string;
+  /** Null for an input that is not looked into. */
   readonly bytes: number | null;
-  /** SHA-256 of the first 64 KiB, or the version of a stream; and of the last 64 KiB before `bytes`. */
-  readonly head: string | null;
-  readonly tail: string | null;
-  /** Of several inputs, each of them. */
-  readonly files?: readonly InputIdentity[];
+  /** SHA-256 of the first 64 KiB and of the last 64 KiB before `bytes`, or the version of a stream. */
+  readonly content: string | null;
 }
 
 /** What a resumed run must share with the run it continues. */
 export interface Fingerprint {
   readonly schemaVersion: number;
-  readonly input: InputIdentity;
+  readonly inputs: readonly InputIdentity[];
   /** Options that affect the output, by flag name; null or absent if they are not given. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** What is known of an input that is not looked into. */
-const unread = { bytes: null, head: null, tail: null };
+const unread = { bytes: null, content: null };
 
-async function identifyInputs(input: RunInput, inPlace: boolean): Promise<InputIdentity> {
-  if (inPlace && "path" in input) {
-    // When it is replaced, it is another one.
-    const file = input.isObject === true ? input.path : realPath(input.path);
-    return { path: input.path, file, ...unread };
-  }
-  if (!("inputs" in input)) return identifyInput(input);
-  const files: InputIdentity[] = [];
-  for (const one of input.inputs) files.push(await identifyInput(one.input));
-  return { path: null, ...unread, files };
+function inputsOf(input: RunInput): readonly SourceInput[] {
+  return "inputs" in input ? input.inputs.map((named) => named.input) : [input];
 }
 
 /** Identifies an input by its first `bytes` bytes (default: all). */
 export async function identifyInput(input: SourceInput, bytes?: number): Promise<InputIdentity> {
   if (!("path" in input)) {
     const { name, version } = input;
-    return version === undefined
-      ? { path: null, ...unread }
-      : { path: name, ...unread, head: version };
+    if (version === undefined) return { path: null, ...unread };
+    return { path: name, ...unread, content: version };
   }
   const { path, copyOf } = input;
   // The copy stays the same whatever becomes of the table; an object has versions.
   if (copyOf !== undefined) {
-    return { path: copyOf.name, ...unread, head: (await copyOf.version?.()) ?? null };
+    return { path: copyOf.name, ...unread, content: (await copyOf.version?.()) ?? null };
   }
   const file = realPath(path);
   // Opening the input later reports why it cannot be read.
@@ -66,15 +54,14 @@ export async function identifyInput(input: SourceInput, bytes?: number): Promise
   const handle = facts?.isFile() === true ? await open(path, "r").catch(() => null) : null;
   if (facts === null || handle === null) return { path, file, ...unread };
   const size = Math.min(bytes ?? facts.size, facts.size);
-  const hashOf = async (from: number, to: number): Promise<string> => {
-    const buffer = Buffer.alloc(to - from);
-    await handle.read(buffer, 0, buffer.length, from);
-    return createHash("sha256").update(buffer).digest("hex");
-  };
+  const hash = createHash("sha256");
   try {
-    const head = await hashOf(0, Math.min(size, sampleBytes));
-    const tail = await hashOf(Math.max(0, size - sampleBytes), size);
-    return { path, file, bytes: size, head, tail };
+    for (const from of [0, Math.max(0, size - sampleBytes)]) {
+      const buffer = Buffer.alloc(Math.min(size, sampleBytes));
+      await handle.read(buffer, 0, buffer.length, from);
+      hash.update(buffer);
+    }
+    return { path, file, bytes: size, content: hash.digest("hex") };
   } finally {
     await handle.close();
   }
@@ -109,7 +96,15 @@ export async function takeFingerprint(
     "url-query": lookup.urlQuery,
     "intel-url": session.service.name,
   };
-  return { schemaVersion, input: await identifyInputs(input, refill?.inPlace === true), options };
+  const inputs: InputIdentity[] = [];
+  for (const one of inputsOf(input)) {
+    if (refill?.inPlace === true && "path" in one) {
+      // When it is replaced, it is another one.
+      const file = one.isObject === true ? one.path : realPath(one.path);
+      inputs.push({ path: one.path, file, ...unread });
+    } else inputs.push(await identifyInput(one));
+  }
+  return { schemaVersion, inputs, options };
 }
 
 /** A changed list is another one. */
@@ -144,62 +139,54 @@ export async function compareFingerprints(
     const is = JSON.stringify(now.options[name] ?? null);
     if (was !== is) differences.push(`--${name} was ${was}, now ${is}`);
   }
-  const several = "inputs" in input;
-  const was = (several ? before.input.files : undefined) ?? [before.input];
-  const is = now.input.files ?? [now.input];
-  const listed = several ? listDifference(was, is) : [];
-  differences.push(...listed);
-  const inputs = several ? input.inputs.map((named) => named.input) : [input];
-  for (const [index, one] of listed.length > 0 ? [] : inputs.entries()) {
-    const found = await inputDifference(was[index]!, is[index]!, one);
-    if (found !== null) differences.push(found);
+  const [was, is] = [before.inputs, now.inputs];
+  const others = otherInputs(was, is);
+  if (others !== null) differences.push(others);
+  for (const [index, one] of others === null ? inputsOf(input).entries() : []) {
+    const changed = await otherContent(was[index]!, is[index]!, one);
+    if (changed !== null) differences.push(changed);
   }
-  const grew = (file: InputIdentity, index: number): boolean =>
-    (file.bytes ?? 0) > ((was[index] ?? file).bytes ?? 0);
+  const grew = ({ bytes }: InputIdentity, index: number): boolean =>
+    (bytes ?? 0) > (was[index]?.bytes ?? Number.POSITIVE_INFINITY);
   return { differences, inputGrew: is.some(grew) };
 }
 
-/** Files that were added or are gone, if the lists differ. */
-function listDifference(
-  was: readonly InputIdentity[],
-  now: readonly InputIdentity[],
-): readonly string[] {
+/** Says which inputs were added or are gone; null for none. */
+function otherInputs(was: readonly InputIdentity[], now: readonly InputIdentity[]): string | null {
+  const isSame = (one: InputIdentity, index: number): boolean => isSamePath(one, now[index]);
+  if (was.length === now.length && was.every(isSame)) return null;
+  const nameOf = ({ path }: InputIdentity): string => path ?? "a stream";
+  if (was.length === 1 && now.length === 1) {
+    return `the input was ${nameOf(was[0]!)}, now ${nameOf(now[0]!)}`;
+  }
   const lacks = (list: readonly InputIdentity[]) => (file: InputIdentity) =>
-    !list.some((other) => isSamePath(other, file));
+    !list.some((other) => isSamePath(file, other));
   const changes = [
-    ...was.filter(lacks(now)).map(({ path }) => `${path ?? "a stream"} is gone`),
-    ...now.filter(lacks(was)).map(({ path }) => `${path ?? "a stream"} is new`),
+    ...was.filter(lacks(now)).map((file) => `${nameOf(file)} is gone`),
+    ...now.filter(lacks(was)).map((file) => `${nameOf(file)} is new`),
   ];
-  if (changes.length === 0 && was.length === now.length) return [];
-  const shown = changes.slice(0, 3).join(", ");
+  if (changes.length === 0) return "the order of the inputs has changed";
   const more = changes.length > 3 ? ` and ${changes.length - 3} more` : "";
-  return [`the inputs were ${was.length}, now ${now.length}${shown && `: ${shown}${more}`}`];
+  return `the inputs were ${was.length}, now ${now.length}: ${changes.slice(0, 3).join(", ")}${more}`;
 }
 
-async function inputDifference(
+async function otherContent(
   was: InputIdentity,
   now: InputIdentity,
   input: SourceInput,
 ): Promise<string | null> {
-  if (!isSamePath(was, now)) {
-    return `the input was ${was.path ?? "a stream"}, now ${now.path ?? "a stream"}`;
-  }
   const name = was.path ?? "the input";
   const changed = `the content of ${name} has changed`;
-  if (!("path" in input)) return was.head === now.head ? null : changed;
-  if (input.copyOf !== undefined) {
-    return [null, was.head].includes(now.head) ? null : changed;
-  }
-  // Nothing to compare: a device, or a file whose fault is reported when it is opened.
-  if (now.bytes === null) return null;
+  // A version; null for a device, or a file whose fault is reported when it is opened.
+  if (now.bytes === null) return [null, was.content].includes(now.content) ? null : changed;
   if (was.bytes !== null && now.bytes < was.bytes) {
     return `${name} had ${was.bytes} bytes, now ${now.bytes}`;
   }
-  const { head, tail } = await identifyInput(input, was.bytes ?? undefined);
-  return was.head === head && was.tail === tail ? null : changed;
+  const { content } = await identifyInput(input, was.bytes ?? undefined);
+  return was.content === content ? null : changed;
 }
 
 /** `./a.csv`, `a.csv`, an absolute path and links to the file all name the same input. */
-function isSamePath(one: InputIdentity, other: InputIdentity): boolean {
-  return one.path === other.path || (one.file !== undefined && one.file === other.file);
+function isSamePath(one: InputIdentity, other: InputIdentity | undefined): boolean {
+  return one.path === other?.path || (one.file !== undefined && one.file === other?.file);
 }

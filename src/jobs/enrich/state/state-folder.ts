@@ -1,5 +1,5 @@
 import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
-import { lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { continueRun, FatalError, startOver, UsageError } from "../../../core/errors.js";
 import { privateFolder } from "../../../core/files/folders.js";
@@ -17,10 +17,10 @@ import {
 } from "./checkpoint.js";
 import { RunDatabase } from "./run-database.js";
 
-/** Files and folders that a run keeps in its state folder. Anything else is foreign. */
+/** Files and folders that a run keeps beside its database. Anything else in their folder is left alone. */
 const own = new RegExp(
   `^(?:${[
-    String.raw`run\.db(?:\.new|\.damaged)?(?:-wal|-journal|-shm)?`,
+    String.raw`run\.db\.(?:new|damaged)(?:-wal|-journal|-shm)?`,
     String.raw`manifest\.json(?:\.new)?`,
     String.raw`(?:input-\d+/)?(?:input\.[\w.]+|copied\.json)(?:\.new)?`,
     String.raw`rows\.part|seen-items\.part|input-\d+/`,
@@ -44,7 +44,7 @@ interface StateOptions {
  * @param options.name name of the output in messages; by default its path
  * @param discard called on a restart to remove what the interrupted run left elsewhere
  * @throws UsageError `state_exists` if there is an interrupted run and neither flag is set,
- *   `output_locked` if a run is in progress, `state_folder_foreign`; FatalError `state_damaged`
+ *   `output_locked` if a run is in progress; FatalError `state_damaged`
  */
 export async function openStateFolder(
   output: string,
@@ -54,7 +54,6 @@ export async function openStateFolder(
   const folder = statePath(output);
   checkResume({ resume, restart });
   const mark = `${within ?? folder}.finished`;
-  await refuseForeign(folder);
   try {
     await mkdir(folder, privateFolder).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;
@@ -69,7 +68,7 @@ export async function openStateFolder(
   const database = await RunDatabase.open(join(folder, databaseName), onWarning);
   try {
     const state = new StateFolder(folder, database, mark);
-    const isEmpty = database.isEmpty && (await pathsIn(folder)).every(isOfDatabase);
+    const isEmpty = database.isEmpty && (await leftIn(folder)).length === 0;
     if (!isEmpty && !resume && !restart) throw refusal(name, folder);
     if (restart) {
       // Discard first: until that is done, the folder tells what is left to discard.
@@ -197,11 +196,7 @@ export class StateFolder {
 
   /** Removes everything except the database. */
   async tidy(): Promise<void> {
-    const paths = (await pathsIn(this.path)).filter(
-      (path) => own.test(path) && !isOfDatabase(path),
-    );
-    // What is in a folder comes before the folder.
-    for (const path of paths.toSorted().toReversed()) {
+    for (const path of await leftIn(this.path)) {
       if (path.endsWith("/")) removeEmpty(join(this.path, path));
       else await rm(join(this.path, path), { force: true });
     }
@@ -248,40 +243,25 @@ export function serviceOf({ fingerprint }: Pick<ResumePoint, "fingerprint">): {
   return { name: String(fingerprint.options["intel-url"]) };
 }
 
-/** Maximum number of names in a message. */
-const maxNamed = 5;
-
 /**
- * @throws UsageError `state_folder_foreign` if it is not a folder or holds foreign files, which
- *   stay untouched
+ * What a run has left beside its database, by paths in its folder. Those of folders end with a slash,
+ * and follow what is in them.
  */
-async function refuseForeign(folder: string): Promise<void> {
-  const facts = await lstat(folder).catch(() => null);
-  if (facts?.isSymbolicLink()) throw foreign(`${folder} is a symbolic link`);
-  if (facts?.isDirectory() === false) throw foreign(`${folder} is not a folder`);
-  const others = (await pathsIn(folder)).filter((path) => !own.test(path));
-  if (others.length === 0) return;
-  const named = others.slice(0, maxNamed).join(", ");
-  const more = others.length > maxNamed ? ` and ${others.length - maxNamed} more` : "";
-  throw foreign(`${folder} holds files that repute did not write: ${named}${more}`);
-}
-
-/** Paths of what is in a folder; those of folders end with a slash. */
-async function pathsIn(folder: string): Promise<readonly string[]> {
+async function leftIn(folder: string): Promise<readonly string[]> {
   try {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-    return entries.map(
+    const paths = entries.map(
       (entry) =>
         relative(folder, join(entry.parentPath, entry.name)) + (entry.isDirectory() ? "/" : ""),
     );
+    return paths
+      .filter((path) => own.test(path))
+      .toSorted()
+      .toReversed();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw outputFault(folder, error);
   }
-}
-
-function isOfDatabase(path: string): boolean {
-  return path.startsWith(databaseName);
 }
 
 /** Removes a folder unless something is in it. */
@@ -292,12 +272,6 @@ function removeEmpty(folder: string): void {
     const { code = "" } = error as NodeJS.ErrnoException;
     if (code !== "ENOTEMPTY" && code !== "ENOENT") throw error;
   }
-}
-
-function foreign(what: string): UsageError {
-  return new UsageError("state_folder_foreign", what, {
-    hint: "the run needs this name for its state: move those files elsewhere, or write to another output",
-  });
 }
 
 function refusal(name: string, folder: string): UsageError {

@@ -23,7 +23,16 @@ async function started() {
   await mkdir(join(cwd, "out"));
   await writeFile(join(cwd, "in.csv"), `domain\n${names.join("\n")}\n`);
   const server = await startAnsweringServer();
-  const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "9000/s"];
+  const service = [
+    "--intel-url",
+    server.url,
+    "--lookups",
+    "query",
+    "--rate",
+    "9000/s",
+    "--concurrency",
+    "4",
+  ];
   const enrich = (...flags: readonly string[]) =>
     runRepute(["enrich", "in.csv", "-o", "out/o.csv", ...service, ...flags], { cwd });
   /** Runs it, and loses something after some of its requests. */

@@ -36,7 +36,7 @@ it.each<[string, (path: string) => Promise<void>, string, boolean]>([
 );
 
 async function fingerprintOf(path: string, options: Fingerprint["options"]): Promise<Fingerprint> {
-  return { schemaVersion: 2, input: await identifyInput({ path }), options };
+  return { schemaVersion: 2, inputs: [await identifyInput({ path })], options };
 }
 
 it("recognises an input however its path is spelled", async () => {
