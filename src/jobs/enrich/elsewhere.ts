@@ -6,7 +6,7 @@ import type { Manifest } from "../../core/manifest.js";
 import type { Row } from "../../core/row.js";
 import { itemFinder } from "../extract/find-items.js";
 import { isCitation, type IsHeld, isPublic } from "../../io/formats/columns/rate-columns.js";
-import { columnName, extractPipe } from "../../io/formats/columns/name-columns.js";
+import { columnName, distinctNames, extractPipe } from "../../io/formats/columns/name-columns.js";
 import { leavesOf } from "../../io/formats/ndjson/ndjson.js";
 import { limits } from "../../io/formats/reading/lines.js";
 import type { OpenedSource, RunInput } from "../../io/input/types.js";
@@ -48,7 +48,7 @@ export class Elsewhere {
         items.map(columnName).flatMap((name) => [name, name.replace(/\[\]$/, "")]),
       ),
     );
-    const names = columns.map((name, index) => columnName({ name, index }));
+    const names = distinctNames(columns).map((name, index) => columnName({ name, index }));
     const ofFiles = new Set(readings.flatMap((each) => each.ofFiles ?? []));
     this.#watched = { names, chosen, ofFiles, isHeld, isText: kind === undefined };
   }

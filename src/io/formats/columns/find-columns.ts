@@ -21,6 +21,7 @@ import {
 import {
   type ColumnFlag,
   columnName,
+  distinctNames,
   isListPath,
   noItemColumn,
   type ColumnProblem,
@@ -149,7 +150,14 @@ export function chooseItemColumn(
   isHeld?: IsHeld,
 ): { readonly rated: readonly RatedColumn[]; readonly choice: ItemColumn | ColumnProblem } {
   const rated = rateColumns(columns, isHeld);
-  return { rated, choice: choiceOf(rated, columns) };
+  const choice = choiceOf(rated, columns);
+  // Only now: a name that repeats another says what its column holds.
+  const names = distinctNames(columns.map(({ name }) => name));
+  const distinct = <T extends ColumnPlace>(column: T): T => ({
+    ...column,
+    name: names[column.index]!,
+  });
+  return { rated: rated.map(distinct), choice: "problem" in choice ? choice : distinct(choice) };
 }
 
 function choiceOf(

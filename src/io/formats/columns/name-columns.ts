@@ -17,7 +17,7 @@ export interface ColumnFlag {
 /**
  * Finds a column by name: an exact match, else ignoring surrounding spaces, else ignoring case and
  * quotes (csv-parse keeps those of `"IP" ,Note`), else without a leading `#`, else by position
- * (`column_2`) for unnamed columns.
+ * (`column_2`), for columns without a name or with that of an earlier one.
  */
 export function matchColumn(columns: readonly string[], wanted: string): ColumnPlace | null {
   const trimmed = wanted.trim();
@@ -26,10 +26,17 @@ export function matchColumn(columns: readonly string[], wanted: string): ColumnP
   if (index === -1) index = columns.findIndex((column) => column.trim() === trimmed);
   if (index === -1) index = columns.findIndex((column) => strip(column).toLowerCase() === lower);
   if (index === -1 && wanted.startsWith("#")) return matchColumn(columns, wanted.slice(1));
-  const isUnnamed = (name: string, at: number): boolean =>
-    name.trim() === "" && lower === positionalName(at);
-  if (index === -1) index = columns.findIndex(isUnnamed);
-  return index === -1 ? null : { name: columns[index]!, index };
+  if (index !== -1) return { name: columns[index]!, index };
+  index = distinctNames(columns).findIndex((name, at) => columnName({ name, index: at }) === lower);
+  return index === -1 ? null : { name: lower, index };
+}
+
+/** The names of columns: `column_N` for one with the name of an earlier one. */
+export function distinctNames(columns: readonly string[]): readonly string[] {
+  const names = columns.map((name) => name.trim());
+  return columns.map((name, index) =>
+    name.trim() !== "" && names.indexOf(name.trim()) < index ? positionalName(index) : name,
+  );
 }
 
 /** Whether a path takes the elements of a list: `ips[]`, `observables[].value`. */
@@ -47,9 +54,13 @@ export function warnOfDuplicateName(
   warnings: Warnings,
 ): void {
   const name = choice.name.trim();
-  if (columns.some((column, index) => index !== choice.index && column.trim() === name)) {
-    warnings.add(`several columns are named ${quoted(name)}; using the first`);
-  }
+  const others = distinctNames(columns).filter(
+    (_, index) => index !== choice.index && columns[index]!.trim() === name,
+  );
+  if (others.length === 0) return;
+  warnings.add(
+    `several columns are named ${quoted(name)}; using the first (the others: ${others.join(", ")})`,
+  );
 }
 
 export function unknownColumn(

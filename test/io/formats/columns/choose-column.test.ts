@@ -61,6 +61,7 @@ describe("chooseItemColumn", () => {
     ["addresses beside a few URLs", { ip: tenths(10), url: tenths(4, page, "") }, "ip by share"],
     ["none beside another kind in half of the rows", { ip: tenths(10), url: pages }, "several"],
     ["none of two columns of hashes", { sha256: hashes, md5: hashes }, "several"],
+    ["the position of a repeated name", { ip: words, "ip ": tenths(10) }, "column_2 by share"],
     ["hashes, if nothing can be looked up", { sha256: hashes, note: words }, "sha256 by share"],
   ])("takes %s", (_, cells, result) => {
     expect(chosen(cells)).toBe(result);

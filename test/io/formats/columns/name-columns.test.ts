@@ -23,6 +23,8 @@ it.each([
   ["a name with the # of a commented header", ["id", "ip"], "#id", 0],
   ["an unnamed column by its position", ["ip", " "], "column_2", 1],
   ["no named column by its position", ["ip", "note"], "column_2", undefined],
+  ["a column with the name of an earlier one by its position", ["ip", "n", "ip"], "column_3", 2],
+  ["a column with the name of another by its position", ["ip", "note", "ip"], "column_3", 2],
 ])("matchColumn takes %s", (_, columns, wanted, index) => {
   expect(matchColumn(columns, wanted)?.index).toBe(index);
 });
@@ -31,7 +33,7 @@ it("warnOfDuplicateName warns that the first of several columns is used", () => 
   const warnings = new Warnings();
   warnOfDuplicateName(["data ", "note", "data"], { name: "data ", index: 0 }, warnings);
   expect([...warnings.counts.keys()]).toEqual([
-    'several columns are named "data"; using the first',
+    'several columns are named "data"; using the first (the others: column_3)',
   ]);
 });
 
