@@ -140,8 +140,7 @@ function explain(error: unknown): readonly string[] {
   if (limit !== null) return [`repute: ${limit[0]}`, `  ${limit[1]}`];
   return [
     `repute: unexpected error: ${oneLine(messageOf(error))}`,
-    "  this is a bug in repute; please report it with these lines:",
-    ...stacksOf(error),
+    "  this is a bug in repute; please report it, with the line that --log-format json prints",
   ];
 }
 

@@ -62,11 +62,10 @@ test("a usage error says what is wrong, what to do and where to find help", () =
   );
 });
 
-test("reports an unexpected error as a bug, with the stacks of it and its cause", () => {
-  const error = new TypeError("x is undefined", { cause: new Error("inner") });
-  expect(errorText(error, "enrich")).toMatch(
-    /^repute: unexpected error: x is undefined\n {2}this is a bug in repute[^]*TypeError: x is undefined\n {4,}at [^]*Error: inner\n {4,}at /,
-  );
+test("reports an unexpected error as a bug, without a stack trace", () => {
+  const text = errorText(new TypeError("x is undefined"), "enrich");
+  expect(text).toMatch(/^repute: unexpected error: x is undefined\n {2}this is a bug in repute/);
+  expect(text).not.toContain("    at ");
 });
 
 test("prints the code of a failed request, as in JSON", () => {
