@@ -1,12 +1,6 @@
 import { z } from "zod";
 import { duration, option, rate, wholeNumber } from "../core/options.js";
 
-/** Delay of an answer, uniformly distributed between both ends. */
-interface Latency {
-  readonly minMs: number;
-  readonly maxMs: number;
-}
-
 /** Names of the mail blocklist member: in the specification, and in the deployed service. */
 const blocklistFields = ["serviceMailBlocklist", "abusixMailBlocklist"] as const;
 
@@ -55,9 +49,9 @@ export const serviceOptions = z.strictObject({
     description: "Name of the mail blocklist member. The deployed service uses abusixMailBlocklist",
     value: "NAME",
   }),
-  latency: option(latency().prefault("0ms"), {
+  latency: option(duration().prefault("0ms"), {
     common: true,
-    description: "Delay before each answer: 50ms, or a range such as 20ms-80ms",
+    description: "Delay before each answer, such as 50ms",
     value: "TIME",
   }),
   partialRate: shareOption("queries answered with 503 and a partial result, 0 to 1"),
@@ -82,19 +76,6 @@ export type ServiceSettings = z.output<typeof serviceOptions>;
 
 function shareOption(of: string) {
   return option(share().prefault(0), { description: `Share of ${of}`, value: "SHARE" });
-}
-
-/** One time, or a range of two. */
-function latency(): z.ZodType<Latency, Latency | string> {
-  const bounds = z.strictObject({ minMs: z.number().min(0), maxMs: z.number().min(0) });
-  return z.union([bounds, z.string()]).transform((value, context) => {
-    if (typeof value === "object") return value;
-    const ends = value.split("-").map((end) => duration().safeParse(end).data ?? Number.NaN);
-    const [minMs = Number.NaN, maxMs = minMs] = ends;
-    if (ends.length <= 2 && minMs <= maxMs) return { minMs, maxMs };
-    context.addIssue("must be a time such as 50ms, or a range such as 20ms-80ms");
-    return z.NEVER;
-  });
 }
 
 function share(): z.ZodType<number, number | string> {

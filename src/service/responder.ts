@@ -101,13 +101,13 @@ export class Responder {
     }
     const { fault, outcome } = this.#faults.answer(endpoint, subject, answer);
     if (fault !== "none") this.#stats.fault(fault);
-    const delayMs = this.#latency(endpoint, subject);
-    if (delayMs > 0) {
+    const { latency } = this.#settings;
+    if (latency > 0) {
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());
       const { signal } = this.#closing;
       await this.#clock
-        .sleep(delayMs, AbortSignal.any([signal, gone.signal]))
+        .sleep(latency, AbortSignal.any([signal, gone.signal]))
         .catch(() => undefined);
       if (gone.signal.aborted) return this.#stats.ended(endpoint, "aborted");
     }
@@ -124,13 +124,6 @@ export class Responder {
   /** Sends delayed answers at once, and makes each connection close with its answer. */
   close(): void {
     this.#closing.abort();
-  }
-
-  #latency(endpoint: EndpointName, subject: string): number {
-    const { latency, seed } = this.#settings;
-    const { minMs, maxMs } = latency;
-    const share = seededHash(seed, subject, endpoint.length) / 2 ** 32;
-    return minMs + share * (maxMs - minMs);
   }
 
   #end(reply: FastifyReply, endpoint: EndpointName, outcome: ServedOutcome): void {

@@ -1,8 +1,6 @@
 import type { Customer } from "../../client/api/calls.js";
-import { ServiceError } from "../../client/api/status-fault.js";
-import { FatalError } from "../../core/errors.js";
 import { opsCallGroups, askService } from "../services/services.js";
-import { type CommandCall, defineCommand, type SettingsOf, quotaCode } from "../command.js";
+import { defineCommand, quotaCode } from "../command.js";
 import { printRecords } from "../terminal/data-output.js";
 
 export const customersCommand = defineCommand({
@@ -19,30 +17,11 @@ export const customersCommand = defineCommand({
       "query the operations interface",
   },
   exitCodes: quotaCode,
-  run: listCustomers,
-});
-
-async function listCustomers(call: CommandCall<SettingsOf<typeof opsCallGroups>>): Promise<void> {
-  const { signal } = call.context;
-  let printed = 0;
-  async function* counted(customers: AsyncIterable<Customer>) {
-    for await (const customer of customers) {
-      yield customer;
-      printed++;
-    }
-  }
-  try {
-    await askService("ops", call, (client) =>
-      printRecords<Customer>(call, counted(client.customers({ signal })), [
+  run: (call) =>
+    askService("ops", call, (client) =>
+      printRecords<Customer>(call, client.customers({ signal: call.context.signal }), [
         ["customer", ({ customer_id }) => customer_id],
         ["tenant", ({ tenant_id }) => tenant_id ?? ""],
       ]),
-    );
-  } catch (error) {
-    if (printed === 0 || !(error instanceof ServiceError)) throw error;
-    throw new FatalError(error.code, error.message, {
-      cause: error,
-      hint: `the printed list (${printed} customers) may be incomplete`,
-    });
-  }
-}
+    ),
+});

@@ -17,6 +17,7 @@ import { recogniseItem } from "../../core/item/recognise.js";
 import { loadDriver } from "../../core/load-driver.js";
 import { programInfo } from "../../core/program.js";
 import { nestedFacts } from "../../core/row.js";
+import { escapedInJson } from "../../core/wording/printable.js";
 import { tlpFault } from "../../core/tlp.js";
 import { extractItems } from "../../jobs/extract/extract-items.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
@@ -56,46 +57,42 @@ export const mcpCommand = defineCommand({
 type Call = CommandCall<SettingsOf<typeof groups>>;
 
 async function serveTools(call: Call): Promise<void> {
-  const { signal } = call.context;
-  const { McpServer, StdioServerTransport } = await loadSdk();
-  const [stdin, stdout] = [call.context.stdin(), call.context.stdout];
   let requests = 0;
-  const counting = { onAttempt: () => void requests++ };
+  const left = (): number => call.settings.maxRequests - requests;
   await withServices(["intel"], call, ({ intel }) =>
-    withSession(
-      intel,
-      call,
-      async (session) => {
-        const { name, version } = programInfo();
-        const server = new McpServer({ name, version });
-        const left = (): number => call.settings.maxRequests - requests;
-        // One call at a time: each one knows how many requests are left.
-        const inTurn = pLimit(1);
-        for (const tool of toolsOf(session, call, left)) {
-          const { name: title, description, input, run } = tool;
-          const annotations = { readOnlyHint: true, openWorldHint: true };
-          server.registerTool(title, { description, inputSchema: input, annotations }, (args) =>
-            inTurn(() => answered(() => run(args))),
-          );
-        }
-        const ended = once(stdin, "end", { signal });
-        await server.connect(new StdioServerTransport(stdin, stdout));
-        try {
-          await raceAbort(ended, signal);
-          // What was read last is started in this turn of the event loop, and answered in that of its end.
-          await nextTurn();
-          await raceAbort(
-            inTurn(() => undefined),
-            signal,
-          );
-          await nextTurn();
-        } finally {
-          await server.close();
-        }
-      },
-      counting,
-    ),
+    withSession(intel, call, (session) => serveSession(session, call, left), {
+      onAttempt: () => void requests++,
+    }),
   );
+}
+
+async function serveSession(session: Session, call: Call, left: () => number): Promise<void> {
+  const { McpServer, StdioServerTransport } = await loadSdk();
+  const { stdin, stdout, signal } = call.context;
+  const server = new McpServer(programInfo());
+  // One call at a time: each one knows how many requests are left.
+  const inTurn = pLimit(1);
+  const annotations = { readOnlyHint: true, openWorldHint: true };
+  offerTools(session, call, left, (name, description, input, run) => {
+    const inputSchema: z.ZodRawShape = input;
+    server.registerTool(name, { description, inputSchema, annotations }, (args) =>
+      inTurn(() => answered(() => run(z.object(input).parse(args)))),
+    );
+  });
+  const ended = once(stdin(), "end", { signal });
+  await server.connect(new StdioServerTransport(stdin(), stdout));
+  try {
+    await raceAbort(ended, signal);
+    // What was read last is started in this turn of the event loop, and answered in that of its end.
+    await nextTurn();
+    await raceAbort(
+      inTurn(() => undefined),
+      signal,
+    );
+    await nextTurn();
+  } finally {
+    await server.close();
+  }
 }
 
 function loadSdk() {
@@ -135,40 +132,22 @@ function dataText(data: unknown): string {
     typeof value === "string" && value.length > longestText
       ? `${value.slice(0, longestText)}… (${value.length - longestText} characters more)`
       : value;
-  return JSON.stringify(data, shortened, 1).replaceAll(
-    /[\p{Cf}\p{Co}\p{Zl}\p{Zp}\u007f-\u009f]/gu,
-    (character) =>
-      Array.from({ length: character.length }, (_, at) => escaped(character.charCodeAt(at))).join(
-        "",
-      ),
-  );
+  const text = JSON.stringify(data, shortened, 1);
+  return text.replaceAll(/[\p{Cf}\p{Co}\p{Zl}\p{Zp}\u007f-\u009f]/gu, escapedInJson);
 }
 
-function escaped(unit: number): string {
-  return `\\u${unit.toString(16).padStart(4, "0")}`;
-}
-
-interface Tool {
-  readonly name: string;
-  readonly description: string;
-  readonly input: z.ZodRawShape;
-  readonly run: (args: Record<string, unknown>) => Promise<unknown>;
-}
-
-function tool<Shape extends z.ZodRawShape>(
+type Offer = <Shape extends z.ZodRawShape>(
   name: string,
   description: string,
   input: Shape,
   run: (args: z.output<z.ZodObject<Shape>>) => Promise<unknown>,
-): Tool {
-  return { name, description, input, run: (args) => run(z.object(input).parse(args)) };
-}
+) => void;
 
 const most = { items: 50, textCharacters: 1_000_000, extracted: 500, addresses: 100 };
 
 const tagName = z.string().min(1).describe("Name of the tag, <group>:<name>");
 
-function toolsOf(session: Session, call: Call, left: () => number): readonly Tool[] {
+function offerTools(session: Session, call: Call, left: () => number, offer: Offer): void {
   const { signal } = call.context;
   const client = async () => {
     if (left() < 1) throw spentError(call);
@@ -178,50 +157,48 @@ function toolsOf(session: Session, call: Call, left: () => number): readonly Too
     .string()
     .optional()
     .describe(`TLP mark of where the items come from; up to ${call.settings.maxTlp} they are sent`);
-  return [
-    tool(
-      "lookup_items",
-      "Looks up IP addresses, domains, URLs, SHA1 hashes, crypto wallets and e-mail addresses, defanged or not. Each answer has a status (complete, partial, invalid, unsupported, failed) and a verdict. The verdict none means that nothing is known, not that the item is safe; null means that it is unknown. A partial answer lacks the members in missing.",
-      {
-        items: z.array(z.string()).min(1).max(most.items),
-        ...(call.settings.maxTlp !== undefined && { tlp }),
-      },
-      (args) =>
-        lookUpAll(session, call, { ...(args as Omit<LookupArguments, "left">), left: left() }),
-    ),
-    tool(
-      "extract_items",
-      `Finds the items in a text, such as a report, a mail or a log, defanged or not; at most ${most.extracted}. Nothing is sent.`,
-      { text: z.string().max(most.textCharacters) },
-      ({ text }) => extract(text, signal),
-    ),
-    tool(
-      "describe_tag",
-      "Describes a tag that answers name.",
-      { name: tagName },
-      async ({ name }) => ({
-        name,
-        from_service: await (await client()).tag(name, { signal }),
-      }),
-    ),
-    tool(
-      "list_tag_addresses",
-      `Lists the first addresses behind a tag, at most ${most.addresses}, and how many there are.`,
-      { name: tagName, limit: z.int().min(1).max(most.addresses).default(most.addresses) },
-      async ({ name, limit }) => {
-        const page = await (await client()).tagIps(name, { signal, limit });
-        const withheld = await session.withheld();
-        const isHeld = (text: string): boolean => {
-          const { item } = recogniseItem(text, "ip");
-          if (item === null) return true;
-          return withheld.isListed(item) || (withheld.bogons === "local" && isReserved(item));
-        };
-        const addresses = page.entries.slice(0, limit).filter((text) => !isHeld(text));
-        const { total, lastUpdate } = page;
-        return { name, from_service: { total, lastUpdate, addresses } };
-      },
-    ),
-  ];
+  offer(
+    "lookup_items",
+    "Looks up IP addresses, domains, URLs, SHA1 hashes, crypto wallets and e-mail addresses, defanged or not. Each answer has a status (complete, partial, invalid, unsupported, failed) and a verdict. The verdict none means that nothing is known, not that the item is safe; null means that it is unknown. A partial answer lacks the members in missing.",
+    {
+      items: z.array(z.string()).min(1).max(most.items),
+      ...(call.settings.maxTlp !== undefined && { tlp }),
+    },
+    (args) =>
+      lookUpAll(session, call, { ...(args as Omit<LookupArguments, "left">), left: left() }),
+  );
+  offer(
+    "extract_items",
+    `Finds the items in a text, such as a report, a mail or a log, defanged or not; at most ${most.extracted}. Nothing is sent.`,
+    { text: z.string().max(most.textCharacters) },
+    ({ text }) => extract(text, signal),
+  );
+  offer(
+    "describe_tag",
+    "Describes a tag that answers name.",
+    { name: tagName },
+    async ({ name }) => ({
+      name,
+      from_service: await (await client()).tag(name, { signal }),
+    }),
+  );
+  offer(
+    "list_tag_addresses",
+    `Lists the first addresses behind a tag, at most ${most.addresses}, and how many there are.`,
+    { name: tagName, limit: z.int().min(1).max(most.addresses).default(most.addresses) },
+    async ({ name, limit }) => {
+      const page = await (await client()).tagIps(name, { signal, limit });
+      const withheld = await session.withheld();
+      const isHeld = (text: string): boolean => {
+        const { item } = recogniseItem(text, "ip");
+        if (item === null) return true;
+        return withheld.isListed(item) || (withheld.bogons === "local" && isReserved(item));
+      };
+      const addresses = page.entries.slice(0, limit).filter((text) => !isHeld(text));
+      const { total, lastUpdate } = page;
+      return { name, from_service: { total, lastUpdate, addresses } };
+    },
+  );
 }
 
 function spentError({ settings }: Call): EarlyEndError {

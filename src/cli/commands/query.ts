@@ -1,15 +1,8 @@
-import {
-  type FindingStatus,
-  findingStatuses,
-  type LookupEndpoint,
-  unasked,
-  type Finding,
-} from "../../core/finding.js";
+import { type LookupEndpoint, unasked, type Finding } from "../../core/finding.js";
 import { hasOtherWord } from "../../core/verdict.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import { inOrder } from "../../client/lookup/in-order.js";
 import { lookupOptions, openRequests } from "../../client/lookup/options.js";
-import type { Lookup } from "../../client/lookup/types.js";
 import { countedWarning, otherWords } from "../../jobs/enrich/counters.js";
 import { runOptions } from "../../jobs/enrich/options.js";
 import { MemoryStore } from "../../client/store/store.js";
@@ -113,11 +106,13 @@ async function runOneOff(
   const { context, settings } = call;
   const stop = new AbortController();
   const signal = AbortSignal.any([context.signal, stop.signal]);
-  const items = oneOffItems(call.operands, context, signal);
-  const counts = Object.fromEntries(findingStatuses.map((status) => [status, 0])) as Record<
-    FindingStatus,
-    number
-  >;
+  if (call.operands.length === 0 && context.stdin().isTTY === true) {
+    throw new UsageError("item_missing", "nothing to look up", {
+      hint: "name an item, or pipe items in, one per line",
+    });
+  }
+  const operands = call.operands.length === 0 ? ["-"] : call.operands;
+  const counts = { complete: 0, partial: 0, invalid: 0, unsupported: 0, failed: 0 };
   let hasNoItem = false;
   const lookAllUp = async (session: Session): Promise<void> => {
     const { lookup, address } = await session.lookup({
@@ -127,10 +122,21 @@ async function runOneOff(
       // A process signal aborts open requests; a fatal lookup only aborts those not yet sent.
       requests: context.signal,
     });
-    const work = answerWith(lookup, signal, stop);
+    const work = async (text: string): Promise<AnsweredItem> => {
+      const { item, reason } = recogniseItem(text);
+      if (item === null) return { text, item, finding: unasked("unsupported", reason) };
+      return lookup(item, { signal }).then(
+        (finding) => ({ text, item, finding }),
+        (error: unknown) => {
+          stop.abort(error);
+          throw error;
+        },
+      );
+    };
     let others = 0;
     async function* answers(): AsyncGenerator<AnsweredItem, void, undefined> {
       // In the order of the items: each once it and all before it are answered.
+      const items = itemsOf(operands, context, signal);
       for await (const answer of inOrder(items, work, openRequests(settings) * 2)) {
         counts[answer.finding.status]++;
         const { item, finding } = answer;
@@ -152,67 +158,24 @@ async function runOneOff(
   return code === exitCodes.done && hasNoItem && countsItems ? exitCodes.rowsFailed : code;
 }
 
-function answerWith(
-  lookup: Lookup,
-  signal: AbortSignal,
-  stop: AbortController,
-): (text: string) => Promise<AnsweredItem> {
-  return async (text) => {
-    const { item, reason } = recogniseItem(text);
-    if (item === null) return { text, item, finding: unasked("unsupported", reason) };
-    try {
-      return { text, item, finding: await lookup(item, { signal }) };
-    } catch (error) {
-      stop.abort(error);
-      throw error;
-    }
-  };
-}
-
-/**
- * The items to look up. `-`, or no operand with piped stdin, reads lines from stdin; blank lines and
- * `#` comments are skipped.
- *
- * @throws UsageError if there are none
- */
-function oneOffItems(
+/** The items that operands name: `-` stands for the lines of stdin, without blank lines and `#` comments. */
+async function* itemsOf(
   operands: readonly string[],
-  context: CliContext,
-  signal: AbortSignal,
-): AsyncIterable<string> {
-  if (operands.length === 0 && context.stdin().isTTY === true) {
-    throw new UsageError("item_missing", "nothing to look up", {
-      hint: "name an item, or pipe items in, one per line",
-    });
-  }
-  return readItems(operands.length === 0 ? ["-"] : operands, context, signal);
-}
-
-async function* readItems(
-  operands: readonly string[],
-  context: CliContext,
+  { stdin }: CliContext,
   signal: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
   for (const operand of operands) {
-    if (operand === "-") yield* stdinLines(context, signal);
-    else yield operand;
+    if (operand !== "-") {
+      yield operand;
+      continue;
+    }
+    const crlfDelay = Number.POSITIVE_INFINITY;
+    for await (const line of createInterface({ input: stdin(), crlfDelay, signal })) {
+      const text = line.trim();
+      if (text !== "" && !text.startsWith("#")) yield text;
+    }
+    signal.throwIfAborted();
   }
-}
-
-async function* stdinLines(
-  context: CliContext,
-  signal: AbortSignal,
-): AsyncGenerator<string, void, undefined> {
-  const lines = createInterface({
-    input: context.stdin(),
-    crlfDelay: Number.POSITIVE_INFINITY,
-    signal,
-  });
-  for await (const line of lines) {
-    const text = line.trim();
-    if (text !== "" && !text.startsWith("#")) yield text;
-  }
-  signal.throwIfAborted();
 }
 
 export interface AnsweredItem {

@@ -87,42 +87,28 @@ function fieldsOf(now: RunProgress, measure: (now: RunProgress) => Speed): LogFi
 
 /**
  * The progress of a run in one line of at most `width - 1` characters, since some terminals wrap a
- * full line. On a narrow terminal the least important parts are dropped.
- *
- * @param width infinite for all parts and no bar, as for a log
+ * full line. The most important parts come first; the last ones are dropped where there is no room.
  */
 export function progressLine(progress: RunProgress, speed: Speed, width: number): string {
-  const { statuses, verdicts } = progress;
-  const { share } = speed;
-  // In order; the most important part has rank 1.
+  const { statuses, verdicts, rowsWritten } = progress;
+  const { secondsLeft, requestsPerSecond, rowsPerSecond } = speed;
   const parts = [
-    {
-      rank: 5,
-      text: share === null || width === Number.POSITIVE_INFINITY ? "" : bar(share, width),
-    },
-    { rank: 2, text: shareText(speed) },
-    { rank: 1, text: counted(progress.rowsWritten, "row") },
-    { rank: 3, text: leftText(speed) },
-    { rank: 4, text: throttlingOf(progress, speed) },
-    { rank: 6, text: some(statuses.failed, "failed") },
-    { rank: 7, text: some(verdicts.malicious, "malicious") },
-    { rank: 8, text: some(verdicts.suspicious, "suspicious") },
-    { rank: 10, text: some(verdicts.listed, "listed") },
-    { rank: 11, text: some(statuses.partial, "partial") },
-    { rank: 12, text: some(statuses.invalid, "invalid") },
-    { rank: 13, text: some(statuses.unsupported, "unsupported") },
-    { rank: 9, text: `${formatSpeed(speed.requestsPerSecond)} requests/s` },
-    { rank: 14, text: `${formatSpeed(speed.rowsPerSecond)} rows/s` },
-  ].filter((part) => part.text !== "");
-  while (parts.length > 1 && joined(parts).length > width - 1) {
-    const ranks = parts.map((part) => part.rank);
-    parts.splice(ranks.indexOf(Math.max(...ranks)), 1);
-  }
-  return joined(parts).slice(0, Math.max(0, width - 1));
-}
-
-function leftText({ secondsLeft }: Speed): string {
-  return secondsLeft === null ? "" : `${formatSeconds(Math.round(secondsLeft))} left`;
+    counted(rowsWritten, "row"),
+    shareText(speed),
+    secondsLeft === null ? "" : `${formatSeconds(Math.round(secondsLeft))} left`,
+    throttlingOf(progress, speed),
+    some(statuses.failed, "failed"),
+    some(verdicts.malicious, "malicious"),
+    some(verdicts.suspicious, "suspicious"),
+    `${formatSpeed(requestsPerSecond)} requests/s`,
+    some(verdicts.listed, "listed"),
+    some(statuses.partial, "partial"),
+    some(statuses.invalid, "invalid"),
+    some(statuses.unsupported, "unsupported"),
+    `${formatSpeed(rowsPerSecond)} rows/s`,
+  ].filter((text) => text !== "");
+  while (parts.length > 1 && parts.join("  ").length > width - 1) parts.pop();
+  return parts.join("  ").slice(0, Math.max(0, width - 1));
 }
 
 /** The part of requests that the service throttles, and when the run asks again. */
@@ -154,18 +140,8 @@ export function percentOf(share: number): number {
   return Math.floor(share * 100);
 }
 
-function joined(parts: readonly { readonly text: string }[]): string {
-  return parts.map((part) => part.text).join("  ");
-}
-
 function some(count: number, name: string): string {
   return count === 0 ? "" : `${formatCount(count)} ${name}`;
-}
-
-function bar(share: number, width: number): string {
-  const cells = width < 100 ? 10 : 20;
-  const full = Math.floor(share * cells);
-  return "█".repeat(full) + "░".repeat(cells - full);
 }
 
 export interface Speed {

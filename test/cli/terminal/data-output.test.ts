@@ -43,13 +43,13 @@ test("prints each field with its path, a list of plain values on one line", asyn
   const s = { data: { Name: "Ada", "Start date": "2024" } };
   const record = { id: 7, s, on: false, none: null, ips: ["a", "b"], refs: [{ url: "c" }] };
   expect(await shown(record)).toEqual([
-    "id                    7",
-    "s.data.Name           Ada",
-    's.data["Start date"]  2024',
-    "on                    false",
+    "id                 7",
+    "s.data.Name        Ada",
+    "s.data.Start date  2024",
+    "on                 false",
     "none",
-    "ips                   a, b",
-    "refs[0].url           c",
+    "ips                a, b",
+    "refs[0].url        c",
   ]);
 });
 

@@ -109,7 +109,7 @@ describe("an interrupted run", () => {
     );
     await Promise.race([tenthRequest, result]);
     child.kill("SIGUSR1");
-    await waitFor("stderr", /^repute: \d+% done  \d+ rows? .*requests\/s.*\n/);
+    await waitFor("stderr", /^repute: \d+ rows?  \d+% done .*requests\/s.*\n/);
     expect(child.exitCode).toBeNull();
     child.kill("SIGTERM");
     expect((await result).stderr).not.toContain("Debugger");
