@@ -89,6 +89,17 @@ export const fileSchema = z
   .strictObject(new FileShape())
   .extend({ ...ofSource, ...ofRun, ...ofSink });
 
+const path = z.string().min(1);
+
+/** What `enrichFile` reads from and writes to. */
+export const endsSchema = z.strictObject({
+  input: z.union(
+    [path, z.array(path).min(1), having("pipe", "")],
+    "must be a path, a list of paths or a readable stream",
+  ),
+  output: z.union([path, having("write", "")], "must be a path or a writable stream"),
+});
+
 /**
  * How `enrichFile` reads, runs and writes: the flags of `repute enrich`, with the same meaning and
  * default. What is asked, and how fast, is the client's.

@@ -23,6 +23,7 @@ import {
   type ReputeOptions,
   type TagListOptions,
   type WebhookCall,
+  endsSchema,
   fileSchema,
   lookupSchema,
 } from "./options.js";
@@ -267,7 +268,7 @@ async function enrichFile(
     onNotice,
     ...file
   } = checkedOptions("enrichFile()", fileSchema, options);
-  checkEnds(input, output);
+  checkedOptions("enrichFile()", endsSchema, { input, output });
   const [session, { enrich }] = await Promise.all([
     services.session("intel"),
     import("../jobs/enrich/execute.js"),
@@ -305,35 +306,9 @@ async function runInput(
   onNotice: (message: string) => void,
   onWarning: (message: string) => void,
 ): Promise<RunInput> {
-  const names = typeof input === "string" ? [input] : input;
-  if (!isList(names)) return { stream: names, name: "the stream" };
-  if (names.length === 0) {
-    throw new UsageError("input_missing", "enrichFile(): the list of inputs is empty", {
-      hint: "name at least one file",
-    });
-  }
+  if (typeof input === "object" && "pipe" in input) return { stream: input, name: "the stream" };
+  const names = [input].flat();
   const { inputNamed } = await import("../jobs/enrich/choose-inputs.js");
   const stdin = () => ({ stream: process.stdin, name: "stdin" });
   return inputNamed(names, stdin, settings, { onNotice, onWarning });
-}
-
-function isList(input: readonly string[] | Readable): input is readonly string[] {
-  return Array.isArray(input);
-}
-
-/** @throws UsageError `invalid_setting` for what is neither a path nor a stream */
-function checkEnds(input: unknown, output: unknown): void {
-  const isPath = (value: unknown): boolean => typeof value === "string" && value !== "";
-  const isInput = [input].flat().every(isPath) || isStream(input, "pipe");
-  if (isInput && (isPath(output) || isStream(output, "write"))) return;
-  const [name, kind] = isInput ? ["output", "writable"] : ["input", "readable"];
-  throw new UsageError(
-    "invalid_setting",
-    `enrichFile(): the ${name} must be a path or a ${kind} stream`,
-    { hint: 'for example enrichFile("in.csv", "out.csv")' },
-  );
-}
-
-function isStream(value: unknown, method: "pipe" | "write"): boolean {
-  return typeof value === "object" && value !== null && method in value;
 }

@@ -204,7 +204,7 @@ function unknownOption(key: string, schema: z.ZodObject): string {
 }
 
 /** Keys and addresses, which may hold one, are never shown. */
-const hidden = /key|token|url|^workers$/i;
+const hidden = /key|token|url|^(?:workers|input|output)$/i;
 
 function got(key: string, value: unknown, issue: z.core.$ZodIssue): string {
   if (hidden.test(key)) return "";

@@ -74,7 +74,7 @@ it("enriches a list of files, or a folder, as one input", async () => {
     await writeFile(join(inputs, "notes.md"), "");
   }
   expect(notices).toContain(`skipping notes.md in ${inputs}: not a file of a known format`);
-  await expect(client().enrichFile([], out)).rejects.toMatchObject({ code: "input_missing" });
+  await expect(client().enrichFile([], out)).rejects.toMatchObject({ code: "invalid_setting" });
 });
 
 it("tells results apart by status", async () => {
@@ -157,9 +157,9 @@ it("reads and writes streams", async () => {
 });
 
 it.each([
-  [undefined, "out.csv", "the input must be a path or a readable stream"],
-  [["in.csv", 7], "out.csv", "the input must be a path or a readable stream"],
-  ["in.csv", undefined, "the output must be a path or a writable stream"],
+  [undefined, "out.csv", "input must be a path, a list of paths or a readable stream"],
+  [["in.csv", 7], "out.csv", "input must be a path, a list of paths or a readable stream"],
+  ["in.csv", undefined, "output must be a path or a writable stream"],
 ])("refuses the ends %o and %o of a run", async (input, output, message) => {
   const run = client().enrichFile(input as string, output as string);
   await expect(run).rejects.toThrow(`enrichFile(): ${message}`);

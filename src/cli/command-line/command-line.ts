@@ -18,14 +18,12 @@ import { parseArguments, readLine, type TypedLine } from "./parse-arguments.js";
 import { readSettings } from "./config-file.js";
 import { complete } from "./program.js";
 
-interface Ending {
-  readonly code: number;
-  /** Steps to run right before the process exits, in this order. */
-  readonly lastSteps: readonly (() => void)[];
-}
-
-/** Runs the command line of this process, prints errors, and returns how to exit. */
-export async function runCommandLine(args: readonly string[]): Promise<Ending> {
+/**
+ * Runs the command line of this process and prints errors.
+ *
+ * @returns the exit code, and steps to run right before the process exits, in this order
+ */
+export async function runCommandLine(args: readonly string[]) {
   const reporter = new Reporter(process.stderr);
   let endNow = (_code: number, _error: unknown): void => undefined;
   process.on("uncaughtException", (error) => {
@@ -59,25 +57,16 @@ export async function runCommandLine(args: readonly string[]): Promise<Ending> {
       stdoutFault: () => stdout.fault(),
       onWatch: (end) => (endNow = end),
     });
-    return { code: await codeOnceWritten(code, stdout, args, reporter), lastSteps };
+    if (code !== exitCodes.done && code !== exitCodes.rowsFailed) return { code, lastSteps };
+    // A full disk shows only once stdout has what was printed last.
+    await written(process.stdout);
+    const fault = stdout.fault();
+    if (fault === null || fault instanceof OutputClosedError) return { code, lastSteps };
+    printError(fault, args, reporter);
+    return { code: exitCodeOfError(fault), lastSteps };
   } finally {
     (stdin as NodeJS.ReadStream | null)?.destroy();
   }
-}
-
-/** The exit code, once stdout has what was printed last: a full disk shows only then. */
-async function codeOnceWritten(
-  code: number,
-  stdout: { readonly fault: () => Error | null },
-  args: readonly string[],
-  reporter: Reporter,
-): Promise<number> {
-  if (code !== exitCodes.done && code !== exitCodes.rowsFailed) return code;
-  await written(process.stdout);
-  const fault = stdout.fault();
-  if (fault === null || fault instanceof OutputClosedError) return code;
-  printError(fault, args, reporter);
-  return exitCodeOfError(fault);
 }
 
 /** Resolves once the stream is flushed or its reader has closed it. */
@@ -134,18 +123,19 @@ export function abortOnBrokenOutput(
 
 const widestHelp = 100;
 
-interface EndOptions {
-  /** The fault of stdout, which may show only after the command has returned. */
-  readonly stdoutFault?: () => Error | null;
-  /** Receives a function that reports the end at once, for a process that has to exit. */
-  readonly onWatch?: (endNow: (code: number, error: unknown) => void) => void;
-}
-
-/** Runs the command line, prints its error, reports its end, and resolves to the exit code. */
+/**
+ * Runs the command line, prints its error, reports its end, and resolves to the exit code.
+ *
+ * @param process `stdoutFault` tells of a fault that may show only after the command has returned;
+ *   `onWatch` receives what reports the end at once, for a process that has to exit
+ */
 export async function runToEnd(
   args: readonly string[],
   context: CliContext,
-  { stdoutFault = () => null, onWatch }: EndOptions = {},
+  process: {
+    readonly stdoutFault?: () => Error | null;
+    readonly onWatch?: (endNow: (code: number, error: unknown) => void) => void;
+  } = {},
 ): Promise<number> {
   if (args[0] === completionFlag) {
     context.stdout.write(await complete(args.slice(1)));
@@ -153,12 +143,12 @@ export async function runToEnd(
   }
   const line = await readLine(args);
   const watch = openWatch(line, context);
-  if (watch !== null) onWatch?.((code, error) => watch.endNow(code, error));
+  if (watch !== null) process.onWatch?.((code, error) => watch.endNow(code, error));
   let error: unknown = null;
   let code: number;
   try {
     code = await runLine(line, context, watch);
-    error = stdoutFault();
+    error = process.stdoutFault?.() ?? null;
   } catch (caught) {
     code = 0;
     error = withOwnCommand(caught, args);

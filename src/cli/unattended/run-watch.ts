@@ -110,10 +110,7 @@ export class RunWatch {
   }
 
   /** Sums the run up and writes its last metrics. */
-  #measure(
-    code: number,
-    error: unknown,
-  ): { readonly record: AnyRecord; readonly ending: RunEnding } {
+  #measure(code: number, error: unknown) {
     const ending = this.#ending(code, error);
     const record = this.#summary(ending, error);
     const ended = { code, reason: ending.exit_reason };
@@ -171,10 +168,8 @@ export class RunWatch {
   #ending(code: number, error: unknown): RunEnding {
     if (error !== null) return endingOfError(error, this.isKept());
     const known = this.#final as Partial<RunEnding> | null;
-    if (known?.exit_code === code && known.exit_reason !== undefined) {
-      return { exit_reason: known.exit_reason, exit_code: code, resumable: false };
-    }
-    const exit_reason = code === exitCodes.done ? "done" : "rows_failed";
+    const reason = known?.exit_code === code ? known.exit_reason : undefined;
+    const exit_reason = reason ?? (code === exitCodes.done ? "done" : "rows_failed");
     return { exit_reason, exit_code: code, resumable: false };
   }
 

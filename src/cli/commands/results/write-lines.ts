@@ -5,7 +5,7 @@ import { raceAbort } from "../../../core/abort.js";
 import { UsageError } from "../../../core/errors.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import type { Output } from "../../../io/output/output.js";
-import { openFileDestination, removePart, renamePart } from "../../../io/output/part-file.js";
+import { removePart, renamePart, writePart } from "../../../io/output/part-file.js";
 import { checkFolder, keepInputs } from "../../../io/output/check-paths.js";
 import type { CliContext } from "../../terminal/cli-context.js";
 import { writeOut } from "../../terminal/data-output.js";
@@ -77,16 +77,15 @@ async function writeFile(
   const facts = await stat(path).catch(() => null);
   if (facts?.isFIFO() === true || facts?.isCharacterDevice() === true)
     return writeThrough(path, lines, signal);
-  const file = await openFileDestination(path, null);
   try {
-    for (const block of joined(lines)) {
-      signal?.throwIfAborted();
-      await file.write(Buffer.from(block));
-    }
-    await file.close();
+    await writePart(path, async (file) => {
+      for (const block of joined(lines)) {
+        signal?.throwIfAborted();
+        await file.write(Buffer.from(block));
+      }
+    });
     await renamePart(path);
   } catch (error) {
-    await file.abandon();
     await removePart(path);
     throw error;
   }

@@ -224,7 +224,9 @@ export function exitCodeOfManifest(
     ...(settings.report === undefined ? [] : ["no report was made"]),
     ...(settings.tagIps === undefined ? [] : ["no tag lists were exported"]),
   ].map((text) => `; ${text}`);
-  const message = `${what}${broken}${kept(manifest, named)}${unmade.join("")}`;
+  const { path } = manifest.output;
+  const kept = path === null ? "" : `; the rows are in ${path}, not in ${named.output.name}`;
+  const message = `${what}${broken}${kept}${unmade.join("")}`;
   throw new FatalError(exit_reason, message, { hint: hintFor(manifest, named) });
 }
 
@@ -257,11 +259,6 @@ const refusalText: Readonly<
     return `the input has ${input.rows === 0 ? "no rows" : `only ${counted(input.rows, "row")}`}${before} (--min-rows ${limit})`;
   },
 };
-
-function kept({ output }: Manifest, settings: LimitSettings): string {
-  if (output.path === null) return "";
-  return `; the rows are in ${output.path}, not in ${settings.output.name}`;
-}
 
 function hintFor(manifest: Manifest, { output: target, prefix }: LimitSettings): string {
   const { exit_reason, output } = manifest;
