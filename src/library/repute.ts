@@ -8,7 +8,7 @@ import type {
   TagSummary,
 } from "../client/api/calls.js";
 import type { CallOptions } from "../client/api/types.js";
-import { ReputeError, UsageError } from "../core/errors.js";
+import { ReputeError } from "../core/errors.js";
 import { openRequests } from "../client/lookup/options.js";
 import { inOrder } from "../client/lookup/in-order.js";
 import type { Manifest } from "../core/manifest.js";
