@@ -9,7 +9,7 @@ import { type CommandCall, defineCommand, quotaCode, type SettingsOf } from "../
 import { printRecords, showRecord, wantsLines, writeOut } from "../../terminal/data-output.js";
 import { printable } from "../../../core/wording/printable.js";
 import { formatCount } from "../../../core/wording/quantity.js";
-import { AddressPages, sizeOf } from "../../../jobs/tags/address-list.js";
+import { type Address, sortAddresses } from "../../../jobs/tags/address-list.js";
 import { TagExportError } from "../../../jobs/tags/types.js";
 import { assertTag, checkedEntries } from "../../../jobs/tags/read-tag.js";
 
@@ -122,12 +122,12 @@ async function* wholeList(
   name: string,
   signal: AbortSignal,
 ): AsyncGenerator<TagIps, void, undefined> {
-  const read = new AddressPages();
+  const read: Address[] = [];
   let entries = 0;
   let total = 0;
   try {
     for await (const page of client.iterateTagIps(name, { signal })) {
-      read.add(checkedEntries(name, page, entries));
+      for (const address of checkedEntries(name, page, entries)) read.push(address);
       yield page;
       entries += page.entries.length;
       total = page.total;
@@ -144,7 +144,7 @@ async function* wholeList(
       { hint: again },
     );
   }
-  const distinct = sizeOf(read.list());
+  const distinct = sortAddresses(read).length;
   if (distinct === entries) return;
   throw new FatalError(
     "count_mismatch",
