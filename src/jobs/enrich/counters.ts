@@ -26,36 +26,31 @@ export function mostFrequentFirst(counts: Counts): Record<string, number> {
 /** Rows that each exclusion list of a run held back. */
 export class ExclusionCounts {
   /** By the message of their rows. */
-  readonly #lists = new Map<string, ExclusionRecord>();
+  readonly #lists: Map<string, ExclusionRecord & { rows: number }>;
 
   constructor(lists: readonly ExclusionRecord[] = []) {
-    for (const list of lists) this.#count(list);
+    this.#lists = new Map(lists.map((list) => [excludedMessage(list.path), { ...list }]));
   }
 
   /** Names the lists of the run. Those that are counted already, however spelled, keep their counts. */
   name(lists: readonly ExclusionList[]): void {
     for (const { path, entries, sha256 } of lists) {
-      const counted = [...this.#lists].find(([, list]) => resolve(list.path) === resolve(path));
-      if (counted !== undefined) this.#lists.delete(counted[0]);
-      this.#count({ path, entries, sha256, rows: counted?.[1].rows ?? 0 });
+      const known = [...this.#lists].find(([, list]) => resolve(list.path) === resolve(path));
+      if (known !== undefined) this.#lists.delete(known[0]);
+      const rows = known?.[1].rows ?? 0;
+      this.#lists.set(excludedMessage(path), { path, entries, sha256, rows });
     }
   }
 
   /** Counts a row that a list held back, now or in the run that is retried. */
   row(message: string): void {
     const list = this.#lists.get(message);
-    if (list !== undefined) this.#count({ ...list, rows: 1 });
+    if (list !== undefined) list.rows++;
   }
 
   /** In the order of the lists; nothing for a run without any. */
   snapshot(): { readonly exclusions?: readonly ExclusionRecord[] } {
-    return this.#lists.size === 0 ? {} : { exclusions: [...this.#lists.values()] };
-  }
-
-  #count(list: ExclusionRecord): void {
-    const message = excludedMessage(list.path);
-    const rows = list.rows + (this.#lists.get(message)?.rows ?? 0);
-    this.#lists.set(message, { ...list, rows });
+    return this.#lists.size === 0 ? {} : { exclusions: structuredClone([...this.#lists.values()]) };
   }
 }
 

@@ -119,7 +119,7 @@ async function openRunJournal(
       tally.hasMadeUp(outline.madeUp);
     }
   }
-  if (isTakeOver) tally.facts = { ...tally.facts, took_over: tookOver };
+  if (isTakeOver) tally.facts.took_over = tookOver;
   database.mustHave(before?.answers.last ?? 0);
   if (taken !== undefined && isTakeOver) {
     job.onNotice?.(`took over ${counted(tookOver, "answer")} of the interrupted run`);

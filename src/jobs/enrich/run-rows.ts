@@ -53,9 +53,7 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       saving = checkpointer;
       const { before, source, tally } = run;
       // A run that continues may have published already: it would take itself for the earlier one.
-      if (before === null) {
-        tally.facts = { ...tally.facts, earlier_rows: await earlierRows(run.target, run.checked) };
-      }
+      if (before === null) tally.facts.earlier_rows = await earlierRows(run.target, run.checked);
       // Without a checkpoint, answers are those of an earlier run.
       await checkpointer.save();
       const { limit, minRows } = job.settings.run;

@@ -1,6 +1,7 @@
 import { type LeftOutCounts, madeUpOf, type Manifest } from "../../core/manifest.js";
 import { hasOtherTime } from "../../core/columns.js";
 import {
+  type FindingSource,
   findingSources,
   type MadeUp,
   countedVerdicts,
@@ -11,7 +12,7 @@ import {
   type LookupRecord,
 } from "../../core/finding.js";
 import { hasOtherWord, verdictOf } from "../../core/verdict.js";
-import { itemKinds } from "../../core/item/item.js";
+import { type ItemKind, itemKinds } from "../../core/item/item.js";
 import {
   type EnrichedRow,
   type LeftOutReason,
@@ -48,24 +49,23 @@ class RequestTally {
   /** Requests that were answered with 429. */
   throttled = 0;
   protected readonly drift: Counts = new Map();
+  /** By endpoint. */
   readonly #requests = new Map<string, Counts>();
-  readonly #journalled = new Map<string, Counts>();
+  /** Those that are not in the journal, or not yet. */
+  readonly #open = new Map<string, Counts>();
   #unjournalled: RequestSnapshot["unjournalled"];
 
   constructor(unjournalled: RequestSnapshot["unjournalled"] = {}) {
     this.#unjournalled = unjournalled;
     for (const [endpoint, outcomes] of Object.entries(unjournalled)) {
-      this.requestsTo(endpoint, outcomes);
+      for (const [outcome, n] of Object.entries(outcomes)) this.request(endpoint, outcome, n);
     }
-  }
-
-  requestsTo(endpoint: string, outcomes: Readonly<Record<string, number>>): void {
-    for (const [outcome, n] of Object.entries(outcomes)) this.request(endpoint, outcome, n);
   }
 
   /** Counts a finished request by HTTP status or transport fault code. */
   request(endpoint: string, outcome: string, n = 1): void {
     addCount(outcomesOf(this.#requests, endpoint), outcome, n);
+    addCount(outcomesOf(this.#open, endpoint), outcome, n);
     this.requestTotal += n;
     // Called for every request, so test only until the first answer: a number is an HTTP status.
     if (!this.answered) this.answered = /^\d+$/.test(outcome);
@@ -75,7 +75,7 @@ class RequestTally {
   /** Counts a record that is written to the journal, or replayed from it. */
   journalled(endpoint: string, { origin, drift }: Pick<LookupRecord, "origin" | "drift">): void {
     for (const outcome of origin?.outcomes ?? []) {
-      addCount(outcomesOf(this.#journalled, endpoint), outcome);
+      addCount(outcomesOf(this.#open, endpoint), outcome, -1);
     }
     for (const value of drift) addCount(this.drift, value);
   }
@@ -84,14 +84,11 @@ class RequestTally {
    * Call once every lookup has ended: requests that are not in the journal by now never will be.
    */
   settle(): void {
-    const rest: Record<string, Record<string, number>> = {};
-    for (const [endpoint, outcomes] of this.#requests) {
-      for (const [outcome, n] of outcomes) {
-        const missing = n - (this.#journalled.get(endpoint)?.get(outcome) ?? 0);
-        if (missing > 0) (rest[endpoint] ??= {})[outcome] = missing;
-      }
-    }
-    this.#unjournalled = rest;
+    const open = Array.from(this.#open, ([endpoint, outcomes]) => {
+      const left = [...outcomes].filter(([, n]) => n > 0);
+      return [endpoint, Object.fromEntries(left)] as const;
+    });
+    this.#unjournalled = Object.fromEntries(open);
   }
 
   protected requestCounts(): RequestSnapshot {
@@ -124,12 +121,10 @@ const named = ["unsupported", "errors", "tags", "warnings"] as const;
 
 type Named = Record<(typeof named)[number], Counts>;
 
-function namedCounts(of: (name: keyof Named) => Counts): Named {
-  return Object.fromEntries(named.map((name) => [name, of(name)])) as Named;
-}
-
 /** What a run knows at most once; absent until then. */
-type RunFacts = Pick<Manifest, "retried" | "took_over" | "earlier_rows" | "first_broken">;
+type RunFacts = {
+  -readonly [Name in "retried" | "took_over" | "earlier_rows" | "first_broken"]?: Manifest[Name];
+};
 
 /** The facts in a fixed order, in which a manifest has them. */
 function factsIn({ took_over, earlier_rows, first_broken, retried }: RunFacts): RunFacts {
@@ -161,56 +156,53 @@ export interface TallySnapshot
 }
 
 /** The counts of a run whose rows are written again. */
-export function withoutRows({ unjournalled, took_over, ...run }: TallySnapshot): TallySnapshot {
+export function withoutRows({ unjournalled, took_over, synthetic, sample }: TallySnapshot) {
+  const kept = { unjournalled, took_over, synthetic, sample };
+  return new Tally(kept).snapshot();
+}
+
+type OutcomeCounts = ReturnType<typeof outcomeCounts>;
+
+function outcomeCounts(from?: Partial<Pick<TallySnapshot, "statuses" | "verdicts">>) {
   return {
-    ...new Tally().snapshot(),
-    unjournalled,
-    ...(took_over === undefined ? {} : { took_over }),
-    ...madeUpMembers(madeUpOf(run)),
+    statuses: { ...zeros(findingStatuses), ...from?.statuses },
+    verdicts: { ...zeros(countedVerdicts), ...from?.verdicts },
   };
 }
 
 /** Counts rows as they are written and requests as they end. */
 export class Tally extends RequestTally {
-  rows = 0;
-  readonly statuses = zeros(findingStatuses);
-  readonly verdicts = zeros(countedVerdicts);
+  rows: number;
+  readonly statuses: OutcomeCounts["statuses"];
+  readonly verdicts: OutcomeCounts["verdicts"];
   readonly exclusions: ExclusionCounts;
   readonly elsewhere: Elsewhere;
-  facts = factsIn({});
+  readonly facts: RunFacts;
   /** How its answers are made up; undefined if they are those of a real service. */
   #madeUp: MadeUp | undefined;
   /** Rows that are counted and not written. */
-  readonly #leftOut = {
-    reasons: zeros(leftOutReasons),
-    statuses: zeros(findingStatuses),
-    verdicts: zeros(countedVerdicts),
-  };
-  readonly #kinds = zeros(itemKinds);
-  readonly #sources = zeros(findingSources);
+  readonly #leftOut: Record<LeftOutReason, number> & OutcomeCounts;
+  readonly #kinds: Record<ItemKind, number>;
+  readonly #sources: Record<FindingSource, number>;
   readonly #named: Named;
   readonly #warnedRows: Counts;
 
   /** @param from the counts of the run so far. Its journal has the other requests, and the drift */
-  constructor(from?: TallySnapshot) {
-    super(from?.unjournalled);
-    this.exclusions = new ExclusionCounts(from?.exclusions);
+  constructor(from: Partial<TallySnapshot> = {}) {
+    super(from.unjournalled);
+    this.rows = from.rows ?? 0;
+    ({ statuses: this.statuses, verdicts: this.verdicts } = outcomeCounts(from));
+    this.exclusions = new ExclusionCounts(from.exclusions);
     this.elsewhere = new Elsewhere(from);
-    this.#named = namedCounts((name) => new Map(Object.entries(from?.[name] ?? {})));
-    this.#warnedRows = new Map(Object.entries(from?.warned_rows ?? {}));
-    if (from === undefined) return;
-    const { rows, left_out } = from;
-    this.rows = rows;
     this.facts = factsIn(from);
     this.#madeUp = madeUpOf(from);
-    Object.assign(this.statuses, from.statuses);
-    Object.assign(this.verdicts, from.verdicts);
-    Object.assign(this.#kinds, from.kinds);
-    Object.assign(this.#sources, from.sources);
-    const { statuses, verdicts, ...reasons } = left_out;
-    Object.assign(this.#leftOut.reasons, reasons);
-    Object.assign(this.#leftOut.statuses, statuses);
-    Object.assign(this.#leftOut.verdicts, verdicts);
+    this.#leftOut = { ...zeros(leftOutReasons), ...from.left_out, ...outcomeCounts(from.left_out) };
+    this.#kinds = { ...zeros(itemKinds), ...from.kinds };
+    this.#sources = { ...zeros(findingSources), ...from.sources };
+    this.#named = Object.fromEntries(
+      named.map((name) => [name, new Map(Object.entries(from[name] ?? {}))]),
+    ) as Named;
+    this.#warnedRows = new Map(Object.entries(from.warned_rows ?? {}));
   }
 
   /** Counts a row. @param reason why it is not written */
@@ -230,7 +222,7 @@ export class Tally extends RequestTally {
     if (verdict !== "none" && finding !== row.before && hasOtherWord(finding))
       this.#warn(otherWords, row);
     if (reason !== null) {
-      this.#leftOut.reasons[reason]++;
+      this.#leftOut[reason]++;
       this.#leftOut.statuses[status]++;
       this.#leftOut.verdicts[verdict]++;
     }
@@ -256,8 +248,7 @@ export class Tally extends RequestTally {
 
   /** Rows that are in the output. */
   get written(): number {
-    const { distinct, only } = this.#leftOut.reasons;
-    return this.rows - distinct - only;
+    return this.rows - this.#leftOut.distinct - this.#leftOut.only;
   }
 
   #warn(message: string, { number }: Row): void {
@@ -266,8 +257,7 @@ export class Tally extends RequestTally {
   }
 
   #broken({ file }: Row, { message }: FindingError): void {
-    const first_broken = (file === undefined ? "" : `${file}: `) + message;
-    this.facts = { ...this.facts, first_broken: this.facts.first_broken ?? first_broken };
+    this.facts.first_broken ??= (file === undefined ? "" : `${file}: `) + message;
   }
 
   #retry(before: FindingStatus, now: FindingStatus): void {
@@ -275,7 +265,7 @@ export class Tally extends RequestTally {
     const counts = retried[before];
     const isAsked = before === "failed" || before === "partial";
     const more = isAsked && { [before]: { ...counts, [now]: (counts?.[now] ?? 0) + 1 } };
-    this.facts = { ...this.facts, retried: { ...retried, ...more } };
+    this.facts.retried = { ...retried, ...more };
   }
 
   warning(message: string, n = 1): void {
@@ -283,10 +273,9 @@ export class Tally extends RequestTally {
   }
 
   snapshot(): TallySnapshot {
-    const { reasons, statuses, verdicts } = this.#leftOut;
     return {
       rows: this.rows,
-      left_out: { ...reasons, statuses: { ...statuses }, verdicts: { ...verdicts } },
+      left_out: structuredClone(this.#leftOut),
       statuses: { ...this.statuses },
       verdicts: { ...this.verdicts },
       kinds: { ...this.#kinds },
