@@ -1,6 +1,5 @@
 import { v5 as nameUuid } from "uuid";
 import { systemClock, timestamp, parseTimestamp } from "../../../core/clock.js";
-import type { EnrichedRow } from "../../../core/row.js";
 import type { Accusation } from "../../../core/finding.js";
 import { accusationIn, verdictOf } from "../../../core/verdict.js";
 import { linesEncoder } from "../lines-encoder.js";
@@ -26,15 +25,10 @@ const paths: Readonly<Record<Exclude<ItemKind, "ip">, string>> = {
 };
 
 /** The pattern that matches an item (STIX 2.1, section 9). */
-export function stixPattern({ kind, value }: Item): string {
+function patternOf({ kind, value }: Item): string {
   const path =
     kind === "ip" ? (value.includes(":") ? "ipv6-addr:value" : "ipv4-addr:value") : paths[kind];
   return `[${path} = '${value.replaceAll(/['\\]/g, "\\$&")}']`;
-}
-
-/** The identifier of a pattern's indicator: a UUID derived from the pattern. */
-export function stixIndicatorId(pattern: string): string {
-  return `indicator--${nameUuid(pattern, namespace)}`;
 }
 
 /**
@@ -76,33 +70,33 @@ export const stix: WritableFormat = {
 };
 
 function stixEncoder({ clock = systemClock }: EncoderOptions): Encoder {
-  const encodeRow = (enriched: EnrichedRow): string => {
+  return linesEncoder((enriched) => {
     const { item, finding } = enriched;
     const accusation = accusationIn(verdictOf(finding));
     if (item === null || accusation === null) return "";
-    const pattern = stixPattern(item);
-    const { firstSeen, tags } = itemFacts(enriched);
-    const lookedUp = finding.lookedUpAt === null ? clock.now() : epochMs(finding.lookedUpAt);
+    const pattern = patternOf(item);
+    const lookedUp = epochMs(finding.lookedUpAt) ?? clock.now();
+    const tags = readers.get("tags")!(enriched);
     const indicator = {
       type: "indicator",
-      id: stixIndicatorId(pattern),
+      id: `indicator--${nameUuid(pattern, namespace)}`,
       spec_version: "2.1",
       created_by_ref: identity.id,
       created,
-      modified: timestamp(Math.max(lookedUp, epochMs(created))),
+      modified: timestamp(Math.max(lookedUp, epochMs(created)!)),
       name: item.value,
       indicator_types: [indicatorTypes[accusation]],
       pattern,
       pattern_type: "stix",
       pattern_version: "2.1",
-      valid_from: timestamp(firstSeen === undefined ? lookedUp : epochMs(firstSeen)),
-      labels: tags,
+      valid_from: timestamp(epochMs(readers.get("first_seen")!(enriched)) ?? lookedUp),
+      labels: typeof tags === "object" && tags?.length ? tags : undefined,
     };
     return `,\n${JSON.stringify(indicator)}`;
-  };
-
-  return linesEncoder(encodeRow);
+  });
 }
+
+const readers = new Map(columns.map(({ name, value }) => [name, value]));
 
 /** What begins the bundle of a run. */
 export function bundleHeader(runId: string): string {
@@ -115,29 +109,8 @@ export function encodedId(text: string): string {
   return /"id":"([^"]+)"/.exec(text)?.[1] ?? "";
 }
 
-const readers = new Map(columns.map(({ name, value }) => [name, value]));
-
-/** What the columns of a row say; times and tags are undefined without any that is one. */
-export function itemFacts(enriched: EnrichedRow): {
-  readonly read: (column: string) => ColumnValue;
-  readonly firstSeen: string | undefined;
-  readonly lastSeen: string | undefined;
-  readonly tags: readonly string[] | undefined;
-} {
-  const read = (column: string): ColumnValue => readers.get(column)!(enriched);
-  const time = (column: string): string | undefined => {
-    const value = read(column);
-    return typeof value === "string" && parseTimestamp(value) !== null ? value : undefined;
-  };
-  const tags = read("tags");
-  return {
-    read,
-    firstSeen: time("first_seen"),
-    lastSeen: time("last_seen"),
-    tags: typeof tags === "object" && tags?.length ? tags : undefined,
-  };
-}
-
-function epochMs(dateTime: string): number {
-  return Number((parseTimestamp(dateTime) ?? 0n) / 1000n);
+/** Milliseconds since 1970; undefined for a value that is no date-time. */
+function epochMs(value: ColumnValue): number | undefined {
+  const micros = typeof value === "string" ? parseTimestamp(value) : null;
+  return micros === null ? undefined : Number(micros / 1000n);
 }

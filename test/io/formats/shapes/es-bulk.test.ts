@@ -2,98 +2,21 @@ import { expect, it } from "vitest";
 import { esBulk } from "../../../../src/io/formats/shapes/es-bulk.js";
 import type { EnrichedRow } from "../../../../src/core/row.js";
 import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
-import {
-  accused,
-  items,
-  maliciousRow,
-  options,
-  unansweredRows,
-  unknownRow,
-} from "./shaped-rows.js";
+import { maliciousRow, options, unansweredRows, unknownRow } from "./shaped-rows.js";
 
-it("writes an indicator for an accused item", () => {
+it("writes the time of the answer and everything as received", () => {
   const { repute, ...document } = documentOf(maliciousRow);
-  expect(document).toEqual({
-    "@timestamp": "2026-01-02T03:04:05.000Z",
-    ecs: { version: "9.4.0" },
-    event: {
-      kind: "enrichment",
-      category: ["threat"],
-      type: ["indicator"],
-      module: "repute",
-      dataset: "repute.lookup",
-      outcome: "success",
-    },
-    tags: ["credentials:brute-force", "scanner:web"],
-    related: { ip: ["192.0.2.1"] },
-    threat: {
-      indicator: {
-        type: "ipv4-addr",
-        ip: "192.0.2.1",
-        id: ["indicator--76827d50-5782-5117-baa6-c025e1e8c44d"],
-        name: "192.0.2.1",
-        confidence: "Not Specified",
-        first_seen: "2025-01-01T00:00:00Z",
-        last_seen: "2026-01-01T00:00:00Z",
-        sightings: 1,
-        as: { number: 64496, organization: { name: "Example Networks" } },
-      },
-    },
-  });
+  expect(document).toEqual({ "@timestamp": "2026-01-02T03:04:05.000Z" });
   expect(repute).toMatchObject({ verdict: "malicious", status: "complete", query: fullIpResult });
-});
-
-it("writes no indicator, and no clearance, for an unknown item", () => {
-  const document = documentOf(unknownRow);
-  expect(document).not.toHaveProperty("threat");
-  expect(document["event"]).not.toHaveProperty("type");
-  expect(document["repute"]).toMatchObject({ verdict: "none", status: "complete" });
-});
-
-it.each([
-  [items.ipv6, { type: "ipv6-addr", ip: "2001:db8::1" }, { ip: ["2001:db8::1"] }],
-  [
-    items.domain,
-    { type: "domain-name", url: { domain: "example.com" } },
-    { hosts: ["example.com"] },
-  ],
-  [
-    items.url,
-    {
-      type: "url",
-      url: {
-        full: "https://example.com:8443/a?b=1#c",
-        scheme: "https",
-        domain: "example.com",
-        port: 8443,
-        path: "/a",
-        query: "b=1",
-        fragment: "c",
-      },
-    },
-    { hosts: ["example.com"] },
-  ],
-  [
-    items.sha1,
-    { type: "file", file: { hash: { sha1: items.sha1.value } } },
-    { hash: [items.sha1.value] },
-  ],
-  [items.email, { type: "email-addr", email: { address: items.email.value } }, undefined],
-  [items.wallet, { type: "cryptocurrency-wallet" }, undefined],
-])("has a field for %j", (item, indicator, related) => {
-  const document = documentOf(accused(item));
-  expect(document["threat"]).toMatchObject({ indicator: { ...indicator, name: item.value } });
-  expect(document["related"]).toEqual(related);
+  expect(documentOf(unknownRow).repute).toMatchObject({ verdict: "none", status: "complete" });
 });
 
 it("writes every row with its status and error", () => {
-  const documents = unansweredRows.map((row) => documentOf(row));
-  expect(
-    documents.map(({ repute, event, error }) => [repute.status, event.outcome, error?.code]),
-  ).toEqual([
-    ["unsupported", undefined, "file_name"],
-    ["invalid", "failure", "invalid_item"],
-    ["failed", "failure", "http_404"],
+  const documents = unansweredRows.map((row) => documentOf(row).repute);
+  expect(documents.map(({ status, error }) => [status, error?.code])).toEqual([
+    ["unsupported", "file_name"],
+    ["invalid", "invalid_item"],
+    ["failed", "http_404"],
   ]);
 });
 
@@ -159,11 +82,9 @@ it("creates documents", () => {
   expect(action).toEqual({ create: { _id: idOf(maliciousRow) } });
 });
 
-interface Document extends Record<string, unknown> {
-  readonly event: { readonly outcome?: string };
-  readonly error?: { readonly code: string };
-  readonly threat?: { readonly indicator: object };
-  readonly repute: { readonly status: string };
+interface Document {
+  readonly "@timestamp": string;
+  readonly repute: { readonly status: string; readonly error?: { readonly code: string } };
 }
 
 type Action = Readonly<Record<string, { readonly _id: string }>>;
