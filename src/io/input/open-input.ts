@@ -81,7 +81,7 @@ function from(opened: InputBytes, offset: number): InputBytes {
 }
 
 function showsLineEnd(head: Buffer): boolean {
-  return head.length >= limits.headBytes || head.includes(lineFeed);
+  return head.length >= limits.headBytes || head.includes("\n");
 }
 
 /**
@@ -90,20 +90,14 @@ function showsLineEnd(head: Buffer): boolean {
  */
 function lineEndOf(head: Buffer): LineEnd {
   const looked = head.subarray(0, limits.headBytes);
-  return looked.includes(carriageReturn) && !looked.includes(lineFeed) ? "cr" : "lf";
+  return looked.includes("\r") && !looked.includes("\n") ? "cr" : "lf";
 }
-
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;
 
 export async function openSource(input: AnyInput, options: SourceOptions): Promise<OpenedSource> {
   // Before the first row, the header still has to be read.
   const startAt = options.startAt?.row === 0 ? null : options.startAt;
   const bytes = await openInput(input, {
-    gzip: options.gzip,
-    encoding: options.encoding,
-    json: options.json,
-    sheet: options.sheet,
+    ...options,
     offset: startAt?.offset ?? 0,
     before: options.startAt?.input,
   });
@@ -115,11 +109,9 @@ export async function openSource(input: AnyInput, options: SourceOptions): Promi
       { bytes, before: startAt, settled: options.startAt, warnings },
       { ...options, isTable: isTableCopy(input) },
     );
-    const { columns, reading } = found;
     return {
-      columns,
-      reading,
-      rows: inBatches(holdMarked(bytes.name, found, options, warnings), bytes),
+      ...found,
+      rows: untilClosed(holdMarked(bytes.name, found, options, warnings), bytes),
       bytesTotal: bytes.bytesTotal,
       bytesRead: () => bytes.bytesRead(),
       checksum: () => bytes.checksum(),
@@ -132,16 +124,13 @@ export async function openSource(input: AnyInput, options: SourceOptions): Promi
   }
 }
 
-async function* inBatches(
+/** Batches that are not empty. Leaving the loop early closes the input. */
+async function* untilClosed(
   lists: AsyncIterable<readonly Row[]>,
   bytes: InputBytes,
 ): AsyncGenerator<readonly Row[]> {
   try {
-    for await (const rows of lists) {
-      for (let at = 0; at < rows.length; at += limits.batchRows) {
-        yield rows.length <= limits.batchRows ? rows : rows.slice(at, at + limits.batchRows);
-      }
-    }
+    for await (const rows of lists) if (rows.length > 0) yield rows;
   } finally {
     await bytes.close();
   }

@@ -24,24 +24,14 @@ async function refused(name: string, cwd: string, args: readonly string[] = []) 
 }
 
 describe("reports an unusable input in one line with advice", () => {
-  test("a missing column", async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, "in.csv"), "id,source_ip\n1,192.0.2.1\n");
-    const { code, stderr } = await refused("in.csv", cwd, ["--item-column", "sourceip"]);
-    expect(code).toBe(2);
-    expect(stderr).toContain('Did you mean "source_ip"?');
-  });
-
   test.each([
-    ["no column with indicators", "id,name\n1,alpha\n", /"id" {2}0%[^]*"name" {2}0%/],
-    ["two columns with indicators", "src_ip,dst_ip\n192.0.2.1,192.0.2.2\n", /"src_ip" {2}100%/],
-  ])("%s", async (_, text, shares) => {
+    ["a missing column", ["--item-column", "srcip"], /Did you mean "src_ip"\?/],
+    ["two columns with indicators", [], /"src_ip" {2}100%[^]*--item-column/],
+  ])("%s", async (_, flags, message) => {
     const cwd = await temporaryFolder();
-    await writeFile(join(cwd, "in.csv"), text);
-    const { code, stderr } = await refused("in.csv", cwd);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(shares);
-    expect(stderr).toContain("--item-column");
+    await writeFile(join(cwd, "in.csv"), "src_ip,dst_ip\n192.0.2.1,192.0.2.2\n");
+    const { code, stderr } = await refused("in.csv", cwd, flags);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
   });
 
   test.each([
@@ -52,8 +42,7 @@ describe("reports an unusable input in one line with advice", () => {
     const cwd = await temporaryFolder();
     await mkdir(join(cwd, "folder"));
     const { code, stderr } = await refused(name, cwd);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(message);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
     expect((await readdir(cwd)).filter((file) => file.startsWith("out"))).toEqual([]);
   });
 
@@ -65,8 +54,7 @@ describe("reports an unusable input in one line with advice", () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, name), text);
     const { code, stderr } = await refused(name, cwd, ["--delimiter", "|", ...flags]);
-    expect(code).toBe(2);
-    expect(stderr).toContain(message);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
   test("truncated gzip", async () => {
@@ -78,31 +66,11 @@ describe("reports an unusable input in one line with advice", () => {
   });
 
   test.each([
-    [
-      "CSV",
-      "in.csv",
-      "id,ip\n1,192.0.2.1\n2,",
-      /^repute: the record on line 3 of in\.csv is longer/,
-    ],
-    [
-      "CSV, behind a quote",
-      "in.csv",
-      'id,ip\n1,192.0.2.1\n2,"',
-      /^repute: line 3 of in\.csv: the quote opened here isn't closed within 16 MiB/,
-    ],
-    [
-      "text",
-      "in.txt",
-      "192.0.2.1\n",
-      /^repute: line 2 of in\.txt is longer than the limit of 16 MiB/,
-    ],
-    [
-      "NDJSON",
-      "in.ndjson",
-      '{"ip":"192.0.2.1"}\n{"ip":"',
-      /^repute: line 2 of in\.ndjson is longer/,
-    ],
-  ])("a line of 100 MB: %s", async (_, name, beginning, message) => {
+    ["in.csv", "id,ip\n1,192.0.2.1\n2,", "the record on line 3 of in.csv is longer"],
+    ["in.csv", 'id,ip\n1,192.0.2.1\n2,"', "line 3 of in.csv: the quote opened here isn't closed"],
+    ["in.txt", "192.0.2.1\n", "line 2 of in.txt is longer than the limit of 16 MiB"],
+    ["in.ndjson", '{"ip":"192.0.2.1"}\n{"ip":"', "line 2 of in.ndjson is longer"],
+  ])("a line of 100 MB: %s %j", async (name, beginning, message) => {
     const cwd = await temporaryFolder();
     const path = join(cwd, name);
     await writeFile(path, beginning);
@@ -112,8 +80,7 @@ describe("reports an unusable input in one line with advice", () => {
     await end.write("\n192.0.2.3\n");
     await end.close();
     const { code, stderr } = await refused(name, cwd);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(message);
+    expect([code, stderr.startsWith(`repute: ${message}`)]).toEqual([1, true]);
   });
 
   test.each(["in.csv", "in.txt", "in.ndjson"])("binary junk: %s", async (name) => {

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { gunzip } from "../../../src/io/input/gunzip.js";
+import { gunzip } from "../../../src/io/input/decode.js";
 import { openInput } from "../../../src/io/input/open-input.js";
 import { piped } from "./sources/sources-reading.js";
 

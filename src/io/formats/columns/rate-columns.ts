@@ -28,46 +28,47 @@ export type SampledCells = readonly (string | null)[];
 /** Whether an exclusion list holds an item back. */
 export type IsHeld = (item: Item) => boolean;
 
-const holdsNone: IsHeld = () => false;
-
 /**
  * Rates the columns of an input. Under a usual name, a cell that a neighbour labels with a published
  * kind (`user_account`, `tool`) counts as an indicator, whatever it contains.
  */
 export function rateColumns(
   columns: readonly SampledColumn[],
-  isHeld: IsHeld = holdsNone,
+  isHeld: IsHeld = () => false,
 ): readonly RatedColumn[] {
   return columns.map(({ name, cells, neighbours }, index) => {
-    const labels = isUsualName(name) ? neighbours.map((n) => columns[n]!.cells) : [];
-    const ratings = cells.map((cell) => (cell === null ? noIndicator : ratingOf(cell)));
-    const isOpen = !isUsualName(name) && parseKindName(name) === null;
+    const isUsual = isUsualName(name);
+    const labels = isUsual ? neighbours.map((n) => columns[n]!.cells) : [];
+    const ratings = cells.map(ratingOf);
+    const isOpen = !isUsual && parseKindName(name) === null;
     const ofFiles =
       isOfFiles(name) || (isOpen && ratings.some(({ weight }) => weight === fileWeight));
-    const sample = shareOf(cells, ofFiles ? ratings.map(asName) : ratings, { labels, isHeld });
+    const sample = sampleOf(cells, ofFiles ? ratings.map(asName) : ratings, labels, isHeld);
     return { name, index, sample, ...(ofFiles && { ofFiles }) };
   });
 }
 
 export function columnShare(cells: SampledCells): ColumnSample {
-  const ratings = cells.map((cell) => (cell === null ? noIndicator : ratingOf(cell)));
-  return shareOf(cells, ratings, { labels: [], isHeld: holdsNone });
+  return sampleOf(cells, cells.map(ratingOf), [], () => false);
 }
 
-function shareOf(
+function sampleOf(
   cells: SampledCells,
   ratings: readonly TextRating[],
-  { labels, isHeld }: { readonly labels: readonly SampledCells[]; readonly isHeld: IsHeld },
+  labels: readonly SampledCells[],
+  isHeld: IsHeld,
 ): ColumnSample {
   let filled = 0;
   let indicators = 0;
   let sum = 0;
+  let queryable = 0;
   const kinds = new Map<ItemKind, number>();
   cells.forEach((cell, row) => {
     if (cell !== null && isEmptyCell(cell)) return;
     filled += 1;
     const { weight, item } = ratings[row]!;
     if (item !== null && isPublic(item) && !isHeld(item)) {
+      queryable += 1;
       kinds.set(item.kind, (kinds.get(item.kind) ?? 0) + 1);
     }
     const isLabelled =
@@ -76,12 +77,11 @@ function shareOf(
     sum += isLabelled ? 1 : weight;
   });
   const [most] = [...kinds].toSorted(([, a], [, b]) => b - a);
-  const found = [...kinds.values()].reduce((all, count) => all + count, 0);
   return {
     cells: filled,
     indicators,
     share: filled === 0 ? 0 : sum / filled,
-    queryable: cells.length === 0 ? 0 : found / cells.length,
+    queryable: cells.length === 0 ? 0 : queryable / cells.length,
     kind: most?.[0] ?? null,
   };
 }
@@ -95,10 +95,8 @@ function asName(rating: TextRating): TextRating {
   return isName ? { weight: fileWeight, item: null } : rating;
 }
 
-const noIndicator: TextRating = { weight: 0, item: null };
-
-function ratingOf(cell: string): TextRating {
-  return cell.length > maxCellLength ? noIndicator : rateWords(cell);
+function ratingOf(cell: string | null): TextRating {
+  return cell === null || cell.length > maxCellLength ? { weight: 0, item: null } : rateWords(cell);
 }
 
 /**
@@ -149,12 +147,16 @@ export function isAsked({ name, sample }: RatedColumn): boolean {
 
 /** Whether a column is prose, whose URLs are further reading: `Note`, `description`. */
 export function isNote(name: string): boolean {
-  return wordsOf(name.slice(name.lastIndexOf(".") + 1)).some((word) => notes.has(word));
+  return lastWords(name).some((word) => notes.has(word));
 }
 
 /** Whether a column holds names of files, by its name: `filename`, `Attachment`. */
 function isOfFiles(name: string): boolean {
-  return wordsOf(name.slice(name.lastIndexOf(".") + 1)).some((word) => files.has(word));
+  return lastWords(name).some((word) => files.has(word));
+}
+
+function lastWords(path: string): readonly string[] {
+  return wordsOf(path.slice(path.lastIndexOf(".") + 1));
 }
 
 /** Whether a word names an item column, or a kind other than URLs, which citations are. */

@@ -26,7 +26,7 @@ export function findPreamble(
   const { content, before } = lines;
   const fields = fieldsIn(lines.comments);
   const separated = [...candidates, " "].find(
-    (delimiter) => fields?.length === cellsOf(content[0] ?? "", delimiter).length,
+    (delimiter) => fields?.names.length === cellsOf(content[0] ?? "", delimiter).length,
   );
   const table =
     separated === undefined
@@ -102,6 +102,8 @@ function firstRecord(
 
 /** Dashes and the like, or Excel's `sep=;`. */
 const rule = /^\s*(?:[-=_*#~+]{3,}|sep=.)\s*$/i;
+
+/** The cells of a line up to the last one that is not empty. */
 function cellsOf(line: string, delimiter: Delimiter): readonly string[] {
   const cells = cellsOfLine(line, delimiter);
   return cells.slice(0, cells.findLastIndex((cell) => cell.trim() !== "") + 1);
@@ -115,12 +117,11 @@ function isOfTable(line: string, delimiter: Delimiter): boolean {
   );
 }
 
+/** The most frequent of some numbers, the largest one if there are several; 0 for none. */
 function mostFrequent(numbers: readonly number[]): number {
   const frequency = (number: number): number => numbers.filter((other) => other === number).length;
-  return Math.max(
-    0,
-    ...numbers.filter((number) => numbers.every((other) => frequency(other) <= frequency(number))),
-  );
+  const [first = 0] = numbers.toSorted((a, b) => frequency(b) - frequency(a) || b - a);
+  return first;
 }
 
 /**
@@ -180,11 +181,9 @@ const nearlyAll = 0.8;
 function hasIndicators(lines: readonly string[], delimiter: Delimiter): boolean {
   const records = lines.map((line) => cellsOfLine(line, delimiter));
   const width = Math.max(...records.map((cells) => cells.length));
-  for (let index = 0; index < width; index++) {
-    const share = columnShare(records.map((cells) => cells[index] ?? ""));
-    if (share.share >= minShare) return true;
-  }
-  return false;
+  return Array.from({ length: width }).some(
+    (_, index) => columnShare(records.map((cells) => cells[index] ?? "")).share >= minShare,
+  );
 }
 
 /** Dashes, also in cells: `|---|:--:|`, `|:-|-:|`, `----+----`, `---~---`. */
@@ -199,26 +198,22 @@ export function isRuleRecord(cells: readonly string[]): boolean {
   return isRule(cells.join("|"));
 }
 
-/**
- * The names in a line `#Fields: …` of a log in W3C's extended format or `#fields …` of Zeek, without
- * its mark; undefined without such a line.
- */
-function fieldsIn(comments: readonly string[]): readonly string[] | undefined {
-  return comments
-    .find((line) => fieldsLine.test(line))
-    ?.replace(fieldsLine, "")
-    .trim()
-    .split(/\s+/);
-}
-
-const fieldsLine = /^(?:fields\t|Fields:\s*)(?=.)/;
-
 export interface CommentNames {
   readonly names: readonly string[];
   readonly comment: string;
   /** Whether a `#Fields` line says so, so that the first record is no header. */
   readonly isDeclared: boolean;
 }
+
+/** The names in a line `#Fields: …` of a log in W3C's extended format or `#fields …` of Zeek. */
+function fieldsIn(comments: readonly string[]): CommentNames | null {
+  const comment = comments.find((line) => fieldsLine.test(line));
+  if (comment === undefined) return null;
+  const names = comment.replace(fieldsLine, "").trim().split(/\s+/);
+  return { names, comment, isDeclared: true };
+}
+
+const fieldsLine = /^(?:fields\t|Fields:\s*)(?=.)/;
 
 /**
  * The names that comments give the columns of a table: those of a `#Fields` line, else those of the
@@ -232,10 +227,7 @@ export function namesIn(
   width: number,
 ): CommentNames | null {
   const fields = fieldsIn(comments);
-  if (fields?.length === width) {
-    const comment = comments.find((line) => fieldsLine.test(line))!;
-    return { names: fields, comment, isDeclared: true };
-  }
+  if (fields?.names.length === width) return fields;
   if (width < 2) return null;
   for (const comment of comments.toReversed()) {
     const names = cellsOfLine(comment, delimiter).map((name) => name.trim());
@@ -250,11 +242,10 @@ export function skippedNotice(
   reading: Pick<InputReading, "skippedLines" | "commentLines" | "skippedText" | "rule">,
   input: string | null = null,
 ): string | null {
-  const { skippedText = "" } = reading;
-  const skippedLines = linesSkipped(reading);
-  if (skippedLines === 0) return null;
+  const lines = linesSkipped(reading);
+  if (lines === 0) return null;
   const where = input === null ? "" : ` of ${input}`;
-  return `skipping ${counted(skippedLines, "line")} before the first record${where}: ${skippedText}`;
+  return `skipping ${counted(lines, "line")} before the first record${where}: ${reading.skippedText ?? ""}`;
 }
 
 /** The lines before the first record that belong to no row, with the rule below the header. */

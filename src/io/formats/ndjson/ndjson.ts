@@ -256,7 +256,7 @@ const each = "[]";
  * The item text of a JSON value: a string, or the only string in an array; "" for null or a missing
  * value; null for anything else.
  */
-export function itemTextOf(value: unknown): string | null {
+function itemTextOf(value: unknown): string | null {
   const only: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
   if (typeof only === "string") return only;
   return value === undefined || value === null ? "" : null;

@@ -109,7 +109,6 @@ function tooLong(name: string, line: number): FatalError {
 export const limits = {
   /** Longest record (a line, or a CSV record of several lines), in bytes. */
   recordBytes: 16 * 1024 * 1024,
-  batchRows: 512,
   /** Bytes examined to detect an input's format. */
   headBytes: 64 * 1024,
   /** NDJSON: lines without an object tolerated before the first object. */

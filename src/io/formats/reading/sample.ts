@@ -1,15 +1,10 @@
 import { continued, type LineEnd, limits } from "./lines.js";
 
-interface Peeked {
-  readonly head: Buffer;
-  readonly chunks: AsyncGenerator<Buffer>;
-}
-
 /** Reads chunks until `enough` returns true or the input ends. Reads no further than needed. */
 export async function peek(
   chunks: AsyncGenerator<Buffer>,
   enough: (head: Buffer) => boolean,
-): Promise<Peeked> {
+): Promise<{ readonly head: Buffer; readonly chunks: AsyncGenerator<Buffer> }> {
   let head: Buffer = Buffer.alloc(0);
   while (!enough(head)) {
     const step = await chunks.next();
@@ -95,16 +90,14 @@ export function headLines(
   const mark = isHeaderWithMark(texts, options.comment) ? null : options.comment;
   const isComment = (text: string): boolean => mark !== null && text.startsWith(mark);
   const begin = beginOf(texts, isComment);
+  const before = texts.slice(0, begin);
   const content = filled
     .slice(begin)
     .filter(({ text }) => !isComment(text))
     .slice(0, limits.sampleLines);
   return {
-    comments: texts
-      .slice(0, begin)
-      .filter(isComment)
-      .map((text) => text.slice(mark?.length).trimStart()),
-    skipped: texts.slice(0, begin).filter((text) => !isComment(text)),
+    comments: before.filter(isComment).map((text) => text.slice(mark?.length).trimStart()),
+    skipped: before.filter((text) => !isComment(text)),
     content: content.map(({ text }) => text),
     before: content.map(({ before }) => before),
   };
@@ -162,21 +155,16 @@ export function latin1(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
 
-/** The cells of a record, and the position of a quote that is never closed; null for none. */
-interface ScannedCells {
-  readonly cells: readonly string[];
-  readonly openQuote: number | null;
-}
-
 /**
  * Splits one CSV record the way csv-parse does with `relax_quotes`: a quote opens only at the start
  * of a cell, and text after the closing quote belongs to the cell.
  * @param record without line end
+ * @returns its cells, and the position of a quote that is never closed; null for none
  */
 export function scanCells(
   record: string,
   { delimiter, spaced = false }: { readonly delimiter: string; readonly spaced?: boolean },
-): ScannedCells {
+): { readonly cells: readonly string[]; readonly openQuote: number | null } {
   const cells: string[] = [];
   let at = 0;
   for (;;) {

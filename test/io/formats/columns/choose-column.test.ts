@@ -86,38 +86,22 @@ describe("chooseItemColumn", () => {
     expect(chosen({ indicator: tenths(10, "ip"), peer: tenths(10) })).toBe("peer by share");
   });
 
-  it.each([
-    "reference",
-    "References",
-    "source",
-    "link",
-    "permalink",
-    "report",
-    "article",
-    "blog",
-    "advisory",
-    "urlhaus_link",
-    "Source URL",
-    "threat.indicator.reference",
-    "references.url",
-    "reportLink",
-    "Reference 2",
-  ])("never takes the citation %s, and it is no rival", (name) => {
+  const citations =
+    "reference|References|source|link|permalink|report|article|blog|advisory|urlhaus_link|" +
+    "Source URL|threat.indicator.reference|references.url|reportLink|Reference 2";
+
+  it.each(citations.split("|"))("never takes the citation %s, and it is no rival", (name) => {
     expect(chosen({ peer: tenths(10), [name]: pages })).toBe("peer by share");
     expect(chosen({ note: words, [name]: pages })).toBe("none");
     expect(chosen({ sha256: hashes, [name]: pages })).toBe("sha256 by share");
   });
 
-  it.each([
-    "source_ip",
-    "source.ip",
-    "Source Address",
-    "report_indicator",
-    "report.ioc",
-    "reporter",
-  ])("takes %s, which cites nothing", (name) => {
-    expect(chosen({ note: words, [name]: tenths(10) })).toContain(name);
-  });
+  it.each("source_ip|source.ip|Source Address|report_indicator|report.ioc|reporter".split("|"))(
+    "takes %s, which cites nothing",
+    (name) => {
+      expect(chosen({ note: words, [name]: tenths(10) })).toContain(name);
+    },
+  );
 
   it("takes a single column, whatever its name", () => {
     expect(chosen({ link: pages })).toBe("link by share");
@@ -179,23 +163,12 @@ describe("chooseItemColumn", () => {
     expect(chosen({ sensor: tenths(10), "ips[]": tenths(10) })).toBe("sensor by share");
   });
 
-  it.each([
-    "",
-    " ",
-    "N/A",
-    "-",
-    "--",
-    "none",
-    "NULL",
-    "nil",
-    "unknown",
-    "n/d",
-    "?",
-    "(empty)",
-    "\\N",
-  ])("counts %j as an empty cell", (cell) => {
-    expect(chosen({ sha256: hashes, c2: tenths(1, ip, cell) })).toBe("c2 by share");
-  });
+  it.each("| |N/A|-|--|none|NULL|nil|unknown|n/d|?|(empty)|\\N".split("|"))(
+    "counts %j as an empty cell",
+    (cell) => {
+      expect(chosen({ sha256: hashes, c2: tenths(1, ip, cell) })).toBe("c2 by share");
+    },
+  );
 
   it("counts cells labelled by a neighbour only under a usual name", () => {
     const accounts = ["svc-backup", "svc-mail", "guest"];

@@ -53,14 +53,6 @@ describe("a CSV input without flags", () => {
     });
   });
 
-  it("lists all shares if two columns qualify", async () => {
-    expect(await errorOf("src_ip,dst_ip,n\n192.0.2.1,192.0.2.2,1\n")).toMatchObject({
-      name: "UsageError",
-      code: "column_ambiguous",
-      message: expect.stringMatching(/"src_ip" {2}100%.*\n {2}"dst_ip" {2}100%.*\n {2}"n" {2}0%/),
-    });
-  });
-
   it("only tries commas and semicolons with --from csv", async () => {
     const semicolons = await read("ip;n\n192.0.2.1;1\n", { guessed: false });
     expect(semicolons.items).toEqual(["192.0.2.1"]);

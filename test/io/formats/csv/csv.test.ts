@@ -49,21 +49,15 @@ describe("csv cells", () => {
   });
 });
 
-describe("csv surplus cells", () => {
-  it.each([
-    ["go to extra as a JSON array", '192.0.2.1,a,b,"c ""d"""', '["b","c \\"d\\""]'],
-    ["leave out empty ones", "192.0.2.1,a,,b,,c,", '["b","c"]'],
-    ["are dropped if all are empty", "192.0.2.1,a,,,", null],
-  ])("%s", async (_, record, extra) => {
-    const { rows } = await readSource("csv", piped(`item,note\n${record}\n`));
-    expect(rows[0]?.extra).toBe(extra);
-  });
-
-  it("are counted as a warning", async () => {
-    const { rows } = await readSource("csv", piped("item\na,b\nc,d\ne,\n"));
-    const message = "row with more cells than there are columns";
-    expect(rows.map((row) => rowWarnings(row, null))).toEqual([[message], [message], []]);
-  });
+it.each([
+  ["go to extra as a JSON array", '192.0.2.1,a,b,"c ""d"""', '["b","c \\"d\\""]'],
+  ["leave out empty ones", "192.0.2.1,a,,b,,c,", '["b","c"]'],
+  ["are dropped if all are empty", "192.0.2.1,a,,,", null],
+])("csv surplus cells %s, and are counted as a warning", async (_, record, extra) => {
+  const { rows } = await readSource("csv", piped(`item,note\n${record}\n`));
+  expect(rows[0]?.extra).toBe(extra);
+  const message = "row with more cells than there are columns";
+  expect(rowWarnings(rows[0]!, null)).toEqual(extra === null ? [] : [message]);
 });
 
 describe("csv lines", () => {
@@ -106,13 +100,10 @@ describe("csv lines", () => {
   });
 });
 
-describe("csv without header", () => {
+it("csv without header names columns by number, as many as the first row has cells", async () => {
   const options = { header: false, itemColumn: "column_1" };
-
-  it("names columns by number, as many as the first row has cells", async () => {
-    const { source } = await readSource("csv", piped("a,b\nc,d,e\n"), options);
-    expect(source.columns).toEqual(["column_1", "column_2"]);
-  });
+  const { source } = await readSource("csv", piped("a,b\nc,d,e\n"), options);
+  expect(source.columns).toEqual(["column_1", "column_2"]);
 });
 
 describe("csv item and kind column", () => {
@@ -157,21 +148,18 @@ describe("csv quote that is never closed", () => {
   });
 });
 
-describe("csv record over 16 MiB", () => {
-  it("ends the run with its line", async () => {
-    const long = "x".repeat(limitRecords());
-    expect(await errorOf(`item\na\n\n${long}\n`)).toMatchObject({
-      name: "FatalError",
-      code: "input_record_too_long",
-      message: "the record on line 4 of stdin is longer than the limit of 16 MiB",
-    });
-  });
-
-  it("reports the line of an unclosed quote", async () => {
-    const long = "x".repeat(limitRecords());
-    expect(await errorOf(`item,note\na,b\n\nc\n"d\ne","${long}`)).toMatchObject({
-      code: "input_record_too_long",
-      message: "line 6 of stdin: the quote opened here isn't closed within 16 MiB",
-    });
+it.each([
+  ["line", "item\na\n\n", "the record on line 4 of stdin is longer than the limit of 16 MiB"],
+  [
+    "unclosed quote",
+    'item,note\na,b\n\nc\n"d\ne","',
+    "line 6 of stdin: the quote opened here isn't closed within 16 MiB",
+  ],
+])("csv record over 16 MiB ends the run with its %s", async (_, content, message) => {
+  const long = "x".repeat(limitRecords());
+  expect(await errorOf(content + long)).toMatchObject({
+    name: "FatalError",
+    code: "input_record_too_long",
+    message,
   });
 });
