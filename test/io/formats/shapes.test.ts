@@ -163,7 +163,10 @@ it("identifies a document by its item if that is asked for", () => {
     idOf({ ...maliciousRow, item: { kind, value: item!.value } }, byItem),
   );
   expect(new Set(ids).size).toBe(3);
-  const without = [maliciousRow, moved].map((each) => ({ ...each, item: null }));
+  const without = [
+    { ...maliciousRow, item: null },
+    { ...moved, item: null },
+  ];
   expect(without.map((each) => idOf(each, byItem))).toEqual(without.map((each) => idOf(each)));
   expect(new Set(without.map((each) => idOf(each, byItem))).size).toBe(2);
 });

@@ -87,14 +87,14 @@ describe.each(textFormats)("%s source", (format) => {
     });
   });
 
-  it("returns batches of 1 to 512 rows", async () => {
+  it("returns all rows, in batches that are not empty", async () => {
     const head = delimiterOf(format) !== null ? "item\n" : "";
     const record = format === "ndjson" ? '{"item":"192.0.2.1"}\n' : "192.0.2.1\n";
     const source = await openSource(format, piped(head + record.repeat(1300)));
     const sizes: number[] = [];
     for await (const batch of source.rows) sizes.push(batch.length);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(1300);
-    expect(sizes.every((size) => size > 0 && size <= 512)).toBe(true);
+    expect(sizes).not.toContain(0);
   });
 
   it("knows the size of a file but not of a stream", async () => {
