@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { memberTexts, parseJson, readJson, resultText } from "../../core/json-members.js";
+import { parseJson, readJson, resultText } from "../../core/json-members.js";
 import {
   type Again,
   type Answers,
@@ -8,9 +8,6 @@ import {
   firstAnswer,
   type JsonObject,
   largeAnswer,
-  type LookupAnswer,
-  type LookupEndpoint,
-  lookupEndpoints,
   type LookupRecord,
   type MadeUp,
 } from "../../core/finding.js";
@@ -151,17 +148,13 @@ function headOf(key: string, { finding, again, origin, drift }: LookupRecord): s
 const maxBodyBytes = 64 * 1024;
 
 /**
- * The results: a full answer's body as received, which saves serializing it; otherwise JSON by endpoint.
- * Results whose text was kept are written exactly as the service sent them.
+ * The result: a complete answer's body as received, which saves serializing it; otherwise the JSON of the
+ * result, as the service sent it if its text was kept. Empty without a result.
  */
 function bodyOf({ finding, body }: LookupRecord): Uint8Array | string {
   if (body !== undefined && body.length <= maxBodyBytes) return body;
-  const texts = lookupEndpoints.flatMap((endpoint) => {
-    const answer = finding.answers[endpoint];
-    if (answer === undefined) return [];
-    return `"${endpoint}":${answer.text ?? JSON.stringify(answer.result)}`;
-  });
-  return `{${texts.join(",")}}`;
+  const answer = firstAnswer(finding);
+  return answer === null ? "" : (answer.text ?? JSON.stringify(answer.result));
 }
 
 /** What is known of an answer without its results. */
@@ -177,51 +170,31 @@ export function outlineOf({ head }: Pick<StoredAnswer, "head">) {
   };
 }
 
-/** Reads an answer. */
+/** Reads an answer. @throws as `byNumber` */
 export function storedRecord(
   stored: Pick<StoredAnswer, "key" | "head" | "body">,
-  { asReceived = false }: ReadBackOptions = {},
+  options: ReadBackOptions = {},
 ): LookupRecord {
-  const { key, head, body } = stored;
   const { again, madeUp, drift, origin } = outlineOf(stored);
-  const [, status, missing, httpStatus, attempts, lookedUpAt, error] = head;
-  const answers =
-    typeof body === "string"
-      ? answersIn(body, asReceived, madeUp)
-      : answerAsReceived(key, body, asReceived, madeUp);
+  const [, status, missing, httpStatus, attempts, lookedUpAt, error] = stored.head;
+  const answers = stored.body.length === 0 ? {} : answersIn(stored, options, madeUp);
   const source = madeUp ?? "live";
   const counts = { httpStatus, attempts, lookedUpAt, error };
   return { finding: { status, answers, missing, source, ...counts }, again, drift, origin };
 }
 
-function answerAsReceived(
-  key: string,
-  bytes: Uint8Array,
-  asReceived: boolean,
+function answersIn(
+  { key, body }: Pick<StoredAnswer, "key" | "body">,
+  { asReceived = false }: ReadBackOptions,
   madeUp: MadeUp | undefined,
 ): Answers {
-  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  const reading = readJson(body);
+  const bytes = body.length > largeAnswer ? body.length : undefined;
+  const answerOf = (result: unknown, text: string | undefined): Answers => ({
+    [endpointOf(key)]: { result: result as JsonObject, text, bytes, madeUp },
+  });
+  if (typeof body === "string") return answerOf(parseJson(body), asReceived ? body : undefined);
+  const reading = readJson(Buffer.from(body.buffer, body.byteOffset, body.length));
   if (reading.fault !== null) throw corrupt(`the answer to ${key} ${reading.fault}`);
-  const { result } = reading.value as { readonly result: JsonObject };
-  const answer: LookupAnswer = {
-    result,
-    text: asReceived ? resultText(reading.text) : undefined,
-    bytes: body.length > largeAnswer ? body.length : undefined,
-    madeUp,
-  };
-  return { [endpointOf(key)]: answer };
-}
-
-function answersIn(text: string, asReceived: boolean, madeUp: MadeUp | undefined): Answers {
-  const results = parseJson(text) as { readonly [endpoint in LookupEndpoint]?: JsonObject };
-  const texts = asReceived ? memberTexts(text) : null;
-  const bytes = text.length > largeAnswer ? text.length : undefined;
-  const answers: Partial<Record<LookupEndpoint, LookupAnswer>> = {};
-  for (const endpoint of lookupEndpoints) {
-    const result = results[endpoint];
-    if (result === undefined) continue;
-    answers[endpoint] = { result, text: texts?.get(endpoint), bytes, madeUp };
-  }
-  return answers;
+  const { result } = reading.value as { readonly result: unknown };
+  return answerOf(result, asReceived ? resultText(reading.text) : undefined);
 }

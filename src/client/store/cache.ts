@@ -47,7 +47,7 @@ const partialLifetime = 1 / 24;
 
 /** The newest answer to a key takes the place of the others. */
 const layout = {
-  version: 5,
+  version: 6,
   schema: `${answersSchema} ${factsSchema} CREATE UNIQUE INDEX answers_by_hash ON answers (hash);`,
 };
 

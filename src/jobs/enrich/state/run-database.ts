@@ -24,7 +24,7 @@ import { FatalError, ReputeError, startOver, UsageError } from "../../../core/er
 import { outputFault } from "../../../core/files/output-fault.js";
 import type { FinishedRun, ResumePoint } from "./checkpoint.js";
 
-const layout = { alone: true, version: 3, schema: answersSchema + factsSchema };
+const layout = { alone: true, version: 4, schema: answersSchema + factsSchema };
 
 /** The facts that a run relies on. */
 interface Facts {
