@@ -37,7 +37,14 @@ export function wholeNumber(
     .pipe(z.number().int("must be a whole number").min(min).max(max));
 }
 
-const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1e3, m: 60e3, h: 3600e3, d: 86400e3 };
+const unitMs: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1e3,
+  m: 60e3,
+  min: 60e3,
+  h: 3600e3,
+  d: 86400e3,
+};
 
 /** A length of time: milliseconds, or text such as `250ms`, `30s`, `5m`, `24h`, `7d`. */
 export type Duration = number | string;
@@ -46,7 +53,7 @@ export type Duration = number | string;
 export function duration(): z.ZodType<number, Duration> {
   return z.union([z.number().min(0), z.string()]).transform((value, context) => {
     if (typeof value === "number") return value;
-    const [, number, unit = ""] = /^(-?\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(value.trim()) ?? [];
+    const [, number, unit = ""] = /^(-?\d+(?:\.\d+)?)(ms|s|m|min|h|d)$/.exec(value.trim()) ?? [];
     const ms = Number(number) * (unitMs[unit] ?? Number.NaN);
     if (ms >= 0) return ms;
     if (ms < 0) return refuse(context, "must not be negative");
@@ -78,20 +85,20 @@ export function tightest(rates: readonly Rate[]): readonly Rate[] {
 /** No service answers more. */
 const mostInWindow = 999_999_999;
 
-/** A rate such as `100/s`, `600/m`, `5000/h`, `10000/d`. */
+/** A rate such as `100/s`, `600/min` (or `600/m`), `5000/h`, `10000/d`. */
 export function rate(): z.ZodType<Rate, string | Rate> {
   return z
     .string()
     .or(z.strictObject({ count: z.number().min(1), perMs: z.number().positive() }))
     .transform((value, context): Rate => {
       if (typeof value === "object") return value;
-      const [, digits, unit = ""] = /^(\d+)\/(s|m|h|d)$/.exec(value.trim()) ?? [];
+      const [, digits, unit = ""] = /^(\d+)\/(s|m|min|h|d)$/.exec(value.trim()) ?? [];
       const perMs = unitMs[unit];
       const count = Number(digits);
       if (Number(value.split("/", 1)[0]) > mostInWindow)
         return refuse(context, "must be at most 999,999,999 in a window");
       if (perMs !== undefined && count >= 1) return { count, perMs };
-      return refuse(context, "must be a count and a window, such as 100/s, 600/m or 10000/d");
+      return refuse(context, "must be a count and a window, such as 100/s, 600/min or 10000/d");
     });
 }
 

@@ -61,7 +61,7 @@ export const serviceOptions = z.strictObject({
     "requests answered with 200 and a malformed body, 0 to 1. Below 1, a retry of the same request succeeds",
   ),
   rateLimit: option(rate().optional(), {
-    description: "Rate limit: N/s, N/m, N/h or N/d. Requests beyond it get 429",
+    description: "Rate limit: N/s, N/min, N/h or N/d. Requests beyond it get 429",
     value: "N/s",
   }),
   seed: option(wholeNumber(0, seedLimit).prefault(1), {

@@ -16,7 +16,7 @@ function faultOf(options: unknown): UsageError {
 const url = "https://intel.example/beta";
 
 it.each([
-  [{ rate: "5" }, 'rate must be a count and a window, such as 100/s, 600/m or 10000/d; got "5"'],
+  [{ rate: "5" }, 'rate must be a count and a window, such as 100/s, 600/min or 10000/d; got "5"'],
   [{ retries: -1 }, "retries must be at least 0; got -1"],
   [{ concurrency: 1.5 }, "concurrency must be a whole number; got 1.5"],
   [{ timeout: "soon" }, "timeout must be a number and a unit (ms, s, m, h, d), such as 30s"],

@@ -25,7 +25,7 @@ const groups = {
       {
         common: true,
         description:
-          "Rate of all workers of the service together: N/s or N/m [default 100/s]. The latest worker sets it for all",
+          "Rate of all workers of the service together: N/s or N/min [default 100/s]. The latest worker sets it for all",
         value: "N/s",
       },
     ),

@@ -86,7 +86,7 @@ export const lookupOptions = z.strictObject({
   rate: option(rates().optional(), {
     common: true,
     description:
-      "Rate limit for all endpoints together: N/s, N/m, N/h or N/d [default 100/s, none with --local]. Repeat it to combine limits. Hourly and daily limits are quotas, in addition to the default: counted per service address in your state folder, across runs",
+      "Rate limit for all endpoints together: N/s, N/min, N/h or N/d [default 100/s, none with --local]. Repeat it to combine limits. Hourly and daily limits are quotas, in addition to the default: counted per service address in your state folder, across runs",
     value: "N/s",
     repeats: true,
   }),

@@ -103,7 +103,7 @@ describe("a wrong value", () => {
     ["--limit 0", 'must be at least 1; got "0"'],
     ["--cache-ttl 5", 'must be a number and a unit (ms, s, m, h, d), such as 30s; got "5"'],
     ["--cache-ttl=-1h", 'must not be negative; got "-1h"'],
-    ["--rate 5", 'must be a count and a window, such as 100/s, 600/m or 10000/d; got "5"'],
+    ["--rate 5", 'must be a count and a window, such as 100/s, 600/min or 10000/d; got "5"'],
     [
       "--lookups quick",
       'must not contain the unknown lookup "quick" (did you mean quick-check?); got "quick"',
