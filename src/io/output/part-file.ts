@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { constants } from "node:fs";
+import { constants, createWriteStream, openSync, statSync } from "node:fs";
 import { access, type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
+import { Socket } from "node:net";
 import { dirname } from "node:path";
 import type { Writable } from "node:stream";
+import { systemClock } from "../../core/clock.js";
 import { startOver, writeAgain, FatalError } from "../../core/errors.js";
 import { syncFolder } from "../../core/files/folders.js";
 import { type Damage, RunningChecksum } from "../../core/files/checksum.js";
@@ -168,12 +170,11 @@ export async function openFileDestination(
   }
 }
 
-/** Writes a whole part file. @returns what is on disk, once it is known to be what was written */
-export async function writePart(
-  path: string,
+/** Writes and closes a destination. */
+export async function writeAll(
+  destination: Destination,
   write: (destination: Destination) => Promise<void>,
-): Promise<WrittenFile> {
-  const destination = await openFileDestination(path, null);
+): Promise<void> {
   try {
     await write(destination);
     await destination.close();
@@ -181,6 +182,15 @@ export async function writePart(
     await destination.abandon();
     throw error;
   }
+}
+
+/** Writes a whole part file. @returns what is on disk, once it is known to be what was written */
+export async function writePart(
+  path: string,
+  write: (destination: Destination) => Promise<void>,
+): Promise<WrittenFile> {
+  const destination = await openFileDestination(path, null);
+  await writeAll(destination, write);
   const { length } = destination;
   return readWritten(path, { length, checksum: destination.checksum() });
 }
@@ -223,8 +233,39 @@ export class OutputClosedError extends FatalError {
   }
 }
 
-/** A stream such as stdout. Each write waits until the stream has accepted the bytes. */
-export function streamDestination(stream: Writable, name: string): Destination {
+/** How often to look for the reader of a named pipe, in milliseconds. */
+const lookMs = 50;
+
+/**
+ * Opens a device or a named pipe.
+ *
+ * @param signal aborts waiting for the reader of a pipe
+ * @throws FatalError `output_*`
+ */
+export async function openDevice(path: string, signal?: AbortSignal): Promise<Destination> {
+  // To open a pipe as a file is to block a thread until it has a reader.
+  while (statSync(path, { throwIfNoEntry: false })?.isFIFO() === true) {
+    try {
+      const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+      return streamDestination(new Socket({ fd, readable: false, writable: true }), path, true);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENXIO") throw outputFault(path, error);
+    }
+    await systemClock.sleep(lookMs, signal);
+  }
+  const stream = createWriteStream(path);
+  await once(stream, "open").catch((error: unknown) => {
+    throw outputFault(path, error);
+  });
+  return streamDestination(stream, path, true);
+}
+
+/**
+ * A stream such as stdout. Each write waits until the stream has accepted the bytes.
+ *
+ * @param isOwn whether it ends with the rows
+ */
+export function streamDestination(stream: Writable, name: string, isOwn = false): Destination {
   let length = 0;
   let fault: unknown = null;
   const onError = (error: unknown): void => {
@@ -257,8 +298,11 @@ export function streamDestination(stream: Writable, name: string): Destination {
     async close() {
       if (fault !== null) throw explain(fault);
       if (stream.writableNeedDrain) await once(stream, "drain");
+      if (isOwn) await new Promise<void>((resolve) => void stream.end(resolve));
       stream.off("error", onError);
     },
-    abandon: () => Promise.resolve(),
+    async abandon() {
+      if (isOwn) stream.destroy();
+    },
   };
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { basename, join, resolve } from "node:path";
+import { unescape } from "node:querystring";
 import { UsageError } from "../../core/errors.js";
 import { realPath } from "../../core/files/folders.js";
 import { fileParts, namedAfter, sharedPath, withoutFailed } from "../../core/files/output-names.js";
@@ -239,14 +240,6 @@ function takeQuery(name: string): { readonly place: string; readonly query: stri
   const parts = /^([a-z]{2,}:[^]*?)[?&]query=([^]*)$/i.exec(name);
   if (parts === null) return { place: name, query: null };
   const [, place = "", given = ""] = parts;
-  const query = /\s/.test(given) ? given : decoded(given);
+  const query = /\s/.test(given) ? given : unescape(given.replaceAll("+", " "));
   return { place, query: query.replace(/[\s;]+$/, "") };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll("+", " "));
-  } catch {
-    return text;
-  }
 }

@@ -122,10 +122,9 @@ async function openRunOutput(
   const checked: CheckedOutput = await raceAbort(checking, job.signal, () => undefined);
   const startAt = before?.sink ?? null;
   if (startAt === null) for (const message of checked.warnings ?? []) onWarning(message);
-  const { stdout, signal } = job;
   const destination =
     publisher === null
-      ? await openStream(target, { stdout, signal })
+      ? await openStream(target, job)
       : await openFileDestination(stageFile(target, folder), startAt);
   const gzip = target.gzip && target.text !== "stix";
   const resumeRows = startAt?.rows ?? null;

@@ -1,11 +1,16 @@
-import { mkdtemp, open, rm, stat } from "node:fs/promises";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { raceAbort } from "../../../core/abort.js";
 import { UsageError } from "../../../core/errors.js";
-import { outputFault } from "../../../core/files/output-fault.js";
 import type { Output } from "../../../io/output/output.js";
-import { removePart, renamePart, writePart } from "../../../io/output/part-file.js";
+import {
+  openDevice,
+  removePart,
+  renamePart,
+  writeAll,
+  writePart,
+} from "../../../io/output/part-file.js";
+import type { Destination } from "../../../io/output/types.js";
 import { checkFolder, keepInputs } from "../../../io/output/check-paths.js";
 import type { CliContext } from "../../terminal/cli-context.js";
 import { writeOut } from "../../terminal/data-output.js";
@@ -75,40 +80,22 @@ async function writeFile(
   signal?: AbortSignal,
 ): Promise<void> {
   const facts = await stat(path).catch(() => null);
-  if (facts?.isFIFO() === true || facts?.isCharacterDevice() === true)
-    return writeThrough(path, lines, signal);
+  const write = async (file: Destination): Promise<void> => {
+    for (const block of joined(lines)) {
+      signal?.throwIfAborted();
+      await file.write(Buffer.from(block));
+    }
+  };
+  // A pipe or a device stays what it is.
+  if (facts?.isFIFO() === true || facts?.isCharacterDevice() === true) {
+    return writeAll(await openDevice(path, signal), write);
+  }
   try {
-    await writePart(path, async (file) => {
-      for (const block of joined(lines)) {
-        signal?.throwIfAborted();
-        await file.write(Buffer.from(block));
-      }
-    });
+    await writePart(path, write);
     await renamePart(path);
   } catch (error) {
     await removePart(path);
     throw error;
-  }
-}
-
-/** Writes to a pipe or a device, which stays what it is. */
-async function writeThrough(
-  path: string,
-  lines: Iterable<string>,
-  signal?: AbortSignal,
-): Promise<void> {
-  const handle = await (signal === undefined
-    ? open(path, "w")
-    : raceAbort(open(path, "w"), signal, (late) => late.close()));
-  try {
-    for (const block of joined(lines)) {
-      signal?.throwIfAborted();
-      await handle.writeFile(block);
-    }
-  } catch (error) {
-    throw signal?.aborted === true ? signal.reason : outputFault(path, error);
-  } finally {
-    await handle.close();
   }
 }
 

@@ -1,14 +1,10 @@
 import { chosenColumns } from "../rows/chosen-columns.js";
-import { constants, createWriteStream, openSync, statSync } from "node:fs";
-import { Socket } from "node:net";
 import { join } from "node:path";
-import type { Writable } from "node:stream";
 import { systemClock } from "../../../core/clock.js";
 import type { Encoder, EncoderOptions } from "../../../io/formats/types.js";
 import type { OpenedSource } from "../../../io/input/types.js";
-import { streamDestination } from "../../../io/output/part-file.js";
+import { openDevice, streamDestination } from "../../../io/output/part-file.js";
 import type { SinkSettings } from "../../../io/output/options.js";
-import { outputFault } from "../../../core/files/output-fault.js";
 import type { Publisher } from "../../../io/output/publisher.js";
 import { stagePath } from "../../../io/output/stage.js";
 import { textPublisher } from "../../../io/output/text/text-sink.js";
@@ -57,10 +53,10 @@ export function stageFile({ text, file }: OutputTarget, folder: string): string 
 export async function openPublisher(run: PublishedRun): Promise<Publisher | null> {
   const { job, target, folder, source, runId, onWarning, encode = noEncoder } = run;
   const { file, text, gzip, base } = target;
-  const { stdout, signal, clock = systemClock } = job;
+  const { signal, clock = systemClock } = job;
   if (text === "stix") {
     const { stixPublisher } = await import("../../../io/output/stix/publish.js");
-    const stream = file === null ? await openStream(target, { stdout, signal }) : null;
+    const stream = file === null ? await openStream(target, job) : null;
     const bundle = { runId, file: file ?? join(folder, "bundle"), gzip, stream };
     return stixPublisher(bundle, encode);
   }
@@ -79,37 +75,10 @@ function noEncoder(): never {
   throw new TypeError("published rows are encoded already");
 }
 
-interface StreamOptions {
-  readonly stdout: Writable;
-  /** Aborts waiting for the reader of a named pipe. */
-  readonly signal: AbortSignal;
-}
-
+/** @param signal aborts waiting for the reader of a named pipe */
 export async function openStream(
-  { name }: Pick<OutputTarget, "name">,
-  { stdout, signal }: StreamOptions,
+  { name, output }: Pick<OutputTarget, "name" | "output">,
+  { stdout, signal }: Pick<Job, "stdout" | "signal">,
 ): Promise<Destination> {
-  return streamDestination(name === "stdout" ? stdout : await openDevice(name, signal), name);
-}
-
-/** How often to look for the reader of a named pipe, in milliseconds. */
-const lookMs = 50;
-
-async function openDevice(path: string, signal: AbortSignal): Promise<Writable> {
-  // To open a pipe as a file is to block a thread until it has a reader.
-  while (statSync(path, { throwIfNoEntry: false })?.isFIFO() === true) {
-    try {
-      const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
-      return new Socket({ fd, readable: false, writable: true });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENXIO") throw outputFault(path, error);
-    }
-    await systemClock.sleep(lookMs, signal);
-  }
-  const stream = createWriteStream(path);
-  await new Promise<void>((resolve, reject) => {
-    stream.once("open", () => resolve());
-    stream.once("error", (error) => reject(outputFault(path, error)));
-  });
-  return stream;
+  return output.isStdout ? streamDestination(stdout, name) : openDevice(name, signal);
 }
