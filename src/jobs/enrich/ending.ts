@@ -139,58 +139,16 @@ function isFileFault(code: string): boolean {
   return reasons[code] === "io";
 }
 
-/** A job, and the manifest of its run so far: null until rows flow. */
-interface NotedJob {
-  readonly job: Job;
-  readonly soFar: () => Manifest | null;
-}
-
-/** Notes the manifest of a run so far, to record it with the run's ending. */
-export function noteRecord(job: Job): NotedJob {
-  let soFar: (() => Manifest) | null = null;
-  const noted: Job = {
-    ...job,
-    onStart(progress, record) {
-      soFar = record;
-      job.onStart?.(progress, record);
-    },
-  };
-  return { job: noted, soFar: () => soFar?.() ?? null };
-}
-
-/** Records in its state folder why a run ended, with its counts so far. */
-export async function recordEnding(
-  folder: string,
-  error: unknown,
-  { soFar }: NotedJob,
-): Promise<void> {
+/** Adds to the record of an unfinished run why it ended. */
+export async function recordEnding(folder: string, error: unknown): Promise<void> {
   // Wrong usage starts nothing, so the end before it still stands.
   if (error instanceof UsageError) return;
-  const record = soFar() ?? (await readUnfinished(folder));
+  const record = await readUnfinished(folder);
   if (record !== null) await saveUnfinished(folder, { ...record, ...endingOfError(error, true) });
 }
 
-/**
- * Runs a job whose rows go to a stream, and writes its manifest to the state folder, where it
- * replaces that of the last such run.
- */
-export async function recordStream(
-  job: Job,
-  run: (job: Job) => Promise<Manifest>,
-): Promise<Manifest> {
-  const noted = noteRecord(job);
-  try {
-    const manifest = await run(noted.job);
-    await save(job, manifest);
-    return manifest;
-  } catch (error) {
-    const record = noted.soFar();
-    if (record !== null) await save(job, { ...record, ...endingOfError(error, false) });
-    throw error;
-  }
-}
-
-async function save(job: Job, manifest: Manifest): Promise<void> {
+/** Writes the manifest of a run to a stream to the state folder, where it replaces that of the last one. */
+export async function recordStream(job: Job, manifest: Manifest): Promise<void> {
   const { stateFolder = null, onWarning } = job;
   const { stateDir } = job.settings.run;
   const folder = stateDir ?? stateFolder;

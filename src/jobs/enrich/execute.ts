@@ -8,13 +8,13 @@ import { isPartLost, outputGone, removePart } from "../../io/output/part-file.js
 import { stagePath, stageUpTo } from "../../io/output/stage.js";
 import { chooseRun, type ChosenRun, type RunNames, runNames } from "./destination/choose-run.js";
 import { openPublisher, stageFile } from "./destination/open-output.js";
-import { noteRecord, recordEnding, recordStream } from "./ending.js";
+import { endingOfError, recordEnding, recordStream } from "./ending.js";
 import { publishStaged } from "./finish/publish.js";
 import type { RunPlace } from "./open-run.js";
 import { chosenColumns } from "./rows/chosen-columns.js";
 import { inputReading, optionalColumnsOf } from "./rows/reading.js";
 import { runRows } from "./run-rows.js";
-import type { FinishedRun } from "./state/checkpoint.js";
+import { type FinishedRun, readUnfinished } from "./state/checkpoint.js";
 import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
 import { openStateFolder, type StateFolder } from "./state/state-folder.js";
 import type { EnrichJob, Job, PublishedRun } from "./types.js";
@@ -68,11 +68,17 @@ function runToStream({ job, target }: ChosenRun): Promise<Manifest> {
   }
   return withResources(async (stack) => {
     const folder = await scratchFolder(stack);
-    return recordStream(job, async (recorded) => {
-      const place = placeRun({ job: recorded, target }, { folder, state: null });
+    const place = placeRun({ job, target }, { folder, state: null });
+    try {
       await place.makeCopies(false);
-      return runRows(place);
-    });
+      const manifest = await runRows(place);
+      await recordStream(job, manifest);
+      return manifest;
+    } catch (error) {
+      const record = await readUnfinished(folder);
+      if (record !== null) await recordStream(job, { ...record, ...endingOfError(error, false) });
+      throw error;
+    }
   });
 }
 
@@ -92,9 +98,8 @@ async function runResumably(
   const name = names?.name ?? target.name;
   const opening = { ...job.settings.run, name, within: target.upload?.folder, onNotice, onWarning };
   const state = await openStateFolder(base, opening, async () => target.upload?.withdraw());
-  const noted = noteRecord(job);
   const placed = (chosen: ChosenRun) => placeRun(chosen, { folder: state.path, state });
-  const own = placed({ job: noted.job, target });
+  const own = placed({ job, target });
   let place = own;
 
   const complete = async (): Promise<Manifest> => {
@@ -113,7 +118,7 @@ async function runResumably(
 
   try {
     if (names !== null && state.checkpoint !== null) {
-      place = placed(await names.choose(noted.job, state.checkpoint));
+      place = placed(await names.choose(job, state.checkpoint));
     }
     const manifest = await complete().catch(async (error: unknown) => {
       if (isPartLost(error) && state.canRewind) {
@@ -132,7 +137,7 @@ async function runResumably(
     // A run without results leaves nothing behind; any other can be resumed.
     const { file, upload } = place.target;
     if (state.resumable) {
-      await recordEnding(state.path, error, noted);
+      await recordEnding(state.path, error);
       state.release();
     } else {
       if (file !== null) await removePart(file);

@@ -11,48 +11,28 @@ import type { Taken } from "../../client/store/journal.js";
 import type { LookupStore } from "../../client/store/store.js";
 import type { OpenRun } from "./open-run.js";
 import type { RunSignals } from "./run-signals.js";
-import type { OpenedLookup } from "../../client/session/types.js";
-import { type Checkpoint, databaseName } from "./state/checkpoint.js";
+import { databaseName } from "./state/checkpoint.js";
+import { formats } from "../../io/formats/registry.js";
 import { RunDatabase } from "./state/run-database.js";
 import { serviceOf } from "./state/state-folder.js";
 import type { Tally } from "./tally.js";
 import { itemOf } from "../../client/lookup/attempt/journalled.js";
 
-interface RunLookupOptions extends Pick<
-  OpenRun,
-  "job" | "clock" | "tally" | "folder" | "before" | "state" | "fingerprint" | "checked" | "target"
-> {
-  /** Whether rows contain results as received. */
-  readonly asReceived: boolean;
-  /** False: partial answers in a cache are requested again. @default true */
-  readonly partialsFromCache?: boolean | undefined;
-  /** Stopped when a budget or quota is spent. */
-  readonly signals: RunSignals;
-}
-
-interface OpenedJournal {
-  /** Records written through it are counted in the run's tally. */
-  readonly store: LookupStore;
-  readonly answers: () => Checkpoint["answers"];
-}
-
 /** The lookup of a run, and the answers in its journal. */
-export type RunLookup = OpenedLookup & Pick<OpenedJournal, "answers">;
+export type RunLookup = Awaited<ReturnType<typeof openRunLookup>>;
 
 /** Opens the journal of a run, and the lookup that answers what is not in it. */
-export async function openRunLookup(
-  options: RunLookupOptions,
-  stack: ResourceStack,
-): Promise<RunLookup> {
-  const { job, tally, signals, asReceived, partialsFromCache } = options;
+export async function openRunLookup(run: OpenRun, signals: RunSignals, stack: ResourceStack) {
+  const { job, tally } = run;
   const { session, settings, onWarning } = job;
-  const { store, answers } = await openRunJournal(options, stack);
+  const asReceived = needsReceived(run);
+  const { store, answers } = await openRunJournal(run, asReceived, stack);
   const opened = await session.lookup({
     settings: { ...settings.lookup, maxRequests: settings.run.maxRequests },
     store,
-    isResumed: options.before !== null,
+    isResumed: run.before !== null,
     asReceived,
-    partialsFromCache,
+    partialsFromCache: usesPartials(run),
     // A stopped run still accepts the answers of open requests.
     requests: signals.requests,
     onAttempt({ endpoint, outcome, headers }) {
@@ -60,7 +40,7 @@ export async function openRunLookup(
       if (headers === null) return;
       const madeUp = madeUpIn(headers);
       tally.hasMadeUp(madeUp);
-      if (outcome === "200") refuseMixed(options, madeUp);
+      if (outcome === "200") refuseMixed(run, signals, madeUp);
     },
     onWarning: (message) => tally.warning(message),
     onEarlyEnd: (error) => signals.end(error),
@@ -74,9 +54,21 @@ export async function openRunLookup(
   return { ...opened, answers };
 }
 
+/** Whether rows contain results as received. */
+function needsReceived({ target, encoder, optional }: OpenRun): boolean {
+  if (optional.raw === true) return true;
+  return target.text !== null && formats[target.text].keepsReceived(encoder.shape);
+}
+
+/** Whether stored partial answers are used: a refill exists to complete them. */
+function usesPartials({ job }: OpenRun): boolean {
+  return job.refill === undefined;
+}
+
 /** Ends a run whose answers must not stand among those in its table. */
 function refuseMixed(
-  { checked, target, signals }: Pick<RunLookupOptions, "checked" | "target" | "signals">,
+  { checked, target }: OpenRun,
+  signals: RunSignals,
   madeUp: MadeUp | undefined,
 ): void {
   const holds = checked.holds ?? null;
@@ -91,15 +83,12 @@ function refuseMixed(
  *
  * @throws FatalError `state_damaged`, `output_*`
  */
-async function openRunJournal(
-  options: RunLookupOptions,
-  stack: ResourceStack,
-): Promise<OpenedJournal> {
-  const { job, folder, before, state, asReceived, tally, partialsFromCache = true } = options;
+async function openRunJournal(run: OpenRun, asReceived: boolean, stack: ResourceStack) {
+  const { job, folder, before, state, tally } = run;
   const database = state?.database ?? (await RunDatabase.open(join(folder, databaseName)));
   if (state === null) stack.defer(() => database.close());
   const isTakeOver = before === null && database.answers > 0;
-  const taken = await takenAnswers(options, database, partialsFromCache);
+  const taken = await takenAnswers(run, database);
   const journal = database.openJournal({ asReceived, taken });
   // Count each record written; a resumed run counts it again during replay.
   const count = (key: string, record: Parameters<Tally["journalled"]>[1]): void => {
@@ -141,14 +130,10 @@ const oldestMs = 30 * 24 * 3_600_000;
  * Decides which answers of an interrupted run a new one takes over: those of the same service that
  * are younger than 30 days and that the exclusion lists still allow.
  *
- * @param partials whether partial answers are used
  * @returns undefined for none
  */
-async function takenAnswers(
-  { job, clock, before, fingerprint }: Pick<OpenRun, "job" | "clock" | "before" | "fingerprint">,
-  database: RunDatabase,
-  partials: boolean,
-): Promise<Taken | undefined> {
+async function takenAnswers(run: OpenRun, database: RunDatabase): Promise<Taken | undefined> {
+  const { job, clock, before, fingerprint } = run;
   const last = before?.answers.earlier ?? database.answers;
   if (last === 0) return undefined;
   if (before === null) {
@@ -166,7 +151,7 @@ async function takenAnswers(
     isUsed(stored) {
       const { status, key, storedAt } = stored;
       if (status === "failed" || outlineOf(stored).again !== null) return false;
-      if (status === "partial" && !partials) return false;
+      if (status === "partial" && !usesPartials(run)) return false;
       // A clock that is or was wrong can give a time in the future.
       if (Math.abs(now - storedAt) >= oldestMs) return false;
       return withheld.listOf(itemOf(key)) === null;

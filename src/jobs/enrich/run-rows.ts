@@ -5,17 +5,16 @@ import type { UnsupportedCode } from "../../core/item/item.js";
 import { surplusCells } from "../../core/row.js";
 import { withResources } from "../../core/resource-stack.js";
 import { shownColumns } from "../../io/formats/columns/name-columns.js";
-import { formats } from "../../io/formats/registry.js";
 import { insideWarning } from "./elsewhere.js";
 import type { OpenedSource } from "../../io/input/types.js";
 import { unasked } from "../../core/finding.js";
 import { rowCodes } from "../../core/row-codes.js";
 import { leastRows } from "./failure-limits.js";
 import { hasFewerRows, firstRows, startRow } from "./rows/reading.js";
-import { manifestSoFar, publish } from "./finish/publish.js";
+import { manifestOf, publish } from "./finish/publish.js";
 import { openRequests } from "../../client/lookup/options.js";
 import { openRunLookup, type RunLookup } from "./run-lookup.js";
-import { Checkpointer } from "./state/checkpoint.js";
+import { Checkpointer, saveUnfinished } from "./state/checkpoint.js";
 import type { Manifest, FoundManifest } from "../../core/manifest.js";
 import { RunSignals } from "./run-signals.js";
 import type { RunProgress } from "./types.js";
@@ -41,12 +40,9 @@ export function runRows(place: RunPlace): Promise<Manifest> {
     try {
       const signals = new RunSignals(job);
       stack.defer(() => signals.close());
-      // A refill exists to complete partial answers.
-      const partialsFromCache = job.refill === undefined;
-      const asReceived = needsReceived(run);
-      const opened = await openRunLookup({ ...run, asReceived, partialsFromCache, signals }, stack);
+      const opened = await openRunLookup(run, signals, stack);
       lookup = opened;
-      const record = (): Manifest => manifestSoFar({ ...run, checkpointer });
+      const record = (): Manifest => manifestOf({ ...run, checkpointer });
       const { answers, slots, address } = opened;
       const { startedAt } = job;
       const checkpointer: Checkpointer = new Checkpointer({ ...run, startedAt, answers, record });
@@ -83,7 +79,10 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       const warnings = closingWarnings(run, address.warnings());
       return await publish({ ...run, checkpointer, warnings, rowsRead, isRefused });
     } catch (error) {
-      if (error instanceof EarlyEndError) await publishSoFar(run, saving, error);
+      if (saving !== null) {
+        if (error instanceof EarlyEndError) await publishSoFar(run, saving, error);
+        await saveUnfinished(run.folder, manifestOf({ ...run, checkpointer: saving }));
+      }
       await run.sink.abandon();
       dropUselessState(run, lookup, error);
       throw error;
@@ -113,25 +112,19 @@ function progressOf(
 /** The finding of items that a run with too few rows does not ask for. */
 const notAsked = unasked("failed", { code: "not_asked", message: rowCodes.not_asked[0] });
 
-/** Whether rows contain results as received. */
-function needsReceived({ target, encoder, optional }: OpenRun): boolean {
-  if (optional.raw === true) return true;
-  return target.text !== null && formats[target.text].keepsReceived(encoder.shape);
-}
-
 /** Publishes the rows of a run that stops early. If that fails, they wait for the run to continue. */
 async function publishSoFar(
   run: OpenRun,
-  checkpointer: Checkpointer | null,
+  checkpointer: Checkpointer,
   end: EarlyEndError,
 ): Promise<void> {
   const { job, publisher, target } = run;
-  if (publisher?.takesParts !== true || checkpointer === null) return;
+  if (publisher?.takesParts !== true) return;
   try {
     // A table must not have more rows than a resume knows of.
     const checkpoint = await checkpointer.save();
     if (checkpoint === null) return;
-    const soFar = { ...manifestSoFar({ ...run, checkpointer }), ...endingOfError(end, true) };
+    const soFar = { ...manifestOf({ ...run, checkpointer }), ...endingOfError(end, true) };
     const stage = stageUpTo(stageFile(target, run.folder), checkpoint.sink);
     const at = Date.parse(soFar.ended_at);
     await publisher.publish(stage, { suffix: "", at, manifest: () => soFar });

@@ -78,25 +78,43 @@ export async function publish(run: WrittenRun): Promise<Manifest> {
   return publishStaged(run, publisher, { stage, manifest, suffix });
 }
 
-interface StagedRun {
-  readonly stage: Stage;
-  /** Without what is known only of published rows. */
-  readonly manifest: Manifest;
-  readonly suffix: string;
-}
-
-/** Publishes the staged rows of a run, and its manifest. May be repeated. */
+/**
+ * Publishes the staged rows of a run, writes its manifest beside them and removes the files that they
+ * supersede. May be repeated.
+ *
+ * @param staged its manifest lacks what is known only of published rows
+ * @throws FatalError `output_*`
+ */
 export async function publishStaged(
-  place: Pick<RunPlace, "job" | "target">,
+  { job, target }: Pick<RunPlace, "job" | "target">,
   publisher: Publisher,
-  { stage, manifest, suffix }: StagedRun,
+  { stage, ...staged }: { stage: Stage; manifest: Manifest; suffix: string },
 ): Promise<Manifest> {
-  const complete = (written: WrittenOutput): Manifest => withWritten(manifest, written);
+  const { suffix } = staged;
+  const complete = ({ bytes, sha256, indicators, withoutKey }: WrittenOutput): Manifest => {
+    const optional = {
+      ...(indicators !== undefined && { indicators }),
+      ...(withoutKey !== undefined && { without_key: withoutKey }),
+    };
+    const output = { ...staged.manifest.output, bytes, sha256, ...optional };
+    return { ...staged.manifest, output };
+  };
   // A file that was uploaded is made again as it was.
-  const at = Date.parse(manifest.ended_at);
-  const published = complete(await publisher.publish(stage, { suffix, at, manifest: complete }));
-  await saveRecord(place, published, suffix);
-  return published;
+  const at = Date.parse(staged.manifest.ended_at);
+  const manifest = complete(await publisher.publish(stage, { suffix, at, manifest: complete }));
+  const { base, upload, output } = target;
+  if (base === null) return manifest;
+  await writeManifest(resultOf(target, base, suffix).base, manifest);
+  await upload?.publish(suffix, job.signal);
+  if (suffix !== "") return manifest;
+  const earlier = [resultOf(target, base, failedSuffix).base];
+  if (output.object !== null) earlier.push(output.object.address + failedSuffix);
+  for (const failed of earlier) {
+    await removeFailed(failed, inputPaths(job.input)).catch((error: Error) => {
+      job.onWarning?.(`cannot remove ${failed} of an earlier run: ${error.message}`);
+    });
+  }
+  return manifest;
 }
 
 /**
@@ -118,29 +136,6 @@ function checkCounts({ rowsRead, tally, target }: WrittenRun, written: number): 
   });
 }
 
-/**
- * Writes the manifest beside an output, and uploads both where it is an object. Removes what they
- * supersede: `OUT.failed` of an earlier run. @throws FatalError `output_*`, `object_*`
- */
-async function saveRecord(
-  { job, target }: Pick<RunPlace, "job" | "target">,
-  manifest: Manifest,
-  suffix: string,
-): Promise<void> {
-  if (target.base === null) return;
-  await writeManifest(resultOf(target, target.base, suffix).base, manifest);
-  await target.upload?.publish(suffix, job.signal);
-  if (suffix !== "") return;
-  const { address } = target.output.object ?? {};
-  const earlier = [resultOf(target, target.base, failedSuffix).base];
-  if (address !== undefined) earlier.push(address + failedSuffix);
-  for (const failed of earlier) {
-    await removeFailed(failed, inputPaths(job.input)).catch((error: Error) => {
-      job.onWarning?.(`cannot remove ${failed} of an earlier run: ${error.message}`);
-    });
-  }
-}
-
 /** What a manifest tells of. */
 type StartedRun = Pick<OpenRun, "job" | "source" | "inputGrew" | "target" | "tally" | "runId"> & {
   readonly checkpointer: Checkpointer;
@@ -154,10 +149,10 @@ interface RunEnd {
   readonly ending: RunEnding;
 }
 
-/** Builds the manifest of a run. */
-function manifestOf(
+/** Builds the manifest of a run. @param end default none: as a killed process leaves it behind */
+export function manifestOf(
   { job, source, inputGrew, target, checkpointer, tally, runId }: StartedRun,
-  { bytes, suffix, ending }: RunEnd,
+  { bytes, suffix, ending }: RunEnd = { bytes: null, suffix: "", ending: unknownEnding },
 ): Manifest {
   const { rows, unjournalled: _, left_out, ...counts } = tally.snapshot();
   const { clock = systemClock } = job;
@@ -202,26 +197,6 @@ function manifestOf(
     resumed: checkpointer.resumed,
     ...ending,
   };
-}
-
-/** The manifest of a run whose rows are published. */
-function withWritten(
-  manifest: Manifest,
-  { bytes, sha256, indicators, withoutKey }: WrittenOutput,
-): Manifest {
-  const output = {
-    ...manifest.output,
-    bytes,
-    sha256,
-    ...(indicators === undefined ? {} : { indicators }),
-    ...(withoutKey === undefined ? {} : { without_key: withoutKey }),
-  };
-  return { ...manifest, output };
-}
-
-/** The manifest of a run so far, as a killed process leaves it behind. */
-export function manifestSoFar(run: StartedRun): Manifest {
-  return manifestOf(run, { bytes: null, suffix: "", ending: unknownEnding });
 }
 
 /** One record per file of several inputs; undefined for a single input. */
