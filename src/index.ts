@@ -79,6 +79,5 @@ export type { FireWebhook } from "./service/cases.js";
 export type { Service, ServiceOptions } from "./service/service.js";
 export type { ExportReport, TagResult } from "./jobs/tags/types.js";
 export type { Webhook } from "./jobs/webhooks/configuration.js";
-export { WebhookError } from "./jobs/webhooks/problem.js";
-export type { Problem } from "./jobs/webhooks/problem.js";
+export { type Problem, WebhookError } from "./jobs/webhooks/render.js";
 export type { WebhookDelivery } from "./jobs/webhooks/send.js";

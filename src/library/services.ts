@@ -71,7 +71,7 @@ export class Services {
     const session = await this.session("intel");
     const [client, withheld] = [await session.intel(), await session.withheld()];
     const { clock, onWarning } = this;
-    return { client, withheld, source: session.service.name, clock, onWarning };
+    return { client, withheld, clock, onWarning };
   }
 
   async ops(): Promise<OpsClient> {

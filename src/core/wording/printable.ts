@@ -109,11 +109,7 @@ export function quoted(text: string, longest = 100): string {
   return JSON.stringify(cutOff(text, longest));
 }
 
-/** A text as a JSON string with every control and invisible character escaped. */
-export function visible(text: string): string {
-  return JSON.stringify(text).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escapedInJson);
-}
-
+/** A control or invisible character as escaped in JSON. */
 export function escapedInJson(character: string): string {
   const units = character.split("").map((unit) => unit.charCodeAt(0).toString(16).padStart(4, "0"));
   return units.map((unit) => `\\u${unit}`).join("");

@@ -90,19 +90,7 @@ export interface RunProgress {
 }
 
 /** Settings that determine how the rows of an input are read. */
-export type ReadingSettings = Pick<
-  EnrichSettings["input"],
-  | "from"
-  | "header"
-  | "delimiter"
-  | "comment"
-  | "encoding"
-  | "sheet"
-  | "itemColumn"
-  | "kindColumn"
-  | "tlpColumn"
-  | "maxTlp"
-> &
+export type ReadingSettings = Omit<EnrichSettings["input"], "recursive"> &
   Pick<ReadOptions, "isOneOfSeveral" | "isHeld">;
 
 /** A row's item, and its finding or the promise of one. */

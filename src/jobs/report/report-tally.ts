@@ -268,20 +268,13 @@ function ownCells(
 
 const shown = 100;
 
-/** Distinct items that are counted exactly; beyond, the report says "more than". */
-const mostItems = 100_000;
-
 class WorstItems {
   readonly #entries = new Map<string, Offender>();
-  readonly #items = new Set<string>();
   /** The least of the kept entries when the list was last cut; lesser ones need not be kept. */
   #threshold: Rank | undefined;
-  #itemsAreMore = false;
 
   add(rank: Rank, describe: () => Omit<Offender, "rows" | keyof Rank>): void {
     const key = keyOf(rank);
-    if (this.#items.size < mostItems) this.#items.add(key);
-    else this.#itemsAreMore ||= !this.#items.has(key);
     const known = this.#entries.get(key);
     if (known !== undefined) this.#entries.set(key, { ...known, rows: known.rows + 1 });
     else if (this.#threshold === undefined || worseFirst(rank, this.#threshold) < 0) {
@@ -291,14 +284,9 @@ class WorstItems {
   }
 
   worst() {
+    const areMore = this.#threshold !== undefined || this.#entries.size > shown;
     this.#cut();
-    return {
-      worst: [...this.#entries.values()],
-      /** Distinct items with a verdict against them. */
-      items: this.#items.size,
-      /** There were more distinct items than the report tracks. */
-      itemsAreMore: this.#itemsAreMore,
-    };
+    return { worst: [...this.#entries.values()], areMore };
   }
 
   #cut(): void {

@@ -91,10 +91,7 @@ function barOf(share: number, width: number): string {
   return "█".repeat(parts >> 3) + eighths[parts & 7];
 }
 
-function offenderLines(
-  { offenders: { worst, items, itemsAreMore } }: Report,
-  width: number,
-): string[] {
+function offenderLines({ offenders: { worst } }: Report, width: number): string[] {
   const indent = " ".repeat(12);
   const lines: string[] = [];
   for (const offender of worst.slice(0, mostShown)) {
@@ -102,10 +99,8 @@ function offenderLines(
     lines.push(offender.verdict.padEnd(indent.length) + printable(item));
     lines.push(...about(offender).map((fact) => indent + printable(fact)));
   }
-  const more = items - Math.min(worst.length, mostShown);
-  if (more === 0) return lines;
-  const count = `${itemsAreMore ? "more than " : ""}${formatCount(more)}`;
-  const rest = wrapText(`${count} more; see the output, or -o REPORT.html`, width - 4);
+  if (worst.length <= mostShown) return lines;
+  const rest = wrapText("more in the output, or on the page: -o REPORT.html", width - 4);
   return [...lines, ...rest.split("\n")];
 }
 

@@ -25,12 +25,6 @@ const exportedFile = z.object({
 /** Names of the sets in the firewall formats; each holds one family. */
 const sets = z.object({ ipv4: z.string(), ipv6: z.string() });
 
-const pinned = z.object({
-  snapshot: z.string(),
-  /** When the list was read (its snapshot was pinned), RFC 3339 UTC. */
-  exported_at: z.string(),
-});
-
 const exportedTag = z.object({
   name: z.string(),
   /**
@@ -42,8 +36,9 @@ const exportedTag = z.object({
   description: z.string().nullable(),
   intent: z.string().nullable(),
   category: z.string().nullable(),
-  references: z.array(z.unknown()),
-  ...pinned.shape,
+  snapshot: z.string(),
+  /** When the list was read (its snapshot was pinned), RFC 3339 UTC. */
+  exported_at: z.string(),
   /** As received from the service. */
   lastUpdate: z.string(),
   /** Addresses in the list. The service's own total also has those that are left out. */
@@ -55,8 +50,7 @@ const exportedTag = z.object({
   }),
   /** Digest of the list as text, one address per line: that of the `.txt` file, if written. */
   sha256: z.string(),
-  /** The list that the counts below compare with; null for a first export, which adds all. */
-  previous: pinned.nullable(),
+  /** Since the previous export; a first one adds all. */
   added: count,
   removed: count,
   /** Prefix of the tag's file names. */

@@ -18,7 +18,6 @@ import {
   type ExportTagsOptions,
   isTagFault,
   TagExportError,
-  type TagProgress,
   type TagResult,
 } from "./types.js";
 import { type Address, readAddresses, sortAddresses } from "./address-list.js";
@@ -244,14 +243,11 @@ async function exportTag(context: TagContext): Promise<ExportedTag> {
       { hint: "move it away, or export to another folder" },
     );
   }
-  const report = (state: TagProgress["state"], entries: number, total: number): void =>
-    options.onProgress?.({ tag: name, state, entries, total });
-  const list = await readTag(context, ({ entries, total }) => report("reading", entries, total));
-  const tag = await alone(() => {
+  const list = await readTag(context, ({ entries, total }) =>
+    options.onProgress?.({ tag: name, entries, total }),
+  );
+  return alone(() => {
     signal.throwIfAborted();
-    report("writing", list.entries, list.total);
     return writeTag(context, list, stem);
   });
-  report("done", list.entries, list.total);
-  return tag;
 }

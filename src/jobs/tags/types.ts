@@ -40,7 +40,6 @@ export interface ExportTagsOptions extends Partial<Omit<TagExportSettings, "inte
 
 export interface TagProgress {
   readonly tag: string;
-  readonly state: "reading" | "writing" | "done";
   /** Entries read so far, of the total that the service reports. */
   readonly entries: number;
   readonly total: number;

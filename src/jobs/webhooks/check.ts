@@ -5,11 +5,13 @@ import {
   formatPath,
   readField,
   malformedFields,
+  pointerOf,
+  type Problem,
   renderCollecting,
   resolverDataPath,
   valuesIn,
+  warningAt,
 } from "./render.js";
-import { pointerOf, type Problem, warningAt } from "./problem.js";
 
 /**
  * Checks a webhook without sending it. Neither calls nor throws.

@@ -3,7 +3,7 @@ import { readPath } from "../../core/files/read-path.js";
 import { UsageError } from "../../core/errors.js";
 import { quoted } from "../../core/wording/printable.js";
 import { parseYaml } from "../../core/wording/yaml-text.js";
-import { errorAt, pointerOf, throwErrors, warningAt, type Problem } from "./problem.js";
+import { errorAt, pointerOf, throwErrors, warningAt, type Problem } from "./render.js";
 import { isLoopback } from "../../client/api/http/proxy.js";
 
 /** Methods that a webhook can use. The interface names POST, PUT and PATCH as examples. */

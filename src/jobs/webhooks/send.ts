@@ -14,8 +14,14 @@ import { recogniseItem } from "../../core/item/recognise.js";
 import { CredentialMask } from "../../core/redaction.js";
 import { quoted } from "../../core/wording/printable.js";
 import { addressProblems, shownUrl, type Webhook, webhookUrl } from "./configuration.js";
-import { errorAt, pointerOf, type Problem, throwErrors } from "./problem.js";
-import { renderCollecting, valuesIn } from "./render.js";
+import {
+  errorAt,
+  pointerOf,
+  type Problem,
+  renderCollecting,
+  throwErrors,
+  valuesIn,
+} from "./render.js";
 
 /** An API key and the origin it is for. */
 export interface ApiKey {

@@ -17,7 +17,7 @@ for (let round = 0; round < rounds; round++) {
     withheld,
     clock,
     parallel,
-    onProgress: ({ tag, state }) => process.stdout.write(`${tag} ${state}\n`),
+    onProgress: ({ tag, entries }) => process.stdout.write(`${tag} ${entries}\n`),
   });
   if (report.failed > 0) throw new Error(JSON.stringify(report.tags));
 }

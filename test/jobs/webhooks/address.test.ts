@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { addressProblems, shownUrl, webhookUrl } from "../../../src/jobs/webhooks/configuration.js";
-import { WebhookError } from "../../../src/jobs/webhooks/problem.js";
+import { WebhookError } from "../../../src/jobs/webhooks/render.js";
 
 const name = "Notify";
 const base = "https://crm.example.com";

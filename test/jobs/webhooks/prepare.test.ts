@@ -3,7 +3,7 @@ import { UsageError } from "../../../src/core/errors.js";
 import { ExclusionList } from "../../../src/core/exclusions/exclusion-list.js";
 import type { Webhook } from "../../../src/jobs/webhooks/configuration.js";
 import { prepareCall } from "../../../src/jobs/webhooks/send.js";
-import { WebhookError } from "../../../src/jobs/webhooks/problem.js";
+import { WebhookError } from "../../../src/jobs/webhooks/render.js";
 
 const webhook: Webhook = {
   name: "Notify",

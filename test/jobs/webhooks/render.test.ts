@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import type { JsonObject } from "../../../src/core/finding.js";
-import { throwErrors, WebhookError } from "../../../src/jobs/webhooks/problem.js";
-import { renderCollecting } from "../../../src/jobs/webhooks/render.js";
+import { renderCollecting, throwErrors, WebhookError } from "../../../src/jobs/webhooks/render.js";
 
 const resolverData = {
   CustomerEmail: "ada@example.net",

@@ -118,13 +118,11 @@ function counts({ what, note, entries, more }: CountList): Html {
     ${more !== "" && html`<p class="soft">${more}.</p>`}`;
 }
 
-function offenders({ offenders: { worst, items, itemsAreMore } }: Report): Html | null {
+function offenders({ offenders: { worst, areMore } }: Report): Html | null {
   if (worst.length === 0) return null;
-  const all = `${itemsAreMore ? "more than " : ""}${formatCount(items)}`;
-  const which =
-    items > worst.length
-      ? `The worst ${formatCount(worst.length)} of ${all} items with a verdict against them; the output has them all.`
-      : `Every item with a verdict against it.`;
+  const which = areMore
+    ? `The worst ${worst.length} items with a verdict against them; the output has them all.`
+    : `Every item with a verdict against it.`;
   const heads = [
     ["Item", "what"],
     ["Verdict", "verdict"],
