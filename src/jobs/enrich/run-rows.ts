@@ -74,12 +74,12 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       const warnings = closingWarnings(run, address.warnings());
       return await publish({ ...run, checkpointer, warnings, rowsRead, isRefused });
     } catch (error) {
-      if (saving !== null) {
-        if (error instanceof EarlyEndError) await publishSoFar(run, saving, error);
-        await saveUnfinished(run.folder, manifestOf({ ...run, checkpointer: saving }));
-      }
+      if (saving !== null && error instanceof EarlyEndError) await publishSoFar(run, saving, error);
       await run.sink.abandon();
       dropUselessState(run, lookup, error);
+      if (saving !== null) {
+        await saveUnfinished(run.folder, manifestOf({ ...run, checkpointer: saving }));
+      }
       throw error;
     }
   });
