@@ -74,8 +74,7 @@ export const lookupOptions = z.strictObject({
     value: "DIR",
   }),
   cacheTtl: option(duration().prefault("24h"), {
-    description:
-      "How long cached answers stay fresh. Partial answers expire after TTL/24, reserved ranges after 30 times the TTL",
+    description: "How long cached answers stay fresh. Partial answers expire after TTL/24",
     value: "TIME",
   }),
   concurrency: option(wholeNumber(1, 4096).optional(), {

@@ -57,10 +57,16 @@ function readCounts(database: Database): QuotaCounts {
 /** Longest time a reservation can end after the file was written, in milliseconds. */
 const longestReservationMs = 60_000;
 
-/** The counts of a service. @throws as `openQuotas` */
+/** How long a reader waits for another process's lock, in milliseconds. */
+const readerPatienceMs = 2_000;
+
+/** The counts of a service; none if they cannot be read, with a warning. @throws as `openQuotas` */
 export function readQuotas(location: QuotaLocation): QuotaCounts {
-  const isKept = existsSync(quotaPath(location));
-  const counts = isKept ? openQuotas(location).change((kept) => kept) : null;
+  const path = quotaPath(location);
+  if (!existsSync(path)) return new QuotaCounts();
+  const counts = openQuotas(location).change((kept) => kept, readerPatienceMs);
+  if (counts === null)
+    location.onWarning(`cannot read the quota count ${path}: none of it counts as used`);
   return counts ?? new QuotaCounts();
 }
 

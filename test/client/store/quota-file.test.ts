@@ -176,6 +176,16 @@ describe("quota counts", () => {
     expect(warnings).toEqual([]);
   });
 
+  test("say so where another process keeps them locked", async () => {
+    const { clock, warnings, ...where } = await place();
+    spend(openQuotas(where), clock, 10, 3);
+    const other = new DatabaseSync(quotaPath(where));
+    other.exec("BEGIN EXCLUSIVE");
+    expect(readQuotas(where).use({ count: 10, perMs: day }, clock.now()).spent).toBe(0);
+    other.close();
+    expect(warnings).toEqual([expect.stringContaining("none of it counts as used")]);
+  });
+
   test("need a state folder that can be written", async () => {
     const where = await place();
     await writeFile(where.stateFolder, "a file");
