@@ -6,7 +6,7 @@ import { fileInputs } from "../../io/input/types.js";
 import { inFile } from "../../io/output/output.js";
 import { isPartLost, outputGone, removePart } from "../../io/output/part-file.js";
 import { stagePath, stageUpTo } from "../../io/output/stage.js";
-import { chooseRun, type ChosenRun, type RunNames, runNames } from "./destination/choose-run.js";
+import { chooseRun, type ChosenRun, type RunNames, runNames } from "./destination/choose-output.js";
 import { openPublisher, stageFile } from "./destination/open-output.js";
 import { endingOfError, recordEnding, recordStream } from "./ending.js";
 import { publishStaged } from "./finish/publish.js";

@@ -26,23 +26,13 @@ async function read(output: string, prefix?: string, only?: readonly string[]) {
   return { columns: rows.columns, records };
 }
 
-it.each(["parquet", "duckdb"])("reads every row of %s back in order", async (kind) => {
-  const file = join(await temporaryFolder(), `out.${kind}`);
-  const output = kind === "parquet" ? file : `duckdb:${file}?table=nightly`;
+it("reads every row of a Parquet file back in order, over row groups", async () => {
+  const output = join(await temporaryFolder(), "out.parquet");
   await write(output, "a", rowCount);
   const { columns, records } = await read(output);
   expect(columns).toEqual(["ip"]);
-  expect(records.map(({ cells }) => cells[0])).toEqual(
-    Array.from({ length: rowCount }, (_, index) => `host-${index + 1}`),
-  );
-  const [first] = records;
-  expect(first?.list("tags")).toEqual(fullIpResult.tags);
-  expect(["verdict", "asn", "bogon", "http_status"].map((name) => first?.text(name))).toEqual([
-    "malicious",
-    "AS64496",
-    "false",
-    "200",
-  ]);
+  const hosts = Array.from({ length: rowCount }, (_, index) => `host-${index + 1}`);
+  expect(records.map(({ cells }) => cells[0])).toEqual(hosts);
 });
 
 it("reads the newest run of a table unless told which", async () => {

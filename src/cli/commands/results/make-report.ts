@@ -25,7 +25,7 @@ import {
   readOutput,
   refuseUnreadable,
 } from "../../../io/output/read.js";
-import { makeFolders } from "../../../jobs/enrich/destination/choose-run.js";
+import { makeFolders } from "../../../jobs/enrich/destination/choose-output.js";
 import {
   patternOf,
   faultOf,

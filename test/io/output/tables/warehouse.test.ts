@@ -65,21 +65,6 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     );
   });
 
-  it("replaces and counts NDJSON values that a database cannot store", async () => {
-    const { cwd, enrich } = await prepared(0);
-    const values = ["a\0b", "\uD800x", "y\uDC00", "plain \u{1F600}"];
-    const lines = values.map((v) => JSON.stringify({ domain: "a.example.com", v }));
-    await writeFile(join(cwd, "in.ndjson"), lines.join("\n"));
-    const { code, stderr } = await enrich(["in.ndjson", "-o", output]);
-    expect(code).toBe(0);
-    expect(stderr).toMatch(/warning: replaced U\+0000 with U\+FFFD in values/);
-    const stored = await query(cwd, (rows) => `SELECT v FROM ${rows} ORDER BY rep_row`);
-    const replaced = ["a\uFFFDb", "\uFFFDx", "y\uFFFD", "plain \u{1F600}"];
-    expect(stored.map(({ v }) => v)).toEqual(replaced);
-    const { warnings } = await manifestOf(cwd, base);
-    expect(Object.values(warnings)).toEqual([2, 1]);
-  });
-
   it("refuses an input column named like an added one, before any request", async () => {
     const { cwd, server, enrich } = await prepared(0);
     await writeFile(join(cwd, "in.csv"), "domain,Rep_Status\na.example.com,x\n");
