@@ -35,7 +35,7 @@ export interface CheckedOutput {
   readonly holds?: TableData | null | undefined;
 }
 
-export interface PublishedAs {
+interface PublishedAs {
   /** Appended to the output's name: the run has too many failures. */
   readonly suffix: string;
   /** When they are published, in milliseconds: the same whenever it is repeated. */
