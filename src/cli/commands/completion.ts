@@ -4,7 +4,6 @@ import { writeOut } from "../terminal/data-output.js";
 const bash = `# Completion of repute for bash
 _repute() {
   local IFS=$'\\n' current=\${COMP_WORDS[COMP_CWORD]}
-  [[ $current == = ]] && current=
   COMPREPLY=($(compgen -W "$(SHELL=bash repute ${completionFlag} "\${COMP_WORDS[@]:0:COMP_CWORD+1}" 2>/dev/null)" -- "$current"))
 }
 complete -o bashdefault -o default -F _repute repute

@@ -28,9 +28,6 @@ test.each([
 test.each([
   ["repute enrich --bogons ", ["ask", "local"]],
   ["repute enrich in.csv --bogons l", ["local"]],
-  ["repute enrich --bogons = l", ["local"]],
-  ["repute enrich --bogons =", ["ask", "local"]],
-  ["repute enrich --bogons=l", ["--bogons=local"]],
   ["repute completion ", ["bash", "zsh", "fish"]],
   ["repute enrich ", []],
   ["repute enrich --config ", []],

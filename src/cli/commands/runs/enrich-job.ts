@@ -2,7 +2,6 @@ import { inGroups, runOptions } from "../../../jobs/enrich/options.js";
 import { isRefusal, type Manifest } from "../../../core/manifest.js";
 import type { EnrichJob, ReadingSettings } from "../../../jobs/enrich/types.js";
 import { type CommandCall, type SettingsOf, defineCommand } from "../../command.js";
-import { exitCodes } from "../../../jobs/enrich/ending.js";
 import type { Session } from "../../../client/session/session.js";
 import { lookupGroups, withSession, withServices } from "../../services/services.js";
 import type { CliContext } from "../../terminal/cli-context.js";
@@ -115,7 +114,7 @@ async function runWith(
   watch?.finish(exported.manifest);
   if (exported.fault !== null) throw exported.fault.error;
   await over();
-  return exported.failed > 0 ? exitCodes.rowsFailed : exitCodeOfManifest(manifest, settings);
+  return exitCodeOfManifest(exported.manifest, settings);
 }
 
 function jobOf(

@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import { defaultPrefix } from "../../../io/output/options.js";
 import { type FailOn, brokenRows, lookedUp } from "../../../jobs/enrich/failure-limits.js";
-import { exitCodes, exitCodeOfRun } from "../../../jobs/enrich/ending.js";
+import { exitCodes } from "../../../jobs/enrich/ending.js";
 import type { CommandCall } from "../../command.js";
 import { oneLine, labelled } from "../../../core/wording/printable.js";
 import { madeUpText } from "../../../core/finding.js";
@@ -213,10 +213,10 @@ type LimitSettings = Pick<FlatSettings, "prefix" | "maxFailed" | "minRows" | "ta
  */
 export function exitCodeOfManifest(
   manifest: Manifest,
-  { output, ...settings }: LimitSettings & { readonly failOn: FailOn },
+  { output, ...settings }: LimitSettings,
 ): number {
   const { exit_reason } = manifest;
-  if (!isRefusal(exit_reason)) return exitCodeOfRun(settings.failOn, manifest.statuses);
+  if (!isRefusal(exit_reason)) return manifest.exit_code ?? exitCodes.done;
   const named = { ...settings, output: output.named(startOf(manifest)) };
   const what = refusalText[exit_reason](manifest, settings);
   const broken = manifest.first_broken === undefined ? "" : `; first, ${manifest.first_broken}`;

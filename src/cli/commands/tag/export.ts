@@ -203,9 +203,8 @@ type SeenTagsCall = Pick<
 const mostNamed = 20;
 
 interface SeenTagsExport {
-  /** The run's manifest with the result of each tag. */
+  /** The run's manifest with the result of each tag. Failed tags count like failed rows. */
   readonly manifest: Manifest;
-  readonly failed: number;
   /** The error that ended the export before any list was written; null if none. */
   readonly fault: { readonly error: unknown } | null;
 }
@@ -246,11 +245,10 @@ export async function exportSeenTags(
     context.reporter.print(`repute: ${text}`);
     records = [...records, failedRecord(otherNames, new ReputeError("too_many_tags", text))];
   }
-  const failed = records.filter(({ status }) => status === "failed").length;
+  const isFailed = records.some(({ status }) => status === "failed");
   const recorded: Manifest = {
     ...manifest,
-    // Failed tags count like failed rows.
-    ...(failed > 0 && { exit_reason: "rows_failed", exit_code: exitCodes.rowsFailed }),
+    ...(isFailed && { exit_reason: "rows_failed", exit_code: exitCodes.rowsFailed }),
     tag_exports: records,
   };
   // Rows on stdout have no manifest file.
@@ -259,7 +257,7 @@ export async function exportSeenTags(
       fault ??= { error };
     });
   }
-  return { manifest: recorded, failed, fault };
+  return { manifest: recorded, fault };
 }
 
 async function saveManifest(
