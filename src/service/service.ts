@@ -2,13 +2,12 @@ import { type AddressInfo, isIP } from "node:net";
 import { isLoopback } from "../client/api/http/proxy.js";
 import { type Clock, systemClock } from "../core/clock.js";
 import { FatalError, UsageError } from "../core/errors.js";
-import type { Item } from "../core/item/item.js";
 import { quoted } from "../core/wording/printable.js";
 import { packagePath } from "../core/program.js";
 import { apiRoutes, localRoutes } from "./api-routes.js";
 import { Cases, type FireWebhook } from "./cases.js";
 import { type Dataset, loadDataset, firstIssue } from "./dataset.js";
-import { answerNotListed, answersFrom } from "./item-answers.js";
+import { answersFrom } from "./item-answers.js";
 import { serviceOptions, type ServiceSettings } from "./options.js";
 import { failure, type OnRequest, plain, Responder } from "./responder.js";
 import { TagLists } from "./snapshots.js";
@@ -64,10 +63,13 @@ export interface Service {
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const settings = settingsOf(options);
   const { dataset: given } = options;
-  const { dataset, unlisted } = await answersOf(
-    typeof given === "object" ? given : await loadDataset(given ?? packagePath("samples/dataset")),
-    settings.synthetic,
-  );
+  const { synthetic: seed } = settings;
+  const folder = given ?? packagePath("samples/dataset");
+  const loaded = typeof folder === "object" ? folder : await loadDataset(folder);
+  const { dataset, unlisted } =
+    seed === undefined
+      ? { dataset: loaded, unlisted: undefined }
+      : (await import("./synthetic-answers.js")).withInvented(loaded, seed);
   const clock = options.clock ?? systemClock;
   const stats = new RequestStats();
   const responder = new Responder(settings, stats, clock, options.onRequest);
@@ -114,17 +116,6 @@ function settingsOf(options: ServiceOptions): ServiceSettings {
     "service_options_invalid",
     `invalid option of the service: ${firstIssue(parsed.error)}`,
   );
-}
-
-/** The dataset alone, or with invented answers for what it does not list. */
-async function answersOf(dataset: Dataset, seed: number | undefined) {
-  if (seed === undefined) return { dataset, unlisted: undefined };
-  const { knownTo, syntheticAnswers, withSyntheticTags } = await import("./synthetic-answers.js");
-  const [isKnown, invented] = [knownTo(dataset), syntheticAnswers(seed)];
-  return {
-    dataset: withSyntheticTags(dataset, seed),
-    unlisted: (item: Item) => (isKnown(item.value) ? answerNotListed(item) : invented(item)),
-  };
 }
 
 function listenFailed(host: string, port: number, error: unknown): FatalError {

@@ -4,16 +4,14 @@ import type { Verdict } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import type { KnownAnswer, Dataset, DatasetTag } from "./dataset.js";
 import { quickCheckOf } from "../core/endpoints/quick-check.js";
-import { notListed, unknownAddress, unknownDomain } from "./item-answers.js";
+import { answerNotListed, notListed, unknownAddress, unknownDomain } from "./item-answers.js";
 import { Draw, newest, questions, syntheticShares, drawnVerdict, wholeSeconds } from "./draw.js";
 
 /** Invents an answer for every item, always the same for a seed and an item. */
 export function syntheticAnswers(seed: number): (item: Item) => KnownAnswer {
   return (item) => {
     const unlisted = notListed(item);
-    if (unlisted.type === "IP_BOGON" && !isInvented(item.value)) {
-      return { result: unlisted, answers: {}, partial: null };
-    }
+    if (unlisted.type === "IP_BOGON" && !isInvented(item.value)) return answerNotListed(item);
     const draw = new Draw(seed, item.value);
     const verdict = drawnVerdict(draw);
     const { result, intent } = invent(seed, item, verdict);
@@ -211,12 +209,21 @@ export function knownTo({ items, tags }: Dataset): (item: string) => boolean {
   return (item) => items.has(item) || sources.some(({ isBorneBy }) => isBorneBy(item));
 }
 
+/** The dataset with invented tags, and invented answers for what it does not know. */
+export function withInvented(dataset: Dataset, seed: number) {
+  const [isKnown, invented] = [knownTo(dataset), syntheticAnswers(seed)];
+  return {
+    dataset: withSyntheticTags(dataset, seed),
+    unlisted: (item: Item) => (isKnown(item.value) ? answerNotListed(item) : invented(item)),
+  };
+}
+
 /**
  * The dataset with the invented tags added. The list of each holds the addresses of reserved IPv4
  * blocks that bear it; a list of all addresses that do would be too long. It is made when it is first
  * read.
  */
-export function withSyntheticTags(dataset: Dataset, seed: number): Dataset {
+function withSyntheticTags(dataset: Dataset, seed: number): Dataset {
   const isKnown = knownTo(dataset);
   const bearersOf = (tag: string) => (address: string) => {
     const draw = new Draw(seed, address);

@@ -1,7 +1,5 @@
 import { apiOptions } from "../../client/api/options.js";
 import { createDispatcher } from "../../client/api/http/dispatcher.js";
-import type { AttemptReport } from "../../client/api/types.js";
-import type { Clock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
 import { isQuota, option, rate as oneRate } from "../../core/options.js";
 import { redisAddress } from "../../core/redis.js";
@@ -75,8 +73,9 @@ async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<voi
   const services = { ...call, settings: { ...settings, local: false } };
   await withServices(["intel"], services, async ({ intel: { url: serviceUrl, credential } }) => {
     const dispatcher = createDispatcher(serviceUrl, { connections: concurrency });
-    const work = new WorkTally(clock);
-    watch?.follow({ record: () => ({ requests: work.requests }) });
+    const requests: Record<string, { outcomes: Record<string, number> }> = {};
+    let minute = { since: clock.monotonic(), attempts: 0, throttled: 0 };
+    watch?.follow({ record: () => ({ requests }) });
     await answerLookups({
       address: operand,
       environment,
@@ -88,47 +87,24 @@ async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<voi
       rate,
       clock,
       signal,
-      onAttempt: (attempt) => work.add(attempt),
+      onAttempt: ({ endpoint, outcome }) => {
+        const { outcomes } = (requests[endpoint] ??= { outcomes: {} });
+        outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+        minute.attempts++;
+        if (outcome === "429") minute.throttled++;
+      },
       onMinute: (limit) => {
-        const { text, fields } = work.minute(limit);
+        const { since, attempts, throttled } = minute;
+        minute = { since: clock.monotonic(), attempts: 0, throttled: 0 };
+        const rate = Math.round((10_000 * attempts) / (minute.since - since)) / 10;
+        const text = `${counted(attempts, "attempt")} in the last minute, ${rate}/s of ${limit}, ${formatCount(throttled)} throttled`;
         if (reporter.format === "text") reporter.notice(text);
-        else if (!reporter.isQuiet) reporter.log("info", text, fields);
+        else if (!reporter.isQuiet)
+          reporter.log("info", text, { attempts, throttled, rate, limit });
       },
       ...reporter.listener,
     });
-    watch?.finish({ requests: work.requests });
+    watch?.finish({ requests });
     await dispatcher.destroy();
   });
-}
-
-/** Counts the attempts of a worker: all by endpoint and outcome, and those of the last minute. */
-class WorkTally {
-  readonly requests: Record<string, { outcomes: Record<string, number> }> = {};
-  readonly #clock: Clock;
-  #attempts = 0;
-  #throttled = 0;
-  #since: number;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-    this.#since = clock.monotonic();
-  }
-
-  add({ endpoint, outcome }: AttemptReport): void {
-    const { outcomes } = (this.requests[endpoint] ??= { outcomes: {} });
-    outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-    this.#attempts++;
-    if (outcome === "429") this.#throttled++;
-  }
-
-  /** Sums up the last minute, and begins another. */
-  minute(limit: string) {
-    const now = this.#clock.monotonic();
-    const [attempts, throttled] = [this.#attempts, this.#throttled];
-    const rate = Math.round((10_000 * attempts) / (now - this.#since)) / 10;
-    this.#attempts = this.#throttled = 0;
-    this.#since = now;
-    const text = `${counted(attempts, "attempt")} in the last minute, ${rate}/s of ${limit}, ${formatCount(throttled)} throttled`;
-    return { text, fields: { attempts, throttled, rate, limit } };
-  }
 }

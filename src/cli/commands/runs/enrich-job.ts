@@ -70,8 +70,8 @@ async function runWith(
   perform: Perform,
 ): Promise<number> {
   const { context, watch } = call;
-  const job = jobOf(call, session, input);
-  const { output } = job.settings.output;
+  const grouped = inGroups(call.settings);
+  const { output } = grouped.output;
   const settings = { ...call.settings, output };
   const stateFolder = output.isStdout ? null : statePath(output.base(settings.stateDir));
   watch?.follow({ stateFolder, toStdout: !output.isStdout });
@@ -86,7 +86,9 @@ async function runWith(
   let lastStep = (): void => undefined;
   let reported: Promise<void> | undefined;
   const manifest = await runJob(call, perform, {
-    ...job,
+    input,
+    settings: grouped,
+    session,
     onPublished: async (run) => {
       // The run has ended well, whatever becomes of its report.
       if (isRefusal(run.manifest.exit_reason)) return;
@@ -117,26 +119,11 @@ async function runWith(
   return exitCodeOfManifest(exported.manifest, settings);
 }
 
-function jobOf(
-  { context, settings, shownCommand }: EnrichJobCall,
-  session: Session,
-  input: RunInput,
-): EnrichJob {
-  return {
-    input,
-    settings: inGroups(settings),
-    session,
-    stdout: context.stdout,
-    stateFolder: userStateFolder(context.env),
-    command: shownCommand,
-    signal: context.signal,
-    clock: context.clock,
-    onRunId: (runId) => void (context.reporter.runId = runId),
-    ...context.reporter.listener,
-  };
-}
-
-async function runJob(call: EnrichJobCall, perform: Perform, job: EnrichJob): Promise<Manifest> {
+async function runJob(
+  call: EnrichJobCall,
+  perform: Perform,
+  job: Pick<EnrichJob, "input" | "settings" | "session" | "onPublished" | "onFinished">,
+): Promise<Manifest> {
   const { context } = call;
   const display = new ProgressDisplay(context.reporter, context.clock);
   // Rows printed to the same terminal would overwrite the progress line.
@@ -145,6 +132,13 @@ async function runJob(call: EnrichJobCall, perform: Perform, job: EnrichJob): Pr
   try {
     return await perform({
       ...job,
+      stdout: context.stdout,
+      stateFolder: userStateFolder(context.env),
+      command: call.shownCommand,
+      signal: context.signal,
+      clock: context.clock,
+      onRunId: (runId) => void (context.reporter.runId = runId),
+      ...context.reporter.listener,
       onStart(progress, record) {
         call.watch?.follow({ record: () => ({ ...record() }) });
         display.start(progress, context.signal, !toTerminal);
