@@ -4,7 +4,6 @@ export type {
   LookupCall,
   ReputeOptions,
   TagListOptions,
-  WebhookCall,
 } from "./library/options.js";
 export type {
   CompleteResult,

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { CallOptions } from "../client/api/types.js";
 import type { ExportTagsOptions } from "../jobs/tags/types.js";
-import type { PrepareOptions } from "../jobs/webhooks/send.js";
 import { apiOptions, caseOptions, opsOptions } from "../client/api/options.js";
 import { itemKinds } from "../core/item/item.js";
 import { sourceOptions } from "../io/input/source-options.js";
@@ -123,6 +122,3 @@ export type TagListOptions = Omit<
   ExportTagsOptions,
   "client" | "source" | "withheld" | "clock" | "onWarning" | "runId"
 >;
-
-/** How a webhook is called. */
-export interface WebhookCall extends Pick<PrepareOptions, "idempotencyKey">, CallOptions {}

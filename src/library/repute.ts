@@ -22,7 +22,6 @@ import {
   type LookupCall,
   type ReputeOptions,
   type TagListOptions,
-  type WebhookCall,
   endsSchema,
   fileSchema,
   lookupSchema,
@@ -199,7 +198,7 @@ export class Repute implements AsyncDisposable {
   async sendWebhook(
     webhook: Webhook,
     about: string | CaseContext,
-    { idempotencyKey, ...options }: WebhookCall = {},
+    options: CallOptions = {},
   ): Promise<WebhookDelivery> {
     const call = this.#call(options);
     const context = typeof about === "string" ? await this.caseContext(about, options) : about;
@@ -211,7 +210,6 @@ export class Repute implements AsyncDisposable {
       ...call,
       apiKey,
       exclusions: await readExclusions(settings.exclude ?? []),
-      idempotencyKey,
       clock,
       retries,
       timeoutMs,

@@ -131,10 +131,6 @@ const sendGroups = {
     dryRun: option(z.boolean().default(false), {
       description: "Print the request without sending it",
     }),
-    idempotencyKey: option(z.string().min(1).optional(), {
-      description: "Idempotency key of an earlier call, to repeat it [default: a new key]",
-      value: "KEY",
-    }),
     exclude: lookupOptions.shape.exclude,
   },
   ...caseCallGroups,
@@ -174,7 +170,7 @@ async function send(call: CommandCall<Settings>): Promise<number> {
   }
   const { readExclusions } = await import("../../core/exclusions/read-exclusions.js");
   const exclusions = await readExclusions(settings.exclude ?? []);
-  const rules = { apiKey, exclusions, idempotencyKey: settings.idempotencyKey };
+  const rules = { apiKey, exclusions };
   if (!settings.dryRun) return deliver(call, webhook, caseContext, rules);
   const { prepareCall } = await import("../../jobs/webhooks/send.js");
   const { shown: request } = prepareCall(webhook, caseContext, rules);

@@ -37,13 +37,6 @@ export interface ApiKey {
 export interface PrepareOptions {
   /** Key of the case management instance. @default none: the call has no Authorization header */
   readonly apiKey?: ApiKey | null | undefined;
-  /**
-   * Sent with every attempt of a call, so that the receiver can tell a repetition from a new call.
-   * To repeat an earlier call, pass its key.
-   *
-   * @default a new random UUID
-   */
-  readonly idempotencyKey?: string | undefined;
   /** A payload with what one of them names is not sent. @default none */
   readonly exclusions?: readonly ExclusionList[] | undefined;
 }
@@ -71,12 +64,12 @@ interface PreparedCall {
  * Renders a webhook for a case, without sending it.
  *
  * @throws WebhookError if the payload or the address is invalid
- * @throws UsageError if an API key or the idempotency key does not fit in a header
+ * @throws UsageError if an API key does not fit in a header
  */
 export function prepareCall(
   webhook: Webhook,
   context: JsonObject,
-  { apiKey: given = null, idempotencyKey = randomUUID(), exclusions = [] }: PrepareOptions = {},
+  { apiKey: given = null, exclusions = [] }: PrepareOptions = {},
 ): PreparedCall {
   const rendering = renderCollecting(webhook.payload, context);
   const excluded = excludedValues(rendering.value, exclusions);
@@ -84,12 +77,8 @@ export function prepareCall(
   const url = webhookUrl(webhook);
   const [body, contentType] = encode(rendering.value);
   const apiKey = keyFor(url, given);
-  if (!/^[\u0021-\u007e]{1,255}$/.test(idempotencyKey)) {
-    throw new UsageError(
-      "idempotency_key",
-      "an idempotency key must have 1 to 255 visible ASCII characters and no spaces",
-    );
-  }
+  // Every attempt carries it, so that the receiver can tell a repetition from a new call.
+  const idempotencyKey = randomUUID();
   const headers = {
     accept: "*/*",
     "user-agent": "repute",

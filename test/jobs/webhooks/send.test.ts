@@ -58,7 +58,7 @@ describe("sendWebhook", () => {
   }
 
   it("calls method, path and endpoint with the rendered payload, and reports what was answered", async () => {
-    const delivery = await send({ idempotencyKey: "key-1" }, { method: "PATCH" });
+    const delivery = await send({}, { method: "PATCH" });
     expect(receiver.requests).toMatchObject([
       {
         method: "PATCH",
@@ -71,7 +71,6 @@ describe("sendWebhook", () => {
       outcome: "delivered",
       status: 200,
       attempts: 1,
-      idempotencyKey: "key-1",
       request: { method: "PATCH", url: `${receiver.url}/api/notices` },
       response: { body: "thanks", truncated: false },
       error: null,
