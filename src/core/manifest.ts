@@ -34,20 +34,6 @@ const readingFacts = z.object({
 /** How an input was read: as the flags say, otherwise as detected. */
 export type ReadingFacts = Readonly<z.infer<typeof readingFacts>>;
 
-export type SharedFacts = { readonly [Fact in keyof ReadingFacts]: ReadingFacts[Fact] | null };
-
-const { shape } = readingFacts;
-
-/** The facts of a single input or of several: null where those differ. */
-const inputFacts = {
-  ...shape,
-  format: shape.format.nullable(),
-  header: shape.header.nullable(),
-  skipped_lines: shape.skipped_lines.nullable(),
-  item_column: shape.item_column.nullable(),
-  item_column_by: shape.item_column_by.nullable(),
-};
-
 const inputRecord = readingFacts
   .extend({ path: z.string(), bytes: count, rows: count })
   .readonly()
@@ -197,7 +183,7 @@ export const manifestSchema = z.object({
         .string()
         .nullable()
         .describe("Null for a stream, and for several inputs, which are in `inputs`"),
-      ...inputFacts,
+      ...readingFacts.partial().shape,
       bytes: count,
       rows: count,
       grew_while_interrupted: z.boolean(),

@@ -95,13 +95,11 @@ function fileNames({ files }: Pick<ExportedTag, "files">): string[] {
 
 function resultOf(tag: IndexedTag): TagResult {
   const { name, status, error } = tag;
-  if (!hasList(tag) || status === "failed") {
-    const nothing = { snapshot: null, total: null, added: null, removed: null, files: [] };
-    return { name, status: "failed", error, ...nothing };
-  }
+  const failed = { snapshot: null, total: null, added: null, removed: null, files: [] };
+  if (!hasList(tag) || status === "failed") return { name, status: "failed", error, ...failed };
   const { snapshot, total, added, removed } = tag;
   const files = fileNames(tag);
-  const unchanged = status === "unchanged" ? "unchanged" : "exported";
+  const unchanged = status === "unchanged" ? status : "exported";
   return { name, status: unchanged, error: null, snapshot, total, added, removed, files };
 }
 

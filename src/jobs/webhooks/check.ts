@@ -60,15 +60,7 @@ function decoded(text: string): string {
 
 const maxValues = 5000;
 const maxValueLength = 1000;
-const plainWords: ReadonlySet<string> = new Set([
-  "true",
-  "false",
-  "null",
-  "none",
-  "unknown",
-  "yes",
-  "n/a",
-]);
+const plainWord = /^(?:true|false|null|none|unknown|yes|n\/a)$/;
 
 /** A value of the subscriber data in lower case, and the fields with this value. */
 type SubscriberValue = readonly [text: string, fields: readonly string[]];
@@ -83,7 +75,7 @@ function subscriberValues(context: unknown): readonly SubscriberValue[] {
   for (const { path, value } of valuesIn(data?.value, resolverDataPath, maxValues)) {
     if (typeof value !== "string" && typeof value !== "number") continue;
     const text = String(value).trim().toLowerCase();
-    if (text.length < 3 || text.length > maxValueLength || plainWords.has(text)) continue;
+    if (text.length < 3 || text.length > maxValueLength || plainWord.test(text)) continue;
     fieldsOf.set(text, [...(fieldsOf.get(text) ?? []), `{{ ${formatPath(path)} }}`]);
   }
   return [...fieldsOf].sort(([a], [b]) => b.length - a.length);

@@ -147,7 +147,7 @@ type Path = readonly (string | number)[];
  * A value and all values below it, breadth first, members in order. Stops after `limit` values, so that
  * a huge context costs no more than a large one.
  */
-export function* valuesIn(root: unknown, place: Path, limit: number) {
+export function* valuesIn(root: unknown, place: Path, limit = Number.POSITIVE_INFINITY) {
   const waiting = [{ path: place, value: root }];
   for (const found of waiting) {
     yield found;

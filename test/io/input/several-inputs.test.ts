@@ -63,7 +63,7 @@ test("writes files that differ in columns and dialect to one output", async () =
   ]);
   const manifest = JSON.parse(await readFile(join(cwd, "all.csv.manifest.json"), "utf8")) as object;
   expect(manifest).toMatchObject({
-    input: { path: null, rows: 10, format: null, item_column: null },
+    input: { path: null, rows: 10 },
     inputs: [
       { path: "first.csv", bytes: 15, rows: 1, item_column: "Data" },
       { path: "more/a.csv", rows: 3, delimiter: "," },

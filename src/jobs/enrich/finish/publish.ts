@@ -8,7 +8,6 @@ import {
   type Manifest,
   type ReadingFacts,
   type RunEnding,
-  type SharedFacts,
 } from "../../../core/manifest.js";
 import { programInfo } from "../../../core/program.js";
 import { positionalName } from "../../../io/formats/columns/name-columns.js";
@@ -136,14 +135,8 @@ function checkCounts({ rowsRead, tally, target }: WrittenRun, written: number): 
   });
 }
 
-/** What a manifest tells of. */
-type StartedRun = Pick<OpenRun, "job" | "source" | "inputGrew" | "target" | "tally" | "runId"> & {
-  readonly checkpointer: Checkpointer;
-};
-
-/** The result of a run whose rows are written. */
+/** The result of a run whose rows are written. `bytes` are those written to a stream. */
 interface RunEnd {
-  /** Bytes written to a stream; null for anything else. */
   readonly bytes: number | null;
   readonly suffix: string;
   readonly ending: RunEnding;
@@ -151,7 +144,15 @@ interface RunEnd {
 
 /** Builds the manifest of a run. @param end default none: as a killed process leaves it behind */
 export function manifestOf(
-  { job, source, inputGrew, target, checkpointer, tally, runId }: StartedRun,
+  {
+    job,
+    source,
+    inputGrew,
+    target,
+    checkpointer,
+    tally,
+    runId,
+  }: OpenRun & Pick<WrittenRun, "checkpointer">,
   { bytes, suffix, ending }: RunEnd = { bytes: null, suffix: "", ending: unknownEnding },
 ): Manifest {
   const { rows, unjournalled: _, left_out, ...counts } = tally.snapshot();
@@ -168,7 +169,7 @@ export function manifestOf(
     command: job.command,
     input: {
       path: copyOf?.name ?? ("path" in job.input ? job.input.path : null),
-      ...(inputs === undefined ? readingFacts(source) : sharedFacts(inputs)),
+      ...(inputs === undefined && readingFacts(source)),
       bytes: source.bytesTotal ?? source.bytesRead(),
       rows,
       grew_while_interrupted: inputGrew,
@@ -212,18 +213,6 @@ function inputRecords(
     const counts = { bytes: bytesTotal ?? input?.bytes ?? 0, rows: read };
     return Object.assign({ path: name }, readingFacts({ reading, kind }), counts);
   });
-}
-
-/** What all inputs have in common; null where they differ, or where only some have the fact. */
-export function sharedFacts(inputs: readonly InputRecord[]): SharedFacts {
-  const own = new Set(["path", "bytes", "rows"]);
-  const names = new Set(inputs.flatMap((input) => Object.keys(input) as (keyof ReadingFacts)[]));
-  const shared = [...names].flatMap((name) => {
-    if (own.has(name)) return [];
-    const value = inputs[0]?.[name];
-    return [[name, inputs.every((input) => input[name] === value) ? value : null] as const];
-  });
-  return Object.fromEntries(shared) as SharedFacts;
 }
 
 function readingFacts({
