@@ -82,7 +82,7 @@ function machineChecks({ settings, context }: DoctorCall) {
   if (output !== "-" && !/^[\w+.-]+:/.test(output)) {
     checks.push(["output folder", () => checkFolder(file).then(() => disk(dirname(file)))]);
   }
-  if (cache !== undefined) checks.push(["cache", () => cacheFinding(cache)]);
+  checks.push(["cache", () => cacheFinding(cache)]);
   for (const path of exclude) checks.push(["exclusions", () => exclusions(path)]);
   return checks;
 }
@@ -221,7 +221,8 @@ export function space(folder: string, free: number): Finding {
 }
 
 /** Opens a cache as a run does, but creates none. */
-async function cacheFinding(cache: string): Promise<Finding> {
+async function cacheFinding(cache: string | undefined): Promise<Finding> {
+  if (cache === undefined) return ["ok", "none in use"];
   const { cacheSize } = await import("../../../client/store/cache.js");
   const bytes = await cacheSize(cache);
   const [status, finding, remedy] = await disk(resolve(cache));

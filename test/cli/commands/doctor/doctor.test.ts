@@ -52,6 +52,7 @@ test("prints a line for each check and for each setting", async () => {
   const env = { HOME: await temporaryFolder() };
   const { stdout } = await runInProcess(["doctor", "--local"], { env });
   expect(stdout).toMatch(/^(?:ok {2}|warn) {2}state folder {3}\S.* free/);
+  expect(stdout).toMatch(/^ok {4}cache {10}none in use$/m);
   expect(stdout).toMatch(/^ok {4}service {8}answered in \d+ ms$/m);
   const [checks = "", settings = ""] = stdout.split("\n\n");
   for (const line of checks.split("\n")) expect(line).toMatch(/^(?:ok {2}|warn|fail) {2}\S/);
