@@ -65,6 +65,11 @@ export class Batches {
     }
   }
 
+  /** Whether the file was removed, so that only this process can read it. */
+  async isRemoved(): Promise<boolean> {
+    return (await this.#log?.stat())?.nlink === 0;
+  }
+
   /** Explains a fault, after which nothing is stored. */
   fail(error: unknown): ReputeError {
     this.#stopWaiting();

@@ -77,10 +77,11 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       if (saving !== null && error instanceof EarlyEndError) await publishSoFar(run, saving, error);
       await run.sink.abandon();
       dropUselessState(run, lookup, error);
+      const removed = (await place.state?.saveRemoved()) ?? null;
       if (saving !== null) {
         await saveUnfinished(run.folder, manifestOf({ ...run, checkpointer: saving }));
       }
-      throw error;
+      throw removed ?? error;
     }
   });
 }

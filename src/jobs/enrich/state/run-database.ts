@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { pathToFileURL } from "node:url";
 import { DatabaseSync } from "@photostructure/sqlite";
@@ -139,6 +139,19 @@ export class RunDatabase {
   /** Resolves once what was committed survives a power loss. @throws FatalError */
   sync(): Promise<void> {
     return this.#batches.sync();
+  }
+
+  /** Whether its file was removed, so that only this process can read it. */
+  isRemoved(): Promise<boolean> {
+    return this.#batches.isRemoved();
+  }
+
+  /** Copies what is there to a new file. @throws FatalError */
+  copyTo(path: string): void {
+    this.#try(() => {
+      closeSync(openSync(path, "wx", 0o600));
+      this.#database.prepare("VACUUM INTO ?").run(path);
+    });
   }
 
   openJournal(options: JournalOptions): Journal {

@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { continueRun, FatalError, startOver, UsageError } from "../../../core/errors.js";
-import { privateFolder } from "../../../core/files/folders.js";
+import { makeFolder, privateFolder } from "../../../core/files/folders.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import type { Manifest } from "../../../core/manifest.js";
 import { counted } from "../../../core/wording/quantity.js";
@@ -135,9 +135,7 @@ export class StateFolder {
   async save(next: ResumePoint): Promise<void> {
     // SQLite would go on with a file that was removed.
     if (!existsSync(this.database.path)) {
-      throw new FatalError("state_removed", `${this.path} was moved or removed during the run`, {
-        hint: `if you moved it, move it back, then ${continueRun}`,
-      });
+      throw outputFault(this.path, Object.assign(new Error("removed"), { code: "ENOENT" }));
     }
     this.#write(next, null);
     await this.database.sync();
@@ -192,6 +190,26 @@ export class StateFolder {
     this.finished = null;
     this.#latest = null;
     this.resumable = false;
+  }
+
+  /**
+   * Keeps the answers of a run whose folder was removed meanwhile, for the next one.
+   *
+   * @returns the error that says so; null if the folder is there
+   */
+  async saveRemoved(): Promise<FatalError | null> {
+    const { path, database } = this;
+    if (this.#latest === null || existsSync(database.path)) return null;
+    if (!(await database.isRemoved())) {
+      return new FatalError("state_removed", `${path} was moved during the run`, {
+        hint: `move it back, then ${continueRun}`,
+      });
+    }
+    makeFolder(path, 0o700);
+    database.commit(() => database.write("checkpoint", null));
+    database.copyTo(database.path);
+    const message = `${path} was removed during the run; its answers are saved there again`;
+    return new FatalError("state_removed", message, { hint: continueRun });
   }
 
   /** Removes everything except the database. */

@@ -8,6 +8,8 @@ import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 const names = Array.from({ length: 120 }, (_, n) => `h${n}.example.com`);
 
+const concurrency = 4;
+
 /** What happens to the folders of a run. */
 const losses: Readonly<Record<string, () => void>> = {
   "whose folder is removed": () => rmSync("out", { recursive: true }),
@@ -31,7 +33,7 @@ async function started() {
     "--rate",
     "9000/s",
     "--concurrency",
-    "4",
+    String(concurrency),
   ];
   const enrich = (...flags: readonly string[]) =>
     runRepute(["enrich", "in.csv", "-o", "out/o.csv", ...service, ...flags], { cwd });
@@ -46,21 +48,26 @@ async function started() {
   return { cwd, server, enrich, lose };
 }
 
-const message =
-  /o\.csv\.state was moved or removed during the run\n {2}if you moved it, move it back, then continue with --resume$/m;
-
-test.each(Object.keys(losses))("a run %s ends, and the next one starts over", async (loss) => {
-  const { cwd, enrich, lose } = await started();
+test.each(Object.keys(losses))("a run %s keeps its answers", async (loss) => {
+  const { cwd, server, enrich, lose } = await started();
   const { code, stderr } = await lose(losses[loss]!);
+  const message =
+    /o\.csv\.state was removed during the run; its answers are saved there again\n {2}continue with --resume$/m;
   expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
   await mkdir(join(cwd, "out"), { recursive: true });
-  expect(await enrich("--resume")).toMatchObject({ code: 0 });
+  const resumed = await enrich("--resume");
+  expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringContaining("took over")]);
+  expect(server.asked.size).toBe(names.length);
+  // Those that were open when the run ended may be repeated.
+  expect(server.total).toBeLessThanOrEqual(names.length + concurrency);
   expect(await runRepute(["verify", "out/o.csv"], { cwd })).toMatchObject({ code: 0 });
 });
 
 test("a run whose folder is moved goes on where it is moved back", async () => {
   const { cwd, server, enrich, lose } = await started();
   const { code, stderr } = await lose(() => renameSync("out", "elsewhere"));
+  const message =
+    /o\.csv\.state was moved during the run\n {2}move it back, then continue with --resume$/m;
   expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
   renameSync(join(cwd, "elsewhere"), join(cwd, "out"));
   expect(await enrich("--resume")).toMatchObject({ code: 0 });
