@@ -108,18 +108,12 @@ export function chooseFiles(
   const skipped = new Map<string, SkippedFile>();
   // Names of folders end in a slash, so that this is the order of whole paths.
   for (const entry of [...entries.keys()].toSorted()) {
-    const folders = Array.from(entry.matchAll(/\//g), ({ index }) => entry.slice(0, index + 1));
-    const within = folders.find((folder) => reasonOfFolder(folder, entries, choice) !== null);
+    const [part, reason] = partToSkip(entry, name + entry, entries, choice);
+    const path = name + part;
+    if (reason !== null) skipped.set(path, { folder: given, path, reason });
     // Some programs mark a folder with an empty object of its name.
-    if (within === undefined && /(?:^|\/)$/.test(entry)) continue;
-    const path = name + entry;
-    const reason =
-      within === undefined
-        ? reasonOfFile(entry, path, entries, choice)
-        : reasonOfFolder(within, entries, choice);
-    const skippedPath = name + (within?.slice(0, -1) ?? entry);
-    if (reason !== null) skipped.set(skippedPath, { folder: given, path: skippedPath, reason });
-    else inputs.push({ name: path, input: choice.parse(path), folder: given });
+    else if (!path.endsWith("/"))
+      inputs.push({ name: path, input: choice.parse(path), folder: given });
   }
   if (inputs.length === 0) throw emptyError(name, [...skipped.values()], choice);
   return { inputs, skipped: [...skipped.values()] };
@@ -129,31 +123,31 @@ export function chooseFiles(
 const earlierOutput = "an output of repute";
 const subfolder = "a subfolder, which --recursive reads";
 
-function reasonOfFolder(
-  folder: string,
-  entries: Listing["entries"],
-  { recursive }: FileChoice,
-): string | null {
-  if (/(?:^|\/)\.[^/]*\/$/.test(folder)) return "a hidden folder";
-  if (!recursive) return subfolder;
-  // With the copies of its inputs.
-  const isState = /\.state(?:\.done)?\/$/.test(folder) && entries.has(`${folder}run.db`);
-  return isState ? "the state of a run" : null;
-}
-
-function reasonOfFile(
+/** The file or the folder that is not read, and why; null for a file that is. */
+function partToSkip(
   entry: string,
   path: string,
   entries: Listing["entries"],
-  { own, anyFile }: FileChoice,
-): string | null {
-  if (/(?:^|\/)\.[^/]*$/.test(entry)) return "hidden";
-  const kind = entries.get(entry);
-  if (kind === "folder") return "a link to a folder";
-  if (kind !== "file" || !(anyFile || isReadable(entry))) return "not a file of a known format";
-  if (/(?:\.manifest\.json|\.failed)$/.test(entry)) return "a run wrote it beside its output";
-  if (own !== null && own === placeOfFile(path)) return "this run writes it";
-  return entries.has(manifestPath(entry)) ? earlierOutput : null;
+  { own, anyFile, recursive }: FileChoice,
+): readonly [part: string, reason: string | null] {
+  for (const { index } of entry.matchAll(/\//g)) {
+    const folder = entry.slice(0, index);
+    if (/(?:^|\/)\.[^/]*$/.test(folder)) return [folder, "a hidden folder"];
+    if (!recursive) return [folder, subfolder];
+    // With the copies of its inputs.
+    const isState = /\.state(?:\.done)?$/.test(folder) && entries.has(`${folder}/run.db`);
+    if (isState) return [folder, "the state of a run"];
+  }
+  const reason = (): string | null => {
+    if (/(?:^|\/)\.[^/]*$/.test(entry)) return "hidden";
+    const kind = entries.get(entry);
+    if (kind === "folder") return "a link to a folder";
+    if (kind !== "file" || !(anyFile || isReadable(entry))) return "not a file of a known format";
+    if (/(?:\.manifest\.json|\.failed)$/.test(entry)) return "a run wrote it beside its output";
+    if (own !== null && own === placeOfFile(path)) return "this run writes it";
+    return entries.has(manifestPath(entry)) ? earlierOutput : null;
+  };
+  return [entry, /(?:^|\/)$/.test(entry) ? null : reason()];
 }
 
 /** Lists with one item per line have these extensions. */
@@ -170,17 +164,20 @@ function emptyError(
 ): UsageError {
   const has = `${folder.replace(/(?<=.)\/+$/, "")} has no file${anyFile ? "" : " of a known format"}`;
   const isSkipped = (as: string): boolean => skipped.some(({ reason }) => reason === as);
-  const [what, hint] = isSkipped(subfolder)
-    ? [", but subfolders", "add --recursive to read the files in them"]
-    : isSkipped(earlierOutput)
-      ? [", except outputs of repute", "to read them again, name them one by one"]
-      : anyFile
-        ? ["", "hidden files are not read: name them one by one"]
-        : [
-            "",
-            "name the files one by one; in a folder only .csv, .tsv, .ndjson, .jsonl, .json and .txt are read, also with .gz, .xlsx and .parquet",
-          ];
-  return new UsageError("input_folder_empty", has + what, { hint });
+  const error = (what: string, hint: string): UsageError =>
+    new UsageError("input_folder_empty", has + what, { hint });
+  if (isSkipped(subfolder)) {
+    return error(", but subfolders", "add --recursive to read the files in them");
+  }
+  if (isSkipped(earlierOutput)) {
+    return error(", except outputs of repute", "to read them again, name them one by one");
+  }
+  return error(
+    "",
+    anyFile
+      ? "hidden files are not read: name them one by one"
+      : "name the files one by one; in a folder only .csv, .tsv, .ndjson, .jsonl, .json and .txt are read, also with .gz, .xlsx and .parquet",
+  );
 }
 
 /**

@@ -8,7 +8,7 @@ import {
 } from "../formats/reading/sample.js";
 import { type LineEnd, limits, Warnings } from "../formats/reading/lines.js";
 import { decode, skip } from "./decode.js";
-import { refuseBinary, refuseMarkup } from "./refuse-binary.js";
+import { refuseBinary } from "./refuse-binary.js";
 import { holdMarked } from "./tlp-rows.js";
 import { openStored } from "./stored-input.js";
 import {
@@ -54,7 +54,7 @@ export async function openInput(input: AnyInput, options: InputOptions): Promise
     const warnings = new Warnings();
     const { mark, ...decoded } = await decode(stored, options, warnings);
     const { head, chunks } = await peek(decoded.chunks, showsLineEnd);
-    (options.markup === true ? refuseBinary : refuseMarkup)(head, name);
+    refuseBinary(head, name, options.markup === true);
     const opened = {
       name,
       chunks,

@@ -27,39 +27,27 @@ const signatures: readonly (readonly [start: string, kind: string])[] = [
 const tarMagic = 257;
 
 /**
- * Refuses input that is neither rows nor objects nor a list: XML, HTML and binary data.
+ * Refuses input that is neither rows nor objects nor a list: binary data, and markup unless it is read.
  *
  * @param head the start of the text, without byte order mark, up to a line end or further
  * @throws UsageError `input_binary`
  */
-export function refuseMarkup(head: Buffer, name: string): void {
+export function refuseBinary(head: Buffer, name: string, readsMarkup: boolean): void {
   const start = head.toString("latin1", 0, limits.headBytes);
-  const markup = markupOf(start);
-  if (markup !== null) {
-    const input = name === "stdin" ? "-" : name;
-    throw new UsageError("input_binary", `${name} is ${markup}; ${readable}`, {
-      hint: `find the items in it: repute extract ${input} | repute enrich - -o OUT`,
-    });
-  }
-  refuseBinary(head, name);
-}
-
-/**
- * Refuses binary data.
- *
- * @throws UsageError `input_binary`
- */
-export function refuseBinary(head: Buffer, name: string): void {
-  const kind = binaryKind(head);
+  const markup = readsMarkup ? null : markupOf(start);
+  const kind = markup ?? binaryKind(head);
   if (kind === null) return;
-  const utf16 = utf16Start.exec(head.toString("latin1", 0, 8));
+  const utf16 = utf16Start.exec(start);
+  const input = name === "stdin" ? "-" : name;
   throw new UsageError("input_binary", `${name} is ${kind}; ${readable}`, {
     hint:
-      utf16 !== null
-        ? `name its encoding: --encoding ${utf16[1] === undefined ? "utf-16be" : "utf-16le"}`
-        : kind === parquet
-          ? "Parquet is read from a file whose name ends in .parquet"
-          : "convert it to one of these; of compressed files, only gzip is read",
+      markup !== null
+        ? `find the items in it: repute extract ${input} | repute enrich - -o OUT`
+        : utf16 !== null
+          ? `name its encoding: --encoding ${utf16[1] === undefined ? "utf-16be" : "utf-16le"}`
+          : kind === parquet
+            ? "Parquet is read from a file whose name ends in .parquet"
+            : "convert it to one of these; of compressed files, only gzip is read",
   });
 }
 
@@ -68,18 +56,15 @@ const readable = "repute reads CSV, TSV, NDJSON and lists of items";
 /** What bytes are that are no text, from the first ones; null for text. */
 export function binaryKind(bytes: Buffer): string | null {
   const head = bytes.toString("latin1", 0, limits.headBytes);
-  return utf16Start.test(head) ? "UTF-16 text without a byte order mark" : kindOf(head);
-}
-
-/** Three ASCII characters, little endian or big endian. */
-const utf16Start = /^(?:((?:[\x01-\x7f]\0){3})|(?:\0[\x01-\x7f]){3})/;
-
-function kindOf(head: string): string | null {
+  if (utf16Start.test(head)) return "UTF-16 text without a byte order mark";
   const known = signatures.find(([start]) => head.startsWith(start));
   if (known !== undefined) return known[1];
   if (head.startsWith("ustar", tarMagic)) return "a tar archive";
   return isBinary(head) ? "binary data" : null;
 }
+
+/** Three ASCII characters, little endian or big endian. */
+const utf16Start = /^(?:((?:[\x01-\x7f]\0){3})|(?:\0[\x01-\x7f]){3})/;
 
 function markupOf(head: string): string | null {
   if (html.test(head)) return "an HTML page";

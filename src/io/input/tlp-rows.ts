@@ -28,13 +28,13 @@ export function holdMarked(
   warnings: Warnings,
 ): FormatReading["rows"] {
   const { tlpColumn, maxTlp } = choice;
-  if (tlpColumn !== undefined && maxTlp === undefined) {
-    throw new UsageError("tlp_without_limit", "--tlp-column does nothing without --max-tlp", {
-      hint: "add --max-tlp clear, green, amber, amber+strict or red",
-    });
-  }
   const place = tlpPlace(columns, choice);
   if (maxTlp === undefined) {
+    if (tlpColumn !== undefined) {
+      throw new UsageError("tlp_without_limit", "--tlp-column does nothing without --max-tlp", {
+        hint: "add --max-tlp clear, green, amber, amber+strict or red",
+      });
+    }
     if (place === null) return rows;
     const column = quoted(place.name);
     warnings.add(`rows are sent whatever their mark in column ${column}; --max-tlp sets a limit`);
@@ -42,10 +42,10 @@ export function holdMarked(
   }
   if (choice.isOneOfSeveral !== true) mustHaveMarks(name, { columns, reading }, choice);
   const path = tlpColumn ?? place?.name ?? "";
-  const marksOf = (row: Row): readonly string[] =>
-    reading.format === "ndjson"
-      ? textsIn(row.json, path)
-      : [place === null ? "" : (row.cells[place.index] ?? "")];
+  const marksOf = (row: Row): readonly string[] => {
+    if (reading.format === "ndjson") return textsIn(row.json, path);
+    return [place === null ? "" : (row.cells[place.index] ?? "")];
+  };
   return heldRows(rows, marksOf, maxTlp, () =>
     warnings.add(`no record has a TLP mark at ${quoted(path)}, so that none was sent`),
   );
