@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename } from "node:path";
-import { FatalError, type ReputeError, UsageError } from "../../core/errors.js";
+import { UsageError } from "../../core/errors.js";
 import { realPath } from "../../core/files/folders.js";
 import { manifestPath } from "../../core/files/output-names.js";
 import { detectSourceFormat } from "../formats/registry.js";
@@ -199,7 +199,7 @@ async function listingOf(name: string, recursive: boolean): Promise<Listing | nu
   const walk = async (within: string): Promise<void> => {
     const path = within === "" ? name : folder + within;
     const found = await readdir(path, { withFileTypes: true }).catch(async (error: unknown) => {
-      throw await folderError(path, error);
+      throw await openError(path, error);
     });
     for (const entry of found) {
       const own = within + entry.name;
@@ -228,13 +228,4 @@ async function kindOf(path: string): Promise<EntryKind> {
   const facts = await stat(path).catch(() => null);
   if (facts?.isFile() === true) return "file";
   return facts?.isDirectory() === true ? "folder" : "other";
-}
-
-async function folderError(path: string, cause: unknown): Promise<ReputeError> {
-  const { code } = cause as NodeJS.ErrnoException;
-  if (code !== "EACCES" && code !== "EPERM") return openError(path, cause);
-  return new FatalError("input_unreadable", `no permission to list the folder ${path}`, {
-    cause,
-    hint: "give the user of this run read and execute permission on it, or name only the other files and folders",
-  });
 }

@@ -5,6 +5,7 @@ import type { Readable } from "node:stream";
 import { FatalError, ReputeError, UsageError, startAnew } from "../../core/errors.js";
 import { type ChecksumState, RunningChecksum } from "../../core/files/checksum.js";
 import { openSilent } from "../../core/files/read-path.js";
+import { faultReason } from "../../core/files/system-fault.js";
 import { isLocked } from "../../core/files/run-lock.js";
 import type { SourceInput } from "./types.js";
 
@@ -58,7 +59,7 @@ export async function openStored(
   const stat = await handle.stat();
   if (stat.isDirectory()) {
     await handle.close();
-    throw directoryError(path);
+    throw await openError(path, { code: "EISDIR" });
   }
   const checksum = new RunningChecksum(before);
   async function* chunks(): AsyncGenerator<Buffer> {
@@ -133,7 +134,7 @@ async function* checkedBytes(
     }
   } catch (error) {
     if (error instanceof ReputeError) throw error;
-    const message = `cannot read ${name} after byte ${checksum.bytes}: ${reason(error)}`;
+    const message = `cannot read ${name} after byte ${checksum.bytes}: ${faultReason(error)}`;
     throw new FatalError("input_unreadable", message, { cause: error });
   }
   // It may end after the rows that were written, but before everything that was read.
@@ -204,29 +205,19 @@ export async function unfinishedHint(output: string): Promise<string | null> {
 }
 
 export async function openError(name: string, cause: unknown): Promise<ReputeError> {
-  const { code } = (cause ?? {}) as NodeJS.ErrnoException;
-  if (code === "ENOENT" || code === "ENOTDIR") {
-    return new UsageError("input_not_found", `there is no file ${name}`, {
-      cause,
-      hint: (await unfinishedHint(name)) ?? "check the path",
+  const { code = "" } = (cause ?? {}) as NodeJS.ErrnoException;
+  if (["ENOENT", "ENOTDIR"].includes(code)) {
+    const hint = (await unfinishedHint(name)) ?? "check the path";
+    return new UsageError("input_not_found", `there is no file ${name}`, { cause, hint });
+  }
+  if (code === "EISDIR") {
+    return new UsageError("input_is_directory", `${name} is a directory, not a file`, {
+      hint: "name one file, or concatenate several and pipe them in",
     });
   }
-  if (code === "EISDIR") return directoryError(name);
-  if (code === "EACCES" || code === "EPERM") {
-    return new FatalError("input_unreadable", `no permission to read ${name}`, {
-      cause,
-      hint: "check the permissions of the file and its parent folders",
-    });
-  }
-  return new FatalError("input_unreadable", `cannot open ${name}: ${reason(cause)}`, { cause });
-}
-
-function directoryError(name: string): UsageError {
-  return new UsageError("input_is_directory", `${name} is a directory, not a file`, {
-    hint: "name one file, or concatenate several and pipe them in",
-  });
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const hint = ["EACCES", "EPERM"].includes(code)
+    ? "check the permissions of the file and its parent folders"
+    : undefined;
+  const message = `cannot read ${name}: ${faultReason(cause)}`;
+  return new FatalError("input_unreadable", message, { cause, hint });
 }

@@ -24,9 +24,9 @@ async function prepared(): Promise<string> {
 }
 
 test.each([
-  ["in.csv", "in.csv", "no permission to read in.csv"],
+  ["in.csv", "in.csv", "cannot read in.csv: permission denied"],
   ["t.parquet", "t.parquet", "cannot read t.parquet: permission denied"],
-  ["closed", "closed/in.csv", "no permission to read closed/in.csv"],
+  ["closed", "closed/in.csv", "cannot read closed/in.csv: permission denied"],
 ])("an unreadable input (%s)", async (closed, input, message) => {
   const folder = await prepared();
   await writeFile(join(folder, "t.parquet"), "PAR1");
@@ -46,8 +46,8 @@ test("an unreadable subfolder under --recursive ends the run before the first re
   expect(await repute(folder, args)).toEqual({
     code: 1,
     stderr:
-      "repute: no permission to list the folder ./closed\n" +
-      "  give the user of this run read and execute permission on it, or name only the other files and folders\n",
+      "repute: cannot read ./closed/: permission denied\n" +
+      "  check the permissions of the file and its parent folders\n",
   });
   expect((await readdir(folder)).toSorted()).toEqual(["closed", "in.csv", "out.csv"]);
   await chmod(join(folder, "closed"), 0o700);
