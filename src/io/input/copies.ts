@@ -30,7 +30,7 @@ export interface CopyPlace {
 /** The inputs of a run on this machine. */
 interface Copies {
   readonly input: RunInput;
-  /** Makes the copies, or checks those of the interrupted run. @throws ReputeError */
+  /** Makes the copies, or checks those of the interrupted run. */
   readonly make: (isResumed: boolean) => Promise<void>;
 }
 
@@ -89,7 +89,7 @@ interface Copy {
   /** The copy as input. */
   readonly input: FileInput;
   make(): Promise<void>;
-  /** Checks what an interrupted run copied. @throws FatalError `copy_damaged` */
+  /** Checks what an interrupted run copied. */
   check(): Promise<void>;
 }
 

@@ -12,11 +12,7 @@ interface DecodedInput {
   readonly mark: number;
 }
 
-/**
- * Decompresses and converts an input.
- *
- * @throws FatalError `input_gzip`; as `transcode`, `jsonLines` and `workbookRows`
- */
+/** Decompresses and converts an input. */
 export async function decode(
   stored: StoredInput,
   { gzip, encoding, json, sheet }: Encoding,
@@ -104,8 +100,6 @@ function looksGzipped(head: Buffer): boolean {
  * Decompresses gzip data with any number of members (RFC 1952, section 2.2). Ignores zeros after the
  * last member, which pad files on tapes and block devices. After an error, the last data before it may
  * be missing: zlib drops what it decompressed from the same chunk.
- *
- * @throws FatalError `input_gzip` with a byte offset in the compressed input
  */
 export async function* gunzip(
   compressed: AsyncGenerator<Buffer>,
@@ -170,8 +164,6 @@ const utf16Marks = [
 /**
  * Converts to UTF-8 without byte order mark. Invalid UTF-16 becomes U+FFFD; of other encodings,
  * nothing is replaced.
- *
- * @throws FatalError `input_encoding` with the offset of the bytes that are invalid
  */
 async function* transcode(
   chunks: AsyncGenerator<Buffer>,

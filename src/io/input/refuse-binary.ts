@@ -30,7 +30,6 @@ const tarMagic = 257;
  * Refuses input that is neither rows nor objects nor a list: binary data, and markup unless it is read.
  *
  * @param head the start of the text, without byte order mark, up to a line end or further
- * @throws UsageError `input_binary`
  */
 export function refuseBinary(head: Buffer, name: string, readsMarkup: boolean): void {
   const start = head.toString("latin1", 0, limits.headBytes);

@@ -16,11 +16,7 @@ export interface TlpChoice {
   readonly maxTlp?: TlpMark | undefined;
 }
 
-/**
- * Marks the rows that must not be sent as held.
- *
- * @throws UsageError `tlp_without_limit`, `tlp_without_column`, `column_not_found`
- */
+/** Marks the rows that must not be sent as held. */
 export function holdMarked(
   name: string,
   { columns, reading, rows }: FormatReading,
@@ -70,11 +66,7 @@ async function* heldRows(
   if (isAny && !isMarked) onUnmarked();
 }
 
-/**
- * Checks that there is a column of marks. Objects may have the member of a path later on.
- *
- * @throws UsageError `tlp_without_column`, `column_not_found`
- */
+/** Checks that there is a column of marks. Objects may have the member of a path later on. */
 export function mustHaveMarks(
   name: string,
   { columns, reading }: Pick<FormatReading, "columns" | "reading">,

@@ -36,11 +36,7 @@ interface ColumnSource {
   readonly input: string;
   columns(): readonly SampledColumn[];
   placeOf(item: ItemColumn, columns: readonly SampledColumn[]): number;
-  /**
-   * The column named by a flag.
-   *
-   * @throws UsageError `column_not_found`
-   */
+  /** The column named by a flag. */
   named(flag: ColumnFlag): ColumnPlace | Promise<ColumnPlace>;
   /** Reads so many records. @returns false if there were fewer */
   sample(records: number): Promise<boolean>;
@@ -57,7 +53,6 @@ type FoundColumns = Pick<InputReading, "items" | "kind" | "others" | "ofFiles">;
 
 /**
  * Finds the item and kind columns from flags and the first records, reading no more than needed.
- * @throws UsageError `column_not_found`, `column_ambiguous`
  */
 export async function findColumns(source: ColumnSource, flags: ColumnFlags): Promise<FoundColumns> {
   const [named, ...more] = await placesOf(source, "--item-column", flags.itemColumn, flags);

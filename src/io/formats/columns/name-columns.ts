@@ -205,10 +205,7 @@ function separatorHint(columns: readonly string[]): string | null {
   return `the file looks ${what}-separated: try --from csv`;
 }
 
-/**
- * Names of the added columns with the prefix, in output order.
- * @throws UsageError `column_clash` if the input already has one of them
- */
+/** Names of the added columns with the prefix, in output order. */
 export function addedColumnNames(
   prefix: string,
   inputColumns: readonly string[],
@@ -223,10 +220,7 @@ export function addedColumnNames(
   return names;
 }
 
-/**
- * Name of the member that nested output adds: the prefix without its trailing underscore.
- * @throws UsageError `column_clash` if the input already has that member
- */
+/** Name of the member that nested output adds: the prefix without its trailing underscore. */
 export function addedMemberName(prefix: string, inputColumns: readonly string[]): string {
   const name = prefix.replace(/_$/, "");
   if (inputColumns.includes(name)) throw columnClash([name]);

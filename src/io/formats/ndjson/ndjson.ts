@@ -85,11 +85,7 @@ function rowMaker(
   };
 }
 
-/**
- * Finds the layout from flags and the first objects.
- * @throws UsageError `column_not_found`, `column_ambiguous`, and
- *   `input_not_ndjson` if the first lines contain no object
- */
+/** Finds the layout from flags and the first objects. */
 async function findLayout(
   input: string,
   lines: Sample<ParsedLine>,
