@@ -11,6 +11,7 @@ import { openSealedJson, replaceFile, sealJson } from "../../core/files/json-fil
 import { withoutFailed } from "../../core/files/output-names.js";
 import { counted, formatBytes } from "../../core/wording/quantity.js";
 import type { InputType } from "../formats/typed-column.js";
+import { isObjectAddress } from "../s3/address.js";
 import { outputFault } from "../../core/files/output-fault.js";
 import type { FileInput, NamedInput, RunInput } from "./types.js";
 import { verifyFile } from "./stored-input.js";
@@ -35,8 +36,8 @@ interface Copies {
 }
 
 /** Whether an input is copied before it is read: a table, a Parquet file or an object. */
-export function isCopied({ isObject, table }: FileInput): boolean {
-  return isObject === true || table !== undefined;
+export function isCopied({ path, table }: FileInput): boolean {
+  return table !== undefined || isObjectAddress(path);
 }
 
 /**

@@ -8,7 +8,6 @@ import { isObjectAddress, isObjectPrefix, withBucketSlash } from "../s3/address.
 import { openError } from "./stored-input.js";
 import {
   type FileInput,
-  fileInput,
   type NamedInput,
   type SeveralInputs,
   type SkippedFile,
@@ -48,7 +47,7 @@ interface Listing {
 export async function listInputs(
   names: readonly string[],
   stream: () => Extract<SourceInput, { readonly stream: unknown }>,
-  { output, recursive = false, anyFile = false, parse = fileInput }: ListOptions = {},
+  { output, recursive = false, anyFile = false, parse = (path) => ({ path }) }: ListOptions = {},
 ): Promise<Required<SeveralInputs>> {
   const inputs: NamedInput[] = [];
   const skipped: SkippedFile[] = [];

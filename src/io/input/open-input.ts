@@ -33,8 +33,6 @@ export interface InputOptions extends Encoding {
   readonly offset: number;
   /** Checksum of the stored bytes read in earlier sessions, which must still match. */
   readonly before?: ChecksumState | undefined;
-  /** Read size of a file. @default small: all rows of a chunk stay in memory */
-  readonly chunkBytes?: number | undefined;
   /** Read HTML and XML, too. @default false: they have no rows */
   readonly markup?: boolean;
 }
@@ -48,7 +46,7 @@ export interface InputOptions extends Encoding {
  */
 export async function openInput(input: AnyInput, options: InputOptions): Promise<InputBytes> {
   if ("opened" in input) return from(input.opened, options.offset);
-  const stored = await openStored(input, options.before, options.chunkBytes);
+  const stored = await openStored(input, options.before);
   const { name, size, checksum } = stored;
   try {
     const warnings = new Warnings();

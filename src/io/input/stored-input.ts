@@ -7,6 +7,7 @@ import { type ChecksumState, RunningChecksum } from "../../core/files/checksum.j
 import { openSilent } from "../../core/files/read-path.js";
 import { faultReason } from "../../core/files/system-fault.js";
 import { isLocked } from "../../core/files/run-lock.js";
+import { isObjectAddress } from "../s3/address.js";
 import type { SourceInput } from "./types.js";
 
 /** An input as stored, before decompression and decoding. */
@@ -31,22 +32,20 @@ const blockBytes = 64 * 1024;
  * Size of a chunk. All rows of a chunk stay in memory until the last one starts; rows of 64 KiB chunks
  * live long enough to cost 8% more CPU time in garbage collection.
  */
-const defaultChunkBytes = 16 * 1024;
+const chunkBytes = 16 * 1024;
 
 /**
  * @param before checksum of the bytes read in earlier sessions; null for none
- * @param chunkBytes size of the chunks of a file; the reader of rows needs the default
  * @throws UsageError `input_not_found`, `input_is_directory`
  * @throws FatalError `input_unreadable`
  */
 export async function openStored(
   input: SourceInput,
   before: ChecksumState | null = null,
-  chunkBytes = defaultChunkBytes,
 ): Promise<StoredInput> {
   if (!("path" in input)) return fromStream(input, before);
-  const { path, copyOf, isObject } = input;
-  if (isObject === true) return openObject(path);
+  const { path, copyOf } = input;
+  if (isObjectAddress(path)) return openObject(path);
   const facts = await statPath(path).catch(() => null);
   let handle: FileHandle;
   try {
@@ -63,7 +62,7 @@ export async function openStored(
   }
   const checksum = new RunningChecksum(before);
   async function* chunks(): AsyncGenerator<Buffer> {
-    yield* checkedBytes(bytesOf(handle, chunkBytes), path, checksum);
+    yield* checkedBytes(bytesOf(handle), path, checksum);
     if (stat.isFile()) await mustBeUnchanged(path, handle, stat, checksum.state());
   }
   return {
@@ -99,13 +98,9 @@ function fromStream(
  *
  * @param from where it begins in a regular file. @default at the current position
  */
-async function* bytesOf(
-  handle: FileHandle,
-  chunkBytes: number,
-  from: number | null = null,
-): AsyncGenerator<Buffer> {
+async function* bytesOf(handle: FileHandle, from: number | null = null): AsyncGenerator<Buffer> {
   for (let read = 0; ;) {
-    const block = Buffer.allocUnsafe(Math.max(chunkBytes, blockBytes));
+    const block = Buffer.allocUnsafe(blockBytes);
     const position = from === null ? null : from + read;
     const { bytesRead } = await handle.read(block, 0, block.length, position);
     if (bytesRead === 0) return;
@@ -163,7 +158,7 @@ async function verified(
   before: ChecksumState | null,
 ): Promise<ChecksumState> {
   const checksum = new RunningChecksum(before);
-  for await (const _ of checkedBytes(bytesOf(handle, blockBytes, 0), name, checksum));
+  for await (const _ of checkedBytes(bytesOf(handle, 0), name, checksum));
   return checksum.state();
 }
 

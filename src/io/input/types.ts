@@ -3,7 +3,6 @@ import type { ChecksumState } from "../../core/files/checksum.js";
 import type { Row } from "../../core/row.js";
 import type { InputType } from "../formats/typed-column.js";
 import type { TextBytes, Warnings } from "../formats/reading/lines.js";
-import { isObjectAddress } from "../s3/address.js";
 import type { TlpChoice } from "./tlp-rows.js";
 import type { CopyShape, TableInput } from "./table-input.js";
 import type { InputReading, ReadOptions } from "../formats/types.js";
@@ -65,11 +64,9 @@ interface CopiedFrom {
   readonly version?: () => Promise<string | null>;
 }
 
-/** What is read by its name. `fileInput` or `parseInput` makes it. */
+/** A file, an object or a table. */
 export interface FileInput {
   readonly path: string;
-  /** Whether it is in object storage. A run copies it first. @default false */
-  readonly isObject?: boolean;
   /** The table that it names, which is copied first. */
   readonly table?: TableInput;
   readonly copyOf?: CopiedFrom;
@@ -144,15 +141,13 @@ export interface OpenedSource {
   close(): Promise<void>;
 }
 
-/** A file or an object, whatever is in it. */
-export function fileInput(path: string): FileInput {
-  return isObjectAddress(path) ? { path, isObject: true } : { path };
+export function inputsOf(input: RunInput): readonly SourceInput[] {
+  return "inputs" in input ? input.inputs.map((named) => named.input) : [input];
 }
 
 /** The inputs that have names. */
 export function fileInputs(input: RunInput): readonly FileInput[] {
-  const inputs = "inputs" in input ? input.inputs.map((named) => named.input) : [input];
-  return inputs.flatMap((one) => ("path" in one ? [one] : []));
+  return inputsOf(input).flatMap((one) => ("path" in one ? [one] : []));
 }
 
 /** Whether a file is the copy of a table, whose lines need no detection. */

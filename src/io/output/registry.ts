@@ -6,7 +6,7 @@ import { realPath } from "../../core/files/folders.js";
 import { fileParts, namedAfter, sharedPath, withoutFailed } from "../../core/files/output-names.js";
 import { detectSinkFormat } from "../formats/registry.js";
 import type { TableInput } from "../input/table-input.js";
-import { type FileInput, fileInput } from "../input/types.js";
+import type { FileInput } from "../input/types.js";
 import { isObjectAddress, objectAddress, parseObjectAddress } from "../s3/address.js";
 import { duckdbTables } from "./duckdb/address.js";
 import { type KindOutput, type Output, type ParseKind } from "./output.js";
@@ -195,10 +195,9 @@ function objectOutput(name: string, pattern: string): KindOutput {
  * @throws UsageError `bad_table_input`; as `parseOutput`
  */
 export function parseInput(name: string): FileInput {
-  const input = fileInput(name);
-  const isObject = input.isObject === true;
+  const isObject = isObjectAddress(name);
   const table = isObject && !isParquet(name) ? null : findTable(name, isObject);
-  return table === null ? input : { ...input, table };
+  return table === null ? { path: name } : { path: name, table };
 }
 
 function findTable(name: string, isObject: boolean): TableInput | null {

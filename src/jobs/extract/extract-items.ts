@@ -85,12 +85,8 @@ async function* readableText(
   name: string,
   onNotice: (message: string) => void,
 ): AsyncGenerator<string> {
-  const bytes = await openInput(input, {
-    gzip: false,
-    offset: 0,
-    chunkBytes: blockBytes,
-    markup: true,
-  }).catch((error: unknown) => {
+  const options = { gzip: false, offset: 0, markup: true };
+  const bytes = await openInput(input, options).catch((error: unknown) => {
     // A folder of mails may hold pictures, too.
     if (folder === undefined || !isBinary(error)) throw error;
     onNotice(`skipping ${name}: not text`);

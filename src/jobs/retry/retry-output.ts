@@ -12,7 +12,6 @@ import { mustHaveColumns, retriedColumns } from "../../core/columns.js";
 import { formats } from "../../io/formats/registry.js";
 import type { Output } from "../../io/output/output.js";
 import type { OutputSettings } from "../enrich/options.js";
-import { fileInput } from "../../io/input/types.js";
 import { parseOutput } from "../../io/output/registry.js";
 import { checkOutputName } from "../../io/output/check-paths.js";
 import { execute } from "../enrich/execute.js";
@@ -91,7 +90,7 @@ export async function retryOutput(job: EnrichJob, asked?: string): Promise<Manif
   const input =
     version === undefined
       ? job.input
-      : { ...fileInput(path), copyOf: { name: path, version: () => Promise.resolve(version) } };
+      : { path, copyOf: { name: path, version: () => Promise.resolve(version) } };
   return await execute({ ...job, input, settings, rows, refill });
 }
 

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { chooseFiles } from "../../../src/io/input/list-inputs.js";
-import { fileInput } from "../../../src/io/input/types.js";
 
-const choice = { own: null, anyFile: false, recursive: true, parse: fileInput };
+const choice = { own: null, anyFile: false, recursive: true, parse: (path: string) => ({ path }) };
 
 /** What is chosen of these files, in this order. */
 const chosenOf = (paths: readonly string[]) =>

@@ -8,7 +8,6 @@ import {
   sinkOptions,
   tableOptions,
 } from "../../../io/output/options.js";
-import { fileInput } from "../../../io/input/types.js";
 import { sourceOptions } from "../../../io/input/source-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { runEnrichJob, jobExitCodes, runGroups } from "./enrich-job.js";
@@ -92,7 +91,7 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
     ...tableOptions.parse({}),
   };
   return withServices(["intel"], call, ({ intel }) =>
-    runEnrichJob({ ...call, settings }, intel, fileInput(path), async (job) => {
+    runEnrichJob({ ...call, settings }, intel, { path }, async (job) => {
       const { retryOutput } = await import("../../../jobs/retry/retry-output.js");
       return retryOutput(job, own.prefix);
     }),

@@ -1,6 +1,7 @@
 import { mkdir, rmdir, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { v7 as timeOrderedId } from "uuid";
+import { isObjectAddress } from "../../../io/s3/address.js";
 import { raceAbort } from "../../../core/abort.js";
 import { systemClock } from "../../../core/clock.js";
 import { UsageError } from "../../../core/errors.js";
@@ -114,8 +115,8 @@ export async function chooseRun(job: Job): Promise<ChosenRun> {
 function inputFiles({ input, settings, refill }: Job): readonly string[] {
   if (refill?.inPlace === true) return [];
   const { isTable } = settings.output.output;
-  return fileInputs(input).flatMap(({ path, isObject, table }) => {
-    if (table === undefined || isObject === true) return path;
+  return fileInputs(input).flatMap(({ path, table }) => {
+    if (table === undefined || isObjectAddress(path)) return path;
     return table.file === null || (table.isTable && isTable) ? [] : table.file;
   });
 }

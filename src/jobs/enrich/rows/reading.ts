@@ -16,6 +16,7 @@ import type { CopyShape, TableInput } from "../../../io/input/table-input.js";
 import {
   type Encoding,
   fileInputs,
+  inputsOf,
   isTableCopy,
   type NamedInput,
   type OpenedSource,
@@ -69,8 +70,7 @@ export function inputReading(
   const rows = readingOf(input, settings);
   const tables = fileInputs(input).flatMap(({ table }) => table ?? []);
   if (!fileInputs(input).some(isCopied)) return rows;
-  const inputs = "inputs" in input ? input.inputs.map((named) => named.input) : [input];
-  const text = inputs.find((one) => !("path" in one) || one.table === undefined);
+  const text = inputsOf(input).find((one) => !("path" in one) || one.table === undefined);
   if (text === undefined) refuseTextOptions(tables[0]!, settings);
   return {
     ...rows,

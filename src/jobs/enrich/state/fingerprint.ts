@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { open, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { schemaVersion } from "../../../core/columns.js";
+import { isObjectAddress } from "../../../io/s3/address.js";
 import type { ExclusionList } from "../../../core/exclusions/exclusion-list.js";
-import type { RunInput, SourceInput } from "../../../io/input/types.js";
+import { inputsOf, type RunInput, type SourceInput } from "../../../io/input/types.js";
 import { realPath } from "../../../core/files/folders.js";
 import type { Job } from "../types.js";
 
@@ -31,10 +32,6 @@ export interface Fingerprint {
 }
 
 const unread = { bytes: null, content: null };
-
-function inputsOf(input: RunInput): readonly SourceInput[] {
-  return "inputs" in input ? input.inputs.map((named) => named.input) : [input];
-}
 
 /** Identifies an input by its first `bytes` bytes (default: all). */
 export async function identifyInput(input: SourceInput, bytes?: number): Promise<InputIdentity> {
@@ -100,7 +97,7 @@ export async function takeFingerprint(
   for (const one of inputsOf(input)) {
     if (refill?.inPlace === true && "path" in one) {
       // When it is replaced, it is another one.
-      const file = one.isObject === true ? one.path : realPath(one.path);
+      const file = isObjectAddress(one.path) ? one.path : realPath(one.path);
       inputs.push({ path: one.path, file, ...unread });
     } else inputs.push(await identifyInput(one));
   }
