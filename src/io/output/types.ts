@@ -8,8 +8,6 @@ export interface SinkPosition {
   readonly rows: number;
   /** Files: checksum of that length, verified before a run continues. */
   readonly checksum?: ChecksumState;
-  /** With `--distinct`: the list of items seen so far. */
-  readonly seen?: Pick<SinkPosition, "length" | "checksum">;
 }
 
 export type FileFormat = SinkFormat | "parquet";

@@ -106,6 +106,8 @@ async function runResumably(
     const finished = await finishEarlier(place);
     if (finished !== null) return finished;
     const inputGrew = await discardUnlessSame(place);
+    // Which items its rows had is not kept, so they are written again.
+    if (job.settings.output.distinct) state.rewind();
     const isResumed = state.checkpoint !== null;
     if (!isResumed) {
       place = own;

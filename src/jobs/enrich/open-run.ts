@@ -7,7 +7,7 @@ import { raceAbort } from "../../core/abort.js";
 import { formatCount } from "../../core/wording/quantity.js";
 import type { OpenedSource } from "../../io/input/types.js";
 import type { Encoder, EncoderOptions } from "../../io/formats/types.js";
-import type { Sink, Destination, SinkPosition } from "../../io/output/types.js";
+import type { Sink } from "../../io/output/types.js";
 import {
   encoderOptions,
   keptDelimiter,
@@ -25,13 +25,11 @@ import { announceReading, optionalColumnsOf } from "./rows/reading.js";
 import { Tally } from "./tally.js";
 import type { ResumePoint } from "./state/checkpoint.js";
 import type { OutputTarget } from "./destination/choose-output.js";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { verdictOf } from "../../core/verdict.js";
 import type { EnrichedRow, LeftOutReason, Row } from "../../core/row.js";
-import { openFileDestination, partPath } from "../../io/output/part-file.js";
+import { openFileDestination } from "../../io/output/part-file.js";
 import type { SinkSettings } from "../../io/output/options.js";
-import { digestOfItem, KnownItems } from "./rows/known-items.js";
+import { KnownItems } from "./rows/known-items.js";
 
 /** A job, where it writes, and where it keeps the state for a resume. */
 export interface RunPlace {
@@ -111,7 +109,7 @@ export async function openRun(place: RunPlace, stack: ResourceStack): Promise<Op
 async function openRunOutput(
   run: OpeningRun,
 ): Promise<Pick<OpenRun, "publisher" | "checked" | "sink">> {
-  const { job, target, folder, before, tally, encoder: options, leftOut, state } = run;
+  const { job, target, folder, before, tally, encoder: options, leftOut } = run;
   const onWarning = warnOnce(job, tally);
   const encode = (): Encoder => {
     const encoder = formats[target.text ?? "csv"].write(options);
@@ -135,8 +133,7 @@ async function openRunOutput(
     encode: (rows) => whole.encode(rows.map(only)),
   };
   const sink = textSink(encoder, destination, { gzip, resumeRows });
-  const kept = await leftOut?.sink(sink, state?.path ?? null, startAt);
-  return { publisher, checked, sink: kept ?? sink };
+  return { publisher, checked, sink: leftOut?.sink(sink, resumeRows ?? 0) ?? sink };
 }
 
 /** Counts each warning, and tells it once: the same one may occur for every row. */
@@ -156,7 +153,6 @@ class RowSelection {
   readonly #distinct: boolean;
   readonly #seen = new KnownItems();
   readonly #repeated = new WeakSet<Row>();
-  #file: Destination | null = null;
 
   constructor({ only, distinct }: Pick<SinkSettings, "only" | "distinct">) {
     this.#only = only === undefined ? null : new Set(only);
@@ -182,24 +178,11 @@ class RowSelection {
     };
   }
 
-  /**
-   * The same sink without the rows that are left out. With `--distinct`, it keeps the items seen so far
-   * in a file, so that a resumed run knows them.
-   *
-   * @param folder of the state; null for a run that cannot be resumed
-   * @throws FatalError `output_*`
-   */
-  async sink(sink: Sink, folder: string | null, startAt: SinkPosition | null): Promise<Sink> {
-    if (this.#distinct && folder !== null) {
-      const path = join(folder, "seen-items");
-      const { length = 0, ...seen } = startAt?.seen ?? {};
-      this.#file = await openFileDestination(path, startAt === null ? null : { length, ...seen });
-      if (length > 0) this.#seen.addDigests((await readFile(partPath(path))).subarray(0, length));
-    }
-    let written = startAt?.rows ?? 0;
+  /** The same sink without the rows that are left out. @param written rows that are in it already */
+  sink(sink: Sink, written: number): Sink {
     return {
-      write: async (rows) => {
-        await this.#note(rows);
+      ...sink,
+      write: (rows) => {
         const kept = rows.filter((row) => this.reason(row) === null);
         const number = ({ row, item, finding }: EnrichedRow): EnrichedRow => ({
           row,
@@ -207,33 +190,8 @@ class RowSelection {
           finding,
           written: ++written,
         });
-        await sink.write(kept.map(number));
-      },
-      checkpoint: async () => {
-        const position = await sink.checkpoint();
-        if (this.#file === null) return position;
-        await this.#file.sync();
-        const checksum = this.#file.checksum();
-        const seen = { length: this.#file.length, ...(checksum && { checksum }) };
-        return { ...position, seen };
-      },
-      close: async () => {
-        await this.#file?.abandon();
-        await sink.close();
-      },
-      abandon: async () => {
-        await this.#file?.abandon();
-        await sink.abandon();
+        return sink.write(kept.map(number));
       },
     };
-  }
-
-  /** Only rows that a checkpoint counts as read are kept as seen: the others are read again. */
-  async #note(rows: readonly EnrichedRow[]): Promise<void> {
-    if (this.#file === null) return;
-    const digests = rows.flatMap(({ row, item }) =>
-      item === null || this.#repeated.has(row) ? [] : [digestOfItem(item)],
-    );
-    if (digests.length > 0) await this.#file.write(Buffer.concat(digests));
   }
 }

@@ -11,18 +11,8 @@ export class KnownItems {
   readonly #sets = Array.from({ length: 256 }, () => new Set<string>());
 
   /** Adds an item. @returns whether it is new */
-  add(item: Item): boolean {
-    return this.#add(digestOfItem(item));
-  }
-
-  /** Adds items by their digests, one after the other. */
-  addDigests(bytes: Buffer): void {
-    for (let at = 0; at < bytes.length; at += digestBytes) {
-      this.#add(bytes.subarray(at, at + digestBytes));
-    }
-  }
-
-  #add(digest: Buffer): boolean {
+  add({ kind, value }: Item): boolean {
+    const digest = hash("sha256", `${kind} ${value}`, "buffer").subarray(0, digestBytes);
     const set = this.#sets[digest[0]!]!;
     const text = digest.toString("latin1");
     if (set.has(text)) return false;
@@ -30,8 +20,4 @@ export class KnownItems {
     this.size++;
     return true;
   }
-}
-
-export function digestOfItem({ kind, value }: Item): Buffer {
-  return hash("sha256", `${kind} ${value}`, "buffer").subarray(0, digestBytes);
 }

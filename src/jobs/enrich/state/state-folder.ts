@@ -23,7 +23,7 @@ const own = new RegExp(
     String.raw`run\.db\.(?:new|damaged)(?:-wal|-journal|-shm)?`,
     String.raw`manifest\.json(?:\.new)?`,
     String.raw`(?:input-\d+/)?(?:input\.[\w.]+|copied\.json)(?:\.new)?`,
-    String.raw`rows\.part|seen-items\.part|input-\d+/`,
+    String.raw`rows\.part|input-\d+/`,
   ].join("|")})$`,
 );
 
