@@ -42,27 +42,17 @@ export function jsonFileFault(error: unknown): string {
   return error instanceof SyntaxError ? "it is not valid JSON" : faultReason(error);
 }
 
-/** The last member of a sealed object: the CRC-32 of all bytes before it. */
-const seal = /,"checksum":"([0-9a-f]{8})"\}\n?$/;
-
-/** JSON of a non-empty object, followed by a checksum of itself as its last member. */
+/** JSON of a value beside its checksum. */
 export function sealJson(value: object): string {
-  const body = JSON.stringify(value).slice(0, -1);
-  return `${body},"checksum":"${checksumOf(body)}"}`;
+  return JSON.stringify({ checksum: crc32(JSON.stringify(value)), value });
 }
 
 /** Reads what `sealJson` wrote; null if anything has changed. */
-export function openSealedJson(text: string): Readonly<Record<string, unknown>> | null {
-  const found = seal.exec(text);
-  if (found === null) return null;
-  const body = text.slice(0, found.index);
-  if (checksumOf(body) !== found[1]) return null;
-  const { checksum: _checksum, ...value } = JSON.parse(`${body},"checksum":""}`) as Readonly<
-    Record<string, unknown>
-  >;
-  return value;
-}
-
-function checksumOf(text: string): string {
-  return crc32(text).toString(16).padStart(8, "0");
+export function openSealedJson(text: string): object | null {
+  try {
+    const { checksum, value } = JSON.parse(text) as { readonly checksum: number; value: object };
+    return checksum === crc32(JSON.stringify(value)) ? value : null;
+  } catch {
+    return null;
+  }
 }

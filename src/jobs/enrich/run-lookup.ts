@@ -140,7 +140,7 @@ async function takenAnswers(run: OpenRun, database: RunDatabase): Promise<Taken 
     const service = database.read("service");
     if (serviceAddress(service?.name ?? "") !== serviceAddress(serviceOf({ fingerprint }).name)) {
       job.onNotice?.("the interrupted run asked another service; its answers are not used");
-      database.forgetAnswers();
+      database.forget([], false);
       return undefined;
     }
   }

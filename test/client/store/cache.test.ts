@@ -120,23 +120,3 @@ test("retry requests partial answers again even if they are cached", async () =>
     (await manifestOf(join(cwd, "third.csv"))).statuses.partial,
   ]).toEqual([1, 0]);
 });
-
-test("a damaged cache causes one warning, and is filled again", async () => {
-  const server = await serving();
-  const { cwd, enrich } = await prepared(server, 20);
-  await enrich("-o", "first.csv");
-  const path = join(cwd, "cache", "answers", "answers.db");
-  await writeFile(path, (await readFile(path)).fill(0xff, 0, 100));
-  const asked = server.total;
-  const second = await enrich("-o", "second.csv");
-  expect(second.code).toBe(0);
-  expect(second.stderr).toMatch(
-    /^repute: warning: the cache cache is damaged: .*; it is set aside as cache\/answers\.damaged, and a new one takes its place\n$/,
-  );
-  expect(server.total - asked).toBe(asked);
-  const { warnings } = await manifestOf(join(cwd, "second.csv"));
-  expect(Object.keys(warnings)).toEqual([expect.stringContaining("is damaged")]);
-  const before = server.total;
-  expect(await enrich("-o", "third.csv")).toMatchObject({ code: 0, stderr: "" });
-  expect(server.total).toBe(before);
-});

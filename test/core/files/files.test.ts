@@ -26,11 +26,8 @@ const value = {
   checksum2: true,
 };
 
-test("opens what it sealed, with or without a final line break", () => {
-  const text = sealJson(value);
-  expect(openSealedJson(text)).toEqual(value);
-  expect(openSealedJson(`${text}\n`)).toEqual(value);
-  expect(JSON.parse(text)).toMatchObject(value);
+test("opens what it sealed", () => {
+  expect(openSealedJson(sealJson(value))).toEqual(value);
 });
 
 test("rejects JSON that was changed, cut off or never sealed", () => {
@@ -38,7 +35,7 @@ test("rejects JSON that was changed, cut off or never sealed", () => {
   for (const [from, to] of [
     ["1", "2"],
     ["null", "nul1"],
-    ['"checksum":"', '"checksum":"f'],
+    ['"checksum":', '"checksum":1'],
   ] as const) {
     expect(openSealedJson(text.replace(from, to))).toBeNull();
   }

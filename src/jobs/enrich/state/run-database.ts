@@ -110,15 +110,12 @@ export class RunDatabase {
     return Object.values(row)[0]!;
   }
 
-  /** Forgets all answers. */
-  forgetAnswers(): void {
-    this.commit(() => this.#database.exec("DELETE FROM answers"));
-  }
-
-  /** Forgets everything. */
-  clear(): void {
-    const forget = "DELETE FROM answers; DELETE FROM facts WHERE name <> 'runner'";
-    this.commit(() => this.#database.exec(forget));
+  /** Forgets facts, and the answers unless they are kept. */
+  forget(names: readonly (keyof Facts)[], keepsAnswers: boolean): void {
+    this.commit(() => {
+      if (!keepsAnswers) this.#database.exec("DELETE FROM answers");
+      for (const name of names) this.write(name, null);
+    });
   }
 
   /** @throws FatalError `state_damaged` */

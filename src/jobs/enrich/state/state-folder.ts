@@ -15,7 +15,7 @@ import {
   type ResumePoint,
   statePath,
 } from "./checkpoint.js";
-import { RunDatabase } from "./run-database.js";
+import { factNames, RunDatabase } from "./run-database.js";
 
 /** Files and folders that a run keeps beside its database. Anything else in their folder is left alone. */
 const own = new RegExp(
@@ -73,7 +73,7 @@ export async function openStateFolder(
     if (restart) {
       // Discard first: until that is done, the folder tells what is left to discard.
       await discard();
-      await state.discard(kept !== null);
+      await state.startOver(kept !== null);
     } else if (!isEmpty) await state.read();
     return state;
   } catch (error) {
@@ -111,13 +111,6 @@ export class StateFolder {
     this.#latest = this.checkpoint;
     this.resumable = this.checkpoint !== null;
     if (!this.resumable) await this.tidy();
-  }
-
-  /** Forgets an interrupted run. @param keepsAnswers for the next one */
-  async discard(keepsAnswers: boolean): Promise<void> {
-    await this.#removeNoted();
-    await this.tidy();
-    if (!keepsAnswers) this.database.clear();
   }
 
   /** Notes a file that a new run is about to write elsewhere, and removes that of an earlier one. */
@@ -178,13 +171,10 @@ export class StateFolder {
     this.finished = null;
   }
 
-  /** Discards the run except for its answers, which the next run takes over. */
-  async startOver(): Promise<void> {
-    const { database } = this;
-    database.commit(() => {
-      database.write("checkpoint", null);
-      database.write("finished", null);
-    });
+  /** Forgets the run. @param keepsAnswers for the next one, which takes them over */
+  async startOver(keepsAnswers = true): Promise<void> {
+    await this.#removeNoted();
+    this.database.forget(keepsAnswers ? ["checkpoint", "finished"] : factNames, keepsAnswers);
     await this.tidy();
     this.checkpoint = null;
     this.finished = null;

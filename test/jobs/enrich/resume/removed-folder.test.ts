@@ -71,6 +71,8 @@ test("a run whose folder is moved goes on where it is moved back", async () => {
   expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
   renameSync(join(cwd, "elsewhere"), join(cwd, "out"));
   expect(await enrich("--resume")).toMatchObject({ code: 0 });
-  expect([server.total, server.asked.size]).toEqual([names.length, names.length]);
+  expect(server.asked.size).toBe(names.length);
+  // Those that were open when the run ended may be repeated.
+  expect(server.total).toBeLessThanOrEqual(names.length + 4);
   expect(await runRepute(["verify", "out/o.csv"], { cwd })).toMatchObject({ code: 0 });
 });
