@@ -40,8 +40,8 @@ export function readItemAs(kind: ItemKind, text: string): Item | null {
  * @returns the normal form, or null if the text is not a SHA1 hash
  */
 export function readSha1(text: string): string | null {
+  if (text.length < digits || text.length > digits + longestLabel) return null;
   if (text.length === digits) return isHex(text) ? text.toLowerCase() : null;
-  if (text.length > digits + longestLabel || !label.test(text)) return null;
   const hash = text.replace(label, "");
   return hash.length === digits && isHex(hash) ? hash.toLowerCase() : null;
 }

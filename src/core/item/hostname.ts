@@ -22,6 +22,17 @@ interface Hostname {
  * @returns null if the text is not a host name, has no known suffix, or is itself a public suffix
  */
 export function readHostname(text: string): Hostname | null {
+  if (text !== last.text) last = { text, hostname: readNewHostname(text) };
+  return last.hostname;
+}
+
+/** What was read last, since a name is read, checked and judged in a row. */
+let last: { readonly text: string; readonly hostname: Hostname | null } = {
+  text: "",
+  hostname: null,
+};
+
+function readNewHostname(text: string): Hostname | null {
   const name = asciiHostname(text);
   if (name === null || !hasValidLabels(name)) return null;
   const { domain, publicSuffix, isIcann } = parse(name, suffixOnly);
@@ -38,7 +49,7 @@ export function isPublicSuffix(text: string): boolean {
 
 /** Whether a host name in normal form is, or ends in, a known public suffix. */
 export function hasPublicSuffix(name: string): boolean {
-  return parse(name, suffixOnly).isIcann === true;
+  return last.hostname?.name === name || parse(name, suffixOnly).isIcann === true;
 }
 
 const longestName = 253;
@@ -120,8 +131,10 @@ export function readEmail(text: string): string | null {
   const at = address.indexOf("@");
   if (at < 1 || at > longestLocalPart) return null;
   const local = address.slice(0, at);
-  const host = localPart.test(local) ? readHostname(address.slice(at + 1)) : null;
-  return host === null ? null : `${local}@${host.name}`;
+  const domain = address.slice(at + 1);
+  const host = localPart.test(local) ? readHostname(domain) : null;
+  if (host === null) return null;
+  return host.name === domain ? address : `${local}@${host.name}`;
 }
 
 const mailto = /^mailto:/i;
@@ -140,7 +153,7 @@ const localPart = /^[^\s"(),:;<>@[\]\\/]+$/;
  * @returns null for any other name
  */
 export function reverseEnds(name: string): readonly [first: string, last: string] | null {
-  const [suffix] = reverseZone.exec(name) ?? [];
+  const suffix = reverseZone.exec(name)?.[0];
   if (suffix === undefined) return null;
   const labels = name.slice(0, -suffix.length).split(".").reverse();
   const isV4 = suffix === ".in-addr.arpa";

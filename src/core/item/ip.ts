@@ -12,9 +12,11 @@ import ipaddr from "ipaddr.js";
  * @returns the normal form, or null if the text is not an address
  */
 export function readIp(text: string): string | null {
+  if (!start.test(text)) return null;
   if (isIPv4(text)) return text;
-  const [, addressBeforePort = ""] = otherPort.exec(text) ?? [];
-  if (addressBeforePort !== "") return readIp(addressBeforePort);
+  const found = otherPort.exec(text);
+  const beforePort = found?.[1] ?? found?.[2];
+  if (beforePort !== undefined) return readIp(beforePort);
   const colon = text.indexOf(":");
   if (colon < 0) return null;
   if (text.startsWith("[")) {
@@ -25,8 +27,6 @@ export function readIp(text: string): string | null {
   }
   const address = text.slice(0, colon);
   if (isIPv4(address) && isPortOrNothing(text, colon)) return address;
-  const [, quad = ""] = mappedAndPort.exec(text) ?? [];
-  if (isIPv4(quad)) return quad;
   return unmapped(readIpv6(text));
 }
 
@@ -69,8 +69,10 @@ export function v6Text(address: bigint): string {
   return readIpv6(digits.replaceAll(/.{4}(?=.)/g, "$&:"))!;
 }
 
-/** A shorter number behind a slash is more likely a prefix length. */
-const otherPort = /^([\d.]{7,15}(?=[/#])|[\da-f:.]{2,45}(?=#))(?:#\d{1,5}|\/\d{3,5})$/i;
+const start = /^\[?(?:[\d:]|[\da-f]{1,4}:)/i;
+/** A shorter number behind a slash is more likely a prefix length. `::ffff:192.0.2.1:80` is netstat's. */
+const otherPort =
+  /^([\d.]{7,15}(?=[/#])|[\da-f:.]{2,45}(?=#))(?:#\d{1,5}|\/\d{3,5})$|^::ffff:([\d.]{7,15}):\d{1,5}$/i;
 
 /** True if `text` ends at `from` or continues with a port there, optionally after a space. */
 export function isPortOrNothing(text: string, from: number): boolean {
@@ -82,8 +84,6 @@ const longestIpv6 = 45;
 const longestPort = 12;
 /** RFC 3986 section 3.2.3 allows an empty port; the number is not validated. */
 const port = /^: ?\d{0,5}(?:(?<=\d)\/(?:tcp|udp))?$/i;
-/** As netstat writes it. */
-const mappedAndPort = /^::ffff:([\d.]{7,15}):\d{1,5}$/i;
 const mapped = /^::ffff:[\da-f]{1,4}:[\da-f]{1,4}$/;
 
 /**

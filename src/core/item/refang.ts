@@ -66,6 +66,7 @@ const quads =
   /(?<![\w.])(?=[\d.]*[\uff10-\uff19])(?:[\d\uff10-\uff19]{1,3}[.\u3002\uff0e\uff61]){3}[\d\uff10-\uff19]{1,3}/g;
 
 function foldMarks(text: string): string {
+  if (text.search(exotic) < 0) return text;
   let isWide = false;
   const visible = text.replaceAll(exotic, (char) => {
     if (dashes.includes(char)) return "-";

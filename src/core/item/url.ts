@@ -1,4 +1,4 @@
-import { isIP, isIPv4 } from "node:net";
+import { isIPv4 } from "node:net";
 import { areALabelsValid, hasPublicSuffix, readHostname, reverseEnds } from "./hostname.js";
 import { isBogon, isPortOrNothing, readIpv6, unmapped } from "./ip.js";
 import type { Item } from "./item.js";
@@ -100,7 +100,7 @@ function parseHref(text: string): string | null {
     }
     if (url.username !== "") url.username = "";
     if (url.password !== "") url.password = "";
-    return url.href;
+    return url.href === text ? text : url.href;
   } catch {
     return null;
   }
@@ -125,7 +125,7 @@ const trailingDots = /\.+$/;
  * `.example` (RFC 2606) stand for public ones.
  */
 export function isInternalHost(host: string): boolean {
-  if (isIP(host) !== 0) return isBogon(host);
+  if (host.includes(":") || isIPv4(host)) return isBogon(host);
   if (!host.includes(".") || localZone.test(host)) return true;
   return reverseEnds(host)?.every(isBogon) ?? !(hasPublicSuffix(host) || host.endsWith(".example"));
 }

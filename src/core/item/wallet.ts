@@ -19,8 +19,8 @@ import {
  *   case, others unchanged), or null if the text is not such an address
  */
 export function readWallet(text: string, labelled: boolean): string | null {
+  if (text.length < shortest || !form.test(text)) return null;
   const address = addressOf(text);
-  if (address.length < shortest || address.length > longest || !form.test(address)) return null;
   return (
     readEthereum(address) ??
     readBech32(address) ??
@@ -38,9 +38,7 @@ export function looksLikeWallet(text: string): boolean {
 }
 
 const shortest = 25;
-/** Cardano's base addresses on a test network have 108 characters. */
-const longest = 128;
-const form = /^(?:[a-z]+:)?[\da-z]+$/i;
+const form = /^(?:[a-z]+:){0,2}[\da-z]+(?:\?|$)/i;
 const paymentUri =
   /^(?:bitcoin|litecoin|dogecoin|dash|zcash|ethereum|monero|tron|ripple|stellar|solana|cardano):/i;
 const query = /\?.*$/s;

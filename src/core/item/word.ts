@@ -72,17 +72,17 @@ const unmarked = /^[a-z\d].*[a-z\d/]$/is;
 const head = /^(?:[*_~•·‣#!?>(){-]|\[(?![\da-f]*:[\da-f:.]*\])|(?<!:):(?!:))+(?!\.)/i;
 const wideBrackets = /^[（［｛【]+/;
 const emphasis = /[*_~-]+$/;
-const tail = /[.,:;!?'…。、）］｝】]+$/;
+const tail: ReadonlySet<string> = new Set(".,:;!?'…。、）］｝】");
 const openers: Readonly<Record<string, string>> = { ")": "(", "]": "[", "}": "{" };
 
 /** Removes the punctuation of the sentence, and closing brackets that no bracket of the word opens. */
 export function withoutTail(word: string): string {
-  let bare = word.replace(tail, "");
-  for (;;) {
-    const last = bare.at(-1) ?? "";
+  for (let end = word.length; ; end--) {
+    const last = word.charAt(end - 1);
+    if (tail.has(last)) continue;
+    const bare = word.slice(0, end);
     const opener = openers[last];
     if (opener === undefined || bare.split(opener).length >= bare.split(last).length) return bare;
-    bare = bare.slice(0, -1).replace(tail, "");
   }
 }
 
@@ -96,7 +96,7 @@ export function readSendable(word: string): WrittenItem | null {
 
 /** Removes the mark of a list, an option or a patch, which touches the item. */
 export function withoutBullet(text: string): string {
-  return text.replace(bullet, "");
+  return bullet.test(text) ? text.replace(bullet, "") : text;
 }
 
 const bullet =
@@ -104,8 +104,8 @@ const bullet =
 
 export function whyUnreadable(text: string): UnsupportedCode | null {
   if (text.length > longestText) return "too_long";
-  if (!isWellFormed(text)) return "lone_surrogate";
-  return control.test(text) ? "control_character" : null;
+  if (!unreadable.test(text)) return null;
+  return isWellFormed(text) ? "control_character" : "lone_surrogate";
 }
 
 /** Longer texts are not examined. Defanging lengthens an item, but never this much. */
@@ -115,8 +115,8 @@ const longestSegment = 8192;
 /** A Basic Multilingual Plane character is at most three bytes, each encoded as `%xx`. */
 const longestEscape = 9;
 
-/** Those but white space. */
-const control = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f]/;
+/** Control characters but white space, and lone surrogates. */
+const unreadable = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\ud800-\udfff]/u;
 
 /** An item, unless it is too long or of an internal host. */
 export function sendable(item: Item): Recognition {

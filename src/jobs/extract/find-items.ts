@@ -18,10 +18,8 @@ export function itemFinder<T>(): (
   return (text, onItem, onLeftOut = () => {}) => {
     if (known.size > mostKnown) known.clear();
     const prepared = refangText(plainText(text), defangMark);
-    const isEnded = prepared.endsWith("\n");
-    const block = isEnded ? prepared : `${prepared}\n`;
-    const lineEnds = findItems({ text: block, known, onItem, onLeftOut });
-    return isEnded ? lineEnds : lineEnds - 1;
+    const added = prepared.endsWith("\n") ? "" : "\n";
+    return findItems({ text: prepared + added, known, onItem, onLeftOut }) - added.length;
   };
 }
 

@@ -37,17 +37,18 @@ export function judgeWord({ item, value }: WrittenItem, isDefanged: boolean): Ju
         isDefanged || (item.value.includes(":") ? isAddress(item.value) : judgeQuad(item.value))
       );
     case "sha1":
-      return (place) => !standsBefore(place, commit);
+      return isNoCommit;
     case "domain":
-      return isDefanged ? (place) => !isPartOfPath(place) : judgeHost(value);
+      return isDefanged ? isNoPath : judgeHost(value);
     case "url":
-      return isDefanged || judgeHost(value.replace(/[/?#].*$/s, ""));
+      return isDefanged || scheme.test(value) || judgeHost(value.replace(/[/?#].*$/s, ""));
     case "email":
     case "crypto_wallet":
       return true;
   }
 }
 
+const scheme = /^\w+:\/\//;
 const commit = /(?<=\b(?:commit|revision|rev|tree|blob|parent|git \w+)[\s:=]+)/iy;
 /** The word "version" or the like, and other versions between it and this one. */
 const version =
@@ -63,24 +64,34 @@ const dated = /(?<=(?:^|[^\d-])\d{4}-\d\d-\d\d[ ,:]*\()/y;
 /** Numbers of a release: a small one first, and a zero. */
 const release = /^[12]?\d\.(?:\d+\.)*0(?:\.|$)/;
 
-/** Whether what stands before the place matches. Looked for backwards, since it seldom does. */
-function standsBefore({ text, at }: TextPlace, pattern: RegExp): boolean {
-  const before = text.slice(Math.max(0, at - versionReach), at);
-  pattern.lastIndex = before.length;
-  return pattern.test(before);
+/** Judges a place by what must not stand before it. Looked for backwards, since it seldom does. */
+function notBehind(...patterns: readonly RegExp[]): (place: TextPlace) => boolean {
+  return ({ text, at }) => {
+    const before = text.slice(Math.max(0, at - versionReach), at);
+    for (const pattern of patterns) {
+      pattern.lastIndex = before.length;
+      if (pattern.test(before)) return false;
+    }
+    return true;
+  };
 }
 
 const versionReach = 64;
+
+// Judgements are remembered with each word, so that words share them.
+const isNoCommit = notBehind(commit);
+const isNoVersion = notBehind(version);
+const isNoSmallVersion = notBehind(version, dated, since);
+const isNoRelease = notBehind(version, product);
+const isNoSmallRelease = notBehind(version, dated, since, product);
 
 /** Four numbers after the word "version", a mask, or a number that ends like a release's. */
 function judgeQuad(quad: string): Judgement {
   if (/\.0\.0$|^255\./.test(quad)) return false;
   const isSmall = /^\d\./.test(quad);
   const isRelease = release.test(quad) && !quad.startsWith("10.");
-  return (place) =>
-    !standsBefore(place, version) &&
-    !(isSmall && (standsBefore(place, dated) || standsBefore(place, since))) &&
-    !(isRelease && standsBefore(place, product));
+  if (isRelease) return isSmall ? isNoSmallRelease : isNoRelease;
+  return isSmall ? isNoSmallVersion : isNoVersion;
 }
 
 /** `a::b` is more often C++. */
@@ -88,22 +99,29 @@ function isAddress(value: string): boolean {
   return /^[23][\da-f]{3}::/.test(value) || value.split(/:+/).filter(Boolean).length > 2;
 }
 
+/** `user.firstName.in` and `scope.GLOBAL` */
+const member = /[a-z]\.[A-Z]{3,}\.?$|[a-z][A-Z]|_\w*\.\w+\.?$/;
+
 /** Whether a name that is not defanged is a host's, and not a file's or a member's in code. */
 function judgeHost(value: string): Judgement {
   if (/^[\d.:]+$/.test(value)) return judgeQuad(value);
   const name = value.replace(/:.*$/s, "");
   const host = readHostname(name);
   if (host === null) return true;
-  const labels = host.name.split(".");
-  const [first = ""] = labels;
-  const ending = endings.get(labels.at(-1)!);
+  const dot = host.name.indexOf(".");
+  const lastDot = host.name.lastIndexOf(".");
+  const first = host.name.slice(0, dot);
+  const ending = endings.get(host.name.slice(lastDot + 1));
   const isPlain = !host.name.includes("-");
   if (host.suffix.endsWith("arpa") || products.has(host.name)) return false;
   // Packages of Java and bundles of macOS are domains written backwards.
-  if (isPlain && labels.length > 2 && endings.get(first) === "common") return false;
-  const names = { value, name, labels, ending };
-  if (!isSpelledAsHost(names)) return false;
-  if (ending === "common" || first === "www" || host.suffix.includes(".")) return isBare;
+  if (isPlain && dot < lastDot && endings.get(first) === "common") return false;
+  // `System.Net` is code, and `end.It` ends a sentence.
+  if (/\.[A-Z][a-z]+\.?$/.test(name)) return false;
+  if (ending === "common") return isBare;
+  if (member.test(name) || /(?:^|\.)\d{1,2}\.[^.]+$/.test(host.name)) return false;
+  if (first === "www" || host.suffix.includes(".")) return isBare;
+  const names = { value, name, labels: host.name.split("."), ending };
   return (place) => isBare(place) && isHostAt(place, names, isPlain);
 }
 
@@ -117,28 +135,19 @@ interface Names {
 
 /** Whether neither a path nor a call has the name in it. */
 function isBare(place: TextPlace): boolean {
-  return !isPartOfPath(place) && !/^(?:\$\w*)?\(/.test(place.text.slice(place.end, place.end + 32));
+  return isNoPath(place) && !/^(?:\$\w*)?\(/.test(place.text.slice(place.end, place.end + 32));
 }
 
-function isPartOfPath({ text, at }: TextPlace): boolean {
+function isNoPath({ text, at }: TextPlace): boolean {
   const before = text.charAt(at - 1);
-  return before === "\\" || before === "$";
-}
-
-/** `System.Net`, `user.firstName.in` and `scope.GLOBAL` are code; `end.It` ends a sentence. */
-function isSpelledAsHost({ name, labels, ending }: Names): boolean {
-  const written = name.replace(/\.$/, "");
-  if (/\.[A-Z][a-z]+$/.test(written)) return false;
-  if (ending === "common") return true;
-  return (
-    !/[a-z]\.[A-Z]{3,}$|[a-z][A-Z]|_\w*\.\w+$/.test(written) && !/^\d{1,2}$/.test(labels.at(-2)!)
-  );
+  return before !== "\\" && before !== "$";
 }
 
 function isHostAt(place: TextPlace, names: Names, isPlain: boolean): boolean {
   const { labels, ending } = names;
-  const said = isQuoted(place) ? kindOfValue(place) : null;
-  if (said !== null) return said === "host";
+  const said = isQuoted(place) ? nameOfValue(place) : "";
+  if (fileKey.test(said)) return false;
+  if (hostKey.test(said)) return true;
   if (ending === "file") return isHostNotFile(names, place);
   if (ending === "member" || ending === "country") return isHostNotMember(names, place);
   // "As specified.eg. there"
@@ -273,12 +282,6 @@ const fileKey =
   /file|path|script|command|image|module|process|attachment|(?<![a-z])(?:main|bin|cmd|exe)(?![a-z])/i;
 const hostKey =
   /domain|host|dns|fqdn|sni|server|query|rrname|ur[il]|link|site|ioc|indicator|observable|de?st|src|e?mail/i;
-
-/** What the name or the declared type of a quoted value says. */
-function kindOfValue(place: TextPlace): "host" | "file" | null {
-  const name = nameOfValue(place);
-  return fileKey.test(name) ? "file" : hostKey.test(name) ? "host" : null;
-}
 
 /** Where the word with an item begins and ends in its text. */
 interface TextPlace {

@@ -218,12 +218,9 @@ function quotedBytes(lines: string): Buffer {
   const bytes = encodeText(lines);
   let length = 0;
   let continued = 0;
-  const endLines = (): void => {
-    for (; continued > 0; continued--) bytes[length++] = lineFeed;
-  };
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at]!;
-    if (byte === lineFeed) endLines();
+    if (byte === lineFeed) for (; continued > 0; continued--) bytes[length++] = lineFeed;
     bytes[length++] = byte;
     if (byte !== equalsSign) continue;
     const code = valueOf[bytes[at + 1] ?? 0]! * 16 + valueOf[bytes[at + 2] ?? 0]!;
@@ -239,8 +236,7 @@ function quotedBytes(lines: string): Buffer {
     length--;
     at = end;
   }
-  endLines();
-  return bytes.subarray(0, length);
+  return bytes.fill(lineFeed, length, length + continued).subarray(0, length + continued);
 }
 
 const equalsSign = 0x3d;

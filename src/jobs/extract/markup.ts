@@ -28,8 +28,9 @@ export class MarkupReader {
     let text = "";
     let from = 0;
     for (;;) {
-      const open = this.#nextTag(html, from);
-      if (open < 0) break;
+      const found = this.#nextTag(html, from);
+      if (found === null) break;
+      const open = found.index;
       const close = endOfTag(html, open);
       if (close < 0 && html.length - open < longestTag) {
         this.#rest = html.slice(open);
@@ -37,7 +38,7 @@ export class MarkupReader {
       }
       text += this.#text(html.slice(from, open));
       from = close < 0 ? open + 1 : close;
-      text += close < 0 ? "<" : this.#tag(html.slice(open, close));
+      text += close < 0 ? "<" : this.#tag(html.slice(open, close), found[1]?.toLowerCase() ?? "");
     }
     const begun = unfinished.exec(html.slice(Math.max(from, html.length - 40)))?.[0] ?? "";
     this.#rest = begun;
@@ -51,22 +52,22 @@ export class MarkupReader {
     return text;
   }
 
-  #nextTag(html: string, from: number): number {
+  #nextTag(html: string, from: number): RegExpExecArray | null {
     tag.lastIndex = from;
-    for (let found = tag.exec(html); found !== null; found = tag.exec(html)) {
-      if (this.#raw === null || found[1]?.toLowerCase() === `/${this.#raw}`) return found.index;
-    }
-    return -1;
+    let found = tag.exec(html);
+    const end = this.#raw === null ? null : `/${this.#raw}`;
+    while (end !== null && found !== null && found[1]?.toLowerCase() !== end)
+      found = tag.exec(html);
+    return found;
   }
 
   #text(text: string): string {
     return this.#raw === null ? withoutEntities(text) : text;
   }
 
-  #tag(markup: string): string {
+  #tag(markup: string, name: string): string {
     // The text of a comment is read, too.
     if (markup === "<!--") return " ";
-    const name = /^<(\/?[a-z][a-z\d]*)/i.exec(markup)?.[1]?.toLowerCase() ?? "";
     if (this.#raw !== null) this.#raw = null;
     else if (name === "script" || name === "style") this.#raw = name;
     const shown = markup.includes("=") ? attributesOf(markup) : "";
