@@ -110,8 +110,12 @@ const columns = ["item", "kind", "file", "line", "count"] as const;
 
 function linesOf(items: readonly ExtractedItem[], format: OutputFormat): Iterable<string> {
   if (format === "ndjson") return items.map((item) => `${JSON.stringify(item)}\n`);
-  const records = items.map((item) => columns.map((column) => String(item[column])));
-  return csvPieces(format === "csv" ? "," : "\t", [columns, ...records]);
+  return csvPieces(format === "csv" ? "," : "\t", recordsOf(items));
+}
+
+function* recordsOf(items: readonly ExtractedItem[]): Generator<readonly string[]> {
+  yield columns;
+  for (const item of items) yield columns.map((column) => String(item[column]));
 }
 
 function leftOutNotice({ count, words }: LeftOut): string {
