@@ -54,11 +54,10 @@ export class MarkupReader {
 
   #nextTag(html: string, from: number): RegExpExecArray | null {
     tag.lastIndex = from;
-    let found = tag.exec(html);
-    const end = this.#raw === null ? null : `/${this.#raw}`;
-    while (end !== null && found !== null && found[1]?.toLowerCase() !== end)
-      found = tag.exec(html);
-    return found;
+    for (let found = tag.exec(html); found !== null; found = tag.exec(html)) {
+      if (this.#raw === null || found[1]?.toLowerCase() === `/${this.#raw}`) return found;
+    }
+    return null;
   }
 
   #text(text: string): string {
