@@ -50,12 +50,12 @@ export const duckdb: Dialect = {
     const same = key.map((name) => `t.${name} = f.${name}`).join(" AND ");
     const [names, from] = [columns.join(", "), "temp.repute_newest"];
     return [
+      // A merge touches the whole index of the key, which DuckDB keeps in memory.
+      "SET memory_limit = '1GB'",
       `CREATE TEMPORARY TABLE repute_newest AS ${newest}`,
       `DELETE FROM ${to} AS t USING ${from} AS f WHERE ${same} AND ${age("f")} > ${age("t")}`,
       `INSERT INTO ${to} (${names}) SELECT ${names} FROM ${from} ON CONFLICT (${key.join(", ")}) DO NOTHING`,
       `DROP TABLE ${from}`,
     ];
   },
-  // A merge touches the whole index of the key, which DuckDB keeps in memory.
-  mergeSettings: ["SET memory_limit = '1GB'"],
 };

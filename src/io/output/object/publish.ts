@@ -8,13 +8,6 @@ import { checkObjectWritable, etagAt, writeObject } from "../../s3/write-object.
 import type { ObjectFile } from "../output.js";
 import { readJsonFile, writeJsonFile } from "../../../core/files/json-file.js";
 
-/** Prepares the local folder of a run that writes to object storage, once its object can be written. */
-export async function openUpload(rows: ObjectFile): Promise<ObjectUpload> {
-  await checkObjectWritable(rows.address);
-  await mkdir(rows.folder, { recursive: true, ...privateFolder });
-  return new ObjectUpload(rows);
-}
-
 /**
  * The objects of a run, which are uploaded from files when it is complete. What another run has
  * written since this one began stays.
@@ -22,8 +15,15 @@ export async function openUpload(rows: ObjectFile): Promise<ObjectUpload> {
 export class ObjectUpload {
   readonly #rows: ObjectFile;
 
-  constructor(rows: ObjectFile) {
+  private constructor(rows: ObjectFile) {
     this.#rows = rows;
+  }
+
+  /** Prepares the local folder, once the object can be written. */
+  static async open(rows: ObjectFile): Promise<ObjectUpload> {
+    await checkObjectWritable(rows.address);
+    await mkdir(rows.folder, { recursive: true, ...privateFolder });
+    return new ObjectUpload(rows);
   }
 
   /** The local folder, which the state is in. */

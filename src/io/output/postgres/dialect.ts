@@ -80,7 +80,6 @@ export const postgres: Dialect = {
     const insert = `INSERT INTO ${to} AS t (${columns.join(", ")}) ${newest}`;
     return [`${insert} ON CONFLICT (${key.join(", ")}) DO ${update}`];
   },
-  mergeSettings: [],
 };
 
 const longestSuffix = "_changes";

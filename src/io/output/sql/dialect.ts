@@ -43,8 +43,6 @@ export interface Dialect extends SchemaDialect {
   readonly replaceStored: (insert: string, key: string, columns: readonly string[]) => string;
   /** Statements that merge rows into a table, where the newer row of a key stays. */
   readonly merge: (rows: MergedRows) => readonly string[];
-  /** Settings of a transaction that merges. */
-  readonly mergeSettings: readonly string[];
 }
 
 /** Rows of a table in groups, as SQL. */

@@ -227,7 +227,6 @@ async function mergeRows(
   const ranked = `SELECT *, row_number() OVER (PARTITION BY ${key.join(", ")} ORDER BY ${order.join(", ")}) AS repute_newest
      FROM ${from} WHERE ${isKeyed}`;
   const newest = `SELECT ${names.join(", ")} FROM (${ranked}) AS ranked WHERE repute_newest = 1`;
-  for (const setting of dialect.mergeSettings) await query(setting);
   for (const statement of dialect.merge({ to, newest, key, columns: names, age })) {
     await query(statement);
   }

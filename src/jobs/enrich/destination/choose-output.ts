@@ -200,8 +200,8 @@ export async function chooseOutput(
   }
   const target = { ...stream, file, base };
   if (object === null) return target;
-  const { openUpload } = await import("../../../io/output/object/publish.js");
-  return { ...target, upload: await openUpload(object) };
+  const { ObjectUpload } = await import("../../../io/output/object/publish.js");
+  return { ...target, upload: await ObjectUpload.open(object) };
 }
 
 /** The format of an output of text. @throws UsageError `unknown_output` */
