@@ -8,13 +8,7 @@ import { formatCount } from "../../core/wording/quantity.js";
 import type { OpenedSource } from "../../io/input/types.js";
 import type { Encoder, EncoderOptions } from "../../io/formats/types.js";
 import type { Sink } from "../../io/output/types.js";
-import {
-  encoderOptions,
-  keptDelimiter,
-  openPublisher,
-  openStream,
-  stageFile,
-} from "./destination/open-output.js";
+import { encoderOptions, openPublisher, openStream, stageFile } from "./destination/open-output.js";
 import type { CheckedOutput, Publisher } from "../../io/output/publisher.js";
 import { textSink } from "../../io/output/text/text-sink.js";
 import { formats } from "../../io/formats/registry.js";
@@ -92,12 +86,8 @@ export async function openRun(place: RunPlace, stack: ResourceStack): Promise<Op
   }
   const { columns } = chosenColumns(source, settings.output.inputColumns);
   const added = addedColumns(optional);
-  const encoder = encoderOptions(settings.output, target.format, {
-    ...keptDelimiter(source, target.format),
-    columns,
-    added,
-    clock,
-  });
+  const rest = { columns, added, clock };
+  const encoder = encoderOptions(settings.output, target.format, source, rest);
   const { only, distinct } = settings.output;
   const leftOut = only === undefined && !distinct ? null : new RowSelection({ only, distinct });
   const facts = { clock, runId, fingerprint, inputGrew, optional, before };

@@ -21,7 +21,13 @@ export interface TableColumn extends TypedColumn {
     | { readonly kind: "added"; readonly column: Column };
 }
 
-export const leadingNames = ["run_id", "row", "loaded_at"] as const;
+const leadingColumns = [
+  ["run_id", "text", "The run that wrote the row"],
+  ["row", "count", "Number of the row in the run's input, from 1"],
+  ["loaded_at", "timestamp", "When the row was published"],
+] as const;
+
+export const leadingNames = leadingColumns.map(([name]) => name);
 
 /** The enriched table: leading columns, input columns, added columns, in this order. */
 export interface TableSchema {
@@ -61,14 +67,23 @@ export function tableSchema(
     key: mergeKey = [`${prefix}kind`, `${prefix}item`],
   }: TableSchemaOptions,
 ): TableSchema {
+  const rowKey = [`${prefix}run_id`, `${prefix}row`] as const;
+  const key = mode === "merge" ? mergeKey : rowKey;
+  const isNullable = (name: string): boolean => ![...rowKey, ...key].includes(name);
   const added = addedColumns(optional).map((column): TableColumn => ({
     name: prefix + column.name,
     type: column.type,
-    nullable: true,
+    nullable: isNullable(prefix + column.name),
     description: column.description,
     from: { kind: "added", column },
   }));
-  const leading = leadingNames.map((name) => leadingColumn(prefix, name));
+  const leading = leadingColumns.map(([kind, type, description]): TableColumn => ({
+    name: prefix + kind,
+    type,
+    nullable: isNullable(prefix + kind),
+    description,
+    from: { kind },
+  }));
   const taken = [
     ...leading.map(({ name }) => name),
     ...added.map(({ name }) => name),
@@ -78,21 +93,13 @@ export function tableSchema(
   const input = names.map((name, index): TableColumn => ({
     name,
     type: typeIn(rules, types[index]),
-    nullable: true,
+    nullable: isNullable(name),
     description: "Input column, unchanged",
     from: { kind: "input", index, name: inputColumns[index] ?? "" },
   }));
   const columns = [...leading, ...input, ...added];
-  const rowKey = [`${prefix}run_id`, `${prefix}row`] as const;
-  if (mode !== "merge") return { columns, rowKey, key: rowKey, mode, prefix };
-  mustHaveKey(columns, mergeKey);
-  return {
-    columns: columns.map((column) => (mergeKey.includes(column.name) ? required(column) : column)),
-    rowKey,
-    key: mergeKey,
-    mode,
-    prefix,
-  };
+  mustHaveKey(columns, key);
+  return { columns, rowKey, key, mode, prefix };
 }
 
 function typeIn(rules: ColumnRules, input: InputType | undefined): StoredType {
@@ -136,21 +143,6 @@ function mustHaveKey(columns: readonly TableColumn[], key: readonly string[]): v
       hint: "name columns of single values with --key",
     });
   }
-}
-
-function leadingColumn(prefix: string, kind: (typeof leadingNames)[number]): TableColumn {
-  const [type, nullable, description] = leadingFacts[kind];
-  return { name: prefix + kind, type, nullable, description, from: { kind } };
-}
-
-const leadingFacts = {
-  run_id: ["text", false, "The run that wrote the row"],
-  row: ["count", false, "Number of the row in the run's input, from 1"],
-  loaded_at: ["timestamp", true, "When the row was published"],
-} as const;
-
-function required(column: TableColumn): TableColumn {
-  return { ...column, nullable: false };
 }
 
 /** How an output of typed columns names them, and what it can store. */

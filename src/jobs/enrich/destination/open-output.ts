@@ -13,23 +13,19 @@ import { optionalColumnsOf } from "../rows/reading.js";
 import type { Job } from "../types.js";
 import type { OutputTarget } from "./choose-output.js";
 
-/** How a run's rows are encoded, in any format. */
+/** How a run's rows are encoded, in any format. CSV keeps the delimiter of its input. */
 export function encoderOptions(
   { prefix, shape, esAction, esId }: Pick<SinkSettings, "prefix" | "shape" | "esAction" | "esId">,
   format: string,
-  rest: Pick<EncoderOptions, "columns" | "added" | "clock" | "delimiter">,
+  { reading, kind }: Pick<OpenedSource, "reading" | "kind">,
+  rest: Pick<EncoderOptions, "columns" | "added" | "clock">,
 ): EncoderOptions {
   const flatOrNested = shape ?? (format === "ndjson" ? "nested" : "flat");
-  return { ...rest, prefix, shape: flatOrNested, esAction, esId };
-}
-
-/** The delimiter that CSV keeps from its input. The columns of a log may be apart by spaces: no CSV. */
-export function keptDelimiter(
-  { reading: { format, delimiter }, kind }: Pick<OpenedSource, "reading" | "kind">,
-  to: string,
-): Pick<EncoderOptions, "delimiter"> {
-  const keeps = format === "csv" && to === "csv" && kind === undefined;
-  return keeps && delimiter !== null && delimiter !== " " ? { delimiter } : {};
+  const isCsv = reading.format === "csv" && format === "csv" && kind === undefined;
+  // The columns of a log may be apart by spaces: no CSV.
+  const delimiter =
+    isCsv && reading.delimiter !== " " ? (reading.delimiter ?? undefined) : undefined;
+  return { ...rest, delimiter, prefix, shape: flatOrNested, esAction, esId };
 }
 
 interface PublishedRun {
