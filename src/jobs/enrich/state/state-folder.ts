@@ -1,5 +1,5 @@
 import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
-import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { continueRun, FatalError, startOver, UsageError } from "../../../core/errors.js";
 import { makeFolder, privateFolder } from "../../../core/files/folders.js";
@@ -44,7 +44,7 @@ interface StateOptions {
  * @param options.name name of the output in messages; by default its path
  * @param discard called on a restart to remove what the interrupted run left elsewhere
  * @throws UsageError `state_exists` if there is an interrupted run and neither flag is set,
- *   `output_locked` if a run is in progress; FatalError `state_damaged`
+ *   `output_locked` if a run is in progress, `state_no_folder`; FatalError `state_damaged`
  */
 export async function openStateFolder(
   output: string,
@@ -54,6 +54,13 @@ export async function openStateFolder(
   const folder = statePath(output);
   checkResume({ resume, restart });
   const mark = `${within ?? folder}.finished`;
+  const facts = await lstat(folder).catch(() => null);
+  if (facts?.isDirectory() === false) {
+    const what = facts.isSymbolicLink() ? "a symbolic link" : "not a folder";
+    throw new UsageError("state_no_folder", `${folder} is ${what}`, {
+      hint: "the run needs this name for its state: move it elsewhere, or write to another output",
+    });
+  }
   try {
     await mkdir(folder, privateFolder).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;

@@ -1,5 +1,15 @@
 import { existsSync } from "node:fs";
-import { cp, mkdir, readdir, readFile, rename, rmdir, stat, writeFile } from "node:fs/promises";
+import {
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rmdir,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, it } from "vitest";
@@ -50,6 +60,17 @@ describe("openStateFolder", () => {
     expect((await stat(join(statePath(output), "run.db"))).mode & 0o077).toBe(0);
     await state.remove();
     expect(existsSync(statePath(output))).toBe(false);
+  });
+
+  it.each<[what: string, make: (path: string) => Promise<void>]>([
+    ["a symbolic link", (path) => symlink(".", path)],
+    ["not a folder", (path) => writeFile(path, "")],
+  ])("refuses %s", async (what, make) => {
+    const output = join(await temporaryFolder(), "out.csv");
+    await make(statePath(output));
+    const refused = { code: "state_no_folder", message: `${statePath(output)} is ${what}` };
+    await expect(openStateFolder(output, resume)).rejects.toMatchObject(refused);
+    expect(await readdir(dirname(output))).toEqual(["out.csv.state"]);
   });
 
   it("refuses the state of another version of repute", async () => {
