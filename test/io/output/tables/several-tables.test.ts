@@ -50,7 +50,7 @@ it("reads text, Parquet and a query in order as one input", async () => {
   const { input, inputs: each } = JSON.parse(
     await readFile(join(cwd, "all.csv.manifest.json"), "utf8"),
   ) as Manifest;
-  expect(input).toMatchObject({ path: null, rows: 7, format: null });
+  expect(input).toMatchObject({ path: null, rows: 7 });
   expect(
     each?.map(({ path, format, rows: n, item_column }) => [path, format, n, item_column]),
   ).toEqual([
