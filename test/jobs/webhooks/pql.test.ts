@@ -3,28 +3,9 @@ import { describe, expect, it } from "vitest";
 import { formatPath, parsePql, readField } from "../../../src/jobs/webhooks/render.js";
 import { anyText } from "../../helpers/any-text.js";
 
-function paths(text: string) {
-  return parsePql(text).parts.filter((part) => typeof part !== "string");
-}
-
 describe("parsePql", () => {
-  it("finds every field of a text, in order, with the text between", () => {
-    expect(parsePql("a {{ s.x }} b {{ s.y }}").parts).toEqual([
-      "a ",
-      { path: ["s", "x"] },
-      " b ",
-      { path: ["s", "y"] },
-    ]);
-  });
-
   it.each(["{{s.x}}", "{{   s.x   }}", "{{\n\ts.x\n}}"])("allows white space: %j", (text) => {
     expect(parsePql(text).parts).toEqual([{ path: ["s", "x"] }]);
-  });
-
-  it("reads indexes and any names", () => {
-    expect(paths("{{ s.a-b[0].two words.ö }}")).toEqual([
-      { path: ["s", "a-b", 0, "two words", "ö"] },
-    ]);
   });
 
   it.each([
