@@ -56,6 +56,8 @@ interface ComposeOptions extends RetryOptions {
   readonly store: LookupStore;
   /** Whether `store` may hold attempts of an interrupted run. Default false. */
   readonly isResumed?: boolean | undefined;
+  /** Whether `store` takes answers from the cache, too. Default false. */
+  readonly keepsCached?: boolean | undefined;
   /** Answers of earlier runs. Default: none. */
   readonly cache?: Omit<CachedOptions, "endpoint"> | undefined;
 }
@@ -74,7 +76,7 @@ interface ComposeOptions extends RetryOptions {
  * All endpoints share breaker, limit, pace and budget.
  */
 export function composeLookup(options: ComposeOptions): Lookup {
-  const { client, lookups, store, cache, outage, isResumed = false } = options;
+  const { client, lookups, store, cache, outage, isResumed = false, keepsCached } = options;
   const { concurrency, slots = new Slots({ concurrency }) } = options;
   const limits = {
     outage: outage?.hold,
@@ -89,7 +91,7 @@ export function composeLookup(options: ComposeOptions): Lookup {
     );
     return wrapped<Lookup>(
       [
-        dedupe({ endpoint, store, isResumed }),
+        dedupe({ endpoint, store, isResumed, keepsCached }),
         cache && cached({ ...cache, endpoint }),
         options.failFast,
       ],
@@ -164,6 +166,8 @@ interface DedupeOptions {
   /** Stores findings. Memory is bounded by lookups in flight and by the store. */
   readonly store: LookupStore;
   readonly isResumed?: boolean | undefined;
+  /** @default false: a cache stores its findings itself, for longer */
+  readonly keepsCached?: boolean | undefined;
 }
 
 /** Options of a lookup that this wrapper starts. */
@@ -182,7 +186,12 @@ interface InFlight {
  * A finding is stored before any caller sees it, failures included. Rejections (abort, fatal) are not
  * stored.
  */
-export function dedupe({ endpoint, store, isResumed = false }: DedupeOptions): LookupWrapper {
+export function dedupe({
+  endpoint,
+  store,
+  isResumed = false,
+  keepsCached = false,
+}: DedupeOptions): LookupWrapper {
   return (next) => {
     const open = new ShortLivedMap<string, InFlight>();
     const aborts = new AbortGroups();
@@ -219,8 +228,7 @@ export function dedupe({ endpoint, store, isResumed = false }: DedupeOptions): L
       answer.then(
         (finding) => {
           open.take(key);
-          // A cache stores its findings itself, for longer.
-          if (!own.history.journalled && finding.source !== "cache") {
+          if (!own.history.journalled && (keepsCached || finding.source !== "cache")) {
             store.put(key, recordOf({ finding, again: null, drift: own.history.drift }, own));
           }
           return finding;

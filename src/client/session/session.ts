@@ -167,6 +167,7 @@ export class Session {
       outage,
       store: use.store,
       isResumed: use.isResumed,
+      keepsCached: use.keepsCached,
       cache: cache && { ...cache, partials: use.partialsFromCache },
       clock,
     });

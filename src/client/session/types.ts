@@ -65,6 +65,8 @@ export interface LookupUse extends SessionListener {
   readonly asReceived: boolean;
   /** False: partial answers in a cache are requested again. @default true */
   readonly partialsFromCache?: boolean | undefined;
+  /** Whether `store` takes answers from a cache, too. @default false: the cache has them longer */
+  readonly keepsCached?: boolean | undefined;
   /** Cancels open requests, instead of the signal of each lookup. */
   readonly requests?: AbortSignal;
   readonly slots?: Slots;

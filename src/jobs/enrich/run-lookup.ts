@@ -33,6 +33,8 @@ export async function openRunLookup(run: OpenRun, signals: RunSignals, stack: Re
     isResumed: run.before !== null,
     asReceived,
     partialsFromCache: usesPartials(run),
+    // Rows that are written again must be what they were.
+    keepsCached: settings.output.distinct,
     // A stopped run still accepts the answers of open requests.
     requests: signals.requests,
     onAttempt({ endpoint, outcome, headers }) {

@@ -52,6 +52,20 @@ test("a run that is killed and resumed leaves out the same rows", async () => {
   expect(await idsAndCounts(cwd, "out.csv")).toEqual(whole);
 });
 
+test("a --distinct run that is resumed needs no cache for the rows that it writes again", async () => {
+  const server = await startAnsweringServer();
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), rows());
+  const cache = ["--cache", "cache"];
+  await enrichHere(server, cwd, ["in.csv", "-o", "first.csv", "--limit", "40", ...cache]);
+  const asked = server.total;
+  const args = ["in.csv", "-o", "out.csv", "--distinct", "--resume"];
+  await enrichHere(server, cwd, [...args, ...cache, "--max-requests", "10"], 75);
+  // An answer in the cache expires before the run continues.
+  await enrichHere(server, cwd, [...args, ...cache, "--cache-ttl", "1s"], 0);
+  expect([asked < distinct, server.total, server.asked.size]).toEqual([true, distinct, distinct]);
+});
+
 test("rows that are left out count for --fail-on", async () => {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, "in.csv"), "item\nhost.example.com\n{}\n");
