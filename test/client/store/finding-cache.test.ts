@@ -218,6 +218,23 @@ describe("a damaged cache is set aside with one warning, and a new one takes its
   });
 });
 
+test("runs that find the same damage share one new file", async () => {
+  const folder = await newFolder();
+  await filled(folder, new ManualClock(), 500);
+  await ruins.at(-1)![1](dataFile(folder));
+  const runs = [await openIn(folder), await openIn(folder)];
+  for (const [n, { cache }] of runs.entries()) {
+    cache.get("query key 3");
+    await expect.poll(() => cache.get("query key 4")).toBeNull();
+    cache.put(`query new ${n}`, complete({ n }));
+    await cache.sync();
+  }
+  for (const { cache, warnings } of runs) {
+    const found = [0, 1].map((n) => cache.get(`query new ${n}`));
+    expect([found, warnings.length]).toEqual([[complete({ n: 0 }), complete({ n: 1 })], 1]);
+  }
+});
+
 test("a file in place of its folder costs one warning", async () => {
   const folder = await newFolder();
   await writeFile(folder, "");
