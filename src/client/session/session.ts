@@ -30,7 +30,7 @@ import type {
 import { longestWaitMs } from "../../core/finding.js";
 import { Pace, type RequestPace } from "../pace/pace.js";
 import { rateLimitHintMs, rateLimitPolicy, tellsLimit } from "../api/rate-limit-headers.js";
-import type { QuotaStore } from "../store/quota.js";
+import { QuotaCounts, type QuotaStore } from "../store/quota.js";
 import type { EarlyEndError } from "../../core/errors.js";
 
 /**
@@ -77,9 +77,9 @@ export class Session {
 
   async #quotas(): Promise<QuotaStore> {
     const { service, stateFolder } = this;
+    if (stateFolder === null) return new QuotaCounts();
     const { openQuotas } = await import("../store/quotas.js");
-    const place = { service: service.url, stateFolder: stateFolder ?? "", onWarning: this.#warn };
-    return openQuotas(stateFolder === null ? null : place);
+    return openQuotas({ service: service.url, stateFolder, onWarning: this.#warn });
   }
 
   /** The client of the threat intelligence interface, for calls other than lookups. */

@@ -142,12 +142,11 @@ function withDatabase<T>(
 const triesBeforeWarning = 20;
 
 /**
- * Counts a service's quotas in the user's state folder, or in memory without one.
+ * Counts a service's quotas in the user's state folder.
  *
  * @throws UsageError `quota_uncounted` if the folder cannot be written
  */
-export function openQuotas(location: QuotaLocation | null): QuotaStore {
-  if (location === null) return new QuotaCounts();
+export function openQuotas(location: QuotaLocation): QuotaStore {
   try {
     return new FileQuotaStore(location);
   } catch (error) {
