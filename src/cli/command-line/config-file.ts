@@ -20,12 +20,6 @@ import type { Command } from "../command.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { loadCommands } from "../command-list.js";
 
-interface FileSettings {
-  /** Those of the selected profile; empty without one. */
-  readonly profile: GivenSettings;
-  readonly general: GivenSettings;
-}
-
 /**
  * Reads a config file: YAML (so JSON too) with flags' names as keys, without dashes or in camel
  * case. `profiles` holds more such settings by the profile's name. Every key is checked, also in
@@ -33,6 +27,7 @@ interface FileSettings {
  *
  * @param known the options of every command, since one file serves them all
  * @param profile the setting that selects a profile; null for none
+ * @returns those of the selected profile, then the general ones
  * @throws UsageError when the file cannot be read or parsed, has an unknown key or no such profile
  */
 async function settingsFromFile(
@@ -40,7 +35,7 @@ async function settingsFromFile(
   known: readonly OptionSpec[],
   profile: GivenSetting | null,
   signal?: AbortSignal,
-): Promise<FileSettings> {
+): Promise<readonly GivenSettings[]> {
   const document = await parseConfig(path, await readText(path, signal));
   const file: ConfigFile = { path, document, known };
   // An empty file sets nothing.
@@ -50,9 +45,9 @@ async function settingsFromFile(
   for (const [name, value] of Object.entries(membersOf(file, section, ["profiles"]))) {
     profiles.set(name, settingsIn(file, membersOf(file, value, ["profiles", name]), name));
   }
-  if (profile === null) return { general, profile: new Map() };
+  if (profile === null) return [general];
   const selected = profiles.get(String(profile.value));
-  if (selected) return { general, profile: selected };
+  if (selected) return [selected, general];
   const asked = `${JSON.stringify(String(profile.value))} (${profile.name})`;
   throw new UsageError("profile_unknown", `${path} has no profile ${asked}`, {
     hint: `its profiles are: ${[...profiles.keys()].join(", ") || "none"}`,
@@ -182,8 +177,7 @@ export async function readSettings(
   for (const warning of unknownVariables(env, known)) reporter.warning(warning);
   const levels = [flags, settingsFromEnvironment(env, known)];
   if (path !== "") {
-    const file = await settingsFromFile(path, known, profile ?? null, signal);
-    levels.push(file.profile, file.general);
+    levels.push(...(await settingsFromFile(path, known, profile ?? null, signal)));
   } else if (readsFile && profile) {
     throw new UsageError("profile_without_config", `${profile.name} needs a config file`, {
       hint: "write ~/.config/repute/config.yaml, or name a file with --config",

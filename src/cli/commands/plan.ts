@@ -151,7 +151,7 @@ function formatPlan(plan: Plan, bogons: "ask" | "local", room = Number.POSITIVE_
       "items",
       `${formatCount(plan.distinct_items)} distinct, ${formatCount(plan.duplicate_rows)} duplicate rows`,
     ],
-    ["already cached", cachedText(plan.cached)],
+    ["already cached", formatCounts(plan.cached, mostReasons)],
     [
       "bogons",
       plan.bogons === 0 ? "" : `${formatCount(plan.bogons)} distinct, ${bogonText[bogons]}`,
@@ -195,10 +195,4 @@ function requestText(requests: PlannedRequests): string {
 function isAtMost({ chosen, requests }: Plan): boolean {
   const counts = Object.values(requests[chosen.lookups] ?? {});
   return counts.some((n) => typeof n !== "number" && n.least < n.most);
-}
-
-function cachedText(cached: Plan["cached"]): string {
-  const counts = lookupEndpoints.map((name) => [name, cached[memberOf(name)] ?? 0] as const);
-  if (counts.every(([, n]) => n === 0)) return "";
-  return counts.map(([name, n]) => `${name} ${formatCount(n)}`).join(", ");
 }

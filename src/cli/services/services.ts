@@ -128,18 +128,11 @@ export interface ServiceChoice {
   readonly caseUrl?: string | undefined;
 }
 
-const services = {
-  intel: { key: "intelUrl", missing: "no service configured", shape: "https://intel.example/beta" },
-  ops: {
-    key: "opsUrl",
-    missing: "no operations interface configured",
-    shape: "https://ops.example",
-  },
-  case: {
-    key: "caseUrl",
-    missing: "no case management instance configured",
-    shape: "https://cases.example",
-  },
+/** For each service: the setting of its address, its name, and an address such as it. */
+const addresses = {
+  intel: ["intelUrl", "service", "https://intel.example/beta"],
+  ops: ["opsUrl", "operations interface", "https://ops.example"],
+  case: ["caseUrl", "case management instance", "https://cases.example"],
 } as const;
 
 /**
@@ -154,11 +147,11 @@ export function chooseAddress(
   choice: ServiceChoice,
   given: GivenSettings,
 ): string | null {
-  const { key, missing, shape } = services[service];
+  const [key, name, shape] = addresses[service];
   const address = choice[key];
   if (address === undefined) {
     if (choice.local) return null;
-    throw new UsageError(`${service}_url_missing`, missing, {
+    throw new UsageError(`${service}_url_missing`, `no ${name} configured`, {
       hint:
         `set its address, such as ${shape}, with --${flagName(key)} URL, ${variableName(key)}, ` +
         `or "${flagName(key)}" in the config file (--config FILE, or ~/.config/repute/config.yaml); or try repute with --local`,
