@@ -25,27 +25,15 @@ function readKey(given: GivenSettings, env: Readonly<Record<string, string>> = {
 
 const none: GivenSettings = new Map();
 
-test("has no key unless one is configured", async () => {
-  expect(await readKey(none)).toBeNull();
-});
-
-test("reads the key from its variable", async () => {
-  expect(await readKey(none, { REPUTE_API_KEY: " k-1 " })).toBe("k-1");
-});
-
-test("reads the key from a file, without its line end", async () => {
-  const given = fileGiven(await keyFile("k-2\r\n"), "flag");
-  expect(await readKey(given)).toBe("k-2");
-});
-
-test("a file named by a flag beats the variable", async () => {
-  const given = fileGiven(await keyFile("k-2"), "flag");
-  expect(await readKey(given, { REPUTE_API_KEY: "k-1" })).toBe("k-2");
-});
-
-test("the variable beats a file that the configuration names", async () => {
-  const given = fileGiven(await keyFile("k-2"), "file");
-  expect(await readKey(given, { REPUTE_API_KEY: "k-1" })).toBe("k-1");
+test.each<[string, string | null, GivenSetting["level"], string, string | null]>([
+  ["has no key unless one is configured", null, "flag", "", null],
+  ["reads the key from its variable", null, "flag", " k-1 ", "k-1"],
+  ["reads the key from a file, without its line end", "k-2\r\n", "flag", "", "k-2"],
+  ["a file named by a flag beats the variable", "k-2", "flag", "k-1", "k-2"],
+  ["the variable beats a file that the configuration names", "k-2", "file", "k-1", "k-1"],
+])("%s", async (_, text, level, variable, key) => {
+  const given = text === null ? none : fileGiven(await keyFile(text), level);
+  expect(await readKey(given, { REPUTE_API_KEY: variable })).toBe(key);
 });
 
 test("names a missing file and its source", async () => {
