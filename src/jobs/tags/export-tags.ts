@@ -51,8 +51,7 @@ export async function exportTags(options: ExportTagsOptions): Promise<ExportRepo
       const message = `${join(options.folder, combine)}.* exists and does not belong to an export`;
       throw new UsageError("file_name_taken", message, { hint: "choose another --combine NAME" });
     }
-    const names = new Set<string>();
-    for await (const name of options.names) names.add(name);
+    const names = new Set(options.names);
     const before = new Map(exportedTags(current).map((tag) => [tag.name, tag]));
     const job = { options, folder, current, names, before };
     if (isDone(job)) {
@@ -112,7 +111,6 @@ const maxFaultsInRow = 8;
 /** Exports the tags in parallel. A fault that concerns all of them ends the export. */
 async function exportAll({ names, before, ...job }: Job): Promise<IndexedTag[]> {
   const { options } = job;
-  const alone = pLimit(1);
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])]);
   let faultsInRow = 0;
@@ -129,7 +127,7 @@ async function exportAll({ names, before, ...job }: Job): Promise<IndexedTag[]> 
     }
     try {
       signal.throwIfAborted();
-      const tag = await exportTag({ ...job, name, signal, before: earlier, alone });
+      const tag = await exportTag({ ...job, name, signal, before: earlier });
       faultsInRow = 0;
       return tag;
     } catch (error) {
@@ -218,18 +216,13 @@ async function writeCombined(
   return { name, total: list.length, sets, files };
 }
 
-interface TagContext extends TagReading {
-  /** Runs one at a time, so that only one list is sorted and written however many are read. */
-  readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
-}
-
 /**
  * Reads a tag's list and writes its files to the generation under construction.
  *
  * @throws FatalError or the signal's reason; ServiceError and TagExportError concern this tag alone
  */
-async function exportTag(context: TagContext): Promise<ExportedTag> {
-  const { name, signal, options, folder, alone } = context;
+async function exportTag(reading: TagReading): Promise<ExportedTag> {
+  const { name, options, folder } = reading;
   if (name === "") {
     throw new TagExportError("invalid_tag_name", "a tag's name must not be empty");
   }
@@ -241,11 +234,9 @@ async function exportTag(context: TagContext): Promise<ExportedTag> {
       { hint: "move it away, or export to another folder" },
     );
   }
-  const list = await readTag(context, ({ entries, total }) =>
+  const list = await readTag(reading, ({ entries, total }) =>
     options.onProgress?.({ tag: name, entries, total }),
   );
-  return alone(() => {
-    signal.throwIfAborted();
-    return writeTag(context, list, stem);
-  });
+  reading.signal.throwIfAborted();
+  return writeTag(reading, list, stem);
 }

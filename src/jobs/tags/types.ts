@@ -20,7 +20,7 @@ export interface ExportTagsOptions extends Partial<Omit<TagExportSettings, "inte
    */
   readonly runId?: string | undefined;
   /** Names of the tags; duplicates are ignored. */
-  readonly names: Iterable<string> | AsyncIterable<string>;
+  readonly names: Iterable<string>;
   readonly folder: string;
   /** What must not be in a list. */
   readonly withheld: Withheld;
