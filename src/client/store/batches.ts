@@ -78,7 +78,7 @@ export class Batches {
 
   close(): void {
     this.#settle();
-    void this.#log?.close();
+    this.#log?.close().catch(() => undefined);
     this.#log = null;
   }
 
