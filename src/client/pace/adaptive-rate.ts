@@ -1,8 +1,9 @@
 /**
  * The climb after a cut, in milliseconds: back to the last good rate, then beyond it, doubling it in
- * `doubleMs`, or in `waits` times the wait that the service asks for. The rate starts `below` it.
+ * `doubleMs`, or in `waits` times the wait that the service asks for. The rate starts `below` it. Below
+ * `slow` requests per second, where a cut costs a larger share of them, doubling takes twice as long.
  */
-const climb = { below: 0.1, backMs: 2_000, doubleMs: 10_000, waits: 20, mostMs: 600_000 };
+const climb = { below: 0.1, backMs: 2_000, doubleMs: 10_000, slow: 40, waits: 20, mostMs: 600_000 };
 
 /**
  * Fraction of the rate that remains after a throttle answer that asks for a wait, since each one costs
@@ -10,21 +11,35 @@ const climb = { below: 0.1, backMs: 2_000, doubleMs: 10_000, waits: 20, mostMs: 
  */
 const cutTo = { beyond: 0.99, below: 0.8 };
 
+/**
+ * What is good of the rate at which throttling began. A limiter that admits no two requests at once
+ * refuses every other one just above its limit, so that the accepted ones show half of it.
+ */
+const belowLimit = 0.97;
+
+/** How long ago, in milliseconds, a request was sent whose answer arrives. */
+const answerMs = 100;
+
 /** Minimum time between cuts, so that the previous one can take effect. */
 const apartMs = 500;
 
-/** Share and number of throttled answers, beyond noise, that show a limit; `first` before any cut. */
-const strain = { first: 0.04, share: 0.02, least: 5 };
+/**
+ * Share and number of throttled answers, beyond noise, that show a limit; `first` before any cut, and
+ * `search` while the rate doubles each second, which noise should not end.
+ */
+const strain = { first: 0.04, search: 0.08, share: 0.02, least: 5 };
 
-/** Recent answers: half of them are forgotten after this time, if there are enough. */
-const recent = { ms: 1_000, answers: 20 };
+/** Recent answers: half of them are forgotten after this time, if enough for `strain.least` remain. */
+const recent = { ms: 1_000, answers: 125 };
 
 /**
- * A trial at a fraction of the last good rate: how many answers and expected throttle answers it takes,
- * its maximum duration, and the delay until the next one, which doubles while they find no noise.
+ * A trial at a fraction of the last good rate, less during the search: how many answers and expected
+ * throttle answers it takes, its maximum duration, and the delay until the next one, which doubles while
+ * they find no noise.
  */
 const trials = {
-  at: 0.5,
+  at: 0.6,
+  searchAt: 0.5,
   answers: 40,
   throttles: 4,
   longestMs: 4_000,
@@ -39,7 +54,7 @@ const noisy = { most: 0.35, unexplained: 0.1 };
 const searchFrom = 10;
 const lowest = 1;
 
-/** What was learned, as JSON. Times are milliseconds of the time in which the rate was used up. */
+/** What was learned. Times are milliseconds of the time in which the rate was used up. */
 interface LearnedRate {
   /** Last good rate in requests per second; null while nothing is limited. */
   readonly known: number | null;
@@ -50,8 +65,8 @@ interface LearnedRate {
   readonly waitMs: number;
   /** Share of the answers that is throttled at any rate, as by one sick server behind a balancer. */
   readonly noise: number;
-  /** The cut that a trial tests: rate and share before it, and the number of pauses. */
-  readonly trial: { readonly rate: number; readonly share: number; readonly ticket: number } | null;
+  /** The cut that a trial tests: rate and share before it. */
+  readonly trial: { readonly rate: number; readonly share: number } | null;
   /** Earliest time of the next trial, and the delay of the one after it. */
   readonly tryAt: number;
   readonly againMs: number;
@@ -71,13 +86,17 @@ const nothing: LearnedRate = {
 /**
  * Finds the undeclared rate limit of a service. Nothing is limited until throttle answers accumulate;
  * then the rate is cut to that of accepted answers, returns to it within seconds, and probes beyond it
- * ever faster, as in RFC 9438. A trial at half the rate shows whether cuts help at all.
+ * ever faster, as in RFC 9438. A trial at a lower rate shows whether cuts help at all.
  *
  * `now` is in milliseconds of the time in which the rate was used up: what isn't used proves nothing.
  */
 export class AdaptiveRate {
   #learned = nothing;
   readonly #sent: () => number;
+  /** Ticket of the last cut: what was sent before it says nothing about the rate since. */
+  #cutTicket = -1;
+  /** Rates at which the last throttled requests were sent. */
+  #throttledAt: readonly number[] = [];
   /** Recent answers, the time since which they count, and the requests sent before. */
   #answers = 0;
   #throttles = 0;
@@ -92,24 +111,17 @@ export class AdaptiveRate {
     this.#sent = sent;
   }
 
-  get learned(): LearnedRate {
-    return this.#learned;
-  }
-
-  set learned(learned: LearnedRate) {
-    this.#learned = learned;
-    this.#tried = { answers: 0, throttles: 0, inRow: true };
-  }
-
   /** Allowed requests per second; infinite while no limit is known. */
   rateAt(now: number): number {
     const { known, cutAt, searching, waitMs, trial } = this.#learned;
     if (known === null) return Number.POSITIVE_INFINITY;
-    if (trial !== null) return Math.max(lowest, trials.at * known);
+    const tryAt = searching ? trials.searchAt : trials.at;
+    if (trial !== null) return Math.max(lowest, tryAt * known);
     const since = Math.max(0, now - cutAt);
     if (searching) return known * 2 ** (since / 1000);
     const beyond = since - climb.backMs;
-    const doubleMs = Math.min(climb.mostMs, Math.max(climb.doubleMs, climb.waits * waitMs));
+    const leastMs = known < climb.slow ? 2 * climb.doubleMs : climb.doubleMs;
+    const doubleMs = Math.min(climb.mostMs, Math.max(leastMs, climb.waits * waitMs));
     const part = beyond < 0 ? climb.below * (beyond / climb.backMs) ** 3 : (beyond / doubleMs) ** 4;
     return Math.max(lowest, known * (1 + part));
   }
@@ -133,6 +145,8 @@ export class AdaptiveRate {
    */
   throttled(now: number, ticket: number, pauses: number, waitMs: number): boolean {
     this.#count(now, ticket, true);
+    const rates = [...this.#throttledAt, this.rateAt(now - answerMs)];
+    this.#throttledAt = rates.slice(-strain.least);
     this.#learned = { ...this.#learned, waitMs };
     const { known, cutAt, trial } = this.#learned;
     const isHigh = this.#isHigh();
@@ -144,7 +158,8 @@ export class AdaptiveRate {
   }
 
   #isHigh(): boolean {
-    const share = this.#learned.known === null ? strain.first : strain.share;
+    const { known, searching } = this.#learned;
+    const share = known === null ? strain.first : searching ? strain.search : strain.share;
     const noise = this.#learned.noise * this.#answers;
     return this.#throttles - noise - 2 * Math.sqrt(noise) >= share * this.#answers;
   }
@@ -159,17 +174,21 @@ export class AdaptiveRate {
     const rate = isFirst ? Math.max(searchFrom, accepted) : this.rateAt(now);
     const isEarly = !searching && now - cutAt < climb.backMs;
     const part = waitMs === 0 ? 1 : isEarly ? cutTo.below : cutTo.beyond;
-    const good = part * Math.max(rate / 2, Math.min(rate, accepted));
+    const isSudden = !isFirst && !isEarly && waitMs === 0;
+    const least = isSudden ? belowLimit * this.#throttledAt[0]! : rate / 2;
+    const good = part * Math.min(rate, Math.max(least, accepted));
     const tests = waitMs === 0 && now >= tryAt && share < 1;
+    this.#cutTicket = ticket;
     const to = Math.max(isFirst ? 2 * searchFrom : lowest, good);
     this.#begin(now, {
       known: isFirst && !tests ? to / 2 : to,
       searching: isFirst,
-      trial: tests ? { rate, share, ticket } : null,
+      trial: tests ? { rate, share } : null,
     });
   }
 
   #count(now: number, ticket: number, throttled: boolean): boolean {
+    if (ticket <= this.#cutTicket) return false;
     this.#since ||= now;
     this.#halvedAt ||= now;
     if (now - this.#halvedAt >= recent.ms && this.#answers >= recent.answers) {
@@ -182,7 +201,7 @@ export class AdaptiveRate {
     this.#answers++;
     if (throttled) this.#throttles++;
     const { trial, cutAt } = this.#learned;
-    if (trial === null || ticket <= trial.ticket) return false;
+    if (trial === null) return false;
     const tried = this.#tried;
     tried.answers++;
     if (throttled && !tried.inRow) tried.throttles++;
@@ -194,13 +213,13 @@ export class AdaptiveRate {
     return true;
   }
 
-  /** Throttling that half the rate did not halve is noise: the cut is undone. */
+  /** Throttling that a trial barely lowers is noise: the cut is undone. */
   #judge(now: number, { rate, share: before }: NonNullable<LearnedRate["trial"]>): void {
     const { noise } = this.#learned;
     const share = this.#tried.throttles / this.#tried.answers;
     if (share <= noisy.most && share >= noise + (before - noise) / 3) {
-      const explained = { known: rate, noise: share, searching: true, trial: null };
-      this.#begin(now, { ...explained, tryAt: now, againMs: trials.againMs });
+      const { againMs } = trials;
+      this.#begin(now, { known: rate, noise: share, trial: null, tryAt: now, againMs });
       return;
     }
     const seen = noise === 0 ? share : (noise + share) / 2;
@@ -219,7 +238,8 @@ export class AdaptiveRate {
   }
 
   #begin(now: number, learned: Partial<LearnedRate>): void {
-    this.learned = { ...this.#learned, ...learned, cutAt: now };
+    this.#learned = { ...this.#learned, ...learned, cutAt: now };
+    this.#tried = { answers: 0, throttles: 0, inRow: true };
     this.#answers = 0;
     this.#throttles = 0;
     this.#since = now;

@@ -146,15 +146,16 @@ function rateWindow(name: string, { count, perMs }: Rate): PaceWindow {
   };
 }
 
-/** Below this interval in milliseconds, timers are too coarse to send late requests one by one. */
-const coarseMs = 5;
-
 /**
- * The limit of a rate found by search: it makes up for lateness, and for nothing else. It does so one request
- * at a time, a tenth faster than the rate, since some limiters refuse two requests that come together.
+ * Lateness that is made up for where a limit was found, in milliseconds: in all, and by each request.
+ * Timers have a resolution of a millisecond; below `coarse`, two requests may have to share one.
  */
+const lateness = { most: 2, each: 1, speed: 1.25, coarse: 3 };
+
+/** The limit of a rate found by search: spaced evenly, since some limiters admit no two requests at once. */
 function foundWindow(perSecond: number): PaceWindow {
   const interval = 1000 / perSecond;
-  const [fast, late] = interval < coarseMs ? [interval, atOnceMs] : [interval / 1.1, 1];
-  return { name: "found", interval, backlog: atOnceMs, fast, late };
+  const fast = Math.max(interval - lateness.each, interval / lateness.speed);
+  const late = interval < lateness.coarse ? 1 : 0;
+  return { name: "found", interval, backlog: lateness.most, fast, late };
 }
