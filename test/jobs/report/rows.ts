@@ -44,7 +44,6 @@ const readAs = {
   item_column_share: 1,
   kind_column: null,
   kind_column_by: null,
-  skipped_lines: null,
   bytes: 1,
   rows: 1,
   grew_while_interrupted: false,
