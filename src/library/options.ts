@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { CallOptions } from "../client/api/types.js";
 import type { ExportTagsOptions } from "../jobs/tags/types.js";
 import { apiOptions, caseOptions, opsOptions } from "../client/api/options.js";
 import { itemKinds } from "../core/item/item.js";

@@ -16,7 +16,7 @@ export async function helpText(
   commands: readonly Command[],
   width: number,
 ): Promise<string> {
-  if (topic === null || !isCommand(topic)) return overview(topic, commands, width);
+  if (topic === null || !("run" in topic)) return overview(topic, commands, width);
   return brief ? briefHelp(topic, width) : commandHelp(topic, width);
 }
 
@@ -45,20 +45,17 @@ function overview(group: CommandGroup | null, commands: readonly Command[], widt
     wrapLines(`Usage: repute ${prefix}COMMAND [flags] [arguments]`, width),
     wrapText(group?.description ?? programDescription, width),
     ...lists,
-    examples(group === null ? firstCommands : members.flatMap(firstExample), width),
+    examples(
+      group === null
+        ? firstCommands
+        : members.flatMap((member) => Object.entries(member.examples).slice(0, 1)),
+      width,
+    ),
     wrapText(
       `\`repute ${prefix}COMMAND -h\` shows the most used flags of a command, \`--help\` everything.`,
       width,
     ),
   ]);
-}
-
-function firstExample({ examples }: Command): Entries {
-  return Object.entries(examples).slice(0, 1);
-}
-
-function isCommand(topic: Command | CommandGroup): topic is Command {
-  return "run" in topic;
 }
 
 async function commandHelp(command: Command, width: number): Promise<string> {

@@ -33,7 +33,9 @@ export async function withServices<Name extends ServiceName, T>(
   for (const name of names) {
     const url = chooseAddress(name, settings, given);
     if (name === "intel" && url !== null && settings.synthetic !== undefined) {
-      throw syntheticElsewhere();
+      throw new UsageError("synthetic_without_local", "--synthetic needs the embedded service", {
+        hint: "add --local, and omit the address of the service",
+      });
     }
     const secret = secrets[name];
     const named = given.get(secret.fileKey)?.level === "flag";
@@ -50,12 +52,6 @@ export async function withServices<Name extends ServiceName, T>(
   } finally {
     await embedded.close();
   }
-}
-
-function syntheticElsewhere(): UsageError {
-  return new UsageError("synthetic_without_local", "--synthetic needs the embedded service", {
-    hint: "add --local, and omit the address of the service",
-  });
 }
 
 type SessionCall = Pick<CommandCall<SessionSettings>, "settings" | "context">;

@@ -29,7 +29,10 @@ export class ProgressDisplay {
     const line = (width: number): string => {
       const now = progress();
       const speed = measure(now);
-      return signal.aborted ? stoppingLine(now, speed, width) : progressLine(now, speed, width);
+      if (!signal.aborted) return progressLine(now, speed, width);
+      // The figures are those that the last message of the run names.
+      const stopping = "stopping: waiting for open requests; Ctrl-C stops at once";
+      return `${reachedText(now, speed)}  ${stopping}`.slice(0, Math.max(0, width - 1));
     };
     this.#reached = () => {
       const now = progress();
@@ -117,12 +120,6 @@ function throttlingOf({ pausedSeconds }: RunProgress, { throttled }: Speed): str
   if (throttled === 0) return pausedSeconds < 1 ? "" : `next request in ${seconds}`;
   const percent = Math.max(1, percentOf(throttled));
   return `429: ${percent}% of requests${pausedSeconds < 1 ? "" : `, next in ${seconds}`}`;
-}
-
-/** The line of a run that was told to stop, with the figures that its last message names. */
-function stoppingLine(progress: RunProgress, speed: Speed, width: number): string {
-  const line = `${reachedText(progress, speed)}  stopping: waiting for open requests; Ctrl-C stops at once`;
-  return line.slice(0, Math.max(0, width - 1));
 }
 
 /** How far a run has got, such as `3,456 rows written, 34% done`. */

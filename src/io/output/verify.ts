@@ -142,7 +142,7 @@ async function manifestOfRun(output: Output, stateDir: string | undefined): Prom
 }
 
 /** What an output holds of a run. */
-export interface CountedOutput extends CountedRows {
+interface CountedOutput extends CountedRows {
   /** Size of the file; null for a table. */
   readonly bytes: number | null;
   /** SHA-256 of the file, hex; null for a table. */

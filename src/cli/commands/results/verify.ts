@@ -1,7 +1,6 @@
 import { counted } from "../../../core/wording/quantity.js";
 import { writeProse } from "../../terminal/data-output.js";
 import { readPrefix } from "../../../io/output/options.js";
-import type { CountedOutput } from "../../../io/output/verify.js";
 import { parseOutput } from "../../../io/output/registry.js";
 import { runOptions } from "../../../jobs/enrich/options.js";
 import { cliOptions } from "../../options/option-spec.js";
@@ -35,31 +34,22 @@ export const verifyCommand = defineCommand({
 
 async function verify(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
   const { context, settings, operand: path } = call;
+  const { prefix, stateDir } = settings;
   const { verifyOutput } = await import("../../../io/output/verify.js");
-  const { audit, differences } = await verifyOutput(
-    parseOutput(path),
-    settings.prefix,
-    settings.stateDir,
-  );
+  const { audit, differences } = await verifyOutput(parseOutput(path), prefix, stateDir);
+  const { bytes, rows, indicators, sha256, statuses, verdicts } = audit;
+  const shown = redactAddress(path);
   if (settings.json) {
-    const { bytes, rows, indicators, sha256, statuses, verdicts } = audit;
-    context.stdout.write(
-      `${JSON.stringify({ path: redactAddress(path), bytes, rows, indicators, sha256, statuses, verdicts, differences })}\n`,
-    );
+    const counts = { bytes, rows, indicators, sha256, statuses, verdicts };
+    context.stdout.write(`${JSON.stringify({ path: shown, ...counts, differences })}\n`);
   } else if (differences.length > 0) {
-    context.reporter.print(
-      `repute: ${path} differs from its manifest\n${differences.map((line) => `  ${line}\n`).join("")}`,
-    );
+    const lines = differences.map((line) => `  ${line}\n`).join("");
+    context.reporter.print(`repute: ${path} differs from its manifest\n${lines}`);
   } else if (!settings.quiet) {
-    const bytes = audit.bytes === null ? "" : `, ${audit.bytes} bytes`;
-    await writeProse(
-      context,
-      `${redactAddress(path)}: ${countOf(audit)}${bytes}, matches its manifest\n`,
-    );
+    const count =
+      indicators === undefined ? counted(rows ?? 0, "row") : counted(indicators, "indicator");
+    const size = bytes === null ? "" : `, ${bytes} bytes`;
+    await writeProse(context, `${shown}: ${count}${size}, matches its manifest\n`);
   }
   return differences.length === 0 ? 0 : 1;
-}
-
-function countOf({ rows, indicators }: CountedOutput): string {
-  return indicators === undefined ? counted(rows ?? 0, "row") : counted(indicators, "indicator");
 }

@@ -65,8 +65,10 @@ export const tagsExportCommand = defineCommand({
 
 async function exportLists(call: CommandCall<Settings>): Promise<number> {
   const { settings, context, operands, watch } = call;
-  watch?.follow({ record: () => emptyReport(settings.output ?? null), toStdout: true });
   const { output: folder, formats, combine, maxChange } = settings;
+  const none = { exported: 0, unchanged: 0, failed: 0, kept: 0 };
+  const nothing = { folder: folder ?? null, generation: null, combined: null, tags: [], ...none };
+  watch?.follow({ record: () => nothing, toStdout: true });
   if (folder === undefined) {
     throw new UsageError("no_output", "tags export needs a folder to write to", {
       hint: "name it with -o DIR",
@@ -85,11 +87,6 @@ async function exportLists(call: CommandCall<Settings>): Promise<number> {
   watch?.finish(report);
   if (!settings.json && context.reporter.format === "text") printExported(report, context);
   return report.failed > 0 ? exitCodes.rowsFailed : exitCodes.done;
-}
-
-function emptyReport(folder: string | null) {
-  const none = { exported: 0, unchanged: 0, failed: 0, kept: 0 };
-  return { folder, generation: null, combined: null, tags: [], ...none };
 }
 
 type Names = (client: IntelClient) => readonly string[] | Promise<readonly string[]>;
