@@ -8,6 +8,7 @@ import {
   ndjsonRecords,
   uniqueNames,
 } from "../../../../src/io/formats/ndjson/ndjson-output.js";
+import type { EnrichedRow } from "../../../../src/core/row.js";
 import type { EncoderOptions, OutputRecord } from "../../../../src/io/formats/types.js";
 import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
 
@@ -51,45 +52,38 @@ describe("ndjsonEncoder", () => {
   });
 
   it("moves a later record's clashing member to extra", () => {
-    const record = JSON.parse(
-      lineOf(anEnrichedRow({ json: '{"ip":"192.0.2.1","rep":{"mine":1}}' })),
-    ) as { ip: string; rep: Record<string, unknown> };
-    expect(record.ip).toBe("192.0.2.1");
-    expect(record.rep["status"]).toBe("complete");
-    expect(record.rep["extra"]).toEqual({ rep: { mine: 1 } });
+    const line = lineOf(anEnrichedRow({ json: '{"ip":"192.0.2.1","rep":{"mine":1}}' }));
+    expect(JSON.parse(line)).toMatchObject({
+      ip: "192.0.2.1",
+      rep: { status: "complete", extra: { rep: { mine: 1 } } },
+    });
   });
 
   it("rejects an input with a column of the added name", () => {
     expect(() => ndjsonEncoder({ ...base, columns: ["ip", "rep"] })).toThrow(/rep/);
   });
 
-  it("keeps an invalid line in extra", () => {
+  it("keeps an invalid line, and the surplus cells of a CSV row, in extra", () => {
     const fault = { code: "input_row", message: "line 3 is not a JSON object" } as const;
-    const row = anEnrichedRow(
-      { fault, extra: '"{broken"', cells: [""] },
-      { status: "failed", error: fault, httpStatus: null, attempts: 0, lookedUpAt: null },
-      null,
-    );
+    const finding = { status: "failed", error: fault, lookedUpAt: null } as const;
+    const row = anEnrichedRow({ fault, extra: '"{broken"', cells: [""] }, finding, null);
     expect(JSON.parse(lineOf(row))).toMatchObject({
       rep: { status: "failed", error: fault, extra: "{broken", source: null },
+    });
+    expect(JSON.parse(lineOf(anEnrichedRow({ extra: '["x"]' })))).toMatchObject({
+      rep: { extra: ["x"] },
     });
   });
 
   it("writes columns as members and lists as arrays when flat", () => {
     const row = anEnrichedRow({}, { query: fullIpResult });
-    const record = JSON.parse(lineOf(row, { shape: "flat" })) as Record<string, unknown>;
-    expect(record["ip"]).toBe("192.0.2.1");
-    expect(record["rep_tags"]).toEqual(["credentials:brute-force", "scanner:web"]);
-    expect(record["rep_bogon"]).toBe(false);
-    expect(record["rep_honeypot_observations"]).toBe(1);
-    expect(record["rep_error"]).toBeNull();
-  });
-
-  it("keeps the surplus cells of a CSV row", () => {
-    const record = JSON.parse(lineOf(anEnrichedRow({ extra: '["x"]' }))) as {
-      rep: { extra: unknown };
-    };
-    expect(record.rep.extra).toEqual(["x"]);
+    expect(JSON.parse(lineOf(row, { shape: "flat" }))).toMatchObject({
+      ip: "192.0.2.1",
+      rep_tags: ["credentials:brute-force", "scanner:web"],
+      rep_bogon: false,
+      rep_honeypot_observations: 1,
+      rep_error: null,
+    });
   });
 });
 
@@ -129,9 +123,6 @@ it.each(["nested", "flat"] as const)("reads a tag that contains | as several (%s
   expect(record?.list("tags")).toEqual(["=cmd", "x", "a:b"]);
 });
 
-function lineOf(
-  row: Parameters<ReturnType<typeof ndjsonEncoder>["encode"]>[0][number],
-  options: Partial<EncoderOptions> = {},
-): string {
+function lineOf(row: EnrichedRow, options: Partial<EncoderOptions> = {}): string {
   return ndjsonEncoder({ ...base, ...options }).encode([row]);
 }
