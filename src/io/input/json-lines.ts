@@ -49,6 +49,9 @@ interface RowText {
 const mostText = 100;
 
 const tokens = /[^ \t\r\n"[\]{},]+|[ \t\r]+|[^]/y;
+/** Within a row, whole texts and what is between them, with single spaces. */
+const rowTokens =
+  /(?:[^ \t\r\n"[\]{}]|"(?:[^"\\\r\n]|\\[^\r\n])*")(?:[^ \t\r\n"[\]{}]| (?=[^ \t\r\n])|"(?:[^"\\\r\n]|\\[^\r\n])*")*|[ \t\r]+|[^]/y;
 const textPieces = /[^"\\\r\n]+|[^]/y;
 
 /**
@@ -91,9 +94,11 @@ class JsonDocument {
     const bytes = chunk.toString("latin1");
     this.#out = "";
     for (let at = 0; at < bytes.length;) {
-      const pattern = this.#inText ? textPieces : tokens;
+      const isInRow = this.#row !== null && this.#open.length > this.#rowsDepth;
+      const pattern = this.#inText ? textPieces : isInRow ? rowTokens : tokens;
       pattern.lastIndex = at;
-      const token = this.#isEscaped ? bytes[at]! : pattern.exec(bytes)![0];
+      pattern.test(bytes);
+      const token = bytes.slice(at, this.#isEscaped ? at + 1 : pattern.lastIndex);
       if (this.#inText) this.#readText(token);
       else if (token.trim() === "") this.#readSpace(token);
       else this.#readToken(token);
