@@ -77,13 +77,15 @@ test("rows among objects are skipped where most files, or those named, are objec
   const cwd = await folderWith({ "a.csv": rows["a.csv"]!, ...json });
   const most = await enriched(cwd, ["in", "-o", "out.csv"]);
   expect(most.manifest).toMatchObject({
-    input: { format: "ndjson", rows: 2 },
+    input: { rows: 2 },
+    inputs: [{ format: "ndjson" }, { format: "ndjson" }],
     skipped_inputs: [{ path: "in/a.csv", reason: "rows among objects" }],
   });
   await writeFile(join(cwd, "named.csv"), rows["a.csv"]!);
   const named = await enriched(cwd, ["in", "named.csv", "-o", "out.csv"]);
   expect(named.manifest).toMatchObject({
-    input: { format: "csv", rows: 2 },
+    input: { rows: 2 },
+    inputs: [{ format: "csv" }, { format: "csv" }],
     skipped_inputs: [
       { path: "in/x.json", reason: "objects among rows" },
       { path: "in/y.json", reason: "objects among rows" },
