@@ -228,9 +228,11 @@ export function dedupe({
       answer.then(
         (finding) => {
           open.take(key);
-          if (!own.history.journalled && (keepsCached || finding.source !== "cache")) {
-            store.put(key, recordOf({ finding, again: null, drift: own.history.drift }, own));
-          }
+          const isCached = finding.source === "cache";
+          if (own.history.journalled || (isCached && !keepsCached)) return finding;
+          const record = { finding, again: null, drift: own.history.drift };
+          // Without an origin, a cached answer stays one.
+          store.put(key, isCached ? record : recordOf(record, own));
           return finding;
         },
         (error: unknown) => {

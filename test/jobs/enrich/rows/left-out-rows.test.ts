@@ -64,6 +64,8 @@ test("a --distinct run that is resumed needs no cache for the rows that it write
   // An answer in the cache expires before the run continues.
   await enrichHere(server, cwd, [...args, ...cache, "--cache-ttl", "1s"], 0);
   expect([asked < distinct, server.total, server.asked.size]).toEqual([true, distinct, distinct]);
+  const resumed = await readFile(join(cwd, "out.csv"), "utf8");
+  expect(resumed.match(/,cache,/g)).toHaveLength(asked);
 });
 
 test("rows that are left out count for --fail-on", async () => {
