@@ -3,12 +3,19 @@ import { isIPv4, isIPv6 } from "node:net";
 import { readIpv6, v4Number, v6Number, v6Text } from "../../core/item/ip.js";
 
 /**
- * An IPv4 address as a number, an IPv6 address as a bigint. An IPv4-mapped address
- * (`::ffff:192.0.2.1`) stays the IPv6 address as given.
+ * IP addresses as numbers, 4 bytes each for IPv4. A sorted list has them ascending and distinct,
+ * IPv4 before IPv6. An IPv4-mapped address (`::ffff:192.0.2.1`) stays the IPv6 address as given.
  */
-export type Address = number | bigint;
+export interface AddressList {
+  readonly v4: Uint32Array;
+  readonly v6: readonly bigint[];
+}
 
-export type Addresses = readonly Address[];
+export const noAddresses: AddressList = { v4: new Uint32Array(), v6: [] };
+
+export function sizeOf({ v4, v6 }: AddressList): number {
+  return v4.length + v6.length;
+}
 
 /**
  * Parses the entries of a page: dotted quads without leading zeros, and IPv6 addresses in any form
@@ -16,19 +23,43 @@ export type Addresses = readonly Address[];
  *
  * @returns the addresses in order of arrival, or the index of the first invalid entry
  */
-export function readEntries(entries: readonly string[]): Addresses | number {
-  const addresses: Address[] = [];
+export function readEntries(entries: readonly string[]): AddressList | number {
+  const v4: number[] = [];
+  const v6: bigint[] = [];
   for (const [at, entry] of entries.entries()) {
-    if (isIPv4(entry)) addresses.push(v4Number(entry));
-    else if (!isIPv6(entry) || entry.includes("%")) return at;
-    else addresses.push(v6Number(readIpv6(entry) ?? entry));
+    if (isIPv4(entry)) v4.push(v4Number(entry));
+    else if (isIPv6(entry) && !entry.includes("%")) v6.push(v6Number(readIpv6(entry) ?? entry));
+    else return at;
   }
-  return addresses;
+  return { v4: Uint32Array.from(v4), v6 };
+}
+
+export class AddressPages {
+  /** Twice as large as needed at most. */
+  #v4 = new Uint32Array(1024);
+  #v4Length = 0;
+  readonly #v6: bigint[] = [];
+
+  add({ v4, v6 }: AddressList): void {
+    const length = this.#v4Length + v4.length;
+    if (length > this.#v4.length) {
+      const larger = new Uint32Array(2 * length);
+      larger.set(this.#v4);
+      this.#v4 = larger;
+    }
+    this.#v4.set(v4, this.#v4Length);
+    this.#v4Length = length;
+    this.#v6.push(...v6);
+  }
+
+  list(): AddressList {
+    return sortAddresses({ v4: this.#v4.subarray(0, this.#v4Length), v6: this.#v6 });
+  }
 }
 
 /** Reads a file with one address per line; null if it cannot be read or does not have `total` lines. */
-export async function readAddresses(path: string, total: number): Promise<Addresses | null> {
-  const addresses: Address[] = [];
+export async function readAddresses(path: string, total: number): Promise<AddressList | null> {
+  const pages = new AddressPages();
   let rest = "";
   try {
     for await (const text of createReadStream(path, "utf8")) {
@@ -36,32 +67,69 @@ export async function readAddresses(path: string, total: number): Promise<Addres
       rest = lines.pop()!;
       const page = readEntries(lines);
       if (typeof page === "number") return null;
-      addresses.push(...page);
+      pages.add(page);
     }
   } catch {
     return null;
   }
-  const list = sortAddresses(addresses);
-  return rest === "" && list.length === total ? list : null;
+  const list = pages.list();
+  return rest === "" && sizeOf(list) === total ? list : null;
 }
 
-/** Ascending and distinct: IPv4 before IPv6. */
-export function sortAddresses(addresses: Addresses): Addresses {
-  return [...new Set(addresses)].sort((a, b) => familyOf(a) - familyOf(b) || (a < b ? -1 : 1));
+export function sortAddresses({ v4, v6 }: AddressList): AddressList {
+  return {
+    v4: selectV4(v4.toSorted(), isNew()),
+    v6: v6.toSorted((a, b) => (a < b ? -1 : Number(a > b))).filter(isNew()),
+  };
 }
 
-/** What a list has and another one lacks. */
-export function difference(list: Addresses, other: Addresses): Addresses {
-  const known = new Set(other);
-  return list.filter((address) => !known.has(address));
+/** What a sorted list has and another one lacks. */
+export function difference(list: AddressList, other: AddressList): AddressList {
+  return {
+    v4: selectV4(list.v4, isLackingIn(other.v4)),
+    v6: list.v6.filter(isLackingIn(other.v6)),
+  };
 }
 
-export function familyOf(address: Address): 4 | 6 {
-  return typeof address === "number" ? 4 : 6;
+/** The addresses of each family as text: dotted quads, and the form of RFC 5952. */
+export function addressTexts({ v4, v6 }: AddressList): [family: 4 | 6, texts: Iterable<string>][] {
+  return [
+    [4, mapped(v4, v4Text)],
+    [6, mapped(v6, v6Text)],
+  ];
 }
 
-/** A dotted quad, or the form of RFC 5952. */
-export function textOf(address: Address): string {
-  if (typeof address === "bigint") return v6Text(address);
+export function v4Text(address: number): string {
   return `${address >>> 24}.${(address >>> 16) & 255}.${(address >>> 8) & 255}.${address & 255}`;
+}
+
+/** Like `filter`, which would box every number. */
+export function selectV4(v4: Uint32Array, keeps: (address: number) => boolean): Uint32Array {
+  const kept = new Uint32Array(v4.length);
+  let length = 0;
+  for (const address of v4) if (keeps(address)) kept[length++] = address;
+  return kept.subarray(0, length);
+}
+
+/** Whether an address of a sorted list differs from the one before. */
+function isNew(): (address: number | bigint) => boolean {
+  let last: number | bigint | null = null;
+  return (address) => {
+    const differs = address !== last;
+    last = address;
+    return differs;
+  };
+}
+
+/** Whether a sorted list lacks an address; ask in ascending order. */
+function isLackingIn<T extends number | bigint>(list: ArrayLike<T>): (address: T) => boolean {
+  let at = 0;
+  return (address) => {
+    while (list[at]! < address) at++;
+    return list[at] !== address;
+  };
+}
+
+function* mapped<T>(values: Iterable<T>, textOf: (value: T) => string): Generator<string> {
+  for (const value of values) yield textOf(value);
 }

@@ -5,7 +5,7 @@ import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { makeFolder, privateFolder, syncFolder } from "../../core/files/folders.js";
 import { takeLock, type Unlock } from "../../core/files/run-lock.js";
 import { isObjectAddress } from "../../io/s3/address.js";
-import { type Addresses, readAddresses } from "./address-list.js";
+import { type AddressList, readAddresses } from "./address-list.js";
 import { exportFault } from "./types.js";
 import {
   type ExportedTag,
@@ -133,7 +133,7 @@ export class ExportFolder {
   }
 
   /** A tag's addresses in the current export; null if they cannot be read. */
-  async listOf({ stem, total }: ExportedTag): Promise<Addresses | null> {
+  async listOf({ stem, total }: ExportedTag): Promise<AddressList | null> {
     return readAddresses(join(this.path, currentName, listName(stem)), total);
   }
 

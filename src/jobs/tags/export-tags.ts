@@ -20,7 +20,7 @@ import {
   TagExportError,
   type TagResult,
 } from "./types.js";
-import { type Address, readAddresses, sortAddresses } from "./address-list.js";
+import { AddressPages, readAddresses, sizeOf } from "./address-list.js";
 import { setNames } from "./formats.js";
 import { writeFormats, writeTag } from "./write-tag.js";
 import { readTag, type TagReading } from "./read-tag.js";
@@ -201,19 +201,19 @@ async function writeCombined(
   into: string,
   { formats }: ExportTagsOptions,
 ): Promise<NonNullable<ExportIndex["combined"]>> {
-  const addresses: Address[] = [];
+  const pages = new AddressPages();
   for (const tag of tags) {
     const list = await readAddresses(join(into, listName(tag.stem)), tag.total);
     if (list === null) {
       const message = `cannot combine the lists: that of tag ${tag.name} cannot be read`;
       throw new FatalError("list_unreadable", message, { hint: "export the tag again" });
     }
-    for (const address of list) addresses.push(address);
+    pages.add(list);
   }
-  const list = sortAddresses(addresses);
+  const list = pages.list();
   const sets = setNames(name, name);
   const files = await writeFormats(join(into, name), list, { tag: name, sets }, formats);
-  return { name, total: list.length, sets, files };
+  return { name, total: sizeOf(list), sets, files };
 }
 
 /**

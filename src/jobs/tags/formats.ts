@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { type Addresses, familyOf, textOf } from "./address-list.js";
+import { type AddressList, addressTexts, v4Text } from "./address-list.js";
+import { v6Text } from "../../core/item/ip.js";
 import type { ExportedTag } from "./export-index.js";
 import type { TagFormat } from "./options.js";
 import { csvPieces } from "../../io/formats/csv/csv-writer.js";
@@ -11,7 +12,7 @@ export interface ListMetadata {
 }
 
 /** Yields the text of a file in small parts, so that memory does not grow with the list. */
-type FormatWriter = (list: Addresses, metadata: ListMetadata) => Iterable<string>;
+type FormatWriter = (list: AddressList, metadata: ListMetadata) => Iterable<string>;
 
 /** The writer of every format. To add one, write it and add it here and to `tagFormats`. */
 export const tagFormatWriters: Readonly<Record<TagFormat, FormatWriter>> = {
@@ -23,21 +24,24 @@ export const tagFormatWriters: Readonly<Record<TagFormat, FormatWriter>> = {
   ipset: ipsetLines,
 };
 
-export function* textLines(list: Addresses): Generator<string> {
-  for (const address of list) yield `${textOf(address)}\n`;
+export function* textLines(list: AddressList): Generator<string> {
+  for (const [, texts] of addressTexts(list)) for (const ip of texts) yield `${ip}\n`;
 }
 
 /** CSV (RFC 4180, but with LF line endings), one row per address; `family` is 4 or 6. */
-function* csvRows(list: Addresses, { tag }: ListMetadata): Generator<string> {
+function* csvRows(list: AddressList, { tag }: ListMetadata): Generator<string> {
   yield "ip,family,tag\n";
   const rest = [...csvPieces(",", [[tag]])].join("");
-  for (const address of list) yield `${textOf(address)},${familyOf(address)},${rest}`;
+  for (const [family, texts] of addressTexts(list)) {
+    for (const ip of texts) yield `${ip},${family},${rest}`;
+  }
 }
 
-/** One JSON object per address, with the members of the CSV columns. */
-function* ndjsonRows(list: Addresses, { tag }: ListMetadata): Generator<string> {
-  for (const address of list) {
-    yield `${JSON.stringify({ ip: textOf(address), family: familyOf(address), tag })}\n`;
+/** One JSON object per address, with the members of the CSV columns; `family` is 4 or 6. */
+function* ndjsonRows(list: AddressList, { tag }: ListMetadata): Generator<string> {
+  for (const [family, texts] of addressTexts(list)) {
+    const rest = JSON.stringify({ family, tag }).slice(1);
+    for (const ip of texts) yield `{"ip":"${ip}",${rest}\n`;
   }
 }
 
@@ -47,39 +51,38 @@ function* ndjsonRows(list: Addresses, { tag }: ListMetadata): Generator<string> 
  * Splits each run of consecutive addresses, from its lower end, into the largest aligned blocks
  * that fit. This is minimal, since no block can span two runs.
  */
-function* cidrLines(list: Addresses): Generator<string> {
-  for (let at = 0; at < list.length;) {
+function* cidrLines({ v4, v6 }: AddressList): Generator<string> {
+  for (const [first, bits] of blocks(v4)) {
+    yield `${v4Text(Number(first))}/${32 - bits}\n`;
+  }
+  for (const [first, bits] of blocks(v6)) yield `${v6Text(BigInt(first))}/${128 - bits}\n`;
+}
+
+function* blocks(addresses: Addresses): Generator<[first: number | bigint, bits: number]> {
+  for (let at = 0; at < addresses.length;) {
     let bits = 0;
-    while (isBlock(list, at, bits + 1)) bits++;
-    const first = list[at]!;
-    yield `${textOf(first)}/${(familyOf(first) === 4 ? 32 : 128) - bits}\n`;
+    while (isBlock(addresses, at, bits + 1)) bits++;
+    yield [addresses[at]!, bits];
     at += 2 ** bits;
   }
 }
 
-/** Whether the next `2 ** bits` addresses of a list are an aligned block. */
-function isBlock(list: Addresses, at: number, bits: number): boolean {
-  const [first, size] = [list[at]!, 2 ** bits];
-  const last = list[at + size - 1];
-  if (last === undefined || familyOf(last) !== familyOf(first)) return false;
-  return BigInt(first) % BigInt(size) === 0n && BigInt(last) - BigInt(first) === BigInt(size - 1);
-}
+type Addresses = ArrayLike<number | bigint>;
 
-/** The addresses of each family, as text. */
-function families(list: Addresses) {
-  return ([4, 6] as const).map((family) => {
-    const texts = list.filter((address) => familyOf(address) === family).map(textOf);
-    return { family, texts };
-  });
+/** Whether the next `2 ** bits` addresses of an ascending list are an aligned block. */
+function isBlock(addresses: Addresses, at: number, bits: number): boolean {
+  const [first, size] = [BigInt(addresses[at]!), 2 ** bits];
+  const last = addresses[at + size - 1];
+  if (last === undefined || first % BigInt(size) !== 0n) return false;
+  return BigInt(last) === first + BigInt(size - 1);
 }
 
 /**
  * Comment lines that describe a firewall file. Text from the service is quoted and cut, so that it
  * cannot end the line and become a command; ipset reads lines of up to 1024 bytes.
  */
-function heading(list: Addresses, metadata: ListMetadata): string {
-  const [v4, v6] = families(list).map(({ texts }) => texts.length);
-  return `# tag ${quoted(metadata.tag)}: ${v4} IPv4 and ${v6} IPv6 addresses\n`;
+function heading({ v4, v6 }: AddressList, metadata: ListMetadata): string {
+  return `# tag ${quoted(metadata.tag)}: ${v4.length} IPv4 and ${v6.length} IPv6 addresses\n`;
 }
 
 const maxQuoted = 200;
@@ -102,9 +105,9 @@ const limits = "hashsize 1024 maxelem 4294967295 -exist";
  * swapped with it, so that rules never see half a list, and loading the file again replaces the
  * addresses.
  */
-function* ipsetLines(list: Addresses, metadata: ListMetadata): Generator<string> {
+function* ipsetLines(list: AddressList, metadata: ListMetadata): Generator<string> {
   yield heading(list, metadata);
-  for (const { family, texts } of families(list)) {
+  for (const [family, texts] of addressTexts(list)) {
     const set = metadata.sets[`ipv${family}`];
     const type = `hash:ip family ${family === 4 ? "inet" : "inet6"} ${limits}`;
     yield `create ${set} ${type}\ncreate ${set}_n ${type}\nflush ${set}_n\n`;
@@ -126,14 +129,14 @@ const table = "inet repute";
  * The sets hold single addresses rather than intervals; nftables looks them up by hash. There is one
  * command per family, since the cost of nft grows with commands, not with elements.
  */
-function* nftLines(list: Addresses, metadata: ListMetadata): Generator<string> {
+function* nftLines(list: AddressList, metadata: ListMetadata): Generator<string> {
   const { ipv4, ipv6 } = metadata.sets;
   yield `#!/usr/sbin/nft -f\n${heading(list, metadata)}add table ${table}\n`;
   yield `add set ${table} ${ipv4} { type ipv4_addr; }\nadd set ${table} ${ipv6} { type ipv6_addr; }\n`;
   yield `flush set ${table} ${ipv4}\nflush set ${table} ${ipv6}\n`;
-  for (const { family, texts } of families(list)) {
+  for (const [family, texts] of addressTexts(list)) {
     // Empty braces are a syntax error.
-    if (texts.length === 0) continue;
+    if (list[`v${family}`].length === 0) continue;
     yield `add element ${table} ${metadata.sets[`ipv${family}`]} {\n`;
     for (const ip of texts) yield `\t${ip},\n`;
     yield "}\n";

@@ -1,6 +1,6 @@
 import { RejectedError, SnapshotChangedError } from "../../client/api/status-fault.js";
 import type { Tag, TagIps } from "../../client/api/calls.js";
-import { type Address, type Addresses, readEntries } from "./address-list.js";
+import { type AddressList, AddressPages, readEntries } from "./address-list.js";
 import type { ExportFolder } from "./export-folder.js";
 import type { ExportedTag } from "./export-index.js";
 import { quoted } from "../../core/wording/printable.js";
@@ -47,7 +47,7 @@ export interface TagList extends Pick<TagIps, "snapshot" | "lastUpdate" | "total
   readonly about: Tag;
   /** When the first page arrived, RFC 3339 UTC. */
   readonly pinnedAt: string;
-  readonly addresses: Address[];
+  readonly addresses: AddressPages;
   entries: number;
 }
 
@@ -65,8 +65,9 @@ async function readPages(
     for await (const page of client.iterateTagIps(name, { signal })) {
       const { snapshot, lastUpdate, total, entries } = page;
       const pinnedAt = new Date(clock.now()).toISOString();
-      list ??= { about, snapshot, lastUpdate, total, pinnedAt, addresses: [], entries: 0 };
-      for (const address of checkedEntries(name, page, list.entries)) list.addresses.push(address);
+      const addresses = new AddressPages();
+      list ??= { about, snapshot, lastUpdate, total, pinnedAt, addresses, entries: 0 };
+      list.addresses.add(checkedEntries(name, page, list.entries));
       list.entries += entries.length;
       onPage(list);
     }
@@ -97,7 +98,7 @@ export function assertTag(name: string, answered: string): void {
  *
  * @throws TagExportError `other_tag`, `invalid_entry`
  */
-export function checkedEntries(name: string, page: TagIps, offset: number): Addresses {
+export function checkedEntries(name: string, page: TagIps, offset: number): AddressList {
   assertTag(name, page.tag);
   const addresses = readEntries(page.entries);
   if (typeof addresses === "object") return addresses;

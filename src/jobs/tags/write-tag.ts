@@ -1,9 +1,17 @@
 import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { v6Text } from "../../core/item/ip.js";
 import { counted, formatCount } from "../../core/wording/quantity.js";
 import { isReserved, type Withheld } from "../../client/lookup/withheld.js";
-import { type Addresses, difference, sortAddresses, textOf } from "./address-list.js";
+import {
+  type AddressList,
+  difference,
+  noAddresses,
+  selectV4,
+  sizeOf,
+  v4Text,
+} from "./address-list.js";
 import { type ListMetadata, setNames, tagFormatWriters, textLines } from "./formats.js";
 import { type ExportedTag, listName } from "./export-index.js";
 import type { TagFormat } from "./options.js";
@@ -29,8 +37,8 @@ export async function writeTag(
       `cannot read the earlier list of tag ${name}: added and removed addresses are counted as for a first export`,
     );
   }
-  if (before) refuseLeap(name, old ? old.length : before.total, list.length, options.maxChange);
-  if (list.length === 0 && whole.length > 0) options.onWarning?.(emptyText(name, leftOut));
+  if (before) refuseLeap(name, old ? sizeOf(old) : before.total, sizeOf(list), options.maxChange);
+  if (sizeOf(list) === 0 && sizeOf(whole) > 0) options.onWarning?.(emptyText(name, leftOut));
   const base = join(folder.next, stem);
   const sets = setNames(name, stem);
   const files = await writeFormats(base, list, { tag: name, sets }, options.formats);
@@ -38,13 +46,13 @@ export async function writeTag(
   const text =
     files.find(({ format }) => format === "txt") ??
     (await writeNew(join(folder.next, listName(stem)), textLines(list)));
-  const added = difference(list, old ?? []);
-  const removed = difference(old ?? [], list);
+  const added = difference(list, old ?? noAddresses);
+  const removed = difference(old ?? noAddresses, list);
   for (const [format, changed] of Object.entries({ added, removed })) {
     const file = await writeNew(`${base}.${format}.txt`, textLines(changed));
     files.push({ format: format as "added" | "removed", ...file });
   }
-  const isUnchanged = old !== null && added.length + removed.length === 0;
+  const isUnchanged = old !== null && sizeOf(added) + sizeOf(removed) === 0;
   return {
     name,
     status: isUnchanged ? "unchanged" : "exported",
@@ -55,11 +63,11 @@ export async function writeTag(
     snapshot,
     exported_at: exportedAt,
     lastUpdate,
-    total: list.length,
+    total: sizeOf(list),
     left_out: leftOut,
     sha256: text.sha256,
-    added: added.length,
-    removed: removed.length,
+    added: sizeOf(added),
+    removed: sizeOf(removed),
     stem,
     sets,
     files,
@@ -73,7 +81,7 @@ export async function writeTag(
  */
 export async function writeFormats(
   base: string,
-  list: Addresses,
+  list: AddressList,
   metadata: ListMetadata,
   formats: readonly TagFormat[] = ["txt"],
 ): Promise<ExportedTag["files"]> {
@@ -86,13 +94,13 @@ export async function writeFormats(
 }
 
 /** The distinct addresses of all pages. Their number must equal the reported total. */
-function checkedList(name: string, { addresses, entries, total }: TagList): Addresses {
-  const list = sortAddresses(addresses);
-  if (list.length === total) return list;
-  const repeats = entries - list.length;
+function checkedList(name: string, { addresses, entries, total }: TagList): AddressList {
+  const list = addresses.list();
+  if (sizeOf(list) === total) return list;
+  const repeats = entries - sizeOf(list);
   throw new TagExportError(
     "count_mismatch",
-    `the list of tag ${name} has ${formatCount(list.length)} distinct addresses, but its reported total is ${formatCount(total)}` +
+    `the list of tag ${name} has ${formatCount(sizeOf(list))} distinct addresses, but its reported total is ${formatCount(total)}` +
       (repeats > 0 ? `; ${formatCount(repeats)} entries are duplicates` : ""),
   );
 }
@@ -101,17 +109,21 @@ function checkedList(name: string, { addresses, entries, total }: TagList): Addr
  * Removes from a list what a firewall must not get: addresses that exclusion lists name, each
  * counted for the first one, and addresses in reserved ranges, unless those are kept.
  */
-function leaveOut(addresses: Addresses, withheld: Withheld) {
+function leaveOut({ v4, v6 }: AddressList, withheld: Withheld) {
   const counts = withheld.lists.map(() => 0);
   let reserved = 0;
-  const list = addresses.filter((address) => {
-    const item = { kind: "ip", value: textOf(address) } as const;
+  const isKept = (value: string): boolean => {
+    const item = { kind: "ip", value } as const;
     const by = withheld.listOf(item);
     if (by !== null) counts[withheld.lists.indexOf(by)]! += 1;
     else if (withheld.bogons === "local" && isReserved(item)) reserved++;
     else return true;
     return false;
-  });
+  };
+  const list = {
+    v4: selectV4(v4, (address) => isKept(v4Text(address))),
+    v6: v6.filter((address) => isKept(v6Text(address))),
+  };
   const excluded = withheld.lists.map(({ path, sha256 }, at) => ({
     path,
     sha256,

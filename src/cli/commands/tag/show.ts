@@ -9,7 +9,7 @@ import { type CommandCall, defineCommand, quotaCode, type SettingsOf } from "../
 import { printRecords, showRecord, wantsLines, writeOut } from "../../terminal/data-output.js";
 import { printable } from "../../../core/wording/printable.js";
 import { formatCount } from "../../../core/wording/quantity.js";
-import { type Address, sortAddresses } from "../../../jobs/tags/address-list.js";
+import { AddressPages, sizeOf } from "../../../jobs/tags/address-list.js";
 import { TagExportError } from "../../../jobs/tags/types.js";
 import { assertTag, checkedEntries } from "../../../jobs/tags/read-tag.js";
 
@@ -122,12 +122,12 @@ async function* wholeList(
   name: string,
   signal: AbortSignal,
 ): AsyncGenerator<TagIps, void, undefined> {
-  const read: Address[] = [];
+  const read = new AddressPages();
   let entries = 0;
   let total = 0;
   try {
     for await (const page of client.iterateTagIps(name, { signal })) {
-      for (const address of checkedEntries(name, page, entries)) read.push(address);
+      read.add(checkedEntries(name, page, entries));
       yield page;
       entries += page.entries.length;
       total = page.total;
@@ -137,7 +137,7 @@ async function* wholeList(
     if (!isFault || entries === 0) throw error;
     throw new FatalError(error.code, error.message, { cause: error, hint: again });
   }
-  const distinct = sortAddresses(read).length;
+  const distinct = sizeOf(read.list());
   if (distinct === total) return;
   throw new FatalError(
     "list_incomplete",
