@@ -65,7 +65,8 @@ export class WorkerRequests implements Requests {
 
   get(path: string, signal: AbortSignal, receiver: Receiver, options: RequestOptions = {}): void {
     const { nth = 1, stop = signal, isUrgent = false } = options;
-    const refusal = [signal, stop].find(({ aborted }) => aborted)?.reason ?? this.#ended;
+    const isStopped = stop.aborted && !isCounted(stop.reason);
+    const refusal = signal.aborted ? signal.reason : isStopped ? stop.reason : this.#ended;
     if (refusal !== null) return receiver.failed(refusal);
     const id = jobIdOf(path, nth);
     const fresh: OpenRequest = { isUrgent, waiters: new Map(), seenAt: null, isMissing: false };
@@ -165,9 +166,8 @@ export class WorkerRequests implements Requests {
   /** Takes a request back unless a worker has it. */
   async #withdraw(id: string, receiver: Receiver, reason: unknown): Promise<void> {
     const request = this.#open.get(id);
-    // What a quota or budget has counted is asked, unless the service's own quota is used up.
-    const isCounted = reason instanceof EarlyEndError && reason.code !== "deadline_reached";
-    if (isCounted && (await this.#shared.queue.getRateLimitTtl()) < times.longPause) return;
+    // Asked, unless the service's own quota is used up.
+    if (isCounted(reason) && (await this.#shared.queue.getRateLimitTtl()) < times.longPause) return;
     const isQueued = request?.waiters.size === 1 && request.seenAt !== null;
     if (isQueued && (await this.#shared.queue.remove(id)) === 0) return;
     this.#cancel(id, receiver, reason);
@@ -212,6 +212,11 @@ export class WorkerRequests implements Requests {
       for (const receiver of waiters.keys()) this.#cancel(id, receiver, error);
     }
   }
+}
+
+/** Whether a quota or budget has counted the requests that a run was stopped with. */
+function isCounted(reason: unknown): boolean {
+  return reason instanceof EarlyEndError && reason.code !== "deadline_reached";
 }
 
 /** The connection reports its own faults. */
