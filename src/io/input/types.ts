@@ -13,6 +13,7 @@ export interface SourcePosition {
   readonly row: number;
   readonly line: number;
   readonly columns: readonly string[];
+  readonly types?: readonly InputType[] | undefined;
   /** Checksum of the stored bytes read by then, including bytes read ahead of `offset`. */
   readonly input?: ChecksumState;
   readonly reading: InputReading;

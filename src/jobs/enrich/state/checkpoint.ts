@@ -171,13 +171,14 @@ export class Checkpointer {
     const { before, source } = this.#options;
     const end = this.#recordEnd;
     const reached = end && { offset: end.end, row: end.number, line: end.endLine };
-    const { columns, reading } = source;
+    const { columns, types, reading } = source;
     const from = reached ?? before?.source ?? { offset: 0, row: 0, line: 0 };
     const input = source.checksum();
     const files = source.files?.();
     return {
       ...from,
       columns,
+      ...(types === undefined ? {} : { types }),
       reading,
       ...(input === undefined ? {} : { input }),
       ...(files === undefined ? {} : { files }),

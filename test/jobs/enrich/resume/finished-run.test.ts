@@ -1,10 +1,12 @@
 import { cpSync, rmSync } from "node:fs";
-import { readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type AnsweringServer, startAnsweringServer } from "../../../helpers/answering-server.js";
 import { enrichHere, type EnrichHereOptions } from "../../../helpers/enrich-here.js";
+import { runRepute } from "../../../helpers/run-repute.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { queryDuckdb } from "../../../io/output/tables/warehouse-readers.js";
 
 const input: EnrichHereOptions["input"] = [
   "in.csv",
@@ -78,4 +80,18 @@ test.each<[how: string, ruin: (path: string) => Promise<void>]>([
   expect(warnings).toEqual([
     expect.stringMatching(/out\.csv.*; the rows are written again with the answers so far$/),
   ]);
+});
+
+test("the types of its input stay with a run that is published by a resume", async () => {
+  const cwd = await temporaryFolder();
+  const [typed, out] = [join(cwd, "in.parquet"), join(cwd, "out.parquet")];
+  const row = "SELECT '192.0.2.1' AS ip, 5::BIGINT AS n, DATE '2026-01-31' AS day";
+  await queryDuckdb(`COPY (${row}) TO '${typed}' (FORMAT parquet)`);
+  const args = ["enrich", typed, "-o", out, "--local"];
+  await mkdir(join(`${out}.part`, "in-the-way"), { recursive: true });
+  expect(await runRepute(args, { cwd })).toMatchObject({ code: 1 });
+  await rm(`${out}.part`, { recursive: true });
+  expect(await runRepute([...args, "--resume"], { cwd })).toMatchObject({ code: 0 });
+  const types = await queryDuckdb(`SELECT typeof(n) AS n, typeof(day) AS day FROM '${out}'`);
+  expect(types).toEqual([{ n: "BIGINT", day: "DATE" }]);
 });
