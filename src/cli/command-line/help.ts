@@ -122,6 +122,7 @@ function variablesOf({ options, variables = [] }: Command): Entries {
       "REPUTE_…",
       "every flag has a variable: --item-column is REPUTE_ITEM_COLUMN, --no-header is REPUTE_HEADER=false",
     ],
+    ["NO_COLOR", "1: no colours; FORCE_COLOR=1: colours in pipes and files, too"],
   ];
 }
 

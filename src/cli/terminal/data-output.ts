@@ -9,7 +9,7 @@ import {
 } from "../../core/wording/printable.js";
 import { formatPath } from "../../jobs/webhooks/render.js";
 import type { CliContext } from "./cli-context.js";
-import type { TerminalStream } from "./terminal-output.js";
+import { paintFor, type TerminalStream, writePainted } from "./terminal-output.js";
 
 type DataColumns<T> = readonly (readonly [title: string, cell: (record: T) => string])[];
 
@@ -20,7 +20,7 @@ export function wantsLines({ settings, context }: OutputCall): boolean {
 
 export interface OutputCall {
   readonly settings: { readonly json: boolean };
-  readonly context: Pick<CliContext, "stdout" | "signal">;
+  readonly context: Pick<CliContext, "stdout" | "signal" | "env">;
 }
 
 /** Prints records as JSON lines, each as it comes, or as a table on a terminal. */
@@ -73,7 +73,7 @@ export async function showRecord(call: OutputCall, record: object): Promise<void
   const fields = [...fieldsOf(record)];
   const shown = fields.slice(0, mostShown);
   if (fields.length > mostShown) shown.push(["…", "more with --json"]);
-  printCards(call.context.stdout, [shown]);
+  printCards(call.context, [shown]);
 }
 
 const mostShown = 1000;
@@ -108,6 +108,8 @@ const gap = "  ";
 /** Room that the last column of a table needs: a time in RFC 3339. */
 const narrowest = 24;
 
+type Screen = Pick<CliContext, "stdout" | "env">;
+
 function widthOf(stdout: TerminalStream): number {
   return stdout.isTTY === true ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
 }
@@ -117,7 +119,7 @@ function widthOf(stdout: TerminalStream): number {
  * narrow for that, each row becomes a card.
  */
 export function printTable(
-  { stdout }: Pick<CliContext, "stdout">,
+  screen: Screen,
   titles: readonly string[],
   rows: readonly (readonly string[])[],
 ): void {
@@ -128,40 +130,44 @@ export function printTable(
   const widths = kept.map((_, at) => Math.max(...table.map((cells) => stringWidth(cells[at]!))));
   const last = widths.length - 1;
   const column = widths.slice(0, last).reduce((sum, width) => sum + width + gap.length, 0);
-  const room = widthOf(stdout) - column;
+  const room = widthOf(screen.stdout) - column;
   if (room < Math.min(widths[last]!, narrowest)) {
     const [names = [], ...lines] = table;
     const cards = lines.map((cells) => cells.map((cell, at): CardField => [names[at]!, cell]));
     printCards(
-      stdout,
+      screen,
       cards.map((fields) => fields.filter(([, cell]) => cell !== "")),
     );
     return;
   }
-  const lines = table.map((cells) => {
-    const padded = cells.map((cell, at) =>
-      at === last
-        ? wrapText(cell, room).replaceAll("\n", `\n${" ".repeat(column)}`)
-        : cell + " ".repeat(widths[at]! - stringWidth(cell)),
-    );
+  const paint = paintFor(screen);
+  const lines = table.map((cells, row) => {
+    const padded = cells.map((cell, at) => {
+      const space = at === last ? "" : " ".repeat(widths[at]! - stringWidth(cell));
+      const text =
+        at === last ? wrapText(cell, room).replaceAll("\n", `\n${" ".repeat(column)}`) : cell;
+      return paint(text, row === 0 ? null : cell) + space;
+    });
     return `${padded.join(gap).trimEnd()}\n`;
   });
-  stdout.write(lines.join(""));
+  writePainted(screen.stdout, lines.join(""));
 }
 
 /** Prints fields with their labels, a long one above its value, and an empty line between cards. */
-function printCards(stdout: TerminalStream, cards: readonly (readonly CardField[])[]): void {
-  const room = stdout.columns || 80;
+function printCards(screen: Screen, cards: readonly (readonly CardField[])[]): void {
+  const paint = paintFor(screen);
+  const room = screen.stdout.columns || 80;
   const ends = cards.flat().map(([label]) => shown(label).length + gap.length);
   const column = Math.max(4, ...ends.filter((end) => end <= room / 2));
   const blocks = cards.map((fields) =>
     fields
-      .map(
-        ([label, text]) => `${labelledText(shown(label), shown(text), column, room).trimEnd()}\n`,
-      )
+      .map(([label, text]) => {
+        const value = paint(shown(text), text);
+        return `${labelledText(shown(label), value, column, room).trimEnd()}\n`;
+      })
       .join(""),
   );
-  stdout.write(blocks.join("\n"));
+  writePainted(screen.stdout, blocks.join("\n"));
 }
 
 /** Maximum text of a value on a terminal, in UTF-16 code units. `--json` has all of it. */

@@ -16,8 +16,8 @@ test.each([
   expect(wantsLines({ settings: { json }, context: fakeContext(options) })).toBe(lines);
 });
 
-test("prints each record as one line of JSON", async () => {
-  const context = fakeContext();
+test("prints each record as one line of JSON, without colour", async () => {
+  const context = fakeContext({ env: { FORCE_COLOR: "1" } });
   const records = [{ name: "a\nb" }, { verdict: "malicious" }];
   await printRecords<object>({ settings: { json: false }, context }, records, []);
   expect(context.stdout.text).toBe('{"name":"a\\nb"}\n{"verdict":"malicious"}\n');
@@ -64,7 +64,7 @@ test("truncates a record with very many fields and says so", async () => {
 
 function tabled(titles: string, rows: readonly (readonly string[])[], width: number | null = 80) {
   const stdout = new FakeStream(width);
-  printTable({ stdout }, titles.split(" "), rows);
+  printTable({ stdout, env: {} }, titles.split(" "), rows);
   return stdout.text;
 }
 
