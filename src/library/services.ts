@@ -20,7 +20,7 @@ import type { z } from "zod";
 import { explainIssue, nearestAllowed } from "../core/options.js";
 import { didYouMean } from "../core/wording/did-you-mean.js";
 
-/** For each service: its address, its credential, and an address such as it. */
+/** For each service: the options for its address and its credential, and an example address. */
 const services = {
   intel: ["url", "apiKey", "https://intel.example/beta"],
   ops: ["opsUrl", "accessToken", "https://ops.example"],
@@ -41,7 +41,7 @@ export class Services {
   #otherWords = 0;
   #embedded: ReturnType<typeof startEmbedded> | null = null;
 
-  /** @param onQuotaUsedUp ends what waits for a quota that is used up */
+  /** @param onQuotaUsedUp called when a quota is used up; ends everything that waits for it */
   constructor(settings: ClientSettings, onQuotaUsedUp: (error: unknown) => void) {
     const { clock = systemClock } = settings;
     this.settings = settings;
@@ -66,7 +66,7 @@ export class Services {
     return (await this.session("intel")).intel();
   }
 
-  /** What an export of tags depends on. */
+  /** What `exportTags` needs from the service. */
   async tagExport() {
     const session = await this.session("intel");
     const [client, withheld] = [await session.intel(), await session.withheld()];
@@ -82,7 +82,7 @@ export class Services {
     return (await this.session("case")).cases();
   }
 
-  /** @param remember how many findings are kept, so that their items aren't asked for again */
+  /** @param remember number of findings to keep and reuse */
   async lookup(remember: number): Promise<OpenedLookup> {
     const session = await this.session("intel");
     return session.lookup({
@@ -99,7 +99,7 @@ export class Services {
     return { signal, aborts: this.aborts, onOtherWord };
   }
 
-  /** Closes what was opened, once what is being opened is open. */
+  /** Closes all sessions, after waiting for those that are still being opened. */
   async close(): Promise<void> {
     if (this.#otherWords > 0) this.onWarning(countedWarning(otherWords, this.#otherWords));
     await this.#sessions.settled();
@@ -164,7 +164,7 @@ export function clientSettings(options: ReputeOptions): ClientSettings {
   return settings;
 }
 
-/** @throws UsageError `invalid_setting` unless items can be taken from it one by one */
+/** @throws UsageError `invalid_setting` if the items are not iterable */
 export function checkItems(inputs: unknown): void {
   const isObject = typeof inputs === "object" && inputs !== null;
   if (isObject && (Symbol.asyncIterator in inputs || Symbol.iterator in inputs)) return;
@@ -203,7 +203,7 @@ function unknownOption(key: string, schema: z.ZodObject): string {
   return `there is no option ${key}${meant === null ? "" : `; did you mean ${meant}?`}`;
 }
 
-/** Keys and addresses, which may hold one, are never shown. */
+/** Keys are never shown, nor addresses, since one may hold a key. */
 const hidden = /key|token|url|^(?:workers|input|output)$/i;
 
 function got(key: string, value: unknown, issue: z.core.$ZodIssue): string {

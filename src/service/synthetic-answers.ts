@@ -18,14 +18,14 @@ export function syntheticAnswers(seed: number): (item: Item) => KnownAnswer {
     const isPartial = draw.share(questions.partial) < syntheticShares.partial;
     return {
       result,
-      // A result without an intent cannot supply that of the quick check.
+      // The quick check's intent cannot come from a result without one.
       answers: "intent" in result ? {} : { "quick-check": { ...quickCheckOf(result), intent } },
       partial: isPartial ? { missing: [missingOf(result, draw)], forever: true } : null,
     };
   };
 }
 
-/** Most items without accusations were never seen. */
+/** Share of unaccused items that were seen; most never were. */
 const seenAnyway = 0.3;
 
 function invent(
@@ -93,7 +93,7 @@ function hostFacts(seed: number, address: string, span: Span | null, draw: Draw)
   };
 }
 
-/** One to three members of those that may be null. */
+/** One to three members for a partial answer to lack. */
 function missingOf(result: QueryResult, draw: Draw): string[] {
   const members = Object.keys(result).filter((name) => name !== "item" && name !== "type");
   const first = draw.below(members.length, questions.missing);
@@ -104,7 +104,7 @@ function missingOf(result: QueryResult, draw: Draw): string[] {
 const trades = ["HOSTING", "TELECOM", "CLOUD", "BROADBAND", "MOBILE", "CAMPUS"] as const;
 const countries = ["US", "DE", "BR", "NL", "IN", "FR", "GB", "VN", "ZA", "PL", "JP", "MX"] as const;
 
-/** Invented networks, whose names say so. */
+/** Invented networks, with names that say so. */
 const networks = Array.from({ length: 32 }, (_, index) => ({
   // 64496 to 64511 and 65536 to 65551 are reserved for documentation (RFC 5398).
   asn: `AS${index < 16 ? 64_496 + index : 65_520 + index}`,
@@ -122,7 +122,7 @@ function prefixOf(address: string): string {
 const services = ["ssh", "rdp", "smtp", "http", "telnet"] as const;
 const maxObservations = 20;
 
-/** What invented honeypots and spam traps saw within a span; nothing without one. */
+/** Invented honeypot and spam trap activity within the span; none without a span. */
 function observedActivity(span: Span | null, draw: Draw): ObservedActivity {
   const { honeypot, spamtrap } = questions;
   return {
@@ -142,7 +142,7 @@ function observedActivity(span: Span | null, draw: Draw): ObservedActivity {
 
 const nothing = { firstSeen: null, lastSeen: null, observations: [] };
 
-/** Few have many observations. */
+/** A few observations for most items, many for a few. */
 function interactions<Facts extends object>(
   span: Span,
   draw: Draw,
@@ -203,13 +203,13 @@ const tags: readonly (readonly [string, string, string, string])[] = [
 
 const lastUpdate = wholeSeconds(newest);
 
-/** Tests whether the dataset says something of an item, or has it on a tag's list. */
+/** Tests whether the dataset has an item, or lists it under a tag. */
 export function knownTo({ items, tags }: Dataset): (item: string) => boolean {
   const sources = [...tags.values()];
   return (item) => items.has(item) || sources.some(({ isBorneBy }) => isBorneBy(item));
 }
 
-/** The dataset with invented tags, and invented answers for what it does not know. */
+/** The dataset with invented tags, and invented answers for unknown items. */
 export function withInvented(dataset: Dataset, seed: number) {
   const [isKnown, invented] = [knownTo(dataset), syntheticAnswers(seed)];
   return {
@@ -219,20 +219,19 @@ export function withInvented(dataset: Dataset, seed: number) {
 }
 
 /**
- * The dataset with the invented tags added. The list of each holds the addresses of reserved IPv4
- * blocks that bear it; a list of all addresses that do would be too long. It is made when it is first
- * read.
+ * The dataset with the invented tags added. Each lists only its addresses in reserved IPv4 blocks,
+ * since a list of all would be too long. A list is made when first read.
  */
 function withSyntheticTags(dataset: Dataset, seed: number): Dataset {
   const isKnown = knownTo(dataset);
-  const bearersOf = (tag: string) => (address: string) => {
+  const bearerTest = (tag: string) => (address: string) => {
     const draw = new Draw(seed, address);
     return tagsOf(address, "ip", drawnVerdict(draw), draw).includes(tag) && !isKnown(address);
   };
   const added = tags.map(([name, intent, category, what]): [string, DatasetTag] => {
     const description = `Invented, for rehearsals: ${what}.`;
     let list: readonly string[] | undefined;
-    const isBorneBy = bearersOf(name);
+    const isBorneBy = bearerTest(name);
     const addresses = name === swarmTag ? swarmBlock : documentationAddresses;
     return [
       name,
@@ -277,7 +276,7 @@ function tagsOf(value: string, kind: "ip" | "domain", verdict: Verdict, draw: Dr
 /** Blocks reserved for documentation (RFC 5737): answered like public addresses, since the data is invented. */
 const documentation = ["192.0.2.", "198.51.100.", "203.0.113."] as const;
 
-/** Whether an address is in a block that only invented hosts are in. */
+/** Whether an address is in a documentation or benchmark block: all its hosts are invented. */
 function isInvented(address: string): boolean {
   return (
     documentation.some((block) => address.startsWith(block)) ||

@@ -1,10 +1,10 @@
 import { redactAddress } from "../../core/redaction.js";
 
-/** User name and password of an argument that is a single URL, which may contain spaces. */
-const ownCredentials = /^((?:-\w|--[\w-]+=)?[a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i;
-const ownParameters = /([?&](?:ssl)?password=)[^&#]*/gi;
+/** User name and password, even with spaces, in an argument that is a single URL. */
+const urlCredentials = /^((?:-\w|--[\w-]+=)?[a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i;
+const passwordParameters = /([?&](?:ssl)?password=)[^&#]*/gi;
 
-/** Path and query of the address of a ping, which tell anyone how to send one. */
+/** Path and query of a ping address: secret, since they are all it takes to send a ping. */
 const pingPath = /^((?:--ping=)?https?:\/\/[^/?#]*).+$/i;
 
 /** The command line with the credentials of URLs masked. */
@@ -17,11 +17,13 @@ export function shownCommand(args: readonly string[]): readonly string[] {
 }
 
 function shownArgument(arg: string): string {
-  const own = arg.replace(ownCredentials, "$1***@");
-  return redactAddress(own.includes("://") ? own.replaceAll(ownParameters, "$1***") : own);
+  const masked = arg.replace(urlCredentials, "$1***@");
+  return redactAddress(
+    masked.includes("://") ? masked.replaceAll(passwordParameters, "$1***") : masked,
+  );
 }
 
-/** The address of a server with its password, in an argument or its value after `--flag=`. */
+/** A PostgreSQL or Redis address with a password, as an argument or after `--flag=`. */
 const withPassword =
   /^(?:-\w|--[\w-]+=)?(?:postgres|redis)(?:ql|s)?:\/\/(?:[^/?#]*:[^/?#]+@|.*[?&](?:ssl)?password=[^&])/i;
 

@@ -29,7 +29,7 @@ export async function withServices<Name extends ServiceName, T>(
   use: (services: Readonly<Record<Name, ServiceAccess>>) => Promise<T>,
 ): Promise<T> {
   const remote: Partial<Record<ServiceName, ServiceAccess>> = {};
-  const own: Partial<Record<ServiceName, string | undefined>> = {};
+  const embeddedKeys: Partial<Record<ServiceName, string | undefined>> = {};
   for (const name of names) {
     const url = chooseAddress(name, settings, given);
     if (name === "intel" && url !== null && settings.synthetic !== undefined) {
@@ -40,13 +40,13 @@ export async function withServices<Name extends ServiceName, T>(
     const secret = secrets[name];
     const named = given.get(secret.fileKey)?.level === "flag";
     const credential = url === null && !named ? null : await readSecret(secret, given, context);
-    if (url === null) own[name] = credential ?? undefined;
+    if (url === null) embeddedKeys[name] = credential ?? undefined;
     else remote[name] = { url, name: url, credential, embedded: false };
   }
   const all = (services: typeof remote) => services as Readonly<Record<Name, ServiceAccess>>;
   if (names.every((name) => name in remote)) return use(all(remote));
   const { startEmbedded } = await import("../../service/embedded.js");
-  const embedded = await startEmbedded(own, settings.synthetic);
+  const embedded = await startEmbedded(embeddedKeys, settings.synthetic);
   try {
     return await use(all({ ...embedded.access, ...remote }));
   } finally {
@@ -77,7 +77,7 @@ export async function withSession<T>(
   return withResources(async (stack) => use(stack.use(session)));
 }
 
-/** @throws UsageError `quota_uncounted` for a quota that no folder counts */
+/** @throws UsageError `quota_uncounted` if a quota is set, since it needs a folder to count in */
 async function refuseUncounted(settings: SessionSettings): Promise<void> {
   if (settings.rate?.some(isQuota) !== true) return;
   const { quotaUncounted } = await import("../../client/store/quotas.js");
@@ -105,7 +105,7 @@ export function askService<Name extends ServiceName, T>(
   return withServices([name], call, (services) => withClient(name, services[name], call, use));
 }
 
-/** The same for a service that is known. */
+/** Like `askService`, with the access that `withServices` gave. */
 export function withClient<Name extends ServiceName, T>(
   name: Name,
   service: ServiceAccess,
@@ -124,7 +124,7 @@ export interface ServiceChoice {
   readonly caseUrl?: string | undefined;
 }
 
-/** For each service: the setting of its address, its name, and an address such as it. */
+/** For each service: the setting of its address, its name, and an example address. */
 const addresses = {
   intel: ["intelUrl", "service", "https://intel.example/beta"],
   ops: ["opsUrl", "operations interface", "https://ops.example"],
@@ -143,13 +143,13 @@ export function chooseAddress(
   choice: ServiceChoice,
   given: GivenSettings,
 ): string | null {
-  const [key, name, shape] = addresses[service];
+  const [key, name, example] = addresses[service];
   const address = choice[key];
   if (address === undefined) {
     if (choice.local) return null;
     throw new UsageError(`${service}_url_missing`, `no ${name} configured`, {
       hint:
-        `set its address, such as ${shape}, with --${flagName(key)} URL, ${variableName(key)}, ` +
+        `set its address, such as ${example}, with --${flagName(key)} URL, ${variableName(key)}, ` +
         `or "${flagName(key)}" in the config file (--config FILE, or ~/.config/repute/config.yaml); or try repute with --local`,
     });
   }

@@ -16,6 +16,6 @@ export interface CliContext {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly reporter: Reporter;
-  /** Registers a last step, to run right before the process exits. */
+  /** Registers a last step before the exit. With one, the process exits even if timers are pending. */
   readonly beforeExit?: (step: () => void) => void;
 }

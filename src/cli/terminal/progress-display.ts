@@ -30,7 +30,7 @@ export class ProgressDisplay {
       const now = progress();
       const speed = measure(now);
       if (!signal.aborted) return progressLine(now, speed, width);
-      // The figures are those that the last message of the run names.
+      // The same figures as in the last message of the run.
       const stopping = "stopping: waiting for open requests; Ctrl-C stops at once";
       return `${reachedText(now, speed)}  ${stopping}`.slice(0, Math.max(0, width - 1));
     };
@@ -52,8 +52,8 @@ export class ProgressDisplay {
   }
 
   /**
-   * How far the run has got, such as `3,456 rows written, 34% done`; null if it has not started. A line on the
-   * terminal shows the same.
+   * How far the run has got, such as `3,456 rows written, 34% done`; null if it has not started.
+   * Redraws the progress line, so that it shows the same.
    */
   reached(): string | null {
     this.#draw?.();
@@ -90,7 +90,7 @@ function fieldsOf(now: RunProgress, measure: (now: RunProgress) => Speed): LogFi
 
 /**
  * The progress of a run in one line of at most `width - 1` characters, since some terminals wrap a
- * full line. The most important parts come first; the last ones are dropped where there is no room.
+ * full line. The most important parts come first; the last are dropped if there is no room.
  */
 export function progressLine(progress: RunProgress, speed: Speed, width: number): string {
   const { statuses, verdicts, rowsWritten } = progress;
@@ -114,7 +114,7 @@ export function progressLine(progress: RunProgress, speed: Speed, width: number)
   return parts.join("  ").slice(0, Math.max(0, width - 1));
 }
 
-/** The part of requests that the service throttles, and when the run asks again. */
+/** The share of requests throttled by the service, and when the next one is sent. */
 function throttlingOf({ pausedSeconds }: RunProgress, { throttled }: Speed): string {
   const seconds = formatSeconds(Math.ceil(pausedSeconds));
   if (throttled === 0) return pausedSeconds < 1 ? "" : `next request in ${seconds}`;
@@ -132,7 +132,7 @@ function shareText({ share }: Speed): string {
   return share === null ? "" : `${percentOf(share)}% done`;
 }
 
-/** A share in whole percent; 100 only for all of it. */
+/** A share in whole percent; 100 only if nothing is left. */
 export function percentOf(share: number): number {
   return Math.floor(share * 100);
 }
@@ -199,8 +199,8 @@ function countsOf(progress: RunProgress, atMs: number) {
 }
 
 /**
- * Extrapolates from the share of the window. Unknown while most of the rows that were read wait for their
- * answers, or for those of a row before them.
+ * Extrapolates from the share gained within the window. Null while most of the rows read so far are
+ * waiting for answers, their own or those of an earlier row.
  */
 function secondsLeftOf(
   then: Counts,
@@ -213,7 +213,7 @@ function secondsLeftOf(
   return (((1 - now.share) / gained) * (now.atMs - then.atMs)) / 1000;
 }
 
-/** Share of the input that is written: of the bytes read, since reading runs ahead of writing. */
+/** Share of the input that is written. Reading runs ahead, hence not simply the bytes read. */
 function shareWritten(progress: RunProgress): number | null {
   const { bytesRead, bytesTotal, rowsRead, rowsWritten } = progress;
   if (bytesTotal === null || bytesTotal === 0) return null;

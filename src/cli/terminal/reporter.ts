@@ -56,18 +56,18 @@ export class Reporter {
     onWarning: (message: string): void => this.warning(message),
   };
 
-  /** Prints what a person may want to know, unless the command is quiet. */
+  /** Prints a message that is neither warning nor error, unless the command is quiet. */
   notice(message: string): void {
     if (!this.isQuiet) this.print(`repute: ${message}`);
   }
 
-  /** Prints the fault of a part, such as a tag, that does not end the command. */
+  /** Prints an error that does not end the command, such as a failed tag. */
   fault(message: string, hint: string | null, fields: LogFields = {}): void {
     if (this.format === "json") this.log("error", message, { ...fields, hint });
     else this.print(`repute: ${oneLine(message)}${hint === null ? "" : `\n  ${hint}`}`);
   }
 
-  /** @param command whose help to point to; null if unknown */
+  /** @param command the command to name in `see: repute … --help`; null if unknown */
   error(error: unknown, command: string | null): void {
     if (this.format === "text") {
       const text = errorText(error, command);
@@ -84,7 +84,7 @@ export class Reporter {
     this.#stream.write(`${this.#erase()}${safe}\n${this.#line}`);
   }
 
-  /** Writes a log line. Members that are already in `fields` win over time and run. */
+  /** Writes a log line. `fields` override its own members. */
   log(level: Level, message: string, fields: LogFields = {}): void {
     const time = new Date(this.#clock.now()).toISOString();
     const line = { time, level, run_id: this.runId, message: redactAddress(message), ...fields };
@@ -127,11 +127,11 @@ function errorText(error: unknown, command: string | null): string {
 
 function explain(error: unknown): readonly string[] {
   if (error instanceof ReputeError) {
-    // The code of a failed request is what JSON shows, which docs/errors.md explains.
+    // The code that JSON shows for a failed request, explained in docs/errors.md.
     const isOfService = error.code in serviceCodes || /^http_\d+$/.test(error.code);
     const isStop = error instanceof InterruptedError || error instanceof EarlyEndError;
     const code = isOfService && !isStop ? ` (${error.code})` : "";
-    // Messages about settings have a line for each.
+    // A message about settings has one line per setting.
     const texts = error instanceof UsageError ? error.message.split("\n") : [error.message + code];
     const lines = texts.map((line) => `repute: ${oneLine(line)}`);
     return error.hint === null ? lines : [...lines, `  ${error.hint}`];

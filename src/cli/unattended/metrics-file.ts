@@ -12,9 +12,9 @@ interface MetricsFileOptions {
   readonly onWarning: (message: string) => void;
 }
 
-/** What a run says of itself. */
+/** What a run reports about itself. */
 interface Facts {
-  /** Name of the command, and the output as given. Tell the files of several jobs apart. */
+  /** Command name, and the output as given: labels that distinguish jobs. */
   readonly command: string;
   readonly output: string;
   readonly record: FoundManifest;
@@ -23,8 +23,8 @@ interface Facts {
 }
 
 /**
- * A file of metrics, replaced by rename: a reader finds the old or the new text. Writes without
- * waiting, so that it also works right before the process exits.
+ * Writes a run's metrics to a file and replaces it by rename: a reader sees the old or the new text.
+ * Writes are synchronous, so they also work right before the process exits.
  */
 export class MetricsFile {
   readonly #path: string;
@@ -69,7 +69,7 @@ export class MetricsFile {
     const [lastSuccess, startedAt] = [this.#lastSuccess, this.#startedAt];
     try {
       const text = metricsText({ ...facts, lastSuccess, startedAt, now });
-      // Root could replace /dev/null by a file.
+      // A rename by root would replace /dev/null with a file.
       if (statSync(path, { throwIfNoEntry: false })?.isCharacterDevice()) {
         writeFileSync(path, text);
         return;
@@ -83,7 +83,7 @@ export class MetricsFile {
   }
 }
 
-/** The time of the last success in an earlier text, in seconds since 1970; null if there is none. */
+/** The last success recorded in the existing file, in seconds since 1970; null for none. */
 function readLastSuccess(path: string): number | null {
   try {
     const text = statSync(path).isFile() ? readFileSync(path, "utf8") : "";
@@ -95,7 +95,7 @@ function readLastSuccess(path: string): number | null {
 }
 
 interface MeteredRun extends Facts {
-  /** When a run of this file last succeeded, in seconds since 1970; null for never. */
+  /** When a run with this file last succeeded, in seconds since 1970; null for never. */
   readonly lastSuccess: number | null;
   readonly startedAt: number;
   readonly now: number;
@@ -105,7 +105,7 @@ type Labels = Readonly<Record<string, string>>;
 
 type MetricSample = readonly [labels: Labels, value: number];
 
-/** Metrics of one name; without samples, it is left out. */
+/** Samples of one metric; left out if empty. */
 type Family = readonly [name: string, help: string, samples: readonly MetricSample[]];
 
 const one = (value: number): readonly MetricSample[] => [[{}, value]];

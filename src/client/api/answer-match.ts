@@ -19,8 +19,8 @@ import { isTimestamp } from "../../core/clock.js";
 /**
  * Says why a result cannot be about the requested item; null if it can.
  *
- * Its `type` has to fit the item's kind; an unknown type passes. A result for an address or a hash has
- * to name that item in any spelling. Other kinds have too many spellings to tell: see `itemDiffers`.
+ * Its `type` has to fit the item's kind; an unknown type passes. A result for an address or a hash
+ * has to name that item, in any spelling. Other kinds have too many spellings: see `driftFor`.
  */
 export function mismatch(item: Item, result: JsonObject): string | null {
   const { kind, value } = item;
@@ -71,7 +71,7 @@ const typesOf: Readonly<Record<ItemKind, readonly ResultType[]>> = {
   email: ["EMAIL"],
 };
 
-/** No item is longer. */
+/** Longest name compared; no item is longer. */
 const longestNamed = 65_536;
 
 const types: ReadonlySet<unknown> = new Set(resultTypes);
@@ -84,7 +84,7 @@ const none: readonly string[] = [];
 /**
  * The values of a query or quick-check result that the interface doesn't know, as `member=value`:
  * unknown enumeration values (`intent=evil`) and malformed times (`firstSeen=not a date-time`). Such
- * values are kept; counting them shows that the service has moved on.
+ * values are kept; counting them shows that the interface has changed.
  */
 function driftOf(result: JsonObject): readonly string[] {
   const contact = asObject(result["abuseContact"]);

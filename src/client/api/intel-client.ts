@@ -14,7 +14,7 @@ import {
 import { ServiceError, SnapshotChangedError } from "./status-fault.js";
 import type { CallOptions, RequestOptions } from "./types.js";
 
-/** What to do about a tag that the service does not know. */
+/** Hint for an unknown tag. */
 const namesHint = "repute tags list prints the names of all tags";
 
 export interface IntelClientOptions extends ClientOptions {
@@ -105,9 +105,8 @@ export class IntelClient {
    * Iterates over the pages of a tag's list. Pins the snapshot of the first page for all others. Ends
    * early at a page without entries.
    *
-   * @param options `after`: what was read before, to continue behind it
    * @throws ServiceError `page_repeated` if two consecutive pages are the same;
-   *   SnapshotChangedError if the service changes the dataset nevertheless;
+   *   SnapshotChangedError if the dataset changes despite the pin;
    *   `RejectedError` if it rejects its own snapshot; UsageError, ServiceError, FatalError
    */
   async *iterateTagIps(
@@ -140,11 +139,7 @@ export class IntelClient {
   }
 }
 
-/**
- * A page's query string.
- *
- * @throws UsageError if it breaks the interface's rules
- */
+/** @throws UsageError if a parameter breaks the interface's rules */
 function pageQuery({ offset, limit, snapshot }: TagIpsPage): string {
   const { data, error } = tagIpsQuery.safeParse({ offset, limit, snapshot });
   if (error) {

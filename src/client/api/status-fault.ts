@@ -40,7 +40,7 @@ export function againAfter(
 }
 
 /**
- * The error for rejected credentials. For statuses other than 401 and 403, the body says
+ * The error for rejected credentials: status 401 or 403, or any status with a body that says
  * `Authentication Failed`.
  */
 export function refusal(status: number, service: ServiceDescription): FatalError {
@@ -63,22 +63,22 @@ const refusalCodes: ReadonlyMap<number, string> = new Map([
   [403, "forbidden"],
 ]);
 
-/** The name of the status, and the body's message. */
+/** The status text, then the message in the body. */
 function reason({ status, body }: Answer): string {
   const name = STATUS_CODES[status];
-  const words = wordsOf(body);
-  return `${name === undefined ? "" : ` ${name}`}${words === null ? "" : `: ${words}`}`;
+  const message = messageIn(body);
+  return `${name === undefined ? "" : ` ${name}`}${message === null ? "" : `: ${message}`}`;
 }
 
 const longestBody = 16 * 1024;
-const longestWords = 300;
+const longestMessage = 300;
 
-function wordsOf(body: Buffer): string | null {
+function messageIn(body: Buffer): string | null {
   if (body[0] !== 0x7b || body.length > longestBody) return null;
   const { value } = readJson(body);
   const object = asObject(value);
-  const words = asObject(object?.["errors"])?.["$"] ?? object?.["message"] ?? object?.["error"];
-  return typeof words === "string" && words !== "" ? words.slice(0, longestWords) : null;
+  const message = asObject(object?.["errors"])?.["$"] ?? object?.["message"] ?? object?.["error"];
+  return typeof message === "string" && message !== "" ? message.slice(0, longestMessage) : null;
 }
 
 export interface ServiceErrorOptions extends ReputeErrorOptions {
@@ -93,7 +93,7 @@ export interface ServiceErrorOptions extends ReputeErrorOptions {
 export class ServiceError extends ReputeError {
   /** HTTP status of the answer; null without one. */
   readonly httpStatus: number | null;
-  /** What a retry could change; null if nothing. */
+  /** How to retry; null if no retry can succeed. */
   readonly again: Again | null;
 
   constructor(code: string, message: string, options: ServiceErrorOptions = {}) {
@@ -109,7 +109,7 @@ export class TransientServiceError extends ServiceError {}
 /** 429, or 503: the service wants fewer requests; `again.afterMs` says when to retry, if known. */
 export class ThrottledError extends ServiceError {}
 
-/** 400: the service rejects the request; the message is its own. */
+/** 400: the service rejects the request and says why in the message. */
 export class RejectedError extends ServiceError {}
 
 /** 404: nothing exists at this address. */
@@ -118,7 +118,7 @@ export class NotFoundError extends ServiceError {}
 /** A tag's list changed between two pages despite its pinned snapshot; read it again. */
 export class SnapshotChangedError extends ServiceError {}
 
-/** Picks the class by how to retry. */
+/** Picks the subclass by retry policy, then by status. */
 export function serviceError(
   code: string,
   message: string,

@@ -18,7 +18,7 @@ const listLength = 10;
 
 const tagsListed = 8;
 
-/** A verdict; or, for a row without one, `part` if a part of an answer is there, else `unchecked`. */
+/** A row's verdict; without one, `part` if any answer is there, else `unchecked`. */
 export const outcomes = [...verdicts, "part", "unchecked"] as const;
 
 export type OutcomeCounts = Record<(typeof outcomes)[number], number>;
@@ -40,7 +40,7 @@ export interface Report extends ReturnType<ReportTally["counted"]> {
 export interface Offender extends Rank {
   readonly rows: number;
   readonly tags: readonly string[];
-  /** AS number, name and country as far as they are known. */
+  /** AS number, name and country, where known. */
   readonly network: string;
   readonly abuseEmail: string;
   readonly abuseStatus: string;
@@ -48,7 +48,7 @@ export interface Offender extends Rank {
   readonly own: OwnCells;
 }
 
-/** Decides on an item's place; equal in all of its rows. */
+/** What orders the items; the same in all rows of an item. */
 interface Rank {
   readonly kind: string;
   readonly item: string;
@@ -58,12 +58,12 @@ interface Rank {
 }
 
 interface OutputRows {
-  /** The input's own columns; none for NDJSON, whose records bring their members. */
+  /** The input's own columns; none for NDJSON, since its records name their members. */
   readonly columns: readonly string[];
   readonly records: AsyncIterable<readonly OutputRecord[]>;
 }
 
-/** Reads the rows once and counts what a report shows, in memory that does not grow with them. */
+/** Reads the rows once and counts what a report shows, in bounded memory. */
 export async function tallyReport(
   output: string,
   { columns, records }: OutputRows,
@@ -160,7 +160,7 @@ class ReportTally {
   }
 }
 
-/** The month of an RFC 3339 time; "" for one that is none, or not plausible for activity. */
+/** The month of an RFC 3339 time; "" if invalid or not in this century. */
 function monthOf(time: string): string {
   return /^20\d\d-(?:0[1-9]|1[0-2])(?=-\d\d)/.exec(time)?.[0] ?? "";
 }
@@ -183,7 +183,7 @@ export interface NameCount {
   readonly count: number;
 }
 
-/** Why rows have no verdict: the name is the code of an error, or what a partial answer lacks. */
+/** Why rows have no verdict. The name is a status and an error code, or what the answer lacks. */
 function reasonOf({ name, count }: NameCount) {
   const [status = "", code = ""] = name.split(" ");
   const [meaning] = codes.get(code) ?? [];
@@ -207,7 +207,7 @@ const codes = new Map<string, readonly string[]>([
 /** Maximum distinct names: 65,536 of up to 120 characters take about 16 MB. */
 export const mostNames = 65_536;
 
-/** Counts by name in bounded memory: once full, it counts the names it knows and the rest as one. */
+/** Counts by name in bounded memory: once full, all new names are counted as one. */
 class NameCounts {
   readonly counts = new Map<string, number>();
   #uncounted = 0;
@@ -231,21 +231,21 @@ class NameCounts {
 
 export interface TopCounts {
   readonly entries: readonly NameCount[];
-  /** Distinct names counted, those not among the entries included. */
+  /** Distinct names, including those not in `entries`. */
   readonly distinct: number;
-  /** Rows with names beyond the most that are kept apart; 0 where every name was counted. */
+  /** Rows with names beyond `mostNames`; 0 if every name was counted. */
   readonly uncounted: number;
 }
 
-/** Columns of the input shown for an item; further ones are counted. */
+/** Maximum input columns shown for an item; the rest are only counted. */
 const mostColumns = 8;
 
-/** Longest part of a cell that is kept: enough to recognise the row by. */
+/** Longest part of a cell to keep: enough to recognise the row. */
 const longestCell = 160;
 
 type OwnCells = readonly (readonly [name: string, cell: string])[];
 
-/** The cells of the input's own columns that are not empty, that of the item left out. */
+/** The non-empty cells of the input's own columns, without the item. */
 function ownCells(
   { cells, json }: Pick<OutputRecord, "cells" | "json">,
   columns: readonly string[],
@@ -266,11 +266,11 @@ function ownCells(
   return more > 0 ? [...kept, ["", `and ${more} more`]] : kept;
 }
 
-const shown = 100;
+const offendersShown = 100;
 
 class WorstItems {
   readonly #entries = new Map<string, Offender>();
-  /** The least of the kept entries when the list was last cut; lesser ones need not be kept. */
+  /** The lowest entry kept by the last cut; nothing below it can be shown. */
   #threshold: Rank | undefined;
 
   add(rank: Rank, describe: () => Omit<Offender, "rows" | keyof Rank>): void {
@@ -279,25 +279,26 @@ class WorstItems {
     if (known !== undefined) this.#entries.set(key, { ...known, rows: known.rows + 1 });
     else if (this.#threshold === undefined || worseFirst(rank, this.#threshold) < 0) {
       this.#entries.set(key, { ...rank, ...describe(), rows: 1 });
-      if (this.#entries.size >= 4 * shown) this.#cut();
+      if (this.#entries.size >= 4 * offendersShown) this.#cut();
     }
   }
 
   worst() {
-    const areMore = this.#threshold !== undefined || this.#entries.size > shown;
+    const areMore = this.#threshold !== undefined || this.#entries.size > offendersShown;
     this.#cut();
     return { worst: [...this.#entries.values()], areMore };
   }
 
   #cut(): void {
-    const sorted = [...this.#entries].sort(([, a], [, b]) => worseFirst(a, b)).slice(0, shown);
+    const sorted = [...this.#entries].sort(([, a], [, b]) => worseFirst(a, b));
+    const kept = sorted.slice(0, offendersShown);
     this.#entries.clear();
-    for (const [key, entry] of sorted) this.#entries.set(key, entry);
-    this.#threshold = sorted[shown - 1]?.[1];
+    for (const [key, entry] of kept) this.#entries.set(key, entry);
+    this.#threshold = kept[offendersShown - 1]?.[1];
   }
 }
 
-/** Gravest verdict first, then most observations, then last seen most recently. */
+/** Worst verdict first, then most observations, then most recently seen. */
 function worseFirst(a: Rank, b: Rank): number {
   return (
     verdicts.indexOf(a.verdict) - verdicts.indexOf(b.verdict) ||
@@ -307,7 +308,7 @@ function worseFirst(a: Rank, b: Rank): number {
   );
 }
 
-/** Items of any length take little memory. */
+/** Long items are hashed, to save memory. */
 function keyOf({ kind, item }: Rank): string {
   const key = `${kind} ${item}`;
   return key.length <= longestKey ? key : createHash("sha256").update(key).digest("base64");
