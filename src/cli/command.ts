@@ -34,22 +34,22 @@ export interface Command {
   readonly description: readonly string[];
   /** Operands with their meaning. Without any, the command rejects operands. */
   readonly operands?: readonly (readonly [placeholder: string, meaning: string])[];
-  /** How many of them it takes. @default any number */
+  /** How many operands it takes. @default any number */
   readonly operandCount?: "one" | "at most one";
-  /** The allowed values of that operand, where they are few. */
+  /** The allowed values of its only operand. @default any value */
   readonly operandChoices?: readonly string[];
-  /** Whether the command has no settings of a config file. */
+  /** Whether the command ignores the config file. */
   readonly isUnconfigured?: true;
-  /** A job that reports its end to machines. It has `--json` and the unattended options. */
+  /** Whether the command is a job, which has `--json` and the unattended options. */
   readonly isJob?: true;
   /** Every option of the command. */
   readonly options: z.ZodObject;
   readonly groups: OptionGroups;
   /** Command lines and what each does, as a lower-case phrase. */
   readonly examples: Readonly<Record<string, string>>;
-  /** Exit codes that not every command has, or that mean more here; null for one that it lacks. */
+  /** Adds to the common exit codes or replaces their meaning; null removes one. */
   readonly exitCodes?: Readonly<Record<string, string | null>>;
-  /** Variables other than those of the options and their secrets. */
+  /** Environment variables besides those of the options and secrets. */
   readonly variables?: readonly (readonly [name: string, meaning: string])[];
   /**
    * Runs the command and resolves to its exit code, if that is not 0.
@@ -92,7 +92,7 @@ export function optionSections({
   return sections.map(([title, shape]) => [title, optionSpecs({ shape })] as const);
 }
 
-/** Builds a command, with the options of config files. The cast is sound: `run` only gets settings that the command's schema accepted. */
+/** Builds a command, with `--config` and `--profile`. The cast is sound: its schema accepts the settings. */
 export function defineCommand<Groups extends OptionGroups>(
   definition: CommandDefinition<Groups>,
 ): Command {
@@ -109,7 +109,7 @@ export function defineCommand<Groups extends OptionGroups>(
   };
 }
 
-/** @throws UsageError if the number of operands is wrong, or one is none of the allowed */
+/** @throws UsageError if the number of operands is wrong, or the operand is not allowed */
 export function checkOperands(
   { name, operands: [expected] = [], operandCount, operandChoices = [] }: Command,
   operands: readonly string[],
@@ -127,7 +127,7 @@ export function checkOperands(
   if (operands.length === 1 || first === "") return;
   throw new UsageError(
     "too_many_arguments",
-    `${name} takes no argument but ${placeholder}; got ${operands.join(" ")}`,
+    `${name} takes only ${placeholder}; got ${operands.join(" ")}`,
     { hint: "quote an argument that contains spaces" },
   );
 }
@@ -150,7 +150,7 @@ export function usageOf({
   return `repute ${name} ${usage ?? `${terms}[flags]`}`;
 }
 
-/** Exit codes of a process that a signal ended. */
+/** Exit codes of a process ended by a signal. */
 const signalled = "129, 130, 131, 143";
 
 const commonExitCodes = {

@@ -68,7 +68,7 @@ describe("tags", () => {
   test.each([
     [["show"], "tags show needs NAME: name of the tag, <group>:<name>"],
     [["ips"], "tags ips needs NAME: name of the tag, <group>:<name>"],
-    [["show", "a:b", "c:d"], "tags show takes no argument but NAME; got a:b c:d"],
+    [["show", "a:b", "c:d"], "tags show takes only NAME; got a:b c:d"],
     [["list", "a:b"], "tags list takes no arguments; got a:b"],
   ])("%j is refused", async (args, message) => {
     const { code, stderr } = await runInProcess(["tags", ...args, "--local"]);

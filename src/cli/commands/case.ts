@@ -20,13 +20,13 @@ import { showRecord } from "../terminal/data-output.js";
 import { readExclusions } from "../../core/exclusions/read-exclusions.js";
 import { runEnrichJob, jobExitCodes, runGroups } from "./runs/enrich-job.js";
 
-const ofCase = {
+const caseOperand = {
   operands: [["ID", "identifier of the case"]],
   operandCount: "one",
 } as const;
 
 export const caseShowCommand = defineCommand({
-  ...ofCase,
+  ...caseOperand,
   name: "case show",
   summary: "show a reputation-share case",
   description: [
@@ -48,7 +48,7 @@ export const caseShowCommand = defineCommand({
 });
 
 export const caseContextCommand = defineCommand({
-  ...ofCase,
+  ...caseOperand,
   name: "case context",
   summary: "show the context of a case, which fills in webhook payloads",
   description: [
@@ -75,7 +75,7 @@ const enrichGroups = { ...runGroups, Service: { ...opsOptions.shape, ...runGroup
 type Settings = SettingsOf<typeof enrichGroups>;
 
 export const caseEnrichCommand = defineCommand({
-  ...ofCase,
+  ...caseOperand,
   name: "case enrich",
   isJob: true,
   usage: "ID [-o OUT] [flags]",
@@ -146,8 +146,8 @@ const members = [
 ] as const satisfies readonly (keyof RepShareCase)[];
 
 /**
- * The addresses of a case as input of the main job: one row each, with the fields of the case. An
- * output with a fixed header gets CSV with the documented fields, any other one all of them.
+ * The addresses of a case as input of the main job: one row each, with the fields of the case. CSV,
+ * TSV and typed outputs get the documented fields, all others every field that the case has.
  */
 function caseRows(
   found: RepShareCase,
@@ -163,7 +163,7 @@ function caseRows(
   return { input, from: isCsv ? "csv" : "ndjson" };
 }
 
-/** Every cell, the address included, comes from the service, and may be a formula for a spreadsheet. */
+/** Guards every cell of a text output: all come from the service and may be spreadsheet formulas. */
 function csvLines(found: RepShareCase, isTyped: boolean): readonly string[] {
   const beside = members.map((member) => [found[member] ?? ""].flat().join("|"));
   const rows = (found.event_ips ?? []).map((ip) => [ip].concat(beside));

@@ -40,7 +40,7 @@ const ofItems = {
     ],
   ],
   exitCodes: {
-    3: "done, but lookups failed, or an argument is no item; --fail-on changes what counts",
+    3: "done, but lookups failed, or an argument is not an item; --fail-on changes what counts",
     ...quotaCode,
   },
 } as const;
@@ -96,7 +96,7 @@ type Call = CommandCall<SettingsOf<typeof quickCheckGroups> & { readonly partial
 /**
  * Looks up the items, prints them in the given order, and resolves to the exit code.
  *
- * @param columns of the table on a terminal, besides those of every endpoint
+ * @param columns further columns of the table on a terminal
  */
 async function runOneOff(
   call: Call,
@@ -113,8 +113,8 @@ async function runOneOff(
   }
   const operands = call.operands.length === 0 ? ["-"] : call.operands;
   const counts = { complete: 0, partial: 0, invalid: 0, unsupported: 0, failed: 0 };
-  let hasNoItem = false;
-  const lookAllUp = async (session: Session): Promise<void> => {
+  let hasNonItem = false;
+  const lookUpAll = async (session: Session): Promise<void> => {
     const { lookup, address } = await session.lookup({
       settings: { partialRetries: 0, ...settings, lookups: [endpoint] },
       store: new MemoryStore(),
@@ -135,13 +135,13 @@ async function runOneOff(
     };
     let others = 0;
     async function* answers(): AsyncGenerator<AnsweredItem, void, undefined> {
-      // In the order of the items: each once it and all before it are answered.
+      // In input order: each answer as soon as it and all before it are there.
       const items = itemsOf(operands, context, signal);
       for await (const answer of inOrder(items, work, openRequests(settings) * 2)) {
         counts[answer.finding.status]++;
         const { item, finding } = answer;
-        // A host that must not be sent is an item all the same.
-        if (item === null && finding.error?.code !== "internal_host") hasNoItem = true;
+        // An internal host is never sent, but it is an item.
+        if (item === null && finding.error?.code !== "internal_host") hasNonItem = true;
         if (hasOtherWord(answer.finding)) others++;
         yield answer;
       }
@@ -151,11 +151,11 @@ async function runOneOff(
     for (const message of [...address.warnings(), ...warnings]) context.reporter.warning(message);
   };
   await withServices(["intel"], call, ({ intel }) =>
-    withSession(intel, call, lookAllUp, { onEarlyEnd: (error) => stop.abort(error) }),
+    withSession(intel, call, lookUpAll, { onEarlyEnd: (error) => stop.abort(error) }),
   );
   const code = exitCodeOfRun(settings.failOn, counts);
   const countsItems = settings.failOn.statuses.length > 0;
-  return code === exitCodes.done && hasNoItem && countsItems ? exitCodes.rowsFailed : code;
+  return code === exitCodes.done && hasNonItem && countsItems ? exitCodes.rowsFailed : code;
 }
 
 /** The items that operands name: `-` stands for the lines of stdin, without blank lines and `#` comments. */
@@ -199,7 +199,7 @@ const firstColumns = [
 /**
  * Prints answers as JSON lines; on a terminal, one answer as a card and several as a table.
  *
- * @param own columns of the table besides item, kind, status, verdict and error
+ * @param own columns of the table after item, kind, status, verdict and error
  */
 export async function printAnswers(
   call: OutputCall,
@@ -218,7 +218,7 @@ export async function printAnswers(
   if (errors !== "") await writeProse(call.context, `\n${errors}`);
 }
 
-/** Each error once, with its message, which is too long for a column. */
+/** Each distinct error with its message, since a message is too long for a column. */
 function errorLines(answers: readonly AnsweredItem[]): string {
   const errors = new Map<string, number>();
   for (const { finding } of answers) {
@@ -233,8 +233,8 @@ function errorLines(answers: readonly AnsweredItem[]): string {
 }
 
 /**
- * The finding as one line of JSON, with the members of nested output. An unsupported argument is its
- * own `item`, so that its line can be recognised.
+ * The finding as one line of JSON, with the members of nested output. For an unsupported argument,
+ * `item` is the argument itself, so that its line can be found.
  */
 function answerLine({ text, item, finding }: AnsweredItem): string {
   return nestedText({ ...nestedFacts(item, finding), item: item?.value ?? text }, finding);
@@ -253,7 +253,7 @@ function answerCell({ text, item, finding }: AnsweredItem, name: string): string
   return Array.isArray(value) ? value.join(", ") : String(value);
 }
 
-/** What the JSON line of an answer says, the verdict first. A list of records has a line for each. */
+/** The members of an answer's JSON line, verdict first. A list of records becomes a line per record. */
 function answerCard({ text, item, finding }: AnsweredItem): object {
   const facts = nestedFacts(item, finding);
   const {

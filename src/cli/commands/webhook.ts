@@ -28,7 +28,7 @@ const webhookOptions = {
   }),
 };
 
-const ofWebhooks = {
+const webhookOperand = {
   operands: [["FILE", "YAML or JSON file with name, endpoint, method, path and payload"]],
   operandCount: "one",
 } as const;
@@ -76,7 +76,7 @@ async function readContext(file: string, signal: AbortSignal): Promise<CaseConte
 const checkGroups = { Webhook: webhookOptions, ...caseCallGroups };
 
 export const webhookCheckCommand = defineCommand({
-  ...ofWebhooks,
+  ...webhookOperand,
   name: "webhook check",
   usage: "FILE [--case ID | --context FILE] [flags]",
   summary: "validate a webhook without calling its endpoint",
@@ -139,7 +139,7 @@ const sendGroups = {
 type Settings = SettingsOf<typeof sendGroups>;
 
 export const webhookSendCommand = defineCommand({
-  ...ofWebhooks,
+  ...webhookOperand,
   name: "webhook send",
   usage: "FILE --case ID [--dry-run] [flags]",
   summary: "render a webhook for a case and call its endpoint",

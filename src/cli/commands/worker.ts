@@ -18,7 +18,7 @@ const groups = {
   Pace: {
     rate: option(
       oneRate()
-        .refine((rate) => !isQuota(rate), "is a quota, which belongs to the runs")
+        .refine((rate) => !isQuota(rate), "is a quota; set quotas on the runs")
         .optional(),
       {
         common: true,
@@ -39,7 +39,7 @@ export const workerCommand = defineCommand({
   summary: "make the requests of runs with --workers",
   description: [
     "Answers the lookups of any run with --workers until it is stopped. All workers of a service share one rate and one pause when the service asks for it. The key is read here and never leaves this process.",
-    "SIGTERM finishes the open requests, within --timeout, and exits with 0. The lookups of a worker that is killed go to another one within 30 s. Prints a line a minute.",
+    "SIGTERM finishes the open requests, within --timeout, and exits with 0. If a worker is killed, another one takes over its lookups within 30 s. Prints a line a minute.",
   ],
   operands: [["redis://HOST[:PORT]/DB", "the Redis of the queue; rediss:// for TLS"]],
   operandCount: "one",
@@ -68,7 +68,7 @@ async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<voi
   const { reporter, clock, signal, env: environment } = context;
   const { rate = defaultRate, timeout: timeoutMs } = settings;
   const concurrency = openRequests(settings);
-  // BullMQ's timers may outlast a server that is away.
+  // Forces the exit: BullMQ's timers would keep the process alive while Redis is down.
   context.beforeExit?.(() => undefined);
   const services = { ...call, settings: { ...settings, local: false } };
   await withServices(["intel"], services, async ({ intel: { url: serviceUrl, credential } }) => {

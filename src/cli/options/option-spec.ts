@@ -3,7 +3,7 @@ import { option, wholeNumber } from "../../core/options.js";
 import { isObjectAddress } from "../../io/s3/address.js";
 import { logFormats } from "../terminal/reporter.js";
 
-/** One option of a command, as flags, environment, config file and help need it. */
+/** One option of a command: its flag, environment variable, config key and help. */
 export type OptionSpec = ReturnType<typeof optionSpec>;
 
 export function optionSpecs(schema: Pick<z.ZodObject, "shape">): readonly OptionSpec[] {
@@ -26,7 +26,7 @@ export function writtenFlag(spec: OptionSpec): string {
   return `--${spec.flag} ${spec.placeholder}`;
 }
 
-/** Longest list of values that stands for a placeholder, in characters. */
+/** Longest list of choices shown as a placeholder, in characters. */
 const longestList = 24;
 
 function optionSpec(key: string, member: z.core.SomeType) {
@@ -97,17 +97,17 @@ export const cliOptions = z.strictObject({
   }),
   report: option(z.string().min(1).optional(), {
     description:
-      "When the rows are done, write a page about them to this HTML file; see repute report. {date} and {run_id} as in -o",
+      "When the rows are done, write a page about them to this HTML file; see repute report. {date} and {run_id} are expanded as in -o",
     value: "FILE",
   }),
   against: option(z.string().min(1).optional(), {
     description:
-      "Show in the report what changed since this earlier output, or since the previous one, if the name of OUT has {date} or {run_id}, or what they stand for",
+      "Show in the report what changed since this earlier output, or since the previous one, if the name of OUT has {date} or {run_id}, or a date or run ID in its place",
     value: "FILE|previous",
   }),
   json: option(z.boolean().default(false), {
     description:
-      "Print JSON: a summary as one object (to stdout if OUT is a file, else to stderr), records one a line",
+      "Print JSON: a summary as one object (to stdout if OUT is a file, else to stderr), records one per line",
   }),
   quiet: option(z.boolean().default(false), {
     common: true,

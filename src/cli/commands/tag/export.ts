@@ -117,8 +117,8 @@ interface TagExport extends Pick<
 }
 
 /**
- * Exports tag lists with the rate limits and retries of the main job, and reports progress. A failed
- * tag is an error on stderr, `--quiet` or not.
+ * Exports tag lists with the rate limits and retries of the main job, and reports progress. Prints
+ * failed tags to stderr even with `--quiet`.
  */
 async function exportTagLists(
   session: Session,
@@ -141,7 +141,7 @@ async function exportTagLists(
   const exported = exportTags({
     ...options,
     client,
-    names: await ofIntents(intents, await names(client), client, signal),
+    names: await withIntents(intents, await names(client), client, signal),
     withheld: await session.withheld(),
     clock,
     signal,
@@ -155,8 +155,8 @@ async function exportTagLists(
   });
 }
 
-/** The names of tags whose intent is one of those given, in their order. Unknown tags stay. */
-async function ofIntents(
+/** Drops tags with other intents than the given ones. Keeps the order, and unknown tags. */
+async function withIntents(
   intents: readonly string[] | undefined,
   names: readonly string[],
   client: IntelClient,
@@ -165,8 +165,8 @@ async function ofIntents(
   if (intents === undefined) return names;
   const tags = await client.tags({ signal });
   const others = tags.filter(({ intent }) => !intents.includes(intent ?? "unknown"));
-  const left = new Set(others.map(({ name }) => name));
-  return names.filter((name) => !left.has(name));
+  const dropped = new Set(others.map(({ name }) => name));
+  return names.filter((name) => !dropped.has(name));
 }
 
 function printExported(report: ExportReport, { reporter }: CliContext): void {
