@@ -3,13 +3,13 @@ import { snapshotLength, type Tag } from "../client/api/calls.js";
 import type { Clock } from "../core/clock.js";
 import { type DatasetTag, hasMember } from "./dataset.js";
 
-/** One version of a tag's list, identified by its token. */
+/** One version of a tag's list, identified by its snapshot token. */
 interface TagListVersion extends Pick<DatasetTag, "list" | "lastUpdate"> {
   /** Exactly 24 characters, as in the interface. */
   readonly snapshot: string;
 }
 
-/** Versions of a tag's list that stay readable, the current one included. */
+/** How many versions of each list stay readable, including the current one. */
 const keptVersions = 16;
 
 /**
@@ -27,7 +27,7 @@ export class TagLists {
     this.#clock = clock;
   }
 
-  /** The tags that an address bears now. */
+  /** The tags that an address has now. */
   tagsOf(address: string): readonly Tag[] {
     return [...this.#tags.values()].flatMap(({ tag, isBorneBy }) =>
       isBorneBy(address) ? [tag] : [],
@@ -41,7 +41,7 @@ export class TagLists {
     return this.#versions.get(tag)?.[0] ?? this.#publish(tag, source);
   }
 
-  /** The version with this token; null if it is another tag's, expired or unknown. */
+  /** The version with this token; null if it is another tag's, too old or unknown. */
   pinned(tag: string, snapshot: string): TagListVersion | null {
     this.current(tag);
     return this.#versions.get(tag)?.find((version) => version.snapshot === snapshot) ?? null;

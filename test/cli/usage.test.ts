@@ -71,7 +71,7 @@ describe("a usage error exits with 2 and names", () => {
     ],
     [
       ["retry", "-", "--local"],
-      "repute: retry reads an earlier output file, not stdin\n  save the rows to a file, and name that\n  see: repute retry --help\n",
+      "repute: retry reads an earlier output file, not stdin\n  save the output to a file, and name that file\n  see: repute retry --help\n",
     ],
     [["serve", "here"], "repute: serve takes no arguments; got here\n  see: repute serve --help\n"],
   ])("%j", async (args, stderr) => {

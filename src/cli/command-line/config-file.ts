@@ -21,13 +21,13 @@ import type { CliContext } from "../terminal/cli-context.js";
 import { loadCommands } from "../command-list.js";
 
 /**
- * Reads a config file: YAML (so JSON too) with flags' names as keys, without dashes or in camel
- * case. `profiles` holds more such settings by the profile's name. Every key is checked, also in
- * profiles that are not selected.
+ * Reads a config file: YAML (so JSON too) with flag names as keys, without dashes or in camel
+ * case. `profiles` maps names to more such settings. Every key is checked, even in profiles that are
+ * not selected.
  *
  * @param known the options of every command, since one file serves them all
  * @param profile the setting that selects a profile; null for none
- * @returns those of the selected profile, then the general ones
+ * @returns the settings of the selected profile, then the general ones
  * @throws UsageError when the file cannot be read or parsed, has an unknown key or no such profile
  */
 async function settingsFromFile(
@@ -60,7 +60,7 @@ interface ConfigFile {
   readonly known: readonly OptionSpec[];
 }
 
-/** Maximum size of a config file in bytes, so that a device cannot fill the memory. */
+/** Maximum size in bytes, so that a device such as `/dev/zero` cannot fill the memory. */
 const largestConfig = 16 * 1024 * 1024;
 
 async function readText(path: string, signal: AbortSignal | undefined): Promise<string> {
@@ -87,12 +87,12 @@ async function parseConfig(path: string, text: string): Promise<YamlText> {
     "config_not_yaml",
     `${placeIn(path, position)} is not valid YAML: ${message}`,
     {
-      hint: `correct it there; for example:\n${example}`,
+      hint: `fix it there; for example:\n${example}`,
     },
   );
 }
 
-/** The file, with line and column where they are known: `config.yaml:3:1`. */
+/** The file, with line and column if known: `config.yaml:3:1`. */
 function placeIn(path: string, position: ReturnType<YamlText["positionOf"]>): string {
   return position === null ? path : `${path}:${position.line}:${position.column}`;
 }
@@ -104,7 +104,7 @@ function membersOf(file: ConfigFile, value: unknown, keys: readonly string[]): J
   const members = asObject(value);
   if (members !== null) return members;
   const what = keys.length === 0 ? file.path : `${keys.join(".")} in ${located(file, keys)}`;
-  throw new UsageError("config_not_object", `${what} must hold settings by name`, {
+  throw new UsageError("config_not_object", `${what} must map names of settings to values`, {
     hint: `for example:\n${example}`,
   });
 }
@@ -170,7 +170,7 @@ export async function readSettings(
   const readsFile = "config" in command.options.shape;
   const named = config === null || config === undefined ? null : String(config.value);
   const path = readsFile ? (named ?? findConfigFile(env) ?? "") : "";
-  // One environment and one file serve every command.
+  // The environment and the file may hold settings of other commands, too.
   const needsOthers =
     command.name === "doctor" || path !== "" || unknownVariables(env, own).length > 0;
   const known = needsOthers ? optionsOf(await loadCommands()) : own;
@@ -203,7 +203,7 @@ function findConfigFile(env: Environment): string | null {
   return path !== null && existsSync(path) ? path : null;
 }
 
-/** Variables that set no option. */
+/** Variables of secrets, which are not options. */
 const otherVariables = Object.values(secrets).map(({ variable }) => variable);
 
 /** Settings given as environment variables. An empty variable counts as unset. */

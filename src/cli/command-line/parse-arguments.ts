@@ -30,7 +30,7 @@ type ParsedArguments =
 export async function readLine(typed: readonly string[]): Promise<TypedLine> {
   const args = typed[0] === "help" && typed.length > 1 ? [...typed.slice(1), "--help"] : typed;
   const command = await loadCommand(commandNamed(args, commandNames));
-  const { flags, words, fault } = parseByYargs(separated(args, command), command);
+  const { flags, words, fault } = parseByYargs(withEqualsSigns(args, command), command);
   return {
     args,
     command,
@@ -40,8 +40,8 @@ export async function readLine(typed: readonly string[]): Promise<TypedLine> {
   };
 }
 
-/** Puts `=` into `-oFILE`, which yargs takes for the flags o, F, I, L and E. */
-function separated(args: readonly string[], command: Command | null): readonly string[] {
+/** Writes `-oFILE` as `-o=FILE`: yargs would read the flags o, F, I, L and E. */
+function withEqualsSigns(args: readonly string[], command: Command | null): readonly string[] {
   const specs = optionSpecs(command?.options ?? { shape: {} });
   const letters = specs.map(({ isSwitch, alias }) => (isSwitch ? "" : (alias ?? ""))).join("");
   const joined = new RegExp(`^-([${letters}])(?=[^=])`);
@@ -52,7 +52,7 @@ function separated(args: readonly string[], command: Command | null): readonly s
 const versionWords = new Set(["--version", "-V", "-v", "version"]);
 
 /**
- * Tells what a command line asks for.
+ * Decides what to do: print help or the version, or run a command.
  *
  * @throws UsageError for an unknown command or flag, and for a flag given twice or without its value
  */
@@ -88,7 +88,7 @@ function checkFlags(line: TypedLine, command: Command): GivenSettings {
   return given;
 }
 
-/** What yargs says of a line, in words for people. */
+/** Rewords an error of yargs, and adds a hint. */
 function explained(fault: string, args: readonly string[], command: Command): UsageError {
   const [, named = ""] = /: ([^,]+)/.exec(fault) ?? [];
   if (fault.startsWith("Unknown")) return unknownFlag(named, args, command);
@@ -101,7 +101,7 @@ function explained(fault: string, args: readonly string[], command: Command): Us
   });
 }
 
-/** yargs reads any value but true as false. */
+/** Refuses `--switch=VALUE`: yargs reads any value but true as false. */
 function checkedSwitch(spec: OptionSpec, value: unknown, args: readonly string[]): unknown {
   const { flag } = spec;
   const typed = args.find((arg) => arg.startsWith(`--${flag}=`))?.slice(flag.length + 3);
@@ -144,7 +144,7 @@ function unknownCommand([first = "", second = ""]: readonly string[]): UsageErro
     ? `no flag ${typed} without a command`
     : `no command "${typed}"`;
   return new UsageError("unknown_command", `there is ${what}`, {
-    hint: near === null ? `there are ${names.join(", ")}` : `did you mean ${near}?`,
+    hint: near === null ? `use one of ${names.join(", ")}` : `did you mean ${near}?`,
   });
 }
 

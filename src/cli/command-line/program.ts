@@ -4,20 +4,23 @@ import { commandNames, groups, commandNamed, loadCommand, loadCommands } from ".
 import { type Command, completionFlag, usageOf } from "../command.js";
 import { type OptionSpec, optionSpecs, writtenFlag } from "../options/option-spec.js";
 
+// Only this file uses yargs: to parse, explain and complete the command line.
+
+/** A command line as yargs parses it. */
 export interface YargsLine {
   /** Values by flag, without dashes. A flag given several times has a list. */
   readonly flags: Readonly<Record<string, unknown>>;
-  /** The words that are neither flags nor their values. */
+  /** Words other than flags and their values. */
   readonly words: readonly string[];
-  /** What yargs objects to first, in its words; null for nothing. */
+  /** The first error, in yargs's words; null for none. */
   readonly fault: string | null;
 }
 
 class LineFault extends Error {}
 
-/** Parses a line of a command; of none, only the flags that every command has are known. */
+/** Parses a command line. Without a command, yargs knows only the flags that all commands share. */
 export function parseByYargs(args: readonly string[], command: Command | null): YargsLine {
-  const parser = declared(bare(), command, ({ flag }) => flag);
+  const parser = withFlags(plain(), command, ({ flag }) => flag);
   parser.strictOptions().fail((message) => {
     // The schemas say more about wrong values.
     if (!message.startsWith("Invalid values")) throw new LineFault(message);
@@ -36,11 +39,7 @@ export function parseByYargs(args: readonly string[], command: Command | null): 
 
 type ParsedArgv = Awaited<Argv["argv"]>;
 
-/**
- * What may stand in place of the last word: one candidate a line, in zsh and fish with its description.
- *
- * @param commands those that the words may mean
- */
+/** Completions of the last word, if the line is one of these commands. zsh and fish get descriptions. */
 function candidates(words: readonly string[], commands: readonly Command[]): readonly string[] {
   let found = "";
   const parser = program(commands, (spec) => writtenFlag(spec).split(" ")[0]!.slice(2));
@@ -57,7 +56,7 @@ export async function helpPage(
   width: number,
 ): Promise<string> {
   const intro = [`Usage: ${usageOf(command)}`, ...description].join("\n\n");
-  const page = bare().usage(intro).wrap(null) as Argv & UsageConfiguration;
+  const page = plain().usage(intro).wrap(null) as Argv & UsageConfiguration;
   page.usageConfiguration({ "hide-types": true });
   page.updateStrings({ "Positionals:": "Arguments:" });
   for (const [term, describe] of command.operands ?? [])
@@ -72,7 +71,7 @@ export async function helpPage(
   return lines.map((line) => wrapped(line, width)).join("\n");
 }
 
-/** Wraps a line, the text beside a term from its column on. In yargs that takes a quarter of a second. */
+/** Wraps a line, and indents the text beside a term. yargs's own wrapping takes a quarter of a second. */
 function wrapped(line: string, width: number): string {
   const [head = ""] = /^ {2,}\S.*? {2,}/.exec(line) ?? [];
   if (head === "") return wrapLines(line, width, 0);
@@ -85,7 +84,7 @@ interface UsageConfiguration {
   usageConfiguration(configuration: { readonly "hide-types": boolean }): unknown;
 }
 
-/** The meaning of a flag with the allowed values and the default. */
+/** A flag's description with its allowed values and default. */
 function meaningOf(spec: OptionSpec): string {
   const listed = spec.choices.length > 0 && spec.placeholder !== spec.choices.join("|");
   const notes = [
@@ -95,14 +94,14 @@ function meaningOf(spec: OptionSpec): string {
   return spec.description + (notes.length > 0 ? ` [${notes.join("; ")}]` : "");
 }
 
-/** The commands as yargs knows them. @param keyOf the name of a flag */
+/** Declares commands and groups to yargs, their flags under the names that `keyOf` returns. */
 function program(commands: readonly Command[], keyOf: (spec: OptionSpec) => string): Argv {
   const known = new Map(commands.map((command) => [command.name, command]));
   const command = (parser: Argv, name: string, word: string): unknown =>
     parser.command(word, known.get(name)?.summary ?? "", (own) =>
-      declared(own, known.get(name) ?? null, keyOf),
+      withFlags(own, known.get(name) ?? null, keyOf),
     );
-  const top = bare();
+  const top = plain();
   for (const name of commandNames) if (!name.includes(" ")) command(top, name, name);
   for (const group of groups) {
     const members = commandNames.filter((name) => name.startsWith(`${group.name} `));
@@ -113,7 +112,7 @@ function program(commands: readonly Command[], keyOf: (spec: OptionSpec) => stri
   return top;
 }
 
-function declared(
+function withFlags(
   parser: Argv,
   command: Command | null,
   keyOf: (spec: OptionSpec) => string,
@@ -137,8 +136,8 @@ function flagOf({ isSwitch, alias, choices, description }: OptionSpec): Options 
   };
 }
 
-/** An instance that reads names and values as typed and does not exit, explain itself or translate. */
-function bare(): Argv {
+/** yargs without its defaults: keeps names and values as typed, never exits, translates or prints help. */
+function plain(): Argv {
   return yargs([])
     .scriptName("repute")
     .locale("en")
@@ -156,14 +155,14 @@ function bare(): Argv {
 
 /**
  * Lists completions for the end of a command line, one candidate a line: commands, flags, values of
- * a flag. Nothing where a file is expected. zsh and fish show descriptions beside them.
+ * a flag; none where a file is expected. For zsh and fish, each has its description.
  *
  * @param words from the program's name to the word under the cursor, which may be empty
  */
 export async function complete(words: readonly string[]): Promise<string> {
   const command = await loadCommand(commandNamed(words.slice(1, -1)));
   const found = candidates(words, command === null ? await loadCommands() : [command]);
-  // yargs offers flags where a file is expected, and a short form as a flag of its own.
+  // yargs also offers flags where a file is expected, and short forms.
   const offered = words.at(-1)?.startsWith("-")
     ? found.filter((line) => /^--\w\w/.test(line))
     : [...found.filter((line) => !line.startsWith("-")), ...(command?.operandChoices ?? [])];

@@ -52,8 +52,8 @@ export const extractCommand = defineCommand({
   usage: "[file...] [-o OUT] [flags]",
   summary: "find the items in any text, one row each",
   description: [
-    "Finds every IP address, domain, URL, SHA1 hash, wallet and e-mail address in reports, mails, logs, and STIX or MISP JSON, defanged or not. Writes one row per distinct item, in order of first appearance: item, kind, the file and line where it stands first, and how often it was found. No request is sent.",
-    "File names, version numbers, code, and the servers and message IDs in mail headers are left out; stderr says how many mentions. A name with an ending of both hosts and files or code (.pl, .rs, .sh, .zip, .app) is a host unless the text says file or code. It is meant where it stands alone in a line, is the whole value of a typed member of JSON, is defanged or has a scheme.",
+    "Finds every IP address, domain, URL, SHA1 hash, wallet and e-mail address in reports, mails, logs, and STIX or MISP JSON, defanged or not. Writes one row per distinct item, in order of first appearance: item, kind, file and line of its first mention, and the number of mentions. No request is sent.",
+    "File names, version numbers, code, and the servers and message IDs in mail headers are left out; stderr counts them. A name that could be a host, a file or code (.pl, .rs, .sh, .zip, .app) is a host if it is defanged or has a scheme, and otherwise unless the text around it says file or code.",
     "Mails are decoded (quoted-printable and base64 parts, character sets), and so is HTML; a part that cannot be read is named on stderr. For PDF, read the text: pdftotext report.pdf - | repute extract.",
     "Text is read in blocks; distinct items are held in memory, about 300 bytes each.",
   ],
@@ -87,7 +87,7 @@ async function extract({ settings, operands, context }: ExtractCall): Promise<vo
   const format = formatOf(settings.to, output);
   if (settings.to === undefined) await checkOutputName(output);
   await checkOutput(output, inputPaths({ inputs }));
-  // A pipe may stay silent for as long as it likes.
+  // Reading from a silent pipe would not notice an abort.
   const found = await raceAbort(extractItems(inputs, { signal, onNotice }), signal);
   const items = [...found.items];
   await writeLines(output, linesOf(items, format), context);
@@ -97,7 +97,7 @@ async function extract({ settings, operands, context }: ExtractCall): Promise<vo
 
 type OutputFormat = (typeof outputFormats)[number];
 
-/** @throws UsageError `unknown_output` if the name stands for another format */
+/** @throws UsageError `unknown_output` for other formats, and for gzip */
 function formatOf(to: OutputFormat | undefined, { given, format, gzip }: Output): OutputFormat {
   const known = outputFormats.find((name) => name === (to ?? format ?? "csv"));
   if (known !== undefined && !gzip) return known;

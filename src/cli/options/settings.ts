@@ -55,13 +55,13 @@ function wrongSettings(
   schema: z.ZodObject,
 ): UsageError {
   const secrets = new Set(optionSpecs(schema).flatMap(({ key, secret }) => (secret ? [key] : [])));
-  const told = new Set<string>();
+  const seen = new Set<string>();
   const lines: string[] = [];
   for (const issue of issues) {
     const key = String(issue.path[0]);
     const setting = given.get(key);
-    if (told.has(key) || !setting) continue;
-    told.add(key);
+    if (seen.has(key) || !setting) continue;
+    seen.add(key);
     const got = secrets.has(key)
       ? ""
       : `; got ${shown(setting.value)}${nearestAllowed(issue, setting.value)}`;
@@ -78,10 +78,10 @@ function hintIn(issue: z.core.$ZodIssue): readonly string[] {
 
 const longestShown = 80;
 
-/** Query or fragment of an address, which may contain a key. */
-const behindPath = /^("https?:\/\/[^?#"]*[?#])[^"]+/i;
+/** The query or fragment of an address may contain a key. */
+const afterPath = /^("https?:\/\/[^?#"]*[?#])[^"]+/i;
 
 function shown(value: unknown): string {
-  const text = redactAddress(JSON.stringify(value) ?? String(value)).replace(behindPath, "$1…");
+  const text = redactAddress(JSON.stringify(value) ?? String(value)).replace(afterPath, "$1…");
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 }

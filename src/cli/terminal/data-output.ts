@@ -23,7 +23,7 @@ export interface OutputCall {
   readonly context: Pick<CliContext, "stdout" | "signal" | "env">;
 }
 
-/** Prints records as JSON lines, each as it comes, or as a table on a terminal. */
+/** Prints records as JSON lines, each as it arrives, or as a table on a terminal. */
 export async function printRecords<T>(
   call: OutputCall,
   records: Iterable<T> | AsyncIterable<T>,
@@ -67,7 +67,7 @@ export async function writeOut(
   });
 }
 
-/** Prints a record as one line of JSON, or one field per line on a terminal. */
+/** Prints a record as one line of JSON; on a terminal, one field per line. */
 export async function showRecord(call: OutputCall, record: object): Promise<void> {
   if (wantsLines(call)) return writeOut(call.context, `${JSON.stringify(record)}\n`);
   const fields = [...fieldsOf(record)];
@@ -78,7 +78,7 @@ export async function showRecord(call: OutputCall, record: object): Promise<void
 
 const mostShown = 1000;
 
-/** The leaf fields of a record, in order: path in PQL syntax and value. A list of plain values is one field. */
+/** Path and value of each leaf field, in order: `references[0].url`. A list of plain values is one field. */
 function* fieldsOf(
   record: object,
   path: readonly (string | number)[] = [],
@@ -105,7 +105,7 @@ function isPlain(value: unknown): value is string | number | boolean | null | un
 type CardField = readonly [label: string, text: string];
 
 const gap = "  ";
-/** Room that the last column of a table needs: a time in RFC 3339. */
+/** Minimum width of a table's last column: fits a time in RFC 3339. */
 const narrowest = 24;
 
 type Screen = Pick<CliContext, "stdout" | "env">;
@@ -153,7 +153,7 @@ export function printTable(
   writePainted(screen.stdout, lines.join(""));
 }
 
-/** Prints fields with their labels, a long one above its value, and an empty line between cards. */
+/** Prints each field beside its label, or below a long one, with an empty line between cards. */
 function printCards(screen: Screen, cards: readonly (readonly CardField[])[]): void {
   const paint = paintFor(screen);
   const room = screen.stdout.columns || 80;
@@ -170,7 +170,7 @@ function printCards(screen: Screen, cards: readonly (readonly CardField[])[]): v
   writePainted(screen.stdout, blocks.join("\n"));
 }
 
-/** Maximum text of a value on a terminal, in UTF-16 code units. `--json` has all of it. */
+/** Maximum length of a value on a terminal, in UTF-16 code units. `--json` prints all of it. */
 const longestValue = 2000;
 
 /** Makes untrusted text safe for the terminal, and cuts it if it is very long. */

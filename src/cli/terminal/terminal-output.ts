@@ -4,12 +4,12 @@ import { printableData } from "../../core/wording/printable.js";
 
 export type TerminalStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** A terminal that data cannot control: control and bidirectional characters print as `<U+001B>`. */
+/** Keeps data from controlling the terminal: control and bidirectional characters print as `<U+001B>`. */
 export class TerminalOutput extends Writable implements TerminalStream {
   readonly isTTY = true;
   readonly #terminal: TerminalStream;
   readonly #decoder = new StringDecoder();
-  /** Chunks to pass on as they are. */
+  /** Chunks that `writeEscaped` got, to pass on as they are. */
   readonly #escaped = new WeakSet<Buffer>();
   /** A carriage return at the end of the last chunk: a line feed may follow. */
   #held = "";
@@ -51,7 +51,7 @@ export function safeOnTerminal(stream: TerminalStream): TerminalStream {
   return stream.isTTY === true ? new TerminalOutput(stream) : stream;
 }
 
-/** Writes text to stdout, escape sequences of the paint included. All else must be escaped. */
+/** Writes text with the colours of `paintFor`. The caller has escaped the rest of it. */
 export function writePainted(stdout: TerminalStream, text: string): void {
   if (stdout instanceof TerminalOutput) stdout.writeEscaped(text);
   else stdout.write(text);
@@ -72,8 +72,8 @@ interface Screen {
 }
 
 /**
- * Paints texts of a table: titles (`value` null) and verdicts; any other text stays plain. FORCE_COLOR
- * and NO_COLOR decide, in that order, as in Node.js; without them, whether stdout is a capable terminal.
+ * Returns what colours the cells of a table: titles (`value` null) and verdicts; others stay plain.
+ * FORCE_COLOR overrides NO_COLOR, as in Node.js; without them, only a capable terminal gets colours.
  */
 export function paintFor({ stdout, env }: Screen): (text: string, value: string | null) => string {
   if (!usesColor(env, stdout)) return (text) => text;

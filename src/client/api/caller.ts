@@ -25,7 +25,7 @@ import type { CallName, CallResult } from "./calls.js";
 
 /** Makes requests elsewhere: on a thread, or on other machines. */
 export interface RequestMaker {
-  /** Creates one client's requests to a base address. */
+  /** Prepares one client's requests to a base address. */
   open(transport: Omit<ThreadStart, "connections">): Requests;
 }
 
@@ -42,7 +42,7 @@ export interface ClientOptions {
   readonly onAttempt?: ((report: AttemptReport) => void) | undefined;
   /** Paces and retries calls other than lookups. @default one attempt, immediately */
   readonly send?: CallPolicy | undefined;
-  /** Who else has the credential, for messages. */
+  /** Holder of the credential if that is not this process, for messages: "the workers". */
   readonly keyHolder?: string | undefined;
 }
 
@@ -53,7 +53,7 @@ interface Call {
   readonly argument?: string;
   /** Encoded, including its `?`; "" for none. */
   readonly query?: string;
-  /** What to do if the service refuses it. */
+  /** What the user can do if the service refuses the call. */
   readonly hint?: string;
 }
 
@@ -150,8 +150,8 @@ export class Caller {
 }
 
 /**
- * The enveloped result of a call to the intelligence interface other than a lookup. Returned as
- * received, including unknown members and member order.
+ * Reads the result of a call from the envelope of the intelligence interface. Returns it as received,
+ * including unknown members and member order.
  *
  * @throws ServiceError for any other answer; FatalError for 401 and 403
  */
@@ -162,7 +162,7 @@ function readResult(schema: z.ZodType, answer: Answer, context: ReadContext): un
 }
 
 /**
- * The body of an answer without an envelope (operations, case context).
+ * Reads an answer without an envelope (operations, case context).
  *
  * @throws ServiceError for any other answer; FatalError for 401, 403, and a body that says
  *   `Authentication Failed` with any status
@@ -208,7 +208,7 @@ export function pathSegment(text: string): string {
   }
 }
 
-/** Needs no escaping; true for IPv4 addresses, hashes and most domains. */
+/** Text that needs no escaping, such as IPv4 addresses, hashes and most domains. */
 const plain = /^\w[\w.-]{0,255}$/;
 
 const onceOnly: CallPolicy = (attempt) => attempt();

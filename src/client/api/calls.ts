@@ -3,6 +3,7 @@ import { explainIssue, wholeNumber } from "../../core/options.js";
 import type { ServiceName } from "./service-description.js";
 import { dateTime, openEnum } from "../../core/endpoints/endpoint.js";
 
+// Calls, which are requests other than lookups: schemas of their results, and a table of paths.
 export const customerSchema = z.looseObject({
   customer_id: z.string(),
   tenant_id: z.string().nullish(),
@@ -91,7 +92,7 @@ export const tagSchema = z.looseObject({
     .nullish(),
 });
 
-/** One entry of `GET /tags`. Not in the specification; known from the vendor's public client. */
+/** `GET /tags` is not in the specification; known from the vendor's public client. */
 const tagSummarySchema = z.looseObject({
   name: z.string(),
   intent: openEnum.nullish(),
@@ -99,7 +100,6 @@ const tagSummarySchema = z.looseObject({
   description: z.string().nullish(),
 });
 
-/** Result of `GET /tags`. Not in the specification; known from the vendor's public client. */
 const tagListSchema = z.array(tagSummarySchema);
 
 export type Tag = z.infer<typeof tagSchema>;
@@ -116,14 +116,14 @@ const tagIpsSchema = z.looseObject({
 
 export type TagIps = z.infer<typeof tagIpsSchema>;
 
-/** The name of the first parameter that is wrong, and why. */
+/** Name of the first wrong parameter, and what is wrong with it. */
 export function wrongParameter({ issues }: z.ZodError): readonly [name: string, why: string] {
   const [issue] = issues;
   return [String(issue!.path[0]), explainIssue(issue!)];
 }
 
 interface CallSpec {
-  /** Answers of `intel` come in the envelope, all others without it. */
+  /** `intel` wraps its results in an envelope; the other services don't. */
   readonly service: ServiceName;
   /** Path below the base address; `{…}` stands for the argument. */
   readonly path: string;

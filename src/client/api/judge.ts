@@ -23,7 +23,7 @@ import { TransportError } from "./http/transport-error.js";
 import type { Answer } from "./types.js";
 
 export interface JudgeContext extends ReadContext {
-  /** Whether findings include the text of their results. @default false */
+  /** Whether findings include each result's text as received. @default false */
   readonly asReceived?: boolean | undefined;
 }
 
@@ -34,7 +34,7 @@ interface LookupRequest {
 }
 
 /**
- * Turns one answer to a lookup into an attempt.
+ * Decides what an answer to a lookup means: its finding, and whether to ask again.
  *
  * @throws FatalError for 401 and 403: the run cannot continue
  */
@@ -47,9 +47,9 @@ export function judge(request: LookupRequest, answer: Answer, context: JudgeCont
 }
 
 /**
- * The attempt that ended with an error.
+ * Turns the error of an attempt into its finding.
  *
- * @throws anything that is no ServiceError
+ * @throws the error itself unless it is a ServiceError
  */
 export function failedAttempt(
   error: unknown,
@@ -76,7 +76,7 @@ export function failedAttempt(
 const once: Again = { policy: "once", afterMs: null };
 const partial: Again = { policy: "partial", afterMs: null };
 
-/** @throws ServiceError unless the answer has a valid result that can be about the item */
+/** @throws ServiceError if the result is invalid, or about another item */
 function answered(
   { endpoint, item }: LookupRequest,
   answer: Answer,
@@ -124,8 +124,8 @@ function answered(
 /**
  * Describes how a lookup's result violates the interface; null if it doesn't.
  *
- * Deployed services call the mail blocklist member `abusixMailBlocklist`; under that name it has to
- * follow the same rules.
+ * Deployed services call the mail blocklist member `abusixMailBlocklist`; the same
+ * rules apply to it.
  *
  * @param status 200 for a full result, 503 for a partial one
  * @param bytes size of the text that the result was parsed from

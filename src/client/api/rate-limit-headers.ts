@@ -24,7 +24,7 @@ export function tellsLimit(headers: ResponseHeaders): boolean {
   );
 }
 
-/** Waits for the last of several used-up limits (`"minute";r=9;t=4, "day";r=0;t=900`). */
+/** Longest wait among the used-up limits of a list (`"minute";r=9;t=4, "day";r=0;t=900`). */
 function longestOf(limits: string, headers: ResponseHeaders, clock: Clock): number | null {
   let longest: number | null = null;
   for (const limit of limits.split(/,(?=\s*")/)) {
@@ -64,7 +64,7 @@ export function rateLimitPolicy(headers: ResponseHeaders): Rate | null {
   return strictest;
 }
 
-/** A year in milliseconds: longer waits are cut to it, so that their end can be named. */
+/** A year in milliseconds; caps longer waits, so that their end is a valid date. */
 const longestNamedMs = 365 * 24 * 3_600_000;
 
 /**
@@ -90,7 +90,7 @@ function secondsOf(text: string | undefined): number | null {
   return text !== undefined && number.test(text) ? bounded(Number(text) * 1000) : null;
 }
 
-/** Bare numbers from here on are points in time, in seconds since 1970 (2001 and later). */
+/** Smaller numbers are seconds to wait; from here on, Unix times (2001 and later). */
 const firstMoment = 1e9;
 
 function waitOf(text: string | undefined, clock: Clock): number | null {

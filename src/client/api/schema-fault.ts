@@ -6,7 +6,7 @@ const checkedAtOnce = 128 * 1024;
 /** Array entries per slice when checking larger bodies. */
 const sliceLength = 50_000;
 
-/** Depth to which the interface's schemas have arrays. */
+/** Depth of the deepest array in the interface's schemas. */
 const arrayLevels = 5;
 
 /**

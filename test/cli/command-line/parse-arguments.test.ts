@@ -63,14 +63,14 @@ test("words after a command of two words are its arguments", async () => {
 
 test.each([
   ["enrihc a.csv", 'there is no command "enrihc"', "did you mean enrich?"],
-  ["ls", 'there is no command "ls"', "there are enrich, plan,"],
+  ["ls", 'there is no command "ls"', "use one of enrich, plan,"],
   ["tags lst", 'there is no command "tags lst"', "did you mean tags list?"],
   ["tags LIST", 'there is no command "tags LIST"', "did you mean tags list?"],
-  ["tags frobnicate", 'there is no command "tags frobnicate"', "there are tags list, tags show,"],
+  ["tags frobnicate", 'there is no command "tags frobnicate"', "use one of tags list, tags show,"],
   ["tag list", 'there is no command "tag"', "did you mean tags?"],
   ["help webhok", 'there is no command "webhok"', "did you mean webhook?"],
-  ["tags --json list", 'there is no command "tags --json"', "there are tags list,"],
-  ["--quiet enrich", "there is no flag --quiet without a command", "there are enrich,"],
+  ["tags --json list", 'there is no command "tags --json"', "use one of tags list,"],
+  ["--quiet enrich", "there is no flag --quiet without a command", "use one of enrich,"],
   ["enrich --item-colum x", "enrich has no flag --item-colum", "did you mean --item-column?"],
   ["enrich --itemColumn x", "enrich has no flag --itemColumn", "did you mean --item-column?"],
   ["enrich --no-headr", "enrich has no flag --no-headr", "did you mean --no-header?"],

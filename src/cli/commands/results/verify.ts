@@ -19,7 +19,7 @@ export const verifyCommand = defineCommand({
   name: "verify",
   summary: "check an output against its manifest",
   description: [
-    "Reads the whole output and compares it with OUT.manifest.json: bytes, SHA-256, rows, and rows by status and verdict; in a database table, the rows of the manifest's run. Formats that cannot be read back (es-bulk, stix) are known by size and checksum. No request is sent and nothing is changed.",
+    "Reads the whole output and compares it with OUT.manifest.json: bytes, SHA-256, rows, and rows by status and verdict; in a database table, only the rows of the manifest's run. For formats that cannot be read back (es-bulk, stix), compares only size and checksum. No request is sent and nothing is changed.",
   ],
   operands: [["OUT", "output of an earlier run, with its manifest beside it"]],
   operandCount: "one",

@@ -50,9 +50,9 @@ export const retryCommand = defineCommand({
   usage: "OUT [-o OUT2] [flags]",
   summary: "repeat the failed and partial lookups of an earlier output",
   description: [
-    "Reads an output of repute, looks up the items of its failed and partial rows again, and replaces those rows. All other rows, and rows without a better answer, are copied unchanged. So are the identifier of the run and the numbers of rows.",
+    "Reads an output of repute, looks up the items of its failed and partial rows again, and replaces those rows. All other rows, and rows without a better answer, are copied unchanged. Run ID and row numbers stay the same.",
     "The output is replaced when the retry ends, unless -o names another one.",
-    "In a table, the next night fills them in, with --mode merge; or a query for them is the input of repute enrich.",
+    "For a database table, run repute enrich again with --mode merge, or give it a query for the failed rows as input.",
   ],
   operands: [["OUT", "earlier output: CSV, TSV, NDJSON or Parquet, gzip is detected"]],
   operandCount: "one",
@@ -60,7 +60,7 @@ export const retryCommand = defineCommand({
   examples: {
     "repute retry enriched.csv": "retry in the morning what failed at night",
     "repute retry enriched.csv -o enriched.2.csv --lookups query":
-      "retry only the query, into another file",
+      "retry only the query lookups, and write to another file",
   },
   exitCodes: jobExitCodes,
   run: retry,
@@ -71,11 +71,11 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
   const path = call.operand;
   if (path === "-") {
     throw new UsageError("retry_needs_file", "retry reads an earlier output file, not stdin", {
-      hint: "save the rows to a file, and name that",
+      hint: "save the output to a file, and name that file",
     });
   }
   const retried = parseOutput(path);
-  if (retried.isTable) throw retriedInTable(retried.name);
+  if (retried.isTable) throw tableRefused(retried.name);
   const { output = path, report } = own;
   const named = {
     output: await namedAfterRun(retried, "-o", output, parseOutput(output).parts),
@@ -98,16 +98,16 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
   );
 }
 
-function retriedInTable(name: string): UsageError {
+function tableRefused(name: string): UsageError {
   return new UsageError("retry_needs_file", `retry reads an earlier output file, not ${name}`, {
-    hint: "repeat the run with --mode merge, or enrich a query for the rows: ?query=SELECT … WHERE rep_status = 'failed'",
+    hint: "repeat the run with --mode merge, or enrich a query for the failed rows: ?query=SELECT … WHERE rep_status = 'failed'",
   });
 }
 
 /**
- * Names a file of a retry after the run that it completes.
+ * Expands `{date}` and `{run_id}` in a file name, with the values of the run that the retry completes.
  *
- * @throws UsageError `run_word`, `manifest_missing` if nothing tells when that run began
+ * @throws UsageError `run_word`, `manifest_missing` without a manifest that has these values
  */
 async function namedAfterRun(
   retried: Output,
@@ -122,7 +122,7 @@ async function namedAfterRun(
   if (runId !== undefined && startedAt !== undefined) return namedAfter(name, { runId, startedAt });
   throw new UsageError(
     "manifest_missing",
-    `${retried.name} has no manifest, which tells what {date} and {run_id} are`,
-    { hint: `write the whole name: ${flag} FILE` },
+    `${retried.name} has no manifest with the values of {date} and {run_id}`,
+    { hint: `write the name without them: ${flag} FILE` },
   );
 }

@@ -82,7 +82,7 @@ const ipsGroups = {
   Run: {
     json: intelCallGroups.Run.json,
     plain: option(z.boolean().default(false), {
-      description: "Print one address a line, also in a pipe",
+      description: "Print one address per line, even in a pipe",
     }),
   },
 };
@@ -116,7 +116,7 @@ async function printIps(call: CommandCall<SettingsOf<typeof ipsGroups>>): Promis
   });
 }
 
-/** Yields every page. Once one was yielded, errors say that the output is incomplete. */
+/** Yields every page. After the first, errors say that the printed list is incomplete. */
 async function* wholeList(
   client: IntelClient,
   name: string,
@@ -149,7 +149,7 @@ async function* wholeList(
 const again = "the printed list is incomplete; run the command again";
 
 function linesOf({ tag, entries, snapshot }: TagIps): string {
-  // Build the text of a page at once: one write per line would be far slower.
+  // One write per page: one per line would be far slower.
   const [before, after] = [
     `{"tag":${JSON.stringify(tag)},"ip":`,
     `,"snapshot":${JSON.stringify(snapshot)}}\n`,

@@ -27,7 +27,7 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
   const connect = { timeout: options.connectTimeoutMs ?? 10_000, lookup, ...options.tls };
   const common = {
     connections: options.connections,
-    // The timeout of a request covers both.
+    // The timeout for the whole request covers both.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
@@ -47,7 +47,7 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
     requestTls: connect,
     factory: (origin, own: Pool.Options) => {
       const { connect } = own;
-      // undici's agents give the pools that they create a function.
+      // undici's agents pass `connect` to their pools as a function.
       const open = typeof connect === "function" ? connect : buildConnector({ ...connect });
       return new Pool(origin, { ...own, connect: ignoringContinue(open) });
     },
@@ -55,7 +55,7 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
   return throughProxy(agent, proxy);
 }
 
-/** How long a failure counts for connections that open later, in milliseconds. */
+/** How long a failed resolution counts for later connections, in milliseconds. */
 const failureMs = 500;
 
 type Resolve = (host: string, options: LookupAllOptions) => Promise<LookupAddress[]>;
@@ -88,8 +88,8 @@ export function sharedLookup(resolve: Resolve = lookup): LookupFunction {
 }
 
 /**
- * Lets a client ignore `100 Continue` that it has not asked for (RFC 9110 section 15.2). undici ends the
- * connection instead, but skips other interim answers; so this renames it to `102`.
+ * Makes undici ignore an unsolicited `100 Continue`, as RFC 9110 section 15.2 allows. It would close the
+ * connection, but ignores other interim answers; so this changes the status to `102`.
  */
 function ignoringContinue(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) =>
@@ -119,23 +119,23 @@ const blankLine = "\r\n\r\n";
 /** Offsets in `HTTP/1.1 100`. */
 const [hundreds, tens, ones] = [9, 10, 11];
 
-/** The interim answers before an answer, however they are cut into chunks. */
+/** Follows the interim answers (1xx) before an answer, across chunks. */
 class InterimHeads {
-  /** Characters of a status line so far; null behind it. */
+  /** Characters read of a status line; null after it. */
   #at: number | null = 0;
   #isContinue = false;
-  /** Characters of the blank line that ends a head so far. */
+  /** Characters read of the blank line that ends a head. */
   #blank = 0;
 
   /**
-   * Renames in place.
+   * Changes the chunk in place.
    *
    * @returns false once the answer itself has begun
    */
   rename(chunk: Buffer): boolean {
     for (let index = 0; index < chunk.length; index++) {
       const character = String.fromCharCode(chunk[index]!);
-      if (this.#at === null) this.#behindStatus(character);
+      if (this.#at === null) this.#afterStatus(character);
       else if (!this.#inStatus(character, chunk, index)) return false;
     }
     return true;
@@ -151,7 +151,7 @@ class InterimHeads {
     return true;
   }
 
-  #behindStatus(character: string): void {
+  #afterStatus(character: string): void {
     if (character === blankLine[this.#blank]) this.#blank++;
     else this.#blank = character === "\r" ? 1 : 0;
     if (this.#blank < blankLine.length) return;

@@ -11,10 +11,10 @@ interface Proxy {
 }
 
 /**
- * Picks the proxy for a service from `HTTPS_PROXY`, `HTTP_PROXY` (which also serves https without the
- * former) and `NO_PROXY`; like curl, prefers the lower-case names. Never proxies loopback addresses.
+ * Picks the proxy for a service from `HTTPS_PROXY`, `HTTP_PROXY` (for https too, if that is
+ * the only one) and `NO_PROXY`. Prefers lower-case names, like curl. Never proxies loopback addresses.
  *
- * @throws UsageError `invalid_proxy` if that is not the address of an HTTP proxy
+ * @throws UsageError `invalid_proxy` if the variable doesn't hold the address of an HTTP proxy
  */
 export function proxyFor(base: URL, env: Environment): Proxy | null {
   const named =
@@ -53,7 +53,7 @@ function variable(env: Environment, lower: string): { name: string; value: strin
   return null;
 }
 
-/** `NO_PROXY` lists hosts and domains including all below them, optionally with a port; `*` means all. */
+/** `NO_PROXY` lists hosts, and domains with their subdomains, optionally with a port; `*` means all. */
 function isExempt(base: URL, env: Environment): boolean {
   const host = base.hostname.toLowerCase();
   const port = base.port || (base.protocol === "https:" ? "443" : "80");

@@ -2,10 +2,10 @@ import { isCertificateFault } from "../../../core/files/system-fault.js";
 import { transportCodes } from "../../../core/row-codes.js";
 import { ServiceError, type ServiceErrorOptions } from "../status-fault.js";
 
-/** Why no answer arrived, or none that could be read to its end. */
+/** Why a request got no complete answer. */
 export type TransportFault = keyof typeof transportCodes;
 
-/** A request without a complete answer; `httpStatus` if it broke off after its headers. */
+/** A request got no complete answer. Has `httpStatus` if the headers arrived. */
 export class TransportError extends ServiceError {
   declare readonly code: TransportFault;
 
@@ -36,7 +36,7 @@ export function transportErrorOf(
   const detail = code === null || code === "ERR_ASSERTION" ? "" : ` (${code})`;
   const options = { cause: error, httpStatus };
   if (proxy !== null && connecting.has(fault)) {
-    // All connections go to the proxy.
+    // repute connects to nothing but the proxy.
     const message = `${describe[fault](`the proxy ${proxy}`)}${detail}`;
     return new TransportError("proxy_failure", message, options);
   }
@@ -49,7 +49,7 @@ export function transportErrorOf(
   return new TransportError(fault, `${what}${detail}`, options);
 }
 
-/** Faults of a certificate that trusting its issuer would not mend. */
+/** Certificate faults that trusting the issuer would not fix. */
 const certificates: ReadonlyMap<string, (origin: string) => string> = new Map([
   ["CERT_HAS_EXPIRED", (origin) => `the certificate of ${origin} has expired`],
   ["CERT_NOT_YET_VALID", (origin) => `the certificate of ${origin} is not valid yet`],
@@ -99,7 +99,7 @@ const faults: ReadonlyMap<string, TransportFault> = new Map<string, TransportFau
   ["HPE_INVALID_EOF_STATE", "truncated_body"],
   ["UND_ERR_HEADERS_OVERFLOW", "invalid_http"],
   ["UND_ERR_PRX_TLS", "proxy_failure"],
-  // undici's codes for a proxy that answers CONNECT with 407, or with anything else but 200.
+  // undici's codes for a proxy that answers CONNECT with 407, or any other status but 200.
   ["UND_ERR_ABORTED", "proxy_failure"],
   ["UND_ERR_INVALID_ARG", "proxy_failure"],
   ["HOSTNAME_MISMATCH", "certificate_rejected"],
@@ -125,7 +125,7 @@ function faultOf(error: unknown, code: string | null, answered: boolean): Transp
   return answered ? "truncated_body" : "connect_failed";
 }
 
-/** ETIMEDOUT also stands for a failed connect; this is a read on an open connection. */
+/** Tells a read that timed out from a connect that did: both have the code ETIMEDOUT. */
 function isReadTimeout(error: unknown): boolean {
   return (
     error instanceof Error &&
