@@ -1,8 +1,8 @@
 import type { Command, CommandGroup } from "./command.js";
 
 /**
- * Every command under its heading, in the order of the help. A run loads only the modules of its own
- * command.
+ * Every command under its heading, in the order of the help. Running a command loads only its own
+ * modules.
  */
 const sections = {
   "Lists of items": {
@@ -73,9 +73,9 @@ export function loadCommands(): Promise<readonly Command[]> {
 }
 
 /**
- * The command or group that a command line begins with; null for none.
+ * The command or group that a command line begins with; null if there is none.
  *
- * @param names by default of all commands and groups
+ * @param names what to look for. @default all commands and groups
  */
 export function commandNamed(
   words: readonly string[],
@@ -103,7 +103,7 @@ export const groups: readonly CommandGroup[] = [
     name: "webhook",
     summary: "check or send a webhook",
     description:
-      "A webhook is a call that the case management product makes when a case changes its state. It is configured in a YAML or JSON file with name, endpoint, method, path and payload. Fields in the payload, such as {{ s.resolver_data.CustomerEmail }}, are filled in from the context of the case.",
+      "A webhook is a call that the case management product makes when a case changes state. It is configured in a YAML or JSON file with name, endpoint, method, path and payload. Fields in the payload, such as {{ s.resolver_data.CustomerEmail }}, are filled in from the context of the case.",
   },
 ];
 

@@ -28,7 +28,7 @@ if (args.length === 1 && ["--version", "-V", "-v", "version"].includes(args[0] ?
   if (isInterrupted(code)) process.exit();
 }
 
-/** Ends a process that cannot even load the program, for want of open files or memory. */
+/** Ends a process that cannot load the program because it is out of open files or memory. */
 function refuse(error: Error): never {
   process.stderr.write(
     `repute: cannot load the program: ${error.message}\n  raise the limits of the process, such as ulimit -n 1024\n`,

@@ -41,8 +41,8 @@ import type { ReadingSettings } from "../jobs/enrich/types.js";
  * await r.close();
  * ```
  *
- * @throws UsageError `invalid_setting` that names each wrong option; `intel_url_missing` without an
- *   address and without `local`
+ * @throws UsageError `invalid_setting`, naming each wrong option; `intel_url_missing` if neither
+ *   `url` nor `local` is given
  */
 export function repute(options: ReputeOptions): Repute {
   return new Repute(options);
@@ -56,7 +56,7 @@ export function repute(options: ReputeOptions): Repute {
 export class Repute implements AsyncDisposable {
   readonly #services: Services;
   readonly #running = new Set<Promise<unknown>>();
-  /** Ends what is under way: a used-up quota ends that, closing ends the client. */
+  /** Aborts what is in progress. Replaced after a used-up quota, so that later calls can work. */
   #stop = new AbortController();
   #lookup: Promise<OpenedLookup> | null = null;
   #closed: Promise<void> | null = null;
@@ -69,7 +69,7 @@ export class Repute implements AsyncDisposable {
   }
 
   /**
-   * Looks one item up, defanged or not. Whatever the service answers is a result with a status; see
+   * Looks up one item, defanged or not. Every answer of the service is a result with a status; see
    * `LookupResult`. Simultaneous lookups of one item share a request; later ones ask again, unless
    * there is a `cache`.
    */
@@ -117,10 +117,10 @@ export class Repute implements AsyncDisposable {
 
   /**
    * Enriches a file, stream or table: one row in, one row out, in input order, as `repute enrich`
-   * does. OUT appears by rename when it is whole, with `OUT.manifest.json` beside it; an interrupted
+   * does. OUT appears by rename once it is complete, with `OUT.manifest.json` beside it; an interrupted
    * run can be continued with `resume: true`.
    *
-   * @param input a file or a folder, a list of them, which are read in order as one input, or a stream
+   * @param input a file or folder, a list of them to read in order as one input, or a stream
    * @param output path, `duckdb:FILE?table=NAME`, `postgres://…?table=NAME`, or a stream (not resumable);
    *   in a file name, `{date}` is the UTC day on which the run starts, `{run_id}` its identifier
    * @returns the manifest: counts of rows, statuses, verdicts and requests. Failed rows don't reject;
@@ -183,17 +183,17 @@ export class Repute implements AsyncDisposable {
     return (await this.#services.ops()).repShareCase(id, this.#call(options));
   }
 
-  /** The context of a case, which webhook payloads read. Needs `caseUrl`. @throws NotFoundError */
+  /** The context of a case, for webhook payloads. Needs `caseUrl`. @throws NotFoundError */
   async caseContext(id: string, options: CallOptions = {}): Promise<CaseContext> {
     return (await this.#services.cases()).context(id, this.#call(options));
   }
 
   /**
-   * Renders a webhook for a case and calls its endpoint. The receiver's answer is data. Sends
+   * Renders a webhook for a case and calls its endpoint. A refusal is a result, not an error. Sends
    * `caseApiKey` if the endpoint is at `caseUrl`.
    *
-   * @param about a case id, whose context is read first, or a context
-   * @throws WebhookError if the payload or the address is wrong; nothing was sent
+   * @param about a context, or the id of a case to read the context of
+   * @throws WebhookError if the payload or the address is invalid; nothing was sent
    */
   async sendWebhook(
     webhook: Webhook,
@@ -216,7 +216,7 @@ export class Repute implements AsyncDisposable {
     });
   }
 
-  /** Ends what is under way: lookups reject, runs stay resumable. Then closes everything. Later calls reject. */
+  /** Stops what is in progress: lookups reject, runs stay resumable. Then closes everything. Later calls reject. */
   close(): Promise<void> {
     return (this.#closed ??= this.#close());
   }
@@ -253,7 +253,7 @@ export class Repute implements AsyncDisposable {
   }
 }
 
-/** Runs the main job with a client's settings, pace and cache. */
+/** Enriches a file with the client's settings, pace and cache. */
 async function enrichFile(
   services: Services,
   input: string | readonly string[] | Readable,
@@ -297,7 +297,6 @@ async function enrichFile(
   });
 }
 
-/** Files and folders, or a stream. */
 async function runInput(
   input: string | readonly string[] | Readable,
   settings: ReadingSettings & FolderSettings,

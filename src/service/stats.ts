@@ -1,10 +1,10 @@
 import { type CallName, calls } from "../client/api/calls.js";
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 
-/** The counted endpoints; `unknown` stands for any other path. */
+/** The endpoints that are counted. `unknown` is any other path. */
 export type EndpointName = LookupEndpoint | CallName | "unknown";
 
-/** Path of an endpoint: `/beta/tags/{name}`. */
+/** An endpoint's path, as in `/beta/tags/{name}`. */
 export function callPath(endpoint: EndpointName): string {
   if (endpoint === "unknown") return "*";
   if (!(endpoint in calls)) return `/beta/${endpoint}/{item}`;
@@ -39,11 +39,11 @@ export interface StatsSnapshot {
   /** Endpoints with at least one request. */
   readonly requests: Readonly<Partial<Record<EndpointName, Readonly<Counts>>>>;
   readonly faults: Readonly<Partial<Record<FaultName, number>>>;
-  /** Requests without an outcome so far. */
+  /** Requests that have no outcome yet. */
   readonly in_flight: number;
 }
 
-/** Counts each request when it arrives, and its outcome when that is decided. */
+/** Counts each request on arrival, and its outcome once known. */
 export class RequestStats {
   readonly #requests: Partial<Record<EndpointName, Counts>> = {};
   readonly #faults: Partial<Record<FaultName, number>> = {};

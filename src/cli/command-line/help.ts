@@ -7,7 +7,7 @@ import { labelled, labelledText, wrapLines, wrapText } from "../../core/wording/
 export interface HelpRequest {
   /** The command or group to explain; null for the program. */
   readonly topic: Command | CommandGroup | null;
-  /** Of a command only its most used flags. */
+  /** Show only a command's most used flags. */
   readonly brief: boolean;
 }
 
@@ -30,7 +30,7 @@ const firstCommands: Entries = [
   ["repute doctor --local", "check this machine and the settings"],
 ];
 
-/** The help of the commands that share their first word; of the whole program for null. */
+/** Help for a command group, or for the whole program if `group` is null. */
 function overview(group: CommandGroup | null, commands: readonly Command[], width: number): string {
   const members = group === null ? commands : membersOf(group.name, commands);
   const column = Math.max(...members.map(({ name }) => name.length)) + 4;
@@ -59,7 +59,7 @@ function overview(group: CommandGroup | null, commands: readonly Command[], widt
 }
 
 async function commandHelp(command: Command, width: number): Promise<string> {
-  const beside = (entries: Entries): string =>
+  const twoColumns = (entries: Entries): string =>
     labelled(
       entries.map(([label, text]) => [label, [text]]),
       width,
@@ -67,19 +67,19 @@ async function commandHelp(command: Command, width: number): Promise<string> {
     );
   return page([
     await helpPage(command, command.description, optionSections(command), width),
-    section("Exit codes", beside(exitCodesOf(command))),
-    section("Environment", beside(variablesOf(command))),
+    section("Exit codes", twoColumns(exitCodesOf(command))),
+    section("Environment", twoColumns(variablesOf(command))),
     wrapText(settingsOrder, width),
     examples(Object.entries(command.examples), width),
   ]);
 }
 
-const mostBriefFlags = 15;
+const maxBriefFlags = 15;
 
-/** The most used flags of a command and two examples. */
+/** A command's most used flags and its examples. */
 async function briefHelp(command: Command, width: number): Promise<string> {
   const specs = optionSections(command).flatMap(([, specs]) => specs);
-  const common = specs.length > mostBriefFlags ? specs.filter((spec) => spec.common) : specs;
+  const common = specs.length > maxBriefFlags ? specs.filter((spec) => spec.common) : specs;
   const more = specs.length > common.length ? `all ${specs.length} flags, ` : "";
   const flags = common.map((spec) =>
     Object.assign({}, spec, { description: firstSentence(spec.description).replace(/\.$/, "") }),
@@ -102,7 +102,7 @@ function section(title: string, body: string): string {
   return `${title}:\n${body}`;
 }
 
-/** Commands to copy: each on one line, however long, which yargs would wrap. */
+/** Commands to copy, each on one line: yargs would wrap long ones. */
 function examples(list: Entries, width: number): string {
   const lines = list.map(([line, meaning]) => labelledText(`  ${line}`, meaning, 6, width));
   return section("Examples", lines.join("\n"));
@@ -112,11 +112,11 @@ const settingsOrder =
   "Flags override variables, variables override the config file (--config FILE, else ~/.config/repute/config.yaml), and the config file overrides the defaults.";
 
 function variablesOf({ options, variables = [] }: Command): Entries {
-  const held = Object.values(secrets)
+  const keys = Object.values(secrets)
     .filter(({ fileKey }) => fileKey in options.shape)
     .map(({ variable, meaning }) => [variable, meaning] as const);
   return [
-    ...held,
+    ...keys,
     ...variables,
     [
       "REPUTE_…",

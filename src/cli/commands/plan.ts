@@ -34,7 +34,7 @@ export const planCommand = defineCommand({
   usage: "[input...] [flags]",
   summary: "predict the requests and duration of a run; sends nothing",
   description: [
-    "Reads the input like enrich and prints the number of rows, kinds, unique items and unsupported items with the reason; the number of requests for each choice of --lookups if nothing fails; and the duration at the given rates. With --cache, lookups with a fresh answer need no request; the plan shows how many there are. With a quota, it shows in how many nights the run is done. No request is sent.",
+    "Reads the input like enrich and prints the number of rows, kinds, unique items and unsupported items with the reason; the number of requests for each choice of --lookups if nothing fails; and the duration at the given rates. With --cache, lookups with a fresh answer need no request; the plan shows how many there are. With a quota, the plan shows how many nights the run takes. No request is sent.",
   ],
   operands: [
     [
@@ -45,7 +45,7 @@ export const planCommand = defineCommand({
   groups,
   examples: {
     "repute plan dump.csv --rate 50/s --rate 10000/d":
-      "count the requests, and the nights that the daily quota makes of them",
+      "count the requests, and the nights they take with the daily quota",
     "repute plan dump.csv --cache ~/.cache/repute":
       "count only what is not cached; REPUTE_INTEL_URL holds the service's address",
   },
@@ -54,7 +54,7 @@ export const planCommand = defineCommand({
 
 async function runPlan(call: CommandCall<PlanSettings>): Promise<void> {
   const { settings, operands, context } = call;
-  // The same error as from enrich, although nothing is sent.
+  // Reject contradictory flags as enrich does, although nothing is sent.
   if (settings.local && settings.intelUrl !== undefined) {
     chooseAddress("intel", settings, call.given);
   }
@@ -81,10 +81,10 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<void> {
     await cache?.store.close();
   }
   const { stdout } = context;
-  const room = stdout.isTTY === true ? stdout.columns || 80 : undefined;
+  const width = stdout.isTTY === true ? stdout.columns || 80 : undefined;
   const text = settings.json
     ? `${JSON.stringify(planned)}\n`
-    : formatPlan(planned, withheld.bogons, room);
+    : formatPlan(planned, withheld.bogons, width);
   await writeOut(context, text);
 }
 
@@ -125,7 +125,7 @@ async function openPlannedCache({ settings, given, context }: CommandCall<PlanSe
 }
 
 /** Maximum number of reasons to list; `--json` has all. */
-const mostReasons = 8;
+const maxReasons = 8;
 
 const bogonText = {
   ask: "asked like any other address (--bogons ask)",
@@ -135,23 +135,23 @@ const bogonText = {
 type PlanLine = readonly [label: string, text: string];
 
 /**
- * A plan as text, one fact per line, wrapped to `room` columns.
+ * A plan as text, one fact per line, wrapped to `width` columns.
  * @param bogons what the run does with reserved addresses
  */
-function formatPlan(plan: Plan, bogons: "ask" | "local", room = Number.POSITIVE_INFINITY): string {
+function formatPlan(plan: Plan, bogons: "ask" | "local", width = Number.POSITIVE_INFINITY): string {
   const { chosen } = plan;
   const lines: readonly PlanLine[] = [
     ["rows", formatCount(plan.rows)],
-    ["kinds", formatCounts(plan.kinds, mostReasons)],
-    ["unsupported", formatCounts(plan.unsupported, mostReasons)],
-    ["not sent", formatCounts(plan.excluded, mostReasons)],
-    ["elsewhere", formatCounts(plan.elsewhere ?? {}, mostReasons)],
+    ["kinds", formatCounts(plan.kinds, maxReasons)],
+    ["unsupported", formatCounts(plan.unsupported, maxReasons)],
+    ["not sent", formatCounts(plan.excluded, maxReasons)],
+    ["elsewhere", formatCounts(plan.elsewhere ?? {}, maxReasons)],
     ["unreadable", plan.unreadable === 0 ? "" : formatCount(plan.unreadable)],
     [
       "items",
       `${formatCount(plan.distinct_items)} distinct, ${formatCount(plan.duplicate_rows)} duplicate rows`,
     ],
-    ["already cached", formatCounts(plan.cached, mostReasons)],
+    ["already cached", formatCounts(plan.cached, maxReasons)],
     [
       "bogons",
       plan.bogons === 0 ? "" : `${formatCount(plan.bogons)} distinct, ${bogonText[bogons]}`,
@@ -163,7 +163,7 @@ function formatPlan(plan: Plan, bogons: "ask" | "local", room = Number.POSITIVE_
       "time",
       chosen.seconds === null
         ? `${counted(chosen.requests, "request")}, no rate given`
-        : `${formatSeconds(chosen.seconds)} for ${isAtMost(plan) ? "at most " : ""}${counted(chosen.requests, "request")} (--lookups ${chosen.lookups})`,
+        : `${formatSeconds(chosen.seconds)} for ${hasRange(plan) ? "at most " : ""}${counted(chosen.requests, "request")} (--lookups ${chosen.lookups})`,
     ],
     [
       "nights",
@@ -174,7 +174,7 @@ function formatPlan(plan: Plan, bogons: "ask" | "local", room = Number.POSITIVE_
     ),
   ];
   const filled = lines.map(([label, text]) => [label, text === "" ? [] : [text]] as const);
-  return `${labelled(filled, room)}\n`;
+  return `${labelled(filled, width)}\n`;
 }
 
 function requestText(requests: PlannedRequests): string {
@@ -191,8 +191,8 @@ function requestText(requests: PlannedRequests): string {
   return [...counts, ...ranges].join(", ") || "none";
 }
 
-/** Whether the number of requests is only known as a range. */
-function isAtMost({ chosen, requests }: Plan): boolean {
+/** Whether only a range is known for some requests. */
+function hasRange({ chosen, requests }: Plan): boolean {
   const counts = Object.values(requests[chosen.lookups] ?? {});
   return counts.some((n) => typeof n !== "number" && n.least < n.most);
 }

@@ -48,12 +48,12 @@ export const schemaCommand = defineCommand({
   summary: "print the schema of rows (SQL, JSON Schema) or of manifests",
   description: [
     "Prints a schema to stdout. It derives from the definitions that write the rows, so the two always agree.",
-    "A schema of rows has the added columns, after the columns of the input if one is named. Nothing is created: run the statements in your database.",
+    "A schema of rows lists the input's columns, if an input is named, then the added columns. Nothing is created: run the statements in your database.",
   ],
   operands: [
     [
       "input",
-      "files or tables whose columns come first; of a single one, only the beginning is read",
+      "files or tables whose columns come first; if there is only one, only its beginning is read",
     ],
   ],
   groups,

@@ -22,16 +22,16 @@ export const serveCommand = defineCommand({
   name: "serve",
   summary: "run the embedded service, for development, rehearsal and tests",
   description: [
-    "Runs an implementation of the service with a sample dataset until you stop it (Ctrl-C). It injects faults on request, repeatably from a seed. Its addresses are printed to stdout once it listens; GET /_local/stats counts its requests.",
-    "With --synthetic SEED, every item that the dataset does not list gets an invented answer: 20% malicious, 10% suspicious, 5% on the mail blocklist and nothing else, the rest without a verdict; 5% of queries are answered in part, every time. Networks, contacts and tags say that they are invented; the tag botnet:invented-swarm has more than 25,000 addresses, in 198.18.0.0/15. Invented tags list the addresses of reserved IPv4 blocks only; others bear tags without being listed.",
-    "POST /_local/cases/ID/transition changes the state of a case and fires the webhooks that the dataset attaches to the change. They are really called, with the subscriber data of the case.",
+    "Runs an implementation of the service with a sample dataset until you stop it (Ctrl-C). Flags inject faults, reproducibly from a seed. Its addresses are printed to stdout once it listens; GET /_local/stats counts its requests.",
+    "With --synthetic SEED, every item that the dataset does not list gets an invented answer: 20% malicious, 10% suspicious, 5% on the mail blocklist and nothing else, the rest without a verdict; 5% of queries are answered in part, every time. Networks, contacts and tags say that they are invented; the tag botnet:invented-swarm has more than 25,000 addresses, in 198.18.0.0/15. Invented tags list the addresses of reserved IPv4 blocks only; other addresses can have the tags without being listed.",
+    "POST /_local/cases/ID/transition changes the state of a case and fires the webhooks that the dataset attaches to the change. These are real calls, with the subscriber data of the case.",
   ],
   groups,
   examples: {
     "repute serve --port 8080":
       "serve the sample dataset; then, in another terminal: repute query login.example.com --intel-url http://127.0.0.1:8080/beta",
     "repute serve --port 8080 --partial-rate 0.05 --unavailable-rate 0.03 --reset-rate 0.01":
-      "rehearse a bad day, the same every time; --seed 2 gives another one",
+      "rehearse faults, the same every time; --seed 2 gives others",
   },
   exitCodes: endlessCodes,
   variables: [
@@ -71,7 +71,7 @@ async function serve({ settings, context }: CommandCall<SettingsOf<typeof groups
         `serving, Ctrl-C to stop; try: repute query login.example.com --intel-url ${intelUrl}`,
       );
     }
-    // A signal is the normal end of the service, so it is not an interruption.
+    // A signal ends the service normally, so it is no interruption.
     if (!signal.aborted) await once(signal, "abort");
   } finally {
     await service.close();

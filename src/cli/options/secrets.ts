@@ -85,7 +85,7 @@ export function secretOrigin(
   return (env[variable] ?? "") !== "" && file?.level !== "flag" ? "variable" : file;
 }
 
-/** @param place as messages name it */
+/** @param place where the text comes from, as messages name it */
 function checked({ name }: Secret, text: string, place: string): string {
   const value = text.replace(/^\uFEFF/, "").trim();
   const fault = keyFault(value);
@@ -95,15 +95,15 @@ function checked({ name }: Secret, text: string, place: string): string {
   });
 }
 
-/** Maximum length of a key in characters, about the limit of servers for headers. */
+/** Maximum length of a key in characters: about what servers accept in a header. */
 const longestKey = 16 * 1024;
 
 /** Maximum size of a key file in bytes, with room for white space. */
 const longestKeyFile = longestKey + 1024;
 
 /**
- * Reads the file of a secret, and warns if everybody can read it. Process
- * substitution, named pipes and devices work too.
+ * Reads a secret's file, and warns if every user can read or change it. Process substitution, named
+ * pipes and devices work too.
  *
  * @param what the file as messages name it
  * @throws UsageError `secret_unreadable`; the signal's reason if it aborts first
@@ -115,7 +115,7 @@ async function readKeyFile(
 ): Promise<Buffer> {
   try {
     const stats = await stat(path);
-    // A group may be meant, as of a Secret of Kubernetes under `fsGroup`.
+    // Group access may be intended: Kubernetes gives it to a Secret under `fsGroup`.
     if (stats.isFile() && process.platform !== "win32" && (stats.mode & 0o006) !== 0) {
       reporter.warning(
         `every user of this machine can read or change the secret in ${path}: run chmod 600 ${shellWord(path)}`,

@@ -3,15 +3,15 @@ import { type Duration, duration, option } from "../../core/options.js";
 import { UsageError } from "../../core/errors.js";
 
 /**
- * A base address. Paths are appended to it, so it cannot have a query or fragment. Errors and manifests
- * show it, so it cannot have a password.
+ * A service's base address. Paths are appended to it, so it cannot have a query or fragment. Errors
+ * and manifests show it, so it cannot have a password.
  */
 const address = z
   .url({ protocol: /^https?$/, error: "must be an http:// or https:// address" })
   .superRefine((text, context) => {
     const refuse = (message: string, params = {}): void =>
       context.addIssue({ code: "custom", message: `must not have a ${message}`, params });
-    const part = partBehindPath(text);
+    const part = partAfterPath(text);
     if (part !== null) refuse(`${part}; end it with the path`);
     const { username, password } = URL.canParse(text) ? new URL(text) : {};
     if (username || password) {
@@ -67,7 +67,7 @@ export const caseOptions = z.strictObject({
   }),
 });
 
-/** Remedy for `Authentication Failed`, as the specification gives it. */
+/** What to do about `Authentication Failed`, from the specification. */
 export const authenticationSteps =
   "Step 1: generate an API key in the Settings tab of the case management product." +
   ' Step 2: use Bearer authentication: send it in the header "Authorization: Bearer <API_KEY>".';
@@ -103,7 +103,7 @@ export function parseBase(baseUrl: string): URL {
   if (base === null || (base.protocol !== "http:" && base.protocol !== "https:")) {
     throw new UsageError("invalid_address", `${JSON.stringify(baseUrl)} is not an http(s) address`);
   }
-  const part = partBehindPath(baseUrl);
+  const part = partAfterPath(baseUrl);
   if (part !== null) {
     const address = base.origin + base.pathname;
     throw new UsageError("invalid_address", `the address ${address} must not have a ${part}`, {
@@ -113,8 +113,8 @@ export function parseBase(baseUrl: string): URL {
   return base;
 }
 
-/** What follows an address's path, by name, or null. Its value may be secret and is never shown. */
-function partBehindPath(address: string): string | null {
+/** Names what follows an address's path, or null. Omits the value, which may be secret. */
+function partAfterPath(address: string): string | null {
   const mark = /[?#]/.exec(address)?.[0];
   if (mark === undefined) return null;
   return mark === "?" ? "query (?…)" : "fragment (#…)";

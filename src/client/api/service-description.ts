@@ -10,16 +10,16 @@ export interface ServiceDescription {
     /** As in "the access token in REPUTE_ACCESS_TOKEN". */
     readonly name: string;
     readonly variable: string;
-    /** Flag that names a file with it. */
+    /** Flag for the file that contains it. */
     readonly flag: string;
     /** Whether one is configured and therefore sent. */
     readonly configured: boolean;
-    /** How to get one, if the specification says so. */
+    /** What to do if it is refused. */
     readonly advice?: string;
   };
 }
 
-/** `option` is the flag without dashes and `-file`, and the variable without its prefix. */
+/** `option` makes the flag (`--OPTION-file`) and the variable (`REPUTE_OPTION`). */
 const services = {
   intel: { name: "the intelligence interface", credential: "API key", option: "api-key" },
   ops: { name: "the operations interface", credential: "access token", option: "access-token" },
@@ -33,7 +33,7 @@ const services = {
 
 export type ServiceName = keyof typeof services;
 
-/** @param holder who has the credential, if others send it */
+/** @param holder the workers, if they send the credential */
 export function describeService(
   service: ServiceName,
   isConfigured: boolean,
@@ -41,7 +41,7 @@ export function describeService(
 ): ServiceDescription {
   const { name, credential, option, ...more } = services[service];
   const configured = isConfigured || holder !== undefined;
-  const advice = holder === undefined ? more : { advice: `The key is that of ${holder}.` };
+  const advice = holder === undefined ? more : { advice: `Check the key of ${holder}.` };
   const variable = `REPUTE_${option.toUpperCase().replaceAll("-", "_")}`;
   const flag = `--${option}-file`;
   return { name, credential: { name: credential, variable, flag, configured, ...advice } };
@@ -71,13 +71,13 @@ export function credentialHeader(
   ];
 }
 
-/** Headers of every answer of an embedded service. */
+/** Headers that mark made-up answers. The embedded service sends one with every answer. */
 export const madeUpHeaders: Readonly<Record<MadeUp, string>> = {
   sample: "x-sample-data",
   invented: "x-synthetic-data",
 };
 
-/** Whether the service says that its answer is made up, and how. */
+/** How an answer is made up, from its headers; undefined for a real one. */
 export function madeUpIn(headers: Readonly<Record<string, unknown>>): MadeUp | undefined {
   if (headers[madeUpHeaders.invented] !== undefined) return "invented";
   return headers[madeUpHeaders.sample] === undefined ? undefined : "sample";

@@ -33,11 +33,10 @@ export interface ApiKey {
   readonly key: string;
 }
 
-/** How a webhook is prepared. */
 export interface PrepareOptions {
   /** Key of the case management instance. @default none: the call has no Authorization header */
   readonly apiKey?: ApiKey | null | undefined;
-  /** A payload with what one of them names is not sent. @default none */
+  /** A payload that contains an item on one of these lists is not sent. @default none */
   readonly exclusions?: readonly ExclusionList[] | undefined;
 }
 
@@ -77,7 +76,7 @@ export function prepareCall(
   const url = webhookUrl(webhook);
   const [body, contentType] = encode(rendering.value);
   const apiKey = keyFor(url, given);
-  // Every attempt carries it, so that the receiver can tell a repetition from a new call.
+  // The same in every attempt, so that the receiver can tell a retry from a new call.
   const idempotencyKey = randomUUID();
   const headers = {
     accept: "*/*",
@@ -108,7 +107,7 @@ function keyFor(url: URL, apiKey: ApiKey | null): string | null {
   );
 }
 
-/** Values of a payload that contain an excluded item, in themselves or in the name of their member. */
+/** An error for each payload value that contains an excluded item, or whose member name does. */
 function excludedValues(payload: unknown, lists: readonly ExclusionList[]): Problem[] {
   if (lists.length === 0) return [];
   return [...valuesIn(payload, ["payload"])].flatMap(({ path, value }) => {
@@ -117,17 +116,17 @@ function excludedValues(payload: unknown, lists: readonly ExclusionList[]): Prob
     );
     const list = texts.map((text) => listOfText(text, lists)).find((found) => found !== undefined);
     if (list === undefined) return [];
-    const message = `something in it is on the exclusion list ${list.path}; nothing was sent`;
+    const message = `contains an item on the exclusion list ${list.path}; nothing was sent`;
     return [errorAt(pointerOf(path), "excluded", message)];
   });
 }
 
-/** The list that a text, or a word in it, is on. */
+/** The first list that contains the text or a word in it. */
 function listOfText(text: string, lists: readonly ExclusionList[]): ExclusionList | undefined {
   const words = text.split(betweenWords);
   const labelled = words.map((word) => word.slice(word.indexOf(":") + 1));
   for (const word of new Set([text, ...words, ...labelled])) {
-    // A bare name within a text may be any word.
+    // Without a dot, colon, @ or hash, a word in a text is most likely prose.
     if (word !== text && !/[.:@]|[\dA-Fa-f]{32}/.test(word)) continue;
     const item = asItem(word.replace(/[.!?]+$|(?<!:):$/, ""));
     const list = item && lists.find((each) => each.has(item));
@@ -138,7 +137,7 @@ function listOfText(text: string, lists: readonly ExclusionList[]): ExclusionLis
 
 const betweenWords = /[\s"'`<>()[\]{}|=,;]+/u;
 
-/** A word as an item. Hosts of the inner network are none elsewhere, but may be on a list. */
+/** A word as an item. Accepts internal host names too: lists may have them. */
 function asItem(word: string): Item | null {
   const { item } = recogniseItem(word);
   if (item !== null) return item;
@@ -192,7 +191,7 @@ interface Reply {
   readonly location: string | null;
   /** The start of the body. An echoed API key is masked. */
   readonly body: string;
-  /** True if the body was longer or broke off. */
+  /** True if the body was longer or was cut off. */
   readonly truncated: boolean;
 }
 
@@ -201,8 +200,8 @@ const maxPauseMs = 300_000;
 
 /**
  * Renders a webhook for a case and calls its endpoint. Retries network errors and 5xx with
- * full-jitter backoff and obeys `Retry-After`; every other answer is final, including 429. Nothing
- * that the receiver does makes it throw.
+ * full-jitter backoff and obeys `Retry-After`; every other answer is final, including 429. Faults of
+ * the receiver are reported in the result, never thrown.
  *
  * @throws WebhookError before sending, if the payload or the address is invalid
  * @throws UsageError before sending, if a key does not fit in a header
@@ -222,10 +221,10 @@ export async function sendWebhook(
       if (error instanceof TransportError) return error;
       throw error;
     });
-    // A call has side effects, so only what the receiver has not processed is retried.
+    // A call has side effects, so retry only what the receiver has not processed.
     const isFault = outcome instanceof TransportError;
-    const mayPass = !isFault && outcome.status >= 500;
-    const again = isFault ? outcome.again : mayPass ? againAfter(outcome, clock) : null;
+    const isServerError = !isFault && outcome.status >= 500;
+    const again = isFault ? outcome.again : isServerError ? againAfter(outcome, clock) : null;
     if (again === null) return delivery(call, outcome, attempts, null);
     const wait = plan.waitAfter(again);
     if (wait === null || wait > maxPauseMs) {
@@ -248,7 +247,7 @@ async function attemptCall(
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<Reply> {
-  // Read far enough past the cut that a key across it is found and masked.
+  // Read past the cut, so that a key that straddles it is found and masked.
   const keptBytes = keptBodyBytes + maxBytesPerChar * (apiKey?.length ?? 0);
   const authorization = apiKey === null ? null : `Bearer ${apiKey}`;
   const request = { url, method, headers, body, authorization, timeoutMs, keptBytes };
@@ -264,7 +263,7 @@ async function attemptCall(
   };
 }
 
-/** @param gaveUp why a fault that may pass is not retried any more; null otherwise */
+/** @param gaveUp why retrying stopped; null if the outcome is final */
 function delivery(
   call: PreparedCall,
   outcome: Reply | TransportError,
@@ -298,7 +297,7 @@ function times(attempts: number): string {
 function explainRefusal({ status, location, body }: Reply): [code: string, why: string] {
   if (status >= 300 && status < 400) {
     const target = location === null ? "" : ` to ${quoted(location.split(/[?#]/, 1)[0]!, 200)}`;
-    const advice = "Redirects are not followed: write the final address into endpoint and path.";
+    const advice = "Redirects are not followed: set endpoint and path to the final address.";
     return ["redirect", `, a redirect${target}. ${advice}`];
   }
   const advice = adviceFor.get(status) ?? (status >= 500 ? failing : notAccepted);
@@ -330,7 +329,7 @@ function authentication({ url, apiKey }: PreparedCall): string {
 const adviceFor: ReadonlyMap<number, string> = new Map([
   [400, "the receiver did not understand the payload; compare it with what it expects."],
   [404, "nothing exists at this address; check endpoint and path."],
-  [429, "the receiver gets too many requests; send it again later."],
+  [429, "the receiver is getting too many requests; send it again later."],
 ]);
 
 const failing = "the receiver failed; send it again later.";

@@ -153,7 +153,7 @@ test("a refused key ends its worker, and the run, resumable", async () => {
   service.refusing = true;
   const working = await worker(...fast);
   const { code, stderr } = await runRepute(args("out.csv"), { cwd });
-  expect([code, stderr]).toEqual([1, expect.stringContaining("The key is that of the workers.")]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("Check the key of the workers.")]);
   expect(await working.result).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("401 from the intelligence interface") as string,

@@ -271,9 +271,9 @@ describe("folders named after the day or the run", () => {
 test.each([
   [
     ["-o", "nights/out.csv", "--report", "r.html", "--against", "previous"],
-    "does not tell it from earlier outputs",
+    "does not identify a run",
   ],
-  [["-o", "nights/out.csv", "--against", "dump.csv"], "--against compares the page of --report"],
+  [["-o", "nights/out.csv", "--against", "dump.csv"], "--against needs --report"],
   [
     ["-o", "out.csv", "--report", "r.html", "--against", "./out.csv"],
     "is the output itself, which the run replaces",

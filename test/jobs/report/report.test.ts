@@ -80,7 +80,7 @@ test("counts several inputs in the title, and shows their own columns without th
 
 test.each([
   ["page.pdf is not a page", ["-o", "out.csv", "--report", "page.pdf"]],
-  ["--report reads the output, which stdout does not keep", ["--report", "page.html"]],
+  ["--report cannot read an output that goes to stdout", ["--report", "page.html"]],
   [
     "the rows of out.ndjson cannot be read back",
     ["-o", "out.ndjson", "--to", "es-bulk", "--report", "page.html"],

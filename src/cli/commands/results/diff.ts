@@ -17,8 +17,8 @@ import { checkOutput, writeLines } from "./write-lines.js";
 
 const { json, quiet } = cliOptions.shape;
 
-/** Changes shown on a terminal; a file has them all. */
-const mostShown = 40;
+/** Maximum changes on a terminal; a file has all. */
+const maxShown = 40;
 
 const groups = {
   Output: {
@@ -90,6 +90,7 @@ async function diff(call: DiffCall): Promise<number> {
 }
 
 function isAlarming({ changes }: OutputDiff): boolean {
+  // Changes come worst first, so the first one decides.
   for (const { change, later } of changes()) {
     return change === "worse" || (change === "new" && accusationIn(later!.verdict) !== null);
   }
@@ -98,7 +99,7 @@ function isAlarming({ changes }: OutputDiff): boolean {
 
 const titles = ["change", "kind", "item", "difference"];
 
-/** A summary and, unless a file has them, the worst changes. Items are defanged. */
+/** Prints a summary and, unless they go to a file, the worst changes. Items are defanged. */
 async function show(
   { counts, changes }: OutputDiff,
   withChanges: boolean,
@@ -111,13 +112,13 @@ async function show(
   await writeOut(context, "\n");
   const rows: string[][] = [];
   for (const change of changes()) {
-    if (rows.length === mostShown) break;
+    if (rows.length === maxShown) break;
     const item = defang(change.item, change.kind);
     rows.push([change.change, change.kind, item, changePhrase(change)]);
   }
   printTable(context, titles, rows);
-  if (total > mostShown) {
-    const more = formatCount(total - mostShown);
+  if (total > maxShown) {
+    const more = formatCount(total - maxShown);
     await writeProse(context, `\n${more} more changes; write them all with -o changes.csv\n`);
   }
 }

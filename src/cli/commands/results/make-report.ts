@@ -42,23 +42,23 @@ import { writeOut } from "../../terminal/data-output.js";
 import { printableData } from "../../../core/wording/printable.js";
 import { diffOutputs, type OutputDiff, comparedColumns } from "../../../jobs/diff/diff-outputs.js";
 
-/** Stands for the newest earlier output in `--against`. */
+/** Value of `--against` for the newest earlier output. */
 const previousWord = "previous";
 
 function previousUnknown(output: string): UsageError {
-  const message = `--against previous: the name of ${redactAddress(output)} does not tell it from earlier outputs`;
+  const message = `--against previous: the name ${redactAddress(output)} does not identify a run`;
   return new UsageError("previous_unknown", message, {
     hint: "put {date} or {run_id} into the name, such as -o 'nights/{date}.csv', or name the earlier output: --against FILE; for a table, --against 'duckdb:FILE?table=NAME&run=ID' (NAME_runs has the ids)",
   });
 }
 
-/** Writes a report as a page; a reader finds the old page or the new one. */
+/** Writes a report page. It replaces an old one at once, so a reader never finds half a page. */
 async function writeReportPage(path: string, report: Report): Promise<void> {
   const { reportPage } = await import("../../../jobs/report/page/page.js");
   await writeTo(parseOutput(path), [reportPage(report)]);
 }
 
-/** @throws UsageError `unknown_output` unless the name ends like a page's */
+/** @throws UsageError `unknown_output` unless the name ends with .html or .htm */
 function checkReportName(path: string): void {
   if (/\.html?$/i.test(path)) return;
   throw new UsageError("unknown_output", `${path} is not a page`, {
@@ -76,7 +76,7 @@ function checkReportName(path: string): void {
 export async function checkRunReport(settings: RunReportSettings): Promise<void> {
   const { report, output, to, columns, against } = settings;
   if (report === undefined) {
-    throw new UsageError("against_needs_report", "--against compares the page of --report", {
+    throw new UsageError("against_needs_report", "--against needs --report", {
       hint: "add --report FILE, or compare two outputs with repute diff",
     });
   }
@@ -85,7 +85,7 @@ export async function checkRunReport(settings: RunReportSettings): Promise<void>
   if (against !== undefined) checkAgainst(against, output);
   mustChooseColumns("the output", reportedColumns, columns);
   if (output.isStdout) {
-    const message = "--report reads the output, which stdout does not keep";
+    const message = "--report cannot read an output that goes to stdout";
     throw new UsageError("report_needs_file", message, {
       hint: "write the rows to a file with -o OUT",
     });
@@ -122,8 +122,8 @@ function checkAgainst(against: string, output: Output): void {
 /**
  * Writes the report of a run whose rows are published, from its staged rows or its file.
  *
- * @param flags those with which `repute report` reads the output
- * @param onNotice called if the previous output is passed over or missing
+ * @param flags what `repute report` needs to read the output, for the hint of an error
+ * @param onNotice called if the previous output is skipped or missing
  */
 export async function reportRun(
   settings: RunReportSettings,
@@ -147,7 +147,7 @@ export async function reportRun(
     if (!(error instanceof FatalError)) throw error;
     const from = against === undefined ? [] : ["--against", against];
     const words = [rows, ...from, ...flags, "-o", page].map(shellWord).join(" ");
-    const hint = `the rows are in ${rows}; once this is mended, make the page: repute report ${words}`;
+    const hint = `the rows are in ${rows}; once this is fixed, make the page: repute report ${words}`;
     throw new FatalError(error.code, error.message, { cause: error, hint });
   }
 }
@@ -225,7 +225,7 @@ async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<voi
 }
 
 interface Comparing {
-  /** Prefix of the added columns. Default the one that each manifest notes. */
+  /** Prefix of the added columns. @default the one in each manifest */
   readonly prefix?: string | undefined;
   readonly stateDir?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -244,7 +244,7 @@ export async function compareOutputs(
   return diffOutputs(await rowsOf(earlier), await rowsOf(later));
 }
 
-const mostListed = 25;
+const maxListed = 25;
 
 /** What changed since an earlier output, for a report. @throws as `compareOutputs` */
 async function changesSince(
@@ -255,7 +255,7 @@ async function changesSince(
   await using diff = await compareOutputs(earlier, later, comparing);
   const worst = [];
   for (const change of diff.changes()) {
-    if (worst.length === mostListed) break;
+    if (worst.length === maxListed) break;
     worst.push(change);
   }
   return { earlier: redactAddress(earlier.given), counts: diff.counts, worst };
@@ -265,7 +265,7 @@ async function changesSince(
  * What changed since the output that `--against` names; null without it. `previous` is the newest
  * earlier output of the pattern that can be read; null if there is none.
  *
- * @param onNotice called for each output that is passed over, and if there is none
+ * @param onNotice called for each output that is skipped, and if there is none
  * @throws UsageError `previous_unknown` without a pattern; as `compareOutputs`
  */
 async function changesOf(

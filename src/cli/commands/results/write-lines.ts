@@ -16,7 +16,7 @@ import type { CliContext } from "../../terminal/cli-context.js";
 import { writeOut } from "../../terminal/data-output.js";
 
 /**
- * Checks before the inputs are read that the output can be written, and replaces none of them.
+ * Checks, before the inputs are read, that the output can be written and is none of them.
  *
  * @throws UsageError `unknown_output`, `output_is_input`, `output_folder_missing`
  */
@@ -24,7 +24,7 @@ export async function checkOutput(output: Output, inputs: readonly string[]): Pr
   const { name, file, object, isStdout } = output;
   if (isStdout) return;
   if (file === null) {
-    throw new UsageError("unknown_output", `${name} is not a file of text`, {
+    throw new UsageError("unknown_output", `${name} is not a text file`, {
       hint: "name a file or an s3:// object",
     });
   }
@@ -32,8 +32,8 @@ export async function checkOutput(output: Output, inputs: readonly string[]): Pr
   keepInputs(output, inputs);
 }
 
-/** UTF-16 units of text written at a time. */
-const writtenAtOnce = 64 * 1024;
+/** Size of a block in UTF-16 units. */
+const blockLength = 64 * 1024;
 
 /**
  * Writes lines to stdout (`-`), or to a file or object, which appears under its name once it is
@@ -56,7 +56,7 @@ export async function writeTo(
   lines: Iterable<string>,
   signal?: AbortSignal,
 ): Promise<void> {
-  if (file === null) throw new TypeError("no file of text");
+  if (file === null) throw new TypeError("not a text file");
   if (object === null) return writeFile(file, lines, signal);
   const { address } = object;
   const { writeObject } = await import("../../../io/s3/write-object.js");
@@ -79,15 +79,15 @@ async function writeFile(
   lines: Iterable<string>,
   signal?: AbortSignal,
 ): Promise<void> {
-  const facts = await stat(path).catch(() => null);
+  const stats = await stat(path).catch(() => null);
   const write = async (file: Destination): Promise<void> => {
     for (const block of joined(lines)) {
       signal?.throwIfAborted();
       await file.write(Buffer.from(block));
     }
   };
-  // A pipe or a device stays what it is.
-  if (facts?.isFIFO() === true || facts?.isCharacterDevice() === true) {
+  // Write into a pipe or device; a rename would replace it.
+  if (stats?.isFIFO() === true || stats?.isCharacterDevice() === true) {
     return writeAll(await openDevice(path, signal), write);
   }
   try {
@@ -99,12 +99,12 @@ async function writeFile(
   }
 }
 
-/** Joins lines into blocks: a write costs as much as making many lines. */
+/** Joins lines into blocks: one write costs as much as generating many lines. */
 function* joined(lines: Iterable<string>): Generator<string> {
   let pending = "";
   for (const line of lines) {
     pending += line;
-    if (pending.length < writtenAtOnce) continue;
+    if (pending.length < blockLength) continue;
     yield pending;
     pending = "";
   }

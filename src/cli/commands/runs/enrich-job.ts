@@ -54,6 +54,7 @@ type EnrichJobCall = Pick<
 
 type Perform = (job: EnrichJob) => Promise<Manifest>;
 
+/** Runs `enrich` or a command like it: the job, its report and tag lists, summary and exit code. */
 export function runEnrichJob(
   call: EnrichJobCall,
   service: ServiceAccess,
@@ -76,7 +77,7 @@ async function runWith(
   const stateFolder = output.isStdout ? null : statePath(output.base(settings.stateDir));
   watch?.follow({ stateFolder, toStdout: !output.isStdout });
   if (settings.tagIps !== undefined) {
-    // A bad folder is reported before the first request.
+    // Fail before the first request.
     const { ExportFolder } = await import("../../../jobs/tags/export-folder.js");
     await ExportFolder.check(settings.tagIps);
   }
@@ -90,7 +91,7 @@ async function runWith(
     settings: grouped,
     session,
     onPublished: async (run) => {
-      // The run has ended well, whatever becomes of its report.
+      // A failed report is thrown after the summary: the run itself has succeeded.
       if (isRefusal(run.manifest.exit_reason)) return;
       const { onNotice } = context.reporter.listener;
       reported = reports?.reportRun(settings, run, readingFlags(output, settings), onNotice);
@@ -99,23 +100,23 @@ async function runWith(
     onFinished: (step) => void (lastStep = step),
   });
   watch?.finish(manifest);
-  // Called only when a resume would find nothing to do.
-  const over = async (): Promise<void> => {
+  // Call only once nothing is left to resume.
+  const conclude = async (): Promise<void> => {
     (context.beforeExit ?? ((step) => step()))(lastStep);
     watch?.over();
     await reported;
   };
-  // The text summary does not wait for the lists; the JSON summary includes them.
+  // The text summary does not wait for the tag lists; the JSON summary includes them.
   await printSummary(manifest, { context, settings });
   if (settings.tagIps === undefined || isRefusal(manifest.exit_reason)) {
-    await over();
+    await conclude();
     return exitCodeOfManifest(manifest, settings);
   }
   const { exportSeenTags } = await import("../tag/export.js");
   const exported = await exportSeenTags({ context, settings }, session, manifest, settings.tagIps);
   watch?.finish(exported.manifest);
   if (exported.fault !== null) throw exported.fault.error;
-  await over();
+  await conclude();
   return exitCodeOfManifest(exported.manifest, settings);
 }
 
@@ -152,10 +153,10 @@ async function runJob(
 }
 
 /**
- * Adds to the error of a run how far it got, and how to continue it if its state was kept.
+ * Adds to a run's error how far the run got and how to continue it.
  *
- * @param reached rows written, and the share that is done; null if no row was started
- * @param kept whether its state was kept
+ * @param reached rows written and percentage done, as text; null if no row was started
+ * @param kept whether the state of the run was kept
  */
 export function explainInterruption(
   error: unknown,
@@ -186,7 +187,7 @@ export function explainInterruption(
 /**
  * The input named by the operands: a file, stdin, or several files and folders.
  *
- * @throws UsageError for none if stdin is a terminal; as `inputNamed`
+ * @throws UsageError if there are no operands and stdin is a terminal; as `inputNamed`
  */
 export async function enrichInput(
   operands: readonly string[],
@@ -200,9 +201,9 @@ export async function enrichInput(
 }
 
 /**
- * The names in operands, by default stdin.
- *
- * @param what is piped in. @throws UsageError `input_missing` for none if stdin is a terminal
+ * The inputs that the operands name, by default stdin.
+ * @param what what to pipe in, for the hint
+ * @throws UsageError `input_missing` if there are no operands and stdin is a terminal
  */
 export function inputNames(
   operands: readonly string[],

@@ -29,13 +29,13 @@ import { FatalError } from "../../../core/errors.js";
 import { readableFormats } from "../../../io/formats/registry.js";
 import type { FlatSettings } from "../../../jobs/enrich/options.js";
 
-const longest = 5;
+const maxListed = 5;
 
 interface SummarySettings {
-  /** Where the run wrote; for its manifest, by default beside the rows. */
+  /** Output of the run, to find its manifest. @default beside the rows */
   readonly output?: Output;
   readonly stateDir?: string | undefined;
-  /** What the names of added columns begin with. Without it, no retry is proposed. */
+  /** Prefix of the added columns. Without it, no retry is suggested. */
   readonly prefix?: string | undefined;
 }
 
@@ -46,8 +46,8 @@ interface PrintedSummary extends SummarySettings {
 }
 
 /**
- * Prints the summary as text, or with `--quiet` a warning if rows failed. As JSON, the end of the
- * command has it.
+ * Prints the summary as text, or with `--quiet` a warning if rows failed. JSON is left to the end of
+ * the command.
  */
 export async function printSummary(
   manifest: Manifest,
@@ -93,11 +93,11 @@ function formatSummary(manifest: Manifest, width: number, settings: SummarySetti
     ["kinds", list(manifest.kinds)],
     ["requests", requestLines(manifest.requests)],
     ["answers", list(manifest.sources)],
-    ["unsupported", list(manifest.unsupported, longest)],
-    ["elsewhere", list(manifest.elsewhere ?? {}, longest)],
-    ["errors", list(manifest.errors, longest)],
-    ["tags", list(manifest.tags, longest)],
-    ["drift", list(manifest.drift, longest)],
+    ["unsupported", list(manifest.unsupported, maxListed)],
+    ["elsewhere", list(manifest.elsewhere ?? {}, maxListed)],
+    ["errors", list(manifest.errors, maxListed)],
+    ["tags", list(manifest.tags, maxListed)],
+    ["drift", list(manifest.drift, maxListed)],
     ["warnings", warningLines(manifest)],
     ["output", [`${output.path ?? "stdout"}${size}`]],
     [
@@ -112,13 +112,13 @@ function formatSummary(manifest: Manifest, width: number, settings: SummarySetti
   ].join("\n");
 }
 
-/** The base of the manifest's name, relative if the output was given so. */
+/** The base of the manifest's name, relative if it is below the current folder. */
 function shownBase(
   manifest: Manifest,
   path: string,
   { output, stateDir }: SummarySettings,
 ): string {
-  // Rows that a table does not take are in a file.
+  // Rows that must not go into a table are in a file.
   const isBeside = output === undefined || output.file !== null || isRefusal(manifest.exit_reason);
   if (isBeside) return path;
   const base = output.named(startOf(manifest)).base(stateDir);
@@ -126,7 +126,7 @@ function shownBase(
   return near.startsWith("..") ? base : near;
 }
 
-/** Rows that are not written, and of these the failed ones, which a retry cannot reach. */
+/** Rows left out of the output, and the failed ones among them: `retry` cannot see these. */
 function leftOutLines({ left_out }: Manifest): readonly string[] {
   if (left_out === undefined) return [];
   const { only, distinct, statuses } = left_out;
@@ -170,10 +170,10 @@ function requestLines(requests: Readonly<Record<string, RequestCounts>>): readon
 
 function warningLines({ warnings, warned_rows: rows }: Manifest): readonly string[] {
   const entries = Object.entries(warnings).sort(([, m], [, n]) => n - m);
-  const rest = entries.length - longest;
+  const rest = entries.length - maxListed;
   return [
     ...entries
-      .slice(0, longest)
+      .slice(0, maxListed)
       .map(([message, count]) => countedWarning(message, count, rows[message])),
     ...(rest > 0 ? [`${formatCount(rest)} more`] : []),
   ];
@@ -185,7 +185,7 @@ function list(counts: Readonly<Record<string, number>>, most = 10): readonly str
   return text === "" ? [] : [text];
 }
 
-/** One line about the rows that `--fail-on` counts: how many, the commonest code, what to do. */
+/** One line about the rows that `--fail-on` counts: how many, the most common code, what to do. */
 export function countedRows(manifest: Manifest, { statuses }: FailOn, prefix: string): string {
   const found = statuses.filter((status) => manifest.statuses[status] > 0);
   const counts = found.map((status) => `${formatCount(manifest.statuses[status])} ${status}`);
@@ -207,9 +207,9 @@ type LimitSettings = Pick<FlatSettings, "prefix" | "maxFailed" | "minRows" | "ta
 };
 
 /**
- * Exit code of a run whose rows are done.
+ * Exit code of a finished run.
  *
- * @throws FatalError if they must not replace those of an earlier run
+ * @throws FatalError if its rows must not replace those of an earlier run
  */
 export function exitCodeOfManifest(
   manifest: Manifest,
@@ -255,7 +255,7 @@ const refusalText: Readonly<
   },
   too_few_rows({ input, earlier_rows: earlier }, { minRows }) {
     const limit = "rows" in minRows ? formatCount(minRows.rows) : `${minRows.percent}%`;
-    const before = earlier === undefined ? "" : `, the run before had ${formatCount(earlier)}`;
+    const before = earlier === undefined ? "" : `, the previous run had ${formatCount(earlier)}`;
     return `the input has ${input.rows === 0 ? "no rows" : `only ${counted(input.rows, "row")}`}${before} (--min-rows ${limit})`;
   },
 };
@@ -267,28 +267,28 @@ function hintFor(manifest: Manifest, { output: target, prefix }: LimitSettings):
   if (exit_reason === "nothing_to_look_up") {
     return `${check}, and the item column; to accept it, add --max-failed 100%`;
   }
-  if (mendableRows(manifest) === 0) return `${check}; to accept it, raise --max-failed`;
+  if (retryableRows(manifest) === 0) return `${check}; to accept it, raise --max-failed`;
   const again = "run it again once the service works, or raise --max-failed";
-  // A table takes no rows of a file, which is then filled in itself.
+  // `retry` cannot write a file's rows to a table, so it updates the file.
   return (
     retryAdvice(output, [...(target.isTable ? [] : ["-o", target.given]), ...prefixFlag(prefix)]) ??
     again
   );
 }
 
-/** How to retry the failed rows of a finished run; null if that mends none or `retry` can't read them. */
+/** How to retry the failed rows of a finished run; null if none can succeed or `retry` can't read them. */
 function retryFailedRows(manifest: Manifest, prefix: string): string | null {
   const { output, exit_code } = manifest;
-  if (mendableRows(manifest) <= 0 || exit_code !== exitCodes.rowsFailed) return null;
+  if (retryableRows(manifest) <= 0 || exit_code !== exitCodes.rowsFailed) return null;
   return retryAdvice(output, prefixFlag(prefix));
 }
 
-/** Number of failed rows in the output that another request can mend. */
-function mendableRows({ statuses, errors, left_out }: Manifest): number {
+/** Number of failed rows in the output that a retry may fix. */
+function retryableRows({ statuses, errors, left_out }: Manifest): number {
   return statuses.failed - brokenRows({ errors }) - (left_out?.statuses.failed ?? 0);
 }
 
-/** The flags with which other commands find the columns and the manifest of a run's output. */
+/** Flags that let other commands find the columns and manifest of a run's output. */
 export function readingFlags(
   { isTable }: Output,
   { prefix, stateDir }: { readonly prefix: string; readonly stateDir?: string | undefined },

@@ -4,14 +4,11 @@ import { TransportError, type TransportFault } from "../http/transport-error.js"
 import { Transport, type TransportOptions } from "../http/transport.js";
 import type { Answer, ResponseHeaders } from "../types.js";
 
-/** Never aborts: the thread ends as a whole. */
-const { signal } = new AbortController();
-
 /**
- * The thread's side. Queues requests for its connections and reports those that ended together, once
- * per turn of the event loop.
+ * Runs in the request thread. Sends requests over its connections, queues the rest, and reports
+ * answers and faults in batches, once per turn of the event loop.
  */
-class ThreadService {
+class RequestSender {
   readonly #transport: Transport;
   readonly #connections: number;
   #queue: Order[] = [];
@@ -53,7 +50,7 @@ class ThreadService {
   #failed(id: number, reason: unknown): void {
     if (!(reason instanceof TransportError)) throw reason;
     const { code, message, httpStatus, cause } = reason;
-    // Errors lose everything but their message between threads.
+    // JSON cannot hold an Error.
     const why = cause instanceof Error ? cause.message : null;
     this.#faults.push({ id, code, message, httpStatus, cause: why });
     this.#ended();
@@ -82,15 +79,18 @@ class ThreadService {
   };
 }
 
+/** Never aborts: requests end with the thread. */
+const { signal } = new AbortController();
+
 /** First message to the thread. */
 export interface ThreadStart extends Omit<TransportOptions, "dispatcher"> {
   readonly connections: number;
 }
 
-/** A request to make. `path` is below the base address and encoded. */
+/** A request to make. `path` is relative to the base address, and encoded. */
 type Order = readonly [id: number, path: string];
 
-/** To the thread: requests to make, and the numbers of those that it need not begin any more. */
+/** To the thread: requests to make, and ids of queued requests to drop. */
 export type Orders = (Order | number)[];
 
 /** From the thread: requests that ended since the last message. */
@@ -120,6 +120,6 @@ export interface ArrivalsMessage {
 }
 
 parentPort?.once("message", (start: ThreadStart) => {
-  const service = new ThreadService(start);
-  parentPort?.on("message", (orders: string) => service.take(JSON.parse(orders) as Orders));
+  const sender = new RequestSender(start);
+  parentPort?.on("message", (orders: string) => sender.take(JSON.parse(orders) as Orders));
 });

@@ -119,7 +119,7 @@ test("an input without rows does not replace an object that has rows", async () 
   expect(await enrich(indicators, out)).toMatchObject(done);
   await writeFile(join(cwd, "empty.csv"), "ip\n");
   const flags = ["--item-column", "ip"];
-  const refused = { code: 1, stderr: expect.stringContaining("the run before had 24") as string };
+  const refused = { code: 1, stderr: expect.stringContaining("the previous run had 24") as string };
   expect(await enrich("empty.csv", out, ...flags)).toMatchObject(refused);
   expect((await store.get("kept/rows.csv")).toString().split("\n")).toHaveLength(26);
   expect(await enrich("empty.csv", out, ...flags, "--min-rows", "0")).toMatchObject({ code: 0 });

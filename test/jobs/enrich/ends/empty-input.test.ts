@@ -48,7 +48,7 @@ test.each([
     for (const flags of [["--resume"], ["--restart"]]) {
       const { code, stderr } = await enrich("ip\n", flags);
       expect(stderr).toContain(
-        "repute: the input has no rows, the run before had 2 (--min-rows 50%)",
+        "repute: the input has no rows, the previous run had 2 (--min-rows 50%)",
       );
       expect(stderr).toContain(`, not in ${output}`);
       expect(stderr).toContain("--min-rows 0");

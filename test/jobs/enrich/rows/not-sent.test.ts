@@ -150,7 +150,7 @@ test("a webhook's payload", async () => {
   expect([code, seen]).toEqual([2, []]);
   for (const member of ["ip", "note"]) {
     expect(stderr).toContain(
-      `/payload/${member}: something in it is on the exclusion list ${lists[0]}`,
+      `/payload/${member}: contains an item on the exclusion list ${lists[0]}`,
     );
   }
   await send("9.9.9.9");
