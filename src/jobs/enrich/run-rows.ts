@@ -1,8 +1,12 @@
+import { counted } from "../../core/wording/quantity.js";
 import { EarlyEndError, FatalError } from "../../core/errors.js";
 import { endingOfError } from "./ending.js";
+import type { UnsupportedCode } from "../../core/item/item.js";
 import { surplusCells } from "../../core/row.js";
 import { withResources } from "../../core/resource-stack.js";
+import { shownColumns } from "../../io/formats/columns/name-columns.js";
 import { insideWarning } from "./elsewhere.js";
+import type { OpenedSource } from "../../io/input/types.js";
 import { unasked } from "../../core/finding.js";
 import { rowCodes } from "../../core/row-codes.js";
 import { leastRows } from "./failure-limits.js";
@@ -17,6 +21,7 @@ import type { RunProgress } from "./types.js";
 import { type CountedWarning, valueWarnings } from "./counters.js";
 import { moveRows } from "./rows/move-rows.js";
 import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
+import type { TallySnapshot } from "./tally.js";
 import { existsSync } from "node:fs";
 import type { CheckedOutput } from "../../io/output/publisher.js";
 import type { OutputTarget } from "./destination/choose-output.js";
@@ -146,7 +151,19 @@ function dropUselessState(
   if (state !== null && (isIdle || isUseless)) state.resumable = false;
 }
 
-/** Warnings about the run as a whole: the input and the service's address. */
+/** Share of rows without an indicator from which the item column is probably wrong. */
+const unlikelyShare = 0.9;
+
+/** Reason codes of cells that were never meant as indicators. */
+const noIndicator: readonly UnsupportedCode[] = [
+  "empty",
+  "text",
+  "control_character",
+  "not_text",
+  "hex_length",
+];
+
+/** Warnings about the run as a whole: the input, the service's address, the item column. */
 function closingWarnings(
   { job, source, tally }: OpenRun,
   ofAddress: readonly string[],
@@ -158,6 +175,7 @@ function closingWarnings(
   const messages = [
     tally.rows === 0 && "the input has no rows",
     ...ofAddress,
+    unlikelyColumn(source, counts),
     insideWarning(job.input, counts),
     losesCells &&
       "cells of rows with more cells than columns are not in the output; add extra to --columns to keep them",
@@ -165,6 +183,20 @@ function closingWarnings(
   // Those about values are counted already, row by row.
   for (const message of [...messages, ...valueWarnings(counts)]) job.onWarning?.(message);
   return [...source.warnings, ...messages.map((message): CountedWarning => [message, 1])];
+}
+
+/** Warning for a run with almost nothing to look up, which probably read the wrong column. */
+function unlikelyColumn(
+  { reading: { format, items }, notices }: Pick<OpenedSource, "reading" | "notices">,
+  { rows, unsupported }: Pick<TallySnapshot, "rows" | "unsupported">,
+): string | null {
+  const idle = noIndicator.reduce((sum, code) => sum + (unsupported[code] ?? 0), 0);
+  if (idle === 0 || idle < rows * unlikelyShare) return null;
+  const have = `${idle} of ${counted(rows, "row")} ${idle === 1 ? "has" : "have"} no indicator`;
+  if (notices !== undefined) return `${have}; choose the column with --item-column`;
+  return format === "text"
+    ? `${have}; the input was read as one item per line; set its format with --from`
+    : `${have} in column ${shownColumns(items)}; choose another with --item-column`;
 }
 
 /**

@@ -65,3 +65,14 @@ test("counts values of the kind column that the item contradicts", async () => {
   const { stdout } = await runRepute(["plan", "in.csv", "--kind-column", "is", "--json"], { cwd });
   expect(JSON.parse(stdout)).toMatchObject({ warnings: { [ignored]: 2 } });
 });
+
+test("warns of a column without an indicator in nine of ten rows", async () => {
+  const cwd = await temporaryFolder();
+  const rows = ["192.0.2.1,note", ...Array.from({ length: 19 }, () => "a word,192.0.2.2")];
+  await writeFile(join(cwd, "in.csv"), ["name,ip", ...rows].join("\n"));
+  const args = ["in.csv", "-o", "out.csv", "--local", "--item-column"];
+  expect(await enriched(cwd, [...args, "name"])).toContain(
+    '19 of 20 rows have no indicator in column "name"; choose another with --item-column',
+  );
+  expect(await enriched(cwd, [...args, "ip"])).not.toContain("no indicator");
+});
