@@ -38,7 +38,12 @@ export function reportText(report: Report, width: number): string {
     "What changed": changesLines(report, wide),
     Verdicts: report.rows === 0 ? [] : barLines(verdicts, wide, report.rows),
     Kinds: barLines(kinds, wide),
-    ...Object.fromEntries(countLists(report).map((list) => [list.title, countLines(list, wide)])),
+    ...Object.fromEntries(
+      countLists(report).map((list) => [
+        `${list.title} (${list.note.toLowerCase()})`,
+        countLines(list, wide),
+      ]),
+    ),
     "Worst items": offenderLines(report, wide),
     "Without a verdict": reasons.map(({ count, why }) => `${count.padStart(numberWidth)}  ${why}`),
     "The run": runFacts(report).map(({ name, value }) => `${name.padEnd(9)} ${printable(value)}`),
@@ -50,7 +55,9 @@ export function reportText(report: Report, width: number): string {
     ...Object.entries(sections).map(([title, lines]) =>
       lines.length === 0
         ? ""
-        : [title, ...lines.map((line) => `  ${shortened(line, wide - 2)}`)].join("\n"),
+        : [wrapText(title, wide), ...lines.map((line) => `  ${shortened(line, wide - 2)}`)].join(
+            "\n",
+          ),
     ),
   ];
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;

@@ -184,7 +184,7 @@ test("text has a bar for each count", async () => {
     Kinds
       ip  ████████████████████████████████████████ 2
 
-    Tags
+    Tags (rows that carry the tag)
       a:b  ████████████████████████████████████████ 1
 
     Worst items
