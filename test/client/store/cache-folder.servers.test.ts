@@ -28,7 +28,7 @@ test.each([
   ],
   [
     "becomes full",
-    "size=10m",
+    "size=3m",
     3_000,
     "",
     /^repute: warning: cannot write the cache .*: the disk is full; no more answers are cached/,
