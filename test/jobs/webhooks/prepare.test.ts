@@ -106,7 +106,7 @@ describe("prepareCall", () => {
       { a: "open files.corp.internal now" },
     ])("refuses %j", (payload) => {
       expect(() => preview({ ...webhook, payload }, context, { exclusions: [list] })).toThrow(
-        /is on the exclusion list ours\.txt; nothing was sent/,
+        /an item on the exclusion list ours\.txt; nothing was sent/,
       );
     });
 
