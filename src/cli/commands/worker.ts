@@ -18,7 +18,7 @@ const groups = {
   Pace: {
     rate: option(
       oneRate()
-        .refine((rate) => !isQuota(rate), "is a quota; set quotas on the runs")
+        .refine((rate) => !isQuota(rate), "must not be a quota: set quotas on the runs")
         .optional(),
       {
         common: true,
