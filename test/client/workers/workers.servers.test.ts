@@ -116,7 +116,10 @@ test("a rate is refused where it would not be heeded, and so is the embedded ser
   const local = ["enrich", "in.csv", "-o", "out.csv", "--local", "--workers", redis.url()];
   expect(await runRepute(local, { cwd })).toMatchObject({ code: 2 });
   const quota = await runRepute(["worker", redis.url(), "--rate", "50/d"]);
-  expect([quota.code, quota.stderr]).toEqual([2, expect.stringContaining("set quotas on the runs")]);
+  expect([quota.code, quota.stderr]).toEqual([
+    2,
+    expect.stringContaining("set quotas on the runs"),
+  ]);
 });
 
 test("a quota is counted by the run, and ends it as ever", async () => {
