@@ -3,7 +3,7 @@
  * `doubleMs`, or in `waits` times the wait that the service asks for. The rate starts `below` it. Below
  * `slow` requests per second, where a cut costs a larger share of them, doubling takes twice as long.
  */
-const climb = { below: 0.1, backMs: 2_000, doubleMs: 10_000, slow: 40, waits: 20, mostMs: 600_000 };
+const climb = { below: 0.1, backMs: 2_000, doubleMs: 10_000, slow: 40, waits: 16, mostMs: 600_000 };
 
 /**
  * Fraction of the rate that remains after a throttle answer that asks for a wait, since each one costs

@@ -28,25 +28,28 @@ test.each(Object.entries(servers))(
   },
 );
 
-test.each([20, 50, 150, 300, 1_000])(
-  "a limit of %i/s that admits no two requests at once is found",
-  async (limit) => {
-    // Evenly spaced by timers of whole milliseconds, with room for jitter.
-    const possible = 1000 / limit / Math.ceil(1000 / limit + 0.3);
-    const seconds = await simulatePace(
-      tokenBucket(() => limit, 1),
-      60,
-    );
-    expect(used(seconds, limit, 10, 60)).toBeGreaterThanOrEqual(0.85 * possible);
-    expect(throttledShare(seconds.slice(10))).toBeLessThanOrEqual(0.03);
-  },
-);
+test.each([
+  [20, 0.03],
+  [50, 0.02],
+  [150, 0.02],
+  [300, 0.02],
+  [1_000, 0.02],
+])("a limit of %i/s that admits no two requests at once is found", async (limit, throttled) => {
+  // Evenly spaced by timers of whole milliseconds, with room for jitter.
+  const possible = 1000 / limit / Math.ceil(1000 / limit + 0.3);
+  const seconds = await simulatePace(
+    tokenBucket(() => limit, 1),
+    60,
+  );
+  expect(used(seconds, limit, 10, 60)).toBeGreaterThanOrEqual(0.85 * possible);
+  expect(throttledShare(seconds.slice(10))).toBeLessThanOrEqual(throttled);
+});
 
 test.each(Object.entries(servers))(
   "%s of 150/s that asks for a wait of a second is found and used",
   async (_, server) => {
     const seconds = await simulatePace(askingToWait(server(), 1_000), 60);
-    expect(used(seconds, 150, 15, 60)).toBeGreaterThanOrEqual(0.84);
+    expect(used(seconds, 150, 15, 60)).toBeGreaterThanOrEqual(0.85);
     expect(throttledShare(seconds)).toBeLessThanOrEqual(0.02);
   },
 );
