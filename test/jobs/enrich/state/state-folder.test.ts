@@ -165,19 +165,30 @@ describe("a killed run whose log is damaged", () => {
     return { answers, warnings, log };
   }
 
+  /** Where the last transaction before a byte ends; 0 for none. */
+  function lastCommit(log: Buffer, at: number): number {
+    let end = 0;
+    for (let frame = 32; frame + frameBytes <= at; frame += frameBytes) {
+      if (log.readUInt32BE(frame + 4) > 0) end = frame + frameBytes;
+    }
+    return end;
+  }
+
   it.each([
     ["frame", 20 * frameBytes],
     ["header", 0],
   ])("says from which byte on its answers are lost: a %s", async (_, from) => {
     const at = from === 0 ? 20 : 32 + from + 100;
+    let place = 0;
     const { answers, warnings, log } = await opened((bytes) => {
+      place = lastCommit(bytes, at);
       bytes[at]! ^= 1;
       return bytes;
     });
     expect(answers).toBeLessThan(600);
-    const [, byte] = /^(?:.*) is damaged after byte (\d+): the answers/.exec(warnings[0]!) ?? [];
-    expect(warnings).toEqual([expect.stringContaining(`${log} is damaged after byte`)]);
-    expect(Number(byte)).toBeLessThanOrEqual(at);
+    expect(warnings).toEqual([
+      `${log} is damaged after byte ${place}: the answers stored after it are asked again`,
+    ]);
   });
 
   it.each([
