@@ -13,8 +13,6 @@ interface OptionMeta {
   readonly negated?: boolean;
   /** The flag may be repeated: values are joined with commas, or form a list as they are. */
   readonly repeats?: boolean | "list";
-  /** `-h` lists the flag; `--help` lists all. */
-  readonly common?: boolean;
   /** The value is a secret: messages never show it, and config files must not contain it. */
   readonly secret?: boolean;
 }

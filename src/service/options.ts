@@ -11,18 +11,15 @@ const seedLimit = 2 ** 32 - 1;
 /** How the embedded service listens, what it answers from and which faults it makes. */
 export const serviceOptions = z.strictObject({
   host: option(z.string().min(1).prefault("127.0.0.1"), {
-    common: true,
     description:
       "Address to listen on. Requests whose Host header has another name than it or localhost get 421; on 0.0.0.0 or ::, this machine's name is accepted",
     value: "ADDRESS",
   }),
   port: option(wholeNumber(0, 65_535).prefault(0), {
-    common: true,
     description: "Port to listen on; 0 picks a free one",
     value: "N",
   }),
   dataset: option(z.string().min(1).optional(), {
-    common: true,
     description: "Folder with the dataset [default: the sample dataset]",
     value: "DIR",
   }),
@@ -38,7 +35,6 @@ export const serviceOptions = z.strictObject({
       .regex(/^[!-~]+$/, oneLine)
       .optional(),
     {
-      common: true,
       description:
         "API key to require as x-api-key for lookups and tags. Other requests get 403. Use a test key: other users can read a command line",
       value: "KEY",
@@ -50,7 +46,6 @@ export const serviceOptions = z.strictObject({
     value: "NAME",
   }),
   latency: option(duration().prefault("0ms"), {
-    common: true,
     description: "Delay before each answer, such as 50ms",
     value: "TIME",
   }),
@@ -65,7 +60,6 @@ export const serviceOptions = z.strictObject({
     value: "N/s",
   }),
   seed: option(wholeNumber(0, seedLimit).prefault(1), {
-    common: true,
     description:
       "Seed of the injected faults. The same seed gives the same faults, whatever the order of requests",
     value: "N",

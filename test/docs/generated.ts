@@ -70,10 +70,13 @@ export async function generatedParts(): Promise<Readonly<Record<string, string>>
   };
 }
 
-/** The flags of enrich that its short help shows. */
+/** The most used flags of enrich. */
+const common =
+  "from itemColumn header output to lookups cache rate intelUrl apiKeyFile local resume quiet config";
+
 function commonFlags(commands: readonly Command[]): string {
   const { options } = commands.find(({ name }) => name === "enrich")!;
-  const rows = optionSpecs(options).filter(({ common }) => common);
+  const rows = optionSpecs(options).filter(({ key }) => common.split(" ").includes(key));
   return table(
     ["Flag", "Meaning"],
     rows.map((spec) => [optionRow(spec)[0], spec.description]),

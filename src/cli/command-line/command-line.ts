@@ -178,7 +178,7 @@ async function runLine(
   if (parsed.action === "help") {
     const width = Math.min(context.stdout.columns || 80, widestHelp);
     const { helpText } = await import("./help.js");
-    context.stdout.write(await helpText(parsed, await loadCommands(), width));
+    context.stdout.write(await helpText(parsed.topic, await loadCommands(), width));
     return 0;
   }
   const { command, flags, operands } = parsed;

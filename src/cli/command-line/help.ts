@@ -4,20 +4,14 @@ import { secrets } from "../options/secrets.js";
 import { helpPage } from "./program.js";
 import { labelled, labelledText, wrapLines, wrapText } from "../../core/wording/printable.js";
 
-export interface HelpRequest {
-  /** The command or group to explain; null for the program. */
-  readonly topic: Command | CommandGroup | null;
-  /** Show only a command's most used flags. */
-  readonly brief: boolean;
-}
-
+/** @param topic what to explain; null for the program */
 export async function helpText(
-  { topic, brief }: HelpRequest,
+  topic: Command | CommandGroup | null,
   commands: readonly Command[],
   width: number,
 ): Promise<string> {
   if (topic === null || !("run" in topic)) return overview(topic, commands, width);
-  return brief ? briefHelp(topic, width) : commandHelp(topic, width);
+  return commandHelp(topic, width);
 }
 
 const programDescription =
@@ -51,10 +45,7 @@ function overview(group: CommandGroup | null, commands: readonly Command[], widt
         : members.flatMap((member) => Object.entries(member.examples).slice(0, 1)),
       width,
     ),
-    wrapText(
-      `\`repute ${prefix}COMMAND -h\` shows the most used flags of a command, \`--help\` everything.`,
-      width,
-    ),
+    wrapText(`\`repute ${prefix}COMMAND --help\` explains a command.`, width),
   ]);
 }
 
@@ -72,28 +63,6 @@ async function commandHelp(command: Command, width: number): Promise<string> {
     wrapText(settingsOrder, width),
     examples(Object.entries(command.examples), width),
   ]);
-}
-
-const maxBriefFlags = 15;
-
-/** A command's most used flags and its examples. */
-async function briefHelp(command: Command, width: number): Promise<string> {
-  const specs = optionSections(command).flatMap(([, specs]) => specs);
-  const common = specs.length > maxBriefFlags ? specs.filter((spec) => spec.common) : specs;
-  const more = specs.length > common.length ? `all ${specs.length} flags, ` : "";
-  const flags = common.map((spec) =>
-    Object.assign({}, spec, { description: firstSentence(spec.description).replace(/\.$/, "") }),
-  );
-  const description = [firstSentence(command.description[0] ?? "")];
-  return page([
-    await helpPage(command, description, [["Flags", flags]], width),
-    examples(Object.entries(command.examples), width),
-    wrapText(`\`repute ${command.name} --help\` shows ${more}exit codes and variables.`, width),
-  ]);
-}
-
-function firstSentence(text: string): string {
-  return /^.*?[^.]\.(?= )/.exec(text)?.[0] ?? text;
 }
 
 type Entries = readonly (readonly [term: string, meaning: string])[];

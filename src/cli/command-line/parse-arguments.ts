@@ -1,10 +1,9 @@
 import { UsageError } from "../../core/errors.js";
 import { didYouMean } from "../../core/wording/did-you-mean.js";
-import type { Command } from "../command.js";
+import type { Command, CommandGroup } from "../command.js";
 import { commandNamed, commandNames, groups, loadCommand } from "../command-list.js";
 import { type YargsLine, parseByYargs } from "./program.js";
 import { secretHint, secretNamed } from "../options/secrets.js";
-import type { HelpRequest } from "./help.js";
 import { type OptionSpec, optionSpecs } from "../options/option-spec.js";
 import type { GivenSetting, GivenSettings } from "../options/settings.js";
 
@@ -17,7 +16,11 @@ export interface TypedLine extends Pick<YargsLine, "flags" | "fault"> {
 }
 
 type ParsedArguments =
-  | ({ readonly action: "help" } & HelpRequest)
+  | {
+      readonly action: "help";
+      /** What to explain; null for the program. */
+      readonly topic: Command | CommandGroup | null;
+    }
   | { readonly action: "version" }
   | {
       readonly action: "run";
@@ -60,14 +63,13 @@ export function parseArguments(line: TypedLine): ParsedArguments {
   const { args, command, flags, operands } = line;
   const [first = "help", second = "help"] = args;
   if (versionWords.has(first)) return { action: "version" };
-  const isBrief = flags["h"] === true && flags["help"] !== true;
   if (command === null) {
     const group = groups.find(({ name }) => name === first) ?? null;
     const word = group === null ? first : second;
     if (!["--help", "-h", "help"].includes(word)) throw unknownCommand(args);
-    return { action: "help", topic: group, brief: isBrief };
+    return { action: "help", topic: group };
   }
-  if (flags["help"] === true || isBrief) return { action: "help", topic: command, brief: isBrief };
+  if (flags["help"] === true) return { action: "help", topic: command };
   if (flags["version"] === true) return { action: "version" };
   return { action: "run", command, flags: checkFlags(line, command), operands };
 }

@@ -121,8 +121,7 @@ function withFlags(
     parser.option(keyOf(spec), flagOf(spec));
   }
   return parser
-    .option("help", { type: "boolean", describe: "Explain everything" })
-    .option("h", { type: "boolean", hidden: true })
+    .option("help", { type: "boolean", alias: "h", describe: "Explain everything" })
     .option("version", { type: "boolean", alias: ["V", "v"], hidden: true });
 }
 

@@ -31,13 +31,11 @@ const groups = {
   Input: { recursive },
   Output: {
     output: option(z.string().min(1).prefault("-"), {
-      common: true,
       description: "Output: a file, s3://BUCKET/KEY, or - for stdout",
       value: "OUT",
       alias: "o",
     }),
     to: option(z.enum(outputFormats).optional(), {
-      common: true,
       description: "Format of the output [default by file extension, else csv]",
       value: "FORMAT",
     }),

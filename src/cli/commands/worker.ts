@@ -21,7 +21,6 @@ const groups = {
         .refine((rate) => !isQuota(rate), "must not be a quota: set quotas on the runs")
         .optional(),
       {
-        common: true,
         description:
           "Rate of all workers of the service together: N/s or N/min [default 100/s]. The latest worker sets it for all",
         value: "N/s",

@@ -45,8 +45,6 @@ function optionSpec(key: string, member: z.core.SomeType) {
     isNegated: fallback === true || meta["negated"] === true,
     /** Whether the flag may be repeated: its values are joined with commas, or stay a list. */
     repeats: meta["repeats"] === "list" ? ("list" as const) : meta["repeats"] === true,
-    /** Whether `-h` lists the flag. */
-    common: meta["common"] === true,
     /** Whether the value is never shown and not allowed in config files. */
     secret: meta["secret"] === true,
     /** Stands for the value in the help: `NAME`, `csv|tsv`. */
@@ -87,7 +85,6 @@ function textOf(value: unknown): string | null {
 
 export const cliOptions = z.strictObject({
   local: option(z.boolean().default(false), {
-    common: true,
     description: "Use the embedded service with its sample dataset. Nothing leaves this machine",
   }),
   synthetic: option(wholeNumber(0, 2 ** 32 - 1).optional(), {
@@ -110,12 +107,10 @@ export const cliOptions = z.strictObject({
       "Print JSON: a summary as one object (to stdout if OUT is a file, else to stderr), records one per line",
   }),
   quiet: option(z.boolean().default(false), {
-    common: true,
     description: "Print no progress and no summary, only warnings and errors",
     alias: "q",
   }),
   config: option(z.string().min(1).optional(), {
-    common: true,
     description:
       "Config file in YAML; its keys are flags without the dashes [default ~/.config/repute/config.yaml]",
     value: "FILE",

@@ -27,7 +27,6 @@ const timeLimit: z.ZodType<number, Duration> = duration().refine(
 
 export const apiOptions = z.strictObject({
   intelUrl: option(address.optional(), {
-    common: true,
     description: "Base URL of the threat intelligence API, including /beta",
     value: "URL",
   }),
@@ -36,7 +35,6 @@ export const apiOptions = z.strictObject({
     value: "TIME",
   }),
   apiKeyFile: option(z.string().min(1).optional(), {
-    common: true,
     description:
       "File with the API key, sent as x-api-key. Alternative: REPUTE_API_KEY. Without a key no such header is sent",
     value: "PATH",

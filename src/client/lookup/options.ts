@@ -48,7 +48,6 @@ export type RetrySettings = z.output<typeof retryOptions>;
 
 export const lookupOptions = z.strictObject({
   lookups: option(lookupsList.prefault("query,quick-check"), {
-    common: true,
     description: `Endpoints to query for each item: ${lookupEndpoints.join(",")}, ${lookupEndpoints.join(", ")}, or triage. triage does the quick check first and the query only if it shows something`,
     value: "LIST",
   }),
@@ -68,7 +67,6 @@ export const lookupOptions = z.strictObject({
     value: "HOW",
   }),
   cache: option(z.string().min(1).optional(), {
-    common: true,
     description:
       "Folder of cached answers. Fresh ones are used instead of a request; several runs can share a folder",
     value: "DIR",
@@ -83,7 +81,6 @@ export const lookupOptions = z.strictObject({
     value: "N",
   }),
   rate: option(rates().optional(), {
-    common: true,
     description:
       "Rate limit for all endpoints together: N/s, N/min, N/h or N/d [default 100/s, none with --local]. Repeat it to combine limits. Hourly and daily limits are quotas, in addition to the default: counted per service address in your state folder, across runs",
     value: "N/s",

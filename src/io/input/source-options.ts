@@ -16,7 +16,6 @@ const noEncoding =
 
 export const sourceOptions = z.strictObject({
   from: option(z.enum(sourceFormats).optional(), {
-    common: true,
     description:
       "Format of the input [default by file extension, else detected]. gzip is detected automatically",
     value: "FORMAT",
@@ -28,7 +27,6 @@ export const sourceOptions = z.strictObject({
       .or(z.array(z.string().min(1)).min(1))
       .optional(),
     {
-      common: true,
       description:
         "Column with the item; in NDJSON a dotted path (ips[]: every element of a list). Repeated: a row for each [default: detected in the first 200 records]",
       value: "NAME",
@@ -51,7 +49,6 @@ export const sourceOptions = z.strictObject({
     value: "MARK",
   }),
   header: option(z.boolean().optional(), {
-    common: true,
     description:
       "The first line is data; columns are named column_1, column_2, …. By default a header is detected; --header forces one",
     negated: true,

@@ -56,14 +56,12 @@ export type TableSettings = z.output<typeof tableOptions>;
 /** Where rows go, and what is written of each. */
 export const writingOptions = z.strictObject({
   output: option(z.string().min(1).prefault("-"), {
-    common: true,
     description:
       "Output: a file, s3://BUCKET/KEY, duckdb:FILE?table=NAME, postgres://…?table=NAME, or - for stdout. In the name of a file or folder, {date} is the day on which the run starts (UTC), {run_id} its identifier; such folders are created",
     value: "OUT",
     alias: "o",
   }),
   to: option(z.enum(outputFormats).optional(), {
-    common: true,
     description:
       "Format of the output [default by file extension, else ndjson for NDJSON input and csv otherwise]. stix and es-bulk are shapes for security platforms and are written only when named here",
     value: "FORMAT",

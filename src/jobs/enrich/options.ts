@@ -22,7 +22,6 @@ export const runOptions = z.strictObject({
     value: "DIR",
   }),
   resume: option(z.boolean().default(false), {
-    common: true,
     description:
       "Continue an interrupted run. Safe in a cron job: with nothing to resume, it starts; where the input or the settings have changed, it starts anew with the answers so far",
   }),

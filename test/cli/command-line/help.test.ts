@@ -4,14 +4,13 @@ import { optionSpecs, writtenFlag } from "../../../src/cli/options/option-spec.j
 import { commandNames, groups, loadCommands } from "../../../src/cli/command-list.js";
 
 const commands = await loadCommands();
-const [enrich = null] = commands;
 
 /** Flags that a help lists, as written. */
 const flagsIn = (help: string): readonly string[] =>
   [...help.matchAll(/^ {2,6}(?:-\w, )?(--[\w-]+.*?)(?=$| {2})/gm)].map(([, flag = ""]) => flag);
 
 test("the program's help names every command once, on a line of 80 columns", async () => {
-  const help = await helpText({ topic: null, brief: false }, commands, 80);
+  const help = await helpText(null, commands, 80);
   const named = [...help.matchAll(/^ {2}(\w[\w -]*?) {2,}(.+)$/gm)].map(([, ...line]) => line);
   const own = named.filter(([name = ""]) => !name.startsWith("repute "));
   expect(own).toEqual(commands.map(({ name, summary }) => [name, summary]));
@@ -25,17 +24,11 @@ test("every command has its own name, and those of two words belong to a group",
   expect([...new Set(firsts)]).toEqual(groups.map(({ name }) => name));
 });
 
-test("-h lists the 14 most used flags of enrich", async () => {
-  const brief = flagsIn(await helpText({ topic: enrich, brief: true }, commands, 80));
-  expect(brief).toHaveLength(14);
-  expect(brief.join("\n")).toMatch(/--item-column[^]*--output[^]*--cache[^]*--rate[^]*--resume/);
-});
-
 describe.each(commands.map((command) => [command.name, command] as const))(
   "the help of %s",
   (_, topic) => {
     test("lists every flag once, and two or three examples on a line each", async () => {
-      const help = await helpText({ topic, brief: false }, commands, 80);
+      const help = await helpText(topic, commands, 80);
       const flags = optionSpecs(topic.options).map(writtenFlag);
       expect(flagsIn(help).toSorted()).toEqual(flags.toSorted());
       const examples = Object.keys(topic.examples);
@@ -44,19 +37,9 @@ describe.each(commands.map((command) => [command.name, command] as const))(
     });
 
     test.each([40, 80, 100])("fits a width of %i, but for commands to copy", async (width) => {
-      const lines = (await helpText({ topic, brief: false }, commands, width)).split("\n");
+      const lines = (await helpText(topic, commands, width)).split("\n");
       const prose = lines.filter((line) => !line.includes("repute ") && /\S \S/.test(line));
       expect(prose.filter((line) => line.length > width)).toEqual([]);
-    });
-
-    test("is short with -h: at most 15 flags, and the examples", async () => {
-      const help = await helpText({ topic, brief: true }, commands, 80);
-      const total = optionSpecs(topic.options).length;
-      expect(flagsIn(help).length).toBeLessThanOrEqual(15);
-      expect(flagsIn(help).length).toBeGreaterThanOrEqual(Math.min(total, 1));
-      expect(help.split("\nExamples:\n")[1]?.match(/^ {2}\S/gm)).toHaveLength(
-        Object.keys(topic.examples).length,
-      );
     });
   },
 );

@@ -23,14 +23,12 @@ const maxShown = 40;
 const groups = {
   Output: {
     output: option(z.string().min(1).optional(), {
-      common: true,
       description: "Write every change to this file or s3:// object: .csv, .ndjson or .html",
       value: "OUT",
       alias: "o",
     }),
     json,
     exitCode: option(z.boolean().default(false), {
-      common: true,
       description: "Exit with 3 if an item got worse, or a new one has a verdict against it",
     }),
     prefix: readPrefix,

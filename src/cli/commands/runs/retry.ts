@@ -29,7 +29,6 @@ const { to } = sinkOptions.shape;
 const groups = {
   Output: {
     output: option(z.string().min(1).optional(), {
-      common: true,
       description: "Output: a file of the same format, or - for stdout [default: OUT is replaced]",
       value: "OUT2",
       alias: "o",
