@@ -19,9 +19,9 @@ const sections = {
     "quick-check": async () => (await import("./commands/query.js")).quickCheckCommand,
   },
   Tags: {
-    "tags list": async () => (await import("./commands/tag/show.js")).tagsListCommand,
-    "tags show": async () => (await import("./commands/tag/show.js")).tagsShowCommand,
-    "tags ips": async () => (await import("./commands/tag/show.js")).tagsIpsCommand,
+    "tags list": async () => (await import("./commands/tag/read.js")).tagsListCommand,
+    "tags show": async () => (await import("./commands/tag/read.js")).tagsShowCommand,
+    "tags ips": async () => (await import("./commands/tag/read.js")).tagsIpsCommand,
     "tags export": async () => (await import("./commands/tag/export.js")).tagsExportCommand,
   },
   "Cases and webhooks": {

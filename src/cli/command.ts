@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { cliOptions, type OptionSpec, optionSpecs } from "./options/option-spec.js";
+import { cliOptions } from "./options/cli-options.js";
+import { type OptionSpec, optionSpecs } from "./options/settings.js";
 import type { LoadedSettings } from "./options/settings.js";
 import type { CliContext } from "./terminal/cli-context.js";
 import { UsageError } from "../core/errors.js";

@@ -6,7 +6,7 @@ import {
   quotaCode,
   usageOf,
 } from "../../src/cli/command.js";
-import type { OptionSpec } from "../../src/cli/options/option-spec.js";
+import type { OptionSpec } from "../../src/cli/options/settings.js";
 import { capitalised, table } from "../helpers/markdown.js";
 import { optionRow, type OptionRow, optionTable } from "../helpers/option-table.js";
 

@@ -11,7 +11,7 @@ import { columns, schemaVersion } from "../../src/core/columns.js";
 import { rowCodes } from "../../src/core/row-codes.js";
 import { dialects } from "../../src/io/output/registry.js";
 import { sqlType } from "../../src/io/output/sql/dialect.js";
-import { optionSpecs } from "../../src/cli/options/option-spec.js";
+import { optionSpecs } from "../../src/cli/options/settings.js";
 import { optionRow } from "../helpers/option-table.js";
 import { capitalised, table } from "../helpers/markdown.js";
 import { runEndRows } from "../helpers/run-ends.js";

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { commandNames, groups, loadCommands } from "../../src/cli/command-list.js";
-import { optionSpecs, writtenFlag } from "../../src/cli/options/option-spec.js";
+import { optionSpecs, writtenFlag } from "../../src/cli/options/settings.js";
 import { secrets } from "../../src/cli/options/secrets.js";
 import { columns } from "../../src/core/columns.js";
 import { codeSpans, documentation, type Page, root } from "./pages.js";

@@ -1,4 +1,4 @@
-import { type OptionSpec, writtenFlag } from "../../src/cli/options/option-spec.js";
+import { type OptionSpec, writtenFlag } from "../../src/cli/options/settings.js";
 import { table } from "./markdown.js";
 
 /** Flags as the documentation shows them, so that it always matches the program. */

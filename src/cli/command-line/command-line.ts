@@ -11,12 +11,12 @@ import { safeOnTerminal } from "../terminal/terminal-output.js";
 import { commandNamed, loadCommands } from "../command-list.js";
 import { checkOperands, completionFlag } from "../command.js";
 import type { CliContext } from "../terminal/cli-context.js";
-import { flagName, variableName } from "../options/option-spec.js";
+import { flagName, variableName } from "../options/settings.js";
 import { passwordWarning, shownCommand } from "../options/redact.js";
 import { RunWatch, type WatchSettings } from "../unattended/run-watch.js";
 import { parseArguments, readLine, type TypedLine } from "./parse-arguments.js";
 import { readSettings } from "./config-file.js";
-import { complete } from "./program.js";
+import { complete } from "./yargs-parser.js";
 
 /**
  * Runs the command line of this process and prints errors.

@@ -8,7 +8,7 @@ import { readPath } from "../../core/files/read-path.js";
 import { asObject } from "../../core/json-members.js";
 import type { YamlText } from "../../core/wording/yaml-text.js";
 import { fileFault } from "../terminal/reporter.js";
-import { type OptionSpec, optionSpecs } from "../options/option-spec.js";
+import { type OptionSpec, optionSpecs } from "../options/settings.js";
 import { secretHint, secretNamed, secrets } from "../options/secrets.js";
 import {
   type GivenSetting,

@@ -1,7 +1,7 @@
 import { inSections, membersOf } from "../command-list.js";
 import { type Command, type CommandGroup, exitCodesOf, optionSections } from "../command.js";
 import { secrets } from "../options/secrets.js";
-import { helpPage } from "./program.js";
+import { helpPage } from "./yargs-parser.js";
 import { labelled, labelledText, wrapLines, wrapText } from "../../core/wording/printable.js";
 
 /** @param topic what to explain; null for the program */

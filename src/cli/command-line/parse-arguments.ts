@@ -2,9 +2,9 @@ import { UsageError } from "../../core/errors.js";
 import { didYouMean } from "../../core/wording/did-you-mean.js";
 import type { Command, CommandGroup } from "../command.js";
 import { commandNamed, commandNames, groups, loadCommand } from "../command-list.js";
-import { type YargsLine, parseByYargs } from "./program.js";
+import { type YargsLine, parseByYargs } from "./yargs-parser.js";
 import { secretHint, secretNamed } from "../options/secrets.js";
-import { type OptionSpec, optionSpecs } from "../options/option-spec.js";
+import { type OptionSpec, optionSpecs } from "../options/settings.js";
 import type { GivenSetting, GivenSettings } from "../options/settings.js";
 
 /** A command line as yargs reads it. Values are not checked. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
-import type { OpsClient } from "../../client/api/ops-client.js";
+import type { Session } from "../../client/session/session.js";
 import { opsOptions } from "../../client/api/options.js";
 import type { RepShareCase } from "../../client/api/calls.js";
 import { csvPieces } from "../../io/formats/csv/csv-writer.js";
@@ -8,13 +8,7 @@ import { sourceOptions } from "../../io/input/source-options.js";
 import type { SourceInput } from "../../io/input/types.js";
 import { parseOutput } from "../../io/output/registry.js";
 import { type CommandCall, defineCommand, type SettingsOf, quotaCode } from "../command.js";
-import {
-  caseCallGroups,
-  opsCallGroups,
-  askService,
-  withClient,
-  withServices,
-} from "../services/services.js";
+import { caseCallGroups, opsCallGroups, withSession, withSessions } from "../sessions.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { showRecord } from "../terminal/data-output.js";
 import { readExclusions } from "../../core/exclusions/read-exclusions.js";
@@ -40,8 +34,8 @@ export const caseShowCommand = defineCommand({
   },
   exitCodes: quotaCode,
   run: async (call) => {
-    const found = await askService("ops", call, (client) =>
-      readCase(client, call.operand, call.context),
+    const found = await withSession("ops", call, (session) =>
+      readCase(session, call.operand, call.context),
     );
     await showRecord(call, found);
   },
@@ -63,8 +57,8 @@ export const caseContextCommand = defineCommand({
   exitCodes: quotaCode,
   run: async (call) => {
     const { signal } = call.context;
-    const found = await askService("case", call, (client) =>
-      client.context(call.operand, { signal }),
+    const found = await withSession("case", call, async (session) =>
+      (await session.cases()).context(call.operand, { signal }),
     );
     await showRecord(call, found);
   },
@@ -98,10 +92,8 @@ async function enrichCase(call: CommandCall<Settings>): Promise<number> {
   const { opsUrl: _opsUrl, accessTokenFile: _accessTokenFile, ...settings } = call.settings;
   // A list that cannot be read stops the command before it asks for the case.
   await readExclusions(settings.exclude ?? []);
-  return withServices(["ops", "intel"], call, async ({ ops, intel }) => {
-    const found = await withClient("ops", ops, call, (client) =>
-      readCase(client, call.operand, call.context),
-    );
+  return withSessions(["ops", "intel"], call, async ({ ops, intel }) => {
+    const found = await readCase(ops, call.operand, call.context);
     if ((found.event_ips ?? []).length === 0) {
       const events = found.event_count ?? 0;
       call.context.reporter.warning(
@@ -120,11 +112,11 @@ async function enrichCase(call: CommandCall<Settings>): Promise<number> {
  * only a warning, since an identifier may have several spellings.
  */
 async function readCase(
-  client: OpsClient,
+  session: Session,
   id: string,
   { signal, reporter }: CliContext,
 ): Promise<RepShareCase> {
-  const found = await client.repShareCase(id, { signal });
+  const found = await (await session.ops()).repShareCase(id, { signal });
   if (found.id.toLowerCase() !== id.trim().toLowerCase()) {
     const [asked, answered] = [id, found.id].map((name) => JSON.stringify(name));
     reporter.warning(`asked for case ${asked}, the service answered with case ${answered}`);

@@ -1,5 +1,5 @@
 import type { Customer } from "../../client/api/calls.js";
-import { opsCallGroups, askService } from "../services/services.js";
+import { opsCallGroups, withSession } from "../sessions.js";
 import { defineCommand, quotaCode } from "../command.js";
 import { printRecords } from "../terminal/data-output.js";
 
@@ -18,10 +18,14 @@ export const customersCommand = defineCommand({
   },
   exitCodes: quotaCode,
   run: (call) =>
-    askService("ops", call, (client) =>
-      printRecords<Customer>(call, client.customers({ signal: call.context.signal }), [
-        ["customer", ({ customer_id }) => customer_id],
-        ["tenant", ({ tenant_id }) => tenant_id ?? ""],
-      ]),
+    withSession("ops", call, async (session) =>
+      printRecords<Customer>(
+        call,
+        (await session.ops()).customers({ signal: call.context.signal }),
+        [
+          ["customer", ({ customer_id }) => customer_id],
+          ["tenant", ({ tenant_id }) => tenant_id ?? ""],
+        ],
+      ),
     ),
 });

@@ -17,7 +17,7 @@ import { sourceOptions } from "../../io/input/source-options.js";
 import { inputPaths } from "../../io/input/types.js";
 import { checkOutputName } from "../../io/output/check-paths.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
-import { cliOptions } from "../options/option-spec.js";
+import { cliOptions } from "../options/cli-options.js";
 import { inputNames } from "./runs/enrich-job.js";
 import { checkOutput, writeLines } from "./results/write-lines.js";
 

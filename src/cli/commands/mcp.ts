@@ -21,7 +21,7 @@ import { escapedInJson } from "../../core/wording/printable.js";
 import { tlpFault } from "../../core/tlp.js";
 import { extractItems } from "../../jobs/extract/extract-items.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
-import { lookupGroups, withServices, withSession } from "../services/services.js";
+import { lookupGroups, withSession } from "../sessions.js";
 
 const groups = {
   ...lookupGroups,
@@ -59,11 +59,9 @@ type Call = CommandCall<SettingsOf<typeof groups>>;
 async function serveTools(call: Call): Promise<void> {
   let requests = 0;
   const left = (): number => call.settings.maxRequests - requests;
-  await withServices(["intel"], call, ({ intel }) =>
-    withSession(intel, call, (session) => serveSession(session, call, left), {
-      onAttempt: () => void requests++,
-    }),
-  );
+  await withSession("intel", call, (session) => serveSession(session, call, left), {
+    onAttempt: () => void requests++,
+  });
 }
 
 async function serveSession(session: Session, call: Call, left: () => number): Promise<void> {

@@ -5,8 +5,8 @@ import type { Plan, PlannedPace, PlannedRequests } from "../../jobs/plan/plan.js
 import { sourceOptions } from "../../io/input/source-options.js";
 import { sinkOptions } from "../../io/output/options.js";
 import { runOptions } from "../../jobs/enrich/options.js";
-import { chooseAddress } from "../services/services.js";
-import { cliOptions } from "../options/option-spec.js";
+import { chooseAddress } from "../sessions.js";
+import { cliOptions } from "../options/cli-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { enrichInput } from "./runs/enrich-job.js";
 import { userStateFolder } from "../../core/files/folders.js";

@@ -16,7 +16,7 @@ import {
   writeProse,
 } from "../terminal/data-output.js";
 import type { Session } from "../../client/session/session.js";
-import { intelCallGroups, lookupGroups, withServices, withSession } from "../services/services.js";
+import { intelCallGroups, lookupGroups, withSession } from "../sessions.js";
 import { createInterface } from "node:readline";
 import { UsageError } from "../../core/errors.js";
 import type { CliContext } from "../terminal/cli-context.js";
@@ -121,6 +121,7 @@ async function runOneOff(
       asReceived: true,
       // A process signal aborts open requests; a fatal lookup only aborts those not yet sent.
       requests: context.signal,
+      onEarlyEnd: (error) => stop.abort(error),
     });
     const work = async (text: string): Promise<AnsweredItem> => {
       const { item, reason } = recogniseItem(text);
@@ -150,9 +151,7 @@ async function runOneOff(
     const warnings = others === 0 ? [] : [countedWarning(otherWords, others)];
     for (const message of [...address.warnings(), ...warnings]) context.reporter.warning(message);
   };
-  await withServices(["intel"], call, ({ intel }) =>
-    withSession(intel, call, lookUpAll, { onEarlyEnd: (error) => stop.abort(error) }),
-  );
+  await withSession("intel", call, lookUpAll);
   const code = exitCodeOfRun(settings.failOn, counts);
   const countsItems = settings.failOn.statuses.length > 0;
   return code === exitCodes.done && hasNonItem && countsItems ? exitCodes.rowsFailed : code;

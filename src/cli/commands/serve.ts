@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { FireWebhook } from "../../service/cases.js";
 import { serviceOptions } from "../../service/options.js";
 import { type CommandCall, defineCommand, endlessCodes, type SettingsOf } from "../command.js";
-import { cliOptions } from "../options/option-spec.js";
+import { cliOptions } from "../options/cli-options.js";
 import { secrets } from "../options/secrets.js";
 import { writeProse, writeOut } from "../terminal/data-output.js";
 

@@ -5,7 +5,7 @@ import type { CaseContext } from "../../client/api/calls.js";
 import { UsageError, FatalError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
 import type { Webhook } from "../../jobs/webhooks/configuration.js";
-import { caseCallGroups, askService } from "../services/services.js";
+import { caseCallGroups, withSession } from "../sessions.js";
 import { type CommandCall, type SettingsOf, defineCommand, quotaCode } from "../command.js";
 import { fileFault } from "../terminal/reporter.js";
 import { printRecords, wantsLines, writeOut, showRecord } from "../terminal/data-output.js";
@@ -50,7 +50,9 @@ async function chosenContext(call: Call): Promise<CaseContext | null> {
   const { signal } = call.context;
   if (file !== undefined) return readContext(file, signal);
   if (id === undefined) return null;
-  return askService("case", call, (client) => client.context(id, { signal }));
+  return withSession("case", call, async (session) =>
+    (await session.cases()).context(id, { signal }),
+  );
 }
 
 async function readContext(file: string, signal: AbortSignal): Promise<CaseContext> {

@@ -6,8 +6,8 @@ import { redisAddress } from "../../core/redis.js";
 import { counted, formatCount } from "../../core/wording/quantity.js";
 import { defaultRate, lookupOptions, openRequests } from "../../client/lookup/options.js";
 import { type CommandCall, defineCommand, endlessCodes, type SettingsOf } from "../command.js";
-import { cliOptions, unattendedOptions } from "../options/option-spec.js";
-import { withServices } from "../services/services.js";
+import { cliOptions, unattendedOptions } from "../options/cli-options.js";
+import { withSession } from "../sessions.js";
 
 const { intelUrl, apiKeyFile, timeout } = apiOptions.shape;
 const { quiet } = cliOptions.shape;
@@ -69,8 +69,11 @@ async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<voi
   const concurrency = openRequests(settings);
   // Forces the exit: BullMQ's timers would keep the process alive while Redis is down.
   context.beforeExit?.(() => undefined);
-  const services = { ...call, settings: { ...settings, local: false } };
-  await withServices(["intel"], services, async ({ intel: { url: serviceUrl, credential } }) => {
+  const asked = {
+    ...call,
+    settings: { ...settings, retries: 0, rate: undefined, local: false },
+  };
+  await withSession("intel", asked, async ({ service: { url: serviceUrl, credential } }) => {
     const dispatcher = createDispatcher(serviceUrl, { connections: concurrency });
     const requests: Record<string, { outcomes: Record<string, number> }> = {};
     let minute = { since: clock.monotonic(), attempts: 0, throttled: 0 };

@@ -4,7 +4,7 @@ import { readPath } from "../../core/files/read-path.js";
 import { shellWord } from "../../core/wording/quantity.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { fileFault } from "../terminal/reporter.js";
-import { flagName } from "./option-spec.js";
+import { flagName } from "./settings.js";
 import type { GivenSetting, GivenSettings } from "./settings.js";
 
 type KeyContext = Pick<CliContext, "reporter" | "signal">;

@@ -1,7 +1,6 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { UsageError } from "../../core/errors.js";
 import { explainIssue, nearestAllowed } from "../../core/options.js";
-import { optionSpecs } from "./option-spec.js";
 import { redactAddress } from "../../core/redaction.js";
 
 /** Where settings come from, strongest first. */
@@ -84,4 +83,84 @@ const afterPath = /^("https?:\/\/[^?#"]*[?#])[^"]+/i;
 function shown(value: unknown): string {
   const text = redactAddress(JSON.stringify(value) ?? String(value)).replace(afterPath, "$1…");
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+}
+
+/** One option of a command: its flag, environment variable, config key and help. */
+export type OptionSpec = ReturnType<typeof optionSpec>;
+
+export function optionSpecs(schema: Pick<z.ZodObject, "shape">): readonly OptionSpec[] {
+  return Object.entries(schema.shape).map(([key, member]) => optionSpec(key, member));
+}
+
+/** The flag of an option: `itemColumn` → `item-column`. */
+export function flagName(key: string): string {
+  return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** The environment variable of an option: `itemColumn` → `REPUTE_ITEM_COLUMN`. */
+export function variableName(key: string): string {
+  return `REPUTE_${flagName(key).replaceAll("-", "_").toUpperCase()}`;
+}
+
+/** The flag as typed to change the default: `--no-header` for a switch that is on. */
+export function writtenFlag(spec: OptionSpec): string {
+  if (spec.isSwitch) return spec.isNegated ? `--no-${spec.flag}` : `--${spec.flag}`;
+  return `--${spec.flag} ${spec.placeholder}`;
+}
+
+/** Longest list of choices shown as a placeholder, in characters. */
+const longestList = 24;
+
+function optionSpec(key: string, member: z.core.SomeType) {
+  if (!(member instanceof z.ZodType)) throw new TypeError(`option ${key} is not a schema`);
+  const meta = member.meta() ?? {};
+  const { inner, fallback } = unwrap(member);
+  const choices: readonly string[] = inner instanceof z.ZodEnum ? inner.options.map(String) : [];
+  const list = choices.join("|");
+  const isListed = list !== "" && list.length <= longestList;
+  return {
+    key,
+    flag: flagName(key),
+    variable: variableName(key),
+    isSwitch: inner instanceof z.ZodBoolean,
+    /** Whether the help shows the switch as `--no-…`. */
+    isNegated: fallback === true || meta["negated"] === true,
+    /** Whether the flag may be repeated: its values are joined with commas, or stay a list. */
+    repeats: meta["repeats"] === "list" ? ("list" as const) : meta["repeats"] === true,
+    /** Whether the value is never shown and not allowed in config files. */
+    secret: meta["secret"] === true,
+    /** Stands for the value in the help: `NAME`, `csv|tsv`. */
+    placeholder: isListed ? list : (textOf(meta["value"]) ?? "VALUE"),
+    /** Short form without its dash. */
+    alias: textOf(meta["alias"]),
+    choices,
+    /** The default as typed on a command line. */
+    defaultText: defaultText(fallback),
+    description: textOf(meta["description"]) ?? "",
+  };
+}
+
+function unwrap(schema: z.ZodType): { inner: z.core.SomeType; fallback: unknown } {
+  let inner: z.core.SomeType = schema;
+  let fallback: unknown;
+  for (;;) {
+    if (inner instanceof z.ZodDefault || inner instanceof z.ZodPrefault) {
+      fallback ??= inner.def.defaultValue;
+      inner = inner.def.innerType;
+    } else if (inner instanceof z.ZodOptional || inner instanceof z.ZodNullable) {
+      inner = inner.def.innerType;
+    } else {
+      return { inner, fallback };
+    }
+  }
+}
+
+/** Defaults in schemas are written as typed on a command line. */
+function defaultText(fallback: unknown): string | null {
+  if (fallback === undefined || fallback === null) return null;
+  return typeof fallback === "string" ? fallback : JSON.stringify(fallback);
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
 }

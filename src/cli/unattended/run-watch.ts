@@ -10,7 +10,7 @@ import { Tally } from "../../jobs/enrich/tally.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { shownCommand } from "../options/redact.js";
 import type { MetricsFile } from "./metrics-file.js";
-import { unattendedOptions } from "../options/option-spec.js";
+import { unattendedOptions } from "../options/cli-options.js";
 
 type AnyRecord = Readonly<Record<string, unknown>>;
 

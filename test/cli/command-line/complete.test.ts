@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { complete } from "../../../src/cli/command-line/program.js";
+import { complete } from "../../../src/cli/command-line/yargs-parser.js";
 
 beforeEach(() => void vi.stubEnv("SHELL", "/bin/bash"));
 afterEach(() => void vi.unstubAllEnvs());

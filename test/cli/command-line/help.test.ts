@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { helpText } from "../../../src/cli/command-line/help.js";
-import { optionSpecs, writtenFlag } from "../../../src/cli/options/option-spec.js";
+import { optionSpecs, writtenFlag } from "../../../src/cli/options/settings.js";
 import { commandNames, groups, loadCommands } from "../../../src/cli/command-list.js";
 
 const commands = await loadCommands();

@@ -3,11 +3,11 @@ import { isLoopback } from "../../../client/api/http/proxy.js";
 import type { AttemptReport } from "../../../client/api/types.js";
 import { serviceCodes, transportCodes } from "../../../core/row-codes.js";
 import { EarlyEndError, ReputeError } from "../../../core/errors.js";
-import type { FindingError } from "../../../core/finding.js";
+import type { Finding as Found, FindingError } from "../../../core/finding.js";
+import type { Session } from "../../../client/session/session.js";
 import type { ServiceAccess, SessionSettings } from "../../../client/session/types.js";
-import { MemoryStore } from "../../../client/store/store.js";
 import { secretOrigin, secrets } from "../../options/secrets.js";
-import { withServices, withSession, type ServiceChoice } from "../../services/services.js";
+import { withSession, type ServiceChoice } from "../../sessions.js";
 import { constants, existsSync } from "node:fs";
 import { access, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
@@ -48,20 +48,20 @@ export async function checkAll(
     await report(await find().then((finding) => [check, ...finding] as const, failed(check)));
   }
   try {
-    await withServices(["intel"], call, async ({ intel }) => {
+    const own = { ...settings, retries: 0, cache: undefined };
+    await withSession("intel", { ...call, settings: own }, async (session) => {
       const { workers: address } = settings;
-      const where = { baseUrl: intel.url, environment: context.env };
+      const where = { baseUrl: session.service.url, environment: context.env };
       const queue = address === undefined ? [] : await queueChecks({ ...where, address });
       for (const check of queue) await report(check);
       // Without workers, the request would wait.
       const isAnswered = queue.every(([, status]) => status !== "fail");
-      for (const check of await serviceChecks(call, intel, isAnswered)) await report(check);
+      for (const check of await serviceChecks(call, session, isAnswered)) await report(check);
     });
   } catch (error) {
     context.signal.throwIfAborted();
-    // No address, or no usable key: nothing was started.
-    const { code } = error as Partial<ReputeError>;
-    await report(failed(code?.startsWith("secret_") === true ? "key" : "address")(error));
+    // Nothing was started.
+    await report(failed(checkOf(String((error as Partial<ReputeError>).code)))(error));
   }
 }
 
@@ -90,15 +90,16 @@ function machineChecks({ settings, context }: DoctorCall) {
 /** Makes one request as a run does: certificate, service or connection, key and clock. */
 async function serviceChecks(
   call: DoctorCall,
-  service: ServiceAccess,
+  session: Session,
   isAnswered: boolean,
 ): Promise<readonly Check[]> {
+  const { service } = session;
   const checks: Check[] = [["address", ...addressFinding(service)]];
   if (!isAnswered) {
     const finding = "not asked: requests wait for workers";
     return [...checks, ["service", "warn", finding, "see queue and workers"]];
   }
-  const { report, error } = await ask(call, service);
+  const { report, error } = await ask(call, session);
   const fault = error === null ? null : faultOf(error);
   const { protocol, hostname } = new URL(service.url);
   if (protocol === "https:" && (report?.headers ?? null) !== null) {
@@ -122,35 +123,35 @@ function addressFinding({ url, embedded }: ServiceAccess): Finding {
   return ["warn", `${url} does not end in /beta`, `try ${url.replace(/\/+$/, "")}/beta`];
 }
 
-/** Looks one item up, within the pace and the quotas of every other command. */
-async function ask({ context, settings }: DoctorCall, service: ServiceAccess) {
-  const usedUp = new AbortController();
-  const signal = AbortSignal.any([context.signal, usedUp.signal]);
-  let report = null as AttemptReport | null;
-  const own = { ...settings, retries: 0, cache: undefined };
-  const listener = {
-    onEarlyEnd: (reason: EarlyEndError) => usedUp.abort(reason),
-    onAttempt: (attempt: AttemptReport) => (report = attempt),
-  };
-  const asking = withSession(
-    service,
-    { context, settings: own },
-    async (session) => {
-      const { lookup } = await session.lookup({
-        settings: { lookups: ["quick-check"], partialRetries: 0, bogons: "ask", exclude: [] },
-        store: new MemoryStore(),
-        asReceived: false,
-      });
-      // An address for documentation (RFC 5737), which no network has.
-      return (await lookup({ kind: "ip", value: "192.0.2.1" }, { signal })).error;
+/** Looks one item up, within the pace and the quotas of every other command, and ends at the first answer. */
+async function ask({ context }: DoctorCall, session: Session) {
+  const ended = new AbortController();
+  const signal = AbortSignal.any([context.signal, ended.signal]);
+  let [report, found] = [null as AttemptReport | null, null as Found | null];
+  const { lookup } = await session.lookup({
+    settings: { lookups: ["quick-check"], partialRetries: 0, bogons: "ask", exclude: [] },
+    store: {
+      get: () => null,
+      put(_key, { finding }) {
+        found = finding;
+        ended.abort();
+      },
     },
-    listener,
-  );
-  const error = await asking.catch((fault: unknown) => {
-    context.signal.throwIfAborted();
-    if (fault instanceof ReputeError) return fault;
-    throw fault;
+    asReceived: false,
+    onAttempt: (attempt) => (report = attempt),
+    onEarlyEnd: (reason) => ended.abort(reason),
   });
+  // An address for documentation (RFC 5737), which no network has.
+  const asking = lookup({ kind: "ip", value: "192.0.2.1" }, { signal });
+  const error = await asking.then(
+    (finding) => finding.error,
+    (fault: unknown) => {
+      context.signal.throwIfAborted();
+      if (found !== null) return found.error;
+      if (fault instanceof ReputeError) return fault;
+      throw fault;
+    },
+  );
   return { report, error };
 }
 
@@ -167,7 +168,8 @@ function faultOf(error: FindingError | ReputeError): Check {
 }
 
 function checkOf(code: string): string {
-  if (["unauthorized", "forbidden", "authentication_failed"].includes(code)) return "key";
+  if (/_url|^synthetic/.test(code)) return "address";
+  if (/^secret_|^unauthorized|^forbidden|^authentication/.test(code)) return "key";
   if (code === "certificate_rejected") return "certificate";
   return code in transportCodes ? "connection" : "service";
 }

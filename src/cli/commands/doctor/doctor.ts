@@ -3,7 +3,7 @@ import { redactAddress } from "../../../core/redaction.js";
 import { sourceOptions } from "../../../io/input/source-options.js";
 import { defineCommand } from "../../command.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
-import { flagName, optionSpecs } from "../../options/option-spec.js";
+import { flagName, optionSpecs } from "../../options/settings.js";
 import { runGroups } from "../runs/enrich-job.js";
 import type { Check, DoctorCall } from "./checks.js";
 import { labelledText, narrow } from "../../../core/wording/printable.js";

@@ -10,7 +10,7 @@ import { changeCounts, changePhrase, changeTotal, defang } from "../../../jobs/r
 import type { OutputDiff } from "../../../jobs/diff/diff-outputs.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
-import { cliOptions } from "../../options/option-spec.js";
+import { cliOptions } from "../../options/cli-options.js";
 import { redactAddress } from "../../../core/redaction.js";
 import { writeProse, writeOut, printTable } from "../../terminal/data-output.js";
 import { checkOutput, writeLines } from "./write-lines.js";

@@ -37,7 +37,7 @@ import { z } from "zod";
 import { option } from "../../../core/options.js";
 import { readPrefix } from "../../../io/output/options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
-import { cliOptions } from "../../options/option-spec.js";
+import { cliOptions } from "../../options/cli-options.js";
 import { writeOut } from "../../terminal/data-output.js";
 import { printableData } from "../../../core/wording/printable.js";
 import { diffOutputs, type OutputDiff, comparedColumns } from "../../../jobs/diff/diff-outputs.js";

@@ -3,7 +3,7 @@ import { writeProse } from "../../terminal/data-output.js";
 import { readPrefix } from "../../../io/output/options.js";
 import { parseOutput } from "../../../io/output/registry.js";
 import { runOptions } from "../../../jobs/enrich/options.js";
-import { cliOptions } from "../../options/option-spec.js";
+import { cliOptions } from "../../options/cli-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { redactAddress } from "../../../core/redaction.js";
 

@@ -3,7 +3,7 @@ import { isRefusal, type Manifest } from "../../../core/manifest.js";
 import type { EnrichJob, ReadingSettings } from "../../../jobs/enrich/types.js";
 import { type CommandCall, type SettingsOf, defineCommand } from "../../command.js";
 import type { Session } from "../../../client/session/session.js";
-import { lookupGroups, withSession, withServices } from "../../services/services.js";
+import { lookupGroups, withSession } from "../../sessions.js";
 import type { CliContext } from "../../terminal/cli-context.js";
 import { ProgressDisplay } from "../../terminal/progress-display.js";
 import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../../core/errors.js";
@@ -12,11 +12,10 @@ import type { RunInput } from "../../../io/input/types.js";
 import { statePath } from "../../../jobs/enrich/state/checkpoint.js";
 import { sourceOptions } from "../../../io/input/source-options.js";
 import { exitCodeOfManifest, printSummary, readingFlags } from "./summary.js";
-import type { ServiceAccess } from "../../../client/session/types.js";
 import { userStateFolder } from "../../../core/files/folders.js";
 import { lookupOptions } from "../../../client/lookup/options.js";
 import { tableOptions, writingOptions } from "../../../io/output/options.js";
-import { cliOptions, unattendedOptions } from "../../options/option-spec.js";
+import { cliOptions, unattendedOptions } from "../../options/cli-options.js";
 
 const { report, against, json, quiet } = cliOptions.shape;
 const { tagIps, ...files } = writingOptions.shape;
@@ -55,20 +54,11 @@ type EnrichJobCall = Pick<
 type Perform = (job: EnrichJob) => Promise<Manifest>;
 
 /** Runs `enrich` or a command like it: the job, its report and tag lists, summary and exit code. */
-export function runEnrichJob(
+export async function runEnrichJob(
   call: EnrichJobCall,
-  service: ServiceAccess,
+  session: Session,
   input: RunInput,
   perform: Perform = async (job) => (await import("../../../jobs/enrich/execute.js")).enrich(job),
-): Promise<number> {
-  return withSession(service, call, (session) => runWith(session, call, input, perform));
-}
-
-async function runWith(
-  session: Session,
-  call: EnrichJobCall,
-  input: RunInput,
-  perform: Perform,
 ): Promise<number> {
   const { context, watch } = call;
   const grouped = inGroups(call.settings);
@@ -245,6 +235,6 @@ export const enrichCommand = defineCommand({
   exitCodes: jobExitCodes,
   run: async (call) => {
     const input = await enrichInput(call.operands, call.context, call.settings);
-    return withServices(["intel"], call, ({ intel }) => runEnrichJob(call, intel, input));
+    return withSession("intel", call, (session) => runEnrichJob(call, session, input));
   },
 });

@@ -11,7 +11,7 @@ import {
 import { sourceOptions } from "../../../io/input/source-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { runEnrichJob, jobExitCodes, runGroups } from "./enrich-job.js";
-import { withServices } from "../../services/services.js";
+import { withSession } from "../../sessions.js";
 import {
   checkRunWords,
   fileParts,
@@ -89,8 +89,8 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
     prefix: own.prefix ?? defaultPrefix,
     ...tableOptions.parse({}),
   };
-  return withServices(["intel"], call, ({ intel }) =>
-    runEnrichJob({ ...call, settings }, intel, { path }, async (job) => {
+  return withSession("intel", call, (session) =>
+    runEnrichJob({ ...call, settings }, session, { path }, async (job) => {
       const { retryOutput } = await import("../../../jobs/retry/retry-output.js");
       return retryOutput(job, own.prefix);
     }),

@@ -8,8 +8,8 @@ import { counted, formatCount, shellWord } from "../../../core/wording/quantity.
 import type { Session } from "../../../client/session/session.js";
 import { tagExportOptions } from "../../../jobs/tags/options.js";
 import type { ExportReport, ExportTagsOptions, TagProgress } from "../../../jobs/tags/types.js";
-import { intelCallGroups, withServices, withSession } from "../../services/services.js";
-import { cliOptions, unattendedOptions } from "../../options/option-spec.js";
+import { intelCallGroups, withSession } from "../../sessions.js";
+import { cliOptions, unattendedOptions } from "../../options/cli-options.js";
 import { type CommandCall, defineCommand, quotaCode, type SettingsOf } from "../../command.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { join } from "node:path";
@@ -81,8 +81,8 @@ async function exportLists(call: CommandCall<Settings>): Promise<number> {
   watch?.follow({ resumable: () => true });
   const own = { formats, combine, prune: settings.all, maxChange };
   const what = { names, folder, intents: settings.intent, ...own };
-  const report = await withServices(["intel"], call, ({ intel }) =>
-    withSession(intel, call, (session) => exportTagLists(session, context, what)),
+  const report = await withSession("intel", call, (session) =>
+    exportTagLists(session, context, what),
   );
   watch?.finish(report);
   if (!settings.json && context.reporter.format === "text") printExported(report, context);

@@ -2,7 +2,7 @@ import { labelledText, narrow, wrapLines } from "../../core/wording/printable.js
 import yargs, { type Argv, type Options } from "yargs";
 import { commandNames, groups, commandNamed, loadCommand, loadCommands } from "../command-list.js";
 import { type Command, completionFlag, usageOf } from "../command.js";
-import { type OptionSpec, optionSpecs, writtenFlag } from "../options/option-spec.js";
+import { type OptionSpec, optionSpecs, writtenFlag } from "../options/settings.js";
 
 // Only this file uses yargs: to parse, explain and complete the command line.
 

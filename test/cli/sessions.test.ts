@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { chooseAddress, withServices } from "../../../src/cli/services/services.js";
-import type { GivenSetting, GivenSettings } from "../../../src/cli/options/settings.js";
-import { temporaryFolder } from "../../helpers/temporary-folder.js";
-import { fakeContext } from "../fake-context.js";
-import { runInProcess } from "../run-in-process.js";
+import { chooseAddress, withSession } from "../../src/cli/sessions.js";
+import type { GivenSetting, GivenSettings } from "../../src/cli/options/settings.js";
+import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { fakeContext } from "./fake-context.js";
+import { runInProcess } from "./run-in-process.js";
 
 async function keyFile(text = "named-key\n"): Promise<string> {
   const path = join(await temporaryFolder(), "key");
@@ -15,14 +15,14 @@ async function keyFile(text = "named-key\n"): Promise<string> {
 
 function local(given: Readonly<Record<string, GivenSetting>>) {
   const places = new Map(Object.entries(given));
-  const settings = { local: true };
+  const settings = { local: true, retries: 0, timeout: 1000 };
   const context = fakeContext({ env: { REPUTE_API_KEY: "key of a real service" } });
   return { settings, given: places, context };
 }
 
 test("the embedded service requires and receives the key from a file named by a flag", async () => {
   const file = { value: await keyFile(), level: "flag", name: "--api-key-file" } as const;
-  await withServices(["intel"], local({ apiKeyFile: file }), async ({ intel }) => {
+  await withSession("intel", local({ apiKeyFile: file }), async ({ service: intel }) => {
     const headers = { "x-api-key": intel.credential ?? "" };
     const statuses = [
       (await fetch(`${intel.url}/query/192.0.2.1`)).status,

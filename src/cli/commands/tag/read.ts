@@ -4,7 +4,7 @@ import type { TagIps, TagSummary } from "../../../client/api/calls.js";
 import { ServiceError } from "../../../client/api/status-fault.js";
 import { FatalError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
-import { intelCallGroups, askService } from "../../services/services.js";
+import { intelCallGroups, withSession } from "../../sessions.js";
 import { type CommandCall, defineCommand, quotaCode, type SettingsOf } from "../../command.js";
 import { printRecords, showRecord, wantsLines, writeOut } from "../../terminal/data-output.js";
 import { printable } from "../../../core/wording/printable.js";
@@ -41,8 +41,11 @@ export const tagsListCommand = defineCommand({
   exitCodes: quotaCode,
   run: async (call) => {
     const { settings, context } = call;
-    const tags = await askService("intel", call, (client) =>
-      client.tags({ includeDescriptions: settings.descriptions, signal: context.signal }),
+    const tags = await withSession("intel", call, async (session) =>
+      (await session.intel()).tags({
+        includeDescriptions: settings.descriptions,
+        signal: context.signal,
+      }),
     );
     await printRecords<TagSummary>(call, tags, [
       ["name", ({ name }) => name],
@@ -69,8 +72,8 @@ export const tagsShowCommand = defineCommand({
   exitCodes: quotaCode,
   run: async (call) => {
     const { operand: name, context } = call;
-    const tag = await askService("intel", call, (client) =>
-      client.tag(name, { signal: context.signal }),
+    const tag = await withSession("intel", call, async (session) =>
+      (await session.intel()).tag(name, { signal: context.signal }),
     );
     assertTag(name, tag.name);
     await showRecord(call, tag);
@@ -109,8 +112,8 @@ export const tagsIpsCommand = defineCommand({
 async function printIps(call: CommandCall<SettingsOf<typeof ipsGroups>>): Promise<void> {
   const { settings, context, operand: name } = call;
   const text = wantsLines(call) && !settings.plain ? linesOf : plainOf;
-  await askService("intel", call, async (client) => {
-    for await (const page of wholeList(client, name, context.signal)) {
+  await withSession("intel", call, async (session) => {
+    for await (const page of wholeList(await session.intel(), name, context.signal)) {
       await writeOut(context, text(page));
     }
   });

@@ -1,33 +1,70 @@
-import type { CommandCall } from "../command.js";
-import type { CaseClient, OpsClient } from "../../client/api/ops-client.js";
-import type { IntelClient } from "../../client/api/intel-client.js";
-import type { ServiceName } from "../../client/api/service-description.js";
-import { readSecret, secrets } from "../options/secrets.js";
-import { UsageError } from "../../core/errors.js";
-import type { Session } from "../../client/session/session.js";
-import { withResources } from "../../core/resource-stack.js";
-import { flagName, variableName, cliOptions } from "../options/option-spec.js";
-import { type GivenSettings, settingLevels } from "../options/settings.js";
-import type { ServiceAccess, SessionOptions, SessionSettings } from "../../client/session/types.js";
-import { userStateFolder } from "../../core/files/folders.js";
-import { apiOptions, caseOptions, opsOptions } from "../../client/api/options.js";
-import { isQuota } from "../../core/options.js";
-import { lookupOptions } from "../../client/lookup/options.js";
+import type { CommandCall } from "./command.js";
+import type { ServiceName } from "../client/api/service-description.js";
+import { readSecret, secrets } from "./options/secrets.js";
+import { UsageError } from "../core/errors.js";
+import type { Session } from "../client/session/session.js";
+import { type ResourceStack, withResources } from "../core/resource-stack.js";
+import { cliOptions } from "./options/cli-options.js";
+import { flagName, type GivenSettings, settingLevels, variableName } from "./options/settings.js";
+import type { ServiceAccess, SessionOptions, SessionSettings } from "../client/session/types.js";
+import { userStateFolder } from "../core/files/folders.js";
+import { apiOptions, caseOptions, opsOptions } from "../client/api/options.js";
+import { isQuota } from "../core/options.js";
+import { lookupOptions } from "../client/lookup/options.js";
 
-type ServiceCall = Pick<CommandCall<ServiceChoice>, "settings" | "given" | "context">;
+type SessionCall = Pick<
+  CommandCall<ServiceChoice & SessionSettings>,
+  "settings" | "given" | "context"
+>;
+
+type SessionListener = Pick<SessionOptions, "onAttempt">;
+
+/** Calls `use` with the session of one service; see `withSessions`. */
+export function withSession<T>(
+  name: ServiceName,
+  call: SessionCall,
+  use: (session: Session) => Promise<T>,
+  listener: SessionListener = {},
+): Promise<T> {
+  return withSessions([name], call, (sessions) => use(sessions[name]), listener);
+}
 
 /**
- * Calls `use` with the named services. With `--local`, the embedded service runs meanwhile on a free
- * loopback port. It accepts the credential of a file named by a flag, else a sample credential: one
- * from a variable or config file may belong to a real service.
+ * Calls `use` with a session of each named service, and closes them afterwards. With `--local`, the
+ * embedded service runs meanwhile on a free loopback port. It accepts the credential of a file named
+ * by a flag, else a sample credential: one from a variable or config file may belong to a real service.
  *
  * @throws UsageError if an address or a credential is missing, before anything is started
  */
-export async function withServices<Name extends ServiceName, T>(
+export function withSessions<Name extends ServiceName, T>(
   names: readonly Name[],
-  { settings, given, context }: ServiceCall,
-  use: (services: Readonly<Record<Name, ServiceAccess>>) => Promise<T>,
+  call: SessionCall,
+  use: (sessions: Readonly<Record<Name, Session>>) => Promise<T>,
+  listener: SessionListener = {},
 ): Promise<T> {
+  return withResources(async (stack) => {
+    const services = await openServices(names, call, stack);
+    const { Session } = await import("../client/session/session.js");
+    const { settings, context } = call;
+    const { clock, env, reporter } = context;
+    const stateFolder = userStateFolder(env);
+    const { onWarning } = reporter.listener;
+    const opened: Partial<Record<ServiceName, Session>> = {};
+    for (const name of names) {
+      const service = services[name]!;
+      if (stateFolder === null && !service.embedded) await refuseUncounted(settings);
+      const options = { service, settings, clock, stateFolder, onWarning, ...listener };
+      opened[name] = stack.use(new Session(options));
+    }
+    return use(opened as Readonly<Record<Name, Session>>);
+  });
+}
+
+async function openServices(
+  names: readonly ServiceName[],
+  { settings, given, context }: SessionCall,
+  stack: ResourceStack,
+): Promise<Partial<Record<ServiceName, ServiceAccess>>> {
   const remote: Partial<Record<ServiceName, ServiceAccess>> = {};
   const embeddedKeys: Partial<Record<ServiceName, string | undefined>> = {};
   for (const name of names) {
@@ -43,76 +80,17 @@ export async function withServices<Name extends ServiceName, T>(
     if (url === null) embeddedKeys[name] = credential ?? undefined;
     else remote[name] = { url, name: url, credential, embedded: false };
   }
-  const all = (services: typeof remote) => services as Readonly<Record<Name, ServiceAccess>>;
-  if (names.every((name) => name in remote)) return use(all(remote));
-  const { startEmbedded } = await import("../../service/embedded.js");
-  const embedded = await startEmbedded(embeddedKeys, settings.synthetic);
-  try {
-    return await use(all({ ...embedded.access, ...remote }));
-  } finally {
-    await embedded.close();
-  }
-}
-
-type SessionCall = Pick<CommandCall<SessionSettings>, "settings" | "context">;
-
-/** Calls `use` with the session of a service, and closes it afterwards. */
-export async function withSession<T>(
-  service: ServiceAccess,
-  { settings, context: { clock, env, reporter } }: SessionCall,
-  use: (session: Session) => Promise<T>,
-  listener: Pick<SessionOptions, "onEarlyEnd" | "onAttempt"> = {},
-): Promise<T> {
-  const { Session } = await import("../../client/session/session.js");
-  const stateFolder = userStateFolder(env);
-  if (stateFolder === null && !service.embedded) await refuseUncounted(settings);
-  const session = new Session({
-    service,
-    settings,
-    clock,
-    stateFolder,
-    onWarning: (message) => reporter.warning(message),
-    ...listener,
-  });
-  return withResources(async (stack) => use(stack.use(session)));
+  if (names.every((name) => name in remote)) return remote;
+  const { startEmbedded } = await import("../service/embedded.js");
+  const embedded = stack.use(await startEmbedded(embeddedKeys, settings.synthetic));
+  return { ...embedded.access, ...remote };
 }
 
 /** @throws UsageError `quota_uncounted` if a quota is set, since it needs a folder to count in */
 async function refuseUncounted(settings: SessionSettings): Promise<void> {
   if (settings.rate?.some(isQuota) !== true) return;
-  const { quotaUncounted } = await import("../../client/store/quotas.js");
+  const { quotaUncounted } = await import("../client/store/quotas.js");
   throw quotaUncounted("without a state folder: neither XDG_STATE_HOME nor HOME is set");
-}
-
-interface Clients {
-  readonly intel: IntelClient;
-  readonly ops: OpsClient;
-  readonly case: CaseClient;
-}
-
-const clientOf: { readonly [Name in ServiceName]: (session: Session) => Promise<Clients[Name]> } = {
-  intel: (session) => session.intel(),
-  ops: (session) => session.ops(),
-  case: (session) => session.cases(),
-};
-
-/** Calls `use` with a client of the service. Its requests obey the rates and retries of the main job. */
-export function askService<Name extends ServiceName, T>(
-  name: Name,
-  call: SessionCall & ServiceCall,
-  use: (client: Clients[Name]) => Promise<T>,
-): Promise<T> {
-  return withServices([name], call, (services) => withClient(name, services[name], call, use));
-}
-
-/** Like `askService`, with the access that `withServices` gave. */
-export function withClient<Name extends ServiceName, T>(
-  name: Name,
-  service: ServiceAccess,
-  call: SessionCall,
-  use: (client: Clients[Name]) => Promise<T>,
-): Promise<T> {
-  return withSession(service, call, async (session) => use(await clientOf[name](session)));
 }
 
 export interface ServiceChoice {
