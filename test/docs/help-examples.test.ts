@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { checkOperands } from "../../src/cli/command.js";
 import { loadCommands } from "../../src/cli/command-list.js";
-import { parseArguments, readLine } from "../../src/cli/command-line/parse-arguments.js";
+import { readLine } from "../../src/cli/command-line/parse-arguments.js";
 import { loadSettings } from "../../src/cli/options/settings.js";
 import { shellWords } from "./shell-session.js";
 
@@ -21,11 +21,10 @@ const examples = commands.flatMap(({ name, examples }) =>
 test.each(examples)("%s is accepted", async (example, name) => {
   const names: string[] = [];
   for (const [, ...args] of callsIn(example)) {
-    const parsed = parseArguments(await readLine(args));
-    if (parsed.action !== "run") throw new Error(`${args.join(" ")} is no call of a command`);
-    const { command, flags, operands } = parsed;
+    const { command, asks, flags, operands, fault } = await readLine(args);
+    if (command === null) throw new Error(`${args.join(" ")} is no call of a command`);
     names.push(command.name);
-    expect(() => loadSettings(command.options, [flags])).not.toThrow();
+    expect([asks, fault, loadSettings(command.options, [flags]).fault]).toEqual([null, null, null]);
     expect(() => checkOperands(command, operands)).not.toThrow();
   }
   expect(names).toContain(name);

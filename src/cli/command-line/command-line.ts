@@ -3,18 +3,18 @@ import { type Clock, systemClock } from "../../core/clock.js";
 import { InterruptedError, type StopSignal, stopSignals, UsageError } from "../../core/errors.js";
 import { programInfo } from "../../core/program.js";
 import { shellWord } from "../../core/wording/quantity.js";
-import { Reporter, type LogFormat } from "../terminal/reporter.js";
+import { Reporter } from "../terminal/reporter.js";
 import { OutputClosedError } from "../../io/output/part-file.js";
 import { outputFault } from "../../core/files/output-fault.js";
 import { exitCodeOfError, exitCodes, endingOfError } from "../../jobs/enrich/ending.js";
 import { safeOnTerminal } from "../terminal/terminal-output.js";
 import { commandNamed, loadCommands } from "../command-list.js";
-import { checkOperands, completionFlag } from "../command.js";
+import { checkOperands, type Command, type CommandCall, completionFlag } from "../command.js";
 import type { CliContext } from "../terminal/cli-context.js";
-import { flagName, variableName } from "../options/settings.js";
+import { variableName } from "../options/settings.js";
 import { passwordWarning, shownCommand } from "../options/redact.js";
-import { RunWatch, type WatchSettings } from "../unattended/run-watch.js";
-import { parseArguments, readLine, type TypedLine } from "./parse-arguments.js";
+import { openWatch, type WatchSettings } from "../unattended/run-watch.js";
+import { type CommandLine, readLine } from "./parse-arguments.js";
 import { readSettings } from "./config-file.js";
 import { complete } from "./yargs-parser.js";
 
@@ -141,77 +141,69 @@ export async function runToEnd(
     context.stdout.write(await complete(args.slice(1)));
     return 0;
   }
+  const { env, reporter } = context;
   const line = await readLine(args);
-  const watch = openWatch(line, context);
+  if (line.asks !== null) {
+    context.stdout.write(await answerTo(line.asks, context));
+    return 0;
+  }
+  const { command, flags } = line;
+  // From here on, since warnings about settings are log lines, too.
+  const format = flags.get("logFormat")?.value ?? env[variableName("logFormat")];
+  if (format === "json") reporter.format = "json";
+  const loaded = command && (await readSettings(command, flags, context));
+  const settings = { json: false, quiet: false, output: "-", ...loaded?.settings } as WatchSettings;
+  if (settings.logFormat !== undefined) reporter.format = settings.logFormat;
+  const watch =
+    command?.isJob === true ? await openWatch(command.name, line.args, context, settings) : null;
   if (watch !== null) process.onWatch?.((code, error) => watch.endNow(code, error));
-  let error: unknown = null;
-  let code: number;
+  let error: unknown = line.fault ?? loaded?.fault ?? null;
+  let code: number = exitCodes.done;
   try {
-    code = await runLine(line, context, watch);
-    error = process.stdoutFault?.() ?? null;
+    if (command !== null && loaded !== null && error === null) {
+      // A JSON summary on stderr must stand alone, unless all of stderr is JSON.
+      const isAlone = settings.json && settings.output === "-" && reporter.format === "text";
+      reporter.isQuiet = settings.quiet || (watch !== null && isAlone);
+      code = await runCommand(command, { ...line, ...loaded, context, watch });
+      error = process.stdoutFault?.() ?? null;
+    }
   } catch (caught) {
-    code = 0;
-    error = withOwnCommand(caught, args);
+    error = caught;
   }
   if (error !== null) {
+    error = withOwnCommand(error, args);
     code = exitCodeOfError(error);
-    printError(error, args, context.reporter);
+    printError(error, args, reporter);
     // Other errors may end a command whose JSON is already printed.
-    const isUnsaid = watch === null && error instanceof UsageError && wantsJson(line, context);
+    const isUnsaid = watch === null && error instanceof UsageError && settings.json;
     if (isUnsaid) context.stdout.write(`${JSON.stringify(endingOfError(error, false))}\n`);
   }
   await watch?.end(code, error);
   return code;
 }
 
-async function runLine(
-  line: TypedLine,
-  context: CliContext,
-  watch: RunWatch | null,
-): Promise<number> {
-  const { args } = line;
-  const parsed = parseArguments(line);
-  if (parsed.action === "version") {
-    context.stdout.write(`${context.version}\n`);
-    return 0;
-  }
-  if (parsed.action === "help") {
-    const width = Math.min(context.stdout.columns || 80, widestHelp);
-    const { helpText } = await import("./help.js");
-    context.stdout.write(await helpText(parsed.topic, await loadCommands(), width));
-    return 0;
-  }
-  const { command, flags, operands } = parsed;
-  const warning = passwordWarning(args);
-  if (warning !== null) context.reporter.warning(warning);
-  const loaded = await readSettings(command, flags, context);
-  await startWatch(loaded.settings, context, watch);
-  checkOperands(command, operands);
-  const code = await command.run({
-    ...loaded,
-    operands,
-    operand: operands[0] ?? "",
-    shownCommand: shownCommand(args),
-    context,
-    watch,
-  });
-  return code ?? exitCodes.done;
+/** The text of the version or of a help page. */
+async function answerTo(
+  asks: NonNullable<CommandLine["asks"]>,
+  { version, stdout }: CliContext,
+): Promise<string> {
+  if (asks === "version") return `${version}\n`;
+  const { helpText } = await import("./help.js");
+  return helpText(asks.helpOn, await loadCommands(), Math.min(stdout.columns || 80, widestHelp));
 }
 
-async function startWatch(
-  settings: Readonly<Record<string, unknown>>,
-  { reporter }: CliContext,
-  watch: RunWatch | null,
-): Promise<void> {
-  const known = { output: "-", ...settings } as unknown as WatchSettings & {
-    readonly logFormat?: LogFormat;
-  };
-  if (known.logFormat !== undefined) reporter.format = known.logFormat;
-  // A JSON summary on stderr must stand alone, unless all of stderr is JSON.
-  const isAlone =
-    watch !== null && known.json && known.output === "-" && reporter.format === "text";
-  reporter.isQuiet = known.quiet || isAlone;
-  await watch?.start(known);
+async function runCommand(
+  command: Command,
+  call: Omit<CommandCall<unknown>, "operand" | "shownCommand"> & Pick<CommandLine, "args">,
+): Promise<number> {
+  const { args, operands, context, watch } = call;
+  const warning = passwordWarning(args);
+  if (warning !== null) context.reporter.warning(warning);
+  watch?.start();
+  checkOperands(command, operands);
+  const [operand = ""] = operands;
+  const code = await command.run({ ...call, operand, shownCommand: shownCommand(args) });
+  return code ?? exitCodes.done;
 }
 
 /** The error with the user's own command in its hint, to copy. */
@@ -226,43 +218,4 @@ function withOwnCommand(error: unknown, args: readonly string[]): unknown {
 function printError(error: unknown, args: readonly string[], reporter: Reporter): void {
   reporter.clear();
   if (!(error instanceof OutputClosedError)) reporter.error(error, commandNamed(args));
-}
-
-/**
- * The watch of a command that has its options; null for any other. Reads the settings that say how
- * to report errors before they are checked, since the errors may be about these.
- */
-function openWatch(line: TypedLine, context: CliContext): RunWatch | null {
-  const early = (key: string): string | undefined => earlySetting(key, line, context);
-  if (early("logFormat") === "json") context.reporter.format = "json";
-  if (line.command?.isJob !== true) return null;
-  return new RunWatch(line.command.name, line.args, context, {
-    json: wantsJson(line, context),
-    quiet: isOn(early("quiet")),
-    output: early("output") ?? "-",
-    metrics: early("metrics"),
-    ping: early("ping"),
-  });
-}
-
-function wantsJson(line: TypedLine, context: CliContext): boolean {
-  const hasJson = line.command !== null && "json" in line.command.options.shape;
-  return hasJson && isOn(earlySetting("json", line, context));
-}
-
-/**
- * The value of an option before the command line is checked, so that its errors appear as asked: of
- * its flag, else of its variable; undefined if there is none.
- */
-function earlySetting(
-  key: string,
-  { flags }: TypedLine,
-  { env }: Pick<CliContext, "env">,
-): string | undefined {
-  const [value] = [flags[flagName(key)] as string | boolean | undefined].flat();
-  return value === undefined ? env[variableName(key)] || undefined : String(value);
-}
-
-function isOn(value: string | undefined): boolean {
-  return value !== undefined && !/^(?:false|0|no|off)$/i.test(value.trim());
 }

@@ -152,15 +152,15 @@ function unusableKey(at: string, key: string, known: readonly OptionSpec[]): Usa
 
 /**
  * The settings of a command: flags override variables, which override the profile, which overrides
- * the rest of the config file.
- *
- * @throws UsageError for wrong values, and for a config file that cannot be used
+ * the rest of the config file. They are as complete as can be, since they also say how to report
+ * their `fault`: a UsageError for wrong values or a config file that cannot be used, or the signal's
+ * reason.
  */
 export async function readSettings(
   command: Command,
   flags: GivenSettings,
   context: Pick<CliContext, "env" | "reporter"> & Partial<Pick<CliContext, "signal">>,
-): Promise<LoadedSettings<Readonly<Record<string, unknown>>>> {
+): Promise<LoadedSettings<Readonly<Record<string, unknown>>> & { readonly fault: unknown }> {
   const { env, reporter, signal } = context;
   const own = optionSpecs(command.options);
   const ofEnvironment = settingsFromEnvironment(env, own);
@@ -176,15 +176,18 @@ export async function readSettings(
   const known = needsOthers ? optionsOf(await loadCommands()) : own;
   for (const warning of unknownVariables(env, known)) reporter.warning(warning);
   const levels = [flags, settingsFromEnvironment(env, known)];
+  let unread: unknown = null;
   if (path !== "") {
-    levels.push(...(await settingsFromFile(path, known, profile ?? null, signal)));
+    const file = settingsFromFile(path, known, profile ?? null, signal);
+    levels.push(...(await file.catch((error: unknown) => ((unread = error), []))));
   } else if (readsFile && profile) {
-    throw new UsageError("profile_without_config", `${profile.name} needs a config file`, {
+    unread = new UsageError("profile_without_config", `${profile.name} needs a config file`, {
       hint: "write ~/.config/repute/config.yaml, or name a file with --config",
     });
   }
   const selected = { configFile: path || null, profile: profile ? String(profile.value) : null };
-  return { ...loadSettings(command.options, levels), ...selected };
+  const loaded = loadSettings(command.options, levels);
+  return { ...loaded, ...selected, fault: unread ?? loaded.fault };
 }
 
 function optionsOf(commands: readonly Command[]): readonly OptionSpec[] {

@@ -7,40 +7,29 @@ import { secretHint, secretNamed } from "../options/secrets.js";
 import { type OptionSpec, optionSpecs } from "../options/settings.js";
 import type { GivenSetting, GivenSettings } from "../options/settings.js";
 
-/** A command line as yargs reads it. Values are not checked. */
-export interface TypedLine extends Pick<YargsLine, "flags" | "fault"> {
+/** A command line, as far as it can be read. Values stay text: the command's schema checks them. */
+export interface CommandLine {
   /** As typed, but `help NAME` is `NAME --help`. */
   readonly args: readonly string[];
   readonly command: Command | null;
   readonly operands: readonly string[];
+  /** The flags that can be read. */
+  readonly flags: GivenSettings;
+  /** What to print instead of running the command; help without a topic is that of the program. */
+  readonly asks: "version" | { readonly helpOn: Command | CommandGroup | null } | null;
+  /** The first fault: an unknown command or flag, or a flag given twice or without its value. */
+  readonly fault: UsageError | null;
 }
 
-type ParsedArguments =
-  | {
-      readonly action: "help";
-      /** What to explain; null for the program. */
-      readonly topic: Command | CommandGroup | null;
-    }
-  | { readonly action: "version" }
-  | {
-      readonly action: "run";
-      readonly command: Command;
-      readonly flags: GivenSettings;
-      readonly operands: readonly string[];
-    };
-
-/** Reads the command line. Values stay text: the command's schema checks them. */
-export async function readLine(typed: readonly string[]): Promise<TypedLine> {
+export async function readLine(typed: readonly string[]): Promise<CommandLine> {
   const args = typed[0] === "help" && typed.length > 1 ? [...typed.slice(1), "--help"] : typed;
   const command = await loadCommand(commandNamed(args, commandNames));
-  const { flags, words, fault } = parseByYargs(withEqualsSigns(args, command), command);
-  return {
-    args,
-    command,
-    flags,
-    operands: words.slice(command?.name.split(" ").length ?? 0),
-    fault,
-  };
+  const parsed = parseByYargs(withEqualsSigns(args, command), command);
+  const operands = parsed.words.slice(command?.name.split(" ").length ?? 0);
+  const asks = asked(args, command, parsed.flags);
+  const line = { args, command, operands, asks };
+  if (command !== null) return { ...line, ...checkFlags(parsed, args, command) };
+  return { ...line, flags: new Map(), fault: asks === null ? unknownCommand(args) : null };
 }
 
 /** Writes `-oFILE` as `-o=FILE`: yargs would read the flags o, F, I, L and E. */
@@ -54,40 +43,38 @@ function withEqualsSigns(args: readonly string[], command: Command | null): read
 
 const versionWords = new Set(["--version", "-V", "-v", "version"]);
 
-/**
- * Decides what to do: print help or the version, or run a command.
- *
- * @throws UsageError for an unknown command or flag, and for a flag given twice or without its value
- */
-export function parseArguments(line: TypedLine): ParsedArguments {
-  const { args, command, flags, operands } = line;
+function asked(
+  args: readonly string[],
+  command: Command | null,
+  flags: YargsLine["flags"],
+): CommandLine["asks"] {
   const [first = "help", second = "help"] = args;
-  if (versionWords.has(first)) return { action: "version" };
+  if (versionWords.has(first)) return "version";
   if (command === null) {
     const group = groups.find(({ name }) => name === first) ?? null;
     const word = group === null ? first : second;
-    if (!["--help", "-h", "help"].includes(word)) throw unknownCommand(args);
-    return { action: "help", topic: group };
+    return ["--help", "-h", "help"].includes(word) ? { helpOn: group } : null;
   }
-  if (flags["help"] === true) return { action: "help", topic: command };
-  if (flags["version"] === true) return { action: "version" };
-  return { action: "run", command, flags: checkFlags(line, command), operands };
+  if (flags["help"] === true) return { helpOn: command };
+  return flags["version"] === true ? "version" : null;
 }
 
-/** @throws UsageError for a flag that is unknown, lacks its value or is given twice */
-function checkFlags(line: TypedLine, command: Command): GivenSettings {
-  if (line.fault !== null) throw explained(line.fault, line.args, command);
+function checkFlags(
+  line: YargsLine,
+  args: readonly string[],
+  command: Command,
+): Pick<CommandLine, "flags" | "fault"> {
+  let fault = line.fault === null ? null : explained(line.fault, args, command);
   const given = new Map<string, GivenSetting>();
   for (const spec of optionSpecs(command.options)) {
     const { flag } = spec;
-    const value = line.flags[flag];
-    if (value === undefined) continue;
-    const checked = spec.isSwitch
-      ? checkedSwitch(spec, value, line.args)
-      : checkedText(spec, value);
-    given.set(spec.key, { value: checked, level: "flag", name: `--${flag}` });
+    const typed = line.flags[flag];
+    if (typed === undefined) continue;
+    const value = spec.isSwitch ? checkedSwitch(spec, typed, args) : checkedText(spec, typed);
+    if (value instanceof UsageError) fault ??= value;
+    else given.set(spec.key, { value, level: "flag", name: `--${flag}` });
   }
-  return given;
+  return { flags: given, fault };
 }
 
 /** Rewords an error of yargs, and adds a hint. */
@@ -108,7 +95,7 @@ function checkedSwitch(spec: OptionSpec, value: unknown, args: readonly string[]
   const { flag } = spec;
   const typed = args.find((arg) => arg.startsWith(`--${flag}=`))?.slice(flag.length + 3);
   if (typed === undefined || typed === "true" || typed === "false") return value;
-  throw new UsageError(
+  return new UsageError(
     "invalid_setting",
     `--${flag} takes no value; got ${JSON.stringify(typed)}`,
     { hint: `write --${flag} or --no-${flag}` },
@@ -118,16 +105,16 @@ function checkedSwitch(spec: OptionSpec, value: unknown, args: readonly string[]
 function checkedText(
   { flag, placeholder, repeats }: OptionSpec,
   value: unknown,
-): string | readonly string[] {
+): string | readonly string[] | UsageError {
   if (value === false) {
-    throw new UsageError("flag_not_negatable", `--no-${flag} does not exist`, {
+    return new UsageError("flag_not_negatable", `--no-${flag} does not exist`, {
       hint: `--${flag} takes a value: --${flag} ${placeholder}`,
     });
   }
   const values = [value].flat().map(String);
   if (values.length > 1 && repeats === "list") return values;
   if (values.length === 1 || repeats !== false) return values.join(",");
-  throw new UsageError(
+  return new UsageError(
     "flag_twice",
     `--${flag} is given ${values.length} times: ${values.join(", ")}`,
     { hint: "give it once" },

@@ -31,21 +31,23 @@ export interface LoadedSettings<Settings> {
 }
 
 /**
- * Merges levels, strongest first, and validates the result with the command's schema.
- *
- * @throws UsageError that lists every wrong value, its origin and what is allowed
+ * Merges levels, strongest first, and validates the result with the command's schema. Wrong values are
+ * left out: `fault` lists each with its origin and what is allowed.
  */
 export function loadSettings<Schema extends z.ZodObject>(
   schema: Schema,
   levels: readonly GivenSettings[],
-): Omit<LoadedSettings<z.output<Schema>>, "configFile" | "profile"> {
+) {
   const merged = [...new Map(levels.toReversed().flatMap((level) => Array.from(level)))];
   const given = new Map(merged.filter(([key]) => key in schema.shape));
   const others = new Map(merged.filter(([key]) => !given.has(key)));
   const values = Object.fromEntries([...given].map(([key, setting]) => [key, setting.value]));
   const result = schema.safeParse(values);
-  if (!result.success) throw wrongSettings(result.error.issues, given, schema);
-  return { settings: result.data, given, others };
+  if (result.success) return { settings: result.data, given, others, fault: null };
+  const { issues } = result.error;
+  for (const { path } of issues) delete values[String(path[0])];
+  const fault = wrongSettings(issues, given, schema);
+  return { settings: schema.parse(values), given, others, fault };
 }
 
 function wrongSettings(

@@ -8,9 +8,9 @@ import { endingOfError, exitCodes } from "../../jobs/enrich/ending.js";
 import { databaseName, recordName } from "../../jobs/enrich/state/checkpoint.js";
 import { Tally } from "../../jobs/enrich/tally.js";
 import type { CliContext } from "../terminal/cli-context.js";
+import type { LogFormat } from "../terminal/reporter.js";
 import { shownCommand } from "../options/redact.js";
 import type { MetricsFile } from "./metrics-file.js";
-import { unattendedOptions } from "../options/cli-options.js";
 
 type AnyRecord = Readonly<Record<string, unknown>>;
 
@@ -20,6 +20,7 @@ export interface WatchSettings {
   readonly output: string;
   readonly metrics?: string | undefined;
   readonly ping?: string | undefined;
+  readonly logFormat?: LogFormat;
 }
 
 interface WatchedRun {
@@ -33,6 +34,22 @@ interface WatchedRun {
   readonly toStdout?: boolean;
 }
 
+/** Opens the watch of a command. What cannot be read of its settings is missing. */
+export async function openWatch(
+  command: string,
+  args: readonly string[],
+  context: CliContext,
+  settings: WatchSettings,
+): Promise<RunWatch> {
+  const { clock, reporter } = context;
+  const { metrics } = settings;
+  if (metrics === undefined) return new RunWatch(command, args, context, settings, null);
+  const { MetricsFile } = await import("./metrics-file.js");
+  const { onWarning } = reporter.listener;
+  const file = new MetricsFile(metrics, { clock, onWarning });
+  return new RunWatch(command, args, context, settings, file);
+}
+
 /**
  * Reports to machines how a command runs and ends, whatever the end: the JSON object of `--json`, the
  * metrics of `--metrics` and the calls of `--ping`.
@@ -42,35 +59,31 @@ export class RunWatch {
   readonly #command: string;
   readonly #context: CliContext;
   readonly #startedAt: number;
-  #settings: WatchSettings;
+  readonly #settings: WatchSettings;
+  readonly #metrics: MetricsFile | null;
   #run: WatchedRun = {};
   #final: AnyRecord | null = null;
   #isOver = false;
-  #hasStarted = false;
-  #metrics: MetricsFile | null = null;
-  /** Where a monitor hears of the run, and the call that told it of the start. */
-  #monitor: URL | null = null;
+  /** The call that told the monitor of the start. */
   #told: Promise<void> = Promise.resolve();
   #printed = false;
 
-  /** @param settings as far as they are known before the command line is parsed */
   constructor(
     command: string,
     args: readonly string[],
     context: CliContext,
     settings: WatchSettings,
+    metrics: MetricsFile | null,
   ) {
     this.#command = command;
     this.#args = args;
     this.#context = context;
     this.#settings = settings;
+    this.#metrics = metrics;
     this.#startedAt = context.clock.now();
   }
 
-  async start(settings: WatchSettings): Promise<void> {
-    this.#settings = settings;
-    this.#hasStarted = true;
-    await this.#open();
+  start(): void {
     this.#told = this.#ping("/start", null);
     void this.#metrics?.repeat(() => this.#facts());
   }
@@ -92,9 +105,6 @@ export class RunWatch {
 
   /** Reports the end of the command. Takes a few seconds at most. */
   async end(code: number, error: unknown): Promise<void> {
-    // Help and version start nothing.
-    if (!this.#hasStarted && error === null) return;
-    if (!this.#hasStarted) await this.#open();
     const { record, ending } = this.#measure(code, error);
     // The monitor must not hear of the start after the end.
     await this.#told;
@@ -118,27 +128,14 @@ export class RunWatch {
     return { record, ending };
   }
 
-  async #open(): Promise<void> {
-    const { metrics, ping } = this.#settings;
-    const { clock, reporter } = this.#context;
-    const { onWarning } = reporter.listener;
-    if (metrics !== undefined) {
-      const { MetricsFile } = await import("./metrics-file.js");
-      this.#metrics = new MetricsFile(metrics, { clock, onWarning });
-    }
-    // An invalid address is reported as a setting; nobody can be told.
-    if (ping !== undefined && unattendedOptions.shape.ping.safeParse(ping).success) {
-      this.#monitor = new URL(ping);
-    }
-  }
-
   /** Takes a few seconds at most. The address is a secret, so that a warning names only its host. */
   async #ping(suffix: string, body: string | null): Promise<void> {
-    if (this.#monitor === null) return;
-    const { username, password, host } = this.#monitor;
+    const { ping } = this.#settings;
+    if (ping === undefined) return;
+    const url = new URL(ping);
+    const { username, password, host } = url;
     const warn = (reason: string): void =>
       this.#context.reporter.warning(`the ping to ${host} failed: ${reason}`);
-    const url = new URL(this.#monitor);
     url.pathname = url.pathname.replace(/\/+$/, "") + suffix;
     try {
       const login = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readSettings } from "../../../src/cli/command-line/config-file.js";
-import { parseArguments, readLine } from "../../../src/cli/command-line/parse-arguments.js";
+import { readLine } from "../../../src/cli/command-line/parse-arguments.js";
 import { UsageError } from "../../../src/core/errors.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { fakeContext } from "../fake-context.js";
@@ -18,10 +18,10 @@ async function read(
   const folder = join(XDG_CONFIG_HOME, "repute");
   await mkdir(folder);
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
-  const parsed = parseArguments(await readLine([name, ...flags.split(" ").filter(Boolean)]));
-  if (parsed.action !== "run") throw new Error(parsed.action);
+  const { command, flags: given } = await readLine([name, ...flags.split(" ").filter(Boolean)]);
   const context = { ...fakeContext(), env: { XDG_CONFIG_HOME, ...env } };
-  const loaded = await readSettings(parsed.command, parsed.flags, context);
+  const loaded = await readSettings(command!, given, context);
+  if (loaded.fault !== null) throw loaded.fault as UsageError;
   return { ...loaded, folder, stderr: context.stderr.text };
 }
 
