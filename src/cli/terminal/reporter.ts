@@ -15,10 +15,15 @@ export type LogFields = Readonly<Record<string, unknown>>;
 
 type Level = "info" | "warning" | "error";
 
+/** What a command is doing now. */
 interface Status {
-  readonly text: () => string;
+  /** In one line, to be cut at `width` characters. */
+  readonly line: (width: number) => string;
   readonly fields?: () => LogFields;
 }
+
+/** Time between two drawings of the line on a terminal, and between two lines elsewhere. */
+const everyMs = { terminal: 250, log: 60_000 };
 
 /** Prints warnings, the progress line and the summary to stderr, as text or as JSON lines. */
 export class Reporter {
@@ -32,6 +37,7 @@ export class Reporter {
   readonly #warned = new Set<string>();
   #line = "";
   #status: Status | null = null;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(stream: TerminalStream, clock: Pick<Clock, "now"> = systemClock) {
     this.#stream = stream;
@@ -91,19 +97,39 @@ export class Reporter {
     this.#stream.write(`${JSON.stringify(line)}\n`);
   }
 
-  describe(text: (() => string) | null, fields?: () => LogFields): void {
-    this.#status = text === null ? null : { text, ...(fields && { fields }) };
+  /**
+   * Shows a status until the next one: as a line on a terminal, a line a minute elsewhere, and on
+   * `SIGUSR1`.
+   *
+   * @param mayDraw false if something else is written to the same terminal
+   */
+  follow(status: Status | null, mayDraw = true): void {
+    clearInterval(this.#timer);
+    this.clear();
+    this.#status = status;
+    if (status === null || this.isQuiet || (this.width !== null && !mayDraw)) return;
+    this.#timer =
+      this.width === null
+        ? setInterval(() => this.printStatus(), everyMs.log)
+        : setInterval(() => this.#draw(), everyMs.terminal);
+    this.#timer.unref();
   }
 
   printStatus(): void {
-    const text = this.#status?.text() ?? "running, no progress yet";
+    const text = this.#status?.line(Number.POSITIVE_INFINITY) ?? "running, no progress yet";
     if (this.format === "json") this.log("info", text, this.#status?.fields?.());
     else this.print(`repute: ${text}`);
   }
 
-  /** Replaces the progress line. It must fit on one line of the terminal. */
-  draw(line: string): void {
-    const shown = oneLine(line);
+  /** Brings the progress line up to date, if there is one. */
+  redraw(): void {
+    if (this.#line !== "") this.#draw();
+  }
+
+  #draw(): void {
+    // Some terminals wrap a full line.
+    const room = (this.width ?? 80) - 1;
+    const shown = oneLine(this.#status?.line(room) ?? "").slice(0, room);
     this.#stream.write(this.#erase() + shown);
     this.#line = shown;
   }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { percentOf, ProgressMeter } from "../../../src/cli/terminal/progress-display.js";
+import { percentOf, ProgressMeter } from "../../../src/cli/terminal/run-progress.js";
 import type { RunProgress } from "../../../src/jobs/enrich/types.js";
 import { aProgress } from "../../helpers/a-progress.js";
 

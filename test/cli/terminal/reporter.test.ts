@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { FatalError, UsageError } from "../../../src/core/errors.js";
 import { Reporter } from "../../../src/cli/terminal/reporter.js";
 import { FakeStream } from "../fake-context.js";
@@ -17,14 +17,6 @@ test("prints a warning once", () => {
   expect(stream.text).toBe("repute: warning: the input is odd\n");
 });
 
-test("keeps the progress line below a printed line", () => {
-  const stream = new FakeStream(80);
-  const reporter = new Reporter(stream);
-  reporter.draw("10 rows");
-  reporter.print("hello");
-  expect(stream.text).toBe("10 rows\r\u001B[Khello\n10 rows");
-});
-
 test("escapes control characters of messages", () => {
   const stream = new FakeStream(80);
   new Reporter(stream).warning("column \u001B[31mred\u009B2J\r\nnext");
@@ -33,17 +25,19 @@ test("escapes control characters of messages", () => {
   );
 });
 
-test("prints the latest status above the progress line", () => {
+test("keeps the progress line below what it prints, the latest status too", () => {
   const stream = new FakeStream(80);
   const reporter = new Reporter(stream);
-  reporter.describe(() => "10 rows \u001B[2J");
-  reporter.draw("10 rows");
+  vi.useFakeTimers();
+  reporter.follow({ line: (width) => (width < 80 ? "10 rows" : "10 rows \u001B[2J") });
+  vi.advanceTimersByTime(250);
+  vi.useRealTimers();
+  reporter.print("hello");
   reporter.printStatus();
-  reporter.clear();
-  reporter.describe(null);
+  reporter.follow(null);
   reporter.printStatus();
   expect(stream.text).toBe(
-    "10 rows\r\u001B[Krepute: 10 rows <U+001B>[2J\n10 rows\r\u001B[Krepute: running, no progress yet\n",
+    "10 rows\r\u001B[Khello\n10 rows\r\u001B[Krepute: 10 rows <U+001B>[2J\n10 rows\r\u001B[Krepute: running, no progress yet\n",
   );
 });
 

@@ -5,7 +5,7 @@ import { type CommandCall, type SettingsOf, defineCommand } from "../../command.
 import type { Session } from "../../../client/session/session.js";
 import { lookupGroups, withSession } from "../../sessions.js";
 import type { CliContext } from "../../terminal/cli-context.js";
-import { ProgressDisplay } from "../../terminal/progress-display.js";
+import { followRun } from "../../terminal/run-progress.js";
 import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../../core/errors.js";
 import type { FolderSettings } from "../../../io/input/list-inputs.js";
 import type { RunInput } from "../../../io/input/types.js";
@@ -116,7 +116,8 @@ async function runJob(
   job: Pick<EnrichJob, "input" | "settings" | "session" | "onPublished" | "onFinished">,
 ): Promise<Manifest> {
   const { context } = call;
-  const display = new ProgressDisplay(context.reporter, context.clock);
+  const { reporter, clock, signal } = context;
+  let reached = (): string | null => null;
   // Rows printed to the same terminal would overwrite the progress line.
   const { output } = job.settings.output;
   const toTerminal = output.isStdout && context.stdout.isTTY === true;
@@ -126,19 +127,19 @@ async function runJob(
       stdout: context.stdout,
       stateFolder: userStateFolder(context.env),
       command: call.shownCommand,
-      signal: context.signal,
-      clock: context.clock,
-      onRunId: (runId) => void (context.reporter.runId = runId),
-      ...context.reporter.listener,
+      signal,
+      clock,
+      onRunId: (runId) => void (reporter.runId = runId),
+      ...reporter.listener,
       onStart(progress, record) {
         call.watch?.follow({ record: () => ({ ...record() }) });
-        display.start(progress, context.signal, !toTerminal);
+        reached = followRun(reporter, clock, progress, signal, !toTerminal);
       },
     });
   } catch (error) {
-    throw explainInterruption(error, display.reached(), call.watch?.isKept() === true);
+    throw explainInterruption(error, reached(), call.watch?.isKept() === true);
   } finally {
-    display.stop();
+    reporter.follow(null);
   }
 }
 

@@ -127,11 +127,10 @@ async function exportTagLists(
 ): Promise<ExportReport> {
   const { exportTags } = await import("../../../jobs/tags/export-tags.js");
   const { clock, signal, reporter } = context;
+  let status = "running, no progress yet";
+  reporter.follow({ line: () => status });
   const onProgress = ({ tag, entries, total }: TagProgress): void => {
-    const text = oneLine(`${tag}: ${formatCount(entries)} of ${formatCount(total)} addresses read`);
-    reporter.describe(() => text);
-    if (reporter.width !== null && !reporter.isQuiet)
-      reporter.draw(text.slice(0, reporter.width - 1));
+    status = `${tag}: ${formatCount(entries)} of ${formatCount(total)} addresses read`;
   };
   const onFault = (tag: string, { code, message, hint }: ReputeError): void => {
     const reason = message.replace(`tag ${tag}: `, "");
@@ -149,10 +148,7 @@ async function exportTagLists(
     onFault,
     onWarning: (message) => reporter.warning(message),
   });
-  return exported.finally(() => {
-    reporter.describe(null);
-    reporter.clear();
-  });
+  return exported.finally(() => reporter.follow(null));
 }
 
 /** Drops tags with other intents than the given ones. Keeps the order, and unknown tags. */

@@ -1,9 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import {
-  ProgressDisplay,
-  progressLine,
-  type Speed,
-} from "../../../src/cli/terminal/progress-display.js";
+import { followRun, progressLine, type Speed } from "../../../src/cli/terminal/run-progress.js";
 import { Reporter } from "../../../src/cli/terminal/reporter.js";
 import { aProgress } from "../../helpers/a-progress.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
@@ -24,11 +20,10 @@ afterEach(() => void vi.useRealTimers());
 function start(columns: number | null, shown = true, now = progress) {
   const stream = new FakeStream(columns);
   const reporter = new Reporter(stream);
-  const display = new ProgressDisplay(reporter, new ManualClock());
   const controller = new AbortController();
   reporter.isQuiet = !shown;
-  display.start(() => now, controller.signal, true);
-  return { stream, reporter, display, controller };
+  const reached = followRun(reporter, new ManualClock(), () => now, controller.signal, true);
+  return { stream, reporter, reached, controller };
 }
 
 test("draws a line four times a second on a terminal", () => {
@@ -46,9 +41,9 @@ test("prints a line once a minute without a terminal", () => {
 });
 
 test("reports how far a run got, even after it has stopped", () => {
-  const { display } = start(null, true, { ...progress, bytesTotal: 1000 });
-  display.stop();
-  expect(display.reached()).toBe("10 rows written, 10% done");
+  const { reporter, reached } = start(null, true, { ...progress, bytesTotal: 1000 });
+  reporter.follow(null);
+  expect(reached()).toBe("10 rows written, 10% done");
 });
 
 test.each([80, null])(
@@ -61,9 +56,9 @@ test.each([80, null])(
 );
 
 test("removes the line for good once stopped", () => {
-  const { stream, display } = start(80);
+  const { stream, reporter } = start(80);
   vi.advanceTimersByTime(250);
-  display.stop();
+  reporter.follow(null);
   const before = stream.text;
   vi.advanceTimersByTime(1000);
   expect(before.endsWith("\r\u001B[K")).toBe(true);
@@ -79,13 +74,13 @@ test("says how far a stopping run got and what it waits for", () => {
 
 test("shows on the line what it reports last", () => {
   const now = { ...progress };
-  const { stream, display, controller } = start(80, true, now);
+  const { stream, reached, controller } = start(80, true, now);
   controller.abort(new Error("stopped"));
   vi.advanceTimersByTime(250);
   Object.assign(now, { rowsWritten: 14 });
-  const reached = display.reached();
+  const told = reached();
   const before = stream.text.split("\r").at(-1);
-  expect([reached, before]).toEqual([
+  expect([told, before]).toEqual([
     "14 rows written",
     expect.stringMatching(/14 rows written {2}stopping/),
   ]);

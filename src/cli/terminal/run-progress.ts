@@ -3,79 +3,38 @@ import type { RunProgress } from "../../jobs/enrich/types.js";
 import { counted, formatCount, formatSeconds, formatSpeed } from "../../core/wording/quantity.js";
 import type { LogFields, Reporter } from "./reporter.js";
 
-/** Time between two drawings of the line on a terminal, and between two lines elsewhere. */
-const everyMs = { terminal: 250, log: 60_000 };
-
-/** Reports a run's progress: a line on a terminal, a line a minute elsewhere, and on `SIGUSR1`. */
-export class ProgressDisplay {
-  readonly #reporter: Reporter;
-  readonly #clock: Clock;
-  #timer: NodeJS.Timeout | null = null;
-  #draw: (() => void) | null = null;
-  #reached: (() => string) | null = null;
-
-  constructor(reporter: Reporter, clock: Clock) {
-    this.#reporter = reporter;
-    this.#clock = clock;
-  }
-
-  /**
-   * @param signal once it aborts, the line says that the run is stopping
-   * @param mayDraw false if something else is written to the same terminal
-   */
-  start(progress: () => RunProgress, signal: AbortSignal, mayDraw: boolean): void {
-    const meter = new ProgressMeter(progress(), this.#clock.monotonic());
-    const measure = (now: RunProgress) => meter.measure(now, this.#clock.monotonic());
-    const line = (width: number): string => {
-      const now = progress();
-      const speed = measure(now);
-      if (!signal.aborted) return progressLine(now, speed, width);
-      // The same figures as in the last message of the run.
-      const stopping = "stopping: waiting for open requests; Ctrl-C stops at once";
-      return `${reachedText(now, speed)}  ${stopping}`.slice(0, Math.max(0, width - 1));
-    };
-    this.#reached = () => {
-      const now = progress();
-      return reachedText(now, measure(now));
-    };
-    this.#reporter.describe(
-      () => line(Number.POSITIVE_INFINITY),
-      () => fieldsOf(progress(), measure),
-    );
-    const { width, isQuiet } = this.#reporter;
-    if (isQuiet) return;
-    if (width === null) this.#repeat(everyMs.log, () => this.#reporter.printStatus());
-    else if (mayDraw) {
-      this.#draw = () => this.#reporter.draw(line(this.#reporter.width ?? width));
-      this.#repeat(everyMs.terminal, this.#draw);
-    }
-  }
-
-  /**
-   * How far the run has got, such as `3,456 rows written, 34% done`; null if it has not started.
-   * Redraws the progress line, so that it shows the same.
-   */
-  reached(): string | null {
-    this.#draw?.();
-    return this.#reached?.() ?? null;
-  }
-
-  stop(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    this.#timer = null;
-    this.#draw = null;
-    this.#reporter.describe(null);
-    this.#reporter.clear();
-  }
-
-  #repeat(ms: number, show: () => void): void {
-    this.#timer = setInterval(show, ms);
-    this.#timer.unref();
-  }
+/**
+ * Shows a run's progress until the reporter follows something else.
+ *
+ * @param signal once it aborts, the line says that the run is stopping
+ * @param mayDraw false if something else is written to the same terminal
+ * @returns how far the run has got, such as `3,456 rows written, 34% done`, as the line shows it then
+ */
+export function followRun(
+  reporter: Reporter,
+  clock: Clock,
+  progress: () => RunProgress,
+  signal: AbortSignal,
+  mayDraw: boolean,
+): () => string {
+  const meter = new ProgressMeter(progress(), clock.monotonic());
+  const measured = (): readonly [RunProgress, Speed] => {
+    const now = progress();
+    return [now, meter.measure(now, clock.monotonic())];
+  };
+  const line = (width: number): string => {
+    if (!signal.aborted) return progressLine(...measured(), width);
+    return `${reachedText(...measured())}  stopping: waiting for open requests; Ctrl-C stops at once`;
+  };
+  reporter.follow({ line, fields: () => fieldsOf(...measured()) }, mayDraw);
+  return () => {
+    reporter.redraw();
+    return reachedText(...measured());
+  };
 }
 
-function fieldsOf(now: RunProgress, measure: (now: RunProgress) => Speed): LogFields {
-  const { share, secondsLeft, rowsPerSecond, requestsPerSecond } = measure(now);
+function fieldsOf(now: RunProgress, speed: Speed): LogFields {
+  const { share, secondsLeft, rowsPerSecond, requestsPerSecond } = speed;
   return {
     rows: now.rowsWritten,
     requests: now.requests,
@@ -88,10 +47,7 @@ function fieldsOf(now: RunProgress, measure: (now: RunProgress) => Speed): LogFi
   };
 }
 
-/**
- * The progress of a run in one line of at most `width - 1` characters, since some terminals wrap a
- * full line. The most important parts come first; the last are dropped if there is no room.
- */
+/** The progress of a run in one line. The most important parts come first; the last are dropped if there is no room. */
 export function progressLine(progress: RunProgress, speed: Speed, width: number): string {
   const { statuses, verdicts, rowsWritten } = progress;
   const { secondsLeft, requestsPerSecond, rowsPerSecond } = speed;
@@ -110,8 +66,8 @@ export function progressLine(progress: RunProgress, speed: Speed, width: number)
     some(statuses.unsupported, "unsupported"),
     `${formatSpeed(rowsPerSecond)} rows/s`,
   ].filter((text) => text !== "");
-  while (parts.length > 1 && parts.join("  ").length > width - 1) parts.pop();
-  return parts.join("  ").slice(0, Math.max(0, width - 1));
+  while (parts.length > 1 && parts.join("  ").length > width) parts.pop();
+  return parts.join("  ");
 }
 
 /** The share of requests throttled by the service, and when the next one is sent. */
