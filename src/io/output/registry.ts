@@ -8,23 +8,27 @@ import { detectSinkFormat } from "../formats/registry.js";
 import type { TableInput } from "../input/table-input.js";
 import type { FileInput } from "../input/types.js";
 import { isObjectAddress, objectAddress, parseObjectAddress } from "../s3/address.js";
-import { duckdbTables } from "./duckdb/address.js";
+import { duckdb } from "./duckdb/dialect.js";
 import { type KindOutput, type Output, type ParseKind } from "./output.js";
-import { postgresTables } from "./postgres/address.js";
+import { postgres } from "./postgres/dialect.js";
 import { bigquery } from "./sql/bigquery.js";
-import { type Dialect, quoteTable, type SchemaDialect, tableText } from "./sql/dialect.js";
-import type { ConnectOptions, DatabaseKind, TableAddress, TableTarget } from "./sql/tables.js";
+import {
+  type ConnectOptions,
+  type Dialect,
+  quoteTable,
+  type SchemaDialect,
+  type TableAddress,
+  type TableTarget,
+  tableText,
+} from "./sql/dialect.js";
 import { parquetRules } from "./typed/table-schema.js";
 
 // What they need is loaded on demand: most runs write text files.
 /** All databases. To add one, write its folder and add it here. */
-const databases: readonly DatabaseKind[] = [postgresTables, duckdbTables];
+const databases: readonly Dialect[] = [postgres, duckdb];
 
 /** The databases that `repute schema` describes tables for. */
-export const dialects: readonly SchemaDialect[] = [
-  ...databases.map(({ dialect }) => dialect),
-  bigquery,
-];
+export const dialects: readonly SchemaDialect[] = [...databases, bigquery];
 
 /** All outputs but text. To add one that is no database, write its folder and add it here. */
 const kinds: readonly ParseKind[] = [parquetOutput, ...databases.map(tableOutput)];
@@ -115,9 +119,9 @@ function parquetOutput(name: string): KindOutput | null {
 }
 
 /** The outputs of a database. */
-function tableOutput({ dialect, parse }: DatabaseKind): ParseKind {
+function tableOutput(dialect: Dialect): ParseKind {
   return (given): KindOutput | null => {
-    const address = parse(given);
+    const address = dialect.parseAddress(given);
     if (address === null) return null;
     const { place, table, database, parts, base } = address;
     const name = `${place}?table=${tableText(table)}`;
@@ -162,7 +166,7 @@ function tableInput(dialect: Dialect, address: TableAddress, query: string | nul
     file,
     isTable: true,
     copy: async (to, options) => {
-      const { withDatabase } = await import("./sql/tables.js");
+      const { withDatabase } = await import("./sql/dialect.js");
       const connect = (opening: ConnectOptions) => address.connect(name, opening);
       return withDatabase({ connect }, { ...options, access: "read" }, (database) =>
         database.copy(selection, to, options),
@@ -214,8 +218,8 @@ function findTable(name: string, isObject: boolean): TableInput | null {
     };
   }
   const { place, query } = takeQuery(name);
-  for (const { dialect, parse } of databases) {
-    const address = parse(place);
+  for (const dialect of databases) {
+    const address = dialect.parseAddress(place);
     if (address === null) continue;
     const hasTable = namesTable(place);
     if (hasTable && query === null) return tableInput(dialect, address, null);

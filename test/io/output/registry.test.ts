@@ -1,8 +1,8 @@
 import { basename, resolve } from "node:path";
 import { expect, it, test } from "vitest";
 import type { ReputeError } from "../../../src/core/errors.js";
-import { duckdbTables } from "../../../src/io/output/duckdb/address.js";
-import { postgresTables } from "../../../src/io/output/postgres/address.js";
+import { duckdb } from "../../../src/io/output/duckdb/dialect.js";
+import { postgres } from "../../../src/io/output/postgres/dialect.js";
 import { parseOutput } from "../../../src/io/output/registry.js";
 
 it.each(["-", "out.csv", "out.ndjson.gz", "/dev/null", "./sqlite:out.csv", "C:out.csv", "a/b:c"])(
@@ -63,7 +63,7 @@ test.each([
 
 test("a DuckDB table is named after the file", () => {
   const address = "duckdb:dir/w.duckdb?table=intel.hits";
-  expect(duckdbTables.parse(address)?.table).toEqual({ schema: "intel", name: "hits" });
+  expect(duckdb.parseAddress(address)?.table).toEqual({ schema: "intel", name: "hits" });
   const parsed = parseOutput(address);
   expect(parsed).toMatchObject({
     file: null,
@@ -86,23 +86,23 @@ test("a DuckDB table has its own run files for any name, the same for every spel
 test("a PostgreSQL table doesn't show its password, and has the driver's parameters", () => {
   const query = "sslmode=verify-full&sslrootcert=ca.pem&application_name=night";
   const address = `postgresql://u:secret@db.example.com:5433/intel?table=feeds.hits&${query}`;
-  expect(postgresTables.parse(address)).toMatchObject({
+  expect(postgres.parseAddress(address)).toMatchObject({
     table: { schema: "feeds", name: "hits" },
     url: `postgresql://u:secret@db.example.com:5433/intel?${query}`,
   });
   const parsed = parseOutput(address);
   expect(parsed.name).toBe("postgres://u@db.example.com:5433/intel?table=feeds.hits");
   expect(`${parsed.name} ${parsed.base()}`).not.toContain("secret");
-  expect(postgresTables.parse("postgres:///intel?host=/run/postgresql")).toMatchObject({
+  expect(postgres.parseAddress("postgres:///intel?host=/run/postgresql")).toMatchObject({
     place: "postgres:///intel",
     url: "postgres:///intel?host=%2Frun%2Fpostgresql",
   });
   const longest = `${"s".repeat(63)}.${"t".repeat(55)}`;
-  expect(postgresTables.parse(`${intel}?table=${longest}`)).not.toBeNull();
+  expect(postgres.parseAddress(`${intel}?table=${longest}`)).not.toBeNull();
 });
 
 test("a PostgreSQL table keeps its run files in the folder of states", () => {
-  const base = (output: string): string | undefined => postgresTables.parse(output)?.base("dir");
+  const base = (output: string): string | undefined => postgres.parseAddress(output)?.base("dir");
   const enriched = base("postgres://db.example.com/intel");
   expect(enriched).toBe(resolve("dir", "repute-db.example.com-intel-enriched"));
   expect(base("postgres://db.example.com:5433/intel")).not.toBe(enriched);

@@ -5,7 +5,6 @@ import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { loadDriver } from "../../../core/load-driver.js";
 import type { CopiedTable, CopyOptions, CopyTarget } from "../../input/table-input.js";
 import { sqlText } from "../sql/copy-statement.js";
-import type { TableName } from "../sql/dialect.js";
 import type {
   ConnectOptions,
   FoundColumn,
@@ -13,7 +12,8 @@ import type {
   Query,
   Selection,
   TableDatabase,
-} from "../sql/tables.js";
+  TableName,
+} from "../sql/dialect.js";
 import { duckdbFault } from "./fault.js";
 import { duckdb } from "./dialect.js";
 import { FatalError, UsageError } from "../../../core/errors.js";

@@ -1,10 +1,21 @@
+import { hash } from "node:crypto";
+import { basename, dirname, join, resolve } from "node:path";
+import { UsageError } from "../../../core/errors.js";
+import { realPath } from "../../../core/files/folders.js";
+import { sharedPath } from "../../../core/files/output-names.js";
+import { fileWord } from "../output.js";
 import {
+  checkParameters,
+  defaultTable,
   type Dialect,
   lacksType,
   parseTableName,
   qualifiedRows,
   sqlType,
   standardSql,
+  type TableAddress,
+  type TableName,
+  tableText,
 } from "../sql/dialect.js";
 import { anyName } from "../typed/table-schema.js";
 
@@ -30,6 +41,7 @@ const types: Dialect["types"] = {
 export const duckdb: Dialect = {
   ...standardSql,
   name: "duckdb",
+  parseAddress,
   about: "the same for DuckDB",
   rules: { ...anyName, lacks: lacksType(types) },
   types,
@@ -59,3 +71,47 @@ export const duckdb: Dialect = {
     ];
   },
 };
+
+/** Parses the address of a table of a DuckDB file: `duckdb:FILE?table=NAME`. */
+function parseAddress(name: string): TableAddress | null {
+  if (!/^duckdb:/i.test(name)) {
+    if (!/\.(?:duckdb|ddb)$/i.test(name)) return null;
+    throw new UsageError("bad_output", `${name} names a database file without a table`, {
+      hint: `write duckdb:${name}?table=${defaultTable}`,
+    });
+  }
+  const before = name.slice(0, "duckdb:".length);
+  const [path = "", query] = name.slice(before.length).split(/\?(.*)/s);
+  const after = query === undefined ? "" : `?${query}`;
+  const options = new URLSearchParams(query);
+  const hint = "write duckdb:FILE?table=NAME";
+  if (path === "" || path === ":memory:") {
+    throw new UsageError("bad_output", `${name} does not name a DuckDB file`, { hint });
+  }
+  const place = `duckdb:${path}`;
+  checkParameters(options, { known: ["table"], name: place, hint });
+  const table = duckdb.parseTable(options.get("table") ?? defaultTable);
+  const file = realPath(path);
+  return {
+    place,
+    form: "duckdb:FILE",
+    table,
+    database: file,
+    parts: { before, file: path, after },
+    base: (stateDir) => baseOf(realPath(sharedPath(path)), table, stateDir),
+    connect: async (shown, options) =>
+      (await import("./database.js")).DuckdbDatabase.open(file, shown, options),
+  };
+}
+
+/** One base per table: names ignore case, and `main` is the default schema. */
+function baseOf(file: string, table: TableName, stateDir: string | undefined): string {
+  const word = tableText(table)
+    .toLowerCase()
+    .replace(/^main\.(?=.)/, "");
+  const base = `${file}.${fileWord(word)}`;
+  if (stateDir === undefined) return base;
+  // Databases of the same name in different folders stay apart.
+  const place = hash("sha256", dirname(base)).slice(0, 8);
+  return join(resolve(stateDir), `${basename(base)}-${place}`);
+}

@@ -14,15 +14,16 @@ import {
   type CopyTarget,
 } from "../../input/table-input.js";
 import { selectLines } from "../sql/copy-statement.js";
-import { quoteTable, type TableName } from "../sql/dialect.js";
-import type {
-  ConnectOptions,
-  FoundColumn,
-  FoundTable,
-  Query,
-  Selection,
-  TableDatabase,
-} from "../sql/tables.js";
+import {
+  type ConnectOptions,
+  type FoundColumn,
+  type FoundTable,
+  type Query,
+  quoteTable,
+  type Selection,
+  type TableDatabase,
+  type TableName,
+} from "../sql/dialect.js";
 import type { Stage } from "../stage.js";
 import { postgres } from "./dialect.js";
 import { isStarting, isTransient, serverFault } from "./fault.js";

@@ -7,13 +7,14 @@ import {
   columnDefinition,
   createTable,
   type Dialect,
+  type FoundColumn,
   quoteTable,
   type SchemaDialect,
   sqlType,
+  type TableDatabase,
   type TableName,
   tableText,
 } from "./dialect.js";
-import type { FoundColumn, TableDatabase } from "./tables.js";
 import { viewsOf } from "./views.js";
 
 /**

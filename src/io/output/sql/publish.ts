@@ -4,10 +4,17 @@ import { columnTypes } from "../../formats/column-types.js";
 import { renamePart, writePart } from "../part-file.js";
 import { cellsEncoder, type Stage, type StagedCell } from "../stage.js";
 import type { ColumnType, ColumnValue } from "../../../core/column.js";
-import { type Dialect, quoteTable, type TableName, tableText } from "./dialect.js";
+import {
+  type Dialect,
+  quoteTable,
+  type TableDatabase,
+  type TableName,
+  type TableTarget,
+  tableText,
+  withDatabase,
+} from "./dialect.js";
 import { dataOf, earlierRuns, prepareRuns, prepareTable, recordRun } from "./prepare-table.js";
 import { mixedData, otherTable, type Publisher, type PublisherOptions } from "../publisher.js";
-import { type TableDatabase, type TableTarget, withDatabase } from "./tables.js";
 import { type TableSchema, tableSchema, textWarnings } from "../typed/table-schema.js";
 import type { WrittenOutput } from "../types.js";
 

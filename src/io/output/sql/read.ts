@@ -6,9 +6,8 @@ import { copiedRows } from "../../input/copies.js";
 import type { TableInput } from "../../input/table-input.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { sqlText } from "./copy-statement.js";
-import { quoteTable } from "./dialect.js";
+import { quoteTable, type TableDatabase, type TableTarget, withDatabase } from "./dialect.js";
 import { checkTable } from "./prepare-table.js";
-import { type TableDatabase, type TableTarget, withDatabase } from "./tables.js";
 import { tableSchema } from "../typed/table-schema.js";
 
 /**
