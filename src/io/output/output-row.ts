@@ -16,7 +16,7 @@ import type { Row } from "../../core/row.js";
 import { answeredLookups } from "../formats/answered-lookups.js";
 import { columnTypes, joinedEntries } from "../formats/column-types.js";
 import type { InputType } from "../formats/typed-column.js";
-import type { ChecksumState } from "../../core/files/checksum.js";
+import type { OpenedSource, SourcePosition } from "../input/types.js";
 import type { OutputRecord, Encoder, InputReading, SourceFormat } from "../formats/types.js";
 import type { TableColumn } from "./typed/table-schema.js";
 import { cellOf, type InputValue } from "../formats/input-values.js";
@@ -46,26 +46,24 @@ export interface OutputForm {
   readonly settings: Partial<Pick<SinkSettings, "shape">>;
   readonly encoder?: (encoder: Encoder) => Encoder;
   /**
-   * Opens the rows from a place on.
+   * Opens the rows as the input of a run. Positions count rows.
    *
-   * @param place counts the rows
-   * @param before checksum of what was read before, which must be the same; null for nothing.
-   *   @default unchecked
+   * @param startAt where to begin; what was read before must be the same. @default unchecked
    */
-  open(place: Place, before?: ChecksumState | null): Promise<FileRows>;
+  open(startAt?: SourcePosition | null): Promise<OpenedSource & { readonly rows: OutputRows }>;
 }
 
+export type OutputRows = AsyncIterable<readonly OutputRow[]>;
+
+/** How far a reader is. */
 export interface Place {
   row: number;
   /** Characters of the rows so far. */
   end: number;
 }
 
-interface FileRows {
-  readonly rows: AsyncIterable<readonly OutputRow[]>;
-  bytesRead(): number;
-  checksum(): ChecksumState | undefined;
-  close(): Promise<void>;
+export function placeOf(startAt: SourcePosition | null | undefined): Place {
+  return { row: startAt?.row ?? 0, end: startAt?.offset ?? 0 };
 }
 
 /** Where a record is, and what a retry that keeps it writes. */

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { UsageError } from "../../core/errors.js";
@@ -9,11 +9,10 @@ import type { FoundManifest } from "../../core/manifest.js";
 import { mapLists } from "../formats/reading/lines.js";
 import { readableFormats } from "../formats/registry.js";
 import { type OutputRecord, sinkFormats } from "../formats/types.js";
-import type { OpenedSource, SourcePosition } from "../input/types.js";
 import { downloadObject, isMissing } from "../s3/read-object.js";
 import { manifestOfOutput, prefixOfOutput } from "./manifest-file.js";
 import { inFile, type Output, type RunRows, type TableRecords } from "./output.js";
-import { recordReader, type OutputForm, type OutputRow } from "./output-row.js";
+import { recordReader, type OutputForm } from "./output-row.js";
 import { type ColumnRules, tableSchema, type TableSchemaOptions } from "./typed/table-schema.js";
 import type { Stage } from "./stage.js";
 import type { FileFormat } from "./types.js";
@@ -74,9 +73,9 @@ export async function openRecords(
 }
 
 async function* recordsOf(form: OutputForm): AsyncGenerator<readonly OutputRecord[]> {
-  const opened = await form.open({ row: 0, end: 0 });
+  const opened = await form.open();
   try {
-    for await (const rows of opened.rows) yield rows.map(({ record }: OutputRow) => record);
+    for await (const rows of opened.rows) yield rows.map(({ record }) => record);
   } finally {
     await opened.close();
   }
@@ -174,17 +173,4 @@ export async function openForm(
     return (await import("./parquet/read.js")).formOfParquet(file.path, { prefix, only });
   }
   return (await import("./text/read.js")).formOfText(file, format, prefix);
-}
-
-/** Opens the rows of an output as the input of a run. Positions count rows. */
-export async function openRows(
-  { path }: OutputFile,
-  form: OutputForm,
-  startAt: SourcePosition | null,
-): Promise<OpenedSource> {
-  const { size: bytesTotal } = await stat(path);
-  const place = { row: startAt?.row ?? 0, end: startAt?.offset ?? 0 };
-  const { columns, types, kind, reading } = form;
-  const opened = await form.open(place, startAt?.input ?? null);
-  return { columns, types, kind, reading, bytesTotal, warnings: new Map(), ...opened };
 }

@@ -212,8 +212,7 @@ function findTable(name: string, isObject: boolean): TableInput | null {
       file: isObject ? null : realPath(name),
       isTable: false,
       async copy(...to) {
-        const { copyParquet, copyParquetObject } = await import("./parquet/read.js");
-        return isObject ? copyParquetObject(name, ...to) : copyParquet(name, ...to);
+        return (await import("./parquet/read.js")).copyParquet(name, ...to);
       },
     };
   }

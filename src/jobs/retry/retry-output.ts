@@ -1,13 +1,7 @@
 import { madeUpOf, type Manifest } from "../../core/manifest.js";
 import { UsageError } from "../../core/errors.js";
 import { failedSuffix, withoutFailed } from "../../core/files/output-names.js";
-import {
-  localOutput,
-  openForm,
-  openRows,
-  type OutputFile,
-  outputFile,
-} from "../../io/output/read.js";
+import { localOutput, openForm, type OutputFile, outputFile } from "../../io/output/read.js";
 import { mustHaveColumns, retriedColumns } from "../../core/columns.js";
 import { formats } from "../../io/formats/registry.js";
 import type { Output } from "../../io/output/output.js";
@@ -74,7 +68,7 @@ export async function retryOutput(job: EnrichJob, asked?: string): Promise<Manif
   const rows: RowSource = {
     inputFormat: () => Promise.resolve(form.reading.format),
     options: { retry: true, run: runId ?? null },
-    open: (startAt) => openRows(file, form, startAt),
+    open: form.open,
   };
   const refill: Refill = {
     start: retryStart,

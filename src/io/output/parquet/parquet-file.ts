@@ -26,30 +26,33 @@ import type { InputType, StoredType } from "../../formats/typed-column.js";
 const loadReader = () => loadDriver("hyparquet", () => import("hyparquet"));
 
 export interface OpenedFile {
+  readonly kind: FileKind;
   readonly file: AsyncBuffer;
   readonly metadata: FileMetaData;
   readonly tree: SchemaTree;
 }
 
-/**
- * Reads the footer of a file.
- *
- * @param name of the file in messages
- */
-export async function openFile(path: string, name = path): Promise<OpenedFile> {
+interface FileKind {
+  /** For messages. */
+  readonly name: string;
+  /** Whether repute wrote it. */
+  readonly isOutput: boolean;
+}
+
+/** Reads the footer of a file. */
+export async function openFile(path: string, kind: FileKind): Promise<OpenedFile> {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetSchema } = await loadReader();
   try {
     const file = await asyncBufferFromFile(path);
-    if (file.byteLength === 0) throw unreadable(name, "it is empty");
+    if (file.byteLength === 0) throw unreadable(kind, "it is empty");
     const metadata = await parquetMetadataAsync(file);
-    return { file, metadata, tree: parquetSchema(metadata) };
+    return { kind, file, metadata, tree: parquetSchema(metadata) };
   } catch (error) {
-    throw unreadable(name, "its footer cannot be read", error);
+    throw unreadable(kind, "its footer cannot be read", error);
   }
 }
 
 interface ParquetReading {
-  readonly name: string;
   /** Index of the first row. @default 0 */
   readonly first?: number;
   /** Index after the last row. @default all */
@@ -62,8 +65,8 @@ interface ParquetReading {
 
 /** Reads rows, a slice of a row group at a time. */
 export async function* parquetRows(
-  { file, metadata, tree }: OpenedFile,
-  { name, first = 0, end = Infinity, columns, keepsJson = false }: ParquetReading,
+  { kind, file, metadata, tree }: OpenedFile,
+  { first = 0, end = Infinity, columns, keepsJson = false }: ParquetReading = {},
 ): AsyncGenerator<readonly (readonly InputValue[])[]> {
   const compressors = await compressorsFor(metadata);
   const nodes =
@@ -86,9 +89,9 @@ export async function* parquetRows(
       rowStart,
       rowEnd,
     }).catch((error: unknown) => {
-      throw unreadable(name, `${what} cannot be read`, error);
+      throw unreadable(kind, `${what} cannot be read`, error);
     });
-    if (rows.length !== rowEnd - rowStart) throw unreadable(name, `${what} are not all there`);
+    if (rows.length !== rowEnd - rowStart) throw unreadable(kind, `${what} are not all there`);
     yield rows.map((row) => valuesOf.map((valueOf, index) => valueOf(row[index])));
   }
 }
@@ -160,7 +163,7 @@ const parsers: ParquetParsers = {
   geographyFromBytes: (bytes: Uint8Array) => bytes,
 } as unknown as ParquetParsers;
 
-function unreadable(name: string, what: string, cause?: unknown): ReputeError {
+function unreadable({ name, isOutput }: FileKind, what: string, cause?: unknown): ReputeError {
   if (cause instanceof ReputeError) return cause;
   if ((cause as NodeJS.ErrnoException | undefined)?.syscall !== undefined) {
     return new FatalError("parquet_unreadable", `cannot read ${name}: ${faultReason(cause)}`, {
@@ -168,8 +171,12 @@ function unreadable(name: string, what: string, cause?: unknown): ReputeError {
       hint: "check the permissions of the file and its parent folders",
     });
   }
-  const said = cause instanceof Error ? `: ${cause.message}` : "";
-  return new FatalError("parquet_unreadable", `cannot read ${name}: ${what}${said}`, {
+  const said = what + (cause instanceof Error ? `: ${cause.message}` : "");
+  if (isOutput) {
+    const hint = "restore it from a copy, or run again";
+    return new FatalError("output_corrupt", `${name} is damaged: ${said}`, { cause, hint });
+  }
+  return new FatalError("parquet_unreadable", `cannot read ${name}: ${said}`, {
     cause,
     hint: "Was it copied completely? Other programs, such as DuckDB, can write it again.",
   });

@@ -7,6 +7,7 @@ import {
   outputRow,
   type OutputRow,
   type Place,
+  placeOf,
   recordReader,
 } from "../output-row.js";
 import {
@@ -26,7 +27,9 @@ import { openFile, type OpenedFile, parquetRows, parquetType } from "./parquet-f
 import { existsSync, type Stats } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { isObjectAddress } from "../../s3/address.js";
 import { downloadObject } from "../../s3/read-object.js";
+import type { RunRows } from "../output.js";
 import {
   type CopiedTable,
   copyHeader,
@@ -36,39 +39,40 @@ import {
 } from "../../input/table-input.js";
 import { writeChunks } from "../../../core/files/write-chunks.js";
 
-interface OutputColumns {
-  /** Prefix of the added columns' names, e.g. `rep_`. */
-  readonly prefix: string;
-  /** Added columns to read, without the prefix. @default all, and the input's own */
-  readonly only?: readonly string[] | undefined;
-}
+type OutputColumns = Pick<RunRows, "prefix" | "only">;
 
 export async function formOfParquet(path: string, options: OutputColumns): Promise<OutputForm> {
   const facts = await stat(path).catch(() => null);
   if (facts === null) {
     throw new FatalError("output_missing", `there is no file ${path}`, { hint: "check the path" });
   }
-  const opened = await openFile(path).catch((error: unknown) => {
-    throw corrupt(path, error);
-  });
+  const opened = await openFile(path, { name: path, isOutput: true });
   const { prefix } = options;
   const { columns, own, optional } = columnsOf(path, opened, options);
-  const runId = await runOf(opened, path, `${prefix}run_id`);
-  const [rows, bytes] = [Number(opened.metadata.num_rows), facts.size];
-  return {
+  const runId = await runOf(opened, `${prefix}run_id`);
+  const [rows, bytesTotal] = [Number(opened.metadata.num_rows), facts.size];
+  const form = {
     columns: own,
     types: own.map((name) => ownType(path, opened.tree, name)),
     kind: "parquet",
     reading: outputReading(prefix),
+  };
+  return {
+    ...form,
     optional,
     ...(runId !== null && { runId }),
     settings: {},
-    async open(place, before) {
-      const checksum = before === undefined ? undefined : await verifyFile(path, before);
+    async open(startAt) {
+      const place = placeOf(startAt);
+      const checksum =
+        startAt === undefined ? undefined : await verifyFile(path, startAt?.input ?? null);
       return {
+        ...form,
         rows: unchanged(path, facts, rowsIn(path, opened, columns, prefix, place)),
-        bytesRead: () => (rows === 0 ? bytes : Math.round((bytes * place.row) / rows)),
+        bytesTotal,
+        bytesRead: () => (rows === 0 ? bytesTotal : Math.round((bytesTotal * place.row) / rows)),
         checksum: () => checksum,
+        warnings: new Map(),
         close: () => Promise.resolve(),
       };
     },
@@ -106,7 +110,7 @@ async function* rowsIn(
   const cellsOf = outputCells(path, columns);
   const names = columns.map(({ name }) => name);
   // Results as received stay so.
-  const reading = { name: path, columns: names, keepsJson: true, first: place.row };
+  const reading = { columns: names, keepsJson: true, first: place.row };
   for await (const batch of parquetRows(opened, reading)) {
     yield batch.map((values) => {
       const number = ++place.row;
@@ -137,12 +141,12 @@ async function* unchanged<T>(path: string, opened: Stats, rows: AsyncIterable<T>
       hint: `restore it and ${continueRun}, or ${startOver}`,
     });
   }
-  if (fault !== null) throw corrupt(path, fault);
+  if (fault !== null) throw fault;
 }
 
 /** Programs that rewrite a file keep its columns, but not its metadata. */
-async function runOf(opened: OpenedFile, name: string, column: string): Promise<string | null> {
-  const firstRow = parquetRows(opened, { name, columns: [column], end: 1 });
+async function runOf(opened: OpenedFile, column: string): Promise<string | null> {
+  const firstRow = parquetRows(opened, { columns: [column], end: 1 });
   for await (const [[run = null] = []] of firstRow) return run === null ? null : textOfValue(run);
   return null;
 }
@@ -180,60 +184,47 @@ function notAnOutput(path: string, what: string): UsageError {
   });
 }
 
-function corrupt(path: string, error: unknown): unknown {
-  if (!(error instanceof FatalError) || error.code !== "parquet_unreadable") return error;
-  const { message } = error;
-  const what = message.replace(`cannot read ${path}: `, "");
-  return new FatalError("output_corrupt", `${path} is damaged: ${what}`, {
-    cause: error,
-    hint: "restore it from a copy, or run again",
-  });
-}
-
 /**
- * Copies the rows of a Parquet file, row group by row group.
- *
- * @param name of the file in messages
+ * Copies the rows of a Parquet file, row group by row group. That of an object is first copied whole:
+ * its columns are spread over the file.
  */
 export async function copyParquet(
+  name: string,
+  to: CopyTarget | null,
+  options: CopyOptions,
+): Promise<CopiedTable> {
+  if (!isObjectAddress(name)) return copyFile(name, to, options, name);
+  const own = to === null ? await mkdtemp(join(tmpdir(), "repute-")) : null;
+  const path = join(own ?? dirname(to?.path ?? ""), "input.parquet");
+  try {
+    await downloadObject(name, path, options);
+    return await copyFile(path, to, options, name);
+  } finally {
+    await rm(own ?? path, { recursive: true, force: true });
+  }
+}
+
+async function copyFile(
   path: string,
   to: CopyTarget | null,
   { signal }: CopyOptions,
-  name = path,
+  name: string,
 ): Promise<CopiedTable> {
   if (!existsSync(path)) {
-    throw new UsageError("input_not_found", `there is no file ${path}`, {
-      hint: "check the path",
-    });
+    throw new UsageError("input_not_found", `there is no file ${path}`, { hint: "check the path" });
   }
-  const opened = await openFile(path, name);
+  const opened = await openFile(path, { name, isOutput: false });
   const { children } = opened.tree;
   const columns = children.map(({ element }) => element.name);
   const types = children.map(parquetType);
   const lines = async function* ({ shape }: CopyTarget) {
     yield copyHeader(columns, shape);
     const lineOf = copyLine(columns, shape);
-    for await (const rows of parquetRows(opened, { name })) {
+    for await (const rows of parquetRows(opened)) {
       signal?.throwIfAborted();
       yield rows.map(lineOf).join("");
     }
   };
   if (to !== null) await writeChunks(to.path, lines(to));
   return { columns, types, rows: to === null ? 0 : Number(opened.metadata.num_rows) };
-}
-
-/** Copies the rows of a Parquet file in object storage. Its columns are spread over the file. */
-export async function copyParquetObject(
-  address: string,
-  to: CopyTarget | null,
-  options: CopyOptions,
-): Promise<CopiedTable> {
-  const own = to === null ? await mkdtemp(join(tmpdir(), "repute-")) : null;
-  const path = join(own ?? dirname(to?.path ?? ""), "input.parquet");
-  try {
-    await downloadObject(address, path, options);
-    return await copyParquet(path, to, options, address);
-  } finally {
-    await rm(own ?? path, { recursive: true, force: true });
-  }
 }

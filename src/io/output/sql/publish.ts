@@ -23,7 +23,7 @@ import type { WrittenOutput } from "../types.js";
  * rows of a run with too many failures become a file beside its state.
  */
 export function tablePublisher(target: TableTarget, options: PublisherOptions): Publisher {
-  const { mode, clock = systemClock, base, madeUp } = options;
+  const { mode, clock = systemClock, base, madeUp, runId } = options;
   const { name, dialect } = target;
   const wanted = tableSchema(dialect.rules, options);
   return {
@@ -34,8 +34,8 @@ export function tablePublisher(target: TableTarget, options: PublisherOptions): 
         target,
         { ...options, access: "check" },
         (database) => {
-          const trial = () => load(database, target, wanted, { stage: null, at: clock.now() });
-          return database.transaction(trial, "ROLLBACK");
+          const none = { stage: null, at: clock.now(), runId };
+          return database.transaction(() => load(database, target, wanted, none), "ROLLBACK");
         },
       );
       if (holds === "real" && madeUp !== undefined) {
@@ -46,10 +46,13 @@ export function tablePublisher(target: TableTarget, options: PublisherOptions): 
     },
     async publish(stage, { suffix, at, manifest }) {
       if (suffix !== "") return keepFailed(stage, wanted, `${base}${suffix}.ndjson`);
-      const rows = { stage, at, runId: options.runId };
       return withDatabase(target, { ...options, access: "write" }, async (database) => {
         const written = await database.transaction(async () => {
-          const { table, holds, withoutKey } = await load(database, target, wanted, rows);
+          const { table, holds, withoutKey } = await load(database, target, wanted, {
+            stage,
+            at,
+            runId,
+          });
           const stored = {
             bytes: null,
             sha256: null,
@@ -72,42 +75,48 @@ export function tablePublisher(target: TableTarget, options: PublisherOptions): 
   };
 }
 
-interface RowsToLoad {
-  /** Null for no rows, which shows whether rows may be stored. */
-  readonly stage: Stage | null;
-  /** Time of publishing, in milliseconds; rows that a retry copies have theirs. */
-  readonly at: number;
-  /** @default none: no rows are replaced or counted */
-  readonly runId?: string;
-}
-
-/** Loads the rows of a run as the mode of the table says. May be repeated. */
+/**
+ * Loads the rows of a run as the mode of the table says. May be repeated.
+ *
+ * @param stage null for no rows, which shows whether rows may be stored
+ * @param at time of publishing, in milliseconds; rows that a retry copies have theirs
+ */
 async function load(
   database: TableDatabase,
   { name, table: place }: TableTarget,
   wanted: TableSchema,
-  { stage, at, runId }: RowsToLoad,
+  { stage, at, runId: own }: { stage: Stage | null; at: number; runId: string },
 ) {
   const { table, schema } = await prepareTable(database, place, wanted);
   await prepareRuns(database, table);
   const { dialect, query } = database;
   const { mode, rowKey } = schema;
+  const runId = stage === null ? null : own;
   if (stage !== null) {
-    await database.lock?.(`run ${runId}`);
+    await database.lock?.(`run ${own}`);
     if (mode !== "append") await database.lockTable?.(table);
   }
   const { holds, rows: earlier } = await earlierRuns(database, table);
-  const rows = stagedSelect(dialect, table, schema, await database.stagedRows(stage), at);
-  const found = { table, schema, holds, earlierRows: earlier, withoutKey: null };
-  if (mode === "merge") return { ...found, withoutKey: await mergeRows(database, rows) };
+  const staged = await database.stagedRows(stage);
+  const names = schema.columns.map((column) => dialect.quote(column.name));
+  const loaded = `CAST('${new Date(at).toISOString()}' AS ${dialect.types.timestamp})`;
+  const values = schema.columns.map(({ type, from }, index) => {
+    const value = dialect.staged(index, type);
+    return `${from.kind === "loaded_at" ? `coalesce(${value}, ${loaded})` : value} AS ${names[index]}`;
+  });
+  const to = quoteTable(dialect, table);
+  const from = `(SELECT ${values.join(", ")} FROM ${staged} AS staged) AS rows`;
+  const rows = { runId, count: stage?.count ?? 0, name, table, schema, to, names, from };
+  const found = { schema, holds, earlierRows: earlier, withoutKey: null };
+  if (mode === "merge") return { ...found, table, withoutKey: await mergeRows(database, rows) };
   if (mode === "replace") {
-    if (stage === null) found.earlierRows ??= await countAll(database, table);
+    if (stage === null) found.earlierRows ??= await countAll(database, to);
     // Unlike TRUNCATE this lets others read the rows meanwhile.
     const others = `${dialect.quote(rowKey[0])} <> ${dialect.parameter(1)}`;
-    await query(`DELETE FROM ${rows.to} WHERE ${others}`, [runId ?? null]);
+    await query(`DELETE FROM ${to} WHERE ${others}`, [runId]);
   }
-  await addRows(database, rows, { runId: runId ?? null, count: stage?.count ?? 0, name });
-  return found;
+  await addRows(database, rows);
+  return { ...found, table };
 }
 
 /**
@@ -140,7 +149,13 @@ function valueOf(type: ColumnType, cell: StagedCell): ColumnValue {
   return typeof cell !== "string" || isText ? cell : columnTypes[type].fromText(cell);
 }
 
+/** The rows of a run, and the table for them. */
 interface RowsToStore {
+  /** Null for no run. */
+  readonly runId: string | null;
+  readonly count: number;
+  /** Name of the table in messages. */
+  readonly name: string;
   readonly table: TableName;
   readonly schema: TableSchema;
   /** The table, its columns and the staged rows with these columns, as SQL. */
@@ -149,37 +164,10 @@ interface RowsToStore {
   readonly from: string;
 }
 
-function stagedSelect(
-  dialect: Dialect,
-  table: TableName,
-  schema: TableSchema,
-  staged: string,
-  at: number,
-): RowsToStore {
-  const names = schema.columns.map(({ name }) => dialect.quote(name));
-  const loaded = `CAST('${new Date(at).toISOString()}' AS ${dialect.types.timestamp})`;
-  const values = schema.columns.map(({ type, from }, index) => {
-    const value = dialect.staged(index, type);
-    const filled = from.kind === "loaded_at" ? `coalesce(${value}, ${loaded})` : value;
-    return `${filled} AS ${names[index]}`;
-  });
-  const from = `(SELECT ${values.join(", ")} FROM ${staged} AS staged) AS rows`;
-  return { table, schema, to: quoteTable(dialect, table), names, from };
-}
-
-interface RunToStore {
-  readonly runId: string | null;
-  /** Number of its rows. */
-  readonly count: number;
-  /** Name of the table in messages. */
-  readonly name: string;
-}
-
 /** Adds the rows of a run that are not there yet, and checks that all of them are. */
 async function addRows(
   { dialect, query }: TableDatabase,
-  { schema, table, to, names, from }: RowsToStore,
-  { runId, count, name }: RunToStore,
+  { runId, count, name, schema, table, to, names, from }: RowsToStore,
 ): Promise<void> {
   const [id, row] = schema.rowKey.map((column) => dialect.quote(column));
   const ofRun = `FROM ${to} AS stored WHERE ${id} = ${dialect.parameter(1)}`;
@@ -251,7 +239,7 @@ function hasKey({ maxKeyBytes }: Dialect, key: readonly string[]): string {
   return conditions.join(" AND ");
 }
 
-async function countAll({ dialect, query }: TableDatabase, table: TableName): Promise<number> {
-  const [[counted] = []] = await query(`SELECT count(*) FROM ${quoteTable(dialect, table)}`);
+async function countAll({ query }: TableDatabase, table: string): Promise<number> {
+  const [[counted] = []] = await query(`SELECT count(*) FROM ${table}`);
   return Number(counted);
 }

@@ -16,6 +16,7 @@ import {
   outputRow,
   type OutputRow,
   type Place,
+  placeOf,
 } from "../output-row.js";
 import type { WrittenAs } from "../types.js";
 
@@ -44,27 +45,21 @@ export async function formOfText(
     });
   }
   const found = layout ?? noRows;
+  const { inputColumns: columns, delimiter, shape, optional } = found;
   const header = records.header ? first : "";
+  // Every format that can be read back is also an input format.
+  const kind = format as SourceFormat;
+  const reading = outputReading(prefix, kind, delimiter, records.header ? "record" : "none");
   return {
-    columns: found.inputColumns,
-    // Every format that can be read back is also an input format.
-    reading: outputReading(
-      prefix,
-      format as SourceFormat,
-      found.delimiter,
-      records.header ? "record" : "none",
-    ),
-    optional: found.optional,
-    settings: { shape: found.shape },
+    columns,
+    reading,
+    optional,
+    settings: { shape },
     encoder: (encoder) => copyingEncoder(encoder, found, prefix, header),
-    async open(place, before) {
-      const input = await openInput({ path }, { gzip, offset: 0, before: before ?? undefined });
-      return {
-        rows: rowsIn(path, input.chunks, records, found, place),
-        bytesRead: () => input.bytesRead(),
-        checksum: () => input.checksum(),
-        close: () => input.close(),
-      };
+    async open(startAt) {
+      const input = await openInput({ path }, { gzip, offset: 0, before: startAt?.input });
+      const rows = rowsIn(path, input.chunks, records, found, placeOf(startAt));
+      return { ...input, columns, reading, rows, warnings: new Map() };
     },
   };
 }
