@@ -55,23 +55,6 @@ export function storedManifest(output: Output, stateDir?: string): Promise<Found
   return manifestOfOutput(output, stateDir).catch(unlessUnreadable);
 }
 
-/**
- * The same.
- *
- * @param hint advice for a missing manifest
- * @throws UsageError `manifest_missing`, `manifest_unreadable`
- */
-export async function readManifest(
-  output: Output,
-  hint: string,
-  stateDir?: string,
-): Promise<FoundManifest> {
-  const found = await manifestOfOutput(output, stateDir);
-  if (found !== null) return found;
-  const path = manifestPlace(output, stateDir);
-  throw new UsageError("manifest_missing", `there is no ${path}`, { hint });
-}
-
 function unlessUnreadable(error: unknown): null {
   if (error instanceof UsageError && error.code === "manifest_unreadable") return null;
   throw error;

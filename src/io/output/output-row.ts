@@ -50,10 +50,12 @@ export interface OutputForm {
    *
    * @param startAt where to begin; what was read before must be the same. @default unchecked
    */
-  open(startAt?: SourcePosition | null): Promise<OpenedSource & { readonly rows: OutputRows }>;
+  readonly open: (startAt?: SourcePosition | null) => Promise<OpenedRows>;
 }
 
-export type OutputRows = AsyncIterable<readonly OutputRow[]>;
+interface OpenedRows extends OpenedSource {
+  readonly rows: AsyncIterable<readonly OutputRow[]>;
+}
 
 /** How far a reader is. */
 export interface Place {

@@ -8,7 +8,7 @@ import { retryOutput } from "../../../src/jobs/retry/retry-output.js";
 import type { Manifest } from "../../../src/core/manifest.js";
 import type { EnrichJob } from "../../../src/jobs/enrich/types.js";
 import { parseOutput } from "../../../src/io/output/registry.js";
-import { verifyOutput } from "../../../src/io/output/verify.js";
+import { verifyOutput } from "../../../src/jobs/verify/verify-output.js";
 import { type AnsweringServer, startAnsweringServer } from "../../helpers/answering-server.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { jobHere } from "../../helpers/job-here.js";

@@ -35,7 +35,7 @@ export const verifyCommand = defineCommand({
 async function verify(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
   const { context, settings, operand: path } = call;
   const { prefix, stateDir } = settings;
-  const { verifyOutput } = await import("../../../io/output/verify.js");
+  const { verifyOutput } = await import("../../../jobs/verify/verify-output.js");
   const { audit, differences } = await verifyOutput(parseOutput(path), prefix, stateDir);
   const { bytes, rows, indicators, sha256, statuses, verdicts } = audit;
   const shown = redactAddress(path);

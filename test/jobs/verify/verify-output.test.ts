@@ -10,7 +10,7 @@ import { countedVerdicts, findingStatuses, type Verdict } from "../../../src/cor
 import { verdictOf } from "../../../src/core/verdict.js";
 import { formats } from "../../../src/io/formats/registry.js";
 import { parseOutput } from "../../../src/io/output/registry.js";
-import { verifyOutput } from "../../../src/io/output/verify.js";
+import { verifyOutput } from "../../../src/jobs/verify/verify-output.js";
 import { anEnrichedRow } from "../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 

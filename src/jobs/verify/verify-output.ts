@@ -4,12 +4,12 @@ import { hashFile } from "../../core/files/checksum.js";
 import { countedVerdicts, findingStatuses, verdicts } from "../../core/finding.js";
 import type { Manifest } from "../../core/manifest.js";
 import { type CountedRows, type RowCounts, zeros } from "../../core/row.js";
-import { readableFormats } from "../formats/registry.js";
-import { unfinishedHint } from "../input/stored-input.js";
-import { manifestPlace, prefixOfOutput, readManifest } from "./manifest-file.js";
-import type { Output } from "./output.js";
+import { readableFormats } from "../../io/formats/registry.js";
+import { unfinishedHint } from "../../io/input/stored-input.js";
+import { manifestOfOutput, manifestPlace, prefixOfOutput } from "../../io/output/manifest-file.js";
+import type { Output } from "../../io/output/output.js";
 import { outputFault } from "../../core/files/output-fault.js";
-import { localOutput, openRecords, outputFile } from "./read.js";
+import { localOutput, openRecords, outputFile } from "../../io/output/read.js";
 
 interface Verification {
   readonly audit: CountedOutput;
@@ -122,11 +122,14 @@ function differencesOf(manifest: Manifest, audit: CountedOutput, place: string):
 }
 
 async function manifestOfRun(output: Output, stateDir: string | undefined): Promise<Manifest> {
-  const hint =
-    (await unfinishedHint(output.base(stateDir))) ??
-    "every finished run writes a manifest beside its output; name such an output";
-  const manifest = await readManifest(output, hint, stateDir);
   const path = manifestPlace(output, stateDir);
+  const manifest = await manifestOfOutput(output, stateDir);
+  if (manifest === null) {
+    const hint =
+      (await unfinishedHint(output.base(stateDir))) ??
+      "every finished run writes a manifest beside its output; name such an output";
+    throw new UsageError("manifest_missing", `there is no ${path}`, { hint });
+  }
   const { schema_version: version, output: written, statuses, verdicts: found } = manifest;
   if (version !== undefined && version !== schemaVersion) {
     throw new UsageError(
