@@ -21,7 +21,8 @@ export const layers: Readonly<Record<string, Layer>> = {
     imports: ["core"],
   },
   jobs: {
-    content: "what a user asks for: enrich, plan, retry, verify, extract, report, diff, tags, webhooks",
+    content:
+      "what a user asks for: enrich, plan, retry, verify, extract, report, diff, tags, webhooks",
     imports: ["client", "core", "io"],
   },
   service: { content: "the embedded service", imports: ["client", "core"] },

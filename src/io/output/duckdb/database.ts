@@ -7,6 +7,7 @@ import type { CopiedTable, CopyOptions, CopyTarget } from "../../input/table-inp
 import { sqlText } from "../sql/copy-statement.js";
 import type {
   ConnectOptions,
+  Dialect,
   FoundColumn,
   FoundTable,
   Query,
@@ -15,7 +16,6 @@ import type {
   TableName,
 } from "../sql/dialect.js";
 import { duckdbFault } from "./fault.js";
-import { duckdb } from "./dialect.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import { copyStatement, duckdbColumns, refused } from "./read.js";
@@ -25,17 +25,19 @@ import { copyStatement, duckdbColumns, refused } from "./read.js";
  * a lock.
  */
 export class DuckdbDatabase implements TableDatabase {
-  readonly dialect = duckdb;
+  readonly dialect: Dialect;
   readonly #explain: (error: unknown) => Error;
   readonly #name: string;
   readonly #instance: DuckDBInstance;
   readonly #connection: DuckDBConnection;
 
   private constructor(
+    dialect: Dialect,
     name: string,
     [instance, connection]: OpenFile,
     explain: (error: unknown) => Error,
   ) {
+    this.dialect = dialect;
     this.#name = name;
     this.#instance = instance;
     this.#connection = connection;
@@ -44,6 +46,7 @@ export class DuckdbDatabase implements TableDatabase {
 
   /** @param name what of the file is used, for messages */
   static async open(
+    dialect: Dialect,
     file: string,
     name: string,
     { access }: Pick<ConnectOptions, "access">,
@@ -53,7 +56,7 @@ export class DuckdbDatabase implements TableDatabase {
     const opened = await openFile(file, access).catch((error: unknown) => {
       throw explain(error);
     });
-    return new DuckdbDatabase(name, opened, explain);
+    return new DuckdbDatabase(dialect, name, opened, explain);
   }
 
   readonly query: Query = async (sql, values = []) => {

@@ -16,6 +16,7 @@ import {
 import { selectLines } from "../sql/copy-statement.js";
 import {
   type ConnectOptions,
+  type Dialect,
   type FoundColumn,
   type FoundTable,
   type Query,
@@ -25,7 +26,6 @@ import {
   type TableName,
 } from "../sql/dialect.js";
 import type { Stage } from "../stage.js";
-import { postgres } from "./dialect.js";
 import { isStarting, isTransient, serverFault } from "./fault.js";
 import { loginAddress } from "./login.js";
 import { explained, postgresColumns, printing, query_timeout } from "./read.js";
@@ -38,7 +38,7 @@ const wait = { first: 500, most: 30_000 };
 
 /** A PostgreSQL database with one session at a time, replaced when its connection is lost. */
 export class PostgresDatabase implements TableDatabase {
-  readonly dialect = postgres;
+  readonly dialect: Dialect;
   readonly #url: string;
   readonly #name: string;
   readonly #options: ConnectOptions;
@@ -50,7 +50,8 @@ export class PostgresDatabase implements TableDatabase {
    * @param url address of a database. It may contain a password: pass it only to the driver
    * @param name what of it is used, for messages
    */
-  constructor(url: string, name: string, options: ConnectOptions) {
+  constructor(dialect: Dialect, url: string, name: string, options: ConnectOptions) {
+    this.dialect = dialect;
     this.#url = url;
     this.#name = name;
     this.#options = options;
@@ -140,7 +141,7 @@ export class PostgresDatabase implements TableDatabase {
     const [found] = await this.query(
       `SELECT n.nspname, c.relkind IN ('r', 'p') FROM pg_class c
        JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass($1)`,
-      [quoteTable(postgres, table)],
+      [quoteTable(this.dialect, table)],
     );
     if (found === undefined) return null;
     const notTable = found[1] ? null : "exists but is not a table";
@@ -155,7 +156,7 @@ export class PostgresDatabase implements TableDatabase {
            WHERE tgrelid = attrelid AND NOT tgisinternal AND tgtype & 7 = 7)
        FROM pg_attribute JOIN pg_type t ON t.oid = atttypid
        WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
-      [quoteTable(postgres, table)],
+      [quoteTable(this.dialect, table)],
     );
     return rows.map(([name, type, isRequired]) => ({
       name: String(name),
@@ -171,14 +172,14 @@ export class PostgresDatabase implements TableDatabase {
        AND ARRAY[${key.map((_, index) => `$${index + 2}`).join(", ")}]::text[] = (
          SELECT array_agg(a.attname::text ORDER BY a.attname::text COLLATE "C") FROM pg_attribute a
          WHERE a.attrelid = i.indrelid AND a.attnum = ANY ((i.indkey::int2[])[0:${key.length - 1}]))`,
-      [quoteTable(postgres, table), ...[...key].sort()],
+      [quoteTable(this.dialect, table), ...[...key].sort()],
     );
     return found.length > 0;
   }
 
   // Readers go on; inserts of other runs and programs wait.
   async lockTable(table: TableName): Promise<void> {
-    await this.query(`LOCK TABLE ${quoteTable(postgres, table)} IN SHARE ROW EXCLUSIVE MODE`);
+    await this.query(`LOCK TABLE ${quoteTable(this.dialect, table)} IN SHARE ROW EXCLUSIVE MODE`);
   }
 
   async stagedRows(stage: Stage | null): Promise<string> {

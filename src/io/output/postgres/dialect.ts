@@ -139,7 +139,7 @@ function parseAddress(name: string): PostgresAddress | null {
     parts: { before: "", file: "", after: name },
     base: (stateDir) => serverBase(words.join("-"), stateDir),
     connect: async (shown, options) =>
-      new (await import("./database.js")).PostgresDatabase(url, shown, options),
+      new (await import("./database.js")).PostgresDatabase(postgres, url, shown, options),
   };
 }
 
