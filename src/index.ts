@@ -77,6 +77,6 @@ export { startService } from "./service/service.js";
 export type { FireWebhook } from "./service/cases.js";
 export type { Service, ServiceOptions } from "./service/service.js";
 export type { ExportReport, TagResult } from "./jobs/tags/types.js";
-export type { Webhook } from "./jobs/webhooks/configuration.js";
+export type { Webhook } from "./jobs/webhooks/webhook.js";
 export { type Problem, WebhookError } from "./jobs/webhooks/render.js";
 export type { WebhookDelivery } from "./jobs/webhooks/send.js";

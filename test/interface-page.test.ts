@@ -11,7 +11,7 @@ import {
   blocklistStatuses,
   intents,
 } from "../src/core/endpoints/endpoint.js";
-import { webhookSchema } from "../src/jobs/webhooks/configuration.js";
+import { webhookSchema } from "../src/jobs/webhooks/webhook.js";
 
 const page = new URL("../docs/interface.md", import.meta.url);
 const text = await readFile(fileURLToPath(page), "utf8");

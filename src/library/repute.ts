@@ -13,7 +13,7 @@ import { openRequests } from "../client/lookup/options.js";
 import { inOrder } from "../client/lookup/in-order.js";
 import type { Manifest } from "../core/manifest.js";
 import type { ExportReport } from "../jobs/tags/types.js";
-import type { Webhook } from "../jobs/webhooks/configuration.js";
+import type { Webhook } from "../jobs/webhooks/webhook.js";
 import type { WebhookDelivery } from "../jobs/webhooks/send.js";
 import { checkItems, clientSettings, checkedOptions, Services } from "./services.js";
 import { lookUp, type LookupResult } from "./result.js";

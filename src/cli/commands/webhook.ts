@@ -4,7 +4,7 @@ import { readJson } from "../../core/json-members.js";
 import type { CaseContext } from "../../client/api/calls.js";
 import { UsageError, FatalError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
-import type { Webhook } from "../../jobs/webhooks/configuration.js";
+import type { Webhook } from "../../jobs/webhooks/webhook.js";
 import { caseCallGroups, withSession } from "../sessions.js";
 import { type CommandCall, type SettingsOf, defineCommand, quotaCode } from "../command.js";
 import { fileFault } from "../terminal/reporter.js";
@@ -36,7 +36,7 @@ const webhookOperand = {
 type Call = CommandCall<SettingsOf<typeof caseCallGroups & { Webhook: typeof webhookOptions }>>;
 
 async function webhookOf({ operand, context }: Call): Promise<Webhook> {
-  const { readWebhook } = await import("../../jobs/webhooks/configuration.js");
+  const { readWebhook } = await import("../../jobs/webhooks/webhook.js");
   return readWebhook(operand, context.signal);
 }
 
@@ -99,7 +99,7 @@ export const webhookCheckCommand = defineCommand({
 
 async function check(call: CommandCall<SettingsOf<typeof checkGroups>>): Promise<number> {
   const { context } = call;
-  const { checkWebhook } = await import("../../jobs/webhooks/check.js");
+  const { checkWebhook } = await import("../../jobs/webhooks/webhook.js");
   const webhook = await webhookOf(call);
   const caseContext = (await chosenContext(call)) ?? undefined;
   const problems = checkWebhook(webhook, caseContext).map((problem) =>

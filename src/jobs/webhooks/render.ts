@@ -26,11 +26,10 @@ export function warningAt(pointer: string, code: string, message: string): Probl
 export class WebhookError extends UsageError {
   readonly problems: readonly Problem[];
 
-  constructor(problems: readonly [Problem, ...Problem[]], name?: string) {
-    super(
-      problems[0].code,
-      (name === undefined ? "" : `webhook ${quoted(name)}: `) + tell(problems),
-    );
+  constructor(problems: readonly [Problem, ...Problem[]], webhook: string) {
+    const told = problems.map(({ pointer, message }) => `${pointer}: ${message}`);
+    const count = told.length === 1 ? "" : `${told.length} problems\n  `;
+    super(problems[0].code, `webhook ${quoted(webhook)}: ${count}${told.join("\n  ")}`);
     this.problems = problems;
   }
 }
@@ -38,12 +37,12 @@ export class WebhookError extends UsageError {
 /**
  * Throws if any problem is an error.
  *
- * @param name name of the webhook, for the message
+ * @param webhook its name, for the message
  * @throws WebhookError
  */
-export function throwErrors(problems: readonly Problem[], name?: string): void {
+export function throwErrors(problems: readonly Problem[], webhook: string): void {
   const [first, ...rest] = problems.filter((problem) => problem.level === "error");
-  if (first) throw new WebhookError([first, ...rest], name);
+  if (first) throw new WebhookError([first, ...rest], webhook);
 }
 
 /** A path as a JSON pointer (RFC 6901 section 3). */
@@ -51,22 +50,6 @@ export function pointerOf(path: readonly PropertyKey[]): string {
   return path
     .map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`)
     .join("");
-}
-
-function tell(problems: readonly Problem[]): string {
-  const sentences = problems.map(({ pointer, message }) =>
-    pointer === "" ? message : `${pointer}: ${message}`,
-  );
-  return sentences.length === 1
-    ? sentences.join("")
-    : [`${sentences.length} problems`, ...sentences].join("\n  ");
-}
-
-/** The result of rendering. Use the value only if no problem is an error. */
-interface Rendering {
-  readonly value: unknown;
-  /** Errors, and a warning for each null written into a string. */
-  readonly problems: readonly Problem[];
 }
 
 /**
@@ -77,10 +60,12 @@ interface Rendering {
  * - Member names, and strings without fields, stay as they are.
  *
  * Values are looked up, never evaluated; `parsePql` defines the syntax. The result may share objects
- * with the context. The problems hold every missing (`unknown_field`) or invalid (`malformed_field`)
- * field and its place.
+ * with the context.
+ *
+ * @returns the value, for use only if no problem is an error. Problems are every missing
+ *   (`unknown_field`) or invalid (`malformed_field`) field, and each null within a string
  */
-export function renderCollecting(payload: unknown, context: JsonObject): Rendering {
+export function renderPayload(payload: unknown, context: JsonObject) {
   const problems: Problem[] = [];
   const missing: MissingField[] = [];
 
@@ -88,10 +73,9 @@ export function renderCollecting(payload: unknown, context: JsonObject): Renderi
     if (typeof value === "string") return renderText(value, pointerOf(path));
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) return value.map((inner, index) => render(inner, [...path, index]));
-    const members = Object.entries(value);
     // `fromEntries` defines own members, even one named __proto__.
     return Object.fromEntries(
-      members.map(([name, inner]) => [name, render(inner, [...path, name])]),
+      Object.entries(value).map(([name, inner]) => [name, render(inner, [...path, name])]),
     );
   };
 
@@ -138,7 +122,7 @@ function asText(value: unknown): string {
 }
 
 /** Path of the subscriber data in a case context. */
-export const resolverDataPath = ["s", "resolver_data"] as const;
+export const subscriberPath = ["s", "resolver_data"] as const;
 
 /** Member names and array indexes from the root of a value. */
 type Path = readonly (string | number)[];
@@ -172,33 +156,31 @@ interface MissingField {
 
 const maxCompared = 1000;
 const maxListed = 10;
-const maxNameLength = 120;
 const plainName = /^[\p{L}\p{N}\p{P}\p{S} ]{1,120}$/u;
 
 /** Reports each missing field, and with the last one the nearest existing fields. */
 function unknownFields(missing: readonly MissingField[], context: unknown): Problem[] {
   return missing.map(({ path, pointer }, index) => {
     const name = formatPath(path);
-    const shown = plainName.test(name) ? name : quoted(name, maxNameLength);
+    const shown = plainName.test(name) ? name : quoted(name, 120);
     const list = index < missing.length - 1 ? "" : `. ${existing(name, context)}`;
     return errorAt(pointer, "unknown_field", `the context has no field ${shown}${list}`);
   });
 }
 
 function existing(name: string, context: unknown): string {
-  const data = readField(context, resolverDataPath);
-  const none = !data || data.value === null ? " No subscriber was resolved for this case." : "";
+  const data = readField(context, subscriberPath);
+  const none = data?.value == null ? " No subscriber was resolved for this case." : "";
   // Subscriber data goes first, since most payloads use it.
   const found = [
-    ...(data ? valuesIn(data.value, resolverDataPath, maxCompared) : []),
+    ...(data ? valuesIn(data.value, subscriberPath, maxCompared) : []),
     ...valuesIn(context, [], maxCompared),
-  ];
-  const all = found.map(({ path }) => formatPath(path));
-  const short = [...new Set(all)].filter((each) => plainName.test(each));
-  if (short.length === 0) return `The context has no fields.${none}`;
-  const left = short.length - maxListed;
+  ].map(({ path }) => formatPath(path));
+  const names = [...new Set(found)].filter((each) => plainName.test(each));
+  if (names.length === 0) return `The context has no fields.${none}`;
+  const left = names.length - maxListed;
   const more = left > 0 ? `, … and ${left} more` : "";
-  const nearest = nearestFirst(name, short).slice(0, maxListed);
+  const nearest = nearestFirst(name, names).slice(0, maxListed);
   return `Existing fields: ${nearest.join(", ")}${more}.${none}`;
 }
 

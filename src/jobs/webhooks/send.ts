@@ -13,12 +13,12 @@ import type { Item } from "../../core/item/item.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import { CredentialMask } from "../../core/redaction.js";
 import { quoted } from "../../core/wording/printable.js";
-import { addressProblems, shownUrl, type Webhook, webhookUrl } from "./configuration.js";
+import { addressProblems, shownUrl, type Webhook, webhookUrl } from "./webhook.js";
 import {
   errorAt,
   pointerOf,
   type Problem,
-  renderCollecting,
+  renderPayload,
   throwErrors,
   valuesIn,
 } from "./render.js";
@@ -52,9 +52,8 @@ export interface WebhookRequest {
 
 interface PreparedCall {
   readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
-  readonly idempotencyKey: string;
+  /** Those that are sent, without `Authorization`. */
+  readonly headers: Readonly<Record<string, string>> & { readonly "idempotency-key": string };
   readonly apiKey: string | null;
   readonly shown: WebhookRequest;
 }
@@ -70,23 +69,22 @@ export function prepareCall(
   context: JsonObject,
   { apiKey: given = null, exclusions = [] }: PrepareOptions = {},
 ): PreparedCall {
-  const rendering = renderCollecting(webhook.payload, context);
+  const rendering = renderPayload(webhook.payload, context);
   const excluded = excludedValues(rendering.value, exclusions);
   throwErrors([...addressProblems(webhook), ...rendering.problems, ...excluded], webhook.name);
   const url = webhookUrl(webhook);
   const [body, contentType] = encode(rendering.value);
   const apiKey = keyFor(url, given);
-  // The same in every attempt, so that the receiver can tell a retry from a new call.
-  const idempotencyKey = randomUUID();
   const headers = {
     accept: "*/*",
     "user-agent": "repute",
-    "idempotency-key": idempotencyKey,
+    // The same in every attempt, so that the receiver can tell a retry from a new call.
+    "idempotency-key": randomUUID(),
     ...(contentType !== null && { "content-type": contentType }),
   };
   const shownHeaders = apiKey === null ? headers : { ...headers, authorization: "Bearer [hidden]" };
   const shown = { method: webhook.method, url: shownUrl(url), headers: shownHeaders, body };
-  return { url, headers, body, idempotencyKey, apiKey, shown };
+  return { url, headers, apiKey, shown };
 }
 
 /** A payload as a body: a string as text, null as none, everything else as JSON. */
@@ -222,15 +220,19 @@ export async function sendWebhook(
       throw error;
     });
     // A call has side effects, so retry only what the receiver has not processed.
-    const isFault = outcome instanceof TransportError;
-    const isServerError = !isFault && outcome.status >= 500;
-    const again = isFault ? outcome.again : isServerError ? againAfter(outcome, clock) : null;
-    if (again === null) return delivery(call, outcome, attempts, null);
+    const again =
+      "again" in outcome
+        ? outcome.again
+        : outcome.status >= 500
+          ? againAfter(outcome, clock)
+          : null;
+    if (again === null) return delivery(call, outcome, attempts, "");
     const wait = plan.waitAfter(again);
     if (wait === null || wait > maxPauseMs) {
       const minutes = Math.ceil((again.afterMs ?? wait ?? 0) / 60_000);
       const wish = wait === null ? "" : `; the receiver asks to wait ${minutes} minutes`;
-      return delivery(call, outcome, attempts, `tried ${times(attempts)}${wish}`);
+      const times = attempts === 1 ? "once" : `${attempts} times`;
+      return delivery(call, outcome, attempts, ` (tried ${times}${wish})`);
     }
     await clock.sleep(wait, signal);
   }
@@ -243,7 +245,7 @@ const maxBytesPerChar = 6;
 const keptBodyBytes = 64 * 1024;
 
 async function attemptCall(
-  { url, headers, body, apiKey, shown: { method } }: PreparedCall,
+  { url, headers, apiKey, shown: { method, body } }: PreparedCall,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<Reply> {
@@ -263,15 +265,15 @@ async function attemptCall(
   };
 }
 
-/** @param gaveUp why retrying stopped; null if the outcome is final */
+/** @param tries why retrying stopped; "" if the outcome is final */
 function delivery(
   call: PreparedCall,
   outcome: Reply | TransportError,
   attempts: number,
-  gaveUp: string | null,
+  tries: string,
 ): WebhookDelivery {
-  const common = { attempts, idempotencyKey: call.idempotencyKey, request: call.shown };
-  const tries = gaveUp === null ? "" : ` (${gaveUp})`;
+  const idempotencyKey = call.headers["idempotency-key"];
+  const common = { attempts, idempotencyKey, request: call.shown };
   const what = `${call.shown.method} ${call.shown.url}`;
   if (outcome instanceof TransportError) {
     const error = { code: outcome.code, message: `${what}: ${outcome.message}${tries}` };
@@ -287,11 +289,7 @@ function delivery(
     ? ["authentication_failed", `: ${authentication(call)}${said(body)}`]
     : explainRefusal(outcome);
   const error = { code, message: `${what} was answered with ${status}${why}${tries}` };
-  return { ...answered, outcome: gaveUp === null ? "refused" : "failed", error };
-}
-
-function times(attempts: number): string {
-  return attempts === 1 ? "once" : `${attempts} times`;
+  return { ...answered, outcome: tries === "" ? "refused" : "failed", error };
 }
 
 function explainRefusal({ status, location, body }: Reply): [code: string, why: string] {
@@ -300,7 +298,7 @@ function explainRefusal({ status, location, body }: Reply): [code: string, why: 
     const advice = "Redirects are not followed: set endpoint and path to the final address.";
     return ["redirect", `, a redirect${target}. ${advice}`];
   }
-  const advice = adviceFor.get(status) ?? (status >= 500 ? failing : notAccepted);
+  const advice = adviceFor[status] ?? (status >= 500 ? failing : notAccepted);
   return [`http_${status}`, `: ${advice}${said(body)}`];
 }
 
@@ -315,7 +313,7 @@ function said(body: string): string {
 function isAuthenticationFailure({ status, body }: Reply, call: PreparedCall): boolean {
   if (status === 401 || status === 403) return true;
   if (!saysAuthenticationFailed(body)) return false;
-  return status < 200 || status > 299 || !saysAuthenticationFailed(call.body ?? "");
+  return status < 200 || status > 299 || !saysAuthenticationFailed(call.shown.body ?? "");
 }
 
 function authentication({ url, apiKey }: PreparedCall): string {
@@ -326,11 +324,11 @@ function authentication({ url, apiKey }: PreparedCall): string {
   return `${sent} ${authenticationSteps} Set the key of the case management instance in REPUTE_CASE_API_KEY if the webhook calls that instance.`;
 }
 
-const adviceFor: ReadonlyMap<number, string> = new Map([
-  [400, "the receiver did not understand the payload; compare it with what it expects."],
-  [404, "nothing exists at this address; check endpoint and path."],
-  [429, "the receiver is getting too many requests; send it again later."],
-]);
+const adviceFor: Readonly<Record<number, string>> = {
+  400: "the receiver did not understand the payload; compare it with what it expects.",
+  404: "nothing exists at this address; check endpoint and path.",
+  429: "the receiver is getting too many requests; send it again later.",
+};
 
 const failing = "the receiver failed; send it again later.";
 const notAccepted = "the receiver did not accept the call, and repeating it would not help.";

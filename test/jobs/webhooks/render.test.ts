@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import type { JsonObject } from "../../../src/core/finding.js";
-import { renderCollecting, throwErrors, WebhookError } from "../../../src/jobs/webhooks/render.js";
+import {
+  formatPath,
+  parsePql,
+  readField,
+  renderPayload,
+  throwErrors,
+  WebhookError,
+} from "../../../src/jobs/webhooks/render.js";
+import { anyText } from "../../helpers/any-text.js";
 
 const resolverData = {
   CustomerEmail: "ada@example.net",
@@ -13,15 +21,15 @@ const resolverData = {
 };
 const context = { case_id: "case-0001", s: { resolver_data: resolverData } };
 
-function renderPayload(payload: unknown, against: JsonObject): unknown {
-  const { value, problems } = renderCollecting(payload, against);
-  throwErrors(problems);
+function rendered(payload: unknown, against: JsonObject = context): unknown {
+  const { value, problems } = renderPayload(payload, against);
+  throwErrors(problems, "Notify");
   return value;
 }
 
 function errorOf(payload: unknown, against: JsonObject = context): WebhookError {
   try {
-    renderPayload(payload, against);
+    rendered(payload, against);
   } catch (error) {
     if (error instanceof WebhookError) return error;
     throw error;
@@ -38,7 +46,7 @@ it.each([
   ["{{ s.resolver_data.Site.Postal code }}", "12345"],
   ["{{ s.resolver_data }}", resolverData],
 ])("a field on its own %s keeps its JSON type", (text, value) => {
-  expect(renderPayload({ member: text }, context)).toEqual({ member: value });
+  expect(rendered({ member: text })).toEqual({ member: value });
 });
 
 describe("a field within a string", () => {
@@ -50,19 +58,19 @@ describe("a field within a string", () => {
     ["call {{ s.resolver_data.Phone }}!", "call !"],
     ["{{ s.resolver_data.ContractId }}{{ s.resolver_data.ContractId }}", "4821348213"],
   ])("%s is written out", (text, written) => {
-    expect(renderPayload([text], context)).toEqual([written]);
+    expect(rendered([text])).toEqual([written]);
   });
 
   it("is not expanded again if its value looks like a field", () => {
     const sly = { s: { resolver_data: { a: "{{ s.secret }}" }, secret: "hidden" } };
-    expect(renderPayload("a {{ s.resolver_data.a }}", sly)).toBe("a {{ s.secret }}");
+    expect(rendered("a {{ s.resolver_data.a }}", sly)).toBe("a {{ s.secret }}");
   });
 });
 
 describe("a payload", () => {
   it("is rendered at every depth", () => {
     const payload = { a: [{ b: "{{ s.resolver_data.ContractId }}" }], c: 1, d: null };
-    expect(renderPayload(payload, context)).toEqual({ a: [{ b: 48213 }], c: 1, d: null });
+    expect(rendered(payload)).toEqual({ a: [{ b: 48213 }], c: 1, d: null });
   });
 
   it("that nests without end is an error", () => {
@@ -108,8 +116,9 @@ describe("a hostile context", () => {
     const hostile = JSON.parse(
       '{"s":{"resolver_data":{"__proto__":{"admin":true}}}}',
     ) as JsonObject;
-    const rendered = renderPayload({ all: "{{ s.resolver_data }}" }, hostile);
-    expect(JSON.stringify(rendered)).toBe('{"all":{"__proto__":{"admin":true}}}');
+    expect(JSON.stringify(rendered({ all: "{{ s.resolver_data }}" }, hostile))).toBe(
+      '{"all":{"__proto__":{"admin":true}}}',
+    );
     expect(({} as Record<string, unknown>)["admin"]).toBeUndefined();
   });
 
@@ -135,8 +144,59 @@ describe("a hostile context", () => {
     fc.assert(
       fc.property(fc.string(), (inner) => {
         fc.pre(!/^\s*(s(\s|\.|\[|$)|case_id)/.test(inner) && !inner.includes("}}"));
-        expect(() => renderPayload(`{{${inner}}}`, context)).toThrow(WebhookError);
+        expect(() => rendered(`{{${inner}}}`)).toThrow(WebhookError);
       }),
     );
+  });
+});
+
+describe("parsePql", () => {
+  it.each(["{{s.x}}", "{{   s.x   }}", "{{\n\ts.x\n}}"])("allows white space: %j", (text) => {
+    expect(parsePql(text).parts).toEqual([{ path: ["s", "x"] }]);
+  });
+
+  it.each([
+    ["{{ s.x", "no closing"],
+    ["{{ }}", "write the path"],
+    ["{{ s..x }}", "write the path"],
+    ["{{ s[x] }}", "write the path"],
+    ["{{{ s.x }}}", "write the path"],
+  ])("explains the fault in %j", (text, message) => {
+    expect(parsePql(text).faults).toEqual([{ at: 0, message: expect.stringContaining(message) }]);
+  });
+
+  it("continues after an invalid field", () => {
+    const { parts, faults } = parsePql("a {{ . }} b {{ s.x }} {{ }}");
+    expect(parts).toEqual(["a ", " b ", { path: ["s", "x"] }, " "]);
+    expect(faults.map((fault) => fault.at)).toEqual([2, 22]);
+  });
+
+  it("parses every path it formats", () => {
+    const name = fc.oneof(fc.string(), anyText()).filter((text) => /^[^.[\]{}]+$/.test(text));
+    const step = fc.oneof(name, fc.nat(999_999_999));
+    fc.assert(
+      fc.property(fc.array(step), (steps) => {
+        fc.pre(!/\s$/.test(String(steps.at(-1))));
+        const path = ["s", ...steps];
+        expect(parsePql(`{{ ${formatPath(path)} }}`)).toEqual({ parts: [{ path }], faults: [] });
+      }),
+    );
+  });
+});
+
+describe("readField", () => {
+  it.each([
+    ["a member of a text", ["text", "length"]],
+    ["a member of an array", ["list", "length"]],
+    ["an index of an object", ["s", 0]],
+    ["an index beyond the end", ["list", 9]],
+    ["an inherited member", ["constructor"]],
+    ["the prototype", ["__proto__"]],
+    ["a member of __proto__ that the JSON has", ["__proto__", "admin"]],
+  ])("does not reach %s", (_, path) => {
+    const context: unknown = JSON.parse(
+      '{"s":{"0":1},"text":"abc","list":[1],"nothing":null,"__proto__":{"admin":true}}',
+    );
+    expect(readField(context, path)).toBeNull();
   });
 });

@@ -1,0 +1,259 @@
+import { z } from "zod";
+import { readPath } from "../../core/files/read-path.js";
+import { UsageError } from "../../core/errors.js";
+import { quoted } from "../../core/wording/printable.js";
+import { parseYaml } from "../../core/wording/yaml-text.js";
+import { isLoopback } from "../../client/api/http/proxy.js";
+import type { JsonObject } from "../../core/finding.js";
+import {
+  errorAt,
+  formatPath,
+  malformedFields,
+  parsePql,
+  pointerOf,
+  type Problem,
+  readField,
+  renderPayload,
+  subscriberPath,
+  valuesIn,
+  warningAt,
+} from "./render.js";
+
+/** Methods that a webhook can use. The interface names POST, PUT and PATCH as examples. */
+const webhookMethods = ["POST", "PUT", "PATCH", "DELETE", "GET"] as const;
+
+export const webhookSchema = z.strictObject({
+  /** Label; not empty. */
+  name: z
+    .string({ error: expected("a string") })
+    .regex(/\S/, "must not be empty")
+    .max(200, "must not be longer than 200 characters"),
+  /** Endpoint to call: an absolute http:// or https:// address. */
+  endpoint: z.string({ error: expected("a string") }),
+  method: z.enum(webhookMethods, { error: expected(`one of ${webhookMethods.join(", ")}`) }),
+  /** Path within the endpoint, with or without a leading slash. May include a query. */
+  path: z.string({ error: expected("a string") }).optional(),
+  /**
+   * Data to send: any JSON value, with PQL fields in its strings. A string is sent as plain text,
+   * null as no body, everything else as JSON.
+   */
+  payload: z.unknown().nonoptional({ error: "is missing" }),
+});
+
+export type Webhook = Readonly<z.output<typeof webhookSchema>>;
+
+/**
+ * Reads a YAML or JSON file with a webhook.
+ *
+ * @throws UsageError `webhook_file` if the file cannot be read, and as {@link parseWebhook}
+ */
+export async function readWebhook(file: string, signal?: AbortSignal): Promise<Webhook> {
+  const bytes = await readPath(file, { signal }).catch((cause: unknown) => {
+    signal?.throwIfAborted();
+    const { code = "unknown" } = cause as NodeJS.ErrnoException;
+    const why = code === "ENOENT" ? "the file does not exist" : `cannot be read (${code})`;
+    throw new UsageError("webhook_file", `${file}: ${why}`, { cause });
+  });
+  return parseWebhook(bytes.toString("utf8"), file);
+}
+
+/**
+ * Parses a webhook; see {@link readWebhook}.
+ *
+ * @param origin source of the text, for messages
+ * @throws UsageError `webhook_syntax` with line and column of the first fault; `webhook_schema` with
+ *   the place of every invalid member
+ */
+export function parseWebhook(text: string, origin: string): Webhook {
+  const { value, fault } = parseYaml(text);
+  if (fault !== null) {
+    const { position, message } = fault;
+    const at = position === null ? "" : `, line ${position.line}, column ${position.column}`;
+    throw new UsageError("webhook_syntax", `${origin}${at}: ${message}`);
+  }
+  const parsed = webhookSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.flatMap(describe);
+  const count = faults.length === 1 ? "" : `${faults.length} faults\n  `;
+  throw new UsageError("webhook_schema", `${origin}: ${count}${faults.join("\n  ")}`);
+}
+
+function describe(issue: z.core.$ZodIssue): readonly string[] {
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => `unknown member ${quoted(key)}`);
+  }
+  if (issue.path.length > 0) return [`${pointerOf(issue.path)} ${issue.message}`];
+  return ["a webhook must be an object with name, endpoint, method and payload"];
+}
+
+function expected(kind: string) {
+  return ({ input }: { readonly input?: unknown }) =>
+    input === undefined ? "is missing" : `must be ${kind}`;
+}
+
+/**
+ * The URL that a webhook without {@link addressProblems} calls: its path below its endpoint, joined by
+ * one slash. The endpoint's query goes before the path's.
+ */
+export function webhookUrl({
+  endpoint,
+  path: given = "",
+}: Pick<Webhook, "endpoint" | "path">): URL {
+  const url = new URL(endpoint);
+  const [path, query] = split(given);
+  if (path !== "") {
+    url.pathname = `${url.pathname.replace(/\/$/, "")}/${path.replace(/^\//, "")}`;
+  }
+  if (query !== "") url.search = url.search === "" ? query : `${url.search}&${query}`;
+  return url;
+}
+
+/**
+ * Checks the address of a webhook for credentials (which would be logged on the way), PQL fields
+ * (which are allowed in the payload only), and paths that leave the endpoint.
+ */
+export function addressProblems({
+  endpoint,
+  path = "",
+}: Pick<Webhook, "endpoint" | "path">): Problem[] {
+  const problems: Problem[] = [];
+  const fault = (pointer: string, code: string, message: string): void => {
+    problems.push(errorAt(pointer, code, message));
+  };
+  for (const [pointer, text] of Object.entries({ "/endpoint": endpoint, "/path": path })) {
+    if (text.includes("{{")) {
+      const message = "PQL fields are filled in only in the payload; write the value here";
+      fault(pointer, "field_outside_payload", message);
+    } else if (text.includes("#")) {
+      fault(pointer, "bad_path", 'the part after "#" is never sent; write "#" as %23');
+    }
+  }
+  if (mayLeave(split(path)[0])) {
+    const message =
+      'must be a path within the endpoint, not an address, without backslashes, control characters, "." and ".." as segments, and "%" other than in percent-encoding';
+    fault("/path", "bad_path", message);
+  }
+  const url = /^https?:\/\//i.test(endpoint) && URL.canParse(endpoint) ? new URL(endpoint) : null;
+  if (url === null) fault("/endpoint", "bad_endpoint", "must be an http:// or https:// address");
+  else if (url.username !== "" || url.password !== "") {
+    const message =
+      "user name and password do not belong in an address; use Bearer authentication with an API key";
+    fault("/endpoint", "credentials_in_endpoint", message);
+  }
+  if (url?.protocol === "http:" && !isLoopback(url.hostname)) {
+    const message = "http:// sends subscriber data and API key unencrypted; use https://";
+    problems.push(warningAt("/endpoint", "plain_http", message));
+  }
+  return problems;
+}
+
+/** The URL for display, with the values of parameters that look like secrets hidden. */
+export function shownUrl({ href }: URL): string {
+  return href.replaceAll(/(?<=[?&])([^=&]*)=[^&]*/g, (parameter, name: string) => {
+    const [decoded = ""] = new URLSearchParams(name).keys();
+    return secretName.test(decoded) ? `${name}=[hidden]` : parameter;
+  });
+}
+
+const secretName =
+  /^(?:.*[-_.])?(?:api[-_]?key|key|(?:access[-_]?|auth[-_]?)?token|secret|password|passwd|pwd|signature|sig)$/i;
+
+/** Whether a path (without its query), decoded or not, could lead out of the endpoint. */
+function mayLeave(path: string): boolean {
+  const text = decoded(path);
+  return text === null || leavesEndpoint.test(path) || leavesEndpoint.test(text);
+}
+
+/** Null if a percent sign is not part of percent-encoding. */
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
+const leavesEndpoint =
+  /[\u0000-\u001f\u007f\\]|^\/\/|^[a-z][a-z0-9+.-]*:\/\/|(?:^|\/)\.{1,2}(?:\/|$)/i;
+
+/** Splits path and query. Only the first "?" separates them. */
+function split(path: string): readonly [path: string, query: string] {
+  const [before = ""] = path.split("?", 1);
+  return [before, path.slice(before.length + 1)];
+}
+
+/**
+ * Checks a webhook without sending it. Neither calls nor throws.
+ *
+ * With a case context, reports fields missing from it as errors, and warns about subscriber data
+ * that the payload or the address contains as static text.
+ *
+ * @returns errors first; empty if there are none
+ */
+export function checkWebhook(webhook: Webhook, context?: JsonObject): readonly Problem[] {
+  const { payload, path = "", endpoint } = webhook;
+  const problems: Problem[] = addressProblems(webhook);
+  if (context) problems.push(...renderPayload(payload, context).problems);
+  const values = context ? subscriberValues(context) : [];
+  const warn = (pointer: string, text: string, advice: (fields: string) => string): void => {
+    for (const fields of subscriberDataIn(text, values)) {
+      const message = `this static text contains subscriber data, which is right for one case only; ${advice(fields)}`;
+      problems.push(warningAt(pointer, "static_data", message));
+    }
+  };
+  const address = { "/endpoint": endpoint.replace(/^\w+:\/\/[^/?#]*/, ""), "/path": path };
+  for (const [pointer, text] of Object.entries(address)) {
+    const advice = "the address is the same for every case, so send it in the payload as";
+    warn(pointer, decoded(text) ?? text, (fields) => `${advice} ${fields}`);
+  }
+  for (const { path, value } of valuesIn(payload, ["payload"], maxValues)) {
+    if (typeof value !== "string" && typeof value !== "number") continue;
+    const pointer = pointerOf(path);
+    const parsed = parsePql(String(value));
+    // With a context, rendering has reported these.
+    if (context === undefined) problems.push(...malformedFields(parsed, pointer));
+    const statics = parsed.parts.filter((part) => typeof part === "string").join("\u0000");
+    warn(pointer, statics, (fields) => `write ${fields} instead`);
+  }
+  return problems.sort((a, b) => Number(a.level === "warning") - Number(b.level === "warning"));
+}
+
+const maxValues = 5000;
+const maxValueLength = 1000;
+const plainWord = /^(?:true|false|null|none|unknown|yes|n\/a)$/;
+
+/** A value of the subscriber data in lower case, and the fields with this value. */
+type SubscriberValue = readonly [text: string, fields: readonly string[]];
+
+/**
+ * Strings and numbers of the subscriber data, longest first. Omits values that occur everywhere:
+ * shorter than three characters, booleans, words such as `none`.
+ */
+function subscriberValues(context: unknown): readonly SubscriberValue[] {
+  const data = readField(context, subscriberPath);
+  const fieldsOf = new Map<string, string[]>();
+  for (const { path, value } of valuesIn(data?.value, subscriberPath, maxValues)) {
+    if (typeof value !== "string" && typeof value !== "number") continue;
+    const text = String(value).trim().toLowerCase();
+    if (text.length < 3 || text.length > maxValueLength || plainWord.test(text)) continue;
+    fieldsOf.set(text, [...(fieldsOf.get(text) ?? []), `{{ ${formatPath(path)} }}`]);
+  }
+  return [...fieldsOf].sort(([a], [b]) => b.length - a.length);
+}
+
+/**
+ * Fields to use instead of the subscriber values that a static text has as whole words. A value within
+ * a longer match (the name in the e-mail address) does not count again.
+ */
+function subscriberDataIn(text: string, values: readonly SubscriberValue[]): readonly string[] {
+  let left = text.toLowerCase();
+  return values.flatMap(([value, fields]) => {
+    if (!left.includes(value)) return [];
+    const literal = value.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
+    const word = new RegExp(String.raw`(?<![\p{L}\p{N}])${literal}(?![\p{L}\p{N}])`, "gu");
+    const rest = left.replaceAll(word, "\u0000");
+    const isThere = rest !== left;
+    left = rest;
+    return isThere ? [fields.slice(0, 3).join(" or ")] : [];
+  });
+}

@@ -1,0 +1,291 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { UsageError } from "../../../src/core/errors.js";
+import {
+  addressProblems,
+  checkWebhook,
+  parseWebhook,
+  readWebhook,
+  shownUrl,
+  type Webhook,
+  webhookUrl,
+} from "../../../src/jobs/webhooks/webhook.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
+
+const good: Webhook = {
+  name: "Notify",
+  endpoint: "https://crm.example.com/api",
+  method: "POST",
+  payload: { email: "{{ s.resolver_data.CustomerEmail }}" },
+};
+
+function faultOf(text: string): UsageError {
+  try {
+    parseWebhook(text, "hooks.json");
+  } catch (error) {
+    if (error instanceof UsageError) return error;
+    throw error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+describe("parseWebhook", () => {
+  it.each([[null], ["text {{ s.x }}"], [[1, 2]], [false], [0]])(
+    "accepts %j as payload",
+    (payload) => {
+      expect(parseWebhook(JSON.stringify({ ...good, payload }), "x").payload).toEqual(payload);
+    },
+  );
+
+  it("reads YAML", () => {
+    const text = `# CRM
+name: Notify
+endpoint: https://crm.example.com/api
+method: POST
+payload: { email: "{{ s.resolver_data.CustomerEmail }}" }
+`;
+    expect(parseWebhook(text, "hooks.yaml")).toEqual(good);
+  });
+
+  it.each([
+    ['{\n  "name": "a",\n  "endpoint": "b"\n', 4, 1],
+    ["name: a\nname: b\n", 2, 1],
+    ["\uFEFFname: a\npayload:\n\t- b\n", 3, 1],
+  ])("names file, line and column of the fault in %j", (text, line, column) => {
+    const { code, message } = faultOf(text);
+    expect(code).toBe("webhook_syntax");
+    expect(message.split(": ")[0]).toBe(`hooks.json, line ${line}, column ${column}`);
+  });
+
+  it.each([
+    [{ ...good, method: "post" }, "/method must be one of POST, PUT, PATCH, DELETE, GET"],
+    [{ ...good, endpoint: 1 }, "/endpoint must be a string"],
+    [{ ...good, name: " " }, "/name must not be empty"],
+    [{ ...good, path: 1 }, "/path must be a string"],
+    [{ ...good, Path: "/x" }, 'unknown member "Path"'],
+    [[good], "a webhook must be an object with name, endpoint, method and payload"],
+  ])("names the invalid member: %j", (webhook, message) => {
+    expect(faultOf(JSON.stringify(webhook)).message).toBe(`hooks.json: ${message}`);
+  });
+
+  it("names each missing member", () => {
+    for (const member of ["name", "endpoint", "method", "payload"]) {
+      const { message } = faultOf(JSON.stringify({ ...good, [member]: undefined }));
+      expect(message).toBe(`hooks.json: /${member} is missing`);
+    }
+  });
+
+  it("names every fault", () => {
+    const { message } = faultOf(JSON.stringify({ ...good, method: "X", name: "" }));
+    expect(message).toContain("2 faults");
+    expect(message).toContain("/name must not be empty");
+    expect(message).toContain("/method must be one of");
+  });
+});
+
+it("readWebhook reads a file, and names one that does not exist", async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "hooks.json"), JSON.stringify(good));
+  await expect(readWebhook(join(folder, "hooks.json"))).resolves.toEqual(good);
+  const none = join(folder, "none.json");
+  await expect(readWebhook(none)).rejects.toThrow(`${none}: the file does not exist`);
+});
+
+const base = "https://crm.example.com";
+
+describe("webhookUrl", () => {
+  it.each([
+    [base, undefined, "/"],
+    [base, "notices", "/notices"],
+    [`${base}/api`, undefined, "/api"],
+    [`${base}/api`, "notices", "/api/notices"],
+    [`${base}/api/`, "/notices/", "/api/notices/"],
+    [`${base}/api`, "/a b/ü", "/api/a%20b/%C3%BC"],
+    [`${base}/api`, "a%2Fb", "/api/a%2Fb"],
+    [`${base}/api`, "n?x=1&y=a?b", "/api/n?x=1&y=a?b"],
+    [`${base}/api?v=2`, "n?x=1", "/api/n?v=2&x=1"],
+    [`${base}/api?v=2`, "?x=1", "/api?v=2&x=1"],
+    [`${base}/api`, "tags/credentials:brute-force", "/api/tags/credentials:brute-force"],
+  ])("joins %s and %s", (endpoint, path, joined) => {
+    expect(webhookUrl({ endpoint, path }).href).toBe(base + joined);
+  });
+
+  it.each([
+    "//evil.example.org/x",
+    "https://evil.example.org/x",
+    "\\\\evil.example.org",
+    "/\\evil.example.org",
+    "../admin",
+    "a/./b",
+    "%2e%2e/admin",
+    "a%2f..%2fadmin",
+    ".\t./admin",
+    "a\r\nb",
+    "50%",
+    "a#b",
+    "{{ s.resolver_data.CustomerId }}",
+  ])("refuses the path %j", (path) => {
+    const problems = addressProblems({ endpoint: `${base}/api`, path });
+    expect(problems.map(({ level, pointer }) => [level, pointer])).toEqual([["error", "/path"]]);
+  });
+
+  it("never leaves the endpoint, whatever the path", () => {
+    const piece = fc.constantFrom(
+      "/",
+      "\\",
+      ".",
+      "..",
+      "%2e",
+      "%2f",
+      "%5c",
+      "@",
+      ":",
+      "?",
+      "#",
+      "a",
+      "\t",
+      "https:",
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(piece, fc.string())), (pieces) => {
+        const path = pieces.join("");
+        const problems = addressProblems({ endpoint: `${base}/api`, path });
+        if (problems.some((problem) => problem.level === "error")) return;
+        const url = webhookUrl({ endpoint: `${base}/api`, path });
+        expect(url.origin).toBe(base);
+        expect(url.pathname).toMatch(/^\/api(\/|$)/);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe("addressProblems", () => {
+  it.each([
+    ["https://user:hunter2@crm.example.com", "error", "credentials_in_endpoint"],
+    ["ftp://crm.example.com", "error", "bad_endpoint"],
+    ["https://crm.example.com/{{ s.x }}", "error", "field_outside_payload"],
+    ["https://crm.example.com/#x", "error", "bad_path"],
+    ["http://crm.example.com", "warning", "plain_http"],
+  ])("finds the fault in %s and hides the secret", (endpoint, level, code) => {
+    const problems = addressProblems({ endpoint });
+    expect(problems).toEqual([
+      { level, code, pointer: "/endpoint", message: expect.not.stringContaining("hunter2") },
+    ]);
+  });
+
+  it.each([
+    "https://crm.example.com/api?page=1",
+    "http://localhost:8080",
+    "http://127.0.0.1:8080",
+    "http://[::1]:8080",
+  ])("accepts %s", (endpoint) => {
+    expect(addressProblems({ endpoint, path: "/x" })).toEqual([]);
+  });
+});
+
+it("shownUrl hides the values of parameters that look like secrets", () => {
+  const url = new URL(`${base}/a?page=1&token=hunter2&x=%20`);
+  expect(shownUrl(url)).toBe(`${base}/a?page=1&token=[hidden]&x=%20`);
+});
+
+const context = {
+  s: {
+    resolver_data: {
+      CustomerEmail: "ada@example.net",
+      BillingEmail: "ada@example.net",
+      CustomerName: "Ada",
+      ContractId: 48213,
+      Suspended: true,
+      Country: "DE",
+      Reason: "none",
+      Phone: null,
+      Site: { City: "Exampleton" },
+      Reference: "(a.b)*[c]+{1}?|^$/\\-",
+    },
+  },
+};
+
+function codes(changes: Partial<Webhook>, against?: typeof context) {
+  return checkWebhook({ ...good, ...changes }, against).map(({ code, pointer }) => [code, pointer]);
+}
+
+describe("checkWebhook", () => {
+  it("finds nothing in a good webhook", () => {
+    expect(checkWebhook(good, context)).toEqual([]);
+  });
+
+  it.each([undefined, context])(
+    "reports a malformed field once, with or without a case",
+    (against) => {
+      expect(codes({ payload: { a: "{{ s.x" } }, against)).toEqual([
+        ["malformed_field", "/payload/a"],
+      ]);
+    },
+  );
+
+  it("detects an unknown field with a case only", () => {
+    const payload = "{{ s.resolver_data.Fax }}";
+    expect(codes({ payload })).toEqual([]);
+    expect(codes({ payload }, context)).toEqual([["unknown_field", "/payload"]]);
+  });
+
+  it.each([
+    ["{{ s.resolver_data.CustomerEmail", "malformed_field"],
+    ["Phone: {{ s.resolver_data.Phone }}", "null_in_text"],
+  ])("finds in the text %j: %s", (payload, code) => {
+    expect(codes({ payload }, context)).toEqual([[code, "/payload"]]);
+  });
+});
+
+describe("subscriber data as static text", () => {
+  it.each([
+    ["an equal text", "48213"],
+    ["a number", 48213],
+    ["a text that holds it", "contract 48213, second notice"],
+    ["a text between other signs", "[48213]"],
+    ["a text full of signs", "(A.B)*[C]+{1}?|^$/\\-"],
+  ])("is warned about as %s", (_, value) => {
+    expect(codes({ payload: { a: [value] } }, context)).toEqual([["static_data", "/payload/a/0"]]);
+  });
+
+  it("is reported with the fields to use instead, and without the data", () => {
+    const messageOf = (text: string) =>
+      checkWebhook({ ...good, payload: [text] }, context)[0]?.message;
+    expect(messageOf("In EXAMPLETON.")).toContain("write {{ s.resolver_data.Site.City }} instead");
+    const message = messageOf("to ada@example.net");
+    expect(message).toContain(
+      "{{ s.resolver_data.CustomerEmail }} or {{ s.resolver_data.BillingEmail }}",
+    );
+    expect(message).not.toContain("ada@example.net");
+  });
+
+  it("is found beside a field", () => {
+    const payload = "{{ s.resolver_data.CustomerEmail }} of Ada";
+    expect(codes({ payload }, context)).toEqual([["static_data", "/payload"]]);
+  });
+
+  it.each([["adamant"], ["148213"], ["true"], [true], ["DE"], ["none"], ["{{ s.resolver_data }}"]])(
+    "is not seen in %j",
+    (value) => {
+      expect(codes({ payload: [value] }, context)).toEqual([]);
+    },
+  );
+
+  it.each([
+    [{ path: "/customers/48213" }, "/path"],
+    [{ path: "/mail/ada%40example.net" }, "/path"],
+    [{ path: "/find?name=Ada" }, "/path"],
+    [{ endpoint: "https://crm.example.com/customers/48213" }, "/endpoint"],
+  ])("is reported in the address: %j", (changes, pointer) => {
+    expect(codes(changes, context)).toEqual([["static_data", pointer]]);
+  });
+
+  it("is not searched for without a case, or if no subscriber was resolved", () => {
+    const payload = ["ada@example.net", 48213];
+    expect(codes({ payload })).toEqual([]);
+    expect(checkWebhook({ ...good, payload }, { s: {} })).toEqual([]);
+  });
+});
