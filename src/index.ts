@@ -76,7 +76,7 @@ export type { RunProgress } from "./jobs/enrich/types.js";
 export { startService } from "./service/service.js";
 export type { FireWebhook } from "./service/cases.js";
 export type { Service, ServiceOptions } from "./service/service.js";
-export type { ExportReport, TagResult } from "./jobs/tags/types.js";
+export type { ExportReport, TagResult } from "./jobs/tags/options.js";
 export type { Webhook } from "./jobs/webhooks/webhook.js";
 export { type Problem, WebhookError } from "./jobs/webhooks/render.js";
 export type { WebhookDelivery } from "./jobs/webhooks/send.js";

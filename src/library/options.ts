@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ExportTagsOptions } from "../jobs/tags/types.js";
+import type { ExportTagsOptions } from "../jobs/tags/options.js";
 import { apiOptions, caseOptions, opsOptions } from "../client/api/options.js";
 import { itemKinds } from "../core/item/item.js";
 import { sourceOptions } from "../io/input/source-options.js";

@@ -12,7 +12,7 @@ import { ReputeError } from "../core/errors.js";
 import { openRequests } from "../client/lookup/options.js";
 import { inOrder } from "../client/lookup/in-order.js";
 import type { Manifest } from "../core/manifest.js";
-import type { ExportReport } from "../jobs/tags/types.js";
+import type { ExportReport } from "../jobs/tags/options.js";
 import type { Webhook } from "../jobs/webhooks/webhook.js";
 import type { WebhookDelivery } from "../jobs/webhooks/send.js";
 import { checkItems, clientSettings, checkedOptions, Services } from "./services.js";

@@ -6,7 +6,7 @@ import { makeFolder, privateFolder, syncFolder } from "../../core/files/folders.
 import { takeLock, type Unlock } from "../../core/files/run-lock.js";
 import { isObjectAddress } from "../../io/s3/address.js";
 import { type AddressList, readAddresses } from "./address-list.js";
-import { exportFault } from "./types.js";
+import { exportFault } from "./options.js";
 import {
   type ExportedTag,
   exportedTags,

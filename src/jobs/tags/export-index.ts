@@ -1,6 +1,10 @@
 import { z } from "zod";
-import { tagFormats } from "./options.js";
 import { createHash } from "node:crypto";
+
+/** Formats of a tag's list. Each is also the extension of its file. */
+export const tagFormats = ["txt", "csv", "ndjson", "cidr", "nft", "ipset"] as const;
+
+export type TagFormat = (typeof tagFormats)[number];
 
 export const indexSchemaVersion = 1;
 

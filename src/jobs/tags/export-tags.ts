@@ -10,20 +10,17 @@ import {
   type IndexedTag,
   indexSchemaVersion,
   listName,
-  stemOf,
 } from "./export-index.js";
 import { ServiceError } from "../../client/api/status-fault.js";
 import {
   type ExportReport,
   type ExportTagsOptions,
-  isTagFault,
   TagExportError,
   type TagResult,
-} from "./types.js";
+} from "./options.js";
 import { AddressPages, readAddresses, sizeOf } from "./address-list.js";
 import { setNames } from "./formats.js";
-import { writeFormats, writeTag } from "./write-tag.js";
-import { readTag, type TagReading } from "./read-tag.js";
+import { exportTag, writeFormats } from "./export-tag.js";
 
 interface Job {
   readonly options: ExportTagsOptions;
@@ -131,7 +128,8 @@ async function exportAll({ names, before, ...job }: Job): Promise<IndexedTag[]> 
       faultsInRow = 0;
       return tag;
     } catch (error) {
-      if (signal.aborted || !isTagFault(error)) {
+      const isOfTag = error instanceof ServiceError || error instanceof TagExportError;
+      if (signal.aborted || !isOfTag) {
         stop.abort(error);
         throw error;
       }
@@ -214,29 +212,4 @@ async function writeCombined(
   const sets = setNames(name, name);
   const files = await writeFormats(join(into, name), list, { tag: name, sets }, formats);
   return { name, total: sizeOf(list), sets, files };
-}
-
-/**
- * Reads a tag's list and writes its files to the generation under construction.
- *
- * @throws FatalError or the signal's reason; ServiceError and TagExportError concern this tag alone
- */
-async function exportTag(reading: TagReading): Promise<ExportedTag> {
-  const { name, options, folder } = reading;
-  if (name === "") {
-    throw new TagExportError("invalid_tag_name", "a tag's name must not be empty");
-  }
-  const stem = stemOf(name);
-  if (!(await folder.canUse(stem))) {
-    throw new TagExportError(
-      "file_name_taken",
-      `${join(folder.path, stem)}.* exists and does not belong to an export`,
-      { hint: "move it away, or export to another folder" },
-    );
-  }
-  const list = await readTag(reading, ({ entries, total }) =>
-    options.onProgress?.({ tag: name, entries, total }),
-  );
-  reading.signal.throwIfAborted();
-  return writeTag(reading, list, stem);
 }

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { type AddressList, addressTexts, v4Text } from "./address-list.js";
 import { v6Text } from "../../core/item/ip.js";
-import type { ExportedTag } from "./export-index.js";
-import type { TagFormat } from "./options.js";
+import type { ExportedTag, TagFormat } from "./export-index.js";
 import { csvPieces } from "../../io/formats/csv/csv-writer.js";
 
 /** Metadata of a list that a file may include. Nothing in it changes as long as the list does not. */

@@ -8,7 +8,7 @@ import {
   exportIndexSchema,
 } from "../../../src/jobs/tags/export-index.js";
 import { exportTags } from "../../../src/jobs/tags/export-tags.js";
-import type { ExportReport, ExportTagsOptions } from "../../../src/jobs/tags/types.js";
+import type { ExportReport, ExportTagsOptions } from "../../../src/jobs/tags/options.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { nothingWithheld } from "../../helpers/nothing-withheld.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";

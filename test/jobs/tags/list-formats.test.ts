@@ -9,7 +9,8 @@ import {
   sortAddresses,
 } from "../../../src/jobs/tags/address-list.js";
 import { type ListMetadata, setNames, tagFormatWriters } from "../../../src/jobs/tags/formats.js";
-import { tagExportOptions, type TagFormat } from "../../../src/jobs/tags/options.js";
+import type { TagFormat } from "../../../src/jobs/tags/export-index.js";
+import { tagExportOptions } from "../../../src/jobs/tags/options.js";
 
 const metadata: ListMetadata = {
   tag: "spam:bulk",

@@ -77,7 +77,7 @@ describe("an invalid list fails its tag at once", () => {
       "a page that is empty before the end",
       (page, { offset }) => (offset > 0 ? { ...page, entries: [] } : page),
       "count_mismatch",
-      /ends after 10000 of 25000 entries/,
+      /has 10,000 distinct addresses, but its reported total is 25,000$/,
     ],
     [
       "more entries than its total",

@@ -7,7 +7,7 @@ import { oneLine } from "../../../core/wording/printable.js";
 import { counted, formatCount, shellWord } from "../../../core/wording/quantity.js";
 import type { Session } from "../../../client/session/session.js";
 import { tagExportOptions } from "../../../jobs/tags/options.js";
-import type { ExportReport, ExportTagsOptions, TagProgress } from "../../../jobs/tags/types.js";
+import type { ExportReport, ExportTagsOptions, TagProgress } from "../../../jobs/tags/options.js";
 import { intelCallGroups, withSession } from "../../sessions.js";
 import { cliOptions, unattendedOptions } from "../../options/cli-options.js";
 import { type CommandCall, defineCommand, quotaCode, type SettingsOf } from "../../command.js";

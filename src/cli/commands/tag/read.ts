@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { IntelClient } from "../../../client/api/intel-client.js";
 import type { TagIps, TagSummary } from "../../../client/api/calls.js";
 import { ServiceError } from "../../../client/api/status-fault.js";
 import { FatalError } from "../../../core/errors.js";
@@ -8,10 +7,8 @@ import { intelCallGroups, withSession } from "../../sessions.js";
 import { type CommandCall, defineCommand, quotaCode, type SettingsOf } from "../../command.js";
 import { printRecords, showRecord, wantsLines, writeOut } from "../../terminal/data-output.js";
 import { printable } from "../../../core/wording/printable.js";
-import { formatCount } from "../../../core/wording/quantity.js";
-import { AddressPages, sizeOf } from "../../../jobs/tags/address-list.js";
-import { TagExportError } from "../../../jobs/tags/types.js";
-import { assertTag, checkedEntries } from "../../../jobs/tags/read-tag.js";
+import { TagExportError } from "../../../jobs/tags/options.js";
+import { assertTag, readList } from "../../../jobs/tags/export-tag.js";
 
 const ofTag = {
   operands: [["NAME", "name of the tag, <group>:<name>"]],
@@ -109,47 +106,25 @@ export const tagsIpsCommand = defineCommand({
   run: printIps,
 });
 
+/** Prints every page. After the first, errors say that the printed list is incomplete. */
 async function printIps(call: CommandCall<SettingsOf<typeof ipsGroups>>): Promise<void> {
   const { settings, context, operand: name } = call;
   const text = wantsLines(call) && !settings.plain ? linesOf : plainOf;
+  let isBegun = false;
   await withSession("intel", call, async (session) => {
-    for await (const page of wholeList(await session.intel(), name, context.signal)) {
-      await writeOut(context, text(page));
+    try {
+      await readList(await session.intel(), name, context.signal, async (page) => {
+        isBegun ||= page.entries.length > 0;
+        await writeOut(context, text(page));
+      });
+    } catch (error) {
+      const isFault = error instanceof ServiceError || error instanceof TagExportError;
+      if (!isFault || !isBegun) throw error;
+      const hint = "the printed list is incomplete; run the command again";
+      throw new FatalError(error.code, error.message, { cause: error, hint });
     }
   });
 }
-
-/** Yields every page. After the first, errors say that the printed list is incomplete. */
-async function* wholeList(
-  client: IntelClient,
-  name: string,
-  signal: AbortSignal,
-): AsyncGenerator<TagIps, void, undefined> {
-  const read = new AddressPages();
-  let entries = 0;
-  let total = 0;
-  try {
-    for await (const page of client.iterateTagIps(name, { signal })) {
-      read.add(checkedEntries(name, page, entries));
-      yield page;
-      entries += page.entries.length;
-      total = page.total;
-    }
-  } catch (error) {
-    const isFault = error instanceof ServiceError || error instanceof TagExportError;
-    if (!isFault || entries === 0) throw error;
-    throw new FatalError(error.code, error.message, { cause: error, hint: again });
-  }
-  const distinct = sizeOf(read.list());
-  if (distinct === total) return;
-  throw new FatalError(
-    "list_incomplete",
-    `the list of ${name} has ${formatCount(distinct)} distinct addresses, which differs from the reported total of ${formatCount(total)}`,
-    { hint: again },
-  );
-}
-
-const again = "the printed list is incomplete; run the command again";
 
 function linesOf({ tag, entries, snapshot }: TagIps): string {
   // One write per page: one per line would be far slower.

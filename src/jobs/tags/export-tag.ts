@@ -1,0 +1,287 @@
+import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { TagIps } from "../../client/api/calls.js";
+import type { IntelClient } from "../../client/api/intel-client.js";
+import { RejectedError, SnapshotChangedError } from "../../client/api/status-fault.js";
+import { isReserved, type Withheld } from "../../client/lookup/withheld.js";
+import { v6Text } from "../../core/item/ip.js";
+import { quoted } from "../../core/wording/printable.js";
+import { counted, formatCount } from "../../core/wording/quantity.js";
+import {
+  type AddressList,
+  AddressPages,
+  difference,
+  noAddresses,
+  readEntries,
+  selectV4,
+  sizeOf,
+  v4Text,
+} from "./address-list.js";
+import type { ExportFolder } from "./export-folder.js";
+import { type ExportedTag, listName, stemOf, type TagFormat } from "./export-index.js";
+import { type ListMetadata, setNames, tagFormatWriters, textLines } from "./formats.js";
+import { exportFault, type ExportTagsOptions, TagExportError } from "./options.js";
+
+interface TagExport {
+  readonly name: string;
+  readonly signal: AbortSignal;
+  readonly options: ExportTagsOptions;
+  readonly folder: ExportFolder;
+  readonly before: ExportedTag | null;
+}
+
+/** Maximum number of restarts for a tag whose list changes while it is read. */
+const maxRestarts = 3;
+
+/**
+ * Reads a tag's list and writes its files to the generation under construction.
+ *
+ * @throws FatalError or the signal's reason; ServiceError and TagExportError concern this tag alone:
+ *   its list keeps changing, is invalid, or differs too much from the earlier one
+ */
+export async function exportTag(tag: TagExport): Promise<ExportedTag> {
+  const { name, signal, options, folder } = tag;
+  const { client, clock, onProgress } = options;
+  if (name === "") {
+    throw new TagExportError("invalid_tag_name", "a tag's name must not be empty");
+  }
+  const stem = stemOf(name);
+  if (!(await folder.canUse(stem))) {
+    throw new TagExportError(
+      "file_name_taken",
+      `${join(folder.path, stem)}.* exists and does not belong to an export`,
+      { hint: "move it away, or export to another folder" },
+    );
+  }
+  for (let restarts = 0; ; restarts++) {
+    const about = await client.tag(name, { signal });
+    assertTag(name, about.name);
+    let pinnedAt: string | null = null;
+    const onPage = ({ total }: TagIps, entries: number): void => {
+      pinnedAt ??= new Date(clock.now()).toISOString();
+      onProgress?.({ tag: name, entries, total });
+    };
+    let read: TagList;
+    try {
+      read = await readList(client, name, signal, onPage);
+    } catch (error) {
+      const isRefused = error instanceof RejectedError && pinnedAt !== null;
+      if (!isRefused && !(error instanceof SnapshotChangedError)) throw error;
+      if (restarts < maxRestarts) continue;
+      const why = isRefused
+        ? `the service refused its own snapshot (${error.message})`
+        : error.message;
+      throw new TagExportError(
+        "snapshot_drift",
+        `the list of tag ${name} changed during each of ${restarts + 1} attempts to read it; the last time ${why}`,
+        { hint: "export the tag again when its list changes less often", cause: error },
+      );
+    }
+    signal.throwIfAborted();
+    const { description = null, intent = null, category = null } = about;
+    const facts = { description, intent, category, exported_at: pinnedAt! };
+    return { name, ...facts, ...(await writeTag(tag, read, stem)) };
+  }
+}
+
+/** A tag's list, checked. */
+interface TagList extends Pick<TagIps, "snapshot" | "lastUpdate" | "total"> {
+  readonly addresses: AddressList;
+}
+
+/**
+ * Reads all pages of a tag's list, all from the snapshot of the first one. Its distinct addresses must
+ * be as many as its total.
+ *
+ * @param onPage called with each page, and the number of entries so far
+ * @throws TagExportError `other_tag`, `invalid_entry`, `count_mismatch`; as `iterateTagIps`
+ */
+export async function readList(
+  client: Pick<IntelClient, "iterateTagIps">,
+  name: string,
+  signal: AbortSignal,
+  onPage: (page: TagIps, entries: number) => void | Promise<void>,
+): Promise<TagList> {
+  const pages = new AddressPages();
+  let entries = 0;
+  let pin: TagIps | null = null;
+  for await (const page of client.iterateTagIps(name, { signal })) {
+    assertTag(name, page.tag);
+    const read = readEntries(page.entries);
+    if (typeof read === "number") {
+      const entry = quoted(page.entries[read] ?? "", 60);
+      throw new TagExportError(
+        "invalid_entry",
+        `entry ${entries + read + 1} of the list of tag ${name} is ${entry}, which is not an IP address`,
+      );
+    }
+    pages.add(read);
+    entries += page.entries.length;
+    pin ??= page;
+    await onPage(page, entries);
+  }
+  const { snapshot, lastUpdate, total } = pin!;
+  const addresses = pages.list();
+  const distinct = sizeOf(addresses);
+  if (distinct === total) return { snapshot, lastUpdate, total, addresses };
+  const repeats = entries - distinct;
+  throw new TagExportError(
+    "count_mismatch",
+    `the list of tag ${name} has ${counted(distinct, "distinct address")}, but its reported total is ${formatCount(total)}` +
+      (repeats > 0 ? `; ${formatCount(repeats)} entries are duplicates` : ""),
+  );
+}
+
+/** @throws TagExportError `other_tag` if the service answered for another tag */
+export function assertTag(name: string, answered: string): void {
+  if (answered === name) return;
+  throw new TagExportError(
+    "other_tag",
+    `the service answered for tag ${JSON.stringify(answered)} when asked for ${JSON.stringify(name)}`,
+  );
+}
+
+/**
+ * Writes the files of a list and describes them.
+ *
+ * @throws TagExportError `list_leapt`; FatalError
+ */
+async function writeTag(
+  { name, options, folder, before }: TagExport,
+  { addresses, snapshot, lastUpdate }: TagList,
+  stem: string,
+) {
+  const { list, leftOut } = leaveOut(addresses, options.withheld);
+  const old = before && (await folder.listOf(before));
+  if (before && !old) {
+    options.onWarning?.(
+      `cannot read the earlier list of tag ${name}: added and removed addresses are counted as for a first export`,
+    );
+  }
+  if (before) refuseLeap(name, old ? sizeOf(old) : before.total, sizeOf(list), options.maxChange);
+  if (sizeOf(list) === 0 && sizeOf(addresses) > 0) options.onWarning?.(emptyText(name, leftOut));
+  const base = join(folder.next, stem);
+  const sets = setNames(name, stem);
+  const files = await writeFormats(base, list, { tag: name, sets }, options.formats);
+  // The next export compares with the text, whatever the formats are.
+  const text =
+    files.find(({ format }) => format === "txt") ??
+    (await writeNew(join(folder.next, listName(stem)), textLines(list)));
+  const added = difference(list, old ?? noAddresses);
+  const removed = difference(old ?? noAddresses, list);
+  for (const [format, changed] of Object.entries({ added, removed })) {
+    const file = await writeNew(`${base}.${format}.txt`, textLines(changed));
+    files.push({ format: format as "added" | "removed", ...file });
+  }
+  const isUnchanged = old !== null && sizeOf(added) + sizeOf(removed) === 0;
+  return {
+    status: isUnchanged ? ("unchanged" as const) : ("exported" as const),
+    error: null,
+    snapshot,
+    lastUpdate,
+    total: sizeOf(list),
+    left_out: leftOut,
+    sha256: text.sha256,
+    added: sizeOf(added),
+    removed: sizeOf(removed),
+    stem,
+    sets,
+    files,
+  };
+}
+
+/**
+ * Writes a list in several formats.
+ *
+ * @param base path of the files, without their endings
+ */
+export async function writeFormats(
+  base: string,
+  list: AddressList,
+  metadata: ListMetadata,
+  formats: readonly TagFormat[] = ["txt"],
+): Promise<ExportedTag["files"]> {
+  const files: ExportedTag["files"] = [];
+  for (const format of formats) {
+    const texts = tagFormatWriters[format](list, metadata);
+    files.push({ format, ...(await writeNew(`${base}.${format}`, texts)) });
+  }
+  return files;
+}
+
+/**
+ * Removes from a list what a firewall must not get: addresses that exclusion lists name, each
+ * counted for the first one, and addresses in reserved ranges, unless those are kept.
+ */
+function leaveOut({ v4, v6 }: AddressList, withheld: Withheld) {
+  const counts = withheld.lists.map(() => 0);
+  let reserved = 0;
+  const isKept = (value: string): boolean => {
+    const item = { kind: "ip", value } as const;
+    const by = withheld.listOf(item);
+    if (by !== null) counts[withheld.lists.indexOf(by)]! += 1;
+    else if (withheld.bogons === "local" && isReserved(item)) reserved++;
+    else return true;
+    return false;
+  };
+  const list = {
+    v4: selectV4(v4, (address) => isKept(v4Text(address))),
+    v6: v6.filter((address) => isKept(v6Text(address))),
+  };
+  const excluded = withheld.lists.map(({ path, sha256 }, at) => ({
+    path,
+    sha256,
+    addresses: counts[at]!,
+  }));
+  return { list, leftOut: { reserved: withheld.bogons === "local" ? reserved : null, excluded } };
+}
+
+function emptyText(tag: string, { reserved, excluded }: ExportedTag["left_out"]): string {
+  const listed = excluded.reduce((sum, { addresses }) => sum + addresses, 0);
+  const why = `${formatCount(reserved ?? 0)} in reserved ranges (--bogons ask keeps them), ${formatCount(listed)} on exclusion lists`;
+  return `the list of tag ${tag} is empty because all of its addresses are left out: ${why}`;
+}
+
+/** Lists with fewer addresses may change as much as they like, except that they may not become empty. */
+const leapFrom = 100;
+
+/** @throws TagExportError `list_leapt` */
+function refuseLeap(tag: string, before: number, now: number, maxChange = 0.5): void {
+  const change = Math.abs(now - before) / before;
+  const isEmptied = before > 0 && now === 0;
+  if (maxChange >= 1 || (!isEmptied && (before < leapFrom || change <= maxChange))) return;
+  throw new TagExportError(
+    "list_leapt",
+    `the list of tag ${tag} had ${counted(before, "address")} and now has ${formatCount(now)}, a change of more than ${maxChange * 100}%`,
+    { hint: "look at the tag; --max-change 100% accepts the new list" },
+  );
+}
+
+/** Characters per piece of a file. */
+const pieceSize = 64 * 1024;
+
+/** Writes a new file piece by piece. Durable once resolved. */
+async function writeNew(path: string, texts: Iterable<string>) {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  function* pieces(): Generator<Buffer> {
+    let held = "";
+    const take = (): Buffer => {
+      const piece = Buffer.from(held);
+      held = "";
+      hash.update(piece);
+      bytes += piece.length;
+      return piece;
+    };
+    for (const text of texts) {
+      held += text;
+      if (held.length >= pieceSize) yield take();
+    }
+    yield take();
+  }
+  await writeFile(path, pieces(), { flag: "wx", flush: true }).catch((error: unknown) => {
+    throw exportFault(path, error);
+  });
+  return { file: basename(path), bytes, sha256: hash.digest("hex") };
+}
