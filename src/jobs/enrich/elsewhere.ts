@@ -1,4 +1,3 @@
-import { counted, formatCount } from "../../core/wording/quantity.js";
 import type { Item } from "../../core/item/item.js";
 import { hasNameOfFile } from "../../core/item/detect.js";
 import { recogniseItem } from "../../core/item/recognise.js";
@@ -6,10 +5,10 @@ import type { Manifest } from "../../core/manifest.js";
 import type { Row } from "../../core/row.js";
 import { itemFinder } from "../extract/find-items.js";
 import { isCitation, type IsHeld, isPublic } from "../../io/formats/columns/rate-columns.js";
-import { columnName, distinctNames, extractPipe } from "../../io/formats/columns/name-columns.js";
+import { columnName, distinctNames } from "../../io/formats/columns/name-columns.js";
 import { leavesOf } from "../../io/formats/ndjson/ndjson.js";
 import { limits } from "../../io/formats/reading/lines.js";
-import type { OpenedSource, RunInput } from "../../io/input/types.js";
+import type { OpenedSource } from "../../io/input/types.js";
 import { addCount, type Counts, mostFrequentFirst } from "./counters.js";
 
 /** What a run has seen of items that it does not look up. */
@@ -111,20 +110,4 @@ function cellsOf(
 ): Iterable<readonly [string, readonly string[]]> {
   if (json !== null) return leavesOf(json);
   return cells.map((cell, index) => [names[index] ?? "", cell === "" ? [] : [cell]]);
-}
-
-/** Warns if more items are inside cells and lines than rows were looked up; null otherwise. */
-export function insideWarning(
-  input: RunInput,
-  { inside_cells: inside = 0, kinds }: Pick<Manifest, "inside_cells" | "kinds">,
-): string | null {
-  const lookedUp = Object.values(kinds).reduce((sum, rows) => sum + rows, 0);
-  if (inside <= lookedUp) return null;
-  const files =
-    "inputs" in input ? input.inputs.map(({ name }) => name) : ["path" in input ? input.path : "-"];
-  const are = inside === 1 ? "item is" : "items are";
-  return (
-    `${formatCount(inside)} ${are} inside cells or lines, and ${counted(lookedUp, "row")} looked up; ` +
-    `to find them: ${extractPipe(files)}`
-  );
 }

@@ -1,34 +1,38 @@
-import { counted } from "../../core/wording/quantity.js";
-import { EarlyEndError, FatalError } from "../../core/errors.js";
-import { endingOfError } from "./ending.js";
-import type { UnsupportedCode } from "../../core/item/item.js";
-import { surplusCells } from "../../core/row.js";
-import { withResources } from "../../core/resource-stack.js";
-import { shownColumns } from "../../io/formats/columns/name-columns.js";
-import { insideWarning } from "./elsewhere.js";
-import type { OpenedSource } from "../../io/input/types.js";
-import { unasked } from "../../core/finding.js";
-import { rowCodes } from "../../core/row-codes.js";
-import { leastRows } from "./failure-limits.js";
-import { hasFewerRows, firstRows, startRow } from "./rows/reading.js";
-import { manifestOf, publish } from "./finish/publish.js";
-import { openRequests } from "../../client/lookup/options.js";
-import { openRunLookup, type RunLookup } from "./run-lookup.js";
-import { Checkpointer, saveUnfinished } from "./state/checkpoint.js";
-import type { Manifest, FoundManifest } from "../../core/manifest.js";
-import { RunSignals } from "./run-signals.js";
-import type { RunProgress } from "./types.js";
-import { type CountedWarning, valueWarnings } from "./counters.js";
-import { moveRows } from "./rows/move-rows.js";
-import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
-import type { TallySnapshot } from "./tally.js";
 import { existsSync } from "node:fs";
-import type { CheckedOutput } from "../../io/output/publisher.js";
+import { join } from "node:path";
+import { madeUpIn } from "../../client/api/service-description.js";
+import { itemOf } from "../../client/lookup/attempt/journalled.js";
+import { openRequests } from "../../client/lookup/options.js";
+import { outlineOf } from "../../client/store/answer-table.js";
+import { endpointOf, serviceAddress } from "../../client/store/cache-key.js";
+import type { Taken } from "../../client/store/journal.js";
+import type { LookupStore } from "../../client/store/store.js";
+import { EarlyEndError, FatalError } from "../../core/errors.js";
+import { type MadeUp, unasked } from "../../core/finding.js";
+import type { FoundManifest, Manifest } from "../../core/manifest.js";
+import { type ResourceStack, withResources } from "../../core/resource-stack.js";
+import { rowCodes } from "../../core/row-codes.js";
+import { counted } from "../../core/wording/quantity.js";
+import { formats } from "../../io/formats/registry.js";
+import { storedManifest } from "../../io/output/manifest-file.js";
+import { type CheckedOutput, mixedData, otherTable } from "../../io/output/publisher.js";
+import { stageUpTo } from "../../io/output/stage.js";
 import type { OutputTarget } from "./destination/choose-output.js";
 import { stageFile } from "./destination/open-output.js";
-import { stageUpTo } from "../../io/output/stage.js";
-import { storedManifest } from "../../io/output/manifest-file.js";
+import { endingOfError } from "./ending.js";
+import { leastRows } from "./failure-limits.js";
 import { previousOutputs } from "./finish/previous-outputs.js";
+import { manifestOf, publish } from "./finish/publish.js";
+import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
+import { moveRows } from "./rows/move-rows.js";
+import { firstRows, hasFewerRows, startRow } from "./rows/reading.js";
+import { RunSignals } from "./run-signals.js";
+import { Checkpointer, databaseName, saveUnfinished } from "./state/checkpoint.js";
+import { RunDatabase } from "./state/run-database.js";
+import { serviceOf } from "./state/state-folder.js";
+import type { Tally } from "./tally.js";
+import type { RunProgress } from "./types.js";
+import { closingWarnings } from "./warnings.js";
 
 /** Opens input, output and lookup, moves the rows and publishes them. Closes everything, however it ends. */
 export function runRows(place: RunPlace): Promise<Manifest> {
@@ -151,54 +155,6 @@ function dropUselessState(
   if (state !== null && (isIdle || isUseless)) state.resumable = false;
 }
 
-/** Share of rows without an indicator from which the item column is probably wrong. */
-const unlikelyShare = 0.9;
-
-/** Reason codes of cells that were never meant as indicators. */
-const noIndicator: readonly UnsupportedCode[] = [
-  "empty",
-  "text",
-  "control_character",
-  "not_text",
-  "hex_length",
-];
-
-/** Warnings about the run as a whole: the input, the service's address, the item column. */
-function closingWarnings(
-  { job, source, tally }: OpenRun,
-  ofAddress: readonly string[],
-): readonly CountedWarning[] {
-  const counts = tally.snapshot();
-  const { columns } = job.settings.output;
-  const losesCells =
-    columns !== undefined && !columns.includes("extra") && counts.warnings[surplusCells];
-  const messages = [
-    tally.rows === 0 && "the input has no rows",
-    ...ofAddress,
-    unlikelyColumn(source, counts),
-    insideWarning(job.input, counts),
-    losesCells &&
-      "cells of rows with more cells than columns are not in the output; add extra to --columns to keep them",
-  ].filter((message) => typeof message === "string");
-  // Those about values are counted already, row by row.
-  for (const message of [...messages, ...valueWarnings(counts)]) job.onWarning?.(message);
-  return [...source.warnings, ...messages.map((message): CountedWarning => [message, 1])];
-}
-
-/** Warning for a run with almost nothing to look up, which probably read the wrong column. */
-function unlikelyColumn(
-  { reading: { format, items }, notices }: Pick<OpenedSource, "reading" | "notices">,
-  { rows, unsupported }: Pick<TallySnapshot, "rows" | "unsupported">,
-): string | null {
-  const idle = noIndicator.reduce((sum, code) => sum + (unsupported[code] ?? 0), 0);
-  if (idle === 0 || idle < rows * unlikelyShare) return null;
-  const have = `${idle} of ${counted(rows, "row")} ${idle === 1 ? "has" : "have"} no indicator`;
-  if (notices !== undefined) return `${have}; choose the column with --item-column`;
-  return format === "text"
-    ? `${have}; the input was read as one item per line; set its format with --from`
-    : `${have} in column ${shownColumns(items)}; choose another with --item-column`;
-}
-
 /**
  * Rows of the output before a run's: the one that it replaces, the last run in its table, or the newest
  * earlier one of the same `{date}` pattern. Undefined for none.
@@ -229,4 +185,147 @@ async function replacedRows({ output, file, upload }: OutputTarget): Promise<num
 /** Rows that a run read: with `--only`, its output has fewer. */
 function rowsIn(manifest: FoundManifest | null): number | undefined {
   return manifest?.input?.rows ?? manifest?.output?.rows;
+}
+
+/** The lookup of a run, and the answers in its journal. */
+type RunLookup = Awaited<ReturnType<typeof openRunLookup>>;
+
+/** Opens the journal of a run, and the lookup that answers what is not in it. */
+async function openRunLookup(run: OpenRun, signals: RunSignals, stack: ResourceStack) {
+  const { job, tally } = run;
+  const { session, settings, onWarning } = job;
+  const asReceived = needsReceived(run);
+  const { store, answers } = await openRunJournal(run, asReceived, stack);
+  const opened = await session.lookup({
+    settings: { ...settings.lookup, maxRequests: settings.run.maxRequests },
+    store,
+    isResumed: run.before !== null,
+    asReceived,
+    partialsFromCache: usesPartials(run),
+    // Rows that are written again must be what they were.
+    keepsCached: settings.output.distinct,
+    // A stopped run still accepts the answers of open requests.
+    requests: signals.requests,
+    onAttempt({ endpoint, outcome, headers }) {
+      tally.request(endpoint, outcome);
+      if (headers === null) return;
+      const madeUp = madeUpIn(headers);
+      tally.hasMadeUp(madeUp);
+      if (outcome === "200") refuseMixed(run, signals, madeUp);
+    },
+    onWarning: (message) => tally.warning(message),
+    onEarlyEnd: (error) => signals.end(error),
+    run: {
+      answered: () => tally.answered,
+      before: tally.snapshot().requests,
+      onChange: (message) => onWarning?.(message),
+    },
+  });
+  stack.defer(() => opened.close());
+  return { ...opened, answers };
+}
+
+/** Whether rows contain results as received. */
+function needsReceived({ target, encoder, optional }: OpenRun): boolean {
+  if (optional.raw === true) return true;
+  return target.text !== null && formats[target.text].keepsReceived(encoder.shape);
+}
+
+/** Whether stored partial answers are used: a refill exists to complete them. */
+function usesPartials({ job }: OpenRun): boolean {
+  return job.refill === undefined;
+}
+
+/** Ends a run whose answers must not stand among those in its table. */
+function refuseMixed(
+  { checked, target }: OpenRun,
+  signals: RunSignals,
+  madeUp: MadeUp | undefined,
+): void {
+  const holds = checked.holds ?? null;
+  if (holds === null || holds === (madeUp === undefined ? "real" : "made up")) return;
+  const message = mixedData(target.name, holds);
+  signals.end(new FatalError("made_up_rows", message, { hint: otherTable }));
+}
+
+/**
+ * Opens a run's journal, counts what an earlier part of the run left there, and takes over the answers
+ * of another run.
+ *
+ * @throws FatalError `state_damaged`, `output_*`
+ */
+async function openRunJournal(run: OpenRun, asReceived: boolean, stack: ResourceStack) {
+  const { job, folder, before, state, tally } = run;
+  const database = state?.database ?? (await RunDatabase.open(join(folder, databaseName)));
+  if (state === null) stack.defer(() => database.close());
+  const isTakeOver = before === null && database.answers > 0;
+  const taken = await takenAnswers(run, database);
+  const journal = database.openJournal({ asReceived, taken });
+  // Count each record written; a resumed run counts it again during replay.
+  const count = (key: string, record: Parameters<Tally["journalled"]>[1]): void => {
+    if (record.origin !== undefined) tally.journalled(endpointOf(key), record);
+  };
+  const earlier = taken?.last ?? 0;
+  let tookOver = 0;
+  for (const stored of journal.replay(database.answers)) {
+    const outline = outlineOf(stored);
+    if (stored.n > earlier) {
+      for (const outcome of outline.origin?.outcomes ?? []) {
+        tally.request(endpointOf(stored.key), outcome);
+      }
+      count(stored.key, outline);
+    } else if (isTakeOver && taken?.isUsed(stored) === true) {
+      tookOver++;
+      tally.hasMadeUp(outline.madeUp);
+    }
+  }
+  if (isTakeOver) tally.facts.took_over = tookOver;
+  database.mustHave(before?.answers.last ?? 0);
+  if (taken !== undefined && isTakeOver) {
+    job.onNotice?.(`took over ${counted(tookOver, "answer")} of the interrupted run`);
+  }
+  const store: LookupStore = {
+    get: (key) => journal.get(key),
+    put(key, record) {
+      count(key, record);
+      journal.put(key, record);
+    },
+  };
+  return { store, answers: () => ({ last: journal.last, earlier }) };
+}
+
+/** Age from which an answer is not taken over: 30 days, in milliseconds. */
+const oldestMs = 30 * 24 * 3_600_000;
+
+/**
+ * Decides which answers of an interrupted run a new one takes over: those of the same service that
+ * are younger than 30 days and that the exclusion lists still allow.
+ *
+ * @returns undefined for none
+ */
+async function takenAnswers(run: OpenRun, database: RunDatabase): Promise<Taken | undefined> {
+  const { job, clock, before, fingerprint } = run;
+  const last = before?.answers.earlier ?? database.answers;
+  if (last === 0) return undefined;
+  if (before === null) {
+    const service = database.read("service");
+    if (serviceAddress(service?.name ?? "") !== serviceAddress(serviceOf({ fingerprint }).name)) {
+      job.onNotice?.("the interrupted run asked another service; its answers are not used");
+      database.forget([], false);
+      return undefined;
+    }
+  }
+  const withheld = await job.session.withheld(job.settings.lookup);
+  const now = clock.now();
+  return {
+    last,
+    isUsed(stored) {
+      const { status, key, storedAt } = stored;
+      if (status === "failed" || outlineOf(stored).again !== null) return false;
+      if (status === "partial" && !usesPartials(run)) return false;
+      // A clock that is or was wrong can give a time in the future.
+      if (Math.abs(now - storedAt) >= oldestMs) return false;
+      return withheld.listOf(itemOf(key)) === null;
+    },
+  };
 }

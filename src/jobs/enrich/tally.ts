@@ -1,4 +1,11 @@
-import { type LeftOutCounts, madeUpOf, type Manifest } from "../../core/manifest.js";
+import { resolve } from "node:path";
+import { type ExclusionList, excludedMessage } from "../../core/exclusions/exclusion-list.js";
+import {
+  type ExclusionRecord,
+  type LeftOutCounts,
+  madeUpOf,
+  type Manifest,
+} from "../../core/manifest.js";
 import { hasOtherTime } from "../../core/columns.js";
 import {
   type FindingSource,
@@ -21,16 +28,7 @@ import {
   rowWarnings,
   zeros,
 } from "../../core/row.js";
-import {
-  otherTimes,
-  otherWords,
-  addCount,
-  type Counts,
-  ExclusionCounts,
-  madeUpMembers,
-  mostFrequentFirst,
-  sourceCounts,
-} from "./counters.js";
+import { addCount, type Counts, mostFrequentFirst, otherTimes, otherWords } from "./counters.js";
 import { Elsewhere } from "./elsewhere.js";
 
 interface RequestSnapshot extends Pick<Manifest, "requests" | "drift"> {
@@ -292,4 +290,47 @@ export class Tally extends RequestTally {
       ...madeUpMembers(this.#madeUp),
     };
   }
+}
+
+/** Rows that each exclusion list of a run held back. */
+class ExclusionCounts {
+  /** By the message of their rows. */
+  readonly #lists: Map<string, ExclusionRecord & { rows: number }>;
+
+  constructor(lists: readonly ExclusionRecord[] = []) {
+    this.#lists = new Map(lists.map((list) => [excludedMessage(list.path), { ...list }]));
+  }
+
+  /** Names the lists of the run. Those that are counted already, however spelled, keep their counts. */
+  name(lists: readonly ExclusionList[]): void {
+    for (const { path, entries, sha256 } of lists) {
+      const known = [...this.#lists].find(([, list]) => resolve(list.path) === resolve(path));
+      if (known !== undefined) this.#lists.delete(known[0]);
+      const rows = known?.[1].rows ?? 0;
+      this.#lists.set(excludedMessage(path), { path, entries, sha256, rows });
+    }
+  }
+
+  /** Counts a row that a list held back, now or in the run that is retried. */
+  row(message: string): void {
+    const list = this.#lists.get(message);
+    if (list !== undefined) list.rows++;
+  }
+
+  /** In the order of the lists; nothing for a run without any. */
+  snapshot(): { readonly exclusions?: readonly ExclusionRecord[] } {
+    return this.#lists.size === 0 ? {} : { exclusions: structuredClone([...this.#lists.values()]) };
+  }
+}
+
+/** Most services are real: then those of the embedded one are left out. */
+function sourceCounts(sources: Readonly<Record<string, number>>): Manifest["sources"] {
+  const shown = ([name, n]: readonly [string, number]): boolean =>
+    n > 0 || !["sample", "invented"].includes(name);
+  return Object.fromEntries(Object.entries(sources).filter(shown));
+}
+
+function madeUpMembers(madeUp: MadeUp | undefined): Pick<Manifest, "synthetic" | "sample"> {
+  if (madeUp === undefined) return {};
+  return madeUp === "invented" ? { synthetic: true } : { sample: true };
 }

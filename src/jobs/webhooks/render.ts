@@ -170,7 +170,7 @@ function unknownFields(missing: readonly MissingField[], context: unknown): Prob
 
 function existing(name: string, context: unknown): string {
   const data = readField(context, subscriberPath);
-  const none = data?.value == null ? " No subscriber was resolved for this case." : "";
+  const none = (data?.value ?? null) === null ? " No subscriber was resolved for this case." : "";
   // Subscriber data goes first, since most payloads use it.
   const found = [
     ...(data ? valuesIn(data.value, subscriberPath, maxCompared) : []),

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { recogniseItem } from "../../../src/core/item/recognise.js";
 import type { IsHeld } from "../../../src/io/formats/columns/rate-columns.js";
 import { itemRow, type Row } from "../../../src/core/row.js";
-import { Elsewhere, insideWarning } from "../../../src/jobs/enrich/elsewhere.js";
+import { Elsewhere } from "../../../src/jobs/enrich/elsewhere.js";
+import { insideWarning } from "../../../src/jobs/enrich/warnings.js";
 
 const sha1 = "a".repeat(40);
 const holdsNone: IsHeld = () => false;

@@ -19,7 +19,7 @@ import { partPath } from "../../../io/output/part-file.js";
 import type { Publisher } from "../../../io/output/publisher.js";
 import { type Stage, stageUpTo } from "../../../io/output/stage.js";
 import type { WrittenOutput } from "../../../io/output/types.js";
-import type { CountedWarning } from "../counters.js";
+import type { CountedWarning } from "../warnings.js";
 import { resultOf } from "../destination/choose-output.js";
 import { stageFile } from "../destination/open-output.js";
 import { endingOfRows, exitCodes, unknownEnding } from "../ending.js";
