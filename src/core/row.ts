@@ -16,7 +16,6 @@ import { verdictOf } from "./verdict.js";
 export interface Row {
   /** Position in the input, from 1, not counting the header and skipped lines. */
   readonly number: number;
-  readonly line: number;
   /** One text per input column, padded with "" if the record is short. */
   readonly cells: readonly string[];
   /** Which cells are null rather than empty, for inputs that have both. */
@@ -36,29 +35,23 @@ export interface Row {
   /** Its cells in the Parquet file that a retry copies, in the order of the columns. */
   readonly saved?: readonly (string | readonly string[] | null)[];
   readonly before?: Finding;
-  /** Offset in decompressed bytes just after this record's line end. */
-  readonly end: number;
-  /** Lines of the input up to and including this record's last one. */
-  readonly endLine: number;
+  /** Bytes of its record, about. The first row of a record has them, the others have none. */
+  readonly size: number;
   /** Name of the file it comes from, if the input is several files. */
   readonly file?: string;
   readonly column?: string;
-  /** Whether more rows of the same record follow, for other item columns or list elements. */
-  readonly continues?: boolean;
 }
 
-export function itemRow(text: string, place: Pick<Row, "number" | "line" | "end">): Row {
+export function itemRow(text: string, number: number, size = 0): Row {
   return {
-    number: place.number,
-    line: place.line,
+    number,
     cells: [text],
     extra: null,
     json: null,
     itemText: text,
     kindText: "",
     fault: null,
-    end: place.end,
-    endLine: place.line,
+    size,
   };
 }
 

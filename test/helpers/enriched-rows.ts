@@ -8,15 +8,13 @@ export function aRow(members: Partial<Row> = {}): Row {
   const number = members.number ?? 1;
   return {
     number,
-    line: number + 1,
     cells: ["192.0.2.1"],
     extra: null,
     json: null,
     itemText: "192.0.2.1",
     kindText: "",
     fault: null,
-    end: number * 10,
-    endLine: number + 1,
+    size: 10,
     ...members,
   };
 }

@@ -245,7 +245,7 @@ function answerLine({ text, item, finding }: AnsweredItem): string {
  */
 function answerCell({ text, item, finding }: AnsweredItem, name: string): string {
   if (name === "item") return item?.value ?? text;
-  const row = itemRow(text, { number: 1, line: 1, end: 0 });
+  const row = itemRow(text, 1);
   const value = columns.find((column) => column.name === name)?.value({ row, item, finding });
   if (value === undefined || value === null || value === false) return "";
   if (value === true) return "yes";

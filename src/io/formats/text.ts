@@ -13,13 +13,10 @@ export const text: ReadableFormat = {
   read,
 };
 
-async function read(
-  { bytes, before, settled }: Reading,
-  options: ReadOptions,
-): Promise<FormatReading> {
+async function read({ bytes, settled }: Reading, options: ReadOptions): Promise<FormatReading> {
   if (options.isOneOfSeveral !== true) checkColumns(bytes.name, options);
   const comment = settled?.reading.comment ?? options.comment;
-  let leading = before === null;
+  let leading = true;
   const skipped: string[] = [];
   const isSkipped = (text: string): boolean => {
     const isComment =
@@ -28,13 +25,13 @@ async function read(
     if (leading) skipped.push(text);
     return isComment || leading;
   };
-  const lines = contentLines(bytes, before?.line ?? 0, isSkipped);
+  const lines = contentLines(bytes, isSkipped);
   const first = await lines.next();
   const found = { commentLines: skipped.length, skippedText: textOfLines(skipped) };
   return {
     columns,
     reading: settled?.reading ?? { ...reading, comment, ...(skipped.length > 0 && found) },
-    rows: mapLists(continued(first, lines), rowMaker(before?.row ?? 0)),
+    rows: mapLists(continued(first, lines), rowMaker()),
   };
 }
 
@@ -59,10 +56,7 @@ function checkColumns(name: string, { itemColumn, kindColumn }: ReadOptions): vo
   if (kindColumn !== null) check("--kind-column", kindColumn);
 }
 
-function rowMaker(rowsBefore: number): (line: Line) => Row {
-  let number = rowsBefore;
-  return ({ text, number: line, end }) => {
-    number += 1;
-    return itemRow(text, { number, line, end });
-  };
+function rowMaker(): (line: Line) => Row {
+  let number = 0;
+  return ({ text, size }) => itemRow(text, ++number, size);
 }

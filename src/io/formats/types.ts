@@ -136,8 +136,6 @@ export interface ReadOptions {
 
 export interface Reading {
   readonly bytes: TextBytes;
-  /** Rows and lines before the bytes; null at the start of the input, before its header. */
-  readonly before: { readonly row: number; readonly line: number } | null;
   /** Known columns and layout, when resuming; null to detect them. */
   readonly settled: { readonly columns: readonly string[]; readonly reading: InputReading } | null;
   readonly warnings: Warnings;

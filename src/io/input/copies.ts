@@ -1,7 +1,7 @@
 import { privateFolder } from "../../core/files/folders.js";
 import { mkdir, mkdtemp, open, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { cellRecords } from "../formats/csv/cells.js";
+import { cellRecords } from "../formats/csv/csv.js";
 import { openInput } from "./open-input.js";
 import { basename, dirname, join } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.js";
@@ -209,10 +209,10 @@ export async function* copiedRows(
   try {
     const path = join(folder, "input.rows");
     await table.copy({ path, shape: "cells" }, {});
-    const bytes = await openInput({ path }, { gzip: false, offset: 0 });
+    const bytes = await openInput({ path }, { gzip: false });
     try {
       let headers = 1;
-      for await (const records of cellRecords(bytes, 0)) {
+      for await (const records of cellRecords(bytes)) {
         yield records.slice(headers).map(({ cells }) => cells);
         headers = 0;
       }

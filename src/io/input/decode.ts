@@ -1,23 +1,17 @@
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
-import { limits, type Warnings } from "../formats/reading/lines.js";
+import { continued, limits, type Warnings } from "../formats/reading/lines.js";
 import { peek } from "../formats/reading/sample.js";
-import { type StoredInput, tooShortError } from "./stored-input.js";
+import type { StoredInput } from "./stored-input.js";
 import type { Encoding } from "./types.js";
 
-/** The text of an input as UTF-8, and the length of the byte order mark that was left out. */
-interface DecodedInput {
-  readonly chunks: AsyncGenerator<Buffer>;
-  readonly mark: number;
-}
-
-/** Decompresses and converts an input. */
+/** Decompresses an input, and converts it to UTF-8 without byte order mark. */
 export async function decode(
   stored: StoredInput,
   { gzip, encoding, json, sheet }: Encoding,
   warnings: Warnings,
-): Promise<DecodedInput> {
+): Promise<AsyncGenerator<Buffer>> {
   const { name } = stored;
   let { head, chunks } = await peek(stored.chunks, (bytes) => bytes.length >= 2);
   if (looksGzipped(head) || gzip) {
@@ -33,7 +27,7 @@ export async function decode(
   ({ head, chunks } = await peek(chunks, showsKind));
   if (looksLikeWorkbook(head)) {
     const { workbookRows } = await import("./workbook-rows.js");
-    return { chunks: workbookRows(chunks, name, sheet), mark: 0 };
+    return workbookRows(chunks, name, sheet);
   }
   if (sheet !== undefined) {
     const message = `${name} has no sheet ${JSON.stringify(sheet)}: it is no workbook`;
@@ -43,11 +37,12 @@ export async function decode(
   const utf16 = utf16Marks.find(([mark]) => start.startsWith(mark))?.[1];
   if (utf16 !== undefined) warnings.add(`the input is ${utf16}; converted to UTF-8`);
   const found = utf16 ?? encoding;
-  // TextDecoder removes the UTF-16 mark; the UTF-8 mark is skipped here.
-  const mark = found === undefined && start === "\xef\xbb\xbf" ? 3 : 0;
   if (found !== undefined) chunks = transcode(chunks, found, name);
-  if (mark > 0) chunks = skip(chunks, mark, name);
-  if (json === undefined) return { chunks, mark };
+  else if (start === utf8Mark) {
+    await chunks.next();
+    chunks = continued({ done: false, value: head.subarray(utf8Mark.length) }, chunks);
+  }
+  if (json === undefined) return chunks;
 
   // A document on one line is one only if nothing follows.
   const enough = json === "named" ? /\S\s*\n\s*\S/ : /\n/;
@@ -55,9 +50,9 @@ export async function decode(
     chunks,
     (bytes) => bytes.length >= limits.headBytes || enough.test(bytes.toString("latin1")),
   ));
-  if (!startsDocument(head, json === "named")) return { chunks, mark };
+  if (!startsDocument(head, json === "named")) return chunks;
   const { jsonLines } = await import("./json-lines.js");
-  return { chunks: jsonLines(chunks, name), mark: 0 };
+  return jsonLines(chunks, name);
 }
 
 const archive = "PK\u0003\u0004";
@@ -75,20 +70,6 @@ function looksLikeWorkbook(head: Buffer): boolean {
   return /^PK\x03\x04.{26}(?:\[Content_Types\]|_rels\/|docProps\/|xl\/)/s.test(
     head.toString("latin1", 0, headBytes),
   );
-}
-
-/** @throws FatalError `input_changed` if there are fewer bytes */
-export async function* skip(
-  chunks: AsyncGenerator<Buffer>,
-  bytes: number,
-  name: string,
-): AsyncGenerator<Buffer> {
-  let left = bytes;
-  for await (const chunk of chunks) {
-    if (left < chunk.length) yield left === 0 ? chunk : chunk.subarray(left);
-    left = Math.max(0, left - chunk.length);
-  }
-  if (left > 0) throw tooShortError(name, bytes);
 }
 
 /** Whether bytes start like gzip data (RFC 1952, section 2.3.1: ID1, ID2). */
@@ -155,6 +136,8 @@ function damagedGzip(message: string, cause?: Error): FatalError {
     hint: "fetch or write the file again; `gzip -t FILE` checks it; to use the readable part: `zcat FILE | repute enrich`",
   });
 }
+
+const utf8Mark = "\xef\xbb\xbf";
 
 const utf16Marks = [
   ["\xff\xfe", "UTF-16LE"],

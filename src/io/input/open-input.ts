@@ -7,7 +7,7 @@ import {
   peek,
 } from "../formats/reading/sample.js";
 import { type LineEnd, limits, Warnings } from "../formats/reading/lines.js";
-import { decode, skip } from "./decode.js";
+import { decode } from "./decode.js";
 import { refuseBinary } from "./refuse-binary.js";
 import { holdMarked } from "./tlp-rows.js";
 import { openStored } from "./stored-input.js";
@@ -21,7 +21,7 @@ import {
   type SourceOptions,
 } from "./types.js";
 import type { Row } from "../../core/row.js";
-import { readCells } from "../formats/csv/cells.js";
+import { readCells } from "../formats/csv/csv.js";
 import { formats } from "../formats/registry.js";
 import { isColumnName } from "../formats/columns/rate-columns.js";
 import { findPreamble } from "../formats/csv/find-preamble.js";
@@ -29,8 +29,6 @@ import type { SourceFormat } from "../formats/types.js";
 import { strip } from "../../core/item/refang.js";
 
 export interface InputOptions extends Encoding {
-  /** Decompressed bytes to skip. */
-  readonly offset: number;
   /** Checksum of the stored bytes read in earlier sessions, which must still match. */
   readonly before?: ChecksumState | undefined;
   /** Read HTML and XML, too. @default false: they have no rows */
@@ -38,25 +36,23 @@ export interface InputOptions extends Encoding {
 }
 
 /**
- * Opens a file or a stream. What comes before the offset is read again, to compare it.
+ * Opens a file or a stream.
  *
  * @throws UsageError `input_not_found`, `input_is_directory`
- * @throws FatalError `input_unreadable`, `input_gzip`, and `input_changed` if it ends before
- *   `offset` or differs from what was read before
+ * @throws FatalError `input_unreadable`, `input_gzip`, and `input_changed` if it differs from what was
+ *   read before
  */
 export async function openInput(input: AnyInput, options: InputOptions): Promise<InputBytes> {
-  if ("opened" in input) return from(input.opened, options.offset);
+  if ("opened" in input) return input.opened;
   const stored = await openStored(input, options.before);
   const { name, size, checksum } = stored;
   try {
     const warnings = new Warnings();
-    const { mark, ...decoded } = await decode(stored, options, warnings);
-    const { head, chunks } = await peek(decoded.chunks, showsLineEnd);
+    const { head, chunks } = await peek(await decode(stored, options, warnings), showsLineEnd);
     refuseBinary(head, name, options.markup === true);
-    const opened = {
+    return {
       name,
       chunks,
-      start: mark,
       lineEnd: lineEndOf(head),
       bytesTotal: size,
       warnings,
@@ -64,18 +60,10 @@ export async function openInput(input: AnyInput, options: InputOptions): Promise
       checksum: () => checksum.state(),
       close: () => stored.close(),
     };
-    return from(opened, options.offset);
   } catch (error) {
     await stored.close();
     throw error;
   }
-}
-
-/** The bytes of an input from an offset on. */
-function from(opened: InputBytes, offset: number): InputBytes {
-  const { start, chunks, name } = opened;
-  if (offset <= start) return opened;
-  return { ...opened, chunks: skip(chunks, offset - start, name), start: offset };
 }
 
 function showsLineEnd(head: Buffer): boolean {
@@ -92,19 +80,13 @@ function lineEndOf(head: Buffer): LineEnd {
 }
 
 export async function openSource(input: AnyInput, options: SourceOptions): Promise<OpenedSource> {
-  // Before the first row, the header still has to be read.
-  const startAt = options.startAt?.row === 0 ? null : options.startAt;
-  const bytes = await openInput(input, {
-    ...options,
-    offset: startAt?.offset ?? 0,
-    before: options.startAt?.input,
-  });
+  const bytes = await openInput(input, { ...options, before: options.startAt?.input });
   const { warnings } = bytes;
   try {
     const isCells = "path" in input && input.copyOf?.shape === "cells";
     const format = isCells ? { read: readCells } : formats[options.format];
     const found = await format.read(
-      { bytes, before: startAt, settled: options.startAt, warnings },
+      { bytes, settled: options.startAt, warnings },
       { ...options, isTable: isTableCopy(input) },
     );
     return {
@@ -150,7 +132,7 @@ export async function sniffFormat(
   input: SourceInput,
   options: Encoding & Pick<SourceOptions, "comment"> & Pick<InputOptions, "before">,
 ): Promise<SniffedInput> {
-  const bytes = await openInput(input, { ...options, offset: 0 });
+  const bytes = await openInput(input, options);
   try {
     const { head, chunks } = await peek(bytes.chunks, isHeadComplete);
     const comment = options.comment ?? "#";

@@ -54,7 +54,7 @@ export async function openSeveral(
       if (position.input === undefined || !("path" in input)) continue;
       await verifyFile(input.path, position.input, position.name);
     }
-    const source = new SeveralSource(known, at, startAt, flags);
+    const source = new SeveralSource(known, at, flags);
     mustBeUsed(flags, known);
     mustHaveMarks("the input", source, flags);
     return source;
@@ -81,7 +81,7 @@ async function settle(file: SeveralFile, saved: FilePosition | null): Promise<Kn
 /** The file in which an interrupted run stopped: the last one that begins before its row. */
 function current(files: readonly KnownFile[], { row }: SourcePosition): number {
   const begins = ({ position }: KnownFile): boolean =>
-    position.start !== null && position.start.row < row;
+    position.start !== null && position.start < row;
   return Math.max(0, files.findLastIndex(begins));
 }
 
@@ -135,8 +135,6 @@ function commonReading(readings: readonly InputReading[]): InputReading {
   };
 }
 
-type Reached = NonNullable<FilePosition["start"]>;
-
 class SeveralSource implements OpenedSource {
   readonly columns: readonly string[];
   readonly types: readonly InputType[] | undefined;
@@ -152,12 +150,7 @@ class SeveralSource implements OpenedSource {
   #at: number;
   #source: OpenedSource | null = null;
 
-  constructor(
-    files: readonly KnownFile[],
-    at: number,
-    startAt: SourcePosition | null,
-    { itemColumn }: SeveralFlags,
-  ) {
+  constructor(files: readonly KnownFile[], at: number, { itemColumn }: SeveralFlags) {
     const positions = files.map(({ position }) => position);
     this.#files = files;
     this.#namesColumns = [itemColumn ?? []].flat().length > 1;
@@ -174,7 +167,7 @@ class SeveralSource implements OpenedSource {
     });
     const sizes = positions.map(({ bytesTotal }) => bytesTotal);
     this.bytesTotal = sizes.includes(null) ? null : sumOf(sizes);
-    this.rows = this.#read(startAt);
+    this.rows = this.#read();
   }
 
   bytesRead(): number {
@@ -204,41 +197,27 @@ class SeveralSource implements OpenedSource {
     for (const { opened } of this.#files) await opened?.close();
   }
 
-  async *#read(startAt: SourcePosition | null): AsyncGenerator<readonly Row[]> {
-    let reached: Reached = { offset: startAt?.offset ?? 0, row: startAt?.row ?? 0 };
-    let line = startAt?.line ?? 0;
+  async *#read(): AsyncGenerator<readonly Row[]> {
+    let reached = this.#positions[this.#at]?.start ?? 0;
     for (; this.#at < this.#files.length; this.#at++) {
       const { opened, open: openFile } = this.#files[this.#at]!;
-      const position = this.#positions[this.#at]!;
-      const { columns, reading, input } = position;
-      const start = position.start ?? reached;
-      this.#positions[this.#at] = { ...position, start };
-      const from = {
-        offset: reached.offset - start.offset,
-        row: reached.row - start.row,
-        line,
-        columns,
-        reading,
-        ...(input !== undefined && { input }),
-      };
-      const source = opened ?? (await openFile(from));
-      this.#source = source;
-      const rowOf = this.#placer({ ...position, start });
-      for await (const batch of source.rows) {
+      const position = { ...this.#positions[this.#at]!, start: reached };
+      this.#positions[this.#at] = position;
+      this.#source = opened ?? (await openFile({ ...position, row: 0 }));
+      const rowOf = this.#placer(position);
+      for await (const batch of this.#source.rows) {
         const rows = batch.map(rowOf);
-        const last = rows.at(-1);
-        if (last !== undefined) reached = { offset: last.end, row: last.number };
+        reached = rows.at(-1)?.number ?? reached;
         yield rows;
       }
       this.#record();
-      await source.close();
+      await this.#source.close();
       this.#source = null;
-      line = 0;
     }
   }
 
   /** Makes the rows of the current file: counted across all, with a cell for every column. */
-  #placer({ name, reading, start }: FilePosition & { readonly start: Reached }): (row: Row) => Row {
+  #placer({ name, reading, start }: FilePosition & { readonly start: number }): (row: Row) => Row {
     const column = this.#namesColumns ? columnName(reading.items[0]) : undefined;
     const { columns, places } = this.#union;
     const own = places[this.#at] ?? null;
@@ -248,8 +227,7 @@ class SeveralSource implements OpenedSource {
       const ownColumn = row.column ?? column;
       return {
         ...row,
-        number: start.row + row.number,
-        end: start.offset + row.end,
+        number: start + row.number,
         file: name,
         ...(ownColumn !== undefined && { column: ownColumn }),
         ...(row.nulls !== undefined && { nulls: placed(row.nulls, false) }),

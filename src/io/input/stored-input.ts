@@ -133,7 +133,9 @@ async function* checkedBytes(
     throw new FatalError("input_unreadable", message, { cause: error });
   }
   // It may end after the rows that were written, but before everything that was read.
-  if (checksum.awaited > 0) throw tooShortError(name, checksum.awaited);
+  if (checksum.awaited > 0) {
+    throw changed(`${name} ends before byte ${checksum.awaited}, where the earlier run stopped`);
+  }
 }
 
 /**
@@ -179,11 +181,6 @@ async function mustBeUnchanged(
     throw changed(`${name} was truncated while it was read, from ${most} to ${size} bytes`);
   }
   if (size !== opened.size || mtimeMs !== opened.mtimeMs) await verified(name, handle, read);
-}
-
-/** The error for a resumed input that ends before the offset to continue from. */
-export function tooShortError(name: string, offset: number): FatalError {
-  return changed(`${name} ends before byte ${offset}, where the earlier run stopped`);
 }
 
 function changed(message: string): FatalError {

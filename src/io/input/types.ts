@@ -7,17 +7,16 @@ import type { TlpChoice } from "./tlp-rows.js";
 import type { CopyShape, TableInput } from "./table-input.js";
 import type { InputReading, ReadOptions } from "../formats/types.js";
 
+/** How an interrupted run read its input. */
 export interface SourcePosition {
-  /** Bytes of decompressed input, rows and lines before it. */
-  readonly offset: number;
+  /** Rows that are written. They are read again, except for files before the one of the last row. */
   readonly row: number;
-  readonly line: number;
   readonly columns: readonly string[];
   readonly types?: readonly InputType[] | undefined;
-  /** Checksum of the stored bytes read by then, including bytes read ahead of `offset`. */
+  /** Checksum of the stored bytes read by then. */
   readonly input?: ChecksumState;
   readonly reading: InputReading;
-  /** Of several inputs, what is known of each; `offset` and `row` then count across them. */
+  /** Of several inputs, what is known of each; `row` then counts across them. */
   readonly files?: readonly FilePosition[];
 }
 
@@ -28,8 +27,8 @@ export interface FilePosition {
   readonly types?: readonly InputType[] | undefined;
   readonly reading: InputReading;
   readonly kind?: string | undefined;
-  /** Offset and rows of the inputs before it; null if it isn't reached yet. */
-  readonly start: { readonly offset: number; readonly row: number } | null;
+  /** Rows of the inputs before it; null if it isn't reached yet. */
+  readonly start: number | null;
   readonly input?: ChecksumState;
   /** Stored size in bytes; null for a stream. */
   readonly bytesTotal: number | null;

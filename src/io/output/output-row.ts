@@ -7,13 +7,15 @@ import {
   findingStatuses,
   type JsonObject,
   type LookupEndpoint,
+  lookupEndpoints,
   unasked,
   type Verdict,
   verdicts,
 } from "../../core/finding.js";
 import { type Item, itemKinds } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
-import { answeredLookups } from "../formats/answered-lookups.js";
+import { endpoints } from "../../core/endpoints/endpoints.js";
+import { decisiveColumns, decisiveMembers, isOtherWord } from "../../core/verdict.js";
 import { columnTypes, joinedEntries } from "../formats/column-types.js";
 import type { InputType } from "../formats/typed-column.js";
 import type { OpenedSource, SourcePosition } from "../input/types.js";
@@ -57,19 +59,8 @@ interface OpenedRows extends OpenedSource {
   readonly rows: AsyncIterable<readonly OutputRow[]>;
 }
 
-/** How far a reader is. */
-export interface Place {
-  row: number;
-  /** Characters of the rows so far. */
-  end: number;
-}
-
-export function placeOf(startAt: SourcePosition | null | undefined): Place {
-  return { row: startAt?.row ?? 0, end: startAt?.offset ?? 0 };
-}
-
 /** Where a record is, and what a retry that keeps it writes. */
-type RecordPlace = Pick<OutputRow, "number" | "line" | "end" | "endLine" | "saved"> & {
+type RecordPlace = Pick<OutputRow, "number" | "size" | "saved"> & {
   readonly text?: string;
 };
 
@@ -161,6 +152,35 @@ export function resultInRecord(
 function answersOf(record: OutputRecord, least: JsonObject): Finding["answers"] {
   const result = { tags: record.list("tags"), ...least };
   return Object.fromEntries(answeredLookups(record).map((endpoint) => [endpoint, { result }]));
+}
+
+/** The lookups that a row of an output has answers of, as its columns show. */
+export function answeredLookups(row: OutputRecord): readonly LookupEndpoint[] {
+  const shown = lookupEndpoints.filter((endpoint) =>
+    endpoints[endpoint].shownBy.some((column) => row.text(column) !== ""),
+  );
+  // Every member of a quick check may be null.
+  if (shown.includes("query") || row.text("status") !== "complete") return shown;
+  return lookupEndpoints.filter((name) => name === "quick-check" || shown.includes(name));
+}
+
+/** What a verdict needs and no answer has: neither a partial one nor another endpoint's. */
+export function lackedMembers(row: OutputRecord): readonly string[] {
+  const missing = row.list("missing");
+  return decisiveMembers.filter(
+    (member) =>
+      missing.includes(member) &&
+      decisiveColumns[member].every((column) => row.text(column) === ""),
+  );
+}
+
+/** Whether an answer of the row has an undocumented intent or mail blocklist status. */
+export function rowHasOtherWord(row: OutputRecord): boolean {
+  return decisiveMembers.some((member) =>
+    decisiveColumns[member].some(
+      (column) => row.text(column) !== "" && isOtherWord(member, row.text(column)),
+    ),
+  );
 }
 
 const leastAnswer: Readonly<Record<Verdict | "unknown", JsonObject>> = {

@@ -61,24 +61,21 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       const start = (job.refill?.start ?? startRow)(
         isRefused ? () => Promise.resolve(notAsked) : opened.lookup,
       );
-      // The rest of a record whose first rows are written is read again.
-      const from = before?.source ?? { row: 0, offset: 0 };
       let rowsRead = tally.rows;
-      let received = from.row;
+      let received = tally.rows;
       job.onStart?.(() => progressOf(run, opened, received), record);
       await moveRows({
         ...run,
-        source: limit === undefined ? source : { rows: firstRows(source.rows, limit, from.row) },
+        source: limit === undefined ? source : { rows: firstRows(source.rows, limit) },
         start: run.leftOut?.noting(start) ?? start,
         leftOut: run.leftOut?.reason,
         concurrency: openRequests(job.settings.lookup),
         slots,
         signals,
         written: rowsRead,
-        startOffset: from.offset,
-        onReceived: (count) => void (received += count),
+        onReceived: (row) => void (received = Math.max(received, row)),
         onRead: () => void rowsRead++,
-        onWritten: (recordEnd, last) => checkpointer.written(recordEnd, last),
+        onWritten: (last) => checkpointer.written(last),
       });
       const warnings = closingWarnings(run, address.warnings());
       return await publish({ ...run, checkpointer, warnings, rowsRead, isRefused });

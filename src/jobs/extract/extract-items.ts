@@ -85,7 +85,7 @@ async function* readableText(
   name: string,
   onNotice: (message: string) => void,
 ): AsyncGenerator<string> {
-  const options = { gzip: false, offset: 0, markup: true };
+  const options = { gzip: false, markup: true };
   const bytes = await openInput(input, options).catch((error: unknown) => {
     // A folder of mails may hold pictures, too.
     if (folder === undefined || !isBinary(error)) throw error;

@@ -38,7 +38,7 @@ function watching(
 }
 
 function row(number: number, cells: readonly string[], json: string | null = null): Row {
-  return { ...itemRow(cells[0] ?? "", { number, line: number, end: 0 }), cells, json };
+  return { ...itemRow(cells[0] ?? "", number), cells, json };
 }
 
 function noteAll(elsewhere: Elsewhere, rows: readonly Row[]): void {

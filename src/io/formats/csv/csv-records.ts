@@ -83,14 +83,13 @@ export interface CsvRecord {
   readonly cells: string[];
   /** As in `Row`. */
   readonly nulls?: readonly boolean[];
-  readonly line: number;
-  readonly endLine: number;
-  readonly end: number;
+  /** Its bytes, with the blank and comment lines before it. */
+  readonly size: number;
 }
 
 /**
  * Reads the records of a CSV input except blank and comment lines, in one batch per chunk.
- * @param linesBefore number of lines before the first byte, when resuming
+ * @param linesBefore number of lines before the first byte
  * @throws FatalError `input_quote`, `input_record`, `input_record_too_long`, with the line number
  */
 export async function* readRecords(
@@ -118,15 +117,15 @@ class RecordReader {
   /** Bytes after the last complete record, in pieces. */
   #pending: Buffer[] = [];
   #pendingLength = 0;
-  /** Offset and line after the last complete record. */
-  #end: number;
+  /** Bytes of blank and comment lines before them, which the next record counts as its own. */
+  #skipped = 0;
+  /** Lines up to the end of the last complete record. */
   #line: number;
   #error: Error | null = null;
 
   constructor(input: TextBytes, dialect: CsvDialect, linesBefore: number) {
     this.#input = input;
     this.#dialect = dialect;
-    this.#end = input.start;
     this.#line = linesBefore;
     this.#parser = new RecordParser(dialect);
     const { comment, lineEnd } = dialect;
@@ -135,35 +134,26 @@ class RecordReader {
     this.#ignored = new RegExp(`(?:${mark}${end}`, "y");
   }
 
-  async read(chunk: Buffer | null): Promise<CsvRecord[]> {
+  async read(chunk: Buffer | null): Promise<readonly CsvRecord[]> {
     if (chunk !== null) {
       this.#pending.push(chunk);
       this.#pendingLength += chunk.length;
     }
     this.#error = await this.#parser.feed(chunk);
-    const parsed = this.#parser.takeRecords();
-    if (parsed.length === 0) return [];
+    const records = this.#parser.takeRecords();
+    if (records.length === 0) return records;
     const bytes = this.#takePending();
-    const from = this.#end;
-    const ascii = isAscii(bytes);
-    const records = parsed.map(({ cells, end }): CsvRecord => {
-      const start = this.#end - from;
-      this.#end = this.#input.start + end;
-      const line = this.#line + 1;
-      this.#line += this.#linesIn(bytes.subarray(start, this.#end - from));
-      // More than one line: some were skipped, or cells contain line ends.
-      const within =
-        this.#line === line ? 0 : countLineEnds(cells.join(" "), this.#dialect.lineEnd);
-      // csv-parse reads Latin-1, one character per byte, so that invalid bytes are preserved.
-      if (!ascii) {
-        for (const [index, cell] of cells.entries()) {
-          if (notAscii.test(cell)) cells[index] = decodeBytes(Buffer.from(cell, "latin1"));
-        }
+    const end = records.reduce((sum, { size }) => sum + size, -this.#skipped);
+    this.#skipped = 0;
+    this.#line += countLineEnds(bytes.subarray(0, end), this.#dialect.lineEnd);
+    this.#pending = [bytes.subarray(end)];
+    this.#pendingLength = bytes.length - end;
+    // csv-parse reads Latin-1, one character per byte, so that invalid bytes are preserved.
+    for (const { cells } of isAscii(bytes) ? [] : records) {
+      for (const [index, cell] of cells.entries()) {
+        if (notAscii.test(cell)) cells[index] = decodeBytes(Buffer.from(cell, "latin1"));
       }
-      return { cells, line: this.#line - within, endLine: this.#line, end: this.#end };
-    });
-    this.#pending = [bytes.subarray(this.#end - from)];
-    this.#pendingLength = bytes.length - (this.#end - from);
+    }
     return records;
   }
 
@@ -177,7 +167,7 @@ class RecordReader {
       skipped = this.#ignored.lastIndex;
     }
     const text = whole.slice(skipped);
-    this.#end += skipped;
+    this.#skipped += skipped;
     this.#pending = [pending.subarray(skipped)];
     this.#pendingLength = text.length;
     if (this.#error === null && text.length <= limits.recordBytes) return;
@@ -196,29 +186,18 @@ class RecordReader {
     const [first] = this.#pending;
     return first !== undefined && this.#pending.length === 1 ? first : Buffer.concat(this.#pending);
   }
-
-  /** Counts lines, including a last one without a line end. */
-  #linesIn(bytes: Buffer): number {
-    const { lineEnd } = this.#dialect;
-    const last = String.fromCharCode(bytes.at(-1) ?? 0);
-    const isEnded = last === "\n" || (last === "\r" && lineEnd === "cr");
-    return countLineEnds(bytes, lineEnd) + (isEnded ? 0 : 1);
-  }
 }
 
 const notAscii = /[^\u0000-\u007f]/;
-
-interface ParsedRecord {
-  readonly cells: string[];
-  readonly end: number;
-}
 
 /**
  * csv-parse with records taken before the stream queues them. The queue costs one promise per
  * record, and by then `info` no longer says where the record ended.
  */
 class RecordParser extends Parser {
-  #records: ParsedRecord[] = [];
+  #records: CsvRecord[] = [];
+  /** Bytes up to the end of the last record. */
+  #end = 0;
 
   constructor({ delimiter, comment, spaced, lineEnd }: CsvDialect) {
     super({
@@ -238,7 +217,9 @@ class RecordParser extends Parser {
 
   override push(cells: string[] | null): boolean {
     if (cells === null) return super.push(null);
-    this.#records.push({ cells, end: this.info.bytes });
+    const { bytes } = this.info;
+    this.#records.push({ cells, size: bytes - this.#end });
+    this.#end = bytes;
     // csv-parse compares each record's length with the first one's. For every difference it creates
     // an error with a stack (25 µs) and then ignores it. Resetting the count makes every record the
     // first.
@@ -254,7 +235,7 @@ class RecordParser extends Parser {
     });
   }
 
-  takeRecords(): ParsedRecord[] {
+  takeRecords(): CsvRecord[] {
     return this.#records.splice(0);
   }
 }

@@ -15,8 +15,16 @@ import {
   isHeadComplete,
   type Delimiter,
   countLineEnds,
+  isLong,
 } from "../reading/sample.js";
-import { continued, flatMapLists, mapLists, type TextBytes, limits } from "../reading/lines.js";
+import {
+  contentLines,
+  continued,
+  flatMapLists,
+  mapLists,
+  type TextBytes,
+  limits,
+} from "../reading/lines.js";
 import type {
   FormatReading,
   InputReading,
@@ -67,33 +75,61 @@ function delimited(
   };
 }
 
+const layoutOfCells = { format: "csv", delimiter: ",", comment: null, spaced: false } as const;
+
+/** Reads the copy of a table: an array of texts and nulls a line. The first line has the names. */
+export async function readCells(reading: Reading, options: ReadOptions): Promise<FormatReading> {
+  const { bytes, settled } = reading;
+  const records = new Sample(cellRecords(bytes));
+  let found = settled;
+  if (found === null) {
+    const flags = { ...options, header: true };
+    const { columns, ...layout } = await findLayout(bytes.name, records, () => null, flags);
+    found = { columns, reading: { ...layoutOfCells, ...layout } };
+  }
+  return rowsOf(reading, found.columns, found.reading, records.all(1));
+}
+
+/** The records of a copy, its header included. */
+export function cellRecords(bytes: TextBytes): AsyncGenerator<readonly CsvRecord[]> {
+  return mapLists(
+    contentLines(bytes, () => false),
+    ({ text, size }) => {
+      const values = JSON.parse(text) as (string | null)[];
+      const nulls = values.map((value) => value === null);
+      const cells = values.map((value) => value ?? "");
+      return { cells, nulls, size };
+    },
+  );
+}
+
 async function read(
   reading: Reading,
   options: ReadOptions,
   candidates: Delimiters,
 ): Promise<FormatReading> {
-  const { before, settled } = reading;
+  const { settled } = reading;
   if (settled === null) return detect(reading, options, candidates);
   const { delimiter, comment, spaced, skippedLines } = settled.reading;
   const dialect = { delimiter: delimiter ?? ",", comment, spaced, lineEnd: reading.bytes.lineEnd };
-  const records = await recordsOf(reading, dialect, skippedLines);
-  const header = before === null ? recordsOfHeader(settled.reading) : 0;
+  const records = await recordsOf(reading.bytes, dialect, skippedLines);
+  const header = recordsOfHeader(settled.reading);
   return rowsOf(reading, settled.columns, settled.reading, records.all(header));
 }
 
-/** The records of an input from where its reading begins, the header included. */
+/** The records of an input, the header included. */
 async function recordsOf(
-  { bytes, before }: Pick<Reading, "bytes" | "before">,
+  bytes: TextBytes,
   dialect: CsvDialect,
   skippedLines = 0,
 ): Promise<Sample<CsvRecord>> {
-  const text = before === null ? await withoutLines(bytes, skippedLines) : bytes;
-  return new Sample(readRecords(text, dialect, before?.line ?? skippedLines));
+  const text = await withoutLines(bytes, skippedLines);
+  return new Sample(readRecords(text, dialect, skippedLines));
 }
 
 /** The rows of records: one for each item column. */
-export function rowsOf(
-  { before, warnings }: Pick<Reading, "before" | "warnings">,
+function rowsOf(
+  { warnings }: Pick<Reading, "warnings">,
   columns: readonly string[],
   reading: InputReading,
   records: AsyncGenerator<readonly CsvRecord[]>,
@@ -101,7 +137,7 @@ export function rowsOf(
   const { items, kind } = reading;
   for (const item of items) warnOfDuplicateName(columns, item, warnings);
   if (kind !== null) warnOfDuplicateName(columns, kind, warnings);
-  const rowOf = rowMaker(columns.length, reading, before?.row ?? 0);
+  const rowOf = rowMaker(columns.length, reading);
   const [only, ...others] = items;
   const rows =
     others.length === 0
@@ -128,11 +164,7 @@ async function detect(
   const delimiter = table.delimiter ?? candidates[0];
   const spaced = isSpaced(content, delimiter);
   const dialect = { delimiter, comment, spaced, lineEnd };
-  const sample = await recordsOf(
-    { ...reading, bytes: { ...bytes, chunks } },
-    dialect,
-    skippedLines,
-  );
+  const sample = await recordsOf({ ...bytes, chunks }, dialect, skippedLines);
   const named = (width: number): CommentNames | null => namesIn(comments, delimiter, width);
   const { columns, ...layout } = await findLayout(bytes.name, sample, named, options);
   const naming = layout.header === "comment" ? named(columns.length)?.comment : undefined;
@@ -169,7 +201,7 @@ async function withoutLines(text: TextBytes, lines: number): Promise<TextBytes> 
   // Its first chunk is the head.
   await chunks.next();
   const rest = continued({ done: false, value: head.subarray(end) }, chunks);
-  return { ...text, start: text.start + end, chunks: rest };
+  return { ...text, chunks: rest };
 }
 
 /** Whether quoted cells follow a space: `"192.0.2.1", "ssh, twice"`. */
@@ -182,11 +214,9 @@ function isSpaced(lines: readonly string[], delimiter: Delimiter): boolean {
 function rowMaker(
   width: number,
   { items, kind }: Pick<InputReading, "items" | "kind">,
-  rowsBefore: number,
 ): (record: CsvRecord, item: ItemColumn) => Row {
-  let number = rowsBefore;
-  const last = items.at(-1);
-  return ({ cells, nulls, line, endLine, end }, item) => {
+  let number = 0;
+  return ({ cells, nulls, size }, item) => {
     number += 1;
     const extra = cells.length > width ? surplus(cells.slice(width)) : null;
     const own = cells.length > width ? cells.slice(0, width) : cells;
@@ -194,7 +224,6 @@ function rowMaker(
     const kindText = kind === null ? "" : (own[kind.index] ?? "");
     const row: Row = {
       number,
-      line,
       cells: own,
       ...(nulls !== undefined && { nulls }),
       extra,
@@ -202,11 +231,9 @@ function rowMaker(
       itemText: own[item.index] ?? "",
       kindText: kind?.by === "neighbour" ? recognisedKind(kindText) : kindText,
       fault: null,
-      end,
-      endLine,
+      size: item === items[0] ? size : 0,
     };
-    if (items.length === 1) return row;
-    return { ...row, column: columnName(item), continues: item !== last };
+    return items.length === 1 ? row : { ...row, column: columnName(item) };
   };
 }
 
@@ -227,7 +254,7 @@ type LayoutOptions = ColumnFlags & Pick<ReadOptions, "header">;
  * @param named names of that many columns from comments; null for none
  * @throws UsageError `column_not_found`, `column_ambiguous`
  */
-export async function findLayout(
+async function findLayout(
   input: string,
   records: Sample<CsvRecord>,
   named: (width: number) => CommentNames | null,
@@ -273,9 +300,7 @@ export async function findLayout(
 
 /** Whether the sample is complete: `count` rows and a header, or fewer but very long ones. */
 function isEnough(read: readonly CsvRecord[], count: number): boolean {
-  const [first, last] = [read[0], read.at(-1)];
-  if (first === undefined || last === undefined) return false;
-  return read.length > count || last.end - first.end > limits.recordBytes;
+  return read.length > count || isLong(read);
 }
 
 function emptyLayout(itemColumn: ReadOptions["itemColumn"]): CsvLayout {

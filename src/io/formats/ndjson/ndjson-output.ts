@@ -193,7 +193,7 @@ function columnIn(rep: Readonly<Record<string, unknown>>, name: string): unknown
   return columns.find((column) => column.name === name)?.value({ row: noRow, item: null, finding });
 }
 
-const noRow = itemRow("", { number: 0, line: 0, end: 0 });
+const noRow = itemRow("", 0);
 
 function readFlat(text: string, prefix: string, columns: readonly Column[]): OutputRecord | null {
   const members = objectMembers(text);

@@ -7,7 +7,7 @@ import { type ColumnFlags, findColumns, recognisedKind } from "../columns/find-c
 import { isListPath, matchColumn, unknownColumn } from "../columns/name-columns.js";
 import type { SampledColumn } from "../columns/rate-columns.js";
 import { contentLines, flatMapLists, type Line, limits, mapLists } from "../reading/lines.js";
-import { Sample } from "../reading/sample.js";
+import { isLong, Sample } from "../reading/sample.js";
 import type {
   FormatReading,
   InputReading,
@@ -26,20 +26,13 @@ export const ndjson: ReadableFormat & WritableFormat = {
   records: ndjsonRecords,
 };
 
-async function read(
-  { bytes, before, settled }: Reading,
-  options: ReadOptions,
-): Promise<FormatReading> {
+async function read({ bytes, settled }: Reading, options: ReadOptions): Promise<FormatReading> {
   const comment = settled?.reading.comment ?? options.comment;
-  const lines = contentLines(
-    bytes,
-    before?.line ?? 0,
-    (text) => comment !== null && text.startsWith(comment),
-  );
+  const lines = contentLines(bytes, (text) => comment !== null && text.startsWith(comment));
   const sample = new Sample(mapLists(lines, parseLine));
   const found = settled ?? (await findLayout(bytes.name, sample, { ...options, comment }));
   const { columns, reading } = found;
-  const toRows = rowMaker(columns, reading, before?.row ?? 0);
+  const toRows = rowMaker(columns, reading);
   return { columns, reading, rows: flatMapLists(sample.all(), toRows) };
 }
 
@@ -48,9 +41,8 @@ const plain = { format: "ndjson", delimiter: null, spaced: false, header: "none"
 function rowMaker(
   columns: readonly string[],
   { items, kind }: Pick<InputReading, "items" | "kind">,
-  rowsBefore: number,
 ): (line: ParsedLine) => readonly Row[] {
-  let number = rowsBefore;
+  let number = 0;
   return (parsed) => {
     const { line, json, object } = parsed;
     if (object === null) return [faultyRow(parsed, ++number, columns)];
@@ -67,7 +59,6 @@ function rowMaker(
       const item = itemTextOf(value);
       rows.push({
         number: ++number,
-        line: line.number,
         cells,
         extra,
         json,
@@ -75,10 +66,8 @@ function rowMaker(
         itemNotText: item === null,
         kindText,
         fault: null,
-        end: line.end,
-        endLine: line.number,
+        size: index === 0 ? line.size : 0,
         ...(items.length > 1 && { column: name }),
-        ...(index < found.length - 1 && { continues: true }),
       });
     }
     return rows;
@@ -94,12 +83,10 @@ async function findLayout(
   const objects = (): readonly JsonObject[] =>
     lines.read.flatMap(({ object }) => (object === null ? [] : [object]));
   let sampled: number = limits.sampleRecords;
-  const isLong = (): boolean => {
-    const ends = [lines.read.at(-1), lines.read[0]].map((parsed) => parsed?.line.end ?? 0);
-    return ends[0]! - ends[1]! > limits.recordBytes;
-  };
   const isEnough = (count: number): boolean =>
-    objects().length >= count || lines.read.length > limits.linesBeforeObject || isLong();
+    objects().length >= count ||
+    lines.read.length > limits.linesBeforeObject ||
+    isLong(lines.read.map(({ line }) => line));
   await lines.until(() => isEnough(1));
   const first = lines.read.find(({ object }) => object !== null);
   if (first === undefined && !lines.ended) {
@@ -206,7 +193,7 @@ function faultyRow({ line, reason }: ParsedLine, number: number, columns: readon
     message: `line ${line.number} is not a JSON object: ${reason}`,
   };
   return {
-    ...itemRow("", { number, line: line.number, end: line.end }),
+    ...itemRow("", number, line.size),
     cells: columns.map(() => ""),
     extra: JSON.stringify(line.text),
     fault,

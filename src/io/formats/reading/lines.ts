@@ -8,15 +8,14 @@ export type LineEnd = "lf" | "cr";
 export interface TextBytes {
   readonly name: string;
   readonly chunks: AsyncGenerator<Buffer>;
-  /** Offset of the first byte of `chunks` in the decompressed input, byte order mark included. */
-  readonly start: number;
   readonly lineEnd: LineEnd;
 }
 
 export interface Line {
   readonly text: string;
   readonly number: number;
-  readonly end: number;
+  /** Bytes, with its line end. */
+  readonly size: number;
 }
 
 /**
@@ -26,21 +25,20 @@ export interface Line {
  */
 export async function* contentLines(
   input: TextBytes,
-  linesBefore: number,
   isComment: (text: string) => boolean,
 ): AsyncGenerator<readonly Line[]> {
   const splitter = splitLines();
-  let number = linesBefore;
-  let end = input.start;
+  let number = 0;
   const linesOf = (records: readonly Buffer[]): Line[] => {
     const lines: Line[] = [];
     for (const record of records) {
       number += 1;
-      end += record.length;
       const content = withoutLineEnd(record);
       if (content.length > limits.recordBytes) throw tooLong(input.name, number);
       const text = decodeBytes(content);
-      if (!isBlank(text) && !isComment(text)) lines.push({ text, number, end });
+      if (!isBlank(text) && !isComment(text)) {
+        lines.push({ text, number, size: record.length });
+      }
     }
     return lines;
   };

@@ -53,6 +53,11 @@ export class Sample<T> {
   }
 }
 
+/** Whether a sample takes as much memory as it may. */
+export function isLong(sample: readonly { readonly size: number }[]): boolean {
+  return sample.reduce((sum, { size }) => sum + size, 0) > limits.recordBytes;
+}
+
 export interface HeadLines {
   /** Comment lines before the first content line, without their marker. */
   readonly comments: readonly string[];

@@ -6,8 +6,6 @@ import {
   outputReading,
   outputRow,
   type OutputRow,
-  type Place,
-  placeOf,
   recordReader,
 } from "../output-row.js";
 import {
@@ -63,7 +61,7 @@ export async function formOfParquet(path: string, options: OutputColumns): Promi
     ...(runId !== null && { runId }),
     settings: {},
     async open(startAt) {
-      const place = placeOf(startAt);
+      const place = { row: startAt?.row ?? 0 };
       const checksum =
         startAt === undefined ? undefined : await verifyFile(path, startAt?.input ?? null);
       return {
@@ -98,13 +96,13 @@ function columnsOf(path: string, { tree }: OpenedFile, { prefix, only }: OutputC
   return { columns, own, optional };
 }
 
-/** Compares a file with what was read before. */
+/** @param place counts the rows that are read */
 async function* rowsIn(
   path: string,
   opened: OpenedFile,
   columns: readonly TableColumn[],
   prefix: string,
-  place: Place,
+  place: { row: number },
 ): AsyncGenerator<readonly OutputRow[]> {
   const recordOf = recordReader(columns, prefix);
   const cellsOf = outputCells(path, columns);
@@ -115,8 +113,7 @@ async function* rowsIn(
     yield batch.map((values) => {
       const number = ++place.row;
       const saved = cellsOf(values);
-      place.end += sizeOf(saved);
-      const at = { number, line: number, end: place.end, endLine: number, saved };
+      const at = { number, size: sizeOf(saved), saved };
       return outputRow(recordOf(values), at, `${path}, row ${number}`);
     });
   }

@@ -10,14 +10,7 @@ import type {
   SourceFormat,
 } from "../../formats/types.js";
 import { openInput } from "../../input/open-input.js";
-import {
-  type OutputForm,
-  outputReading,
-  outputRow,
-  type OutputRow,
-  type Place,
-  placeOf,
-} from "../output-row.js";
+import { type OutputForm, outputReading, outputRow, type OutputRow } from "../output-row.js";
 import type { WrittenAs } from "../types.js";
 
 const noRows: RecordLayout = {
@@ -57,8 +50,8 @@ export async function formOfText(
     settings: { shape },
     encoder: (encoder) => copyingEncoder(encoder, found, prefix, header),
     async open(startAt) {
-      const input = await openInput({ path }, { gzip, offset: 0, before: startAt?.input });
-      const rows = rowsIn(path, input.chunks, records, found, placeOf(startAt));
+      const input = await openInput({ path }, { gzip, before: startAt?.input });
+      const rows = rowsIn(path, input.chunks, records, found, startAt?.row ?? 0);
       return { ...input, columns, reading, rows, warnings: new Map() };
     },
   };
@@ -66,7 +59,7 @@ export async function formOfText(
 
 /** The header line of a table, or the first record of NDJSON; "" if there is none. */
 async function firstRecord({ path, gzip }: WrittenAs, records: RecordFormat): Promise<string> {
-  const input = await openInput({ path }, { gzip, offset: 0 });
+  const input = await openInput({ path }, { gzip });
   try {
     const splitter = records.split();
     for await (const chunk of input.chunks) {
@@ -84,19 +77,18 @@ async function* rowsIn(
   chunks: AsyncIterable<Buffer>,
   records: RecordFormat,
   layout: RecordLayout,
-  place: Place,
+  before: number,
 ): AsyncGenerator<readonly OutputRow[]> {
   const splitter = records.split();
-  let unread = place.row + (records.header ? 1 : 0);
+  let unread = before + (records.header ? 1 : 0);
+  let number = before;
   let lines = 0;
   const rowOf = (record: Buffer): OutputRow => {
     const text = decodeBytes(record);
     const line = lines + 1;
     lines += linesIn(record);
     const read = layout.read(text);
-    place.row++;
-    place.end += record.length;
-    const at = { number: place.row, line, end: place.end, endLine: lines, text };
+    const at = { number: ++number, size: record.length, text };
     return outputRow(read, at, `${path}, line ${line}`);
   };
   for await (const chunk of chunks) {

@@ -208,8 +208,8 @@ function inputRecords(
   const files = source.files?.();
   return files?.map(({ name, reading, kind, start, input, bytesTotal }, index) => {
     // The reader is ahead of the rows that are written.
-    const end = Math.min(files[index + 1]?.start?.row ?? rows, rows);
-    const read = Math.max(0, end - (start?.row ?? rows));
+    const end = Math.min(files[index + 1]?.start ?? rows, rows);
+    const read = Math.max(0, end - (start ?? rows));
     const counts = { bytes: bytesTotal ?? input?.bytes ?? 0, rows: read };
     return Object.assign({ path: name }, readingFacts({ reading, kind }), counts);
   });

@@ -38,18 +38,16 @@ interface RowMoveOptions {
   /** Slots of the lookups that `start` makes. */
   readonly slots?: Slots;
   readonly signals: RunSignals;
-  /** Number of the last row that is already written, which may be behind the first one of the source. */
+  /** Number of the last row that is already written. The source gives rows before it again. */
   readonly written: number;
   /** Why the sink leaves a row out; null for a row that it writes. @default it writes all */
   readonly leftOut?: ((row: EnrichedRow) => LeftOutReason | null) | undefined;
-  /** Input offset at which reading starts. */
-  readonly startOffset: number;
-  /** Called with the number of rows that the source has just given. */
-  readonly onReceived?: (rows: number) => void;
+  /** Called with the number of the last row that the source has given. */
+  readonly onReceived?: (row: number) => void;
   /** Called before the lookup of a row starts. */
   readonly onRead: (row: Row) => void;
   /** Called after each batch passed to the sink, and once at the end with `last` true. */
-  readonly onWritten: (recordEnd: Row | null, last: boolean) => Promise<void>;
+  readonly onWritten: (last: boolean) => Promise<void>;
 }
 
 /**
@@ -72,7 +70,7 @@ export async function moveRows(options: RowMoveOptions): Promise<void> {
   try {
     await readAll(options, window, start);
     await window.drained();
-    await options.onWritten(window.recordEnd, true);
+    await options.onWritten(true);
   } catch (error) {
     await windDown(error, window, options);
     throw error;
@@ -80,23 +78,19 @@ export async function moveRows(options: RowMoveOptions): Promise<void> {
 }
 
 function windowFor(options: RowMoveOptions): RowWindow {
-  const { sink, tally, slots, concurrency, startOffset } = options;
+  const { sink, tally, slots, concurrency } = options;
   const { least, perRequest } = pendingBounds;
-  const window: RowWindow = new RowWindow(
-    {
-      capacity: windowBounds.rows,
-      capacityUnsettled: Math.max(least, perRequest * concurrency),
-      capacityBytes: windowBounds.bytes,
-      slots,
-      async write(rows) {
-        await sink.write(rows);
-        for (const row of rows) tally.row(row, options.leftOut?.(row));
-        await options.onWritten(window.recordEnd, false);
-      },
+  return new RowWindow({
+    capacity: windowBounds.rows,
+    capacityUnsettled: Math.max(least, perRequest * concurrency),
+    capacityBytes: windowBounds.bytes,
+    slots,
+    async write(rows) {
+      await sink.write(rows);
+      for (const row of rows) tally.row(row, options.leftOut?.(row));
+      await options.onWritten(false);
     },
-    startOffset,
-  );
-  return window;
+  });
 }
 
 /** Stops the lookups, waits for open requests, and writes the finished rows. */
@@ -114,7 +108,7 @@ async function windDown(error: unknown, window: RowWindow, options: RowMoveOptio
   if (window.failure?.writing) return;
   const flushed = window
     .flush()
-    .then(() => options.onWritten(window.recordEnd, true))
+    .then(() => options.onWritten(true))
     .catch(() => undefined);
   // A reader that has stopped reading (`| less`) must not block an interrupted run.
   await (interrupted.aborted ? within(graceMs, flushed, clock) : flushed);
@@ -134,8 +128,9 @@ async function readAll(
       rows.next().then(resolve, reject);
     });
     if (step.done) return;
-    onReceived?.(step.value.length);
+    onReceived?.(step.value.at(-1)?.number ?? 0);
     for (const row of step.value) {
+      if (row.number <= written) continue;
       if (window.full) {
         await window.space();
         begun = 0;
@@ -144,7 +139,7 @@ async function readAll(
         await turn();
         begun = 0;
       }
-      if (row.number > written) start(row);
+      start(row);
     }
   }
 }
@@ -202,8 +197,6 @@ export class RowWindow {
   #ready: Entry[] = [];
   #rows = 0;
   #bytes = 0;
-  #lastEnd = 0;
-  #recordEnd: Row | null = null;
   #pumping = false;
   #pumped: Promise<void> = Promise.resolve();
   #onFailure: ((error: unknown) => void) | null = null;
@@ -212,9 +205,8 @@ export class RowWindow {
   /** The pending `space` or `drained` call of the reader; there is only one reader. */
   #waiter: { ready(): boolean; resolve(): void; reject(error: unknown): void } | null = null;
 
-  constructor(options: RowWindowOptions, resumeFrom = 0) {
+  constructor(options: RowWindowOptions) {
     this.#options = options;
-    this.#lastEnd = resumeFrom;
     options.slots?.onRoom(() => this.#wake());
   }
 
@@ -284,20 +276,13 @@ export class RowWindow {
     await this.#writeReady();
   }
 
-  /** Last row of the latest record that is written to its end; null for none. Exact between two calls of `write`. */
-  get recordEnd(): Row | null {
-    return this.#recordEnd;
-  }
-
   #append(row: Row, item: Item | null): Entry {
-    const weight = Math.max(0, row.end - this.#lastEnd);
-    this.#lastEnd = row.end;
-    const entry: Entry = { row, item, weight, finding: null, next: null };
+    const entry: Entry = { row, item, weight: row.size, finding: null, next: null };
     if (this.#newest !== null) this.#newest.next = entry;
     this.#newest = entry;
     this.#nextReady ??= entry;
     this.#rows++;
-    this.#bytes += weight;
+    this.#bytes += row.size;
     return entry;
   }
 
@@ -342,7 +327,6 @@ export class RowWindow {
     // Every ready entry has its finding.
     const rows = entries.map(({ row, item, finding }) => ({ row, item, finding: finding! }));
     for (const entry of entries) {
-      if (entry.row.continues !== true) this.#recordEnd = entry.row;
       // Unlink: a written entry in the old generation would keep its successors alive through minor
       // collections.
       if (entry !== this.#newest) entry.next = null;

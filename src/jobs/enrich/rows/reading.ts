@@ -250,20 +250,16 @@ export function announceReading(
 /**
  * The first rows of a source. Ends without waiting for one more, which a pipe may never bring.
  *
- * @param limit maximum rows of the whole input; undefined for all
- * @param before rows that earlier sessions read
+ * @param limit number of the last one. @default all
  */
 export async function* firstRows(
   rows: OpenedSource["rows"],
   limit = Number.POSITIVE_INFINITY,
-  before = 0,
 ): AsyncGenerator<readonly Row[]> {
-  let left = limit - before;
-  if (left <= 0) return;
   for await (const batch of rows) {
-    yield batch.length > left ? batch.slice(0, left) : batch;
-    left -= batch.length;
-    if (left <= 0) return;
+    const last = batch.at(-1)?.number ?? 0;
+    yield last > limit ? batch.filter(({ number }) => number <= limit) : batch;
+    if (last >= limit) return;
   }
 }
 

@@ -3,7 +3,6 @@ import type { Clock } from "../../../core/clock.js";
 import { privateFile } from "../../../core/files/folders.js";
 import { readJsonFile, writeJsonFile } from "../../../core/files/json-file.js";
 import { type Manifest, manifestSchema } from "../../../core/manifest.js";
-import type { Row } from "../../../core/row.js";
 import type { OpenedSource, SourcePosition } from "../../../io/input/types.js";
 import type { Sink, SinkPosition } from "../../../io/output/types.js";
 import { type Tally, type TallySnapshot, withoutRows } from "../tally.js";
@@ -30,7 +29,7 @@ export interface Checkpoint {
   /** Number of times the run was resumed. */
   readonly resumed: number;
   readonly fingerprint: Fingerprint;
-  /** End of the latest record that is read and written; offset 0 for none. `tally` has the rows written. */
+  /** How the input is read, and how many of its rows are written. */
   readonly source: SourcePosition;
   readonly sink: SinkPosition;
   /** Number of the latest answer that is stored, and of the latest one of an earlier run; 0 for none. */
@@ -46,7 +45,7 @@ export interface ResumePoint extends Omit<Checkpoint, "sink"> {
 
 /** The same run, with all of its rows still to write. */
 export function fromFirstRow(point: ResumePoint): ResumePoint {
-  const source = { ...point.source, offset: 0, row: 0, line: 0 };
+  const source = { ...point.source, row: 0 };
   return { ...point, source, sink: null, tally: withoutRows(point.tally) };
 }
 
@@ -104,7 +103,6 @@ export class Checkpointer {
   readonly resumed: number;
   readonly #options: CheckpointerOptions;
   readonly #begunAt: number;
-  #recordEnd: Row | null = null;
   #savedAt: number;
   #savedRows: number;
   #recordedAt = Number.NEGATIVE_INFINITY;
@@ -125,14 +123,9 @@ export class Checkpointer {
     return (before?.seconds ?? 0) + (clock.monotonic() - this.#begunAt) / 1000;
   }
 
-  /**
-   * Saves a checkpoint when one is due, or when `last` is true.
-   *
-   * @param recordEnd last row of the latest record that is written to its end
-   */
-  async written(recordEnd: Row | null, last: boolean): Promise<void> {
+  /** Saves a checkpoint when one is due, or when `last` is true. */
+  async written(last: boolean): Promise<void> {
     const { tally, clock, state } = this.#options;
-    this.#recordEnd = recordEnd;
     if (last) tally.settle();
     if (state === null) return;
     const isDue =
@@ -168,15 +161,12 @@ export class Checkpointer {
   }
 
   #sourcePosition(): SourcePosition {
-    const { before, source } = this.#options;
-    const end = this.#recordEnd;
-    const reached = end && { offset: end.end, row: end.number, line: end.endLine };
+    const { source, tally } = this.#options;
     const { columns, types, reading } = source;
-    const from = reached ?? before?.source ?? { offset: 0, row: 0, line: 0 };
     const input = source.checksum();
     const files = source.files?.();
     return {
-      ...from,
+      row: tally.rows,
       columns,
       ...(types === undefined ? {} : { types }),
       reading,

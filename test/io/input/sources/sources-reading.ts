@@ -64,7 +64,6 @@ export async function readSource(
 export function plainRow(row: Row): Row {
   return {
     number: row.number,
-    line: row.line,
     cells: [...row.cells],
     extra: row.extra,
     json: row.json,
@@ -72,17 +71,16 @@ export function plainRow(row: Row): Row {
     itemNotText: row.itemNotText ?? false,
     kindText: row.kindText,
     fault: row.fault,
-    end: row.end,
-    endLine: row.endLine,
+    size: row.size,
   };
 }
 
-/** Position after this row. */
-export function positionAfter(
-  row: Row,
-  { columns, reading }: Pick<OpenedSource, "columns" | "reading">,
-): SourcePosition {
-  return { offset: row.end, row: row.number, line: row.endLine, columns, reading };
+/** What a resumed run knows of its input. */
+export function positionIn({
+  columns,
+  reading,
+}: Pick<OpenedSource, "columns" | "reading">): SourcePosition {
+  return { row: 1, columns, reading };
 }
 
 /** How an input is read if a flag names the item column. */

@@ -5,8 +5,6 @@ export interface SourceSample {
   readonly content: string;
   readonly columns: readonly string[];
   readonly items: readonly string[];
-  /** First line of each row. */
-  readonly lines: readonly number[];
 }
 
 const bom = "\ufeff";
@@ -24,7 +22,6 @@ export const sourceSamples: Record<Exclude<SourceFormat, "json">, SourceSample> 
       '5,"192.0.2.5",5" disk',
     columns: ["id", " item ", "note"],
     items: ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.5"],
-    lines: [4, 5, 9, 10, 11],
   },
   tsv: {
     content:
@@ -37,7 +34,6 @@ export const sourceSamples: Record<Exclude<SourceFormat, "json">, SourceSample> 
       "5\t192.0.2.5\tlast",
     columns: ["id", " item ", "note"],
     items: ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.5"],
-    lines: [4, 5, 9, 10, 11],
   },
   ndjson: {
     content:
@@ -50,7 +46,6 @@ export const sourceSamples: Record<Exclude<SourceFormat, "json">, SourceSample> 
       '{"id":5,"item":"192.0.2.5"}',
     columns: ["id", "item"],
     items: ["192.0.2.1", "192.0.2.2", "", "192.0.2.4", "192.0.2.5"],
-    lines: [3, 4, 7, 8, 9],
   },
   text: {
     content:
@@ -58,6 +53,5 @@ export const sourceSamples: Record<Exclude<SourceFormat, "json">, SourceSample> 
       "hxxp://example[.]com/ü 😀\n192.0.2.4\n192.0.2.5",
     columns: ["item"],
     items: ["192.0.2.1", "  192.0.2.2", "hxxp://example[.]com/ü 😀", "192.0.2.4", "192.0.2.5"],
-    lines: [3, 4, 8, 9, 10],
   },
 };

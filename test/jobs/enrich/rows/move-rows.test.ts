@@ -21,6 +21,20 @@ describe("a run", () => {
     expect(trial.written).toEqual([1, 2, 3]);
   });
 
+  it("looks up only the rows that an earlier session has not written", async () => {
+    const asked: number[] = [];
+    const trial = tryRun({
+      source: sourceOf([rows(1, 3), rows(4, 5)]),
+      written: 4,
+      begin: ({ number }) => {
+        asked.push(number);
+        return Promise.resolve(aFinding());
+      },
+    });
+    await trial.ended;
+    expect([asked, trial.written]).toEqual([[5], [5]]);
+  });
+
   it("cancels waiting lookups when the sink fails", async () => {
     const reasons: unknown[] = [];
     const trial = tryRun({
@@ -92,6 +106,7 @@ interface TrialOptions {
   readonly source: OpenedSource;
   readonly begin: (row: Row, waits: AbortSignal, requests: AbortSignal) => Promise<Finding>;
   readonly write?: (rows: readonly EnrichedRow[]) => Promise<void>;
+  readonly written?: number;
 }
 
 interface Trial {
@@ -102,7 +117,7 @@ interface Trial {
   rowsBegun(count: number): Promise<void>;
 }
 
-function tryRun({ source, begin, write }: TrialOptions): Trial {
+function tryRun({ source, begin, write, written: before = 0 }: TrialOptions): Trial {
   const clock = new ManualClock();
   const stop = new AbortController();
   const written: number[] = [];
@@ -128,8 +143,7 @@ function tryRun({ source, begin, write }: TrialOptions): Trial {
     clock,
     concurrency: 4,
     signals,
-    written: 0,
-    startOffset: 0,
+    written: before,
     onRead: () => undefined,
     onWritten: () => Promise.resolve(),
   });

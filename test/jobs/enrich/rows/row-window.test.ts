@@ -37,7 +37,7 @@ describe("RowWindow", () => {
   it("is full when the bytes of its rows reach the limit, but accepts one large row", () => {
     const window = windowOf([], { capacity: 100, capacityBytes: 50 });
     expect(window.full).toBe(false);
-    window.add(aRow({ number: 1, end: 1_000 }), anItem, never());
+    window.add(aRow({ number: 1, size: 1_000 }), anItem, never());
     expect(window.full).toBe(true);
   });
 
@@ -88,20 +88,7 @@ describe("RowWindow", () => {
     const window = windowOf(written, { capacity: 10 });
     await failWithGap(window);
     expect(written).toEqual([1]);
-    expect(window.recordEnd?.number).toBe(1);
   });
-});
-
-it("a RowWindow stands at the end of a record", async () => {
-  const window = windowOf([], { capacity: 10 });
-  const add = (number: number, continues: boolean): void =>
-    window.add(aRow({ number, continues }), anItem, aFinding());
-  for (const number of [1, 2, 3, 4]) add(number, number % 3 > 0);
-  await window.drained();
-  expect(window.recordEnd?.number).toBe(3);
-  add(5, false);
-  await window.drained();
-  expect(window.recordEnd?.number).toBe(5);
 });
 
 function windowOf(
