@@ -2,11 +2,7 @@ import { rowCodes } from "../../core/row-codes.js";
 import { type FindingStatus, type Verdict, verdicts } from "../../core/finding.js";
 import { zeros } from "../../core/row.js";
 import { decisiveMembers } from "../../core/verdict.js";
-import {
-  answeredLookups,
-  rowHasOtherWord,
-  lackedMembers,
-} from "../../io/formats/answered-lookups.js";
+import { answeredLookups, rowHasOtherWord, lackedMembers } from "../../io/output/output-row.js";
 import type { OutputRecord } from "../../io/formats/types.js";
 import { cutOff } from "../../core/wording/printable.js";
 import type { Change, DiffCounts } from "../diff/diff-outputs.js";
