@@ -3,8 +3,7 @@ import { parseJson, readJson, resultText } from "../../core/json-members.js";
 import {
   type Again,
   type Answers,
-  type FindingError,
-  type FindingStatus,
+  type Finding,
   firstAnswer,
   type JsonObject,
   largeAnswer,
@@ -12,37 +11,27 @@ import {
   type MadeUp,
 } from "../../core/finding.js";
 import { endpointOf } from "./cache-key.js";
-import { corrupt, type Database, type Statement } from "./database.js";
-
-/**
- * The table of answers, the same in a run's journal and in a cache. An answer never changes; a newer
- * one takes its place. `previous` is the number of an earlier answer of the same chain, in a journal.
- */
-export const answersSchema = `
-  CREATE TABLE answers (
-    n INTEGER PRIMARY KEY,
-    hash INTEGER NOT NULL,
-    previous INTEGER NOT NULL,
-    stored_at INTEGER NOT NULL,
-    head TEXT NOT NULL,
-    body ANY NOT NULL,
-    checksum INTEGER NOT NULL
-  ) STRICT;`;
+import { corrupt, type SqliteFile, type Statement } from "./sqlite-file.js";
 
 export interface ReadBackOptions {
   /** Return the text of each result as the service wrote it. @default false */
   readonly asReceived?: boolean | undefined;
 }
 
-/** An answer as it is stored, not read yet. */
-export interface StoredAnswer {
+/** Everything of a record but its result. */
+interface Head extends Pick<LookupRecord, "drift" | "origin"> {
+  readonly key: string;
+  readonly finding: Omit<Finding, "answers">;
+  readonly policy?: Again["policy"] | undefined;
+  readonly madeUp?: MadeUp | undefined;
+}
+
+/** An answer as it is stored, with its result not read yet. */
+export interface StoredAnswer extends Head {
   readonly n: number;
   readonly previous: number;
   /** Milliseconds since 1970. */
   readonly storedAt: number;
-  readonly key: string;
-  readonly status: FindingStatus;
-  readonly head: Head;
   readonly body: Uint8Array | string;
 }
 
@@ -51,13 +40,13 @@ interface Place extends Pick<StoredAnswer, "previous" | "storedAt"> {
   readonly hash: number;
 }
 
-/** Reads and writes the table of answers. Each has a checksum, which SQLite's pages don't. */
+/** Reads and writes the table of answers, the same in a run's journal and in a cache. */
 export class AnswerTable {
   readonly #insert: Statement;
   readonly #byNumber: Statement;
   readonly #byHash: Statement;
 
-  constructor(database: Database) {
+  constructor({ database }: Pick<SqliteFile, "database">) {
     const columns = "previous, stored_at, head, body, checksum";
     const read = (condition: string): Statement => {
       const statement = database.prepare(`SELECT n, ${columns} FROM answers WHERE ${condition}`);
@@ -73,7 +62,7 @@ export class AnswerTable {
 
   /** Returns the answer's number. */
   add(key: string, record: LookupRecord, { hash, previous, storedAt }: Place): number {
-    const head = headOf(key, record);
+    const head = JSON.stringify(headOf(key, record));
     const body = bodyOf(record);
     const sum = checksum(storedAt, head, body);
     const { lastInsertRowid } = this.#insert.run(hash, previous, storedAt, head, body, sum);
@@ -94,54 +83,27 @@ export class AnswerTable {
 /** Checks a row. @throws as `byNumber` */
 function storedOf(row: unknown): StoredAnswer | null {
   if (row === undefined) return null;
-  const [n, previous, storedAt, text, body, sum] = row as readonly unknown[];
+  const [n, previous, storedAt, head, body, sum] = row as readonly unknown[];
   const isSound =
-    typeof text === "string" &&
+    typeof head === "string" &&
     (typeof body === "string" || body instanceof Uint8Array) &&
-    sum === checksum(Number(storedAt), text, body);
+    sum === checksum(Number(storedAt), head, body);
   if (!isSound) throw corrupt(`answer ${String(n)} has a wrong checksum`);
-  const head = JSON.parse(text) as Head;
-  return {
-    n: Number(n),
-    previous: Number(previous),
-    storedAt: Number(storedAt),
-    key: head[0],
-    status: head[1],
-    head,
-    body,
-  };
+  const place = { n: Number(n), previous: Number(previous), storedAt: Number(storedAt) };
+  return { ...place, ...(JSON.parse(head) as Head), body };
 }
 
 function checksum(storedAt: number, head: string, body: Uint8Array | string): number {
   return crc32(body, crc32(`${storedAt} ${head}`));
 }
 
-/** Everything but the results. */
-type Head = readonly [
-  key: string,
-  status: FindingStatus,
-  missing: readonly string[],
-  httpStatus: number | null,
-  attempts: number,
-  lookedUpAt: string | null,
-  error: FindingError | null,
-  again: Again["policy"] | null,
-  madeUp: MadeUp | null,
-  /** Row that asked first, and the HTTP status or fault code of each request; absent if no row did. */
-  origin?: readonly [row: number | null, outcomes: readonly string[], drift: readonly string[]],
-];
-
-function headOf(key: string, { finding, again, origin, drift }: LookupRecord): string {
-  const { status, missing, httpStatus, attempts, lookedUpAt, error, source } = finding;
+function headOf(key: string, { finding, again, drift, origin }: LookupRecord): Head {
+  const { answers: _, ...rest } = finding;
+  const { source } = finding;
   // An answer without data, such as a 400, has a source alone.
   const isMadeUp = source === "sample" || source === "invented";
-  const madeUp = isMadeUp ? source : (firstAnswer(finding)?.madeUp ?? null);
-  const policy = again?.policy ?? null;
-  const counts = [httpStatus, attempts, lookedUpAt, error, policy, madeUp] as const;
-  const common = [key, status, missing, ...counts] as const;
-  const head: Head =
-    origin === undefined ? common : [...common, [origin.row, origin.outcomes, drift]];
-  return JSON.stringify(head);
+  const madeUp = isMadeUp ? source : firstAnswer(finding)?.madeUp;
+  return { key, finding: rest, policy: again?.policy, madeUp, drift, origin };
 }
 
 /** Longest body stored as received, in bytes; longer ones may be mostly white space. */
@@ -157,36 +119,18 @@ function bodyOf({ finding, body }: LookupRecord): Uint8Array | string {
   return answer === null ? "" : (answer.text ?? JSON.stringify(answer.result));
 }
 
-/** What is known of an answer without its results. */
-export function outlineOf({ head }: Pick<StoredAnswer, "head">) {
-  const [, , , , attempts, , , policy, madeUp, origin] = head;
-  const [row = null, outcomes = [], drift = []] = origin ?? [];
-  return {
-    finding: { attempts },
-    again: policy === null ? null : { policy, afterMs: null },
-    madeUp: madeUp ?? undefined,
-    drift,
-    origin: origin && { row, outcomes },
-  };
-}
-
 /** Reads an answer. @throws as `byNumber` */
-export function storedRecord(
-  stored: Pick<StoredAnswer, "key" | "head" | "body">,
-  options: ReadBackOptions = {},
-): LookupRecord {
-  const { again, madeUp, drift, origin } = outlineOf(stored);
-  const [, status, missing, httpStatus, attempts, lookedUpAt, error] = stored.head;
-  const answers = stored.body.length === 0 ? {} : answersIn(stored, options, madeUp);
-  const source = madeUp ?? "live";
-  const counts = { httpStatus, attempts, lookedUpAt, error };
-  return { finding: { status, answers, missing, source, ...counts }, again, drift, origin };
+export function storedRecord(stored: StoredAnswer, options: ReadBackOptions = {}): LookupRecord {
+  const { body, drift, origin, policy } = stored;
+  const { status, ...finding } = stored.finding;
+  const answers = body.length === 0 ? {} : answersIn(stored, options);
+  const again = policy === undefined ? null : { policy, afterMs: null };
+  return { finding: { status, answers, ...finding }, again, drift, origin };
 }
 
 function answersIn(
-  { key, body }: Pick<StoredAnswer, "key" | "body">,
+  { key, body, madeUp }: Pick<StoredAnswer, "key" | "body" | "madeUp">,
   { asReceived = false }: ReadBackOptions,
-  madeUp: MadeUp | undefined,
 ): Answers {
   const bytes = body.length > largeAnswer ? body.length : undefined;
   const answerOf = (result: unknown, text: string | undefined): Answers => ({

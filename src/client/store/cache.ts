@@ -2,33 +2,13 @@ import { chmodSync, existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../core/clock.js";
-import { FatalError, ReputeError } from "../../core/errors.js";
+import { FatalError, type ReputeError } from "../../core/errors.js";
 import { makeFolder } from "../../core/files/folders.js";
 import type { Finding } from "../../core/finding.js";
-import {
-  answersSchema,
-  AnswerTable,
-  type ReadBackOptions,
-  type StoredAnswer,
-  storedRecord,
-} from "./answer-table.js";
+import { AnswerTable, type ReadBackOptions, storedRecord } from "./answer-table.js";
 import { keyHash } from "./cache-key.js";
-import {
-  closeDatabase,
-  corrupt,
-  type Database,
-  factsSchema,
-  isBusy,
-  isCorrupt,
-  lockTimeoutMs,
-  openStore,
-  readFact,
-  storeFault,
-  structuralDamage,
-  transact,
-  writeFact,
-} from "./database.js";
-import type { FindingStore } from "./store.js";
+import { kindOfFault, lockTimeoutMs, SqliteFile, storeFault } from "./sqlite-file.js";
+import { Batch, type FindingStore } from "./store.js";
 
 interface CacheOptions extends ReadBackOptions {
   /** Folder of the cache. Created with owner-only permissions if missing. */
@@ -44,12 +24,6 @@ interface CacheOptions extends ReadBackOptions {
 
 /** Lifetime of a partial answer, as a share of the TTL: missing data is usually back soon. */
 const partialLifetime = 1 / 24;
-
-/** The newest answer to a key takes the place of the others. */
-const layout = {
-  version: 6,
-  schema: `${answersSchema} ${factsSchema} CREATE UNIQUE INDEX answers_by_hash ON answers (hash);`,
-};
 
 /** The cache's files have a folder of their own, which can be deleted at any time. */
 function folderIn(cache: string): string {
@@ -67,45 +41,43 @@ function pathIn(cache: string): string {
  * @throws FatalError `cache_format`, `cache_damaged`, `cache_unusable`
  */
 export async function cacheSize(cache: string): Promise<number | null> {
-  const database = await openFile(cache, true).catch((error: unknown) => {
+  const file = await openFile(cache, true).catch((error: unknown) => {
     throw cacheFault(cache, "open", error);
   });
-  if (database === null) return null;
-  database.close();
+  if (file === null) return null;
+  file.close();
   return ["", "-wal"]
-    .map((suffix) => statSync(pathIn(cache) + suffix, { throwIfNoEntry: false })?.size ?? 0)
+    .map((suffix) => statSync(file.path + suffix, { throwIfNoEntry: false })?.size ?? 0)
     .reduce((sum, size) => sum + size);
 }
 
-/**
- * Opens the file of a cache, creating it if missing.
- * @returns null only with `readOnly`, if there is none
- * @throws FatalError `cache_format` if another version of repute wrote it, or the SQLite or system error
- */
-async function openFile(cache: string, readOnly: boolean): Promise<Database | null> {
+/** Opens the file of a cache, creating it if missing; null only with `readOnly`, if there is none. */
+async function openFile(cache: string, readOnly: boolean): Promise<SqliteFile | null> {
   const [folder, path] = [folderIn(cache), pathIn(cache)];
   if (!existsSync(path)) {
     if (readOnly) return null;
     makeFolder(folder, 0o700);
     chmodSync(folder, 0o700);
   }
-  const database = await openStore(path, layout);
-  if (database !== null) return database;
-  throw new FatalError("cache_format", `another version of repute wrote the cache ${cache}`, {
-    hint: `delete the folder ${folder}`,
-  });
+  return SqliteFile.open(path, false);
 }
 
-function cacheFault(cache: string, doing: string, error: unknown): ReputeError {
-  if (error instanceof ReputeError) return error;
-  if (isCorrupt(pathIn(cache), error)) {
-    return new FatalError("cache_damaged", `the cache ${cache} is damaged: ${storeFault(error)}`, {
-      cause: error,
-      hint: `delete the folder ${folderIn(cache)}`,
+function cacheFault(cache: string, doing: string, cause: unknown): ReputeError {
+  const kind = kindOfFault(pathIn(cache), cause);
+  const hint = `delete the folder ${folderIn(cache)}`;
+  if (kind === "version") {
+    return new FatalError("cache_format", `another version of repute wrote the cache ${cache}`, {
+      hint,
     });
   }
-  const message = `cannot ${doing} the cache ${cache}: ${storeFault(error)}`;
-  return new FatalError("cache_unusable", message, { cause: error });
+  const reason = storeFault(cause);
+  if (kind === "damaged") {
+    const message = `the cache ${cache} is damaged: ${reason}`;
+    return new FatalError("cache_damaged", message, { cause, hint });
+  }
+  return new FatalError("cache_unusable", `cannot ${doing} the cache ${cache}: ${reason}`, {
+    cause,
+  });
 }
 
 /**
@@ -121,22 +93,26 @@ export async function openCache(options: CacheOptions): Promise<FindingStore> {
   return cache;
 }
 
-/**
- * Answers that trigger a write, and the longest delay before one, in milliseconds; answers above which
- * no more are kept while another process holds the lock.
- */
-const batching = { answers: 256, delayMs: 50, most: 16_384 };
+/** Answers above which no more are kept while another process holds the lock. */
+const mostWaiting = 16_384;
+
+interface Kept {
+  readonly finding: Finding;
+  /** When it was stored, in milliseconds since 1970. */
+  readonly at: number;
+}
 
 class FindingCache implements FindingStore {
   readonly #options: CacheOptions;
   /** Null if the cache cannot be used. */
-  #file: { readonly database: Database; readonly table: AnswerTable } | null = null;
+  #file: SqliteFile | null = null;
+  #table: AnswerTable | null = null;
+  /** Tells the file from another one that takes its place. */
   #inode: number | undefined;
   #isWritable = false;
   #hasWarned = false;
   #isSetAside = false;
-  readonly #unwritten = new Map<string, { readonly finding: Finding; readonly at: number }>();
-  #timer: NodeJS.Timeout | null = null;
+  readonly #batch = new Batch<Kept>((answers) => this.#write(answers));
   /** Start of the current wait for another process's lock, in `performance.now()` time. */
   #busySince: number | null = null;
 
@@ -148,25 +124,28 @@ class FindingCache implements FindingStore {
     const { folder, readOnly = false } = this.#options;
     try {
       this.#inode = inodeOf(folder);
-      const database = await openFile(folder, readOnly);
-      if (database === null) return;
+      const file = await openFile(folder, readOnly);
+      if (file === null) return;
       this.#inode = inodeOf(folder);
-      this.#file = { database, table: new AnswerTable(database) };
+      this.#file = file;
+      this.#table = new AnswerTable(file);
       this.#isWritable = !readOnly;
-      if (!readOnly) await this.#prune(database);
+      if (!readOnly) await this.#prune(file);
     } catch (error) {
       if (this.#giveUp("open", error)) await this.open();
     }
   }
 
   get(key: string): Finding | null {
-    const found = this.#unwritten.get(key);
-    if (found !== undefined) return found.finding;
+    const waiting = this.#batch.waiting.get(key);
+    if (waiting !== undefined) return waiting.finding;
     try {
-      const stored = this.#stored(keyHash(key));
+      this.#beginReading();
+      const stored = this.#table?.byHash(keyHash(key)) ?? null;
       if (stored === null || stored.key !== key) return null;
       const { ttlMs, clock } = this.#options;
-      const lifetimeMs = ttlMs * (stored.status === "partial" ? partialLifetime : 1);
+      const isPartial = stored.finding.status === "partial";
+      const lifetimeMs = isPartial ? ttlMs * partialLifetime : ttlMs;
       // A clock that is or was wrong can give a time in the future.
       const isFresh = Math.abs(clock.now() - stored.storedAt) < lifetimeMs;
       return isFresh ? storedRecord(stored, this.#options).finding : null;
@@ -179,16 +158,15 @@ class FindingCache implements FindingStore {
   put(key: string, finding: Finding): void {
     const { status } = finding;
     if (!this.#isWritable || status === "failed" || status === "unsupported") return;
-    if (this.#unwritten.size >= batching.most) return;
-    this.#unwritten.set(key, { finding, at: Math.floor(this.#options.clock.now()) });
-    if (this.#unwritten.size >= batching.answers && this.#busySince === null) this.#write();
-    else this.#timer ??= setTimeout(() => this.#write(), batching.delayMs);
+    if (this.#batch.waiting.size >= mostWaiting) return;
+    this.#batch.put(key, { finding, at: Math.floor(this.#options.clock.now()) });
   }
 
   async sync(): Promise<void> {
-    while (this.#unwritten.size > 0) {
-      this.#write();
-      if (this.#unwritten.size > 0) await delay(batching.delayMs);
+    for (;;) {
+      this.#batch.flush();
+      if (this.#batch.waiting.size === 0) return;
+      await delay(50);
     }
   }
 
@@ -198,14 +176,10 @@ class FindingCache implements FindingStore {
   }
 
   /** Reads of one turn share a transaction, which saves two locks each. */
-  #stored(hash: number): StoredAnswer | null {
-    if (this.#file === null) return null;
-    const { database, table } = this.#file;
-    if (!database.isTransaction) {
-      database.exec("BEGIN");
-      setImmediate(() => this.#endReading());
-    }
-    return table.byHash(hash);
+  #beginReading(): void {
+    if (this.#file === null || this.#file.database.isTransaction) return;
+    this.#file.database.exec("BEGIN");
+    setImmediate(() => this.#endReading());
   }
 
   #endReading(): void {
@@ -216,33 +190,27 @@ class FindingCache implements FindingStore {
     }
   }
 
-  #write(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+  /** @returns false if another process holds the lock, or a new file takes the place of a damaged one */
+  #write(answers: ReadonlyMap<string, Kept>): boolean {
     this.#endReading();
+    const [file, table] = [this.#file, this.#table];
     try {
-      this.#store();
+      if (this.#isWritable) {
+        file?.transact(() => {
+          for (const [key, { finding, at }] of answers) {
+            const place = { hash: keyHash(key), previous: 0, storedAt: at };
+            table?.add(key, { finding, again: null, drift: [] }, place);
+          }
+        });
+      }
+      this.#busySince = null;
+      return true;
     } catch (error) {
-      this.#busySince ??= performance.now();
-      const isPatient = performance.now() - this.#busySince < lockTimeoutMs;
-      if ((isBusy(error) && isPatient) || this.#giveUp("write", error)) {
-        this.#timer = setTimeout(() => this.#write(), batching.delayMs);
-        return;
-      }
+      const since = (this.#busySince ??= performance.now());
+      const isPatient = performance.now() - since < lockTimeoutMs;
+      if (isPatient && kindOfFault(pathIn(this.#options.folder), error) === "busy") return false;
+      return !this.#giveUp("write", error);
     }
-    this.#busySince = null;
-    this.#unwritten.clear();
-  }
-
-  #store(): void {
-    const file = this.#file;
-    if (file === null || !this.#isWritable) return;
-    transact(file.database, () => {
-      for (const [key, { finding, at }] of this.#unwritten) {
-        const place = { hash: keyHash(key), previous: 0, storedAt: at };
-        file.table.add(key, { finding, again: null, drift: [] }, place);
-      }
-    });
   }
 
   /**
@@ -277,39 +245,39 @@ class FindingCache implements FindingStore {
    * Checks the file and deletes expired answers, at most once a day. What the run with the longest TTL
    * since the last time would use stays. The file keeps its size; new answers reuse the space.
    */
-  async #prune(database: Database): Promise<void> {
+  async #prune(file: SqliteFile): Promise<void> {
     const { ttlMs, clock } = this.#options;
     const now = clock.now();
     try {
-      const { prunedAt, longestTtl } = (readFact(database, "upkeep") ?? never) as typeof never;
+      const { prunedAt, longestTtl } = (file.read("upkeep") ?? never) as typeof never;
       const longest = Math.max(ttlMs, longestTtl);
       const isDue = Math.abs(now - prunedAt) >= dayMs;
       if (!isDue && longest === longestTtl) return;
       const next = isDue ? { prunedAt: now, longestTtl: ttlMs } : { prunedAt, longestTtl: longest };
-      writeFact(database, "upkeep", next);
+      file.write("upkeep", next);
       if (!isDue) return;
-      const damage = structuralDamage(database);
-      if (damage !== null) throw corrupt(damage);
-      const { first, last } = database.prepare(range).get() as Record<"first" | "last", number>;
-      const remove = database.prepare(removeStale);
+      file.check();
+      const remove = file.database.prepare(removeStale);
+      const last = Number(file.value("SELECT coalesce(max(n), 0) FROM answers"));
+      const first = Number(file.value("SELECT coalesce(min(n), 1) FROM answers"));
       for (let n = first; n <= last; n += batchRows) {
         remove.run(n, n + batchRows - 1, now, longest * partialLifetime, longest);
         await turn();
       }
     } catch (error) {
       // Another process holds the lock; pruning can wait for another day.
-      if (!isBusy(error)) throw error;
+      if (kindOfFault(file.path, error) !== "busy") throw error;
     }
   }
 
   #release(): void {
-    if (this.#file !== null) closeDatabase(this.#file.database);
+    this.#file?.close();
     this.#file = null;
+    this.#table = null;
     this.#isWritable = false;
   }
 }
 
-/** Tells one file from another that took its place. */
 function inodeOf(cache: string): number | undefined {
   return statSync(pathIn(cache), { throwIfNoEntry: false })?.ino;
 }
@@ -342,9 +310,6 @@ const never = { prunedAt: 0, longestTtl: 0 };
 /** Rows per transaction; other processes write in between. */
 const batchRows = 5_000;
 
-const range = "SELECT coalesce(min(n), 0) first, coalesce(max(n), -1) last FROM answers";
-
-/** The status is the second member of a head. */
 const removeStale = `
   DELETE FROM answers WHERE n BETWEEN ? AND ?
-    AND abs(? - stored_at) >= CASE head ->> 1 WHEN 'partial' THEN ? ELSE ? END`;
+    AND abs(? - stored_at) >= CASE head ->> '$.finding.status' WHEN 'partial' THEN ? ELSE ? END`;

@@ -1,3 +1,4 @@
+import type { ReputeError } from "../../core/errors.js";
 import type { LookupRecord } from "../../core/finding.js";
 import {
   AnswerTable,
@@ -5,16 +6,15 @@ import {
   storedRecord,
   type StoredAnswer,
 } from "./answer-table.js";
-import type { Batches } from "./batches.js";
 import { keyHash } from "./cache-key.js";
-import { corrupt, type Database } from "./database.js";
-import { type LookupStore, MemoryStore } from "./store.js";
+import { corrupt, type SqliteFile } from "./sqlite-file.js";
+import { Batch, type LookupStore, MemoryStore } from "./store.js";
 
-export interface JournalOptions extends ReadBackOptions {
+export interface ReplayOptions extends ReadBackOptions {
   /** Which answers of an earlier run are used. No row of this run asked for them. @default none */
   readonly taken?: Taken | undefined;
-  /** Chains of the index in memory, a power of two. @default 2^22 */
-  readonly chains?: number;
+  /** Number of an answer that was stored. @default 0 */
+  readonly least?: number | undefined;
 }
 
 /** Answers of an earlier run. */
@@ -25,47 +25,65 @@ export interface Taken {
   readonly isUsed: (stored: StoredAnswer) => boolean;
 }
 
-/** The answers of one run, whatever their age. */
+interface JournalOptions {
+  /** Explains an error of SQLite or the system. */
+  readonly fault: (error: unknown) => ReputeError;
+  /** Most chains of the index in memory, a power of two. @default 2^22 */
+  readonly chains?: number;
+}
+
+/** Chains of the index of a small journal. */
+const fewChains = 2 ** 20;
+
+/**
+ * The answers of one run, whatever their age, in a file that this process has alone. After a fault,
+ * nothing more is stored.
+ */
 export class Journal implements LookupStore {
+  /** Number of the latest answer that is stored; 0 for none. */
+  last: number;
+  readonly #file: SqliteFile;
   readonly #table: AnswerTable;
-  readonly #batches: Batches;
-  readonly #options: JournalOptions;
+  readonly #explain: (error: unknown) => ReputeError;
+  readonly #mostChains: number;
+  readonly #batch = new Batch<LookupRecord>((records) => this.#write(records));
   /**
    * Number of the newest answer of each chain, by the hash of its key: most items are new, and asking
-   * SQLite for each would cost more than storing it. An index of SQLite would double what is written. Takes
-   * no more memory than is used, at most 16 MiB.
+   * SQLite for each would cost more than storing it. An index of SQLite would double what is written.
    */
-  readonly #newest: Uint32Array;
-  #last = 0;
+  #newest: Uint32Array;
   /** Records that were read again: items that repeat often in an input. */
   readonly #repeated = new MemoryStore({ most: 1024 });
+  #options: ReplayOptions = {};
+  #fault: ReputeError | null = null;
 
-  constructor(database: Database, batches: Batches, options: JournalOptions) {
-    this.#table = new AnswerTable(database);
-    this.#batches = batches;
-    this.#options = options;
-    this.#newest = new Uint32Array(options.chains ?? 2 ** 22);
-  }
-
-  /** Number of the latest answer; 0 for none. */
-  get last(): number {
-    return this.#last;
+  constructor(file: SqliteFile, { fault, chains = 2 ** 22 }: JournalOptions) {
+    this.#file = file;
+    this.#table = new AnswerTable(file);
+    this.#explain = fault;
+    this.#mostChains = chains;
+    this.#newest = new Uint32Array(Math.min(chains, fewChains));
+    this.last = Number(file.value("SELECT coalesce(max(n), 0) FROM answers"));
   }
 
   /**
    * Reads the answers that are there, in order, and checks each. Call this first.
-   * @param last number of the latest
-   * @throws FatalError for damage
+   *
+   * @throws ReputeError for damage
    */
-  *replay(last: number): Generator<StoredAnswer> {
-    while (this.#last < last) {
-      const answer = this.#read(this.#last + 1);
-      this.#add(keyHash(answer.key), answer.n);
+  *replay(options: ReplayOptions = {}): Generator<StoredAnswer> {
+    this.#options = options;
+    const last = Math.max(this.last, options.least ?? 0);
+    for (let n = 1; n <= last; n++) {
+      const answer = this.#read(n);
+      this.#add(keyHash(answer.key), n);
       yield answer;
     }
   }
 
   get(key: string): LookupRecord | null {
+    const waiting = this.#batch.waiting.get(key);
+    if (waiting !== undefined) return waiting;
     const hash = keyHash(key);
     if (this.#newestOf(hash) === 0) return null;
     const known = this.#repeated.get(key);
@@ -75,20 +93,56 @@ export class Journal implements LookupStore {
     const { taken } = this.#options;
     const isTaken = taken !== undefined && stored.n <= taken.last;
     if (isTaken && !taken.isUsed(stored)) return null;
-    const found = this.#reading(() => storedRecord(stored, this.#options));
+    const found = this.#try(() => storedRecord(stored, this.#options));
     const record = isTaken ? { ...found, origin: undefined } : found;
     this.#repeated.put(key, record);
     return record;
   }
 
   put(key: string, record: LookupRecord): void {
-    this.#batches.add(() => {
-      const hash = keyHash(key);
-      const previous = this.#newestOf(hash);
-      const storedAt = Date.parse(record.finding.lookedUpAt ?? "") || 0;
-      this.#add(hash, this.#table.add(key, record, { hash, previous, storedAt }));
-      if (this.#repeated.get(key) !== null) this.#repeated.put(key, record);
-    });
+    // Every record is kept: a resume counts the requests of each.
+    if (this.#batch.waiting.has(key)) this.flush();
+    if (this.#fault !== null) throw this.#fault;
+    this.#batch.put(key, record);
+    if (this.#repeated.get(key) !== null) this.#repeated.put(key, record);
+  }
+
+  /** Stores the answers so far. @throws ReputeError */
+  flush(): void {
+    this.#batch.flush();
+    if (this.#fault !== null) throw this.#fault;
+  }
+
+  /** Forgets all answers. Call it within a transaction. */
+  clear(): void {
+    this.#file.database.exec("DELETE FROM answers");
+    this.last = 0;
+    this.#newest.fill(0);
+  }
+
+  /** Explains a fault, after which nothing is stored. */
+  fail(error: unknown): ReputeError {
+    return (this.#fault ??= this.#explain(error));
+  }
+
+  #write(records: ReadonlyMap<string, LookupRecord>): true {
+    if (this.#fault !== null) return true;
+    try {
+      this.#file.transact(() => {
+        for (const [key, record] of records) this.#store(key, record);
+      });
+    } catch (error) {
+      this.fail(error);
+    }
+    return true;
+  }
+
+  #store(key: string, record: LookupRecord): void {
+    const hash = keyHash(key);
+    const previous = this.#newestOf(hash);
+    const storedAt = Date.parse(record.finding.lookedUpAt ?? "") || 0;
+    this.last = this.#table.add(key, record, { hash, previous, storedAt });
+    this.#add(hash, this.last);
   }
 
   #newestOf(hash: number): number {
@@ -96,8 +150,14 @@ export class Journal implements LookupStore {
   }
 
   #add(hash: number, n: number): void {
+    const { length } = this.#newest;
+    if (n * 4 > length && length < this.#mostChains) {
+      // Every new chain begins with the old one that it was a part of.
+      const [few, factor] = [this.#newest, this.#mostChains / length];
+      this.#newest = new Uint32Array(this.#mostChains);
+      for (let at = 0; at < factor; at++) this.#newest.set(few, at * length);
+    }
     this.#newest[hash % this.#newest.length] = n;
-    this.#last = n;
   }
 
   /** Follows a chain back to the newest answer to the key. */
@@ -111,18 +171,18 @@ export class Journal implements LookupStore {
   }
 
   #read(n: number): StoredAnswer {
-    return this.#reading(() => {
+    return this.#try(() => {
       const found = this.#table.byNumber(n);
       if (found === null) throw corrupt(`answer ${n} is missing`);
       return found;
     });
   }
 
-  #reading<T>(read: () => T): T {
+  #try<T>(read: () => T): T {
     try {
       return read();
     } catch (error) {
-      throw this.#batches.fail(error);
+      throw this.fail(error);
     }
   }
 }

@@ -8,8 +8,8 @@ interface Entry {
   readonly perMs: number;
   /** The ID of a reservation, or a thousandth of the window, which bounds the number of entries. */
   readonly slot: string;
-  readonly permits: number;
-  readonly lastMs: number;
+  permits: number;
+  lastMs: number;
   /** Whether they are reserved, not used yet. */
   readonly open: boolean;
 }
@@ -17,11 +17,11 @@ interface Entry {
 /** What there is to keep, as JSON. */
 export interface QuotaState {
   /** The time of the counts, and the wall clock then. */
-  readonly ms: number;
-  readonly clockMs: number;
+  ms: number;
+  clockMs: number;
   /** When earlier counts were lost: every quota counts as used up then. Null for never. */
   readonly lostMs: number | null;
-  readonly entries: readonly Entry[];
+  entries: Entry[];
 }
 
 export function emptyCounts(lostMs: number | null): QuotaState {
@@ -59,7 +59,7 @@ const disorderMs = 60_000;
  * or after it, is neither forgotten when the clock is set right nor counted for longer.
  */
 export class QuotaCounts implements QuotaStore {
-  state: QuotaState;
+  readonly state: QuotaState;
 
   constructor(state: QuotaState = emptyCounts(null)) {
     this.state = state;
@@ -77,26 +77,35 @@ export class QuotaCounts implements QuotaStore {
    */
   reserve(rate: Rate, want: number, nowMs: number, untilMs: number): Reservation {
     const { perMs } = rate;
+    const { state } = this;
     const timeMs = this.#keepTime(nowMs);
-    this.#setEntries((entry) => entry.perMs !== perMs || entry.lastMs + perMs > timeMs);
+    state.entries = state.entries.filter(
+      (entry) => entry.perMs !== perMs || entry.lastMs + perMs > timeMs,
+    );
     const { spent, nextAtMs } = this.use(rate, nowMs);
     const permits = Math.max(0, Math.min(want, Math.floor(rate.count) - spent));
     const slot = randomUUID();
     const lastMs = Math.ceil(timeMs + untilMs - nowMs);
-    if (permits > 0) this.#setEntries(() => true, { perMs, slot, permits, lastMs, open: true });
+    if (permits > 0) state.entries.push({ perMs, slot, permits, lastMs, open: true });
     return { permits, slot, nextAtMs };
   }
 
   /** Settles a reservation: `used` permits were used, all before `nowMs`. */
   settle(perMs: number, slot: string, used: number, nowMs: number): void {
-    const reserved = this.#take(perMs, slot);
-    if (reserved === undefined || used === 0) return;
-    const usedMs = Math.ceil(Math.min(reserved.lastMs, this.#keepTime(nowMs)));
-    const usedSlot = String(Math.floor(usedMs / (perMs / 1000)));
-    const known = this.#take(perMs, usedSlot);
-    const permits = (known?.permits ?? 0) + used;
-    const lastMs = Math.max(known?.lastMs ?? 0, usedMs);
-    this.#setEntries(() => true, { perMs, slot: usedSlot, permits, lastMs, open: false });
+    const { entries } = this.state;
+    const at = entries.findIndex((entry) => entry.slot === slot);
+    if (at === -1) return;
+    const [reserved] = entries.splice(at, 1);
+    if (used === 0) return;
+    const lastMs = Math.ceil(Math.min(reserved!.lastMs, this.#keepTime(nowMs)));
+    const usedSlot = String(Math.floor(lastMs / (perMs / 1000)));
+    const known = entries.find((entry) => entry.perMs === perMs && entry.slot === usedSlot);
+    if (known === undefined) {
+      entries.push({ perMs, slot: usedSlot, permits: used, lastMs, open: false });
+      return;
+    }
+    known.permits += used;
+    known.lastMs = Math.max(known.lastMs, lastMs);
   }
 
   use({ count, perMs }: Rate, nowMs: number): { spent: number; nextAtMs: number } {
@@ -120,23 +129,12 @@ export class QuotaCounts implements QuotaStore {
   }
 
   #keepTime(clockMs: number): number {
+    const { state } = this;
     const ms = this.#timeAt(clockMs);
-    const behindMs = this.state.clockMs - clockMs;
+    const behindMs = state.clockMs - clockMs;
     const isDisorder = behindMs > 0 && behindMs <= disorderMs;
-    if (!isDisorder) this.state = { ...this.state, ms, clockMs };
+    if (!isDisorder) Object.assign(state, { ms, clockMs });
     return ms;
-  }
-
-  /** Removes an entry. */
-  #take(perMs: number, slot: string): Entry | undefined {
-    const isIt = (entry: Entry): boolean => entry.perMs === perMs && entry.slot === slot;
-    const found = this.state.entries.find(isIt);
-    this.#setEntries((entry) => !isIt(entry));
-    return found;
-  }
-
-  #setEntries(isKept: (entry: Entry) => boolean, ...added: readonly Entry[]): void {
-    this.state = { ...this.state, entries: [...this.state.entries.filter(isKept), ...added] };
   }
 }
 

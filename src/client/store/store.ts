@@ -42,3 +42,44 @@ export class MemoryStore<Value = LookupRecord> implements AnswerStore<Value> {
     }
   }
 }
+
+/** Values that are written together, and how long they wait for each other, in milliseconds. */
+const together = { values: 256, ms: 20 };
+
+/** Collects values and writes 256 of them, or those of 20 ms, at once. A kill costs no more of them. */
+export class Batch<Value> {
+  /** Those that wait to be written. */
+  readonly waiting = new Map<string, Value>();
+  readonly #write: (values: ReadonlyMap<string, Value>) => boolean;
+  #timer: NodeJS.Timeout | null = null;
+  #dueAt = 0;
+  #isRetry = false;
+
+  /** @param write returns false if the same values are to be written again later */
+  constructor(write: (values: ReadonlyMap<string, Value>) => boolean) {
+    this.#write = write;
+  }
+
+  put(key: string, value: Value): void {
+    this.waiting.set(key, value);
+    if (this.#timer === null) this.#wait();
+    const isFull = this.waiting.size >= together.values && !this.#isRetry;
+    // A busy event loop calls timers late.
+    if (isFull || performance.now() >= this.#dueAt) this.flush();
+  }
+
+  /** Writes what waits. */
+  flush(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    if (this.waiting.size === 0) return;
+    this.#isRetry = !this.#write(this.waiting);
+    if (this.#isRetry) this.#wait();
+    else this.waiting.clear();
+  }
+
+  #wait(): void {
+    this.#dueAt = performance.now() + together.ms;
+    this.#timer = setTimeout(() => this.flush(), together.ms);
+  }
+}

@@ -6,7 +6,7 @@ import { countedVerdicts, type Verdict, verdicts } from "../../core/finding.js";
 import { FatalError, ReputeError } from "../../core/errors.js";
 import type { OutputRecord } from "../../io/formats/types.js";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { type Database, storeFault } from "../../client/store/database.js";
+import { type Database, storeFault } from "../../client/store/sqlite-file.js";
 import { zeros } from "../../core/row.js";
 
 /** How an item differs between two outputs, worst first. */

@@ -16,7 +16,8 @@ import { inputReading, optionalColumnsOf } from "./rows/reading.js";
 import { runRows } from "./run-rows.js";
 import { type FinishedRun, readUnfinished } from "./state/checkpoint.js";
 import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
-import { openStateFolder, type StateFolder } from "./state/state-folder.js";
+import { openState } from "./state/open-state.js";
+import type { RunState } from "./state/run-state.js";
 import type { EnrichJob, Job, PublishedRun } from "./types.js";
 
 /**
@@ -57,7 +58,7 @@ export async function execute(job: Job): Promise<Manifest> {
 
 /** A run that keeps its state beside its output. */
 interface ResumableRun extends RunPlace {
-  readonly state: StateFolder;
+  readonly state: RunState;
 }
 
 /** The run cannot be resumed, so its journal and staged rows go to a temporary folder. */
@@ -97,7 +98,7 @@ async function runResumably(
   const { onNotice, onWarning } = job;
   const name = names?.name ?? target.name;
   const opening = { ...job.settings.run, name, within: target.upload?.folder, onNotice, onWarning };
-  const state = await openStateFolder(base, opening, async () => target.upload?.withdraw());
+  const state = await openState(base, opening, async () => target.upload?.withdraw());
   const placed = (chosen: ChosenRun) => placeRun(chosen, { folder: state.path, state });
   const own = placed({ job, target });
   let place = own;
@@ -151,7 +152,7 @@ async function runResumably(
 }
 
 /** Gives a run its folder. Its job reads the copies of its inputs, made or not. */
-function placeRun<State extends StateFolder | null>(
+function placeRun<State extends RunState | null>(
   { job, target }: ChosenRun,
   kept: { readonly folder: string; readonly state: State },
 ) {

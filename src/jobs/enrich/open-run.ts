@@ -13,7 +13,7 @@ import type { CheckedOutput, Publisher } from "../../io/output/publisher.js";
 import { textSink } from "../../io/output/text/text-sink.js";
 import { formats } from "../../io/formats/registry.js";
 import { type Fingerprint, takeFingerprint } from "./state/fingerprint.js";
-import type { StateFolder } from "./state/state-folder.js";
+import type { RunState } from "./state/run-state.js";
 import type { Job, StartRow } from "./types.js";
 import { announceReading, optionalColumnsOf } from "./rows/reading.js";
 import { Tally } from "./tally.js";
@@ -30,7 +30,7 @@ export interface RunPlace {
   readonly job: Job;
   readonly target: OutputTarget;
   /** Null if the run cannot be resumed. */
-  readonly state: StateFolder | null;
+  readonly state: RunState | null;
   /** Folder of the journal and of staged rows. */
   readonly folder: string;
   /** The input has grown since the run was interrupted. @default false */

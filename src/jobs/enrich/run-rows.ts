@@ -1,10 +1,8 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { madeUpIn } from "../../client/api/service-description.js";
 import { itemOf } from "../../client/lookup/attempt/journalled.js";
 import { openRequests } from "../../client/lookup/options.js";
-import { outlineOf } from "../../client/store/answer-table.js";
-import { endpointOf, serviceAddress } from "../../client/store/cache-key.js";
+import { endpointOf } from "../../client/store/cache-key.js";
 import type { Taken } from "../../client/store/journal.js";
 import type { LookupStore } from "../../client/store/store.js";
 import { EarlyEndError, FatalError } from "../../core/errors.js";
@@ -27,9 +25,8 @@ import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
 import { moveRows } from "./rows/move-rows.js";
 import { firstRows, hasFewerRows, startRow } from "./rows/reading.js";
 import { RunSignals } from "./run-signals.js";
-import { Checkpointer, databaseName, saveUnfinished } from "./state/checkpoint.js";
-import { RunDatabase } from "./state/run-database.js";
-import { serviceOf } from "./state/state-folder.js";
+import { Checkpointer, saveUnfinished } from "./state/checkpoint.js";
+import { RunState } from "./state/run-state.js";
 import type { Tally } from "./tally.js";
 import type { RunProgress } from "./types.js";
 import { closingWarnings } from "./warnings.js";
@@ -252,33 +249,31 @@ function refuseMixed(
  * @throws FatalError `state_damaged`, `output_*`
  */
 async function openRunJournal(run: OpenRun, asReceived: boolean, stack: ResourceStack) {
-  const { job, folder, before, state, tally } = run;
-  const database = state?.database ?? (await RunDatabase.open(join(folder, databaseName)));
-  if (state === null) stack.defer(() => database.close());
-  const isTakeOver = before === null && database.answers > 0;
-  const taken = await takenAnswers(run, database);
-  const journal = database.openJournal({ asReceived, taken });
+  const { job, folder, before, tally } = run;
+  const state = run.state ?? (await RunState.open(folder));
+  if (run.state === null) stack.defer(() => state.release());
+  const { journal } = state;
+  const isTakeOver = before === null && journal.last > 0;
+  const taken = await takenAnswers(run, state);
   // Count each record written; a resumed run counts it again during replay.
   const count = (key: string, record: Parameters<Tally["journalled"]>[1]): void => {
     if (record.origin !== undefined) tally.journalled(endpointOf(key), record);
   };
   const earlier = taken?.last ?? 0;
   let tookOver = 0;
-  for (const stored of journal.replay(database.answers)) {
-    const outline = outlineOf(stored);
+  for (const stored of journal.replay({ asReceived, taken, least: before?.answers.last })) {
     if (stored.n > earlier) {
-      for (const outcome of outline.origin?.outcomes ?? []) {
+      for (const outcome of stored.origin?.outcomes ?? []) {
         tally.request(endpointOf(stored.key), outcome);
       }
-      count(stored.key, outline);
+      count(stored.key, stored);
     } else if (isTakeOver && taken?.isUsed(stored) === true) {
       tookOver++;
-      tally.hasMadeUp(outline.madeUp);
+      tally.hasMadeUp(stored.madeUp);
     }
   }
   if (isTakeOver) tally.facts.took_over = tookOver;
-  database.mustHave(before?.answers.last ?? 0);
-  if (taken !== undefined && isTakeOver) {
+  if (isTakeOver && taken !== undefined) {
     job.onNotice?.(`took over ${counted(tookOver, "answer")} of the interrupted run`);
   }
   const store: LookupStore = {
@@ -300,25 +295,23 @@ const oldestMs = 30 * 24 * 3_600_000;
  *
  * @returns undefined for none
  */
-async function takenAnswers(run: OpenRun, database: RunDatabase): Promise<Taken | undefined> {
+async function takenAnswers(run: OpenRun, state: RunState): Promise<Taken | undefined> {
   const { job, clock, before, fingerprint } = run;
-  const last = before?.answers.earlier ?? database.answers;
+  const last = before?.answers.earlier ?? state.journal.last;
   if (last === 0) return undefined;
-  if (before === null) {
-    const service = database.read("service");
-    if (serviceAddress(service?.name ?? "") !== serviceAddress(serviceOf({ fingerprint }).name)) {
-      job.onNotice?.("the interrupted run asked another service; its answers are not used");
-      database.forget([], false);
-      return undefined;
-    }
+  if (before === null && !state.isOf(fingerprint)) {
+    job.onNotice?.("the interrupted run asked another service; its answers are not used");
+    state.forgetAnswers();
+    return undefined;
   }
   const withheld = await job.session.withheld(job.settings.lookup);
   const now = clock.now();
   return {
     last,
     isUsed(stored) {
-      const { status, key, storedAt } = stored;
-      if (status === "failed" || outlineOf(stored).again !== null) return false;
+      const { key, storedAt, policy } = stored;
+      const { status } = stored.finding;
+      if (status === "failed" || policy !== undefined) return false;
       if (status === "partial" && !usesPartials(run)) return false;
       // A clock that is or was wrong can give a time in the future.
       if (Math.abs(now - storedAt) >= oldestMs) return false;

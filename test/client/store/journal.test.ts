@@ -74,12 +74,16 @@ test("is private to the owner", async () => {
 });
 
 test("takes nothing after it was closed", async () => {
-  const { journal, batches, close } = await openJournal(await temporaryFolder());
+  const { journal, close } = await openJournal(await temporaryFolder());
   journal.put("query key", complete());
   close();
-  expect(() => journal.put("query key", complete())).toThrow("is not open");
-  expect(() => journal.get("query key")).toThrow("is not open");
-  await expect(batches.sync()).rejects.toThrow("is not open");
+  for (const use of [
+    () => journal.get("query key"),
+    () => journal.put("query key", complete()),
+    () => journal.flush(),
+  ]) {
+    expect(use).toThrow("is closed");
+  }
 });
 
 test("a damaged answer is noticed when the journal is opened", async () => {
@@ -97,15 +101,14 @@ test("a damaged answer is noticed when the journal is opened", async () => {
 
 test("a full disk fails what follows and keeps earlier answers", async () => {
   const folder = await temporaryFolder();
-  const { journal, batches, fill, close } = await openJournal(folder);
+  const { journal, fill, close } = await openJournal(folder);
   journal.put("query one", complete({ n: 1 }));
-  await batches.sync();
+  journal.flush();
   fill();
-  const long = complete({ text: "x".repeat(100_000) });
-  expect(() => journal.put("query two", long)).toThrow(/full/);
+  journal.put("query two", complete({ text: "x".repeat(100_000) }));
+  expect(() => journal.flush()).toThrow(/full/);
   expect(() => journal.put("query four", complete())).toThrow(/full/);
-  await expect(batches.sync()).rejects.toThrow(/full/);
-  close();
+  expect(close).toThrow(/full/);
   const { journal: after } = await openJournal(folder);
   expect(after.get("query one")?.finding.answers.query?.result["n"]).toBe(1);
   expect(after.get("query two")).toBeNull();
@@ -115,16 +118,11 @@ const dist = fileURLToPath(new URL("../../../dist/client/store/", import.meta.ur
 
 /** Stores findings without end, and says which a kill may not lose any more. */
 const putForEver = `
-  const { openStore } = await import(process.argv[1] + "database.js");
+  const { SqliteFile } = await import(process.argv[1] + "sqlite-file.js");
   const { Journal } = await import(process.argv[1] + "journal.js");
-  const { Batches } = await import(process.argv[1] + "batches.js");
-  const { answersSchema } = await import(process.argv[1] + "answer-table.js");
   const [, , path, from, text] = process.argv;
-  const database = await openStore(path, { alone: true, version: 1, schema: answersSchema });
-  const { last } = database.prepare("SELECT coalesce(max(n), 0) last FROM answers").get();
-  const batches = new Batches(database, { path, fault: (error) => error });
-  const journal = new Journal(database, batches, { chains: 256 });
-  for (const _ of journal.replay(last));
+  const journal = new Journal(await SqliteFile.open(path, true), { fault: String, chains: 256 });
+  for (const _ of journal.replay());
   const record = JSON.parse(text);
   for (let n = Number(from); ; n++) {
     const answers = { query: { result: { n } } };

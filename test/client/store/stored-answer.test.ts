@@ -1,11 +1,10 @@
-import { DatabaseSync } from "@photostructure/sqlite";
 import { expect, test } from "vitest";
 import {
-  answersSchema,
   AnswerTable,
   type ReadBackOptions,
   storedRecord,
 } from "../../../src/client/store/answer-table.js";
+import { SqliteFile } from "../../../src/client/store/sqlite-file.js";
 import type { Finding, JsonObject, LookupRecord } from "../../../src/core/finding.js";
 import { complete, failed, quick } from "../lookup/findings.js";
 
@@ -17,9 +16,9 @@ function stored(
   parts: Partial<LookupRecord> = {},
   key = "query key",
 ): { readonly read: Read; readonly size: number } {
-  const database = new DatabaseSync(":memory:");
-  database.exec(answersSchema);
-  const table = new AnswerTable(database);
+  const file = new SqliteFile(":memory:");
+  file.create(false);
+  const table = new AnswerTable(file);
   const record = { finding, again: null, drift: [], ...parts };
   const n = table.add(key, record, { hash: 1, previous: 0, storedAt: 0 });
   const answer = table.byNumber(n)!;

@@ -2,7 +2,7 @@ import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { RunDatabase } from "../../../src/jobs/enrich/state/run-database.js";
+import { RunState } from "../../../src/jobs/enrich/state/run-state.js";
 import { enrich } from "../../../src/jobs/enrich/execute.js";
 import { retryOutput } from "../../../src/jobs/retry/retry-output.js";
 import type { Manifest } from "../../../src/core/manifest.js";
@@ -196,12 +196,12 @@ describe("verifyOutput", () => {
   it("tells a run in progress from an interrupted one", async () => {
     const output = join(await temporaryFolder(), "out.csv");
     await mkdir(`${output}.state`);
-    const database = await RunDatabase.open(`${output}.state/run.db`);
+    const state = await RunState.open(`${output}.state`);
     const verifying = () => verifyOutput(parseOutput(output), "rep_");
     await expect(verifying()).rejects.toMatchObject({
       hint: expect.stringContaining("in progress"),
     });
-    database.close();
+    state.release();
     await expect(verifying()).rejects.toMatchObject({ hint: expect.stringContaining("--resume") });
   });
 });

@@ -14,10 +14,8 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, it } from "vitest";
 import { type Checkpoint, statePath } from "../../../../src/jobs/enrich/state/checkpoint.js";
-import {
-  openStateFolder,
-  type StateFolder,
-} from "../../../../src/jobs/enrich/state/state-folder.js";
+import { openState } from "../../../../src/jobs/enrich/state/open-state.js";
+import type { RunState } from "../../../../src/jobs/enrich/state/run-state.js";
 import { complete } from "../../../client/lookup/attempts.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
@@ -25,10 +23,10 @@ const start = { resume: false, restart: false };
 const resume = { resume: true, restart: false };
 const restart = { resume: false, restart: true };
 
-describe("openStateFolder", () => {
+describe("openState", () => {
   it("refuses an interrupted run and names both flags", async () => {
     const output = await interrupted();
-    await expect(openStateFolder(output, start)).rejects.toMatchObject({
+    await expect(openState(output, start)).rejects.toMatchObject({
       code: "state_exists",
       hint: expect.stringMatching(/--resume.*--restart/) as string,
     });
@@ -38,7 +36,7 @@ describe("openStateFolder", () => {
     const output = await interrupted();
     await rename(join(statePath(output), "run.db"), `${statePath(output)}.finished`);
     await rmdir(statePath(output));
-    const state = await openStateFolder(output, resume);
+    const state = await openState(output, resume);
     expect(state.checkpoint).toMatchObject({ runId: "r1" });
     await state.remove();
     expect(await readdir(dirname(output))).toEqual([]);
@@ -46,15 +44,15 @@ describe("openStateFolder", () => {
 
   it("starts over with --restart", async () => {
     const output = await interrupted();
-    const state = await openStateFolder(output, restart);
+    const state = await openState(output, restart);
     expect(state.checkpoint).toBeNull();
     state.release();
-    await (await openStateFolder(output, start)).remove();
+    await (await openState(output, start)).remove();
   });
 
   it("is accessible only to its owner", async () => {
     const output = join(await temporaryFolder(), "out.csv");
-    const state = await openStateFolder(output, start);
+    const state = await openState(output, start);
     await state.save(aCheckpoint());
     expect((await stat(statePath(output))).mode & 0o077).toBe(0);
     expect((await stat(join(statePath(output), "run.db"))).mode & 0o077).toBe(0);
@@ -69,7 +67,7 @@ describe("openStateFolder", () => {
     const output = join(await temporaryFolder(), "out.csv");
     await make(statePath(output));
     const refused = { code: "state_no_folder", message: `${statePath(output)} is ${what}` };
-    await expect(openStateFolder(output, resume)).rejects.toMatchObject(refused);
+    await expect(openState(output, resume)).rejects.toMatchObject(refused);
     expect(await readdir(dirname(output))).toEqual(["out.csv.state"]);
   });
 
@@ -78,19 +76,19 @@ describe("openStateFolder", () => {
     const database = new DatabaseSync(join(statePath(output), "run.db"));
     database.exec("PRAGMA user_version = 99");
     database.close();
-    await expect(openStateFolder(output, resume)).rejects.toMatchObject({ code: "state_version" });
+    await expect(openState(output, resume)).rejects.toMatchObject({ code: "state_version" });
   });
 
   it("names the process that has it, and since when", async () => {
     const output = await interrupted();
-    const first = await openStateFolder(output, resume);
-    await expect(openStateFolder(output, restart)).rejects.toMatchObject({ code: "output_locked" });
-    await expect(openStateFolder(output, resume)).rejects.toMatchObject({
+    const first = await openState(output, resume);
+    await expect(openState(output, restart)).rejects.toMatchObject({ code: "output_locked" });
+    await expect(openState(output, resume)).rejects.toMatchObject({
       message: `another run (process ${process.pid}) is writing this output`,
       hint: expect.stringMatching(/^it has been at work since \d{4}-.*Z: wait for it/) as string,
     });
     first.release();
-    await (await openStateFolder(output, resume)).remove();
+    await (await openState(output, resume)).remove();
   });
 
   it.each([
@@ -101,12 +99,12 @@ describe("openStateFolder", () => {
     const output = await interrupted();
     const path = join(statePath(output), "run.db");
     await writeFile(path, damage(await readFile(path)));
-    await expect(openStateFolder(output, resume)).rejects.toMatchObject({
+    await expect(openState(output, resume)).rejects.toMatchObject({
       code: "state_damaged",
       message: expect.stringContaining(`${path} is damaged: `) as string,
       hint: expect.stringContaining("--restart: it keeps the answers that can be read") as string,
     });
-    const state = await openStateFolder(output, restart);
+    const state = await openState(output, restart);
     expect(state.checkpoint).toBeNull();
     await state.remove();
   });
@@ -121,22 +119,29 @@ describe("--restart over a damaged database", () => {
     const output = await interrupted(2_000);
     const path = join(statePath(output), "run.db");
     await writeFile(path, damage(await readFile(path)));
+    // What a run finds damaged is for the next one to keep.
+    const reading = async () => {
+      const { journal } = await openState(output, resume);
+      for (const _answer of journal.replay());
+    };
+    await expect(reading()).rejects.toMatchObject({ code: "state_damaged" });
     const notices: string[] = [];
     const onNotice = (message: string): void => void notices.push(message);
-    const state = await openStateFolder(output, { ...restart, onNotice });
-    const { answers } = state.database;
+    const state = await openState(output, { ...restart, onNotice });
+    const { journal } = state;
+    const answers = journal.last;
     expect(answers).toBeGreaterThan(1_500);
     expect(answers).toBeLessThan(2_000);
     expect(notices[0]).toContain(`was damaged; ${answers.toLocaleString("en")} answers could be`);
-    for (const _answer of state.database.openJournal({}).replay(answers));
-    expect(state.database.read("service")).toEqual({ name: "https://intel.example" });
+    for (const _answer of journal.replay());
+    expect(state.isOf(aCheckpoint().fingerprint)).toBe(true);
     await state.remove();
   });
 
   it("keeps none of a database that is whole", async () => {
     const output = await interrupted(20);
-    const state = await openStateFolder(output, restart);
-    expect(state.database.answers).toBe(0);
+    const state = await openState(output, restart);
+    expect(state.journal.last).toBe(0);
     await state.remove();
   });
 });
@@ -147,7 +152,7 @@ describe("a killed run whose log is damaged", () => {
   /** What a kill leaves of 600 answers, whose log was changed since; and what opening it tells. */
   async function opened(damage: (log: Buffer) => Buffer) {
     const output = join(await temporaryFolder(), "out.csv");
-    const killed = await openStateFolder(output, start);
+    const killed = await openState(output, start);
     putAnswers(killed, 600);
     await killed.save(aCheckpoint());
     const copy = join(await temporaryFolder(), "out.csv");
@@ -156,11 +161,11 @@ describe("a killed run whose log is damaged", () => {
     const log = join(statePath(copy), "run.db-wal");
     await writeFile(log, damage(await readFile(log)));
     const warnings: string[] = [];
-    const state = await openStateFolder(copy, {
+    const state = await openState(copy, {
       ...resume,
       onWarning: (message) => void warnings.push(message),
     });
-    const { answers } = state.database;
+    const { last: answers } = state.journal;
     await state.remove();
     return { answers, warnings, log };
   }
@@ -217,7 +222,7 @@ function replaced(bytes: Buffer, before: string, after: string): Buffer {
 describe("a state folder with foreign files", () => {
   it("stays, without what the run wrote", async () => {
     const output = join(await temporaryFolder(), "out.csv");
-    const state = await openStateFolder(output, start);
+    const state = await openState(output, start);
     await state.save(aCheckpoint());
     await writeFile(join(state.path, "rows.part"), "");
     await mkdir(join(state.path, "input-1"));
@@ -233,15 +238,14 @@ describe("a state folder with foreign files", () => {
 
 async function interrupted(answers = 0): Promise<string> {
   const output = join(await temporaryFolder(), "out.csv");
-  const state = await openStateFolder(output, start);
+  const state = await openState(output, start);
   putAnswers(state, answers);
   await state.save(aCheckpoint());
   state.release();
   return output;
 }
 
-function putAnswers({ database }: StateFolder, answers: number): void {
-  const journal = database.openJournal({});
+function putAnswers({ journal }: RunState, answers: number): void {
   for (let n = 0; n < answers; n++) {
     journal.put(`query ip ${n}`, complete({ n, text: "x".repeat(200) }));
   }

@@ -1,0 +1,192 @@
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { lstat, mkdir, rename } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import {
+  AnswerTable,
+  storedRecord,
+  type StoredAnswer,
+} from "../../../client/store/answer-table.js";
+import { Journal } from "../../../client/store/journal.js";
+import { SqliteFile } from "../../../client/store/sqlite-file.js";
+import { startOver, UsageError } from "../../../core/errors.js";
+import { privateFolder } from "../../../core/files/folders.js";
+import { outputFault } from "../../../core/files/output-fault.js";
+import { counted } from "../../../core/wording/quantity.js";
+import { checkResume } from "../options.js";
+import { databaseName, statePath } from "./checkpoint.js";
+import { damageMark, isDamage, RunState, stateFault } from "./run-state.js";
+
+interface StateOptions {
+  readonly resume: boolean;
+  readonly restart: boolean;
+  readonly name?: string;
+  /** The folder that the state is in, if it is removed with it. */
+  readonly within?: string | undefined;
+  readonly onNotice?: ((message: string) => void) | undefined;
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/**
+ * Opens and locks the state of an output's run.
+ *
+ * @param output path from which the folder's name derives
+ * @param options.name name of the output in messages; by default its path
+ * @param discard called on a restart to remove what the interrupted run left elsewhere
+ * @throws UsageError `state_exists` if there is an interrupted run and neither flag is set,
+ *   `output_locked` if a run is in progress, `state_no_folder`; FatalError `state_damaged`
+ */
+export async function openState(
+  output: string,
+  { resume, restart, name = output, within, onNotice, onWarning }: StateOptions,
+  discard: () => Promise<void> = () => Promise.resolve(),
+): Promise<RunState> {
+  const folder = statePath(output);
+  checkResume({ resume, restart });
+  const mark = `${within ?? folder}.finished`;
+  await makeStateFolder(folder, mark);
+  const open = async (isSalvaged: boolean): Promise<RunState> => {
+    const state = await RunState.open(folder, { mark, onWarning });
+    try {
+      state.read(!restart);
+      if (!resume && !restart && !(await state.isEmpty())) throw refusal(name, folder);
+      if (restart) {
+        // Discard first: until that is done, the folder tells what is left to discard.
+        await discard();
+        await state.startOver(isSalvaged);
+      } else if (!state.resumable) await state.tidy();
+      return state;
+    } catch (error) {
+      state.release();
+      throw error;
+    }
+  };
+  const salvageAndOpen = async (): Promise<RunState> => {
+    const kept = await salvage(join(folder, databaseName));
+    onNotice?.(`${folder} was damaged; ${counted(kept, "answer")} could be read`);
+    return open(true);
+  };
+  if (restart && existsSync(damageMark(folder))) return salvageAndOpen();
+  return open(false).catch((error: unknown) => {
+    if (restart && isDamage(error)) return salvageAndOpen();
+    throw error;
+  });
+}
+
+async function makeStateFolder(folder: string, mark: string): Promise<void> {
+  const facts = await lstat(folder).catch(() => null);
+  if (facts?.isDirectory() === false) {
+    const what = facts.isSymbolicLink() ? "a symbolic link" : "not a folder";
+    throw new UsageError("state_no_folder", `${folder} is ${what}`, {
+      hint: "the run needs this name for its state: move it elsewhere, or write to another output",
+    });
+  }
+  try {
+    await mkdir(folder, privateFolder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    });
+    // Left by a run that was killed as it removed its state.
+    if (existsSync(mark)) await rename(mark, join(folder, databaseName));
+  } catch (error) {
+    throw outputFault(folder, error);
+  }
+}
+
+function refusal(name: string, folder: string): UsageError {
+  return new UsageError("state_exists", `an interrupted run of ${name} exists (${folder})`, {
+    hint: `continue it with --resume, or ${startOver}`,
+  });
+}
+
+/**
+ * Replaces a damaged database by a new one with what can be read of it: its answers, and the service
+ * they are from.
+ *
+ * @returns how many answers
+ * @throws UsageError `output_locked`; FatalError `output_*`
+ */
+async function salvage(path: string): Promise<number> {
+  const [fresh, copy] = [`${path}.new`, `${path}.old`];
+  const suffixes = ["", "-wal", "-shm", "-journal"];
+  const remove = (file: string): void => {
+    for (const suffix of suffixes) rmSync(file + suffix, { force: true });
+  };
+  try {
+    remove(fresh);
+    // The driver may not have given up the file itself.
+    for (const suffix of suffixes.filter((each) => existsSync(path + each))) {
+      copyFileSync(path + suffix, copy + suffix, constants.COPYFILE_FICLONE);
+    }
+    lengthen(copy);
+    const count = copyAnswers(new SqliteFile(copy), await SqliteFile.open(fresh, true));
+    for (const suffix of suffixes.slice(1)) rmSync(path + suffix, { force: true });
+    renameSync(fresh, path);
+    remove(copy);
+    rmSync(damageMark(dirname(path)), { force: true });
+    return count;
+  } catch (error) {
+    throw stateFault(path, error);
+  }
+}
+
+/** SQLite refuses to read a file that was cut off: gives it the length that its header names. */
+function lengthen(path: string): void {
+  const file = openSync(path, "r+");
+  try {
+    const header = Buffer.alloc(100);
+    readSync(file, header, 0, 100, 0);
+    const length = header.readUInt16BE(16) * header.readUInt32BE(28);
+    if (length > fstatSync(file).size && length < 2 ** 40) ftruncateSync(file, length);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function copyAnswers(from: SqliteFile, to: SqliteFile): number {
+  const journal = new Journal(to, { fault: (error) => stateFault(to.path, error) });
+  try {
+    const service = attempt(() => from.read("service") as object | null);
+    for (const answer of service === null ? [] : readableAnswers(from)) {
+      journal.put(answer.key, storedRecord(answer, { asReceived: true }));
+    }
+    to.write("service", service);
+    journal.flush();
+    return journal.last;
+  } finally {
+    from.database.close();
+    to.close();
+  }
+}
+
+/** Answers in a row that cannot be read after which there are no others. */
+const mostUnreadable = 10_000;
+
+/** The answers that can be read, whatever happened to those between them. */
+function* readableAnswers(file: SqliteFile): Generator<StoredAnswer> {
+  const table = attempt(() => new AnswerTable(file));
+  if (table === null) return;
+  const last = attempt(() => Number(file.value("SELECT coalesce(max(n), 0) FROM answers")));
+  for (let [n, unreadable] = [1, 0]; n <= (last ?? n) && unreadable < mostUnreadable; n++) {
+    const found = attempt(() => table.byNumber(n));
+    unreadable = found === null ? unreadable + 1 : 0;
+    if (found !== null) yield found;
+  }
+}
+
+function attempt<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,427 @@
+import { randomUUID } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { type FileHandle, open, readdir, rm } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join, relative } from "node:path";
+import { Journal } from "../../../client/store/journal.js";
+import { serviceAddress } from "../../../client/store/cache-key.js";
+import {
+  kindOfFault,
+  SqliteFile,
+  storeFault,
+  systemError,
+} from "../../../client/store/sqlite-file.js";
+import {
+  continueRun,
+  FatalError,
+  ReputeError,
+  startOver,
+  UsageError,
+} from "../../../core/errors.js";
+import { makeFolder, privateFile } from "../../../core/files/folders.js";
+import { outputFault } from "../../../core/files/output-fault.js";
+import type { Manifest } from "../../../core/manifest.js";
+import { removePart } from "../../../io/output/part-file.js";
+import type { Fingerprint } from "./fingerprint.js";
+import { databaseName, type FinishedRun, fromFirstRow, type ResumePoint } from "./checkpoint.js";
+
+/** Files and folders that a run keeps beside its database. Anything else in their folder is left alone. */
+const own =
+  /^(?:run\.db\.[\w.-]+|rows\.part|manifest\.json(?:\.new)?|(?:input-\d+\/)?(?:input\.[\w.]+|copied\.json(?:\.new)?)|input-\d+\/)$/;
+
+interface OpenOptions {
+  /** Where the database is while its folder is removed. */
+  readonly mark?: string;
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+interface Service {
+  readonly name: string;
+}
+
+/** What a run relies on, besides its answers. */
+interface Facts {
+  /** Whose answers there are. */
+  readonly service: Service | null;
+  readonly checkpoint: ResumePoint | null;
+  readonly finished: FinishedRun | null;
+  /** The file that a run writes, where another run of the same state writes another one. */
+  readonly files: { readonly file: string } | null;
+}
+
+const none: Facts = { service: null, checkpoint: null, finished: null, files: null };
+
+/**
+ * What must survive of a run, in a folder beside its growing output: a database with its answers and
+ * facts, copies of inputs, staged rows. Only one process has the database open at a time: this is the
+ * lock of the run, which the system frees when the process dies.
+ */
+export class RunState {
+  readonly path: string;
+  /** The answers of the run. */
+  readonly journal: Journal;
+  /** Progress of the interrupted run; null for a new run. */
+  checkpoint: ResumePoint | null = null;
+  /** True if the folder holds something to resume. */
+  resumable = false;
+  #facts = none;
+  readonly #file: SqliteFile;
+  readonly #mark: string;
+  /** The database's write-ahead log. */
+  #log: FileHandle | null = null;
+
+  private constructor(path: string, file: SqliteFile, mark: string) {
+    this.path = path;
+    this.#file = file;
+    this.#mark = mark;
+    this.journal = new Journal(file, {
+      fault: (error) => {
+        const fault = stateFault(file.path, error);
+        if (isDamage(fault)) this.#markDamage();
+        return fault;
+      },
+    });
+  }
+
+  /**
+   * Opens the database in a folder, creating it if missing. Warns if its log is damaged: SQLite silently
+   * drops everything after that place.
+   *
+   * @throws UsageError `output_locked`, naming the process that has it; `state_version`;
+   *   FatalError `state_damaged`, `output_*`
+   */
+  static async open(folder: string, { mark = "", onWarning }: OpenOptions = {}): Promise<RunState> {
+    const path = join(folder, databaseName);
+    for (;;) {
+      const file = await SqliteFile.open(path, true).catch((error: unknown) => {
+        throw kindOfFault(path, error) === "busy" ? locked(path) : stateFault(path, error);
+      });
+      try {
+        const damage = file.damageOfLog();
+        if (damage !== null) onWarning?.(`${damage}: the answers stored after it are asked again`);
+        const id = randomUUID();
+        const since = new Date().toISOString();
+        file.write("runner", { id, pid: process.pid, host: hostname(), since } satisfies Runner);
+        // Others read it without a lock, and without the log.
+        file.database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+        // Its file may have been removed before it was locked, and another one be there.
+        if (runnerOf(path)?.id === id) return new RunState(folder, file, mark);
+      } catch (error) {
+        file.close();
+        throw stateFault(path, error);
+      }
+      file.close();
+    }
+  }
+
+  /**
+   * Reads what an interrupted run left.
+   *
+   * @param checks how the file is built, too. Answers are checked when they are read
+   * @throws FatalError `state_damaged`
+   */
+  read(checks: boolean): void {
+    this.#try(() => {
+      if (checks) this.#file.check();
+      const names = Object.keys(none) as (keyof Facts)[];
+      const facts = names.map((name) => [name, this.#file.read(name)]);
+      this.#facts = Object.fromEntries(facts) as Facts;
+    });
+    this.checkpoint = this.#facts.checkpoint;
+    this.resumable = this.checkpoint !== null;
+  }
+
+  /** Tells `--restart` to keep the answers that can be read. */
+  #markDamage(): void {
+    try {
+      writeFileSync(damageMark(this.path), "", privateFile);
+    } catch {
+      // What is damaged in other ways than its answers is found again.
+    }
+  }
+
+  /** Whether no run has written anything. */
+  async isEmpty(): Promise<boolean> {
+    const hasNone = Object.values(this.#facts).every((fact) => fact === null);
+    return this.journal.last === 0 && hasNone && (await leftIn(this.path)).length === 0;
+  }
+
+  /** Whether the answers are of the service that a run asks. */
+  isOf(run: Fingerprint): boolean {
+    const address = ({ name }: Service): string => serviceAddress(name);
+    return address(this.#facts.service ?? { name: "" }) === address(serviceOf(run));
+  }
+
+  /** A run that was killed after its rows were complete; null if there is none to resume. */
+  get finished(): FinishedRun | null {
+    return this.#facts.finished;
+  }
+
+  /** Writes facts, with the answers so far. @throws FatalError */
+  #write(facts: Partial<Facts>): void {
+    this.journal.flush();
+    this.#try(() =>
+      this.#file.transact(() => {
+        for (const [name, value] of Object.entries(facts)) this.#file.write(name, value);
+      }),
+    );
+    this.#facts = { ...this.#facts, ...facts };
+  }
+
+  /** Resolves once what was written survives a power loss. @throws FatalError */
+  async #sync(): Promise<void> {
+    try {
+      // SQLite would sync its log only when that moves into the file.
+      this.#log ??= await open(`${this.#file.path}-wal`, "r");
+      await this.#log.datasync();
+    } catch (error) {
+      // Its folder may be gone; the next step of the run says so.
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw this.journal.fail(error);
+    }
+  }
+
+  /** Notes a file that a new run is about to write elsewhere, and removes that of an earlier one. */
+  async note(file: string): Promise<void> {
+    await this.#removeNoted();
+    this.#write({ files: { file } });
+  }
+
+  async #removeNoted(): Promise<void> {
+    const { files } = this.#facts;
+    if (files !== null) await removePart(files.file);
+  }
+
+  /** Saves a checkpoint, with the answers that it relies on. What it names must be on disk. */
+  async save(checkpoint: ResumePoint, finished: FinishedRun | null = null): Promise<void> {
+    const { path } = this.#file;
+    // SQLite would go on with a file that was removed.
+    if (finished === null && !existsSync(path)) {
+      throw outputFault(this.path, Object.assign(new Error("removed"), { code: "ENOENT" }));
+    }
+    const service = this.#facts.checkpoint === null && {
+      service: serviceOf(checkpoint.fingerprint),
+    };
+    this.#write({ ...service, checkpoint, finished });
+    this.resumable = true;
+    await this.#sync();
+  }
+
+  /** Records that the rows are complete: from here on, a resume publishes and looks nothing up. */
+  markFinished(finished: FinishedRun): Promise<void> {
+    return this.save(finished.checkpoint, finished);
+  }
+
+  /** Records that everything is published: from here on, a resume only removes what is left. */
+  async markPublished(manifest: Manifest): Promise<void> {
+    const { finished } = this;
+    if (finished === null || finished.published === true) return;
+    await this.markFinished({ ...finished, manifest, published: true });
+  }
+
+  /** Whether it is as it was found, with the answers of an interrupted run. */
+  get canRewind(): boolean {
+    return this.checkpoint !== null && this.#facts.checkpoint === this.checkpoint;
+  }
+
+  /** Lets the run write its rows again, from the first one, with the answers that it has. */
+  rewind(): void {
+    if (this.checkpoint === null) return;
+    this.checkpoint = fromFirstRow(this.checkpoint);
+    this.#write({ checkpoint: this.checkpoint, finished: null });
+  }
+
+  /** Forgets the run. @param keepsAnswers for the next one, which takes them over */
+  async startOver(keepsAnswers = true): Promise<void> {
+    await this.#removeNoted();
+    this.#write({ checkpoint: null, finished: null, files: null });
+    if (!keepsAnswers) this.forgetAnswers();
+    await this.tidy();
+    this.checkpoint = null;
+    this.resumable = false;
+  }
+
+  /** Forgets the answers of an earlier run. */
+  forgetAnswers(): void {
+    this.#try(() => this.journal.clear());
+    this.#write({ service: null });
+  }
+
+  /**
+   * Keeps the answers of a run whose folder was removed meanwhile, for the next one.
+   *
+   * @returns the error that says so; null if the folder is there
+   */
+  async saveRemoved(): Promise<FatalError | null> {
+    const { path } = this;
+    const file = this.#file;
+    if (this.#facts.checkpoint === null || existsSync(file.path)) return null;
+    if ((await this.#log?.stat())?.nlink !== 0) {
+      return new FatalError("state_removed", `${path} was moved during the run`, {
+        hint: `move it back, then ${continueRun}`,
+      });
+    }
+    makeFolder(path, 0o700);
+    this.#write({ checkpoint: null });
+    this.#try(() => {
+      closeSync(openSync(file.path, "wx", 0o600));
+      file.database.prepare("VACUUM INTO ?").run(file.path);
+    });
+    const message = `${path} was removed during the run; its answers are saved there again`;
+    return new FatalError("state_removed", message, { hint: continueRun });
+  }
+
+  /** Removes everything except the database. */
+  async tidy(): Promise<void> {
+    for (const path of await leftIn(this.path)) {
+      if (path.endsWith("/")) removeEmpty(join(this.path, path));
+      else await rm(join(this.path, path), { force: true });
+    }
+  }
+
+  /** Stores what can be stored, gives up the lock, and leaves the rest for `--resume`. */
+  release(): void {
+    try {
+      this.journal.flush();
+    } catch {
+      // What is not stored is asked again.
+    }
+    this.#log?.close().catch(() => undefined);
+    this.#log = null;
+    this.#file.close();
+  }
+
+  /**
+   * Removes what is left of a finished run. Synchronous, as the last step before the process exits.
+   *
+   * @param before removes the folder that the state is in
+   */
+  removeLast(before: () => void = () => undefined): void {
+    this.release();
+    if (existsSync(this.#file.path)) renameSync(this.#file.path, this.#mark);
+    removeEmpty(this.path);
+    before();
+    // The last step, and atomic: until here, a resume finds the finished run.
+    rmSync(this.#mark, { force: true });
+  }
+
+  /**
+   * Removes the state of a run that produced nothing worth resuming. Answers that it has taken over
+   * stay for the next run.
+   */
+  async remove(): Promise<void> {
+    const taken = this.#facts.checkpoint?.answers.earlier ?? this.journal.last;
+    if (taken > 0) {
+      await this.startOver();
+      return this.release();
+    }
+    await this.tidy();
+    this.removeLast();
+  }
+
+  #try<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw this.journal.fail(error);
+    }
+  }
+}
+
+/** The service that answers are from. */
+function serviceOf({ options }: Fingerprint): Service {
+  return { name: String(options["intel-url"]) };
+}
+
+/**
+ * What a run has left beside its database, by paths in its folder. Those of folders end with a slash,
+ * and follow what is in them.
+ */
+async function leftIn(folder: string): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    const paths = entries.map(
+      (entry) =>
+        relative(folder, join(entry.parentPath, entry.name)) + (entry.isDirectory() ? "/" : ""),
+    );
+    return paths
+      .filter((path) => own.test(path))
+      .toSorted()
+      .toReversed();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw outputFault(folder, error);
+  }
+}
+
+/** Removes a folder unless something is in it. */
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code !== "ENOTEMPTY" && code !== "ENOENT") throw error;
+  }
+}
+
+/** Exists in a folder whose database was found damaged. */
+export function damageMark(folder: string): string {
+  return join(folder, `${databaseName}.damaged`);
+}
+
+export function isDamage(error: unknown): boolean {
+  return error instanceof FatalError && error.code === "state_damaged";
+}
+
+/** Who has a database, for messages. */
+interface Runner {
+  readonly id: string;
+  readonly pid: number;
+  readonly host: string;
+  /** RFC 3339 UTC. */
+  readonly since: string;
+}
+
+function runnerOf(path: string): Runner | null {
+  return SqliteFile.peek(path, "runner") as Runner | null;
+}
+
+/** Explains an error of SQLite or the system. */
+export function stateFault(path: string, cause: unknown): ReputeError {
+  if (cause instanceof ReputeError) return cause;
+  switch (kindOfFault(path, cause)) {
+    case "damaged":
+      return new FatalError("state_damaged", `${path} is damaged: ${storeFault(cause)}`, {
+        cause,
+        hint: `${startOver}: it keeps the answers that can be read`,
+      });
+    case "version":
+      return new UsageError("state_version", `another version of repute wrote ${path}`, {
+        hint: `finish the run with that version, or ${startOver}`,
+      });
+    case "locks": {
+      const { code } = outputFault(path, cause);
+      const hint = "name a folder on a local disk with --state-dir";
+      return new FatalError(code, `cannot use ${path}: ${storeFault(cause)}`, { cause, hint });
+    }
+    default:
+      return outputFault(path, systemError(cause));
+  }
+}
+
+function locked(path: string): UsageError {
+  const runner = runnerOf(path);
+  const where = runner === null || runner.host === hostname() ? "" : ` on ${runner.host}`;
+  const who = runner === null ? "" : ` (process ${runner.pid}${where})`;
+  const since = runner === null ? "" : `it has been at work since ${runner.since}: `;
+  return new UsageError("output_locked", `another run${who} is writing this output`, {
+    hint: `${since}wait for it, or write elsewhere`,
+  });
+}
