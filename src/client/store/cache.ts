@@ -254,7 +254,7 @@ class FindingCache implements FindingStore {
       const isDue = Math.abs(now - prunedAt) >= dayMs;
       if (!isDue && longest === longestTtl) return;
       const next = isDue ? { prunedAt: now, longestTtl: ttlMs } : { prunedAt, longestTtl: longest };
-      file.write("upkeep", next);
+      file.write({ upkeep: next });
       if (!isDue) return;
       file.check();
       const remove = file.database.prepare(removeStale);

@@ -26,9 +26,6 @@ interface QuotaLocation {
   readonly onWarning: (message: string) => void;
 }
 
-/** The name of the fact that holds all counts. */
-const fact = "counts";
-
 /** Longest time a reservation can end after the file was written, in milliseconds. */
 const longestReservationMs = 60_000;
 
@@ -128,11 +125,11 @@ class FileQuotaStore implements QuotaStore {
     const changeInFile = (): T =>
       inTransaction(path, timeout, (file) => {
         file.checkVersion();
-        const state = file.read(fact) as QuotaState | null;
+        const state = file.read("counts") as QuotaState | null;
         if (state === null) throw corrupt("its counts are missing");
         const counts = new QuotaCounts(state);
         const changed = work(counts);
-        file.write(fact, counts.state);
+        file.write({ counts: counts.state });
         return changed;
       });
     try {
@@ -164,7 +161,7 @@ class FileQuotaStore implements QuotaStore {
       closeSync(openSync(fresh, "wx", 0o600));
       inTransaction(fresh, busyTimeoutMs, (file) => {
         file.create(false);
-        file.write(fact, emptyCounts(lostMs));
+        file.write({ counts: emptyCounts(lostMs) });
       });
       if (lostMs === null) return linkSync(fresh, path);
       // Otherwise SQLite would roll the damaged file's transaction back into the new one.

@@ -197,15 +197,13 @@ export class SqliteFile {
     throw corrupt(`its ${name} has a wrong checksum`);
   }
 
-  /** Writes a fact; null forgets it. */
-  write(name: string, value: object | null): void {
-    if (value === null) {
-      this.database.prepare("DELETE FROM facts WHERE name = ?").run(name);
-      return;
-    }
-    const text = JSON.stringify(value);
+  /** Writes facts. */
+  write(facts: Readonly<Record<string, unknown>>): void {
     const insert = this.database.prepare("INSERT OR REPLACE INTO facts VALUES (?, ?, ?)");
-    insert.run(name, text, crc32(`${name} ${text}`));
+    for (const [name, value] of Object.entries(facts)) {
+      const text = JSON.stringify(value);
+      insert.run(name, text, crc32(`${name} ${text}`));
+    }
   }
 
   /**

@@ -25,7 +25,8 @@ import { outputFault } from "../../../core/files/output-fault.js";
 import { counted } from "../../../core/wording/quantity.js";
 import { checkResume } from "../options.js";
 import { databaseName, statePath } from "./checkpoint.js";
-import { damageMark, isDamage, RunState, stateFault } from "./run-state.js";
+import { damageMark, RunState } from "./run-state.js";
+import { isDamage, stateFault } from "./state-fault.js";
 
 interface StateOptions {
   readonly resume: boolean;
@@ -155,11 +156,11 @@ function lengthen(path: string): void {
 function copyAnswers(from: SqliteFile, to: SqliteFile): number {
   const journal = new Journal(to, { fault: (error) => stateFault(to.path, error) });
   try {
-    const service = attempt(() => from.read("service") as object | null);
+    const service = attempt(() => from.read("service"));
     for (const answer of service === null ? [] : readableAnswers(from)) {
       journal.put(answer.key, storedRecord(answer, { asReceived: true }));
     }
-    to.write("service", service);
+    to.write({ service });
     journal.flush();
     return journal.last;
   } finally {

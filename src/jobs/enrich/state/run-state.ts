@@ -13,25 +13,15 @@ import { hostname } from "node:os";
 import { join, relative } from "node:path";
 import { Journal } from "../../../client/store/journal.js";
 import { serviceAddress } from "../../../client/store/cache-key.js";
-import {
-  kindOfFault,
-  SqliteFile,
-  storeFault,
-  systemError,
-} from "../../../client/store/sqlite-file.js";
-import {
-  continueRun,
-  FatalError,
-  ReputeError,
-  startOver,
-  UsageError,
-} from "../../../core/errors.js";
+import { kindOfFault, SqliteFile } from "../../../client/store/sqlite-file.js";
+import { continueRun, FatalError } from "../../../core/errors.js";
 import { makeFolder, privateFile } from "../../../core/files/folders.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import type { Manifest } from "../../../core/manifest.js";
 import { removePart } from "../../../io/output/part-file.js";
 import type { Fingerprint } from "./fingerprint.js";
 import { databaseName, type FinishedRun, fromFirstRow, type ResumePoint } from "./checkpoint.js";
+import { isDamage, locked, type Runner, runnerOf, stateFault } from "./state-fault.js";
 
 /** Files and folders that a run keeps beside its database. Anything else in their folder is left alone. */
 const own =
@@ -43,21 +33,17 @@ interface OpenOptions {
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-interface Service {
-  readonly name: string;
-}
-
 /** What a run relies on, besides its answers. */
 interface Facts {
-  /** Whose answers there are. */
-  readonly service: Service | null;
+  /** Address of the service that the answers are from. */
+  readonly service: string | null;
   readonly checkpoint: ResumePoint | null;
   readonly finished: FinishedRun | null;
   /** The file that a run writes, where another run of the same state writes another one. */
-  readonly files: { readonly file: string } | null;
+  readonly file: string | null;
 }
 
-const none: Facts = { service: null, checkpoint: null, finished: null, files: null };
+const none: Facts = { service: null, checkpoint: null, finished: null, file: null };
 
 /**
  * What must survive of a run, in a folder beside its growing output: a database with its answers and
@@ -109,7 +95,8 @@ export class RunState {
         if (damage !== null) onWarning?.(`${damage}: the answers stored after it are asked again`);
         const id = randomUUID();
         const since = new Date().toISOString();
-        file.write("runner", { id, pid: process.pid, host: hostname(), since } satisfies Runner);
+        const runner: Runner = { id, pid: process.pid, host: hostname(), since };
+        file.write({ runner });
         // Others read it without a lock, and without the log.
         file.database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
         // Its file may have been removed before it was locked, and another one be there.
@@ -156,8 +143,7 @@ export class RunState {
 
   /** Whether the answers are of the service that a run asks. */
   isOf(run: Fingerprint): boolean {
-    const address = ({ name }: Service): string => serviceAddress(name);
-    return address(this.#facts.service ?? { name: "" }) === address(serviceOf(run));
+    return serviceAddress(this.#facts.service ?? "") === serviceAddress(serviceOf(run));
   }
 
   /** A run that was killed after its rows were complete; null if there is none to resume. */
@@ -165,12 +151,13 @@ export class RunState {
     return this.#facts.finished;
   }
 
-  /** Writes facts, with the answers so far. @throws FatalError */
-  #write(facts: Partial<Facts>): void {
+  /** Writes facts, with the answers so far, and makes another change. @throws FatalError */
+  #write(facts: Partial<Facts>, also: () => void = () => undefined): void {
     this.journal.flush();
     this.#try(() =>
       this.#file.transact(() => {
-        for (const [name, value] of Object.entries(facts)) this.#file.write(name, value);
+        this.#file.write(facts);
+        also();
       }),
     );
     this.#facts = { ...this.#facts, ...facts };
@@ -191,12 +178,12 @@ export class RunState {
   /** Notes a file that a new run is about to write elsewhere, and removes that of an earlier one. */
   async note(file: string): Promise<void> {
     await this.#removeNoted();
-    this.#write({ files: { file } });
+    this.#write({ file });
   }
 
   async #removeNoted(): Promise<void> {
-    const { files } = this.#facts;
-    if (files !== null) await removePart(files.file);
+    const { file } = this.#facts;
+    if (file !== null) await removePart(file);
   }
 
   /** Saves a checkpoint, with the answers that it relies on. What it names must be on disk. */
@@ -241,8 +228,9 @@ export class RunState {
   /** Forgets the run. @param keepsAnswers for the next one, which takes them over */
   async startOver(keepsAnswers = true): Promise<void> {
     await this.#removeNoted();
-    this.#write({ checkpoint: null, finished: null, files: null });
-    if (!keepsAnswers) this.forgetAnswers();
+    const { service } = this.#facts;
+    if (keepsAnswers) this.#write({ ...none, service });
+    else this.#write(none, () => this.journal.clear());
     await this.tidy();
     this.checkpoint = null;
     this.resumable = false;
@@ -250,8 +238,7 @@ export class RunState {
 
   /** Forgets the answers of an earlier run. */
   forgetAnswers(): void {
-    this.#try(() => this.journal.clear());
-    this.#write({ service: null });
+    this.#write({ service: null }, () => this.journal.clear());
   }
 
   /**
@@ -336,8 +323,8 @@ export class RunState {
 }
 
 /** The service that answers are from. */
-function serviceOf({ options }: Fingerprint): Service {
-  return { name: String(options["intel-url"]) };
+function serviceOf({ options }: Fingerprint): string {
+  return String(options["intel-url"]);
 }
 
 /**
@@ -374,54 +361,4 @@ function removeEmpty(folder: string): void {
 /** Exists in a folder whose database was found damaged. */
 export function damageMark(folder: string): string {
   return join(folder, `${databaseName}.damaged`);
-}
-
-export function isDamage(error: unknown): boolean {
-  return error instanceof FatalError && error.code === "state_damaged";
-}
-
-/** Who has a database, for messages. */
-interface Runner {
-  readonly id: string;
-  readonly pid: number;
-  readonly host: string;
-  /** RFC 3339 UTC. */
-  readonly since: string;
-}
-
-function runnerOf(path: string): Runner | null {
-  return SqliteFile.peek(path, "runner") as Runner | null;
-}
-
-/** Explains an error of SQLite or the system. */
-export function stateFault(path: string, cause: unknown): ReputeError {
-  if (cause instanceof ReputeError) return cause;
-  switch (kindOfFault(path, cause)) {
-    case "damaged":
-      return new FatalError("state_damaged", `${path} is damaged: ${storeFault(cause)}`, {
-        cause,
-        hint: `${startOver}: it keeps the answers that can be read`,
-      });
-    case "version":
-      return new UsageError("state_version", `another version of repute wrote ${path}`, {
-        hint: `finish the run with that version, or ${startOver}`,
-      });
-    case "locks": {
-      const { code } = outputFault(path, cause);
-      const hint = "name a folder on a local disk with --state-dir";
-      return new FatalError(code, `cannot use ${path}: ${storeFault(cause)}`, { cause, hint });
-    }
-    default:
-      return outputFault(path, systemError(cause));
-  }
-}
-
-function locked(path: string): UsageError {
-  const runner = runnerOf(path);
-  const where = runner === null || runner.host === hostname() ? "" : ` on ${runner.host}`;
-  const who = runner === null ? "" : ` (process ${runner.pid}${where})`;
-  const since = runner === null ? "" : `it has been at work since ${runner.since}: `;
-  return new UsageError("output_locked", `another run${who} is writing this output`, {
-    hint: `${since}wait for it, or write elsewhere`,
-  });
 }
