@@ -25,7 +25,7 @@ const sections = {
     "tags export": async () => (await import("./commands/tag/export.js")).tagsExportCommand,
   },
   "Cases and webhooks": {
-    customers: async () => (await import("./commands/customers.js")).customersCommand,
+    customers: async () => (await import("./commands/case.js")).customersCommand,
     "case show": async () => (await import("./commands/case.js")).caseShowCommand,
     "case context": async () => (await import("./commands/case.js")).caseContextCommand,
     "case enrich": async () => (await import("./commands/case.js")).caseEnrichCommand,

@@ -7,6 +7,12 @@ import { type ResourceStack, withResources } from "../core/resource-stack.js";
 import { cliOptions } from "./options/cli-options.js";
 import { flagName, type GivenSettings, settingLevels, variableName } from "./options/settings.js";
 import type { ServiceAccess, SessionOptions, SessionSettings } from "../client/session/types.js";
+import {
+  type DataColumns,
+  type OutputCall,
+  printRecords,
+  showRecord,
+} from "./terminal/data-output.js";
 import { userStateFolder } from "../core/files/folders.js";
 import { apiOptions, caseOptions, opsOptions } from "../client/api/options.js";
 import { isQuota } from "../core/options.js";
@@ -57,6 +63,20 @@ export function withSessions<Name extends ServiceName, T>(
       opened[name] = stack.use(new Session(options));
     }
     return use(opened as Readonly<Record<Name, Session>>);
+  });
+}
+
+/** Prints what a service answers: a record, or with columns a list of records. */
+export function printAnswer<T extends object>(
+  service: ServiceName,
+  call: SessionCall & OutputCall,
+  ask: (session: Session) => Promise<T | Iterable<T> | AsyncIterable<T>>,
+  columns: DataColumns<T> | null = null,
+): Promise<void> {
+  return withSession(service, call, async (session) => {
+    const answer = await ask(session);
+    if (columns === null) await showRecord(call, answer);
+    else await printRecords(call, answer as Iterable<T>, columns);
   });
 }
 

@@ -8,11 +8,36 @@ import { sourceOptions } from "../../io/input/source-options.js";
 import type { SourceInput } from "../../io/input/types.js";
 import { parseOutput } from "../../io/output/registry.js";
 import { type CommandCall, defineCommand, type SettingsOf, quotaCode } from "../command.js";
-import { caseCallGroups, opsCallGroups, withSession, withSessions } from "../sessions.js";
+import { caseCallGroups, opsCallGroups, printAnswer, withSessions } from "../sessions.js";
 import type { CliContext } from "../terminal/cli-context.js";
-import { showRecord } from "../terminal/data-output.js";
 import { readExclusions } from "../../core/exclusions/read-exclusions.js";
 import { runEnrichJob, jobExitCodes, runGroups } from "./runs/enrich-job.js";
+
+export const customersCommand = defineCommand({
+  name: "customers",
+  summary: "list customers and their tenants",
+  description: [
+    "Prints every customer of the operations interface, one JSON object per line, page by page. On a terminal it prints a table.",
+    "Exits with 1 if the list cannot be read to its end or a page cursor repeats. Customers read so far are printed.",
+  ],
+  groups: opsCallGroups,
+  examples: {
+    "repute customers --local": "list the customers of the embedded service",
+    "repute customers --ops-url https://ops.example --access-token-file ~/.repute/ops-token":
+      "query the operations interface",
+  },
+  exitCodes: quotaCode,
+  run: (call) =>
+    printAnswer(
+      "ops",
+      call,
+      async (session) => (await session.ops()).customers({ signal: call.context.signal }),
+      [
+        ["customer", "customer_id"],
+        ["tenant", "tenant_id"],
+      ],
+    ),
+});
 
 const caseOperand = {
   operands: [["ID", "identifier of the case"]],
@@ -33,12 +58,8 @@ export const caseShowCommand = defineCommand({
     "repute case show 4711 --ops-url https://ops.example": "query the operations interface",
   },
   exitCodes: quotaCode,
-  run: async (call) => {
-    const found = await withSession("ops", call, (session) =>
-      readCase(session, call.operand, call.context),
-    );
-    await showRecord(call, found);
-  },
+  run: (call) =>
+    printAnswer("ops", call, (session) => readCase(session, call.operand, call.context)),
 });
 
 export const caseContextCommand = defineCommand({
@@ -55,13 +76,10 @@ export const caseContextCommand = defineCommand({
       "query the case management instance",
   },
   exitCodes: quotaCode,
-  run: async (call) => {
-    const { signal } = call.context;
-    const found = await withSession("case", call, async (session) =>
-      (await session.cases()).context(call.operand, { signal }),
-    );
-    await showRecord(call, found);
-  },
+  run: (call) =>
+    printAnswer("case", call, async (session) =>
+      (await session.cases()).context(call.operand, { signal: call.context.signal }),
+    ),
 });
 
 const enrichGroups = { ...runGroups, Service: { ...opsOptions.shape, ...runGroups.Service } };

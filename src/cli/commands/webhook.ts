@@ -106,9 +106,9 @@ async function check(call: CommandCall<SettingsOf<typeof checkGroups>>): Promise
     Object.assign({ webhook: webhook.name }, problem),
   );
   await printRecords(call, problems, [
-    ["level", ({ level }) => level],
-    ["place", ({ pointer }) => pointer],
-    ["what", ({ message }) => message],
+    ["level", "level"],
+    ["place", "pointer"],
+    ["what", "message"],
   ]);
   if (caseContext === undefined) {
     context.reporter.print(

@@ -11,7 +11,15 @@ import { formatPath } from "../../jobs/webhooks/render.js";
 import type { CliContext } from "./cli-context.js";
 import { paintFor, type TerminalStream, writePainted } from "./terminal-output.js";
 
-type DataColumns<T> = readonly (readonly [title: string, cell: (record: T) => string])[];
+/** Columns of a table: titles, and members of a record or what makes a cell of it. */
+export type DataColumns<T> = readonly (readonly [
+  title: string,
+  cell: keyof T | ((record: T) => string),
+])[];
+
+function cellOf<T>(record: T, cell: DataColumns<T>[number][1]): string {
+  return typeof cell === "function" ? cell(record) : String(record[cell] ?? "");
+}
 
 /** Whether to print JSON lines: with `--json`, or if stdout is not a terminal. */
 export function wantsLines({ settings, context }: OutputCall): boolean {
@@ -35,7 +43,7 @@ export async function printRecords<T>(
   try {
     for await (const record of records) {
       if (isLines) await writeOut(call.context, `${toLine(record)}\n`);
-      else rows.push(columns.map(([, cell]) => cell(record)));
+      else rows.push(columns.map(([, cell]) => cellOf(record, cell)));
     }
   } finally {
     const titles = columns.map(([title]) => title);

@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { decisiveMembers, isOtherWord } from "../../core/verdict.js";
 import { countedVerdicts, type Verdict, verdicts } from "../../core/finding.js";
 import { FatalError, ReputeError } from "../../core/errors.js";
+import { abortable } from "../../core/abort.js";
+import type { Output } from "../../io/output/output.js";
+import { readOutput } from "../../io/output/read.js";
 import type { OutputRecord } from "../../io/formats/types.js";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { type Database, storeFault } from "../../client/store/sqlite-file.js";
@@ -52,6 +55,26 @@ function noCounts() {
     /** New items by verdict; `unknown` for those without an answer. */
     newVerdicts: zeros(countedVerdicts),
   };
+}
+
+export interface Comparing {
+  /** Prefix of the added columns. @default the one in each manifest */
+  readonly prefix?: string | undefined;
+  readonly stateDir?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Compares two outputs. @throws as `readOutput`; the signal's reason */
+export async function compareOutputs(
+  earlier: Output,
+  later: Output,
+  { prefix, stateDir, signal }: Comparing,
+): Promise<OutputDiff> {
+  const rowsOf = async (output: Output) => {
+    const { records } = await readOutput(output, prefix, comparedColumns, stateDir);
+    return abortable(records, signal);
+  };
+  return diffOutputs(await rowsOf(earlier), await rowsOf(later));
 }
 
 type RowLists = AsyncIterable<readonly OutputRecord[]>;
@@ -220,7 +243,7 @@ function knownGravity({ weights }: Side, other: Side): number {
   return Math.max(...weights.map((weight, at) => (other.weights[at] === null ? 0 : (weight ?? 0))));
 }
 
-export const comparedColumns = [
+const comparedColumns = [
   "kind",
   "item",
   "status",

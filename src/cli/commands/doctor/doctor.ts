@@ -116,10 +116,9 @@ async function printSettings(
     ...[...settings, ...other_settings].filter(({ value }) => value !== null),
     ...secrets.map(({ secret, state, from }) => ({ setting: secret, value: state, from })),
   ];
-  const columns = (["setting", "value", "from"] as const).map(
-    (title) => [title, (row: (typeof rows)[number]) => row[title] ?? ""] as const,
-  );
-  await printRecords(call, rows, columns, (row) => columns.map(([, cell]) => cell(row)).join("\t"));
+  const columns = (["setting", "value", "from"] as const).map((title) => [title, title] as const);
+  const cells = (row: (typeof rows)[number]) => columns.map(([, name]) => row[name] ?? "");
+  await printRecords(call, rows, columns, (row) => cells(row).join("\t"));
 }
 
 /** What applies when nothing is given, where the schema doesn't say. */

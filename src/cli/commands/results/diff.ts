@@ -72,7 +72,7 @@ async function diff(call: DiffCall): Promise<number> {
   const { diffFormatOf, diffLines } = await import("../../../jobs/report/page/diff-page.js");
   const format = output === null ? null : diffFormatOf(output.given);
   if (output !== null) await checkOutput(output, [earlier, later]);
-  const { compareOutputs } = await import("./make-report.js");
+  const { compareOutputs } = await import("../../../jobs/diff/diff-outputs.js");
   await using found = await compareOutputs(
     parseOutput(earlier, "read"),
     parseOutput(later, "read"),

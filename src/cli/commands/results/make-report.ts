@@ -40,7 +40,7 @@ import { type CommandCall, defineCommand, type SettingsOf } from "../../command.
 import { cliOptions } from "../../options/cli-options.js";
 import { writeOut } from "../../terminal/data-output.js";
 import { printableData } from "../../../core/wording/printable.js";
-import { diffOutputs, type OutputDiff, comparedColumns } from "../../../jobs/diff/diff-outputs.js";
+import { compareOutputs, type Comparing } from "../../../jobs/diff/diff-outputs.js";
 
 /** Value of `--against` for the newest earlier output. */
 const previousWord = "previous";
@@ -222,26 +222,6 @@ async function report(call: CommandCall<SettingsOf<typeof groups>>): Promise<voi
   await writeReportPage(settings.output, made);
   const { headline } = await import("../../../jobs/report/contents.js");
   reporter.notice(`${headline(made)} ${settings.output}`);
-}
-
-interface Comparing {
-  /** Prefix of the added columns. @default the one in each manifest */
-  readonly prefix?: string | undefined;
-  readonly stateDir?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** Compares two outputs. @throws as `readOutput`; the signal's reason */
-export async function compareOutputs(
-  earlier: Output,
-  later: Output,
-  { prefix, stateDir, signal }: Comparing,
-): Promise<OutputDiff> {
-  const rowsOf = async (output: Output) => {
-    const { records } = await readOutput(output, prefix, comparedColumns, stateDir);
-    return abortable(records, signal);
-  };
-  return diffOutputs(await rowsOf(earlier), await rowsOf(later));
 }
 
 const maxListed = 25;

@@ -3,9 +3,9 @@ import type { TagIps, TagSummary } from "../../../client/api/calls.js";
 import { ServiceError } from "../../../client/api/status-fault.js";
 import { FatalError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
-import { intelCallGroups, withSession } from "../../sessions.js";
+import { intelCallGroups, printAnswer, withSession } from "../../sessions.js";
 import { type CommandCall, defineCommand, quotaCode, type SettingsOf } from "../../command.js";
-import { printRecords, showRecord, wantsLines, writeOut } from "../../terminal/data-output.js";
+import { wantsLines, writeOut } from "../../terminal/data-output.js";
 import { printable } from "../../../core/wording/printable.js";
 import { TagExportError } from "../../../jobs/tags/options.js";
 import { assertTag, readList } from "../../../jobs/tags/export-tag.js";
@@ -36,20 +36,20 @@ export const tagsListCommand = defineCommand({
       "print the names of malicious tags",
   },
   exitCodes: quotaCode,
-  run: async (call) => {
+  run: (call) => {
     const { settings, context } = call;
-    const tags = await withSession("intel", call, async (session) =>
-      (await session.intel()).tags({
-        includeDescriptions: settings.descriptions,
-        signal: context.signal,
-      }),
+    const asked = { includeDescriptions: settings.descriptions, signal: context.signal };
+    return printAnswer<TagSummary>(
+      "intel",
+      call,
+      async (session) => (await session.intel()).tags(asked),
+      [
+        ["name", "name"],
+        ["intent", "intent"],
+        ["category", "category"],
+        ["description", "description"],
+      ],
     );
-    await printRecords<TagSummary>(call, tags, [
-      ["name", ({ name }) => name],
-      ["intent", ({ intent }) => intent ?? ""],
-      ["category", ({ category }) => category ?? ""],
-      ["description", ({ description }) => description ?? ""],
-    ]);
   },
 });
 
@@ -67,13 +67,13 @@ export const tagsShowCommand = defineCommand({
       "print the URLs of its references",
   },
   exitCodes: quotaCode,
-  run: async (call) => {
+  run: (call) => {
     const { operand: name, context } = call;
-    const tag = await withSession("intel", call, async (session) =>
-      (await session.intel()).tag(name, { signal: context.signal }),
-    );
-    assertTag(name, tag.name);
-    await showRecord(call, tag);
+    return printAnswer("intel", call, async (session) => {
+      const tag = await (await session.intel()).tag(name, { signal: context.signal });
+      assertTag(name, tag.name);
+      return tag;
+    });
   },
 });
 
