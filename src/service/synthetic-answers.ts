@@ -5,7 +5,7 @@ import type { Item } from "../core/item/item.js";
 import type { KnownAnswer, Dataset, DatasetTag } from "./dataset.js";
 import { quickCheckOf } from "../core/endpoints/quick-check.js";
 import { answerNotListed, notListed, unknownAddress, unknownDomain } from "./item-answers.js";
-import { Draw, newest, questions, syntheticShares, drawnVerdict, wholeSeconds } from "./draw.js";
+import { Draw } from "./draw.js";
 
 /** Invents an answer for every item, always the same for a seed and an item. */
 export function syntheticAnswers(seed: number): (item: Item) => KnownAnswer {
@@ -15,7 +15,7 @@ export function syntheticAnswers(seed: number): (item: Item) => KnownAnswer {
     const draw = new Draw(seed, item.value);
     const verdict = drawnVerdict(draw);
     const { result, intent } = invent(seed, item, verdict);
-    const isPartial = draw.share(questions.partial) < syntheticShares.partial;
+    const isPartial = draw.share("partial") < syntheticShares.partial;
     return {
       result,
       // The quick check's intent cannot come from a result without one.
@@ -23,6 +23,33 @@ export function syntheticAnswers(seed: number): (item: Item) => KnownAnswer {
       partial: isPartial ? { missing: [missingOf(result, draw)], forever: true } : null,
     };
   };
+}
+
+/**
+ * Shares of items that get each answer, bogons aside. The rest has the verdict `none`. A partial
+ * answer stays partial however often it is asked for; the quick check still has the intent.
+ */
+export const syntheticShares = {
+  malicious: 0.2,
+  suspicious: 0.1,
+  listed: 0.05,
+  partial: 0.05,
+} as const;
+
+function drawnVerdict(draw: Draw): Verdict {
+  const share = draw.share("verdict");
+  const { malicious, suspicious, listed } = syntheticShares;
+  if (share < malicious) return "malicious";
+  if (share < malicious + suspicious) return "suspicious";
+  return share < malicious + suspicious + listed ? "listed" : "none";
+}
+
+/** The latest time in any answer. Fixed, so that answers are the same every day. */
+const newest = Date.UTC(2026, 5, 30, 6);
+
+/** RFC 3339 UTC with whole seconds. */
+function wholeSeconds(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
 /** Share of unaccused items that were seen; most never were. */
@@ -34,9 +61,9 @@ function invent(
   verdict: Verdict,
 ): { readonly intent: string; readonly result: QueryResult } {
   const draw = new Draw(seed, item.value);
-  const isKnown = verdict !== "none" || draw.share(questions.known) < seenAnyway;
+  const isKnown = verdict !== "none" || draw.share("known") < seenAnyway;
   const isAccused = verdict === "malicious" || verdict === "suspicious";
-  const unaccused = isKnown ? draw.pick(["unknown", "none"], questions.intent) : "none";
+  const unaccused = isKnown ? draw.pick(["unknown", "none"], "intent") : "none";
   const intent = isAccused ? verdict : unaccused;
   const serviceMailBlocklist = blocklistOf(verdict, isKnown, draw);
   const { kind, value } = item;
@@ -64,21 +91,21 @@ function blocklistOf(verdict: Verdict, isKnown: boolean, draw: Draw): string {
   if (verdict === "listed") return "ACTIVE";
   if (!isKnown) return "NOT_LISTED";
   if (verdict === "none") {
-    return draw.pick(["NOT_LISTED", "PASSIVE", "INFORMATIONAL", "ALLOWLIST"], questions.blocklist);
+    return draw.pick(["NOT_LISTED", "PASSIVE", "INFORMATIONAL", "ALLOWLIST"], "blocklist");
   }
-  return draw.pick(["ACTIVE", "NOT_LISTED", "PASSIVE"], questions.blocklist);
+  return draw.pick(["ACTIVE", "NOT_LISTED", "PASSIVE"], "blocklist");
 }
 
 const contactStatuses = ["WORKING", "WORKING", "WORKING", "RECIPIENT_FAILED", "UNKNOWN"] as const;
 
 function hostFacts(seed: number, address: string, span: Span | null, draw: Draw) {
   // Neighbouring addresses share a network, and a few networks have most addresses.
-  const network = new Draw(seed, prefixOf(address)).pick(networks, questions.network, 2.2);
-  const status = draw.pick(contactStatuses, questions.contact);
+  const network = new Draw(seed, prefixOf(address)).pick(networks, "network", 2.2);
+  const status = draw.pick(contactStatuses, "contact");
   const domain = `${network.asn.toLowerCase()}.example.net`;
   const from = span?.first ?? newest - 90 * dayMs;
-  const verifiedAt = from + draw.share(questions.verified) * (newest - from);
-  const isNamed = draw.share(questions.name) < 0.6;
+  const verifiedAt = from + draw.share("verified") * (newest - from);
+  const isNamed = draw.share("name") < 0.6;
   const host = address.replaceAll(/[.:]+/g, "-");
   return {
     type: "IP" as const,
@@ -96,8 +123,8 @@ function hostFacts(seed: number, address: string, span: Span | null, draw: Draw)
 /** One to three members for a partial answer to lack. */
 function missingOf(result: QueryResult, draw: Draw): string[] {
   const members = Object.keys(result).filter((name) => name !== "item" && name !== "type");
-  const first = draw.below(members.length, questions.missing);
-  const count = 1 + draw.below(3, questions.missing + questions.observation);
+  const first = draw.below(members.length, "missing");
+  const count = 1 + draw.below(3, "number missing");
   return [...members, ...members].slice(first, first + Math.min(count, members.length));
 }
 
@@ -124,18 +151,17 @@ const maxObservations = 20;
 
 /** Invented honeypot and spam trap activity within the span; none without a span. */
 function observedActivity(span: Span | null, draw: Draw): ObservedActivity {
-  const { honeypot, spamtrap } = questions;
   return {
     honeypotInteractions:
-      span !== null && draw.share(honeypot) < 0.8
-        ? interactions(span, draw, honeypot, (question) => ({
-            service: draw.pick(services, question + 2, 1.8),
+      span !== null && draw.share("honeypot") < 0.8
+        ? interactions(span, draw, "honeypot", (question) => ({
+            service: draw.pick(services, `${question} service`, 1.8),
             type: "connection",
           }))
         : nothing,
     spamtrapInteractions:
-      span !== null && draw.share(spamtrap) < 0.3
-        ? interactions(span, draw, spamtrap, () => ({ type: "mail" }))
+      span !== null && draw.share("spamtrap") < 0.3
+        ? interactions(span, draw, "spamtrap", () => ({ type: "mail" }))
         : nothing,
   };
 }
@@ -146,13 +172,13 @@ const nothing = { firstSeen: null, lastSeen: null, observations: [] };
 function interactions<Facts extends object>(
   span: Span,
   draw: Draw,
-  kind: number,
-  factsOf: (question: number) => Facts,
+  kind: string,
+  factsOf: (question: string) => Facts,
 ) {
-  const around = partOf(span, draw, questions.observation * kind);
-  const count = 1 + Math.floor(draw.share(questions.observation + kind) ** 3 * maxObservations);
+  const around = partOf(span, draw, kind);
+  const count = 1 + Math.floor(draw.share(`${kind} count`) ** 3 * maxObservations);
   const observations = Array.from({ length: count }, (_, index) => {
-    const question = questions.observation * (kind + 100) + 3 * index;
+    const question = `${kind} ${index}`;
     const { first, last } = partOf(around, draw, question);
     return { firstSeen: wholeSeconds(first), lastSeen: wholeSeconds(last), ...factsOf(question) };
   });
@@ -172,14 +198,14 @@ interface Span {
 
 /** When an item was seen: within two years, most often recently. */
 function spanOf(draw: Draw): Span {
-  const last = newest - draw.share(questions.lastSeen) ** 1.7 * 540 * dayMs;
-  return { first: last - draw.share(questions.firstSeen) ** 2 * 190 * dayMs, last };
+  const last = newest - draw.share("lastSeen") ** 1.7 * 540 * dayMs;
+  return { first: last - draw.share("firstSeen") ** 2 * 190 * dayMs, last };
 }
 
 /** A part of a span, both ends inside it. */
-function partOf({ first, last }: Span, draw: Draw, question: number): Span {
-  const start = first + draw.share(question) * (last - first);
-  return { first: start, last: start + draw.share(question + 1) * (last - start) };
+function partOf({ first, last }: Span, draw: Draw, question: string): Span {
+  const start = first + draw.share(`${question} first`) * (last - first);
+  return { first: start, last: start + draw.share(`${question} last`) * (last - start) };
 }
 
 export const swarmTag = "botnet:invented-swarm";
@@ -261,16 +287,16 @@ const tagsByKind = {
 function tagsOf(value: string, kind: "ip" | "domain", verdict: Verdict, draw: Draw): string[] {
   if (kind === "ip" && isInSwarmBlock(value)) return verdict === "malicious" ? [swarmTag] : [];
   if (verdict === "malicious") {
-    const first = draw.pick(tagsByKind[kind], questions.tag, 1.6);
-    const second = draw.pick(tagsByKind[kind], questions.secondTag);
-    return draw.share(questions.known) < 0.3 && second !== first ? [first, second] : [first];
+    const first = draw.pick(tagsByKind[kind], "tag", 1.6);
+    const second = draw.pick(tagsByKind[kind], "secondTag");
+    return draw.share("known") < 0.3 && second !== first ? [first, second] : [first];
   }
   if (kind === "domain") return [];
   if (verdict === "suspicious") {
     const tags = ["scanner:invented-port-scan", "proxy:invented-residential"] as const;
-    return [draw.pick(tags, questions.tag, 1.3)];
+    return [draw.pick(tags, "tag", 1.3)];
   }
-  return draw.share(questions.tag) < 0.02 ? ["research:invented-survey"] : [];
+  return draw.share("tag") < 0.02 ? ["research:invented-survey"] : [];
 }
 
 /** Blocks reserved for documentation (RFC 5737): answered like public addresses, since the data is invented. */

@@ -6,8 +6,12 @@ import { verdictOf } from "../../src/core/verdict.js";
 import { loadDataset } from "../../src/service/dataset.js";
 import { packagePath } from "../../src/core/program.js";
 import { quickCheckOf } from "../../src/core/endpoints/quick-check.js";
-import { syntheticShares } from "../../src/service/draw.js";
-import { syntheticAnswers, knownTo, swarmTag } from "../../src/service/synthetic-answers.js";
+import {
+  syntheticAnswers,
+  syntheticShares,
+  knownTo,
+  swarmTag,
+} from "../../src/service/synthetic-answers.js";
 import { contradictoryTimes } from "../helpers/contradictory-times.js";
 import { ask, askJson, runningService } from "./running-service.js";
 
