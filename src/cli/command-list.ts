@@ -33,7 +33,7 @@ const sections = {
     "webhook send": async () => (await import("./commands/webhook.js")).webhookSendCommand,
   },
   "Set-up": {
-    doctor: async () => (await import("./commands/doctor/doctor.js")).doctorCommand,
+    doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
     completion: async () => (await import("./commands/completion.js")).completionCommand,
     schema: async () => (await import("./commands/schema.js")).schemaCommand,
     serve: async () => (await import("./commands/serve.js")).serveCommand,

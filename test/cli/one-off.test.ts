@@ -65,6 +65,9 @@ test.each(["query", "quick-check"])("%s answers from the cache, and fills it", a
   const sources = [];
   for (const _ of [1, 2]) sources.push(lines((await runRepute(args)).stdout)[0]?.source);
   expect([sources, requests]).toEqual([["live", "cache"], 1]);
+  const planned = ["plan", "--intel-url", url, "--cache", cache];
+  const { stdout } = await runRepute(planned, { stdin: "example.com\n" });
+  expect(stdout).toMatch(new RegExp(`^already cached +${command} 1$`, "m"));
 });
 
 describe("query", () => {

@@ -50,12 +50,7 @@ function overview(group: CommandGroup | null, commands: readonly Command[], widt
 }
 
 async function commandHelp(command: Command, width: number): Promise<string> {
-  const twoColumns = (entries: Entries): string =>
-    labelled(
-      entries.map(([label, text]) => [label, [text]]),
-      width,
-      "  ",
-    );
+  const twoColumns = (entries: Entries): string => labelled(entries, width, "  ");
   return page([
     await helpPage(command, command.description, optionSections(command), width),
     section("Exit codes", twoColumns(exitCodesOf(command))),

@@ -54,23 +54,23 @@ export const planCommand = defineCommand({
 
 async function runPlan(call: CommandCall<PlanSettings>): Promise<void> {
   const { settings, operands, context } = call;
-  // Reject contradictory flags as enrich does, although nothing is sent.
-  if (settings.local && settings.intelUrl !== undefined) {
-    chooseAddress("intel", settings, call.given);
-  }
+  const { local, intelUrl } = settings;
+  // A plan without a service has neither a cache nor used quotas.
+  const hasService = local || (intelUrl ?? settings.cache) !== undefined;
+  const address = hasService ? chooseAddress("intel", settings, call.given) : null;
   const { plan } = await import("../../jobs/plan/plan.js");
   const { openWithheld } = await import("../../client/lookup/withheld.js");
   const withheld = await openWithheld({
     ...settings,
-    bogons: settings.bogons ?? (settings.local ? "ask" : "local"),
+    bogons: settings.bogons ?? (local ? "ask" : "local"),
   });
-  const cache = await openPlannedCache(call);
+  const cache = await openPlannedCache(call, address);
   let planned: Plan;
   try {
     planned = await plan({
       input: await enrichInput(operands, context, settings),
       settings,
-      pace: await plannedPace(call),
+      pace: await plannedPace(call, address),
       cache,
       withheld,
       signal: context.signal,
@@ -89,30 +89,28 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<void> {
 }
 
 /** The rates, with the used part of quotas if the service's address is known. */
-async function plannedPace({
-  settings,
-  given,
-  context,
-}: CommandCall<PlanSettings>): Promise<PlannedPace> {
+async function plannedPace(
+  { settings, context }: CommandCall<PlanSettings>,
+  service: string | null,
+): Promise<PlannedPace> {
   const rates = paceOf(settings, settings.local);
-  if (settings.intelUrl === undefined || !rates.some(isQuota)) return { rates };
-  const service = chooseAddress("intel", settings, given);
-  if (service === null) return { rates };
   const { env, clock, reporter } = context;
   const { onWarning } = reporter.listener;
   const stateFolder = userStateFolder(env);
-  if (stateFolder === null) return { rates };
+  if (service === null || stateFolder === null || !rates.some(isQuota)) return { rates };
   const { readQuotas } = await import("../../client/store/quotas.js");
   const counts = readQuotas({ service, stateFolder, onWarning });
   return { rates, spent: (quota) => counts.use(quota, clock.now()).spent };
 }
 
 /** The cache a run would use, opened read-only; null without one. */
-async function openPlannedCache({ settings, given, context }: CommandCall<PlanSettings>) {
+async function openPlannedCache(
+  { settings, context }: CommandCall<PlanSettings>,
+  service: string | null,
+) {
   if (settings.cache === undefined) return null;
   const address =
-    chooseAddress("intel", settings, given) ??
-    (await import("../../service/embedded.js")).embeddedServiceName(settings.synthetic);
+    service ?? (await import("../../service/embedded.js")).embeddedServiceName(settings.synthetic);
   const { openCache } = await import("../../client/store/cache.js");
   const store = await openCache({
     folder: settings.cache,
@@ -132,15 +130,13 @@ const bogonText = {
   local: "answered without a request by --bogons local",
 };
 
-type PlanLine = readonly [label: string, text: string];
-
 /**
  * A plan as text, one fact per line, wrapped to `width` columns.
  * @param bogons what the run does with reserved addresses
  */
 function formatPlan(plan: Plan, bogons: "ask" | "local", width = Number.POSITIVE_INFINITY): string {
   const { chosen } = plan;
-  const lines: readonly PlanLine[] = [
+  const lines: (readonly [label: string, text: string])[] = [
     ["rows", formatCount(plan.rows)],
     ["kinds", formatCounts(plan.kinds, maxReasons)],
     ["unsupported", formatCounts(plan.unsupported, maxReasons)],
@@ -151,7 +147,7 @@ function formatPlan(plan: Plan, bogons: "ask" | "local", width = Number.POSITIVE
       "items",
       `${formatCount(plan.distinct_items)} distinct, ${formatCount(plan.duplicate_rows)} duplicate rows`,
     ],
-    ["already cached", formatCounts(plan.cached, maxReasons)],
+    ["already cached", requestText(plan.cached, "")],
     [
       "bogons",
       plan.bogons === 0 ? "" : `${formatCount(plan.bogons)} distinct, ${bogonText[bogons]}`,
@@ -173,11 +169,10 @@ function formatPlan(plan: Plan, bogons: "ask" | "local", width = Number.POSITIVE
       ([message, times]) => ["warning", `${message} (${formatCount(times)})`] as const,
     ),
   ];
-  const filled = lines.map(([label, text]) => [label, text === "" ? [] : [text]] as const);
-  return `${labelled(filled, width)}\n`;
+  return `${labelled(lines, width)}\n`;
 }
 
-function requestText(requests: PlannedRequests): string {
+function requestText(requests: PlannedRequests, nothing = "none"): string {
   const ranges: string[] = [];
   const counts: string[] = [];
   for (const endpoint of lookupEndpoints) {
@@ -188,7 +183,7 @@ function requestText(requests: PlannedRequests): string {
       ranges.push(`${endpoint} ${range}, depending on the quick checks`);
     } else if (most > 0) counts.push(`${endpoint} ${formatCount(most)}`);
   }
-  return [...counts, ...ranges].join(", ") || "none";
+  return [...counts, ...ranges].join(", ") || nothing;
 }
 
 /** Whether only a range is known for some requests. */

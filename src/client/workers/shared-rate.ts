@@ -1,6 +1,7 @@
 import type { RateLimiterOptions } from "bullmq";
 import type { Rate } from "../../core/options.js";
-import type { OpenQueue } from "./lookup-queue.js";
+import { raceAbort } from "../../core/abort.js";
+import { type OpenQueue, openQueue, type QueueAddress } from "./lookup-queue.js";
 
 /**
  * Milliseconds: of windows, which are short to keep every second near the rate; of a pause without
@@ -136,4 +137,29 @@ export async function ratesText(open: OpenQueue): Promise<string | null> {
   return isLower
     ? `${rateText(rateOf(window))} of ${rateText(given)}, which the service throttles`
     : rateText(given);
+}
+
+/** How long Redis may take to tell the state of a queue, in milliseconds. */
+const patienceMs = 5_000;
+
+/** Redis and the queue of a service: open lookups, workers, and their rate as text. */
+export async function queueState(where: QueueAddress) {
+  const shared = await openQueue(where);
+  const { connection, queue } = shared;
+  const { shown, redis, lastFault } = connection;
+  const late = AbortSignal.timeout(patienceMs);
+  try {
+    const asked = Promise.all([
+      queue.getJobCountByTypes("waiting", "active"),
+      queue.getWorkersCount(),
+      ratesText(shared),
+      redis.info("memory"),
+    ]);
+    const [open, workers, rate, memory] = await raceAbort(asked, late);
+    return { shown, open, workers, rate, memory };
+  } catch (error) {
+    throw late.aborted ? new Error(`${shown} is away (${lastFault()})`, { cause: error }) : error;
+  } finally {
+    connection.close();
+  }
 }

@@ -51,19 +51,19 @@ export function labelledText(label: string, text: string, column: number, width:
 export const narrow = 60;
 
 /**
- * Labels with their lines beside them or, if `width` is small, below. Without lines, a label is left
- * out.
+ * Labels with their texts, in one or more lines, beside them or, if `width` is small, below. Without
+ * a text, a label is left out.
  */
 export function labelled(
-  entries: readonly (readonly [label: string, lines: readonly string[]])[],
+  entries: readonly (readonly [label: string, text: string | readonly string[]])[],
   width: number,
   margin = "",
 ): string {
-  const shown = entries.filter(([, lines]) => lines.length > 0);
+  const shown = entries.filter(([, text]) => text.length > 0);
   const widest = width < narrow ? 0 : Math.max(...shown.map(([label]) => label.length));
   const column = margin.length + widest + 2;
   return shown
-    .map(([label, lines]) => labelledText(margin + label, lines.join("\n"), column, width))
+    .map(([label, text]) => labelledText(margin + label, [text].flat().join("\n"), column, width))
     .join("\n");
 }
 

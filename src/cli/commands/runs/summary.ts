@@ -76,7 +76,7 @@ function formatSummary(manifest: Manifest, width: number, settings: SummarySetti
   const written =
     indicators === undefined ? formatCount(output.rows) : counted(indicators, "indicator");
   const size = bytes === null ? "" : ` (${formatBytes(bytes)})`;
-  const table: (readonly [label: string, lines: readonly string[]])[] = [
+  const table: (readonly [label: string, text: string | readonly string[]])[] = [
     // `none` must not read as safe.
     [
       "verdict",
@@ -85,8 +85,8 @@ function formatSummary(manifest: Manifest, width: number, settings: SummarySetti
         input.rows,
       ),
     ],
-    ["made up", madeUp === undefined ? [] : [madeUpText[madeUp].join(": ")]],
-    ["rows", [`${formatCount(input.rows)} read, ${written} written`]],
+    ["made up", madeUp === undefined ? "" : madeUpText[madeUp].join(": ")],
+    ["rows", `${formatCount(input.rows)} read, ${written} written`],
     ["left out", leftOutLines(manifest)],
     ["status", shareLines(statuses, input.rows)],
     ["retried", retriedLines(manifest)],
@@ -99,10 +99,10 @@ function formatSummary(manifest: Manifest, width: number, settings: SummarySetti
     ["tags", list(manifest.tags, maxListed)],
     ["drift", list(manifest.drift, maxListed)],
     ["warnings", warningLines(manifest)],
-    ["output", [`${output.path ?? "stdout"}${size}`]],
+    ["output", `${output.path ?? "stdout"}${size}`],
     [
       "manifest",
-      output.path === null ? [] : [manifestPath(shownBase(manifest, output.path, settings))],
+      output.path === null ? "" : manifestPath(shownBase(manifest, output.path, settings)),
     ],
   ];
   return [
@@ -179,10 +179,9 @@ function warningLines({ warnings, warned_rows: rows }: Manifest): readonly strin
   ];
 }
 
-/** The most frequent entries on one line; no line if there are none. */
-function list(counts: Readonly<Record<string, number>>, most = 10): readonly string[] {
-  const text = oneLine(formatCounts(counts, most));
-  return text === "" ? [] : [text];
+/** The most frequent entries on one line; "" if there are none. */
+function list(counts: Readonly<Record<string, number>>, most = 10): string {
+  return oneLine(formatCounts(counts, most));
 }
 
 /** One line about the rows that `--fail-on` counts: how many, the most common code, what to do. */

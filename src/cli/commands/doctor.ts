@@ -1,34 +1,166 @@
-import { raceAbort } from "../../../core/abort.js";
-import { isLoopback } from "../../../client/api/http/proxy.js";
-import type { AttemptReport } from "../../../client/api/types.js";
-import { serviceCodes, transportCodes } from "../../../core/row-codes.js";
-import { EarlyEndError, ReputeError } from "../../../core/errors.js";
-import type { Finding as Found, FindingError } from "../../../core/finding.js";
-import type { Session } from "../../../client/session/session.js";
-import type { ServiceAccess, SessionSettings } from "../../../client/session/types.js";
-import { secretOrigin, secrets } from "../../options/secrets.js";
-import { withSession, type ServiceChoice } from "../../sessions.js";
+import { caseOptions, opsOptions } from "../../client/api/options.js";
+import { redactAddress } from "../../core/redaction.js";
+import { sourceOptions } from "../../io/input/source-options.js";
+import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
+import { exitCodes } from "../../jobs/enrich/ending.js";
+import { flagName, type GivenSetting, optionSpecs } from "../options/settings.js";
+import { runGroups } from "./runs/enrich-job.js";
+import { labelledText, narrow } from "../../core/wording/printable.js";
+import { writeOut, printRecords } from "../terminal/data-output.js";
+import { openRequests, paceOf } from "../../client/lookup/options.js";
+import { readSecret, type Secret, secretOrigin, secrets } from "../options/secrets.js";
+import { isLoopback } from "../../client/api/http/proxy.js";
+import type { AttemptReport } from "../../client/api/types.js";
+import { serviceCodes, transportCodes } from "../../core/row-codes.js";
+import { EarlyEndError, ReputeError } from "../../core/errors.js";
+import type { Finding as Found, FindingError } from "../../core/finding.js";
+import type { Session } from "../../client/session/session.js";
+import type { ServiceAccess } from "../../client/session/types.js";
+import { withSession } from "../sessions.js";
 import { constants, existsSync } from "node:fs";
 import { access, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { readExclusions } from "../../../core/exclusions/read-exclusions.js";
-import { realPath, userStateFolder } from "../../../core/files/folders.js";
-import { faultReason } from "../../../core/files/system-fault.js";
-import { formatBytes, formatCount, counted } from "../../../core/wording/quantity.js";
-import { checkFolder } from "../../../io/output/check-paths.js";
-import type { CommandCall } from "../../command.js";
-import { openQueue } from "../../../client/workers/lookup-queue.js";
-import type { QueueAddress } from "../../../client/workers/lookup-queue.js";
-import { ratesText } from "../../../client/workers/shared-rate.js";
-import { faultText } from "../../../core/redis.js";
+import { readExclusions } from "../../core/exclusions/read-exclusions.js";
+import { realPath, userStateFolder } from "../../core/files/folders.js";
+import { faultReason } from "../../core/files/system-fault.js";
+import { formatBytes, formatCount, counted } from "../../core/wording/quantity.js";
+import { checkFolder } from "../../io/output/check-paths.js";
+import type { QueueAddress } from "../../client/workers/lookup-queue.js";
+import { faultText } from "../../core/redis.js";
 
-export type DoctorCall = CommandCall<
-  ServiceChoice &
-    Omit<SessionSettings, "retries"> & {
-      readonly output: string;
-      readonly json: boolean;
-    }
->;
+const groups = {
+  Input: sourceOptions.shape,
+  ...runGroups,
+  Service: { ...runGroups.Service, ...opsOptions.shape, ...caseOptions.shape },
+};
+
+type DoctorCall = CommandCall<SettingsOf<typeof groups>>;
+
+export const doctorCommand = defineCommand({
+  name: "doctor",
+  summary: "check service, key and machine; list the settings in force",
+  description: [
+    "Checks what a run depends on (address, key, TLS, clock, disk, cache, queue and exclusion lists) and prints a line for each: ok, warn or fail, what was found, and what to do.",
+    "Then it lists the settings that the run would have and where each comes from: a flag, a variable, a line of the config file, a profile, or the default. Settings that only other commands use follow if they are given. Give it the flags of the run. Secrets are shown as set or not set.",
+    "The service gets one request, a quick check of 192.0.2.1, which counts against its quotas. Piped settings are one a line: name, value and origin, separated by tabs.",
+  ],
+  groups,
+  examples: {
+    "repute doctor": "check the service and this machine",
+    "repute doctor --profile nightly -o /data/enriched.csv": "check what a nightly run would use",
+  },
+  exitCodes: { 0: "nothing failed; there may be warnings", 1: "something failed" },
+  run: async (call) => ((await runChecks(call)) ? exitCodes.done : exitCodes.stopped),
+});
+
+async function runChecks(call: DoctorCall): Promise<boolean> {
+  const { context, settings, configFile: config_file, profile } = call;
+  const checks: object[] = [];
+  let ok = true;
+  await checkAll(call, async (found) => {
+    const [check, status, finding, remedy = null] = found;
+    checks.push({ check, status, finding, remedy });
+    ok &&= status !== "fail";
+    if (!settings.json) await writeOut(context, `${lineOf(found, context.stdout)}\n`);
+  });
+  const inForce = await settingsInForce(call);
+  if (settings.json) {
+    const all = { ok, checks, config_file, profile, ...inForce };
+    await writeOut(context, `${JSON.stringify(all)}\n`);
+  } else {
+    await writeOut(context, "\n");
+    await printSettings(call, inForce);
+  }
+  return ok;
+}
+
+function lineOf(
+  [check, status, finding, remedy = null]: Check,
+  { isTTY, columns = 80 }: DoctorCall["context"]["stdout"],
+): string {
+  const width = isTTY === true ? columns : Number.POSITIVE_INFINITY;
+  const head = `${status.padEnd(4)}  ${check.padEnd("output folder".length)}`;
+  const text = redactAddress(remedy === null ? finding : `${finding}; ${remedy}`);
+  const column = width < narrow ? 6 : head.length + 2;
+  return labelledText(head.trimEnd(), text.replaceAll("\n", " "), column, width);
+}
+
+/** A setting as a person writes it, or without a value. */
+type ShownSetting =
+  | ReturnType<typeof shownSetting>
+  | { setting: string; value: string | null; origin: "default"; from: string };
+
+/** The settings that a run has, with their origins; secrets only as set or not set. */
+async function settingsInForce(call: DoctorCall) {
+  const { settings, others } = call;
+  const own = optionSpecs(doctorCommand.options).flatMap(({ key, flag, defaultText }) => {
+    const given = call.given.get(key);
+    const shown: ShownSetting[] = given === undefined ? [] : [shownSetting(flag, given)];
+    if (given !== undefined && (key !== "rate" || !keepsDefaultRate(settings))) return shown;
+    const value = defaultOf(call, key, defaultText);
+    return shown.concat({ setting: flag, value, origin: "default", from: "default" });
+  });
+  const ofOthers = [...others]
+    .filter(([, { secret }]) => secret !== true)
+    .map(([key, given]) => shownSetting(flagName(key), given));
+  const held = await Promise.all(Object.values(secrets).map((each) => shownSecret(each, call)));
+  return { settings: own, other_settings: ofOthers, secrets: held };
+}
+
+async function printSettings(
+  call: DoctorCall,
+  { settings, other_settings, secrets }: Awaited<ReturnType<typeof settingsInForce>>,
+): Promise<void> {
+  const rows = [
+    ...[...settings, ...other_settings].filter(({ value }) => value !== null),
+    ...secrets.map(({ secret, state, from }) => ({ setting: secret, value: state, from })),
+  ];
+  const columns = (["setting", "value", "from"] as const).map((name) => [name, name] as const);
+  await printRecords(call, rows, columns, ({ setting, value, from }) =>
+    [setting, value, from].join("\t"),
+  );
+}
+
+/** What applies when nothing is given, where the schema doesn't say. */
+function defaultOf({ settings, configFile }: DoctorCall, key: string, text: string | null) {
+  if (key === "config") return configFile;
+  if (key === "concurrency") return String(openRequests(settings));
+  if (key === "rate") return keepsDefaultRate(settings) ? "100/s" : "none";
+  return text;
+}
+
+/** Whether the default rate is in force, with or without quotas on top. */
+function keepsDefaultRate(settings: DoctorCall["settings"]): boolean {
+  return paceOf(settings, settings.local).length > (settings.rate?.length ?? 0);
+}
+
+function shownSetting(setting: string, given: GivenSetting) {
+  const { value, level: origin, name, place: from = name } = given;
+  const text = Array.isArray(value) ? value.map(textOf).join(",") : textOf(value);
+  return { setting, value: redactAddress(text), origin, from };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+async function shownSecret(secret: Secret, { given, context }: DoctorCall) {
+  const { name, variable, fileKey } = secret;
+  const origin = secretOrigin(secret, given, context.env);
+  if (origin === null) return { secret: name, state: "not set", from: null } as const;
+  const from =
+    origin === "variable"
+      ? variable
+      : `${String(origin.value)} (${shownSetting(flagName(fileKey), origin).from})`;
+  try {
+    await readSecret(secret, given, context);
+    return { secret: name, state: "set", from } as const;
+  } catch (error) {
+    context.signal.throwIfAborted();
+    context.reporter.warning((error as Error).message);
+    return { secret: name, state: "not usable", from } as const;
+  }
+}
 
 type Finding = readonly [
   status: "ok" | "warn" | "fail",
@@ -36,13 +168,10 @@ type Finding = readonly [
   remedy?: string | null | undefined,
 ];
 
-export type Check = readonly [check: string, ...Finding];
+type Check = readonly [check: string, ...Finding];
 
 /** Checks what the run depends on, cheapest first, and reports each check when it is done. */
-export async function checkAll(
-  call: DoctorCall,
-  report: (check: Check) => Promise<void>,
-): Promise<void> {
+async function checkAll(call: DoctorCall, report: (check: Check) => Promise<void>): Promise<void> {
   const { settings, context } = call;
   for (const [check, find] of machineChecks(call)) {
     await report(await find().then((finding) => [check, ...finding] as const, failed(check)));
@@ -79,9 +208,9 @@ function machineChecks({ settings, context }: DoctorCall) {
   const checks: (readonly [check: string, find: () => Promise<Finding>])[] = [
     ["state folder", () => disk(userStateFolder(context.env))],
   ];
-  if (output !== "-" && !/^[\w+.-]+:/.test(output)) {
+  const isFile = output !== "-" && !/^[\w+.-]+:/.test(output);
+  if (isFile)
     checks.push(["output folder", () => checkFolder(file).then(() => disk(dirname(file)))]);
-  }
   checks.push(["cache", () => cacheFinding(cache)]);
   for (const path of exclude) checks.push(["exclusions", () => exclusions(path)]);
   return checks;
@@ -142,8 +271,7 @@ async function ask({ context }: DoctorCall, session: Session) {
     onEarlyEnd: (reason) => ended.abort(reason),
   });
   // An address for documentation (RFC 5737), which no network has.
-  const asking = lookup({ kind: "ip", value: "192.0.2.1" }, { signal });
-  const error = await asking.then(
+  const error = await lookup({ kind: "ip", value: "192.0.2.1" }, { signal }).then(
     (finding) => finding.error,
     (fault: unknown) => {
       context.signal.throwIfAborted();
@@ -225,7 +353,7 @@ export function space(folder: string, free: number): Finding {
 /** Opens a cache as a run does, but creates none. */
 async function cacheFinding(cache: string | undefined): Promise<Finding> {
   if (cache === undefined) return ["ok", "none in use"];
-  const { cacheSize } = await import("../../../client/store/cache.js");
+  const { cacheSize } = await import("../../client/store/cache.js");
   const bytes = await cacheSize(cache);
   const [status, finding, remedy] = await disk(resolve(cache));
   return [status, `${finding}; ${bytes === null ? "no answers yet" : formatBytes(bytes)}`, remedy];
@@ -239,12 +367,10 @@ async function exclusions(path: string): Promise<Finding> {
   return ["ok", `${path}, ${size}, such as ${sample}`];
 }
 
-/** How long Redis may take to answer, in milliseconds. */
-const patienceMs = 5_000;
-
 /** Looks at the queue of a service: Redis, the lookups in it, its workers and their rate. */
 async function queueChecks(where: QueueAddress): Promise<readonly Check[]> {
-  const found = await lookAt(where).catch((error: Error) => error);
+  const { queueState } = await import("../../client/workers/shared-rate.js");
+  const found = await queueState(where).catch((error: Error) => error);
   if (found instanceof ReputeError) return [failed("queue")(found)];
   if (found instanceof Error) {
     const finding = `${faultText(found)}; runs wait for it`;
@@ -263,25 +389,4 @@ async function queueChecks(where: QueueAddress): Promise<readonly Check[]> {
       : ["workers", "ok", `${formatCount(workers)} connected for this service`],
     ...(rate === null ? [] : [["rate", "ok", `${rate}, all workers together`] as const]),
   ];
-}
-
-async function lookAt(where: QueueAddress) {
-  const shared = await openQueue(where);
-  const { connection, queue } = shared;
-  const { shown, redis, lastFault } = connection;
-  const late = AbortSignal.timeout(patienceMs);
-  try {
-    const asked = Promise.all([
-      queue.getJobCountByTypes("waiting", "active"),
-      queue.getWorkersCount(),
-      ratesText(shared),
-      redis.info("memory"),
-    ]);
-    const [open, workers, rate, memory] = await raceAbort(asked, late);
-    return { shown, open, workers, rate, memory };
-  } catch (error) {
-    throw late.aborted ? new Error(`${shown} is away (${lastFault()})`, { cause: error }) : error;
-  } finally {
-    connection.close();
-  }
 }

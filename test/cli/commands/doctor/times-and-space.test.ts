@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { space, time } from "../../../../src/cli/commands/doctor/checks.js";
+import { space, time } from "../../../../src/cli/commands/doctor.js";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
 
