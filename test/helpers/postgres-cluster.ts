@@ -74,6 +74,14 @@ export class PostgresCluster {
     }
   }
 
+  /** The rows of a table, their distinct keys and the last number; all the same if each is there once. */
+  async counts(table: string): Promise<Record<"rows" | "keys" | "last", number>> {
+    const [counts] = await this.query<Record<"rows" | "keys" | "last", number>>(
+      `SELECT count(*)::int AS rows, count(DISTINCT (rep_run_id, rep_row))::int AS keys, max(rep_row)::int AS last FROM ${table}`,
+    );
+    return counts!;
+  }
+
   /** A command that runs a statement, for other processes. */
   psql(statement: string): readonly string[] {
     return [join(this.#bin, "psql"), this.url(), "--no-psqlrc", "--command", statement];

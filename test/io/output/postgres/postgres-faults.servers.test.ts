@@ -1,11 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
-import { type Clock, systemClock } from "../../../../src/core/clock.js";
 import { maxAttempts } from "../../../../src/io/output/postgres/database.js";
 import type { EnrichedRow } from "../../../../src/core/row.js";
-import { openRun, publishRows, type StagedSink } from "../publication/publishing.js";
+import { openRun, publishRows, someRows, type StagedSink } from "../publication/publishing.js";
 import type { PublisherOptions } from "../../../../src/io/output/publisher.js";
-import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
+import { HurriedClock } from "../../../helpers/hurried-clock.js";
 import { PostgresCluster } from "../../../helpers/postgres-cluster.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { PostgresProxy } from "./postgres-proxy.js";
@@ -15,85 +14,87 @@ afterAll(() => cluster.stop());
 
 describe("a lost connection", () => {
   it("is replaced before the rows are committed", async () => {
-    const { sink } = await open("before", { clock: hurried() });
-    await sink.write(rows(1, 200));
+    const { sink } = await open("before", { clock: new HurriedClock() });
+    await sink.write(someRows(1, 200));
     await terminate("application_name = 'repute'");
     await sink.publish();
-    expect(await countsOf("before")).toEqual(once(200));
+    expect(await cluster.counts("before")).toEqual(once(200));
   });
 
   it("is replaced during a copy", async () => {
     const { sink, proxy } = await openBehindProxy("copied");
-    await sink.write(rows(1, 500));
+    await sink.write(someRows(1, 500));
     proxy.fate = "cut copy";
     await sink.publish();
     expect(proxy.fate).toBe("pass");
-    expect(await countsOf("copied")).toEqual(once(500));
+    expect(await cluster.counts("copied")).toEqual(once(500));
   });
 
   it("is replaced during an insert", async () => {
     await publish("inserted", []);
-    const clock = hurried();
+    const clock = new HurriedClock();
     const { sink } = await open("inserted", { clock });
-    await sink.write(rows(1, 500));
+    await sink.write(someRows(1, 500));
     const release = await holdTable("inserted");
     const finishing = sink.publish();
     await until(waiting("INSERT%"));
     await terminate("query LIKE 'INSERT%'");
     await release();
     await finishing;
-    expect(clock.sleeps).toBe(1);
-    expect(await countsOf("inserted")).toEqual(once(500));
+    expect(clock.asked.length).toBe(1);
+    expect(await cluster.counts("inserted")).toEqual(once(500));
   });
 
   it("is replaced after the server was killed and restarted", async () => {
-    const { sink } = await open("killed", { clock: hurried(() => cluster.startServer()) });
-    await sink.write(rows(1, 600));
+    const { sink } = await open("killed", {
+      clock: Object.assign(new HurriedClock(), { sleep: () => cluster.startServer() }),
+    });
+    await sink.write(someRows(1, 600));
     await cluster.kill();
     await sink.publish();
-    expect(await countsOf("killed")).toEqual(once(600));
+    expect(await cluster.counts("killed")).toEqual(once(600));
   });
 
   it("doesn't double rows whose commit succeeded but wasn't confirmed", async () => {
     const { sink, proxy } = await openBehindProxy("answered");
-    await sink.write(rows(1, 400));
+    await sink.write(someRows(1, 400));
     proxy.fate = "lose answer";
     await sink.publish();
     expect(proxy.fate).toBe("pass");
-    expect(await countsOf("answered")).toEqual(once(400));
+    expect(await cluster.counts("answered")).toEqual(once(400));
   });
 
   it("waits for a commit still in progress", async () => {
     const { sink, proxy } = await openBehindProxy("late");
-    await sink.write(rows(1, 400));
+    await sink.write(someRows(1, 400));
     proxy.fate = "arrive late";
     const finishing = sink.publish();
     await until("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted");
     proxy.deliver();
     await finishing;
-    expect(await countsOf("late")).toEqual(once(400));
+    expect(await cluster.counts("late")).toEqual(once(400));
   });
 
   it("leaves the staged rows for a resume if it cannot be replaced", async () => {
-    const clock = hurried();
+    const clock = new HurriedClock();
     const { sink, folder, url } = await open("gone", { clock });
-    await sink.write(rows(1, 20));
+    await sink.write(someRows(1, 20));
     const position = await sink.checkpoint();
     await cluster.kill();
     await expect(sink.publish()).rejects.toMatchObject({ code: "database_lost" });
-    expect(clock.sleeps).toBe(maxAttempts - 1);
+    expect(clock.asked.length).toBe(maxAttempts - 1);
     await sink.abandon();
 
     await cluster.startServer();
     const again = await openRun(url, folder, { runId: "run of gone" }, position);
     await again.sink.publish();
-    expect(await countsOf("gone")).toEqual(once(20));
+    expect(await cluster.counts("gone")).toEqual(once(20));
   });
 
   it("is not waited for when the run is told to stop", async () => {
     const stop = new AbortController();
-    const { sink } = await open("stopped", { signal: stop.signal, clock: hurried() });
-    await sink.write(rows(1, 10));
+    const { sink } = await open("stopped", { signal: stop.signal, clock: new HurriedClock() });
+    await sink.write(someRows(1, 10));
     await cluster.kill();
     stop.abort(new Error("stopped by SIGINT"));
     await expect(sink.publish()).rejects.toThrow("stopped by SIGINT");
@@ -107,13 +108,13 @@ describe("a server that does not store all rows", () => {
     await publish("refusing", []);
     await cluster.query("ALTER TABLE refusing ADD CONSTRAINT small CHECK (rep_row < 20000)");
     const { sink } = await open("refusing");
-    await sink.write(rows(1, 21_000));
+    await sink.write(someRows(1, 21_000));
     await expect(sink.publish()).rejects.toMatchObject({
       code: "database_error",
       message: expect.stringContaining("small"),
     });
     await sink.abandon();
-    expect(await countsOf("refusing")).toMatchObject({ rows: "0" });
+    expect(await cluster.counts("refusing")).toMatchObject({ rows: 0 });
   });
 
   it("is reported if a trigger drops rows, and stores all of them once it is gone", async () => {
@@ -122,25 +123,25 @@ describe("a server that does not store all rows", () => {
       RETURN CASE WHEN NEW.rep_row % 10 <> 0 THEN NEW END; END $$;
       CREATE TRIGGER drops BEFORE INSERT ON dropping FOR EACH ROW EXECUTE FUNCTION drop_some()`);
     const { sink } = await open("dropping");
-    await sink.write(rows(1, 100));
+    await sink.write(someRows(1, 100));
     await expect(sink.publish()).rejects.toMatchObject({
       code: "rows_lost",
       message: expect.stringContaining("stored 90 of 100 rows"),
     });
-    expect(await countsOf("dropping")).toMatchObject({ rows: "0" });
+    expect(await cluster.counts("dropping")).toMatchObject({ rows: 0 });
     await cluster.query("DROP TRIGGER drops ON dropping");
     await sink.publish();
-    expect(await countsOf("dropping")).toMatchObject({ rows: "100" });
+    expect(await cluster.counts("dropping")).toMatchObject({ rows: 100 });
   });
 
   it("is reported if it already has other rows of the run", async () => {
     await publish("twice", []);
     await cluster.query("INSERT INTO twice (rep_run_id, rep_row) VALUES ('run of twice', 70)");
     const { sink } = await open("twice");
-    await sink.write(rows(1, 10));
+    await sink.write(someRows(1, 10));
     await expect(sink.publish()).rejects.toMatchObject({ code: "output_table_differs" });
     await sink.abandon();
-    expect(await countsOf("twice")).toMatchObject({ rows: "1" });
+    expect(await cluster.counts("twice")).toMatchObject({ rows: 1 });
   });
 
   it.each([
@@ -155,12 +156,12 @@ describe("a server that does not store all rows", () => {
         IF nextval('${table}_times') = 50 THEN RAISE EXCEPTION 'once' USING ERRCODE = '${code}'; END IF;
         RETURN NEW; END $$;
       CREATE TRIGGER once BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION ${table}_once()`);
-    const clock = hurried();
+    const clock = new HurriedClock();
     const { sink } = await open(table, { clock });
-    await sink.write(rows(1, 100));
+    await sink.write(someRows(1, 100));
     await sink.publish();
-    expect(clock.sleeps).toBe(1);
-    expect(await countsOf(table)).toMatchObject({ rows: "100" });
+    expect(clock.asked.length).toBe(1);
+    expect(await cluster.counts(table)).toMatchObject({ rows: 100 });
   });
 });
 
@@ -187,41 +188,11 @@ async function openBehindProxy(table: string): Promise<{ sink: StagedSink; proxy
   const url = cluster
     .url({ parameters: { table } })
     .replace(`:${cluster.port}/`, `:${proxy.port}/`);
-  return { ...(await open(table, { clock: hurried() }, url)), proxy };
-}
-
-/** A clock whose sleeps take as long as `asleep`. */
-function hurried(
-  asleep: () => Promise<void> = () => Promise.resolve(),
-): Clock & { sleeps: number } {
-  return {
-    ...systemClock,
-    sleeps: 0,
-    sleep(): Promise<void> {
-      this.sleeps++;
-      return asleep();
-    },
-  };
-}
-
-function rows(from: number, to: number): ReturnType<typeof anEnrichedRow>[] {
-  return Array.from({ length: to - from + 1 }, (_, index) =>
-    anEnrichedRow({ number: from + index, cells: [`cell ${from + index}`] }),
-  );
-}
-
-async function countsOf(table: string): Promise<unknown> {
-  const [counts] = await cluster.query(
-    `SELECT count(*) AS rows, count(DISTINCT (rep_run_id, rep_row)) AS keys, max(rep_row) AS last FROM ${table}`,
-  );
-  return counts;
+  return { ...(await open(table, { clock: new HurriedClock() }, url)), proxy };
 }
 
 /** Each row is there once. */
-function once(rows: number) {
-  const n = String(rows);
-  return { rows: n, keys: n, last: n };
-}
+const once = (n: number) => ({ rows: n, keys: n, last: n });
 
 /** Closes the server's side of connections. */
 async function terminate(which: string): Promise<void> {

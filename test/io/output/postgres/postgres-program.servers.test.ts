@@ -1,16 +1,16 @@
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { enrich } from "../../../../src/jobs/enrich/execute.js";
 import type { Manifest } from "../../../../src/core/manifest.js";
 import { parseOutput } from "../../../../src/io/output/registry.js";
-import { type AnsweringServer, startAnsweringServer } from "../../../helpers/answering-server.js";
+import type { AnsweringServer } from "../../../helpers/answering-server.js";
 import { enrichKilled } from "../../../helpers/enrich-killed.js";
 import { HurriedClock } from "../../../helpers/hurried-clock.js";
 import { passwordWarned, PostgresCluster } from "../../../helpers/postgres-cluster.js";
 import { runRepute, type RunReputeResult } from "../../../helpers/run-repute.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { prepared } from "../../../helpers/warehouse-run.js";
 import { jobHere } from "../../../helpers/job-here.js";
 
 const cluster = await PostgresCluster.start();
@@ -18,10 +18,11 @@ afterAll(() => cluster.stop());
 
 describe("enrich into a table", () => {
   it("creates the table and leaves only the manifest, in the state folder", async () => {
-    const { cwd, output, server } = await prepared("fresh", 50);
+    const { cwd, server } = await prepared(50);
+    const output = cluster.url({ parameters: { table: "fresh" } });
     const run = await enrichKilled({ server, cwd, args: ["in.csv", "-o", output], kill: null });
     expect(run).toMatchObject({ code: 0, stderr: passwordWarned });
-    expect(await countsOf("fresh")).toEqual({ rows: "50", keys: "50", last: "50" });
+    expect(await cluster.counts("fresh")).toEqual({ rows: 50, keys: 50, last: 50 });
     expect(await readdir(cwd)).toEqual(["in.csv"]);
     const base = parseOutput(output).base();
     const kept = (await readdir(dirname(base))).filter((name) => name.startsWith(basename(base)));
@@ -45,7 +46,8 @@ describe("enrich into a table", () => {
   });
 
   it("neither shows nor stores the password", async () => {
-    const { cwd, output, server } = await prepared("secret", 500);
+    const { cwd, server } = await prepared(500);
+    const output = cluster.url({ parameters: { table: "secret" } });
     const secrets = [cluster.password, encodeURIComponent(cluster.password)];
     const args = ["in.csv", "-o", output, "--resume"];
     const half = await enrichKilled({ server, cwd, args, kill: { requests: 300, ms: 0 } });
@@ -63,7 +65,8 @@ describe("enrich into a table", () => {
   });
 
   it("shows a reader no row, then those of a run that stopped early, then all", async () => {
-    const { cwd, output, server } = await prepared("watched", 3_000);
+    const { cwd, server } = await prepared(3_000);
+    const output = cluster.url({ parameters: { table: "watched" } });
     const run = (...flags: readonly string[]) =>
       enrichKilled({ server, cwd, args: ["in.csv", "-o", output, ...flags], kill: null });
     const early = await countedDuring("watched", run("--max-requests", "1000"));
@@ -80,7 +83,8 @@ describe("enrich into a table", () => {
 
 describe("a disturbed run into a table", () => {
   it("ends with 1, resumable, if the server stays down", async () => {
-    const { cwd, output, server } = await prepared("lost", 12_000);
+    const { cwd, server } = await prepared(12_000);
+    const output = cluster.url({ parameters: { table: "lost" } });
     const job = jobHere({
       settings: {
         intelUrl: server.url,
@@ -108,28 +112,9 @@ describe("a disturbed run into a table", () => {
     const resumed = { ...job.settings, run: { ...job.settings.run, resume: true } };
     const manifest = await enrich({ ...job, settings: resumed });
     expect(manifest).toMatchObject({ output: { rows: 12_000 }, resumed: 1 });
-    expect(await countsOf("lost")).toEqual({ rows: "12000", keys: "12000", last: "12000" });
+    expect(await cluster.counts("lost")).toEqual({ rows: 12000, keys: 12000, last: 12000 });
   });
 });
-
-interface Prepared {
-  readonly cwd: string;
-  readonly output: string;
-  readonly server: AnsweringServer;
-}
-
-/** A working folder with `in.csv` and a service. */
-async function prepared(table: string, rows: number): Promise<Prepared> {
-  const server = await startAnsweringServer();
-  const cwd = await temporaryFolder();
-  // Every tenth row repeats an earlier item, one in a hundred has none.
-  const lines = Array.from({ length: rows }, (_, n) => {
-    if (n % 100 === 50) return `${n},setup.exe\n`;
-    return `${n},host-${n % 10 === 9 ? n - 9 : n}.example.com\n`;
-  });
-  await writeFile(join(cwd, "in.csv"), `n,domain\n${lines.join("")}`);
-  return { cwd, server, output: cluster.url({ parameters: { table } }) };
-}
 
 /** Resolves after this many requests to the service. */
 function asked(server: AnsweringServer, requests: number): Promise<void> {
@@ -139,13 +124,6 @@ function asked(server: AnsweringServer, requests: number): Promise<void> {
       return true;
     };
   });
-}
-
-async function countsOf(table: string): Promise<Record<"rows" | "keys" | "last", string>> {
-  const [counts] = await cluster.query<Record<"rows" | "keys" | "last", string>>(
-    `SELECT count(*) AS rows, count(DISTINCT (rep_run_id, rep_row)) AS keys, max(rep_row) AS last FROM ${table}`,
-  );
-  return counts!;
 }
 
 /** The row counts that a reader sees while a run goes on and after it, without repetitions. */

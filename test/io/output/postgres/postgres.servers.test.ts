@@ -2,8 +2,8 @@ import { inspect } from "node:util";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { parseOutput } from "../../../../src/io/output/registry.js";
-import type { CheckedOutput, PublisherOptions } from "../../../../src/io/output/publisher.js";
+import type { EnrichedRow } from "../../../../src/core/row.js";
+import type { PublisherOptions } from "../../../../src/io/output/publisher.js";
 import { schemaText } from "../../../../src/io/output/schema-text.js";
 import {
   describePublication,
@@ -13,8 +13,8 @@ import {
 import { describeExistingTables } from "../tables/existing-tables.js";
 import { describeTableModes, type TablePlace } from "../tables/table-modes.js";
 import { describeTableViews } from "../tables/table-views.js";
-import { publishRows, someOptions } from "../publication/publishing.js";
-import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
+import { checkOutput, publishRows, refusalOf, someRows } from "../publication/publishing.js";
+import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { PostgresCluster, type UrlOptions } from "../../../helpers/postgres-cluster.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
@@ -123,12 +123,12 @@ describe("the table", () => {
       password: "only reads",
       parameters: { table: "forbidden" },
     });
-    expect(await faultOf(openAt(url))).toMatchObject({ code: "database_denied" });
+    expect(await refusalOf(checkOutput(url))).toMatchObject({ code: "database_denied" });
   });
 
   it("is filled by several runs at once, also if all of them create it", async () => {
     const runs = ["a", "b", "c", "d"];
-    await Promise.all(runs.map((runId) => publish("shared", rows(1, 500), { runId })));
+    await Promise.all(runs.map((runId) => publish("shared", someRows(1, 500), { runId })));
     const counts = await cluster.query(
       "SELECT rep_run_id AS run, count(*) AS n FROM shared GROUP BY 1 ORDER BY 1",
     );
@@ -155,9 +155,11 @@ describe("the check before the first row", () => {
     await cluster.query(`GRANT SELECT, INSERT ON asked TO loader;
       GRANT SELECT, INSERT, UPDATE ON asked_runs TO loader`);
     const login = { user: "loader", password: "only loads", parameters: { table: "asked" } };
-    await openAt(cluster.url(login));
+    await checkOutput(cluster.url(login));
     await cluster.query(revoke);
-    expect(await faultOf(openAt(cluster.url(login)))).toMatchObject({ code: "database_denied" });
+    expect(await refusalOf(checkOutput(cluster.url(login)))).toMatchObject({
+      code: "database_denied",
+    });
     await cluster.query("GRANT TEMPORARY ON DATABASE postgres TO PUBLIC");
   });
 
@@ -171,9 +173,9 @@ describe("the check before the first row", () => {
       GRANT SELECT, INSERT ON ${table} TO ${user};
       GRANT SELECT, INSERT, UPDATE ON ${table}_runs TO ${user}`);
     const url = cluster.url({ user, password: "only adds", parameters: { table } });
-    expect(await faultOf(openAt(url, { mode }))).toMatchObject({ code: "database_denied" });
+    expect(await refusalOf(checkOutput(url, { mode }))).toMatchObject({ code: "database_denied" });
     await cluster.query(`GRANT ${right} ON ${table} TO ${user}`);
-    await openAt(url, { mode });
+    await checkOutput(url, { mode });
   });
 
   it("does not wait for a run that is being published to another table", async () => {
@@ -215,58 +217,31 @@ describe("the login", () => {
     ["a server without TLS", "database_tls", { parameters: { sslmode: "require" } }],
   ])("reports %s, and never shows it", async (_, code, options) => {
     vi.stubEnv("PGPASSFILE", "/nonexistent");
-    const refusal = await faultOf(login(options)).finally(() => vi.unstubAllEnvs());
+    const refusal = await refusalOf(login(options)).finally(() => vi.unstubAllEnvs());
     expect(refusal).toMatchObject({ code });
     expect(inspect(refusal, { depth: 20, showHidden: true })).not.toContain("s3cret");
   });
 
   it("reports a missing server", async () => {
     const closed = "postgres://postgres:s3cret@127.0.0.1:1/postgres?table=enriched";
-    const refusal = await faultOf(openAt(closed));
+    const refusal = await refusalOf(checkOutput(closed));
     expect(refusal).toMatchObject({ code: "database_unreachable" });
     expect(inspect(refusal, { depth: 20 })).not.toContain("s3cret");
   });
 
   async function login(options: UrlOptions): Promise<void> {
     const parameters = { table: "logins", ...options.parameters };
-    await openAt(cluster.url({ ...options, parameters }));
+    await checkOutput(cluster.url({ ...options, parameters }));
   }
 });
 
-function open(table: string, options: Partial<PublisherOptions> = {}): Promise<CheckedOutput> {
-  return openAt(cluster.url({ parameters: { table } }), options);
-}
+const at = (table: string): string => cluster.url({ parameters: { table } });
 
-async function openAt(
-  url: string,
-  options: Partial<PublisherOptions> = {},
-): Promise<CheckedOutput> {
-  const publisher = await parseOutput(url).publisher!(
-    await someOptions(await temporaryFolder(), options),
-  );
-  return publisher.check();
-}
+const open = (table: string, options: Partial<PublisherOptions> = {}) =>
+  checkOutput(at(table), options);
 
-async function publish(
+const publish = async (
   table: string,
-  written: Parameters<typeof publishRows>[2] = [],
+  rows: readonly EnrichedRow[] = [],
   options: Partial<PublisherOptions> = {},
-): ReturnType<typeof publishRows> {
-  const url = cluster.url({ parameters: { table } });
-  return publishRows(url, await temporaryFolder(), written, options);
-}
-
-function rows(from: number, to: number): ReturnType<typeof anEnrichedRow>[] {
-  return Array.from({ length: to - from + 1 }, (_, index) =>
-    anEnrichedRow({ number: from + index }, { query: fullIpResult }),
-  );
-}
-
-async function faultOf(promise: Promise<unknown>): Promise<unknown> {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  throw new Error("nothing was refused");
-}
+) => publishRows(at(table), await temporaryFolder(), rows, options);

@@ -1,14 +1,14 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { CheckedOutput, PublisherOptions } from "../../../../src/io/output/publisher.js";
+import type { PublisherOptions } from "../../../../src/io/output/publisher.js";
 import { parseOutput } from "../../../../src/io/output/registry.js";
 import { holdDuckdb } from "../../../helpers/held-duckdb.js";
 import { HurriedClock } from "../../../helpers/hurried-clock.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { describeExistingTables } from "../tables/existing-tables.js";
-import { openRun, publishRows, someOptions, someRows } from "./publishing.js";
+import { checkOutput, openRun, publishRows, someRows } from "./publishing.js";
 import { duckdbPlace } from "../tables/table-modes.js";
 import { queryDuckdb, type ReadRow } from "../tables/warehouse-readers.js";
 
@@ -22,7 +22,7 @@ describe("large rows", () => {
 
   it("are refused if DuckDB could not hold them in memory, and nothing is stored", async () => {
     const place = await aPlace();
-    await load(place, { runId: "night 1" }, 3);
+    await publishRows(place.output, place.folder, someRows(1, 3), { runId: "night 1" });
     const { sink } = await openRun(place.output, place.folder, { runId: "large" });
     for (let number = 1; number <= 150; number++) await sink.write(large(number, number));
     await expect(sink.publish()).rejects.toMatchObject({
@@ -61,7 +61,7 @@ it("the check before the first row leaves neither a file nor a table behind", as
 describe("an unusable file", () => {
   it("is open in another program", async () => {
     const place = await aPlace();
-    await load(place, {}, 1);
+    await publishRows(place.output, place.folder, someRows(1, 1));
     const release = await holdDuckdb(place.file);
     const clock = new HurriedClock();
     await expect(open(place, { clock })).rejects.toMatchObject({
@@ -95,27 +95,14 @@ interface Place {
   readonly output: string;
 }
 
-async function aPlace(parameters = "table=enriched"): Promise<Place> {
+async function aPlace(): Promise<Place> {
   const folder = await temporaryFolder();
   const file = join(folder, "out.duckdb");
-  return { folder, file, output: `duckdb:${file}?${parameters}` };
+  return { folder, file, output: `duckdb:${file}?table=enriched` };
 }
 
-async function open(
-  { output, folder }: Place,
-  members: Partial<PublisherOptions> = {},
-): Promise<CheckedOutput> {
-  const publisher = await parseOutput(output).publisher!(await someOptions(folder, members));
-  return publisher.check();
-}
-
-async function load(
-  { output, folder }: Place,
-  members: Partial<PublisherOptions>,
-  rows: number,
-): Promise<void> {
-  await publishRows(output, folder, someRows(1, rows), members);
-}
+const open = ({ output, folder }: Place, members: Partial<PublisherOptions> = {}) =>
+  checkOutput(output, members, folder);
 
 function query({ file }: Place, sql: string): Promise<readonly ReadRow[]> {
   return queryDuckdb(sql, file);

@@ -1,15 +1,22 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { expect } from "vitest";
 import { type Clock, systemClock } from "../../../../src/core/clock.js";
 import type { EnrichedRow } from "../../../../src/core/row.js";
 import { openFileDestination } from "../../../../src/io/output/part-file.js";
-import type { Publisher, PublisherOptions } from "../../../../src/io/output/publisher.js";
+import type {
+  CheckedOutput,
+  Publisher,
+  PublisherOptions,
+} from "../../../../src/io/output/publisher.js";
 import { type Stage, stagePath, stageUpTo } from "../../../../src/io/output/stage.js";
 import { textSink } from "../../../../src/io/output/text/text-sink.js";
 import type { Manifest } from "../../../../src/core/manifest.js";
 import { parseOutput } from "../../../../src/io/output/registry.js";
 import type { Sink, SinkPosition, WrittenOutput } from "../../../../src/io/output/types.js";
+import type { ReputeError } from "../../../../src/core/errors.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 /** When rows are published. */
 export const publishedAt = "2026-01-02T03:05:00Z";
@@ -17,7 +24,7 @@ export const publishedAt = "2026-01-02T03:05:00Z";
 const publishedNow: Clock = { ...systemClock, now: () => Date.parse(publishedAt) };
 
 /** Options of a new run with its state folder in `folder`. */
-export async function someOptions(
+async function someOptions(
   folder: string,
   members: Partial<PublisherOptions> = {},
 ): Promise<PublisherOptions> {
@@ -38,6 +45,23 @@ export async function openPlace(
   members: Partial<PublisherOptions> = {},
 ): Promise<Publisher> {
   return parseOutput(output).publisher!(await someOptions(folder, members));
+}
+
+/** Checks an output as a run does before its first request. */
+export async function checkOutput(
+  output: string,
+  members: Partial<PublisherOptions> = {},
+  folder?: string,
+): Promise<CheckedOutput> {
+  return (await openPlace(output, folder ?? (await temporaryFolder()), members)).check();
+}
+
+/** The error of what has to be refused. */
+export async function refusalOf(trial: Promise<unknown>): Promise<ReputeError> {
+  return trial.then(
+    () => expect.unreachable("nothing was refused"),
+    (error: unknown) => error as ReputeError,
+  );
 }
 
 /** A sink of staged rows, and what publishes them. */

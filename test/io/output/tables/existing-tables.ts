@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import { openRun, publishRows, someRows } from "../publication/publishing.js";
+import type { ReputeError } from "../../../../src/core/errors.js";
+import { checkOutput, publishRows, refusalOf, someRows } from "../publication/publishing.js";
 import type { TablePlace } from "./table-modes.js";
 
 /** What is at the place of a table when a run begins. */
@@ -9,17 +10,12 @@ export function describeExistingTables({ name, output, sql }: TablePlace): void 
   const load = (folder: string, runId: string, rows = 1, place = output(folder)) =>
     publishRows(place, folder, someRows(1, rows), { runId });
 
-  async function refusal(folder: string, place = output(folder)): Promise<{ hint: string }> {
-    const opened = openRun(place, folder, { runId: "night 2" });
-    return opened.then(
-      () => expect.unreachable("nothing was refused"),
-      (error: unknown) => error as { hint: string },
-    );
-  }
+  const refusal = (folder: string, place = output(folder)) =>
+    refusalOf(checkOutput(place, { runId: "night 2" }, folder));
   const alter = (folder: string, change: string) =>
     sql(folder, (table) => `ALTER TABLE ${table} ${change}`);
-  const runHint = (folder: string, { hint }: { hint: string }) =>
-    sql(folder, () => hint.split("\n").slice(1).join("\n"));
+  const runHint = (folder: string, { hint }: ReputeError) =>
+    sql(folder, () => hint!.split("\n").slice(1).join("\n"));
 
   describe(`a table of earlier runs: ${name}`, () => {
     it("gets those of another run, and its view has each item's newest row", async () => {
