@@ -22,6 +22,8 @@ export interface AnsweringServer {
   onRequest: (total: number) => boolean;
   answerTo(endpoint: string, item: string): string;
   readonly total: number;
+  /** Resolves with this request. */
+  untilAsked(total: number): Promise<void>;
   /** Number of connections so far. */
   readonly connections: number;
   /** Shuts the service down: cuts connections and refuses new ones. */
@@ -83,6 +85,13 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
     get total() {
       return total;
     },
+    untilAsked: (last: number) =>
+      new Promise<void>((resolve) => {
+        answering.onRequest = (made) => {
+          if (made === last) resolve();
+          return true;
+        };
+      }),
     get connections() {
       return connections;
     },

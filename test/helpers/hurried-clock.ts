@@ -10,6 +10,12 @@ export class HurriedClock implements Clock {
   readonly asked: number[] = [];
   #skipped = 0;
 
+  /** One whose time of day begins at this one. */
+  static at(time: string | number): HurriedClock {
+    const offset = new Date(time).getTime() - Date.now();
+    return Object.assign(new HurriedClock(), { now: () => Date.now() + offset });
+  }
+
   now(): number {
     return Date.now() + this.#skipped;
   }

@@ -9,20 +9,14 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { enrich } from "../../../src/jobs/enrich/execute.js";
 import { jobHere } from "../../helpers/job-here.js";
-import { startService } from "../../../src/service/service.js";
+import { aPlace, domains } from "../../helpers/a-place.js";
 import { queryDuckdb } from "../../io/output/tables/warehouse-readers.js";
 import { HurriedClock } from "../../helpers/hurried-clock.js";
-import { runRepute, type RunReputeResult } from "../../helpers/run-repute.js";
+import { runRepute } from "../../helpers/run-repute.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
-
-/** A clock that begins at a time. */
-function clockAt(time: string): HurriedClock {
-  const offset = Date.parse(time) - Date.now();
-  return Object.assign(new HurriedClock(), { now: () => Date.now() + offset });
-}
 
 const [monday, tuesday, thursday] = [
   "2026-11-23T23:00:00Z",
@@ -32,55 +26,27 @@ const [monday, tuesday, thursday] = [
 
 /** The dump of a night: a tenth of the rows differs from that of the night before. */
 const dumpOf = (night: number): string[] =>
-  Array.from({ length: 40 }, (_, n) => `198.51.100.${n + 4 * night}`);
+  Array.from({ length: 40 }, (_, n) => `h${n + 4 * night}.example.com`);
 
 const line = ["-o", "nights/{date}.csv", "--resume"];
 
-interface Nights {
-  readonly cwd: string;
-  /** Address of the service. */
-  readonly url: string;
-  /** Lookups that the service was asked for. */
-  readonly asked: readonly string[];
-  /** Runs the nightly command at a time. */
-  readonly at: (time: string, ...args: readonly string[]) => Promise<RunReputeResult>;
-  readonly dump: (night: number) => Promise<void>;
-  /** Names in the folder of the nights. */
-  readonly names: () => Promise<readonly string[]>;
-  readonly items: (name: string) => Promise<readonly string[]>;
-  readonly manifest: (name: string) => Promise<Record<string, unknown>>;
-}
+type Nights = Awaited<ReturnType<typeof nights>>;
 
-async function nights(): Promise<Nights> {
-  const asked: string[] = [];
-  const service = await startService({
-    latency: "1ms",
-    onRequest: (endpoint, subject) => void asked.push(`${endpoint} ${subject}`),
-  });
-  onTestFinished(() => service.close());
-  const cwd = await temporaryFolder();
-  await mkdir(join(cwd, "nights"));
-  const dump = (night: number) =>
-    writeFile(join(cwd, "dump.csv"), `ip\n${dumpOf(night).join("\n")}\n`);
-  await dump(0);
-  const read = (name: string) => readFile(join(cwd, "nights", name), "utf8");
+async function nights() {
+  const place = await aPlace({ "dump.csv": domains(dumpOf(0)) });
+  await mkdir(join(place.cwd, "nights"));
   return {
-    cwd,
-    url: service.intelUrl,
-    asked,
-    dump,
-    at: (time, ...args) =>
-      runRepute(["enrich", "dump.csv", "--intel-url", service.intelUrl, ...args], {
-        cwd,
-        clock: clockAt(time),
-      }),
-    names: async () => (await readdir(join(cwd, "nights"))).toSorted(),
-    items: async (name) => {
-      const rows = (await read(name)).trimEnd().split("\n").slice(1);
+    ...place,
+    /** Runs the nightly command at a time. */
+    at: (time: string, ...args: readonly string[]) =>
+      place.run(["enrich", "dump.csv", ...args], { clock: HurriedClock.at(time) }),
+    dump: (night: number) => place.write("dump.csv", domains(dumpOf(night))),
+    /** Names in the folder of the nights. */
+    names: async () => (await readdir(join(place.cwd, "nights"))).toSorted(),
+    items: async (name: string) => {
+      const rows = (await place.read(`nights/${name}`)).trimEnd().split("\n").slice(1);
       return rows.map((row) => row.split(",", 1)[0]!);
     },
-    manifest: async (name) =>
-      JSON.parse(await read(`${name}.manifest.json`)) as Record<string, unknown>,
   };
 }
 
@@ -101,7 +67,7 @@ test("output and report are named after the day and the run", async () => {
   expect(await names()).toEqual(
     ["2026-11-23.csv", "2026-11-23.csv.manifest.json", "2026-11-23.html"].toSorted(),
   );
-  expect(await manifest("2026-11-23.csv")).toMatchObject({
+  expect(await manifest("nights/2026-11-23.csv")).toMatchObject({
     run_id,
     output: { path: "nights/2026-11-23.csv", rows: 40 },
   });
@@ -109,7 +75,7 @@ test("output and report are named after the day and the run", async () => {
 
 test("a run that goes on the next day keeps its day, and its rows", async () => {
   const files = ["--report", "nights/{date}.html"];
-  const { at, asked, names, items, manifest } = await stopped(...line, ...files);
+  const { at, server, names, items, manifest } = await stopped(...line, ...files);
   expect(await names()).toEqual(["2026-11-23.csv.part", "{date}.csv.state"]);
   expect(await at(tuesday, ...line, ...files, "-q")).toMatchObject({ code: 0, stderr: "" });
   expect(await names()).toEqual([
@@ -118,19 +84,19 @@ test("a run that goes on the next day keeps its day, and its rows", async () => 
     "2026-11-23.html",
   ]);
   expect(await items("2026-11-23.csv")).toEqual(dumpOf(0));
-  expect(await manifest("2026-11-23.csv")).toMatchObject({
+  expect(await manifest("nights/2026-11-23.csv")).toMatchObject({
     resumed: 1,
     started_at: expect.stringContaining("2026-11-23T23:00") as string,
   });
-  expect(asked).toHaveLength(new Set(asked).size);
+  expect(new Set(server.asked.values())).toEqual(new Set([1]));
 });
 
 test("a night killed after its last row is completed under its day, and the next dump starts its own", async () => {
-  const { at, cwd, url, dump, names, items } = await nights();
+  const { at, cwd, server, dump, names, items } = await nights();
   const job = jobHere({
-    settings: { output: join(cwd, "nights/{date}.csv"), intelUrl: url, resume: true },
+    settings: { output: join(cwd, "nights/{date}.csv"), intelUrl: server.url, resume: true },
     input: { path: join(cwd, "dump.csv") },
-    clock: clockAt(monday),
+    clock: HurriedClock.at(monday),
     onPublished: () => Promise.reject(new Error("killed")),
   });
   await expect(enrich(job)).rejects.toThrow("killed");
@@ -167,7 +133,7 @@ test("a DuckDB file keeps its day, too", async () => {
 test("retry names its files after the run that it completes", async () => {
   const { at, cwd, names } = await nights();
   await at(monday, "-o", "monday.csv", "-q");
-  const later = { cwd, clock: clockAt(tuesday) };
+  const later = { cwd, clock: HurriedClock.at(tuesday) };
   const retry = ["retry", "monday.csv", "--local", "-q"];
   const files = ["-o", "nights/{date}.csv", "--report", "nights/{date}.html"];
   expect(await runRepute([...retry, ...files], later)).toMatchObject({ code: 0 });
@@ -220,7 +186,7 @@ describe("--against previous", () => {
     const report = ["report", "nights/2026-11-26.csv", "--against", "previous", "-q"];
     const { stdout } = await runRepute(report, { cwd });
     expect(stdout.replaceAll(/\s+/g, " ")).toContain(
-      "4 new with nothing known, 4 gone; 36 the same since nights/2026-11-23.csv",
+      "4 new malicious, 4 gone; 36 the same since nights/2026-11-23.csv",
     );
   });
 });
@@ -286,9 +252,9 @@ test.each([
   [["-o", "duckdb:out.duckdb?table=t_{date}"], "in the name of a table"],
   [["-o", "postgres://u@h/d?table=t_{date}"], "in the name of a table"],
 ])("refuses %j before the run", async (args, message) => {
-  const { at, asked } = await nights();
+  const { at, server } = await nights();
   const { code, stderr } = await at(monday, ...args);
-  expect([code, stderr, asked]).toEqual([2, expect.stringContaining(message), []]);
+  expect([code, stderr, server.total]).toEqual([2, expect.stringContaining(message), 0]);
 });
 
 test("the tag lists of a dated run are in the manifest beside its rows", async () => {

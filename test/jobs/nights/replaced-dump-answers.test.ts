@@ -1,13 +1,13 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../../../src/core/clock.js";
 import { type AnsweringServer, startAnsweringServer } from "../../helpers/answering-server.js";
 import {
   type EnrichHereOptions,
   enrichHere,
   type EnrichedHere,
 } from "../../helpers/enrich-here.js";
+import { HurriedClock } from "../../helpers/hurried-clock.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 /** A dump of the domains with these numbers. */
@@ -175,10 +175,7 @@ test.each([
   ["-31 days", -31 * 86_400_000, 0],
 ])("takes over answers up to 30 days old: after %s", async (_, ms, taken) => {
   const { run, server } = await stopped();
-  const later = Object.assign(Object.create(systemClock) as typeof systemClock, {
-    now: () => Date.now() + ms,
-  });
-  const { manifest } = await run(second, {}, { clock: later });
+  const { manifest } = await run(second, {}, { clock: HurriedClock.at(Date.now() + ms) });
   expect(manifest).toMatchObject({ took_over: taken, statuses: { complete: 30 } });
   expect(server.total).toBe(50 - taken);
 });

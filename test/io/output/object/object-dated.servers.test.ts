@@ -22,9 +22,8 @@ async function at(
   ...args: readonly string[]
 ): Promise<RunReputeResult> {
   await writeFile(join(tests.cwd, "dump.csv"), `domain\n${items.join("\n")}\n`);
-  const offset = Date.parse(time) - Date.now();
-  const clock = Object.assign(new HurriedClock(), { now: () => Date.now() + offset });
-  return tests.repute(["enrich", "dump.csv", "--local", "--resume", ...args], { clock });
+  const command = ["enrich", "dump.csv", "--local", "--resume", ...args];
+  return tests.repute(command, { clock: HurriedClock.at(time) });
 }
 
 const itemsOf = (from: number): string[] =>

@@ -5,7 +5,6 @@ import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { enrich } from "../../../../src/jobs/enrich/execute.js";
 import type { Manifest } from "../../../../src/core/manifest.js";
 import { parseOutput } from "../../../../src/io/output/registry.js";
-import type { AnsweringServer } from "../../../helpers/answering-server.js";
 import { enrichKilled } from "../../../helpers/enrich-killed.js";
 import { HurriedClock } from "../../../helpers/hurried-clock.js";
 import { passwordWarned, PostgresCluster } from "../../../helpers/postgres-cluster.js";
@@ -102,7 +101,7 @@ describe("a disturbed run into a table", () => {
       await rm(`${base}.state`, { recursive: true, force: true });
     });
     const lost = enrich(job).catch((error: unknown) => error);
-    await asked(server, 6_000);
+    await server.untilAsked(6_000);
     await cluster.kill();
     expect(await lost).toMatchObject({
       code: "database_lost",
@@ -115,16 +114,6 @@ describe("a disturbed run into a table", () => {
     expect(await cluster.counts("lost")).toEqual({ rows: 12000, keys: 12000, last: 12000 });
   });
 });
-
-/** Resolves after this many requests to the service. */
-function asked(server: AnsweringServer, requests: number): Promise<void> {
-  return new Promise((resolve) => {
-    server.onRequest = (total) => {
-      if (total === requests) resolve();
-      return true;
-    };
-  });
-}
 
 /** The row counts that a reader sees while a run goes on and after it, without repetitions. */
 async function countedDuring(table: string, run: Promise<RunReputeResult>) {
