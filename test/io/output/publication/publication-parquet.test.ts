@@ -26,7 +26,7 @@ it("has the same bytes when it is published again, later", async () => {
   const position = await sink.checkpoint();
   const written = await sink.publish();
   const publisher = await openPlace(file, folder, { clock: systemClock });
-  expect(await publisher.publish(stageIn(folder, position), noManifest)).toEqual(written);
+  expect(await publisher.publish(stageIn(file, folder, position), noManifest)).toEqual(written);
 });
 
 it("leaves nothing behind before its first row", async () => {

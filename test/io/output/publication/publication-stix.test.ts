@@ -74,7 +74,7 @@ async function open(
   const file = join(folder, "out.json");
   const target = { runId: "1", file, gzip: false, stream: null, ...members };
   const publisher = stixPublisher(target, () => stix.write(options));
-  return { sink: await openStage(publisher, join(folder, "state"), resume) };
+  return { sink: await openStage(publisher, join(folder, "state", "rows"), resume) };
 }
 
 /** Rows whose items become indicators. */

@@ -1,5 +1,4 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { columns as addedColumns } from "../../../../src/core/columns.js";
 import type { PublisherOptions } from "../../../../src/io/output/publisher.js";
@@ -66,7 +65,7 @@ export function describePublication(place: PublicationPlace): void {
       const written = await sink.publish();
       const first = await read(folder);
       expect(first).toHaveLength(1_500);
-      const stage = stageIn(folder, position);
+      const stage = stageIn(output(folder), folder, position);
       // By the same process, and by one that finds the run finished.
       for (const again of [publisher, await openPlace(output(folder), folder)]) {
         expect(await again.publish(stage, noManifest)).toEqual(written);
@@ -102,11 +101,11 @@ export function describePublication(place: PublicationPlace): void {
       await publish(folder, someRows(1, 3));
       const { sink } = await openRun(output(folder), folder, { runId: "run 2" });
       await sink.write(someRows(4, 1_500));
-      await sink.checkpoint();
-      const staged = join(folder, "state", "rows.part");
-      const bytes = await readFile(staged);
-      bytes[bytes.indexOf("cell 1499")] = 0x43;
-      await writeFile(staged, bytes);
+      const { path } = stageIn(output(folder), folder, await sink.checkpoint());
+      const bytes = await readFile(path);
+      const found = bytes.indexOf("cell 1499");
+      bytes[found < 0 ? bytes.length >> 1 : found]! ^= 0x20;
+      await writeFile(path, bytes);
       for (let times = 0; times < 2; times++) {
         await expect(sink.publish()).rejects.toMatchObject({ code: "output_part_damaged" });
       }

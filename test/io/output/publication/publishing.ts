@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
-import { expect } from "vitest";
+import { basename, join } from "node:path";
+import { expect, onTestFinished } from "vitest";
 import { type Clock, systemClock } from "../../../../src/core/clock.js";
 import type { EnrichedRow } from "../../../../src/core/row.js";
 import { openFileDestination } from "../../../../src/io/output/part-file.js";
@@ -10,7 +10,9 @@ import type {
   PublisherOptions,
 } from "../../../../src/io/output/publisher.js";
 import { type Stage, stagePath, stageUpTo } from "../../../../src/io/output/stage.js";
-import { textSink } from "../../../../src/io/output/text/text-sink.js";
+import { formats } from "../../../../src/io/formats/registry.js";
+import { sinkFormats } from "../../../../src/io/formats/types.js";
+import { textPublisher, textSink } from "../../../../src/io/output/text/text-sink.js";
 import type { Manifest } from "../../../../src/core/manifest.js";
 import { parseOutput } from "../../../../src/io/output/registry.js";
 import type { Sink, SinkPosition, WrittenOutput } from "../../../../src/io/output/types.js";
@@ -39,12 +41,25 @@ async function someOptions(
   };
 }
 
+/** What publishes an output; that of text has its format as extension. */
 export async function openPlace(
   output: string,
   folder: string,
   members: Partial<PublisherOptions> = {},
 ): Promise<Publisher> {
-  return parseOutput(output).publisher!(await someOptions(folder, members));
+  const options = await someOptions(folder, members);
+  const { publisher, file } = parseOutput(output);
+  if (publisher !== null) return publisher(options);
+  const { columns, prefix } = options;
+  const format = sinkFormats.find((name) => basename(output).split(".").includes(name))!;
+  const shape = format === "ndjson" ? "nested" : "flat";
+  return textPublisher(file!, () => formats[format].write({ columns, prefix, shape }));
+}
+
+/** The rows that wait to be published, without the suffix that they have as a part file. */
+function stageOf(output: string, folder: string): string {
+  const { publisher, file } = parseOutput(output);
+  return publisher === null ? file! : stagePath(join(folder, "state"));
 }
 
 /** Checks an output as a run does before its first request. */
@@ -73,18 +88,19 @@ export interface StagedSink extends Pick<Sink, "write" | "checkpoint" | "abandon
 /** Checks where a run's rows will be published, and opens their stage. */
 export async function openStage(
   publisher: Publisher,
-  stateFolder: string,
+  path: string,
   resume: SinkPosition | null,
   clock: Clock = publishedNow,
 ): Promise<StagedSink> {
   const { encoder } = await publisher.check();
-  const file = await openFileDestination(stagePath(stateFolder), resume);
+  const file = await openFileDestination(path, resume);
   const resumeRows = resume?.rows ?? null;
-  const sink = textSink(encoder, file, { gzip: false, resumeRows });
+  const sink = textSink(encoder, file, { gzip: path.endsWith(".gz"), resumeRows });
+  onTestFinished(() => sink.abandon());
   return {
     ...sink,
     async publish(suffix = "", manifest = null) {
-      const stage = stageUpTo(stagePath(stateFolder), await sink.checkpoint());
+      const stage = stageUpTo(path, await sink.checkpoint());
       return publisher.publish(stage, { suffix, at: clock.now(), manifest: () => manifest });
     },
   };
@@ -97,13 +113,13 @@ export async function openRun(
   resume: SinkPosition | null = null,
 ): Promise<{ readonly publisher: Publisher; readonly sink: StagedSink }> {
   const publisher = await openPlace(output, folder, members);
-  const sink = await openStage(publisher, join(folder, "state"), resume, members.clock);
+  const sink = await openStage(publisher, stageOf(output, folder), resume, members.clock);
   return { publisher, sink };
 }
 
-/** The staged rows in a folder of a test. */
-export function stageIn(folder: string, position: SinkPosition): Stage {
-  return stageUpTo(stagePath(join(folder, "state")), position);
+/** The staged rows of an output in a folder of a test. */
+export function stageIn(output: string, folder: string, position: SinkPosition): Stage {
+  return stageUpTo(stageOf(output, folder), position);
 }
 
 export const noManifest = { suffix: "", at: Date.parse(publishedAt), manifest: () => null };

@@ -44,7 +44,7 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
       async again() {
         const publisher = await openPlace(output(folder), folder, options);
         const as = { suffix: "", at: options.clock.now(), manifest: () => manifest };
-        await publisher.publish(stageIn(folder, staged), as);
+        await publisher.publish(stageIn(output(folder), folder, staged), as);
       },
     };
   }
