@@ -21,6 +21,18 @@ export function memberTexts(object: string): Map<string, string> {
   return members;
 }
 
+/** The elements of a JSON array, as their original texts. @param array valid JSON text of an array */
+export function elementTexts(array: string): readonly string[] {
+  const elements: string[] = [];
+  let at = skipSpace(array, array.indexOf("[") + 1);
+  while (array.charCodeAt(at) !== closeBracket) {
+    const end = endOfValue(array, at);
+    elements.push(array.slice(at, end));
+    at = skipSeparator(array, end);
+  }
+  return elements;
+}
+
 export function objectText(members: ReadonlyMap<string, string>): string {
   return `{${Array.from(members, ([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`;
 }
@@ -30,6 +42,18 @@ export function cellText(value: string): string {
   const first = value.charCodeAt(0);
   if (first === quote) return stringValue(value);
   return value === "null" ? "" : value;
+}
+
+/**
+ * The text of a JSON value in a cell: as `cellText`, and a list joined with `|`, if that keeps its
+ * elements apart.
+ */
+export function joinedText(value: string): string {
+  if (value.charCodeAt(0) !== openBracket) return cellText(value);
+  const elements = elementTexts(value);
+  const isPlain = (element: string): boolean =>
+    element !== "null" && !element.startsWith("[") && !cellText(element).includes("|");
+  return elements.every(isPlain) ? elements.map(cellText).join("|") : value;
 }
 
 /** JSON text with U+FFFD for each lone surrogate, escaped or not: many parsers refuse them. */

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, open, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { cellRecords } from "../formats/csv/csv.js";
 import { openInput } from "./open-input.js";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { FatalError, startOver } from "../../core/errors.js";
 import type { ChecksumState } from "../../core/files/checksum.js";
@@ -20,7 +20,7 @@ import type { CopyShape, TableInput } from "./table-input.js";
 /** Where the inputs of a run are copied, and what a run needs meanwhile. */
 export interface CopyPlace {
   readonly folder: string;
-  /** Of tables. */
+  /** How the rows of tables are read. */
   readonly shape: CopyShape;
   readonly signal: AbortSignal;
   readonly clock?: Clock | undefined;
@@ -75,12 +75,6 @@ interface CopySeal {
 
 const sealName = "copied.json";
 
-/** The types of a table's columns, by its copy; undefined for none. */
-export async function copiedTypes({ path, copyOf }: FileInput): Promise<CopySeal["types"]> {
-  // Objects have the types in themselves.
-  return copyOf?.shape === "cells" ? (await readSeal(dirname(path)))?.types : undefined;
-}
-
 /** Null if a copy is incomplete. */
 async function readSeal(folder: string): Promise<Partial<CopySeal> | null> {
   return readFile(join(folder, sealName), "utf8").then(openSealedJson, () => null);
@@ -106,8 +100,13 @@ function copyTo(place: CopyPlace, given: FileInput): Copy {
           copyOf: { name: address, version: () => (version ??= versionOf(address)) },
         }
       : {
-          path: join(folder, place.shape === "cells" ? "input.rows" : "input.ndjson"),
-          copyOf: { name: table.name, kind: table.kind, shape: place.shape },
+          path: join(folder, "input.rows"),
+          copyOf: {
+            name: table.name,
+            kind: table.kind,
+            shape: place.shape,
+            types: async () => (await readSeal(folder))?.types ?? [],
+          },
         };
   const { path } = input;
   const write = async (to: string): Promise<CopySeal["types"]> => {
@@ -152,9 +151,9 @@ function copyTo(place: CopyPlace, given: FileInput): Copy {
 async function copyTable(
   table: TableInput,
   path: string,
-  { shape, signal, clock, onWarning, onNotice }: CopyPlace,
+  { signal, clock, onWarning, onNotice }: CopyPlace,
 ): Promise<readonly InputType[]> {
-  const { rows, types } = await table.copy({ path, shape }, { signal, clock, onWarning });
+  const { rows, types } = await table.copy(path, { signal, clock, onWarning });
   onNotice?.(`read ${counted(rows, "row")} from ${table.name}`);
   return types;
 }
@@ -208,7 +207,7 @@ export async function* copiedRows(
   const folder = await mkdtemp(join(tmpdir(), "repute-"));
   try {
     const path = join(folder, "input.rows");
-    await table.copy({ path, shape: "cells" }, {});
+    await table.copy(path, {});
     const bytes = await openInput({ path }, { gzip: false });
     try {
       let headers = 1;

@@ -11,6 +11,7 @@ import { decode } from "./decode.js";
 import { refuseBinary } from "./refuse-binary.js";
 import { holdMarked } from "./tlp-rows.js";
 import { openStored } from "./stored-input.js";
+import { objectLines } from "./table-input.js";
 import {
   type AnyInput,
   type Encoding,
@@ -83,14 +84,19 @@ export async function openSource(input: AnyInput, options: SourceOptions): Promi
   const bytes = await openInput(input, { ...options, before: options.startAt?.input });
   const { warnings } = bytes;
   try {
-    const isCells = "path" in input && input.copyOf?.shape === "cells";
-    const format = isCells ? { read: readCells } : formats[options.format];
+    const { kind, shape, types: typesOf } = ("path" in input && input.copyOf) || {};
+    const types = (await typesOf?.()) ?? [];
+    const text = shape === "objects" ? { ...bytes, chunks: objectLines(bytes, types) } : bytes;
+    const format = shape === "cells" ? { read: readCells } : formats[options.format];
     const found = await format.read(
-      { bytes, settled: options.startAt, warnings },
+      { bytes: text, settled: options.startAt, warnings },
       { ...options, isTable: isTableCopy(input) },
     );
     return {
       ...found,
+      kind,
+      // Objects have the types in themselves.
+      ...(shape === "cells" && { types }),
       rows: untilClosed(holdMarked(bytes.name, found, options, warnings), bytes),
       bytesTotal: bytes.bytesTotal,
       bytesRead: () => bytes.bytesRead(),

@@ -1,19 +1,9 @@
 import type { Clock } from "../../core/clock.js";
+import { cellText, elementTexts } from "../../core/json-members.js";
 import { type InputValue, cellOf, jsonOf } from "../formats/input-values.js";
 import { memberKeys } from "../formats/ndjson/ndjson-output.js";
+import { contentLines, type Line, type TextBytes } from "../formats/reading/lines.js";
 import type { InputType } from "../formats/typed-column.js";
-
-/**
- * How the rows of a copy are written, one a line: `cells` is an array of texts and nulls, after a line
- * with the names of the columns; `objects` has a member for each column, with its JSON value.
- */
-export type CopyShape = "cells" | "objects";
-
-/** Where rows are copied to. */
-export interface CopyTarget {
-  readonly path: string;
-  readonly shape: CopyShape;
-}
 
 export interface CopyOptions {
   readonly signal?: AbortSignal | undefined;
@@ -40,26 +30,47 @@ export interface TableInput {
   /**
    * Copies all rows once, as of one moment. Writes nothing to the source.
    *
-   * @param to null to learn only its columns
+   * @param path of the copy; null to learn only its columns
    * @throws ReputeError
    */
-  copy(to: CopyTarget | null, options: CopyOptions): Promise<CopiedTable>;
+  copy(path: string | null, options: CopyOptions): Promise<CopiedTable>;
 }
 
-/** The lines before the first row of a copy. */
-export function copyHeader(columns: readonly string[], shape: CopyShape): string {
-  return shape === "cells" ? `${JSON.stringify(columns)}\n` : "";
+/**
+ * How the rows of a copy are read: as cells, or as JSON objects with a member for each column.
+ */
+export type CopyShape = "cells" | "objects";
+
+/** The first line of a copy. Each of the others has the JSON values of a row; JSON is in a text. */
+export function copyHeader(columns: readonly string[]): string {
+  return `${JSON.stringify(columns)}\n`;
 }
 
-/** Writes the lines of rows. */
-export function copyLine(
-  columns: readonly string[],
-  shape: CopyShape,
-): (row: readonly InputValue[]) => string {
-  if (shape === "cells") {
-    return (row) =>
-      `${JSON.stringify(row.map((value) => (value === null ? null : cellOf(value))))}\n`;
+/** Writes the line of a row. */
+export function copyLine(types: readonly InputType[]): (row: readonly InputValue[]) => string {
+  const jsonIn = (value: InputValue, index: number): string =>
+    types[index]?.type === "json" && value !== null ? jsonOf(cellOf(value)) : jsonOf(value);
+  return (row) => `[${row.map(jsonIn).join(",")}]\n`;
+}
+
+/** The rows of a copy as NDJSON. */
+export async function* objectLines(
+  bytes: TextBytes,
+  types: readonly InputType[],
+): AsyncGenerator<Buffer> {
+  let keys: readonly string[] = [];
+  const isJson = types.map(({ type }) => type === "json");
+  const jsonIn = (value: string, index: number): string =>
+    isJson[index] === true ? cellText(value) || "null" : value;
+  const lineOf = ({ text, number }: Line): string => {
+    const values = elementTexts(text);
+    if (number > 1)
+      return `{${values.map((value, at) => keys[at] + jsonIn(value, at)).join(",")}}\n`;
+    keys = memberKeys(values.map(cellText));
+    return "";
+  };
+  for await (const lines of contentLines(bytes, () => false)) {
+    const text = lines.map(lineOf).join("");
+    if (text !== "") yield Buffer.from(text);
   }
-  const keys = memberKeys(columns);
-  return (row) => `{${keys.map((key, at) => key + jsonOf(row[at] ?? null)).join(",")}}\n`;
 }

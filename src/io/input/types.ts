@@ -56,9 +56,10 @@ export interface SourceOptions extends ReadOptions, Encoding, TlpChoice {
 interface CopiedFrom {
   /** As the user named it, without a password. */
   readonly name: string;
-  /** Of a table: its kind, and how its rows are written. */
+  /** Of a table: its kind, how its rows are read, and the types of its columns. */
   readonly kind?: string;
   readonly shape?: CopyShape;
+  readonly types?: () => Promise<readonly InputType[]>;
   /** Of an object: its ETag; null for unknown. */
   readonly version?: () => Promise<string | null>;
 }

@@ -1,3 +1,4 @@
+import { elementTexts, joinedText } from "../../../core/json-members.js";
 import type { Row } from "../../../core/row.js";
 import { recognisedKind, type ColumnFlags, findColumns } from "../columns/find-columns.js";
 import {
@@ -77,7 +78,7 @@ function delimited(
 
 const layoutOfCells = { format: "csv", delimiter: ",", comment: null, spaced: false } as const;
 
-/** Reads the copy of a table: an array of texts and nulls a line. The first line has the names. */
+/** Reads the copy of a table: an array of values a line. The first line has the names. */
 export async function readCells(reading: Reading, options: ReadOptions): Promise<FormatReading> {
   const { bytes, settled } = reading;
   const records = new Sample(cellRecords(bytes));
@@ -95,10 +96,9 @@ export function cellRecords(bytes: TextBytes): AsyncGenerator<readonly CsvRecord
   return mapLists(
     contentLines(bytes, () => false),
     ({ text, size }) => {
-      const values = JSON.parse(text) as (string | null)[];
-      const nulls = values.map((value) => value === null);
-      const cells = values.map((value) => value ?? "");
-      return { cells, nulls, size };
+      const values = elementTexts(text);
+      const nulls = values.map((value) => value === "null");
+      return { cells: values.map(joinedText), nulls, size };
     },
   );
 }

@@ -3,7 +3,7 @@ import { access as checkAccess, constants, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { loadDriver } from "../../../core/load-driver.js";
-import type { CopiedTable, CopyOptions, CopyTarget } from "../../input/table-input.js";
+import type { CopiedTable, CopyOptions } from "../../input/table-input.js";
 import { sqlText } from "../sql/copy-statement.js";
 import type {
   ConnectOptions,
@@ -70,7 +70,7 @@ export class DuckdbDatabase implements TableDatabase {
 
   async copy(
     { query, isOwn }: Selection,
-    to: CopyTarget | null,
+    path: string | null,
     { signal }: CopyOptions,
   ): Promise<CopiedTable> {
     const connection = this.#connection;
@@ -79,20 +79,20 @@ export class DuckdbDatabase implements TableDatabase {
     });
     const { names, types, stored } = found;
     const copied = { columns: names, types: stored, rows: 0 };
-    if (to === null) return copied;
+    if (path === null) return copied;
     signal?.throwIfAborted();
     const interrupt = (): void => connection.interrupt();
     signal?.addEventListener("abort", interrupt);
     try {
       await this.query("SET TimeZone = 'UTC'");
-      const [[rows] = []] = await this.query(copyStatement(to, query, names, types));
+      const [[rows] = []] = await this.query(copyStatement(path, query, names, types));
       return { ...copied, rows: Number(rows) };
     } catch (error) {
       signal?.throwIfAborted();
       const { code, cause } = error as FatalError;
       // The full disk is that of the copy.
       if (code === "output_disk_full") {
-        throw outputFault(to.path, Object.assign(new Error("", { cause }), { code: "ENOSPC" }));
+        throw outputFault(path, Object.assign(new Error("", { cause }), { code: "ENOSPC" }));
       }
       throw code === "output_duckdb" && isOwn ? refused(cause) : error;
     } finally {

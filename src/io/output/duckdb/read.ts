@@ -2,17 +2,16 @@ import type { DuckDBConnection, DuckDBType } from "@duckdb/node-api";
 import { UsageError } from "../../../core/errors.js";
 import { decimalType } from "../../formats/column-types.js";
 import type { StoredType } from "../../formats/typed-column.js";
-import { copyHeader, type CopyTarget } from "../../input/table-input.js";
+import { copyHeader } from "../../input/table-input.js";
 import {
-  type CopiedColumn,
   copiedName,
   onOneLine,
   queryRefused,
   selectLines,
   severalStatements,
   sqlText,
-  textColumn,
-  timeColumn,
+  textJson,
+  timeJson,
 } from "../sql/copy-statement.js";
 
 /** Finds the columns of a query, whose names may repeat. Checks that it is a single one that reads. */
@@ -48,16 +47,19 @@ export function refused(error: unknown): Error {
 const linesAsTheyAre = "FORMAT csv, DELIMITER '\u0001', QUOTE '', ESCAPE '', USE_TMP_FILE false";
 
 export function copyStatement(
-  { path, shape }: CopyTarget,
+  path: string,
   query: string,
   names: readonly string[],
   types: readonly DuckDBType[],
 ): string {
-  const columns = types.map((type, index) => columnOf(type, copiedName(index)));
+  const columns = types.map((type, index) => {
+    const value = copiedName(index);
+    const json = jsonOf(type, value);
+    return storedType(type) === "json" ? textJson(json) : json;
+  });
   // The header is the name of the only column.
-  const line = copyHeader(names, shape).trimEnd();
-  const lines = selectLines({ shape, query, names, columns, line: line || "line" });
-  return `COPY (${lines}) TO ${sqlText(path)} (${linesAsTheyAre}, HEADER ${line !== ""})`;
+  const lines = selectLines({ query, columns, line: copyHeader(names).trimEnd() });
+  return `COPY (${lines}) TO ${sqlText(path)} (${linesAsTheyAre}, HEADER)`;
 }
 
 /** By DuckDB's names, without those that have parameters. */
@@ -92,69 +94,45 @@ function storedType(type: DuckDBType): StoredType | null {
   return "internalTypeId" in type ? "text" : (storedTypes.get(String(type)) ?? null);
 }
 
-/** Copies the values of a type at any depth. */
-function columnOf(type: DuckDBType, value: string): CopiedColumn {
+/** The JSON of values of a type at any depth, as SQL: null for null. */
+function jsonOf(type: DuckDBType, value: string): string {
   const printed = `${value}::text`;
   const stored = storedType(type) ?? "text";
-  if (stored === "json") return same(onOneLine(printed));
-  if (/^(?:boolean|integer|numeric|decimal)/.test(stored)) return same(printed);
-  if (stored === "float" || stored === "number") return floatColumn(value);
-  if (stored.startsWith("timestamp")) return timeColumn(printed);
-  if ("keyType" in type) return mapColumn(type.keyType, type.valueType, value);
-  if (isList(type)) return listColumn(type.valueType, value);
-  if (!("entryTypes" in type)) return textColumn(printed);
+  if (stored === "json") return onOneLine(printed);
+  if (/^(?:boolean|integer|numeric|decimal)/.test(stored)) return printed;
+  if (stored === "float" || stored === "number") return floatJson(value);
+  if (stored.startsWith("timestamp")) return timeJson(printed);
+  if ("keyType" in type) {
+    const members = each(`map_entries(${value})`, (entry) => {
+      const key = jsonOf(type.keyType, `${entry}.key`);
+      const name = `CASE WHEN starts_with(${key}, '"') THEN ${key} ELSE ${textJson(key)} END`;
+      return `${name} || ':' || ${elementOf(type.valueType, `${entry}.value`)}`;
+    });
+    return `'{' || array_to_string(${members}, ',') || '}'`;
+  }
+  if ("valueType" in type) {
+    const entries = each(value, (entry) => elementOf(type.valueType, entry));
+    return `'[' || array_to_string(${entries}, ',') || ']'`;
+  }
+  if (!("entryTypes" in type)) return textJson(printed);
   const members = type.entryTypes.map((member, index) => {
     const name = sqlText(`${JSON.stringify(type.entryNames[index])}:`);
-    return `${name} || ${jsonOf(member, `struct_extract_at(${value}, ${index + 1})`)}`;
+    return `${name} || ${elementOf(member, `struct_extract_at(${value}, ${index + 1})`)}`;
   });
-  return same(
-    `CASE WHEN ${value} IS NOT NULL THEN '{' || ${members.join(" || ',' || ")} || '}' END`,
-  );
+  return `CASE WHEN ${value} IS NOT NULL THEN '{' || ${members.join(" || ',' || ")} || '}' END`;
 }
 
-function same(text: string): CopiedColumn {
-  return { text, json: text };
-}
-
-function jsonOf(type: DuckDBType, value: string): string {
-  return `coalesce(${columnOf(type, value).json}, 'null')`;
-}
-
-type ListType = Extract<DuckDBType, { readonly valueType: DuckDBType }>;
-
-function isList(type: DuckDBType): type is ListType {
-  return "valueType" in type && !("keyType" in type);
+function elementOf(type: DuckDBType, value: string): string {
+  return `coalesce(${jsonOf(type, value)}, 'null')`;
 }
 
 function each(list: string, of: (entry: string) => string): string {
   return `list_transform(${list}, lambda entry: ${of("entry")})`;
 }
 
-/** As cells, entries are joined with `|` if that keeps them apart. */
-function listColumn(type: DuckDBType, value: string): CopiedColumn {
-  const entries = each(value, (entry) => jsonOf(type, entry));
-  const json = `'[' || array_to_string(${entries}, ',') || ']'`;
-  if (isList(type)) return { text: `CASE WHEN len(${value}) = 0 THEN '' ELSE ${json} END`, json };
-  const texts = each(value, (entry) => columnOf(type, entry).text);
-  const others = `list_filter(${texts}, lambda entry: entry IS NULL OR contains(entry, '|'))`;
-  const text = `CASE WHEN len(${others}) = 0 THEN array_to_string(${texts}, '|') ELSE ${json} END`;
-  return { text, json };
-}
-
-function mapColumn(keyType: DuckDBType, valueType: DuckDBType, value: string): CopiedColumn {
-  const members = each(`map_entries(${value})`, (entry) => {
-    const { text, json } = columnOf(keyType, `${entry}.key`);
-    const name = isList(keyType) ? json : text;
-    return `to_json(${name})::text || ':' || ${jsonOf(valueType, `${entry}.value`)}`;
-  });
-  return same(`'{' || array_to_string(${members}, ',') || '}'`);
-}
-
 /** A number without `.0`; NaN and the infinities, which JSON lacks, are text. */
-function floatColumn(value: string): CopiedColumn {
+function floatJson(value: string): string {
   const digits = String.raw`regexp_replace(${value}::text, '\.0$', '')`;
-  const other = `CASE WHEN isnan(${value}) THEN 'NaN' WHEN ${value} > 0 THEN 'Infinity' ELSE '-Infinity' END`;
-  const cases = (otherwise: string): string =>
-    `CASE WHEN isfinite(${value}) THEN ${digits} WHEN ${value} IS NOT NULL THEN ${otherwise} END`;
-  return { text: cases(other), json: cases(`'"' || ${other} || '"'`) };
+  const other = `CASE WHEN isnan(${value}) THEN '"NaN"' WHEN ${value} > 0 THEN '"Infinity"' ELSE '"-Infinity"' END`;
+  return `CASE WHEN isfinite(${value}) THEN ${digits} WHEN ${value} IS NOT NULL THEN ${other} END`;
 }

@@ -33,7 +33,6 @@ import {
   copyHeader,
   copyLine,
   type CopyOptions,
-  type CopyTarget,
 } from "../../input/table-input.js";
 import { writeChunks } from "../../../core/files/write-chunks.js";
 
@@ -187,12 +186,12 @@ function notAnOutput(path: string, what: string): UsageError {
  */
 export async function copyParquet(
   name: string,
-  to: CopyTarget | null,
+  to: string | null,
   options: CopyOptions,
 ): Promise<CopiedTable> {
   if (!isObjectAddress(name)) return copyFile(name, to, options, name);
   const own = to === null ? await mkdtemp(join(tmpdir(), "repute-")) : null;
-  const path = join(own ?? dirname(to?.path ?? ""), "input.parquet");
+  const path = join(own ?? dirname(to ?? ""), "input.parquet");
   try {
     await downloadObject(name, path, options);
     return await copyFile(path, to, options, name);
@@ -203,7 +202,7 @@ export async function copyParquet(
 
 async function copyFile(
   path: string,
-  to: CopyTarget | null,
+  to: string | null,
   { signal }: CopyOptions,
   name: string,
 ): Promise<CopiedTable> {
@@ -214,14 +213,14 @@ async function copyFile(
   const { children } = opened.tree;
   const columns = children.map(({ element }) => element.name);
   const types = children.map(parquetType);
-  const lines = async function* ({ shape }: CopyTarget) {
-    yield copyHeader(columns, shape);
-    const lineOf = copyLine(columns, shape);
+  const lines = async function* () {
+    yield copyHeader(columns);
+    const lineOf = copyLine(types);
     for await (const rows of parquetRows(opened)) {
       signal?.throwIfAborted();
       yield rows.map(lineOf).join("");
     }
   };
-  if (to !== null) await writeChunks(to.path, lines(to));
+  if (to !== null) await writeChunks(to, lines());
   return { columns, types, rows: to === null ? 0 : Number(opened.metadata.num_rows) };
 }

@@ -7,12 +7,7 @@ import { systemClock } from "../../../core/clock.js";
 import { FatalError, continueRun } from "../../../core/errors.js";
 import { writeChunks } from "../../../core/files/write-chunks.js";
 import { loadDriver } from "../../../core/load-driver.js";
-import {
-  type CopiedTable,
-  copyHeader,
-  type CopyOptions,
-  type CopyTarget,
-} from "../../input/table-input.js";
+import { type CopiedTable, copyHeader, type CopyOptions } from "../../input/table-input.js";
 import { selectLines } from "../sql/copy-statement.js";
 import {
   type ConnectOptions,
@@ -199,7 +194,7 @@ export class PostgresDatabase implements TableDatabase {
   /** Lets the server copy the result of a query. A lost connection starts it over. */
   async copy(
     { query, isOwn }: Selection,
-    to: CopyTarget | null,
+    path: string | null,
     { signal }: CopyOptions,
   ): Promise<CopiedTable> {
     const copy = async (): Promise<CopiedTable> => {
@@ -207,11 +202,11 @@ export class PostgresDatabase implements TableDatabase {
         await this.#client.query(printing.join("; "));
         const found = await postgresColumns(this.#client, query);
         const copied = { columns: found.names, types: found.types };
-        if (to === null) return { ...copied, rows: 0 };
-        const lines = selectLines({ ...to, ...found, query, line: "line" });
+        if (path === null) return { ...copied, rows: 0 };
+        const lines = selectLines({ ...found, query, line: "line" });
         const statement = `COPY (${lines}) TO STDOUT (${linesAsTheyAre})`;
-        const header = copyHeader(found.names, to.shape);
-        return { ...copied, rows: await this.#writeLines(to.path, header, statement, signal) };
+        const header = copyHeader(found.names);
+        return { ...copied, rows: await this.#writeLines(path, header, statement, signal) };
       } catch (error) {
         throw isOwn ? explained(error) : error;
       }

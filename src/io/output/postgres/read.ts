@@ -3,13 +3,12 @@ import { ReputeError } from "../../../core/errors.js";
 import { decimalType } from "../../formats/column-types.js";
 import type { InputType, StoredType } from "../../formats/typed-column.js";
 import {
-  type CopiedColumn,
   copiedName,
   onOneLine,
   queryRefused,
   severalStatements,
-  textColumn,
-  timeColumn,
+  textJson,
+  timeJson,
 } from "../sql/copy-statement.js";
 
 /** How values are printed. */
@@ -72,47 +71,30 @@ export async function postgresColumns(client: Client, query: string) {
     columns: fields.map((field, index) => {
       const element = factsOf(field)[2] ?? null;
       const value = copiedName(index);
-      return element === null ? columnOf(field.dataTypeID, value) : listOf(Number(element), value);
+      return element === null ? jsonOf(field.dataTypeID, value) : listJson(Number(element), value);
     }),
   };
 }
 
-function columnOf(type: number, value: string): CopiedColumn {
+/** The JSON of a column, as SQL: null for null. */
+function jsonOf(type: number, value: string): string {
+  const kind = storedTypes.get(type) ?? "text";
+  if (kind === "boolean" || kind === "integer") return `${value}::text`;
+  if (kind === "float" || kind === "number" || kind === "numeric") return textJson(value);
   // As the server prints it, which for some types is not what a cast makes of it.
   const printed = `CASE WHEN ${value} IS NOT NULL THEN concat(${value}) END`;
-  const kind = storedTypes.get(type) ?? "text";
-  const number = { text: printed, json: `to_json(${value})::text` };
-  const columns: Partial<Record<StoredType, CopiedColumn>> = {
-    boolean: { text: `${value}::text`, json: `${value}::text` },
-    integer: { text: printed, json: printed },
-    float: number,
-    number,
-    numeric: number,
-    json: { text: onOneLine(printed), json: onOneLine(printed) },
-    timestamp: timeColumn(printed),
-    timestamp_local: timeColumn(printed),
-  };
-  return columns[kind] ?? textColumn(printed);
+  if (isTime(type)) return timeJson(printed);
+  return textJson(kind === "json" ? onOneLine(printed) : printed);
 }
 
-/** As cells, the entries of a list are joined with `|` if that keeps them apart. */
-function listOf(element: number, value: string): CopiedColumn {
-  const type = storedTypes.get(element);
-  const isTime = type === "timestamp" || type === "timestamp_local";
-  const plain = onOneLine(`to_json(${value})::text`);
-  const json = isTime
-    ? String.raw`regexp_replace(${plain}, '(\d)(?:\+00:00)?"', '\1Z"', 'g')`
-    : plain;
-  const times = `ARRAY(SELECT ${columnOf(element, "entry").text} FROM unnest(${value}) entry)`;
-  const texts = isTime ? times : type === "boolean" ? `${value}::text[]` : value;
-  // A null adds a `|`, as one in a text does.
-  const joined = `array_to_string(${texts}, '|', '|')`;
-  const bars = `length(${joined}) - length(replace(${joined}, '|', ''))`;
-  const isApart = `array_ndims(${value}) = 1 AND ${bars} = cardinality(${value}) - 1`;
-  return {
-    text: `CASE WHEN cardinality(${value}) = 0 THEN '' WHEN ${isApart} THEN ${joined} ELSE ${json} END`,
-    json,
-  };
+function listJson(element: number, value: string): string {
+  const list = onOneLine(textJson(value));
+  if (!isTime(element)) return list;
+  return String.raw`regexp_replace(${list}, '(\d)(?:\+00:00)?"', '\1Z"', 'g')`;
+}
+
+function isTime(type: number): boolean {
+  return storedTypes.get(type)?.startsWith("timestamp") === true;
 }
 
 /**

@@ -1,17 +1,9 @@
 import { UsageError } from "../../../core/errors.js";
-import { memberKeys } from "../../formats/ndjson/ndjson-output.js";
-import type { CopyShape } from "../../input/table-input.js";
 import { doubleQuoted } from "./dialect.js";
 
-/** A column of a copied query, as SQL: its text and its JSON, both null for null. */
-export interface CopiedColumn {
-  readonly text: string;
-  readonly json: string;
-}
-
-/** A column that is text in JSON, too. */
-export function textColumn(text: string): CopiedColumn {
-  return { text, json: `to_json(${text})::text` };
+/** The JSON of a text, as SQL: null for null. */
+export function textJson(text: string): string {
+  return `to_json(${text})::text`;
 }
 
 /** Within NDJSON, line ends would break a record; JSON has them only between tokens. */
@@ -20,34 +12,26 @@ export function onOneLine(json: string): string {
 }
 
 /** RFC 3339 of a time as both databases print it. Infinite ones and those of other eras stay as they are. */
-export function timeColumn(text: string): CopiedColumn {
+export function timeJson(text: string): string {
   const parts = String.raw`^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)(?:\+00)?$`;
-  return textColumn(String.raw`regexp_replace(${text}, '${parts}', '\1T\2Z')`);
+  return textJson(String.raw`regexp_replace(${text}, '${parts}', '\1T\2Z')`);
 }
 
 /** The name of a column in the query of a copy. */
 export const copiedName = (index: number): string => `c${index}`;
 
 export interface CopiedQuery {
-  readonly shape: CopyShape;
   readonly query: string;
-  /** Names may repeat. */
-  readonly names: readonly string[];
-  /** One per column, which is named by `copiedName`. */
-  readonly columns: readonly CopiedColumn[];
+  /** The JSON of each column, which is named by `copiedName`, as SQL: null for null. */
+  readonly columns: readonly string[];
   /** The name of the only column. */
   readonly line: string;
 }
 
 /** A SELECT of the lines of a copy, without a header. */
-export function selectLines({ shape, query, names, columns, line }: CopiedQuery): string {
-  const keys = memberKeys(names);
-  const member = ({ json }: CopiedColumn, index: number): string =>
-    `${sqlText(keys[index]!)} || coalesce(${json}, 'null')`;
-  const lineOf =
-    shape === "cells"
-      ? `to_json(ARRAY[${columns.map(({ text }) => text).join(", ")}]::text[])::text`
-      : `'{' || array_to_string(ARRAY[${columns.map(member).join(", ")}]::text[], ',') || '}'`;
+export function selectLines({ query, columns, line }: CopiedQuery): string {
+  const values = columns.map((json) => `coalesce(${json}, 'null')`);
+  const lineOf = `'[' || array_to_string(ARRAY[${values.join(", ")}]::text[], ',') || ']'`;
   const aliases = columns.map((_, index) => copiedName(index)).join(", ");
   // The query may end in a comment.
   return `SELECT ${lineOf} AS ${doubleQuoted(line)} FROM (${query}\n) AS input(${aliases})`;

@@ -3,7 +3,7 @@ import { FatalError, UsageError } from "../../../core/errors.js";
 import type { NameParts } from "../../../core/files/output-names.js";
 import { decimalDigits, isDecimal } from "../../formats/column-types.js";
 import type { PlainType, StoredType, TypedColumn } from "../../formats/typed-column.js";
-import type { CopiedTable, CopyOptions, CopyTarget } from "../../input/table-input.js";
+import type { CopiedTable, CopyOptions } from "../../input/table-input.js";
 import type { PublisherOptions } from "../publisher.js";
 import type { Stage } from "../stage.js";
 import type { ColumnRules } from "../typed/table-schema.js";
@@ -213,7 +213,7 @@ export interface TableDatabase {
    */
   stagedRows(stage: Stage | null): Promise<string>;
   /** Copies a selection in a transaction of its own, as `TableInput.copy`. */
-  copy(selection: Selection, to: CopyTarget | null, options: CopyOptions): Promise<CopiedTable>;
+  copy(selection: Selection, path: string | null, options: CopyOptions): Promise<CopiedTable>;
   /** Moves committed data to its final place, after a transaction; for files only. */
   settle?(): Promise<void>;
   close(): Promise<void>;

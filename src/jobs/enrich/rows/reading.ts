@@ -11,7 +11,7 @@ import { skippedNotice } from "../../../io/formats/csv/find-preamble.js";
 import { detectSourceFormat } from "../../../io/formats/registry.js";
 import { openSource, type SniffedInput, sniffFormat } from "../../../io/input/open-input.js";
 import type { SourceFormat } from "../../../io/formats/types.js";
-import { copiedTypes, copiesOf, isCopied } from "../../../io/input/copies.js";
+import { copiesOf, isCopied } from "../../../io/input/copies.js";
 import type { CopyShape, TableInput } from "../../../io/input/table-input.js";
 import {
   type Encoding,
@@ -126,7 +126,7 @@ export function readingOf(input: RunInput, given: ReadingSettings): RowSource {
       refuseDelimiter(input, settings, format);
       const guessed = settings.from === undefined;
       const { comment } = sniffed;
-      const source = await openSource(sniffed.input, {
+      return openSource(sniffed.input, {
         ...settings,
         ...stored,
         header: settings.header ?? null,
@@ -137,8 +137,6 @@ export function readingOf(input: RunInput, given: ReadingSettings): RowSource {
         comment,
         startAt,
       });
-      if (!("path" in input) || !isTable) return source;
-      return { ...source, kind: input.copyOf?.kind, types: await copiedTypes(input) };
     },
   };
 }

@@ -50,9 +50,8 @@ const columns: RandomColumns = {
 };
 
 it("the copy of a table has the values of PostgreSQL, exactly", async () => {
-  const withJson = { ...columns, documentsb: { ...columns["documentsb"]!, json: String } };
-  const property = fc.asyncProperty(randomRows(withJson), (rows) =>
-    expectCopied(`${cluster.url()}?query=${queryOf(withJson, rows)}`, withJson, rows),
+  const property = fc.asyncProperty(randomRows(columns), (rows) =>
+    expectCopied(`${cluster.url()}?query=${queryOf(columns, rows)}`, columns, rows),
   );
   await expect(fc.assert(property, { numRuns: 40 })).resolves.toBeUndefined();
 });
@@ -67,7 +66,7 @@ it.each([
   ["ARRAY[inet '192.0.2.1']", "192.0.2.1", '["192.0.2.1"]'],
   ["ARRAY[timestamp '2024-01-02 03:04:05.5']", "2024-01-02T03:04:05.5Z", null],
   ["ARRAY[timestamptz '2024-01-02 03:04:05.5+02']", "2024-01-02T01:04:05.5Z", null],
-  [`E'{"a":\\n 1.10}'::json`, '{"a":  1.10}', '{"a":  1.10}'],
+  [`E'{"a":\\n 1.10}'::json`, '{"a":  1.10}', String.raw`"{\"a\":  1.10}"`],
   ["ROW(1, 'x y')", '(1,"x y")', String.raw`"(1,\"x y\")"`],
 ])("the copy of a table has %s of PostgreSQL", async (sql, cell, json) => {
   const value = {

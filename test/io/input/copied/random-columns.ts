@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect } from "vitest";
 import { timeText } from "../../../../src/core/clock.js";
-import { memberTexts } from "../../../../src/core/json-members.js";
+import { cellText, elementTexts, joinedText } from "../../../../src/core/json-members.js";
 import { decimalText } from "../../../../src/io/formats/input-values.js";
 import { parseInput } from "../../../../src/io/output/registry.js";
 import { anyText } from "../../../helpers/any-text.js";
@@ -104,7 +104,6 @@ export const common: RandomColumns = {
     type: "json",
     values: fc.oneof(fc.json(), fc.constantFrom('"#"', "1.10", '{"a": 1e2}')),
     literal: String,
-    json: String,
   }),
   spans: printed("interval", "00:00:00", "01:02:03.5"),
 };
@@ -134,40 +133,37 @@ export function queryOf(columns: RandomColumns, rows: RandomRows): string {
   return selects.join(" UNION ALL ");
 }
 
-/** Copies an input in both shapes and compares them with the rows. */
+/** Copies an input. @returns the values of its lines, the names first, as JSON texts */
+export async function copiedLines(address: string): Promise<readonly (readonly string[])[]> {
+  const path = join(await temporaryFolder(), "copy");
+  await parseInput(address).table?.copy(path, {});
+  const lines = (await readFile(path, "utf8")).split("\n").slice(0, -1);
+  return lines.map((line) => elementTexts(line));
+}
+
+/** Copies an input and compares the copy with the rows. */
 export async function expectCopied(
   address: string,
   columns: RandomColumns,
   rows: RandomRows,
 ): Promise<void> {
-  const folder = await temporaryFolder();
-  const table = parseInput(address).table;
-  const linesOf = async (shape: "cells" | "objects"): Promise<readonly string[]> => {
-    const path = join(folder, shape);
-    const copied = await table?.copy({ path, shape }, {});
-    expect(copied).toMatchObject({ rows: rows.length, columns: Object.keys(columns) });
-    return (await readFile(path, "utf8")).split("\n").slice(0, -1);
-  };
-  const [header = "", ...cells] = await linesOf("cells");
-  expect(JSON.parse(header)).toEqual(Object.keys(columns));
-  const objects = await linesOf("objects");
-  expect([cells.length, objects.length]).toEqual([rows.length, rows.length]);
+  const [header = [], ...lines] = await copiedLines(address);
+  expect(header.map(cellText)).toEqual(Object.keys(columns));
+  expect(lines.length).toBe(rows.length);
   for (const [at, row] of rows.entries()) {
-    const found = JSON.parse(cells[at]!) as (string | null)[];
-    const members = memberTexts(objects[at]!);
     for (const [index, [name, own]] of Object.entries(columns).entries()) {
       const value = row[name] as never;
-      const expected = value === null ? { cell: null, json: "null" } : expectedOf(own, value);
-      const cell = found[index] ?? null;
-      const isSame = cell !== null && own.same?.(cell, value) === true;
-      const raw = members.get(name) ?? "";
+      const raw = lines[at]?.[index] ?? "";
+      const cell = joinedText(raw);
       // Escapes of a text have several spellings.
       const json = raw.startsWith('"') ? JSON.stringify(JSON.parse(raw)) : raw;
-      const jsonOf = isSame && !json.startsWith('"') ? cell : expected.json;
+      const expected = value === null ? { cell: "", json: "null" } : expectedOf(own, value);
+      const isSame = value !== null && own.same?.(cell, value) === true;
+      const isNumber = isSame && !raw.startsWith('"');
       expect({ name, cell: isSame ? expected.cell : cell, json }).toEqual({
         name,
         cell: expected.cell,
-        json: jsonOf,
+        json: isNumber ? cell : expected.json,
       });
     }
   }
