@@ -141,7 +141,10 @@ function formatPlan(plan: Plan, bogons: "ask" | "local", width = Number.POSITIVE
     ["kinds", formatCounts(plan.kinds, maxReasons)],
     ["unsupported", formatCounts(plan.unsupported, maxReasons)],
     ["not sent", formatCounts(plan.excluded, maxReasons)],
-    ["elsewhere", formatCounts(plan.elsewhere ?? {}, maxReasons)],
+    [
+      "elsewhere",
+      formatCounts(plan.elsewhere ?? {}, maxReasons).replace(/.$/, "$& (not looked up)"),
+    ],
     ["unreadable", plan.unreadable === 0 ? "" : formatCount(plan.unreadable)],
     [
       "items",

@@ -9,8 +9,8 @@ const maxNames = 10_000;
 /** Name under which a counter sums up the names beyond its maximum. */
 export const otherNames = "(others)";
 
-export function addCount(counts: Counts, name: string, n = 1): void {
-  const counted = counts.size < maxNames || counts.has(name) ? name : otherNames;
+export function addCount(counts: Counts, name: string, n = 1, most = maxNames): void {
+  const counted = counts.size < most || counts.has(name) ? name : otherNames;
   counts.set(counted, (counts.get(counted) ?? 0) + n);
 }
 

@@ -75,7 +75,7 @@ export interface CountList {
 /** The parts of a report that count rows by name. */
 export function countLists(report: Report): readonly CountList[] {
   const { tags, networks, countries, firstSeen, lastSeen } = report;
-  const accused = "Rows with a verdict against the item";
+  const accused = "Malicious, suspicious and listed rows";
   const lists = [
     { id: "tags", title: "Tags", what: "Tag", note: "Rows that carry the tag", ...top(tags) },
     { id: "networks", title: "Networks", what: "Network", note: accused, ...top(networks) },

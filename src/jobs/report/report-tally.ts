@@ -5,10 +5,10 @@ import { decisiveMembers } from "../../core/verdict.js";
 import { answeredLookups, rowHasOtherWord, lackedMembers } from "../../io/output/output-row.js";
 import type { OutputRecord } from "../../io/formats/types.js";
 import { cutOff } from "../../core/wording/printable.js";
+import { addCount, type Counts, otherNames } from "../enrich/counters.js";
 import type { Change, DiffCounts } from "../diff/diff-outputs.js";
 import { cutList, cutText, longestName } from "./phrases.js";
 import type { FoundManifest } from "../../core/manifest.js";
-import { createHash } from "node:crypto";
 
 const listLength = 10;
 
@@ -75,13 +75,13 @@ class ReportTally {
   readonly #columns: readonly string[];
   readonly #run: FoundManifest | null;
   readonly #kinds = new Map<string, OutcomeCounts>();
-  readonly #tags = new NameCounts();
-  readonly #networks = new NameCounts();
-  readonly #countries = new NameCounts();
-  readonly #reasons = new NameCounts();
-  readonly #sources = new NameCounts();
-  readonly #firstSeen = new NameCounts();
-  readonly #lastSeen = new NameCounts();
+  readonly #tags: Counts = new Map();
+  readonly #networks: Counts = new Map();
+  readonly #countries: Counts = new Map();
+  readonly #reasons: Counts = new Map();
+  readonly #sources: Counts = new Map();
+  readonly #firstSeen: Counts = new Map();
+  readonly #lastSeen: Counts = new Map();
   readonly #worst = new WorstItems();
 
   constructor(columns: readonly string[], run: FoundManifest | null) {
@@ -98,20 +98,20 @@ class ReportTally {
     if (verdict === undefined) {
       const lacked = record.text("error_code") || lackedMembers(record).join();
       const why = lacked || (rowHasOtherWord(record) ? "other_word" : "");
-      this.#reasons.add(`${record.text("status")} ${why}`);
+      addName(this.#reasons, `${record.text("status")} ${why}`);
     }
-    this.#sources.add(record.text("source"));
-    for (const tag of new Set(record.list("tags"))) this.#tags.add(tag);
-    this.#firstSeen.add(monthOf(record.text("first_seen")));
-    this.#lastSeen.add(monthOf(record.text("last_seen")));
+    addName(this.#sources, record.text("source"));
+    for (const tag of new Set(record.list("tags"))) addName(this.#tags, tag);
+    addName(this.#firstSeen, monthOf(record.text("first_seen")));
+    addName(this.#lastSeen, monthOf(record.text("last_seen")));
     if (verdict !== undefined && verdict !== "none") this.#accuse(record, kind, verdict);
   }
 
   #accuse(record: OutputRecord, kind: string, verdict: Verdict): void {
     const network = joined([record.text("asn"), record.text("as_name")], " ");
     const country = record.text("as_country");
-    this.#networks.add(network);
-    this.#countries.add(country);
+    addName(this.#networks, network);
+    addName(this.#countries, country);
     const observations =
       numberIn(record.text("honeypot_observations")) +
       numberIn(record.text("spamtrap_observations"));
@@ -136,16 +136,16 @@ class ReportTally {
       outcomes: all,
       /** Outcomes by kind of item, the most frequent kind first; "" for rows without an item. */
       kinds: kinds.sort((a, b) => total(b.outcomes) - total(a.outcomes)),
-      tags: this.#tags.top(listLength),
-      /** Networks of rows with a verdict against the item. */
-      networks: this.#networks.top(listLength),
-      countries: this.#countries.top(listLength),
+      tags: top(this.#tags, listLength),
+      /** Networks of malicious, suspicious and listed rows. */
+      networks: top(this.#networks, listLength),
+      countries: top(this.#countries, listLength),
       /** Rows by month, such as `2026-01`. */
-      firstSeen: this.#firstSeen.counts,
-      lastSeen: this.#lastSeen.counts,
+      firstSeen: this.#firstSeen,
+      lastSeen: this.#lastSeen,
       offenders: this.#worst.worst(),
-      reasons: this.#reasons.top(2 * listLength).entries.map(reasonOf),
-      sources: this.#sources.top(listLength).entries,
+      reasons: top(this.#reasons, 2 * listLength).entries.map(reasonOf),
+      sources: top(this.#sources, listLength).entries,
     };
   }
 
@@ -201,28 +201,21 @@ const codes = new Map<string, readonly string[]>([
 ]);
 
 /** Maximum distinct names: 65,536 of up to 120 characters take about 16 MB. */
-export const mostNames = 65_536;
+const mostNames = 65_536;
 
-/** Counts by name in bounded memory: once full, all new names are counted as one. */
-class NameCounts {
-  readonly counts = new Map<string, number>();
-  #uncounted = 0;
+/** "" stands for no name. */
+function addName(counts: Counts, name: string): void {
+  if (name !== "") addCount(counts, cutOff(name, longestName), 1, mostNames);
+}
 
-  /** "" stands for no name. */
-  add(name: string): void {
-    if (name === "") return;
-    const key = cutOff(name, longestName);
-    const count = this.counts.get(key);
-    if (count === undefined && this.counts.size >= mostNames) this.#uncounted += 1;
-    else this.counts.set(key, (count ?? 0) + 1);
-  }
-
-  top(length: number): TopCounts {
-    const entries = Array.from(this.counts, ([name, count]) => ({ name, count }))
-      .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
-      .slice(0, length);
-    return { entries, distinct: this.counts.size, uncounted: this.#uncounted };
-  }
+function top(counts: Counts, length: number): TopCounts {
+  const named = Array.from(counts, ([name, count]) => ({ name, count })).filter(
+    ({ name }) => name !== otherNames,
+  );
+  const entries = named
+    .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
+    .slice(0, length);
+  return { entries, distinct: named.length, uncounted: counts.get(otherNames) ?? 0 };
 }
 
 export interface TopCounts {
@@ -270,7 +263,7 @@ class WorstItems {
   #threshold: Rank | undefined;
 
   add(rank: Rank, describe: () => Omit<Offender, "rows" | keyof Rank>): void {
-    const key = keyOf(rank);
+    const key = `${rank.kind} ${rank.item}`;
     const known = this.#entries.get(key);
     if (known !== undefined) this.#entries.set(key, { ...known, rows: known.rows + 1 });
     else if (this.#threshold === undefined || worseFirst(rank, this.#threshold) < 0) {
@@ -303,14 +296,6 @@ function worseFirst(a: Rank, b: Rank): number {
     compare(a.item, b.item)
   );
 }
-
-/** Long items are hashed, to save memory. */
-function keyOf({ kind, item }: Rank): string {
-  const key = `${kind} ${item}`;
-  return key.length <= longestKey ? key : createHash("sha256").update(key).digest("base64");
-}
-
-const longestKey = 100;
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;

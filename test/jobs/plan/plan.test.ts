@@ -201,7 +201,7 @@ test("counts items in columns that are not looked up", async () => {
   const { stdout } = await runRepute(["plan", "in.csv", "--json"], { cwd });
   expect(JSON.parse(stdout)).toMatchObject({ kinds: { ip: 3 }, elsewhere: { note: 1 } });
   const text = await runRepute(["plan", "in.csv"], { cwd });
-  expect(text.stdout).toMatch(/^elsewhere +note 1$/m);
+  expect(text.stdout).toMatch(/^elsewhere +note 1 \(not looked up\)$/m);
 });
 
 async function inputFolder(): Promise<string> {

@@ -29,7 +29,8 @@ const groups = {
     }),
     json,
     exitCode: option(z.boolean().default(false), {
-      description: "Exit with 3 if an item got worse, or a new one has a verdict against it",
+      description:
+        "Exit with 3 if an item got worse, or a new one is malicious, suspicious or listed",
     }),
     prefix: readPrefix,
     stateDir: runOptions.shape.stateDir,
@@ -54,7 +55,9 @@ export const diffCommand = defineCommand({
     "repute diff monday.csv tuesday.csv": "print a summary and the worst changes",
     "repute diff monday.csv tuesday.csv -o changes.csv": "write every change to a file",
   },
-  exitCodes: { 3: "with --exit-code: an item got worse, or a new one has a verdict against it" },
+  exitCodes: {
+    3: "with --exit-code: an item got worse, or a new one is malicious, suspicious or listed",
+  },
   run: diff,
 });
 

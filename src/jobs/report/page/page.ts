@@ -121,8 +121,8 @@ function counts({ what, note, entries, more }: CountList): Html {
 function offenders({ offenders: { worst, areMore } }: Report): Html | null {
   if (worst.length === 0) return null;
   const which = areMore
-    ? `The worst ${worst.length} items with a verdict against them; the output has them all.`
-    : `Every item with a verdict against it.`;
+    ? `The worst ${worst.length} of the malicious, suspicious and listed items; the output has them all.`
+    : "Every malicious, suspicious and listed item.";
   const heads = [
     ["Item", "what"],
     ["Verdict", "verdict"],
