@@ -86,11 +86,12 @@ export async function plan(job: PlanJob): Promise<Plan> {
   });
   const requests = items.requests(chosen);
   const lookups = chosen.length > 0 ? chosen.join(",") : "triage";
-  const { rows } = counts.input;
+  const asked = Object.values(requests[lookups]!);
+  const most = asked.reduce<number>((sum, n) => sum + (typeof n === "number" ? n : n.most), 0);
   const { kinds, unsupported, statuses, exclusions = [], elsewhere, inside_cells } = counts;
   const untold = Object.entries(counts.warnings).filter(([message]) => !told.has(message));
   return {
-    rows,
+    rows: counts.input.rows,
     kinds,
     unsupported,
     unreadable: statuses.failed,
@@ -102,7 +103,7 @@ export async function plan(job: PlanJob): Promise<Plan> {
       lookupEndpoints.map((endpoint) => [memberOf(endpoint), items.cached[endpoint]]),
     ),
     requests,
-    chosen: { lookups, ...costOf(requests[lookups] ?? {}, job.pace) },
+    chosen: { lookups, requests: most, ...timeOf(job.pace, most) },
     warnings: Object.fromEntries(untold),
     ...(elsewhere !== undefined && { elsewhere }),
     ...(inside_cells !== undefined && { inside_cells }),
@@ -136,13 +137,6 @@ function countingSession(items: PlannedItems, withheld: Withheld): EnrichJob["se
   };
 }
 
-/** What requests cost: under triage, at most. */
-function costOf(requests: PlannedRequests, pace: PlannedPace): Omit<Plan["chosen"], "lookups"> {
-  const counts = Object.values(requests).map((n) => (typeof n === "number" ? n : n.most));
-  const total = counts.reduce((sum, n) => sum + n, 0);
-  return { requests: total, ...timeOf(pace, total) };
-}
-
 /**
  * Requests per endpoint, keyed by member name. Under `triage`, the number of queries depends on the
  * results of the quick checks.
@@ -150,18 +144,6 @@ function costOf(requests: PlannedRequests, pace: PlannedPace): Omit<Plan["chosen
 export type PlannedRequests = Readonly<
   Record<string, number | { readonly least: number; readonly most: number }>
 >;
-
-/** Looks for an answer that the run would already have. */
-type FindAnswer = (endpoint: LookupEndpoint, item: Item) => Finding | null;
-
-/** Looks in a cache for usable answers. */
-function findCached({ address, store, partials }: CachedAnswers): FindAnswer {
-  const keys = eachEndpoint((endpoint) => cacheKeys(address, endpoint));
-  return (endpoint, item) => {
-    const found = store.get(keys[endpoint](item));
-    return found !== null && isUsable(item, found, partials) ? found : null;
-  };
-}
 
 /** Counts distinct items and the requests that looking them up would take. */
 class PlannedItems {
@@ -171,14 +153,18 @@ class PlannedItems {
   bogons = 0;
   #unsent = 0;
   readonly #withheld: Withheld;
-  readonly #find: FindAnswer | null;
+  readonly #find: (endpoint: LookupEndpoint, item: Item) => Finding | null;
   readonly #seen = new KnownItems();
   /** Queries that triage makes for certain, and those that depend on a quick check. */
   readonly #triage = { certain: 0, possible: 0 };
 
   constructor(withheld: Withheld, cache: CachedAnswers | null) {
     this.#withheld = withheld;
-    this.#find = cache && findCached(cache);
+    const keys = eachEndpoint((endpoint) => cacheKeys(cache?.address ?? "", endpoint));
+    this.#find = (endpoint, item) => {
+      const found = cache?.store.get(keys[endpoint](item)) ?? null;
+      return found !== null && isUsable(item, found, cache?.partials) ? found : null;
+    };
   }
 
   get distinct(): number {
@@ -224,7 +210,7 @@ class PlannedItems {
   }
 
   #count(item: Item): void {
-    const cached = eachEndpoint((endpoint) => this.#find?.(endpoint, item) ?? null);
+    const cached = eachEndpoint((endpoint) => this.#find(endpoint, item));
     for (const endpoint of lookupEndpoints) if (cached[endpoint] !== null) this.cached[endpoint]++;
     const quickCheck = cached["quick-check"];
     if (cached.query !== null || (quickCheck !== null && !showsSomething(quickCheck))) return;

@@ -57,40 +57,36 @@ interface RowMoveOptions {
  * @throws the reason the run was stopped, or the error that prevented reading, lookup or writing
  */
 export async function moveRows(options: RowMoveOptions): Promise<void> {
-  const { signals } = options;
-  const window = windowFor(options);
+  const { signals, sink, tally, slots, concurrency, leftOut, onRead, onWritten } = options;
+  const { least, perRequest } = pendingBounds;
+  const bounds = {
+    capacity: windowBounds.rows,
+    capacityUnsettled: Math.max(least, perRequest * concurrency),
+    capacityBytes: windowBounds.bytes,
+    slots,
+  };
+  const write = async (rows: readonly EnrichedRow[]): Promise<void> => {
+    await sink.write(rows);
+    for (const row of rows) tally.row(row, leftOut?.(row));
+    await onWritten(false);
+  };
+  const window = new RowWindow({ ...bounds, write });
   const onStop = (): void => window.fail(signals.stop.reason);
   signals.stop.addEventListener("abort", onStop, { once: true });
   if (signals.stop.aborted) onStop();
   const start = (row: Row): void => {
-    options.onRead(row);
+    onRead(row);
     const { item, finding } = options.start(row, signals.stop);
     window.add(row, item, finding);
   };
   try {
     await readAll(options, window, start);
     await window.drained();
-    await options.onWritten(true);
+    await onWritten(true);
   } catch (error) {
     await windDown(error, window, options);
     throw error;
   }
-}
-
-function windowFor(options: RowMoveOptions): RowWindow {
-  const { sink, tally, slots, concurrency } = options;
-  const { least, perRequest } = pendingBounds;
-  return new RowWindow({
-    capacity: windowBounds.rows,
-    capacityUnsettled: Math.max(least, perRequest * concurrency),
-    capacityBytes: windowBounds.bytes,
-    slots,
-    async write(rows) {
-      await sink.write(rows);
-      for (const row of rows) tally.row(row, options.leftOut?.(row));
-      await options.onWritten(false);
-    },
-  });
 }
 
 /** Stops the lookups, waits for open requests, and writes the finished rows. */
@@ -168,11 +164,6 @@ interface RowWindowOptions {
   readonly write: (rows: readonly EnrichedRow[]) => Promise<void>;
 }
 
-interface WindowFailure {
-  readonly error: unknown;
-  readonly writing: boolean;
-}
-
 interface Entry {
   readonly row: Row;
   readonly item: Item | null;
@@ -188,7 +179,7 @@ interface Entry {
  */
 export class RowWindow {
   /** Null until the window fails. */
-  failure: WindowFailure | null = null;
+  failure: { readonly error: unknown; readonly writing: boolean } | null = null;
   readonly #options: RowWindowOptions;
   /** Entries form a list in input order. */
   #newest: Entry | null = null;

@@ -42,20 +42,13 @@ export function optionalColumnsOf({
 }
 
 /** Options that apply only to text. */
-const textOptions = {
-  from: "--from",
-  header: "--header",
-  delimiter: "--delimiter",
-  comment: "--comment",
-  encoding: "--encoding",
-  sheet: "--sheet",
-} as const;
+const textOptions = ["from", "header", "delimiter", "comment", "encoding", "sheet"] as const;
 
-type TextOption = keyof typeof textOptions;
+type TextSettings = Partial<Pick<ReadingSettings, (typeof textOptions)[number]>>;
 
-const noTextOptions: Readonly<Partial<Record<TextOption, undefined>>> = Object.fromEntries(
-  Object.keys(textOptions).map((name) => [name, undefined]),
-);
+function textSettings(settings: ReadingSettings | null): TextSettings {
+  return Object.fromEntries(textOptions.map((name) => [name, settings?.[name]]));
+}
 
 /**
  * How the rows of an input are read. What is not on this machine is copied to the run's folder first.
@@ -92,14 +85,10 @@ function shapeBeside(text: SourceInput, { from }: ReadingSettings): CopyShape {
 
 /** @throws UsageError `text_option` */
 function refuseTextOptions({ name }: TableInput, settings: ReadingSettings): void {
-  for (const option of Object.keys(textOptions) as TextOption[]) {
-    if (settings[option] === undefined) continue;
-    throw new UsageError(
-      "text_option",
-      `${textOptions[option]} applies only to text, and the input ${name} is none`,
-      { hint: `leave out ${textOptions[option]}` },
-    );
-  }
+  const option = textOptions.find((each) => settings[each] !== undefined);
+  if (option === undefined) return;
+  const message = `--${option} applies only to text, and the input ${name} is none`;
+  throw new UsageError("text_option", message, { hint: `leave out --${option}` });
 }
 
 /** The default way for runs and plans to read an input and find its items. */
@@ -107,7 +96,7 @@ export function readingOf(input: RunInput, given: ReadingSettings): RowSource {
   if ("inputs" in input) return readingOfSeveral(input.inputs, given);
   const isTable = isTableCopy(input);
   const settings: ReadingSettings = isTable
-    ? { ...given, ...noTextOptions, from: "ndjson" }
+    ? { ...given, ...textSettings(null), from: "ndjson" }
     : given;
   const comment = settings.comment ?? null;
   const { format: named, ...stored } = storedAs(input, settings);
@@ -187,14 +176,9 @@ function readingOfSeveral(inputs: readonly NamedInput[], settings: ReadingSettin
 
 function optionsOf(settings: ReadingSettings, from: string | null): RowSource["options"] {
   const { itemColumn, kindColumn, tlpColumn, maxTlp } = settings;
-  const { header, delimiter, comment, encoding, sheet } = settings;
   return {
+    ...textSettings(settings),
     from,
-    header,
-    delimiter,
-    comment,
-    encoding,
-    sheet,
     "item-column": itemColumn,
     "kind-column": kindColumn,
     "tlp-column": maxTlp && tlpColumn,
@@ -215,10 +199,7 @@ export function startRow(lookup: Lookup): StartRow {
   };
 }
 
-const notText: FindingError = {
-  code: "not_text",
-  message: itemCodes.not_text[0],
-};
+const notText: FindingError = { code: "not_text", message: itemCodes.not_text[0] };
 
 /** Reports the columns that were chosen without a flag. */
 export function announceReading(
