@@ -1,17 +1,14 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { queryDuckdb, readParquet } from "../../../io/output/tables/warehouse-readers.js";
-import { runRepute } from "../../../helpers/run-repute.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { workspace } from "../../../helpers/workspace.js";
 
 async function prepared() {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), "id,ip\n1,203.0.113.9\n2,192.0.2.1\n3,192.0.2.1\n4,\n");
-  const run = (...args: readonly string[]) => runRepute(args, { cwd });
+  const place = await workspace({
+    "in.csv": "id,ip\n1,203.0.113.9\n2,192.0.2.1\n3,192.0.2.1\n4,\n",
+  });
   const enrich = (...args: readonly string[]) =>
-    run("enrich", "in.csv", "--local", "--quiet", ...args);
-  return { cwd, run, enrich };
+    place.run("enrich", "in.csv", "--local", "--quiet", ...args);
+  return { ...place, enrich };
 }
 
 test("every output with columns has the chosen ones, and can be verified and reported on", async () => {
@@ -59,11 +56,11 @@ test("refuses unknown names, and outputs without columns", async () => {
 });
 
 test("rows of Parquet and tables are numbered as written", async () => {
-  const { cwd, enrich, run } = await prepared();
+  const { at, enrich, run } = await prepared();
   const args = ["--only", "malicious,unknown", "--columns", "verdict"];
   await enrich("-o", "out.parquet", ...args);
   await enrich("-o", "duckdb:out.duckdb?table=t", ...args);
-  const rows = await queryDuckdb("FROM t ORDER BY rep_row", join(cwd, "out.duckdb"));
+  const rows = await queryDuckdb("FROM t ORDER BY rep_row", at("out.duckdb"));
   const expected = [
     ["1", "2"],
     ["2", "3"],
@@ -71,6 +68,6 @@ test("rows of Parquet and tables are numbered as written", async () => {
   ];
   const shown = (row: Readonly<Record<string, unknown>>) => [String(row["rep_row"]), row["id"]];
   expect(rows.map(shown)).toEqual(expected);
-  expect((await readParquet(join(cwd, "out.parquet"))).map(shown)).toEqual(expected);
+  expect((await readParquet(at("out.parquet"))).map(shown)).toEqual(expected);
   expect(await run("verify", "out.parquet")).toMatchObject({ code: 0 });
 });

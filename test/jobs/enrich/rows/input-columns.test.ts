@@ -1,27 +1,24 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { runRepute } from "../../../helpers/run-repute.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { type Workspace, workspace } from "../../../helpers/workspace.js";
 
-let folder: string;
-const at = (name: string): string => join(folder, name);
+let place: Workspace;
 
 beforeEach(async () => {
-  folder = await temporaryFolder();
-  await writeFile(at("in.csv"), 'ip,note,n\n192.0.2.1,"a, b",1\n192.0.2.2,,2,surplus\n');
   const objects = [
     '{"ip":"192.0.2.1","deep":{"a":1.10},"n":1}',
     '{"n":2,"ip":"192.0.2.2","late":3}',
   ];
-  await writeFile(at("in.ndjson"), `${objects.join("\n")}\n{broken\n`);
+  place = await workspace({
+    "in.csv": 'ip,note,n\n192.0.2.1,"a, b",1\n192.0.2.2,,2,surplus\n',
+    "in.ndjson": `${objects.join("\n")}\n{broken\n`,
+  });
 });
 
 async function written(input: string, output: string, ...flags: string[]): Promise<string> {
   const shown = ["--local", "--quiet", "--item-column", "ip", "--fail-on", "never", ...flags];
-  const run = await runRepute(["enrich", at(input), "-o", at(output), ...shown]);
+  const run = await place.run("enrich", input, "-o", output, ...shown);
   expect([run.code, run.stderr]).toEqual([0, expect.not.stringContaining("error")]);
-  return readFile(at(output), "utf8");
+  return place.read(output);
 }
 
 const few = ["--columns", "item,extra"];
@@ -59,34 +56,26 @@ test("objects keep the members as written, others leave no trace", async () => {
 
 test("a table has no other columns, and what reads it finds all others", async () => {
   await written("in.csv", "out.parquet", "--input-columns", "note");
-  const again = [
-    "enrich",
-    at("out.parquet"),
-    "-o",
-    at("again.csv"),
-    "--local",
-    "--prefix",
-    "again_",
-  ];
-  expect((await runRepute([...again, "--item-column", "rep_item", "--quiet"])).code).toBe(0);
-  const [header = ""] = (await readFile(at("again.csv"), "utf8")).split("\n");
+  const again = ["out.parquet", "-o", "again.csv", "--local", "--prefix", "again_", "--quiet"];
+  expect((await place.run("enrich", ...again, "--item-column", "rep_item")).code).toBe(0);
+  const [header = ""] = (await place.read("again.csv")).split("\n");
   expect(header).toMatch(/^rep_run_id,rep_row,rep_loaded_at,note,rep_item,/);
-  const report = await runRepute(["report", at("out.parquet")]);
+  const report = await place.run("report", "out.parquet");
   expect([report.code, report.stdout]).toEqual([0, expect.stringContaining("192[.]0[.]2[.]1")]);
 });
 
 test("a run that continues needs the same columns, and starts anew with others", async () => {
-  const out = ["-o", at("out.csv"), "--local", "--item-column", "ip"];
-  const stopped = await runRepute(["enrich", at("in.csv"), ...out, "--max-requests", "1"]);
+  const out = ["in.csv", "-o", "out.csv", "--local", "--item-column", "ip"];
+  const stopped = await place.run("enrich", ...out, "--max-requests", "1");
   expect(stopped.code).toBe(75);
   const flags = ["--resume", ...few, "--input-columns", "n"];
-  const { code, stderr } = await runRepute(["enrich", at("in.csv"), ...out, ...flags]);
+  const { code, stderr } = await place.run("enrich", ...out, ...flags);
   expect([code, stderr]).toEqual([0, expect.stringContaining("--input-columns was null")]);
-  expect(await readFile(at("out.csv"), "utf8")).toMatch(/^n,rep_status,rep_item,rep_extra\n1,/);
+  expect(await place.read("out.csv")).toMatch(/^n,rep_status,rep_item,rep_extra\n1,/);
 });
 
 test("a column that isn't there is an error that names those that are", async () => {
-  const args = ["enrich", at("in.csv"), "-o", at("out.csv"), "--local", "--input-columns", "nte"];
-  const { code, stderr } = await runRepute(args);
+  const args = ["in.csv", "-o", "out.csv", "--local", "--input-columns", "nte"];
+  const { code, stderr } = await place.run("enrich", ...args);
   expect([code, stderr]).toEqual([2, expect.stringContaining('Did you mean "note"?')]);
 });

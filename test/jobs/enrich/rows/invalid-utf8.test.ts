@@ -1,10 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import type { Manifest } from "../../../../src/core/manifest.js";
-import { runRepute } from "../../../helpers/run-repute.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { workspace } from "../../../helpers/workspace.js";
 
 /** Latin-1 in a name, a cell and a surplus cell, and an escape that is text. */
 const csv = Buffer.from("ip,B\xfc\n192.0.2.1,B\xfcro \\udcfc,\xfc\n", "latin1");
@@ -12,22 +9,13 @@ const csv = Buffer.from("ip,B\xfc\n192.0.2.1,B\xfcro \\udcfc,\xfc\n", "latin1");
 /** The same in a record and in a line that is none. */
 const ndjson = Buffer.from('{"ip":"B\xfcro"}\nB\xfcro\n', "latin1");
 
-interface Written {
-  readonly bytes: Buffer;
-  readonly manifest: Manifest;
-}
-
-async function enriched(name: string, bytes: Buffer, args: readonly string[]): Promise<Written> {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, name), bytes);
+async function enriched(name: string, bytes: Buffer, args: readonly string[]) {
+  const { at, run, manifest } = await workspace({ [name]: bytes });
   const accepting = ["--fail-on", "never", "--max-failed", "100%"];
   const own = ["-o", "out", "--local", "--quiet", ...accepting];
-  const { code, stderr } = await runRepute(["enrich", name, ...own, ...args], { cwd });
+  const { code, stderr } = await run("enrich", name, ...own, ...args);
   expect(code, stderr).toBe(0);
-  return {
-    bytes: await readFile(join(cwd, "out")),
-    manifest: JSON.parse(await readFile(join(cwd, "out.manifest.json"), "utf8")) as Manifest,
-  };
+  return { bytes: await readFile(at("out")), manifest: await manifest("out") };
 }
 
 const message =

@@ -1,11 +1,7 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Manifest } from "../../../../src/core/manifest.js";
 import { type AnsweringServer, startAnsweringServer } from "../../../helpers/answering-server.js";
 import { enrichKilled } from "../../../helpers/enrich-killed.js";
-import { runRepute } from "../../../helpers/run-repute.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { type Workspace, workspace } from "../../../helpers/workspace.js";
 
 const distinct = 60;
 
@@ -19,62 +15,58 @@ function rows(): string {
 
 async function enrichHere(
   { url }: AnsweringServer,
-  cwd: string,
+  { run }: Workspace,
   args: readonly string[],
   code = 0,
 ): Promise<void> {
   const service = ["--intel-url", url, "--lookups", "query", "--rate", "1000000/s", "--quiet"];
-  expect(await runRepute(["enrich", ...args, ...service], { cwd })).toMatchObject({ code });
+  expect(await run("enrich", ...args, ...service)).toMatchObject({ code });
 }
 
-async function idsAndCounts(cwd: string, out: string) {
-  const lines = (await readFile(join(cwd, out), "utf8")).trimEnd().split("\n").slice(1);
-  const text = await readFile(join(cwd, `${out}.manifest.json`), "utf8");
-  const { input, output, left_out } = JSON.parse(text) as Manifest;
+async function idsAndCounts({ read, manifest }: Workspace, out: string) {
+  const lines = (await read(out)).trimEnd().split("\n").slice(1);
+  const { input, output, left_out } = await manifest(out);
   const ids = lines.map((line) => Number(line.split(",")[0]));
   return { ids: ids.sort((a, b) => a - b), rows: input.rows, written: output.rows, left_out };
 }
 
 test("a run that is killed and resumed leaves out the same rows", async () => {
   const server = await startAnsweringServer();
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), rows());
+  const place = await workspace({ "in.csv": rows() });
   const args = (out: string) => ["in.csv", "-o", out, "--distinct"];
   const resume = [...args("out.csv"), "--resume"];
   // Stopped first with a checkpoint behind some of the rows, then killed.
-  await enrichHere(server, cwd, [...resume, "--max-requests", "20"], 75);
-  await enrichKilled({ server, cwd, args: resume, kill: { requests: 40, ms: 20 } });
-  await enrichHere(server, cwd, resume);
-  await enrichHere(server, cwd, args("whole.csv"));
-  const whole = await idsAndCounts(cwd, "whole.csv");
+  await enrichHere(server, place, [...resume, "--max-requests", "20"], 75);
+  await enrichKilled({ server, cwd: place.cwd, args: resume, kill: { requests: 40, ms: 20 } });
+  await enrichHere(server, place, resume);
+  await enrichHere(server, place, args("whole.csv"));
+  const whole = await idsAndCounts(place, "whole.csv");
   expect(whole).toMatchObject({ rows: 240, written: distinct });
   expect(whole.left_out).toMatchObject({ distinct: 240 - distinct, only: 0 });
-  expect(await idsAndCounts(cwd, "out.csv")).toEqual(whole);
+  expect(await idsAndCounts(place, "out.csv")).toEqual(whole);
 });
 
 test("a --distinct run that is resumed needs no cache for the rows that it writes again", async () => {
   const server = await startAnsweringServer();
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), rows());
+  const place = await workspace({ "in.csv": rows() });
   const cache = ["--cache", "cache"];
-  await enrichHere(server, cwd, ["in.csv", "-o", "first.csv", "--limit", "40", ...cache]);
+  await enrichHere(server, place, ["in.csv", "-o", "first.csv", "--limit", "40", ...cache]);
   const asked = server.total;
   const args = ["in.csv", "-o", "out.csv", "--distinct", "--resume"];
-  await enrichHere(server, cwd, [...args, ...cache, "--max-requests", "10"], 75);
+  await enrichHere(server, place, [...args, ...cache, "--max-requests", "10"], 75);
   // An answer in the cache expires before the run continues.
-  await enrichHere(server, cwd, [...args, ...cache, "--cache-ttl", "1s"], 0);
+  await enrichHere(server, place, [...args, ...cache, "--cache-ttl", "1s"], 0);
   expect([asked < distinct, server.total, server.asked.size]).toEqual([true, distinct, distinct]);
-  const resumed = await readFile(join(cwd, "out.csv"), "utf8");
+  const resumed = await place.read("out.csv");
   expect(resumed.match(/,cache,/g)).toHaveLength(asked);
 });
 
 test("rows that are left out count for --fail-on", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), "item\nhost.example.com\n{}\n");
+  const { run, read } = await workspace({ "in.csv": "item\nhost.example.com\n{}\n" });
   const local = ["--local", "--quiet", "--fail-on", "unsupported"];
   const args = ["enrich", "in.csv", "-o", "out.csv", "--only", "malicious", ...local];
-  expect(await runRepute(args, { cwd })).toMatchObject({ code: 3 });
-  expect((await readFile(join(cwd, "out.csv"), "utf8")).split("\n")).toHaveLength(2);
+  expect(await run(...args)).toMatchObject({ code: 3 });
+  expect((await read("out.csv")).split("\n")).toHaveLength(2);
 });
 
 test.each([
@@ -87,14 +79,19 @@ test.each([
   const server = await startAnsweringServer();
   server.malicious.add("bad.example.com");
   server.absent.add("gone.example.com");
-  const cwd = await temporaryFolder();
   const items = ["a.example.com", "bad.example.com", "gone.example.com", "setup.exe"];
-  await writeFile(
-    join(cwd, "in.csv"),
-    `id,item\n${items.map((each, n) => `${n},${each}\n`).join("")}`,
-  );
-  await enrichHere(server, cwd, ["in.csv", "-o", "out.csv", "--only", only, "--fail-on", "never"]);
-  const found = await idsAndCounts(cwd, "out.csv");
+  const lines = items.map((each, n) => `${n},${each}\n`);
+  const place = await workspace({ "in.csv": `id,item\n${lines.join("")}` });
+  await enrichHere(server, place, [
+    "in.csv",
+    "-o",
+    "out.csv",
+    "--only",
+    only,
+    "--fail-on",
+    "never",
+  ]);
+  const found = await idsAndCounts(place, "out.csv");
   expect(found.ids.map(String)).toEqual(ids);
   expect(found.left_out).toMatchObject({ only: items.length - ids.length, distinct: 0 });
   const { statuses } = found.left_out!;

@@ -1,13 +1,9 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Manifest } from "../../../../src/core/manifest.js";
 import { startService } from "../../../../src/service/service.js";
 import { queryDuckdb } from "../../../io/output/tables/warehouse-readers.js";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
-import { runRepute } from "../../../helpers/run-repute.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { workspace } from "../../../helpers/workspace.js";
 
 const items = ["d1.example.com", "d2.example.com", "d1.example.com", "d3.example.com"];
 
@@ -34,28 +30,22 @@ async function served(synthetic?: number): Promise<readonly string[]> {
 }
 
 async function prepared() {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), `domain\n${items.join("\n")}\n`);
+  const place = await workspace({ "in.csv": `domain\n${items.join("\n")}\n` });
   const run = async (name: ServiceName, ...args: readonly string[]) =>
-    runRepute(["enrich", "in.csv", ...args, ...(await services[name][1]())], { cwd });
-  return { cwd, run };
+    place.run("enrich", "in.csv", ...args, ...(await services[name][1]()));
+  return { ...place, run };
 }
 
 test.each(Object.entries(services))(
   "rows say whose answers they hold: %s",
   async (name, [source]) => {
-    const { cwd, run } = await prepared();
+    const { run, read, manifest: manifestOf } = await prepared();
     const { code, stderr } = await run(name as ServiceName, "-o", "out.csv");
     expect(code, stderr).toBe(0);
-    const rows = parse(await readFile(join(cwd, "out.csv"), "utf8"), { columns: true }) as Record<
-      string,
-      string
-    >[];
+    const rows: Record<string, string>[] = parse(await read("out.csv"), { columns: true });
     const sources = rows.map((row) => row["rep_source"]);
     expect(sources).toEqual([source, source, "duplicate", source]);
-    const manifest = JSON.parse(
-      await readFile(join(cwd, "out.csv.manifest.json"), "utf8"),
-    ) as Manifest;
+    const manifest = await manifestOf("out.csv");
     expect(manifest.sources[source]).toBe(3);
     expect([manifest.sample, manifest.synthetic]).toEqual([
       source === "sample" ? true : undefined,
@@ -79,10 +69,10 @@ describe("a table never mixes made-up rows with those of a real service", () => 
     ["--synthetic", real, 1, "merge"],
     ["repute serve --synthetic", real, 1, "replace"],
   ])("%s, then %s", async (first, second, code, mode = "append") => {
-    const { cwd, run } = await prepared();
+    const { at, run } = await prepared();
     const out = ["-o", "duckdb:t.duckdb?table=t", "--mode", mode, "--resume", "-q"];
     expect(await run(first, ...out)).toMatchObject({ code: 0 });
-    const content = () => queryDuckdb("SELECT * FROM t ORDER BY ALL", join(cwd, "t.duckdb"));
+    const content = () => queryDuckdb("SELECT * FROM t ORDER BY ALL", at("t.duckdb"));
     const before = await content();
     const refused = await run(second, ...out);
     expect([refused.code, refused.stderr]).toEqual([code, expect.stringContaining("made-up")]);

@@ -1,10 +1,7 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { repute } from "../../../../src/index.js";
-import { runRepute } from "../../../helpers/run-repute.js";
 import { reply, startScriptedServer } from "../../../helpers/scripted-server.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { type Workspace, workspace } from "../../../helpers/workspace.js";
 import { domainResult, success } from "../../../client/api/answers.js";
 
 /** Intent and blocklist status by item: words that the interface doesn't list, and two that it does. */
@@ -20,11 +17,11 @@ const items = Object.keys(words);
 const verdicts = { malicious: 0, suspicious: 0, listed: 1, none: 1, unknown: 4 };
 const warning = /answer with an intent or mail blocklist status that the interface does not list/;
 
-let folder: string;
+let place: Workspace;
 let url: string;
 
 beforeEach(async () => {
-  folder = await temporaryFolder();
+  place = await workspace({ "in.csv": `item\n${items.join("\n")}\n` });
   const server = await startScriptedServer(({ path }) => {
     const [, endpoint, item = ""] = /([^/]+)\/([^/]+)$/.exec(path)!;
     const [intent, serviceMailBlocklist] = words[item] ?? ["none", "NOT_LISTED"];
@@ -36,18 +33,18 @@ beforeEach(async () => {
     );
   });
   url = `${server.url}/beta`;
-  await writeFile(join(folder, "in.csv"), `item\n${items.join("\n")}\n`);
 });
 
-const run = (...args: readonly string[]) => runRepute(args, { cwd: folder });
+const run = (...args: readonly string[]) => place.run(...args, "--intel-url", url);
+const read = (name: string) => place.read(name);
 
 test("a run counts such answers, and rows, manifest, metrics and report have no verdict", async () => {
   const files = ["--report", "r.html", "--metrics", "m.prom", "--cache", "cache"];
-  const done = await run("enrich", "in.csv", "-o", "out.csv", ...files, "--intel-url", url);
+  const done = await run("enrich", "in.csv", "-o", "out.csv", ...files);
   expect(done.code).toBe(0);
   expect(done.stderr).toMatch(warning);
   expect(done.stderr).toMatch(/none \(5 times, first in row 1\)/);
-  const rows = (await readFile(join(folder, "out.csv"), "utf8")).split("\n");
+  const rows = (await read("out.csv")).split("\n");
   const verdictAt = rows[0]!.split(",").indexOf("rep_verdict");
   expect(rows.slice(1, -1).map((row) => row.split(",")[verdictAt])).toEqual([
     "",
@@ -57,39 +54,30 @@ test("a run counts such answers, and rows, manifest, metrics and report have no 
     "listed",
     "none",
   ]);
-  const manifest = JSON.parse(await readFile(join(folder, "out.csv.manifest.json"), "utf8"));
+  const manifest = await place.manifest("out.csv");
   expect(manifest.verdicts).toEqual(verdicts);
   expect(manifest.drift).toMatchObject({ "intent=critical": 4, "serviceMailBlocklist=BLOCKED": 2 });
-  expect(await readFile(join(folder, "m.prom"), "utf8")).toMatch(/verdict="unknown"\} 4\n/);
-  expect(await readFile(join(folder, "r.html"), "utf8")).toContain(
+  expect(await read("m.prom")).toMatch(/verdict="unknown"\} 4\n/);
+  expect(await read("r.html")).toContain(
     "the answer has an intent or blocklist status that the interface does not list",
   );
-  const cached = await run(
-    "enrich",
-    "in.csv",
-    "-o",
-    "o.ndjson",
-    "--cache",
-    "cache",
-    "--intel-url",
-    url,
-  );
+  const cached = await run("enrich", "in.csv", "-o", "o.ndjson", "--cache", "cache");
   expect(cached.stderr).toMatch(warning);
-  expect((await run("verify", "out.csv")).code).toBe(0);
+  expect((await place.run("verify", "out.csv")).code).toBe(0);
 });
 
 test("a retry keeps such rows without a verdict", async () => {
-  await run("enrich", "in.csv", "-o", "out.csv", "--intel-url", url);
-  const before = await readFile(join(folder, "out.csv"), "utf8");
-  const retried = await run("retry", "out.csv", "-o", "again.csv", "--intel-url", url);
+  await run("enrich", "in.csv", "-o", "out.csv");
+  const before = await read("out.csv");
+  const retried = await run("retry", "out.csv", "-o", "again.csv");
   expect(retried.code).toBe(0);
-  expect(await readFile(join(folder, "again.csv"), "utf8")).toBe(before);
-  const manifest = JSON.parse(await readFile(join(folder, "again.csv.manifest.json"), "utf8"));
+  expect(await read("again.csv")).toBe(before);
+  const manifest = await place.manifest("again.csv");
   expect(manifest.verdicts).toEqual(verdicts);
 });
 
 test.each(["query", "quick-check"])("%s says so", async (command) => {
-  const asked = await run(command, ...items, "--intel-url", url);
+  const asked = await run(command, ...items);
   expect(asked.stderr).toMatch(warning);
   expect(asked.stderr).toContain("(5 times)");
   const found = asked.stdout.trim().split("\n");

@@ -1,10 +1,6 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Manifest } from "../../../../src/core/manifest.js";
-import { runRepute } from "../../../helpers/run-repute.js";
 import { reply, startScriptedServer } from "../../../helpers/scripted-server.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { type Workspace, workspace } from "../../../helpers/workspace.js";
 import { ipResult, success } from "../../../client/api/answers.js";
 
 const server = await startScriptedServer(({ path }) => {
@@ -13,14 +9,10 @@ const server = await startScriptedServer(({ path }) => {
   return reply(200, success({ ...ipResult(), item, ...seen }));
 });
 
-async function enriched(cwd: string, args: readonly string[]): Promise<string> {
-  const { code, stderr } = await runRepute(["enrich", "--quiet", ...args], { cwd });
+async function enriched({ run }: Workspace, args: readonly string[]): Promise<string> {
+  const { code, stderr } = await run("enrich", "in.csv", "--quiet", "-o", ...args);
   expect(code, stderr).toBe(0);
   return stderr;
-}
-
-async function manifestIn(cwd: string, output: string): Promise<Manifest> {
-  return JSON.parse(await readFile(join(cwd, `${output}.manifest.json`), "utf8")) as Manifest;
 }
 
 const message =
@@ -29,12 +21,11 @@ const message =
 test.each(["out.csv", "out.parquet"])(
   "one warning names the first row with a time that is not RFC 3339: %s",
   async (output) => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, "in.csv"), "ip\n203.0.114.1\n203.0.114.2\n203.0.114.2\n");
+    const place = await workspace({ "in.csv": "ip\n203.0.114.1\n203.0.114.2\n203.0.114.2\n" });
     const args = ["--lookups", "query", "--intel-url", server.url];
-    const stderr = await enriched(cwd, ["in.csv", "-o", output, ...args]);
+    const stderr = await enriched(place, [output, ...args]);
     expect(stderr).toBe(`repute: warning: ${message} (2 times, first in row 2)\n`);
-    expect(await manifestIn(cwd, output)).toMatchObject({
+    expect(await place.manifest(output)).toMatchObject({
       warnings: { [message]: 2 },
       warned_rows: { [message]: 2 },
       drift: { "firstSeen=not a date-time": 1 },
@@ -43,36 +34,33 @@ test.each(["out.csv", "out.parquet"])(
 );
 
 test("warns that surplus cells are lost where --columns omits extra", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), "item,note\n192.0.2.1,a,surplus\n");
-  const args = ["in.csv", "-o", "out.csv", "--local", "--columns"];
-  expect(await enriched(cwd, [...args, "tags"])).toContain("add extra to --columns to keep them");
-  expect(await enriched(cwd, [...args, "tags,extra"])).not.toContain("add extra");
-  expect(await readFile(join(cwd, "out.csv"), "utf8")).toContain('"[""surplus""]"');
+  const place = await workspace({ "in.csv": "item,note\n192.0.2.1,a,surplus\n" });
+  const args = ["out.csv", "--local", "--columns"];
+  expect(await enriched(place, [...args, "tags"])).toContain("add extra to --columns to keep them");
+  expect(await enriched(place, [...args, "tags,extra"])).not.toContain("add extra");
+  expect(await place.read("out.csv")).toContain('"[""surplus""]"');
 });
 
 test("counts values of the kind column that the item contradicts", async () => {
-  const cwd = await temporaryFolder();
   const rows = "example.com/a,domain\n192.0.2.1,ip\nexample.com,what\nexample.org,domain\n";
-  await writeFile(join(cwd, "in.csv"), `item,is\n${rows}`);
-  await enriched(cwd, ["in.csv", "-o", "out.csv", "--kind-column", "is", "--local"]);
+  const place = await workspace({ "in.csv": `item,is\n${rows}` });
+  await enriched(place, ["out.csv", "--kind-column", "is", "--local"]);
   const ignored = "values in the kind column were ignored: unrecognised, or not the item's kind";
-  expect(await manifestIn(cwd, "out.csv")).toMatchObject({
+  expect(await place.manifest("out.csv")).toMatchObject({
     kinds: { url: 1, ip: 1, domain: 2 },
     warnings: { [ignored]: 2 },
     warned_rows: { [ignored]: 1 },
   });
-  const { stdout } = await runRepute(["plan", "in.csv", "--kind-column", "is", "--json"], { cwd });
+  const { stdout } = await place.run("plan", "in.csv", "--kind-column", "is", "--json");
   expect(JSON.parse(stdout)).toMatchObject({ warnings: { [ignored]: 2 } });
 });
 
 test("warns of a column without an indicator in nine of ten rows", async () => {
-  const cwd = await temporaryFolder();
   const rows = ["192.0.2.1,note", ...Array.from({ length: 19 }, () => "a word,192.0.2.2")];
-  await writeFile(join(cwd, "in.csv"), ["name,ip", ...rows].join("\n"));
-  const args = ["in.csv", "-o", "out.csv", "--local", "--item-column"];
-  expect(await enriched(cwd, [...args, "name"])).toContain(
+  const place = await workspace({ "in.csv": ["name,ip", ...rows].join("\n") });
+  const args = ["out.csv", "--local", "--item-column"];
+  expect(await enriched(place, [...args, "name"])).toContain(
     '19 of 20 rows have no indicator in column "name"; choose another with --item-column',
   );
-  expect(await enriched(cwd, [...args, "ip"])).not.toContain("no indicator");
+  expect(await enriched(place, [...args, "ip"])).not.toContain("no indicator");
 });
