@@ -7,17 +7,13 @@ import { changeCounts, changePhrase } from "../../../src/jobs/report/phrases.js"
 import { type Change, diffOutputs, type OutputDiff } from "../../../src/jobs/diff/diff-outputs.js";
 import { diffLines } from "../../../src/jobs/report/page/diff-page.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { record } from "../report/rows.js";
 
 type Columns = Readonly<Record<string, string>>;
 
-function record(columns: Columns): OutputRecord {
-  const text = (name: string): string => columns[name] ?? "";
-  const list = (name: string): string[] => (text(name) === "" ? [] : text(name).split("|"));
-  return { text, list, cells: [], json: null, extra: null };
-}
-
 async function* listsOf(rows: readonly Columns[]): AsyncGenerator<readonly OutputRecord[]> {
-  for (let at = 0; at < rows.length; at += 2) yield rows.slice(at, at + 2).map(record);
+  for (let at = 0; at < rows.length; at += 2)
+    yield rows.slice(at, at + 2).map((row) => record(row));
 }
 
 async function diff(earlier: readonly Columns[], later: readonly Columns[]) {

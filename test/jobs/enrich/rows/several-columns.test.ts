@@ -1,12 +1,12 @@
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { expect, onTestFinished, test } from "vitest";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { comparableRows } from "../../../helpers/comparable-rows.js";
 import { runCopied } from "../../../helpers/crash-copies.js";
-import { runRepute } from "../../../helpers/run-repute.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { type Workspace, workspace } from "../../../helpers/workspace.js";
 
 const both = ["--item-column", "src", "--item-column", "dst"];
 
@@ -16,21 +16,19 @@ async function serve() {
   return service;
 }
 
-async function rowsOf(path: string): Promise<readonly Record<string, string>[]> {
-  return parse(await readFile(path, "utf8"), { columns: true });
+async function rowsOf({ read }: Workspace, name: string) {
+  return parse<Record<string, string>>(await read(name), { columns: true });
 }
 
 test("a row is written for each item column, and an item in two of them is asked once", async () => {
-  const cwd = await temporaryFolder();
   const service = await serve();
-  await writeFile(
-    join(cwd, "in.csv"),
-    "src,n,dst\n192.0.2.1,1,192.0.2.2\n192.0.2.2,2,\n192.0.2.3,3,192.0.2.1,surplus\n",
-  );
+  const place = await workspace({
+    "in.csv": "src,n,dst\n192.0.2.1,1,192.0.2.2\n192.0.2.2,2,\n192.0.2.3,3,192.0.2.1,surplus\n",
+  });
   const args = ["enrich", "in.csv", "-o", "out.csv", ...both, "--intel-url", service.url];
-  const { code, stderr } = await runRepute(args, { cwd });
+  const { code, stderr } = await place.run(...args);
   expect(code, stderr).toBe(0);
-  const rows = await rowsOf(join(cwd, "out.csv"));
+  const rows = await rowsOf(place, "out.csv");
   expect(rows.map((row) => [row["n"], row["rep_column"], row["rep_item"]])).toEqual([
     ["1", "src", "192.0.2.1"],
     ["1", "dst", "192.0.2.2"],
@@ -41,28 +39,25 @@ test("a row is written for each item column, and an item in two of them is asked
   ]);
   expect(rows.map((row) => row["rep_extra"]).slice(3)).toEqual(["", '["surplus"]', '["surplus"]']);
   expect([...service.asked.values()]).toEqual(Array.from({ length: 6 }, () => 1));
-  const manifest = JSON.parse(await readFile(join(cwd, "out.csv.manifest.json"), "utf8"));
-  expect(manifest).toMatchObject({
+  expect(await place.manifest("out.csv")).toMatchObject({
     input: { item_column: "src,dst", item_column_by: "flag", rows: 6 },
     output: { rows: 6 },
   });
-  expect((await runRepute(["verify", "out.csv"], { cwd })).code).toBe(0);
+  expect((await place.run("verify", "out.csv")).code).toBe(0);
 });
 
 test("every element of a list in NDJSON has a row; an empty list has one, too", async () => {
-  const cwd = await temporaryFolder();
   const lines = [
     '{"n":1,"ips":["192.0.2.1",7,"192.0.2.2"]}',
     '{"n":2,"ips":[]}',
     '{"n":3,"ips":"192.0.2.3","o":[{"v":"a.example.com"},{"v":null},{}]}',
   ];
-  await writeFile(join(cwd, "in.ndjson"), lines.join("\n"));
+  const { run, read } = await workspace({ "in.ndjson": lines.join("\n") });
   const itemsOf = async (...flags: readonly string[]): Promise<unknown> => {
     const args = ["enrich", "in.ndjson", "-o", "out.ndjson", "--local", ...flags];
-    const { code, stderr } = await runRepute(args, { cwd });
+    const { code, stderr } = await run(...args);
     expect(code, stderr).toBe(0);
-    const text = await readFile(join(cwd, "out.ndjson"), "utf8");
-    const rows = text.trim().split("\n");
+    const rows = (await read("out.ndjson")).trim().split("\n");
     return rows.map((row) => {
       const { n, rep } = JSON.parse(row);
       return [n, rep.item ?? rep.error.code, ...("column" in rep ? [rep.column] : [])].join(" ");
@@ -87,14 +82,15 @@ test("every element of a list in NDJSON has a row; an empty list has one, too", 
 });
 
 test("files have rows for those of the columns that they have", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "a.csv"), "src,dst\n192.0.2.1,192.0.2.2\n");
-  await writeFile(join(cwd, "b.csv"), "n,dst,host\n1,192.0.2.3,x.example.com\n");
-  await writeFile(join(cwd, "c.csv"), "ip\n192.0.2.4\n");
+  const place = await workspace({
+    "a.csv": "src,dst\n192.0.2.1,192.0.2.2\n",
+    "b.csv": "n,dst,host\n1,192.0.2.3,x.example.com\n",
+    "c.csv": "ip\n192.0.2.4\n",
+  });
   const args = ["enrich", "a.csv", "b.csv", "c.csv", "-o", "out.csv", "--local", ...both];
-  const { code, stderr } = await runRepute(args, { cwd });
+  const { code, stderr } = await place.run(...args);
   expect(code, stderr).toBe(0);
-  const rows = await rowsOf(join(cwd, "out.csv"));
+  const rows = await rowsOf(place, "out.csv");
   expect(rows.map((row) => `${row["rep_file"]} ${row["rep_column"]} ${row["rep_item"]}`)).toEqual([
     "a.csv src 192.0.2.1",
     "a.csv dst 192.0.2.2",
@@ -103,10 +99,10 @@ test("files have rows for those of the columns that they have", async () => {
   ]);
   const one = ["--item-column", "dst", "--item-column", "ip"];
   const apart = ["enrich", "b.csv", "c.csv", "-o", "apart.csv", "--local", ...one];
-  expect(await runRepute(apart, { cwd })).toMatchObject({ code: 0 });
-  const each = await rowsOf(join(cwd, "apart.csv"));
+  expect(await place.run(...apart)).toMatchObject({ code: 0 });
+  const each = await rowsOf(place, "apart.csv");
   expect(each.map((row) => row["rep_column"])).toEqual(["dst", "ip"]);
-  const missing = await runRepute([...args, "--item-column", "peer", "--restart"], { cwd });
+  const missing = await place.run(...args, "--item-column", "peer", "--restart");
   expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('column "peer"')]);
 });
 
@@ -114,7 +110,8 @@ test("a run killed within a record continues with its next row", async () => {
   const parent = await temporaryFolder();
   const cwd = join(parent, "run");
   await mkdir(cwd);
-  await writeFile(join(cwd, "in.csv"), "src,dst\n192.0.2.1,192.0.2.2\n192.0.2.3,192.0.2.4\n");
+  const text = "src,dst\n192.0.2.1,192.0.2.2\n192.0.2.3,192.0.2.4\n";
+  const { run } = await workspace({ "in.csv": text }, { folder: cwd });
   const service = await serve();
   // One request at a time, so that the rows of a record are written apart.
   const pace = ["--concurrency", "1", "--lookups", "query", "--intel-url", service.url];
@@ -126,7 +123,7 @@ test("a run killed within a record continues with its next row", async () => {
   for (const copy of copies) {
     await rm(cwd, { recursive: true });
     await rename(copy, cwd);
-    const { code, stderr } = await runRepute([...args, "--resume"], { cwd });
+    const { code, stderr } = await run(...args, "--resume");
     const rows = comparableRows(await readFile(join(cwd, "out.csv")), "out.csv");
     if (code !== 0 || rows.join() !== wanted.join()) found.push({ copy: basename(copy), stderr });
   }
