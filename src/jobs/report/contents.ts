@@ -6,10 +6,10 @@ import {
   shellWord,
 } from "../../core/wording/quantity.js";
 import type { FoundManifest } from "../../core/manifest.js";
-import type { NameCount, OutcomeCounts, Report, TopCounts } from "./report-tally.js";
+import type { outcomes, Report } from "./report-tally.js";
 
 /** What each outcome is called; `none` never reads as safe. */
-export const outcomeNames: Readonly<Record<keyof OutcomeCounts, string>> = {
+export const outcomeNames: Readonly<Record<(typeof outcomes)[number], string>> = {
   malicious: "malicious",
   suspicious: "suspicious",
   listed: "on a mail blocklist",
@@ -60,16 +60,15 @@ export function headlineDetail({ rows, outcomes }: Report): string {
     .join(" ");
 }
 
+type Named = Report["tags"];
+
 /** Rows by a name, such as a tag or a month. */
-export interface CountList {
+export interface CountList extends Named {
   readonly id: string;
   readonly title: string;
   /** What its names are. */
   readonly what: string;
   readonly note: string;
-  readonly entries: readonly NameCount[];
-  /** What the list leaves out; "" for nothing. */
-  readonly more: string;
 }
 
 /** The parts of a report that count rows by name. */
@@ -77,20 +76,13 @@ export function countLists(report: Report): readonly CountList[] {
   const { tags, networks, countries, firstSeen, lastSeen } = report;
   const accused = "Malicious, suspicious and listed rows";
   const lists = [
-    { id: "tags", title: "Tags", what: "Tag", note: "Rows that carry the tag", ...top(tags) },
-    { id: "networks", title: "Networks", what: "Network", note: accused, ...top(networks) },
-    { id: "countries", title: "Countries", what: "Country", note: accused, ...top(countries) },
+    { id: "tags", title: "Tags", what: "Tag", note: "Rows that carry the tag", ...tags },
+    { id: "networks", title: "Networks", what: "Network", note: accused, ...networks },
+    { id: "countries", title: "Countries", what: "Country", note: accused, ...countries },
     { id: "last-seen", title: "Last seen", ...months, ...latest(lastSeen) },
     { id: "first-seen", title: "First seen", ...months, ...latest(firstSeen) },
   ];
   return lists.filter(({ entries }) => entries.length > 0);
-}
-
-function top({ entries, distinct, uncounted }: TopCounts) {
-  const rest = `, and ${counted(uncounted, "row")} whose names were too many to tell apart`;
-  const left = distinct - entries.length;
-  const more = left > 0 ? `${formatCount(left)} more${uncounted > 0 ? rest : ""}` : "";
-  return { entries, more };
 }
 
 const months = { what: "Month", note: "Rows by month" };
@@ -98,10 +90,10 @@ const months = { what: "Month", note: "Rows by month" };
 const mostMonths = 12;
 
 /** The latest months, the newest first. */
-function latest(counts: ReadonlyMap<string, number>) {
+function latest(counts: ReadonlyMap<string, number>): Named {
   const [newest] = [...counts.keys()].toSorted().slice(-1);
   if (newest === undefined) return { entries: [], more: "" };
-  const entries: NameCount[] = [];
+  const entries: Named["entries"] = [];
   let left = [...counts.values()].reduce((sum, count) => sum + count, 0);
   for (const date = new Date(newest); left > 0 && entries.length < mostMonths; date.setUTCDate(0)) {
     const name = date.toISOString().slice(0, 7);

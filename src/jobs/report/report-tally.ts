@@ -5,6 +5,7 @@ import { decisiveMembers } from "../../core/verdict.js";
 import { answeredLookups, rowHasOtherWord, lackedMembers } from "../../io/output/output-row.js";
 import type { OutputRecord } from "../../io/formats/types.js";
 import { cutOff } from "../../core/wording/printable.js";
+import { counted, formatCount } from "../../core/wording/quantity.js";
 import { addCount, type Counts, otherNames } from "../enrich/counters.js";
 import type { Change, DiffCounts } from "../diff/diff-outputs.js";
 import { cutList, cutText, longestName } from "./phrases.js";
@@ -17,7 +18,7 @@ const tagsListed = 8;
 /** A row's verdict; without one, `part` if any answer is there, else `unchecked`. */
 export const outcomes = [...verdicts, "part", "unchecked"] as const;
 
-export type OutcomeCounts = Record<(typeof outcomes)[number], number>;
+type OutcomeCounts = Record<(typeof outcomes)[number], number>;
 
 export interface Changes {
   readonly earlier: string;
@@ -174,7 +175,7 @@ function numberIn(text: string): number {
   return number >= 0 && Number.isSafeInteger(number) ? number : 0;
 }
 
-export interface NameCount {
+interface NameCount {
   readonly name: string;
   readonly count: number;
 }
@@ -208,22 +209,19 @@ function addName(counts: Counts, name: string): void {
   if (name !== "") addCount(counts, cutOff(name, longestName), 1, mostNames);
 }
 
-function top(counts: Counts, length: number): TopCounts {
+/** The most frequent names, and what they leave out; "" for nothing. */
+function top(counts: Counts, length: number) {
   const named = Array.from(counts, ([name, count]) => ({ name, count })).filter(
     ({ name }) => name !== otherNames,
   );
   const entries = named
     .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
     .slice(0, length);
-  return { entries, distinct: named.length, uncounted: counts.get(otherNames) ?? 0 };
-}
-
-export interface TopCounts {
-  readonly entries: readonly NameCount[];
-  /** Distinct names, including those not in `entries`. */
-  readonly distinct: number;
-  /** Rows with names beyond `mostNames`; 0 if every name was counted. */
-  readonly uncounted: number;
+  const others = counts.get(otherNames) ?? 0;
+  const rest = `, and ${counted(others, "row")} whose names were too many to tell apart`;
+  const left = named.length - entries.length;
+  const more = left > 0 ? `${formatCount(left)} more${others > 0 ? rest : ""}` : "";
+  return { entries, more };
 }
 
 /** Maximum input columns shown for an item; the rest are only counted. */

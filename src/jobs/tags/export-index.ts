@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { createHash } from "node:crypto";
 
 /** Formats of a tag's list. Each is also the extension of its file. */
 export const tagFormats = ["txt", "csv", "ndjson", "cidr", "nft", "ipset"] as const;
@@ -111,37 +110,3 @@ export function listName(stem: string): string {
 
 /** Every file of a tag ends in one of these. */
 export const fileEndings = [...tagFormats, "added.txt", "removed.txt"] as const;
-
-/** Maximum length of a stem: with any suffix it fits in the 255 bytes of a file name. */
-const maxStem = 180;
-
-/**
- * The stem of a tag's file names: `<group>--<name>`, with everything outside `[A-Za-z0-9._-]`
- * percent-encoded, so that no tag becomes a path. If it is too long, or another tag could have the same
- * files (`a:b--c` and `a--b:c`, `a:b.added` and `a:b`), a part of the tag's SHA-256 is appended.
- */
-export function stemOf(tag: string): string {
-  const colon = tag.indexOf(":");
-  const parts = colon < 0 ? [tag] : [tag.slice(0, colon), tag.slice(colon + 1)];
-  // A leading dot would hide the file; a leading dash would make it an option on a command line.
-  const stem = parts
-    .map(encoded)
-    .join("--")
-    .replace(/^[.-]/, (first) => (first === "." ? "%2E" : "%2D"));
-  const isSplitOnce = stem.split("--").length === parts.length && !stem.includes("---");
-  const isSuffixed = /\.(?:added|removed|[0-9a-f]{12})$/.test(stem);
-  if (isSplitOnce && !isSuffixed && stem.length <= maxStem) return stem;
-  const digest = createHash("sha256").update(tag).digest("hex").slice(0, 12);
-  // Never splits an encoded byte.
-  const short = stem.slice(0, maxStem - digest.length - 1).replace(/%[0-9A-F]?$/, "");
-  return `${short}.${digest}`;
-}
-
-function encoded(text: string): string {
-  return Buffer.from(text)
-    .toString("latin1")
-    .replaceAll(
-      /[^A-Za-z0-9._-]/g,
-      (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
-    );
-}

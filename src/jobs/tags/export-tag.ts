@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import type { TagIps } from "../../client/api/calls.js";
 import type { IntelClient } from "../../client/api/intel-client.js";
 import { RejectedError, SnapshotChangedError } from "../../client/api/status-fault.js";
@@ -19,9 +18,9 @@ import {
   v4Text,
 } from "./address-list.js";
 import type { ExportFolder } from "./export-folder.js";
-import { type ExportedTag, listName, stemOf, type TagFormat } from "./export-index.js";
-import { type ListMetadata, setNames, tagFormatWriters, textLines } from "./formats.js";
-import { exportFault, type ExportTagsOptions, TagExportError } from "./options.js";
+import { type ExportedTag, listName } from "./export-index.js";
+import { setNames, writeFormats, writeText } from "./formats.js";
+import { type ExportTagsOptions, TagExportError } from "./options.js";
 
 interface TagExport {
   readonly name: string;
@@ -167,11 +166,11 @@ async function writeTag(
   // The next export compares with the text, whatever the formats are.
   const text =
     files.find(({ format }) => format === "txt") ??
-    (await writeNew(join(folder.next, listName(stem)), textLines(list)));
+    (await writeText(join(folder.next, listName(stem)), list));
   const added = difference(list, old ?? noAddresses);
   const removed = difference(old ?? noAddresses, list);
   for (const [format, changed] of Object.entries({ added, removed })) {
-    const file = await writeNew(`${base}.${format}.txt`, textLines(changed));
+    const file = await writeText(`${base}.${format}.txt`, changed);
     files.push({ format: format as "added" | "removed", ...file });
   }
   const isUnchanged = old !== null && sizeOf(added) + sizeOf(removed) === 0;
@@ -189,25 +188,6 @@ async function writeTag(
     sets,
     files,
   };
-}
-
-/**
- * Writes a list in several formats.
- *
- * @param base path of the files, without their endings
- */
-export async function writeFormats(
-  base: string,
-  list: AddressList,
-  metadata: ListMetadata,
-  formats: readonly TagFormat[] = ["txt"],
-): Promise<ExportedTag["files"]> {
-  const files: ExportedTag["files"] = [];
-  for (const format of formats) {
-    const texts = tagFormatWriters[format](list, metadata);
-    files.push({ format, ...(await writeNew(`${base}.${format}`, texts)) });
-  }
-  return files;
 }
 
 /**
@@ -258,30 +238,36 @@ function refuseLeap(tag: string, before: number, now: number, maxChange = 0.5): 
   );
 }
 
-/** Characters per piece of a file. */
-const pieceSize = 64 * 1024;
+/** Maximum length of a stem: with any suffix it fits in the 255 bytes of a file name. */
+const maxStem = 180;
 
-/** Writes a new file piece by piece. Durable once resolved. */
-async function writeNew(path: string, texts: Iterable<string>) {
-  const hash = createHash("sha256");
-  let bytes = 0;
-  function* pieces(): Generator<Buffer> {
-    let held = "";
-    const take = (): Buffer => {
-      const piece = Buffer.from(held);
-      held = "";
-      hash.update(piece);
-      bytes += piece.length;
-      return piece;
-    };
-    for (const text of texts) {
-      held += text;
-      if (held.length >= pieceSize) yield take();
-    }
-    yield take();
-  }
-  await writeFile(path, pieces(), { flag: "wx", flush: true }).catch((error: unknown) => {
-    throw exportFault(path, error);
-  });
-  return { file: basename(path), bytes, sha256: hash.digest("hex") };
+/**
+ * The stem of a tag's file names: `<group>--<name>`, with everything outside `[A-Za-z0-9._-]`
+ * percent-encoded, so that no tag becomes a path. If it is too long, or another tag could have the same
+ * files (`a:b--c` and `a--b:c`, `a:b.added` and `a:b`), a part of the tag's SHA-256 is appended.
+ */
+export function stemOf(tag: string): string {
+  const colon = tag.indexOf(":");
+  const parts = colon < 0 ? [tag] : [tag.slice(0, colon), tag.slice(colon + 1)];
+  // A leading dot would hide the file; a leading dash would make it an option on a command line.
+  const stem = parts
+    .map(encoded)
+    .join("--")
+    .replace(/^[.-]/, (first) => (first === "." ? "%2E" : "%2D"));
+  const isSplitOnce = stem.split("--").length === parts.length && !stem.includes("---");
+  const isSuffixed = /\.(?:added|removed|[0-9a-f]{12})$/.test(stem);
+  if (isSplitOnce && !isSuffixed && stem.length <= maxStem) return stem;
+  const digest = createHash("sha256").update(tag).digest("hex").slice(0, 12);
+  // Never splits an encoded byte.
+  const short = stem.slice(0, maxStem - digest.length - 1).replace(/%[0-9A-F]?$/, "");
+  return `${short}.${digest}`;
+}
+
+function encoded(text: string): string {
+  return Buffer.from(text)
+    .toString("latin1")
+    .replaceAll(
+      /[^A-Za-z0-9._-]/g,
+      (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
+    );
 }

@@ -19,8 +19,8 @@ import {
   type TagResult,
 } from "./options.js";
 import { AddressPages, readAddresses, sizeOf } from "./address-list.js";
-import { setNames } from "./formats.js";
-import { exportTag, writeFormats } from "./export-tag.js";
+import { setNames, writeFormats } from "./formats.js";
+import { exportTag } from "./export-tag.js";
 
 interface Job {
   readonly options: ExportTagsOptions;

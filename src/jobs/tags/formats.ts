@@ -1,11 +1,14 @@
 import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { basename } from "node:path";
 import { type AddressList, addressTexts, v4Text } from "./address-list.js";
 import { v6Text } from "../../core/item/ip.js";
 import type { ExportedTag, TagFormat } from "./export-index.js";
+import { exportFault } from "./options.js";
 import { csvPieces } from "../../io/formats/csv/csv-writer.js";
 
 /** Metadata of a list that a file may include. Nothing in it changes as long as the list does not. */
-export interface ListMetadata {
+interface ListMetadata {
   readonly tag: string;
   readonly sets: ExportedTag["sets"];
 }
@@ -23,7 +26,59 @@ export const tagFormatWriters: Readonly<Record<TagFormat, FormatWriter>> = {
   ipset: ipsetLines,
 };
 
-export function* textLines(list: AddressList): Generator<string> {
+/**
+ * Writes a list in several formats.
+ *
+ * @param base path of the files, without their endings
+ */
+export async function writeFormats(
+  base: string,
+  list: AddressList,
+  metadata: ListMetadata,
+  formats: readonly TagFormat[] = ["txt"],
+): Promise<ExportedTag["files"]> {
+  const files: ExportedTag["files"] = [];
+  for (const format of formats) {
+    const texts = tagFormatWriters[format](list, metadata);
+    files.push({ format, ...(await writeNew(`${base}.${format}`, texts)) });
+  }
+  return files;
+}
+
+/** Writes a list as text, one address per line. */
+export function writeText(path: string, list: AddressList) {
+  return writeNew(path, textLines(list));
+}
+
+/** Characters per piece of a file. */
+const pieceSize = 64 * 1024;
+
+/** Writes a new file piece by piece. Durable once resolved. */
+async function writeNew(path: string, texts: Iterable<string>) {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  function* pieces(): Generator<Buffer> {
+    let held = "";
+    const take = (): Buffer => {
+      const piece = Buffer.from(held);
+      held = "";
+      hash.update(piece);
+      bytes += piece.length;
+      return piece;
+    };
+    for (const text of texts) {
+      held += text;
+      if (held.length >= pieceSize) yield take();
+    }
+    yield take();
+  }
+  await writeFile(path, pieces(), { flag: "wx", flush: true }).catch((error: unknown) => {
+    throw exportFault(path, error);
+  });
+  return { file: basename(path), bytes, sha256: hash.digest("hex") };
+}
+
+function* textLines(list: AddressList): Generator<string> {
   for (const [, texts] of addressTexts(list)) for (const ip of texts) yield `${ip}\n`;
 }
 

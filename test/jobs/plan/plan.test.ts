@@ -125,16 +125,6 @@ async function serving(): Promise<string> {
   return service.intelUrl;
 }
 
-test.each([
-  { lookups: "query,quick-check" },
-  { lookups: "query" },
-  { lookups: "quick-check", bogons: "local" },
-])("with %j a faultless run makes as many requests as planned", async (flags) => {
-  const intelUrl = await serving();
-  const { chosen } = await planned(flags);
-  expect(sumOf(await made({ intelUrl, ...flags }))).toBe(chosen.requests);
-});
-
 describe("with a cache", () => {
   /** A cache filled by an earlier run over the same input. */
   async function filled(flags: Readonly<Record<string, unknown>>) {

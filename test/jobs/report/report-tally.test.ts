@@ -117,5 +117,5 @@ test("says how many rows had names beyond those that are told apart", async () =
     ip("192.0.2.1", "none", { tags: `t:${n}` }),
   );
   const { tags } = await reportOf(rows);
-  expect(tags).toMatchObject({ distinct: 65_536, uncounted: 5 });
+  expect(tags.more).toBe("65,526 more, and 5 rows whose names were too many to tell apart");
 });

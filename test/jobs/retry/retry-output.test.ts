@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { RunState } from "../../../src/jobs/enrich/state/run-state.js";
+import { type Finding, unasked } from "../../../src/core/finding.js";
 import { enrich } from "../../../src/jobs/enrich/execute.js";
-import { retryOutput } from "../../../src/jobs/retry/retry-output.js";
+import { isNoWorse, retryOutput } from "../../../src/jobs/retry/retry-output.js";
 import type { Manifest } from "../../../src/core/manifest.js";
 import type { EnrichJob } from "../../../src/jobs/enrich/types.js";
 import { parseOutput } from "../../../src/io/output/registry.js";
@@ -252,3 +253,61 @@ async function linesOf(path: string): Promise<string[]> {
   const text = (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
   return text.trimEnd().split("\n");
 }
+
+const nothingKnown = { query: { result: { intent: "none" } } };
+const bad = { "quick-check": { result: { intent: "malicious" } } };
+const unclear = {
+  ...nothingKnown,
+  query: { result: { intent: null } },
+  "quick-check": { result: {} },
+};
+const both = { ...nothingKnown, ...bad };
+
+function findingOf(
+  status: Finding["status"],
+  answers: Finding["answers"] = {},
+  missing: readonly string[] = [],
+): Finding {
+  return { ...unasked(status, null), answers, missing };
+}
+
+it.each([
+  [
+    "the same verdict",
+    findingOf("failed", nothingKnown),
+    findingOf("complete", nothingKnown),
+    true,
+  ],
+  ["both lookups", findingOf("failed", bad), findingOf("complete", both), true],
+  [
+    "only the other lookup, failed",
+    findingOf("failed", nothingKnown),
+    findingOf("failed", bad),
+    false,
+  ],
+  ["no answer", findingOf("failed", nothingKnown), findingOf("failed"), false],
+  ["as little as before", findingOf("failed"), findingOf("failed"), true],
+  ["that it is refused", findingOf("failed", bad), findingOf("invalid"), true],
+  [
+    "less of the query",
+    findingOf("failed", nothingKnown),
+    findingOf("partial", both, ["asn"]),
+    false,
+  ],
+  [
+    "as much in part",
+    findingOf("partial", both, ["asn"]),
+    findingOf("partial", both, ["tags"]),
+    true,
+  ],
+  ["less in part", findingOf("partial", both, []), findingOf("partial", both, ["tags"]), false],
+  ["a failure", findingOf("partial", both), findingOf("failed", both), false],
+  [
+    "no verdict any more",
+    findingOf("failed", bad),
+    findingOf("partial", unclear, ["intent"]),
+    false,
+  ],
+])("an answer that tells %s", (_, earlier, now, expected) => {
+  expect(isNoWorse(earlier, now)).toBe(expected);
+});

@@ -2,7 +2,8 @@ import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/pr
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, test } from "vitest";
 import { ExportFolder } from "../../../src/jobs/tags/export-folder.js";
-import { fileEndings, stemOf } from "../../../src/jobs/tags/export-index.js";
+import { fileEndings } from "../../../src/jobs/tags/export-index.js";
+import { stemOf } from "../../../src/jobs/tags/export-tag.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { exporterOf, readExport, type Exporter } from "./exporting.js";
 import { served, startTagServer } from "./tag-server.js";

@@ -8,11 +8,11 @@ import {
   readEntries,
   sortAddresses,
 } from "../../../src/jobs/tags/address-list.js";
-import { type ListMetadata, setNames, tagFormatWriters } from "../../../src/jobs/tags/formats.js";
+import { setNames, tagFormatWriters } from "../../../src/jobs/tags/formats.js";
 import type { TagFormat } from "../../../src/jobs/tags/export-index.js";
 import { tagExportOptions } from "../../../src/jobs/tags/options.js";
 
-const metadata: ListMetadata = {
+const metadata = {
   tag: "spam:bulk",
   sets: { ipv4: "spam--bulk_v4", ipv6: "spam--bulk_v6" },
 };

@@ -353,12 +353,3 @@ test("refused credentials end the export, and the folder stays unchanged", async
   await expect(run({ client: refused.client })).rejects.toMatchObject({ code: "unauthorized" });
   expect(await readExport(folder)).toEqual(before);
 });
-
-test("reports in one line a folder that cannot be created", async () => {
-  const { folder, run } = await exporterOf(await startTagServer(aTag));
-  await writeFile(folder, "a file");
-  await expect(run({ folder: join(folder, "lists") })).rejects.toMatchObject({
-    code: "export_unwritable",
-    message: `cannot write ${join(folder, "lists")}: part of the path is not a folder`,
-  });
-});

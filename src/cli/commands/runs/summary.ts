@@ -94,10 +94,7 @@ function formatSummary(manifest: Manifest, width: number, settings: SummarySetti
     ["requests", requestLines(manifest.requests)],
     ["answers", list(manifest.sources)],
     ["unsupported", list(manifest.unsupported, maxListed)],
-    [
-      "elsewhere",
-      list(manifest.elsewhere ?? {}, maxListed).map((names) => `${names} (not looked up)`),
-    ],
+    ["elsewhere", list(manifest.elsewhere ?? {}, maxListed).replace(/.$/, "$& (not looked up)")],
     ["errors", list(manifest.errors, maxListed)],
     ["tags", list(manifest.tags, maxListed)],
     ["drift", list(manifest.drift, maxListed)],

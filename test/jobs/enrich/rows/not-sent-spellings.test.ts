@@ -107,21 +107,26 @@ test.each([
   ["query", "192.0.2.1"],
   ["quick-check", "192.0.2.1"],
   ["enrich", "in.txt"],
+  ["plan", "in.txt"],
   ["retry", "out.csv"],
   ["case", "enrich", "7", "--ops-url", "http://127.0.0.1:9"],
   ["tags", "export", "a:b", "-o", "lists"],
-])("an empty list or a device stops %s before the first request", async (...args) => {
-  await writeFile(join(folder, "in.txt"), "192.0.2.1\n");
-  await writeFile(join(folder, "out.csv"), failedRows(["192.0.2.1"], ["ip"]));
-  await writeFile(join(folder, "empty"), "# nothing came\n");
-  for (const [list, fault] of [
-    ["empty", "it has no entries"],
-    ["/dev/zero", "it is not a regular file"],
-  ]) {
-    const command = [...args, "--intel-url", url, "--exclude", list!];
-    const env = { REPUTE_ACCESS_TOKEN: "a-token-of-tests" };
-    const { code, stderr } = await runRepute(command, { cwd: folder, env });
-    expect([code, stderr]).toEqual([2, expect.stringContaining(`${list}: ${fault}`)]);
-  }
-  expect(lookups).toEqual([]);
-});
+])(
+  "a list that is empty, missing or a device stops %s before the first request",
+  async (...args) => {
+    await writeFile(join(folder, "in.txt"), "192.0.2.1\n");
+    await writeFile(join(folder, "out.csv"), failedRows(["192.0.2.1"], ["ip"]));
+    await writeFile(join(folder, "empty"), "# nothing came\n");
+    for (const [list, fault] of [
+      ["empty", "it has no entries"],
+      ["none.txt", "there is no such file"],
+      ["/dev/zero", "it is not a regular file"],
+    ]) {
+      const command = [...args, "--intel-url", url, "--exclude", list!];
+      const env = { REPUTE_ACCESS_TOKEN: "a-token-of-tests" };
+      const { code, stderr } = await runRepute(command, { cwd: folder, env });
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`${list}: ${fault}`)]);
+    }
+    expect(lookups).toEqual([]);
+  },
+);

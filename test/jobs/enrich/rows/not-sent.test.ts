@@ -174,21 +174,6 @@ test("URLs can be sent without their queries", async () => {
   expect([...new Set(itemsIn(seen))]).toEqual(["https://example.com/a", "https://example.com/b"]);
 });
 
-test("a list that cannot be read stops everything before the first request", async () => {
-  const { seen, intelUrl } = await watchedService();
-  const flags = ["--intel-url", intelUrl, "--exclude", join(folder, "none.txt")];
-  for (const args of [
-    ["enrich", join(folder, "in.csv"), "-o", join(folder, "stopped.csv")],
-    ["query", "9.9.9.9"],
-    ["plan", join(folder, "in.csv")],
-  ]) {
-    const { code, stderr } = await runRepute([...args, ...flags]);
-    expect([args[0], code]).toEqual([args[0], 2]);
-    expect(stderr).toContain("none.txt: there is no such file");
-  }
-  expect(seen).toEqual([]);
-});
-
 test("plan counts what lists hold back", async () => {
   const { stdout } = await runRepute(["plan", join(folder, "in.csv"), "--json", ...excluding()]);
   const plan = JSON.parse(stdout);
