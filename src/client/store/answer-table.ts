@@ -18,20 +18,15 @@ export interface ReadBackOptions {
   readonly asReceived?: boolean | undefined;
 }
 
-/** Everything of a record but its result. */
-interface Head extends Pick<LookupRecord, "drift" | "origin"> {
-  readonly key: string;
-  readonly finding: Omit<Finding, "answers">;
-  readonly policy?: Again["policy"] | undefined;
-  readonly madeUp?: MadeUp | undefined;
-}
-
 /** An answer as it is stored, with its result not read yet. */
-export interface StoredAnswer extends Head {
+export interface StoredAnswer extends Pick<LookupRecord, "finding" | "drift" | "origin"> {
   readonly n: number;
   readonly previous: number;
   /** Milliseconds since 1970. */
   readonly storedAt: number;
+  readonly key: string;
+  readonly policy: Again["policy"] | null;
+  readonly madeUp: MadeUp | null;
   readonly body: Uint8Array | string;
 }
 
@@ -89,21 +84,51 @@ function storedOf(row: unknown): StoredAnswer | null {
     (typeof body === "string" || body instanceof Uint8Array) &&
     sum === checksum(Number(storedAt), head, body);
   if (!isSound) throw corrupt(`answer ${String(n)} has a wrong checksum`);
-  const place = { n: Number(n), previous: Number(previous), storedAt: Number(storedAt) };
-  return { ...place, ...(JSON.parse(head) as Head), body };
+  const [key, found, policy, madeUp, drift, origin] = JSON.parse(head) as Head;
+  const [status, missing, source, httpStatus, attempts, lookedUpAt, error] = found;
+  return {
+    n: Number(n),
+    previous: Number(previous),
+    storedAt: Number(storedAt),
+    key,
+    finding: { status, answers: {}, missing, source, httpStatus, attempts, lookedUpAt, error },
+    policy,
+    madeUp,
+    drift,
+    origin: origin ?? undefined,
+    body,
+  };
 }
 
 function checksum(storedAt: number, head: string, body: Uint8Array | string): number {
   return crc32(body, crc32(`${storedAt} ${head}`));
 }
 
+/** Everything of a record but its result. Arrays take half as long as objects with names. */
+type Head = readonly [
+  key: string,
+  finding: readonly [
+    status: Finding["status"],
+    missing: Finding["missing"],
+    source: Finding["source"],
+    httpStatus: number | null,
+    attempts: number,
+    lookedUpAt: string | null,
+    error: Finding["error"],
+  ],
+  policy: Again["policy"] | null,
+  madeUp: MadeUp | null,
+  drift: readonly string[],
+  origin: LookupRecord["origin"] | null,
+];
+
 function headOf(key: string, { finding, again, drift, origin }: LookupRecord): Head {
-  const { answers: _, ...rest } = finding;
-  const { source } = finding;
+  const { status, missing, source, httpStatus, attempts, lookedUpAt, error } = finding;
+  const found = [status, missing, source, httpStatus, attempts, lookedUpAt, error] as const;
   // An answer without data, such as a 400, has a source alone.
   const isMadeUp = source === "sample" || source === "invented";
-  const madeUp = isMadeUp ? source : firstAnswer(finding)?.madeUp;
-  return { key, finding: rest, policy: again?.policy, madeUp, drift, origin };
+  const madeUp = isMadeUp ? source : (firstAnswer(finding)?.madeUp ?? null);
+  return [key, found, again?.policy ?? null, madeUp, drift, origin ?? null];
 }
 
 /** Longest body stored as received, in bytes; longer ones may be mostly white space. */
@@ -121,18 +146,18 @@ function bodyOf({ finding, body }: LookupRecord): Uint8Array | string {
 
 /** Reads an answer. @throws as `byNumber` */
 export function storedRecord(stored: StoredAnswer, options: ReadBackOptions = {}): LookupRecord {
-  const { body, drift, origin, policy } = stored;
-  const { status, ...finding } = stored.finding;
-  const answers = body.length === 0 ? {} : answersIn(stored, options);
-  const again = policy === undefined ? null : { policy, afterMs: null };
-  return { finding: { status, answers, ...finding }, again, drift, origin };
+  const { finding, body, drift, origin, policy } = stored;
+  const again = policy === null ? null : { policy, afterMs: null };
+  if (body.length === 0) return { finding, again, drift, origin };
+  return { finding: { ...finding, answers: answersIn(stored, options) }, again, drift, origin };
 }
 
 function answersIn(
-  { key, body, madeUp }: Pick<StoredAnswer, "key" | "body" | "madeUp">,
+  { key, body, madeUp: how }: Pick<StoredAnswer, "key" | "body" | "madeUp">,
   { asReceived = false }: ReadBackOptions,
 ): Answers {
   const bytes = body.length > largeAnswer ? body.length : undefined;
+  const madeUp = how ?? undefined;
   const answerOf = (result: unknown, text: string | undefined): Answers => ({
     [endpointOf(key)]: { result: result as JsonObject, text, bytes, madeUp },
   });

@@ -312,4 +312,4 @@ const batchRows = 5_000;
 
 const removeStale = `
   DELETE FROM answers WHERE n BETWEEN ? AND ?
-    AND abs(? - stored_at) >= CASE head ->> '$.finding.status' WHEN 'partial' THEN ? ELSE ? END`;
+    AND abs(? - stored_at) >= CASE head ->> '$[1][0]' WHEN 'partial' THEN ? ELSE ? END`;

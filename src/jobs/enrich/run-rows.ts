@@ -269,7 +269,7 @@ async function openRunJournal(run: OpenRun, asReceived: boolean, stack: Resource
       count(stored.key, stored);
     } else if (isTakeOver && taken?.isUsed(stored) === true) {
       tookOver++;
-      tally.hasMadeUp(stored.madeUp);
+      tally.hasMadeUp(stored.madeUp ?? undefined);
     }
   }
   if (isTakeOver) tally.facts.took_over = tookOver;
@@ -311,7 +311,7 @@ async function takenAnswers(run: OpenRun, state: RunState): Promise<Taken | unde
     isUsed(stored) {
       const { key, storedAt, policy } = stored;
       const { status } = stored.finding;
-      if (status === "failed" || policy !== undefined) return false;
+      if (status === "failed" || policy !== null) return false;
       if (status === "partial" && !usesPartials(run)) return false;
       // A clock that is or was wrong can give a time in the future.
       if (Math.abs(now - storedAt) >= oldestMs) return false;

@@ -173,7 +173,7 @@ const ruins: readonly (readonly [how: string, ruin: (path: string) => Promise<un
     "with an answer that was changed",
     async (path) => {
       const bytes = await readFile(path);
-      for (let at = 0; (at = bytes.indexOf('"query key 3"', at) + 20) >= 20;) bytes[at]! ^= 0x01;
+      for (let at = 0; (at = bytes.indexOf('["query key 3"', at) + 20) >= 20;) bytes[at]! ^= 0x01;
       await writeFile(path, bytes);
     },
   ],
