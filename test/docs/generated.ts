@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Command, exitCodesOf } from "../../src/cli/command.js";
 import { loadCommands } from "../../src/cli/command-list.js";
-import type { StoredType } from "../../src/io/formats/typed-column.js";
+import type { StoredType } from "../../src/io/formats/column-types.js";
 import { columns, schemaVersion } from "../../src/core/columns.js";
 import { rowCodes } from "../../src/core/row-codes.js";
 import { dialects } from "../../src/io/output/registry.js";

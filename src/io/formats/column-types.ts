@@ -2,7 +2,46 @@ import type { SchemaElement } from "hyparquet";
 import { parseTimestamp, timeText } from "../../core/clock.js";
 import type { ColumnType, ColumnValue } from "../../core/column.js";
 import { numberText } from "./input-values.js";
-import type { CellValue, DecimalType, PlainType, StoredType } from "./typed-column.js";
+
+/** A decimal number with at most 38 digits: `decimal(18,4)` has 18, 4 of them after the point. */
+type DecimalType = `decimal(${number},${number})`;
+
+/**
+ * Types of stored columns: those of added columns, and those that only input columns have.
+ */
+export type StoredType =
+  | ColumnType
+  | DecimalType
+  | "integer"
+  | "float"
+  | "numeric"
+  | "date"
+  | "timestamp_local"
+  | "timestamp_ns"
+  | "timestamp_ns_local"
+  | "uuid";
+
+export type PlainType = Exclude<StoredType, DecimalType>;
+
+export interface TypedColumn {
+  readonly name: string;
+  readonly type: StoredType;
+  /** False for key columns. */
+  readonly nullable: boolean;
+}
+
+export interface InputType {
+  /** Null for a type that outputs store as text. */
+  readonly type: StoredType | null;
+  /** Name of the type in the input, for messages. */
+  readonly declared: string;
+}
+
+/**
+ * A typed cell: text, lists of text, booleans, integers and unscaled decimals as bigint, other
+ * numbers, days since 1970, times as microseconds or nanoseconds since 1970 in UTC.
+ */
+export type CellValue = string | bigint | number | boolean | readonly string[] | null;
 
 /** Physical and logical type of a Parquet column (Parquet format, LogicalTypes.md). */
 type ParquetLeaf = Omit<SchemaElement, "name" | "repetition_type">;

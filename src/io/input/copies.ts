@@ -10,7 +10,7 @@ import type { ChecksumState } from "../../core/files/checksum.js";
 import { openSealedJson, replaceFile, sealJson } from "../../core/files/json-file.js";
 import { withoutFailed } from "../../core/files/output-names.js";
 import { counted, formatBytes } from "../../core/wording/quantity.js";
-import type { InputType } from "../formats/typed-column.js";
+import type { InputType } from "../formats/column-types.js";
 import { isObjectAddress } from "../s3/address.js";
 import { outputFault } from "../../core/files/output-fault.js";
 import type { FileInput, NamedInput, RunInput } from "./types.js";

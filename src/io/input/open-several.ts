@@ -13,7 +13,7 @@ import type { InputReading, ItemColumn } from "../formats/types.js";
 import { mustHaveMarks, type TlpChoice } from "./tlp-rows.js";
 import type { FilePosition, NamedInput, OpenedSource, SourcePosition } from "./types.js";
 import { verifyFile } from "./stored-input.js";
-import type { InputType } from "../formats/typed-column.js";
+import type { InputType } from "../formats/column-types.js";
 
 interface SeveralFile extends NamedInput {
   /** Opens it where an earlier session stopped, or at the start. */

@@ -3,7 +3,7 @@ import { cellText, elementTexts } from "../../core/json-members.js";
 import { type InputValue, cellOf, jsonOf } from "../formats/input-values.js";
 import { memberKeys } from "../formats/ndjson/ndjson-output.js";
 import { contentLines, type Line, type TextBytes } from "../formats/reading/lines.js";
-import type { InputType } from "../formats/typed-column.js";
+import type { InputType } from "../formats/column-types.js";
 
 export interface CopyOptions {
   readonly signal?: AbortSignal | undefined;

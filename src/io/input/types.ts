@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import type { ChecksumState } from "../../core/files/checksum.js";
 import type { Row } from "../../core/row.js";
-import type { InputType } from "../formats/typed-column.js";
+import type { InputType } from "../formats/column-types.js";
 import type { TextBytes, Warnings } from "../formats/reading/lines.js";
 import type { TlpChoice } from "./tlp-rows.js";
 import type { CopyShape, TableInput } from "./table-input.js";

@@ -10,10 +10,9 @@ import {
   verdicts,
 } from "../../core/finding.js";
 import { itemKinds } from "../../core/item/item.js";
-import { columnTypes, storedType } from "../formats/column-types.js";
+import { columnTypes, storedType, type StoredType } from "../formats/column-types.js";
 import { addedColumnNames, addedMemberName } from "../formats/columns/name-columns.js";
 import { uniqueNames } from "../formats/ndjson/ndjson-output.js";
-import type { StoredType } from "../formats/typed-column.js";
 import { dialects } from "./registry.js";
 import { createTable } from "./sql/dialect.js";
 import { createRunsTable } from "./sql/prepare-table.js";

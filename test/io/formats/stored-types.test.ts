@@ -5,8 +5,12 @@ import { bigquery } from "../../../src/io/output/sql/bigquery.js";
 import { duckdb } from "../../../src/io/output/duckdb/dialect.js";
 import { postgres } from "../../../src/io/output/postgres/dialect.js";
 import { sqlType } from "../../../src/io/output/sql/dialect.js";
-import { decimalType, parquetLacks, storedType } from "../../../src/io/formats/column-types.js";
-import type { StoredType } from "../../../src/io/formats/typed-column.js";
+import {
+  decimalType,
+  parquetLacks,
+  storedType,
+  type StoredType,
+} from "../../../src/io/formats/column-types.js";
 import { decimalText, floatText, numberText } from "../../../src/io/formats/input-values.js";
 
 const cellOf = (type: StoredType, text: string) => storedType(type).cellOf(text);

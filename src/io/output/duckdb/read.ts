@@ -1,7 +1,6 @@
 import type { DuckDBConnection, DuckDBType } from "@duckdb/node-api";
 import { UsageError } from "../../../core/errors.js";
-import { decimalType } from "../../formats/column-types.js";
-import type { StoredType } from "../../formats/typed-column.js";
+import { decimalType, type StoredType } from "../../formats/column-types.js";
 import { copyHeader } from "../../input/table-input.js";
 import {
   copiedName,

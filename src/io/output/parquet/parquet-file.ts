@@ -11,7 +11,7 @@ import { fractionText, timeText } from "../../../core/clock.js";
 import { FatalError, ReputeError } from "../../../core/errors.js";
 import { faultReason } from "../../../core/files/system-fault.js";
 import { loadDriver } from "../../../core/load-driver.js";
-import { decimalType } from "../../formats/column-types.js";
+import { decimalType, type InputType, type StoredType } from "../../formats/column-types.js";
 import {
   decimalText,
   floatText,
@@ -21,7 +21,6 @@ import {
   numberValue,
   objectValue,
 } from "../../formats/input-values.js";
-import type { InputType, StoredType } from "../../formats/typed-column.js";
 
 const loadReader = () => loadDriver("hyparquet", () => import("hyparquet"));
 

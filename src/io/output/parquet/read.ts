@@ -1,5 +1,5 @@
 import { stat, mkdtemp, rm } from "node:fs/promises";
-import type { InputType } from "../../formats/typed-column.js";
+import { type InputType, columnTypes } from "../../formats/column-types.js";
 import { verifyFile } from "../../input/stored-input.js";
 import {
   type OutputForm,
@@ -18,7 +18,6 @@ import {
 import type { SchemaTree } from "hyparquet";
 import { addedColumns, lackedColumns, optionalColumnsIn } from "../../../core/columns.js";
 import { FatalError, UsageError, startOver, continueRun } from "../../../core/errors.js";
-import { columnTypes } from "../../formats/column-types.js";
 import type { StagedCell, StagedRow } from "../stage.js";
 import { cellOf as textOfValue, type InputValue } from "../../formats/input-values.js";
 import { openFile, type OpenedFile, parquetRows, parquetType } from "./parquet-file.js";

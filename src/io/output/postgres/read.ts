@@ -1,7 +1,6 @@
 import type { Client, FieldDef, QueryArrayConfig, QueryConfig } from "pg";
 import { ReputeError } from "../../../core/errors.js";
-import { decimalType } from "../../formats/column-types.js";
-import type { InputType, StoredType } from "../../formats/typed-column.js";
+import { decimalType, type InputType, type StoredType } from "../../formats/column-types.js";
 import {
   copiedName,
   onOneLine,

@@ -1,8 +1,13 @@
 import { systemClock } from "../../../core/clock.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import type { NameParts } from "../../../core/files/output-names.js";
-import { decimalDigits, isDecimal } from "../../formats/column-types.js";
-import type { PlainType, StoredType, TypedColumn } from "../../formats/typed-column.js";
+import {
+  decimalDigits,
+  isDecimal,
+  type PlainType,
+  type StoredType,
+  type TypedColumn,
+} from "../../formats/column-types.js";
 import type { CopiedTable, CopyOptions } from "../../input/table-input.js";
 import type { PublisherOptions } from "../publisher.js";
 import type { Stage } from "../stage.js";

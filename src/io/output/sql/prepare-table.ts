@@ -1,7 +1,7 @@
 import { UsageError } from "../../../core/errors.js";
 import { type TableData, countedVerdicts, findingStatuses } from "../../../core/finding.js";
 import { madeUpOf, type Manifest } from "../../../core/manifest.js";
-import type { TypedColumn } from "../../formats/typed-column.js";
+import type { TypedColumn } from "../../formats/column-types.js";
 import type { TableColumn, TableSchema } from "../typed/table-schema.js";
 import {
   columnDefinition,

@@ -1,7 +1,11 @@
 import { isWellFormed, toWellFormed } from "../../../core/bytes.js";
-import { parquetLacks } from "../../formats/column-types.js";
+import {
+  parquetLacks,
+  type InputType,
+  type StoredType,
+  type TypedColumn,
+} from "../../formats/column-types.js";
 import { columnClash } from "../../formats/columns/name-columns.js";
-import type { InputType, StoredType, TypedColumn } from "../../formats/typed-column.js";
 import type { Column, ColumnType } from "../../../core/column.js";
 import {
   addedColumns,
