@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import type { Session } from "../../client/session/session.js";
 import { opsOptions } from "../../client/api/options.js";
 import type { RepShareCase } from "../../client/api/calls.js";
-import { csvPieces } from "../../io/formats/csv/csv-writer.js";
+import { csvPieces } from "../../io/formats/csv/csv-output.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import type { SourceInput } from "../../io/input/types.js";
 import { parseOutput } from "../../io/output/registry.js";

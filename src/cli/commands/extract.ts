@@ -9,7 +9,7 @@ import {
   extractItems,
   type LeftOut,
 } from "../../jobs/extract/extract-items.js";
-import { csvPieces } from "../../io/formats/csv/csv-writer.js";
+import { csvPieces } from "../../io/formats/csv/csv-output.js";
 import type { Output } from "../../io/output/output.js";
 import { parseOutput } from "../../io/output/registry.js";
 import { listInputs, skippedNotices } from "../../io/input/list-inputs.js";

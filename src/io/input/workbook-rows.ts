@@ -3,7 +3,7 @@ import { crc32, createInflateRaw } from "node:zlib";
 import type { SaxesParser } from "saxes";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
 import { loadDriver } from "../../core/load-driver.js";
-import { csvPieces } from "../formats/csv/csv-writer.js";
+import { csvPieces } from "../formats/csv/csv-output.js";
 
 /** A compressed workbook is read into memory, up to this size. */
 const mostBytes = 256 * 1024 * 1024;

@@ -1,78 +1,10 @@
-import { addedColumns, optionalColumnsIn } from "../../../core/columns.js";
-import { joinedEntries } from "../column-types.js";
-import { RecordSplitter, type LineEnd, limits, type TextBytes } from "../reading/lines.js";
-import type { RecordFormat, RecordLayout, WritableFormat, InputReading } from "../types.js";
+import { type LineEnd, limits, type TextBytes } from "../reading/lines.js";
+import type { InputReading } from "../types.js";
 import { type Delimiter, latin1, scanCells, countLineEnds } from "../reading/sample.js";
 import { isAscii } from "node:buffer";
 import { Parser } from "csv-parse";
-import { csvEncoder, valueOf } from "./csv-writer.js";
 import { decodeBytes } from "../../../core/bytes.js";
 import { FatalError } from "../../../core/errors.js";
-
-/** How rows with this delimiter are written and read back. */
-export function csvOutput(delimiter: Delimiter): Omit<WritableFormat, "extensions"> {
-  return {
-    write: (options) => csvEncoder(delimiter, options),
-    keepsReceived: () => false,
-    records: csvRecords(delimiter),
-  };
-}
-
-/** Reads rows of an existing output. Its last columns must be repute's. */
-export function csvRecords(delimiter: Delimiter): RecordFormat {
-  return {
-    header: true,
-    split: () => new RecordSplitter({ quoting: true }),
-    layout(header, prefix) {
-      const own = delimiterOf(header, prefix) ?? delimiter;
-      return layoutOf(cellsOf(header, own), own, prefix);
-    },
-  };
-}
-
-/** The delimiter of an output: the character before our last column. */
-function delimiterOf(header: string, prefix: string): Delimiter | null {
-  const name = prefix.replaceAll(/[^\w\s]/g, String.raw`\$&`);
-  return new RegExp(`([^\\w"])"?${name}[a-z_]+"?\\r?\\n?$`, "u").exec(header)?.[1] ?? null;
-}
-
-function layoutOf(
-  names: readonly string[],
-  delimiter: Delimiter,
-  prefix: string,
-): RecordLayout | null {
-  const all = addedColumns({ file: true, column: true, raw: true });
-  const known = new Set(all.map(({ name }) => prefix + name));
-  const first = names.findLastIndex((name) => !known.has(name)) + 1;
-  const optional = optionalColumnsIn(names.slice(first), prefix);
-  const added = addedColumns(optional).map(({ name }) => name);
-  const width = names.length - added.length;
-  const isOurs = added.every((name, index) => names[width + index] === prefix + name);
-  if (!added.includes("status") || !isOurs) return null;
-  const places = new Map(added.map((name, index) => [name, width + index]));
-  return {
-    inputColumns: names.slice(0, width),
-    delimiter,
-    shape: "flat",
-    optional,
-    read(record) {
-      const cells = cellsOf(record, delimiter);
-      if (cells.length !== names.length) return null;
-      const text = (name: string): string => valueOf(cells[places.get(name) ?? -1] ?? "");
-      return {
-        text,
-        list: (name) => joinedEntries(text(name)),
-        cells: cells.slice(0, width),
-        json: null,
-        extra: text("extra") || null,
-      };
-    },
-  };
-}
-
-function cellsOf(record: string, delimiter: Delimiter): readonly string[] {
-  return scanCells(record.replace(/\r?\n$/, ""), { delimiter }).cells;
-}
 
 export interface CsvDialect extends Pick<InputReading, "comment" | "spaced"> {
   readonly delimiter: Delimiter;

@@ -42,7 +42,8 @@ import {
   isRuleRecord,
   textOfLines,
 } from "./find-preamble.js";
-import { csvOutput, type CsvDialect, type CsvRecord, readRecords } from "./csv-records.js";
+import { csvOutput } from "./csv-output.js";
+import { type CsvDialect, type CsvRecord, readRecords } from "./csv-records.js";
 import { indicatorWeight } from "../../../core/item/recognise.js";
 import { customaryItemColumns, columnShare } from "../columns/rate-columns.js";
 

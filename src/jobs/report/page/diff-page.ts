@@ -1,4 +1,4 @@
-import { csvPieces } from "../../../io/formats/csv/csv-writer.js";
+import { csvPieces } from "../../../io/formats/csv/csv-output.js";
 import { counted, formatCount } from "../../../core/wording/quantity.js";
 import { changePhrase, changeTotal, cutText, defang, graveCounts, newTags } from "../phrases.js";
 import { type Change, changeKinds, type OutputDiff } from "../../diff/diff-outputs.js";

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { columns } from "../../../../src/core/columns.js";
 import { lookupEndpoints, memberOf } from "../../../../src/core/finding.js";
-import { csvRecords } from "../../../../src/io/formats/csv/csv-records.js";
-import { csvEncoder } from "../../../../src/io/formats/csv/csv-writer.js";
+import { csvOutput } from "../../../../src/io/formats/csv/csv-output.js";
 import {
   ndjsonEncoder,
   ndjsonRecords,
@@ -104,9 +103,9 @@ it("a nested row that is read back has each column as a flat row has it", () => 
   );
   const text = lineOf(row);
   const nested = ndjsonRecords.layout(text, "rep_")!.read(text)!;
-  const encoder = csvEncoder(",", { ...base, shape: "flat" });
-  const flat = csvRecords(",")
-    .layout(encoder.header, "rep_")!
+  const encoder = csvOutput(",").write({ ...base, shape: "flat" });
+  const flat = csvOutput(",")
+    .records.layout(encoder.header, "rep_")!
     .read(encoder.encode([row]))!;
   const valuesOf = (record: OutputRecord) =>
     columns.map(({ name, type }) => [

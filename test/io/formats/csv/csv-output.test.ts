@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import { addedColumns, columns } from "../../../../src/core/columns.js";
-import { csvRecords } from "../../../../src/io/formats/csv/csv-records.js";
-import { csvEncoder } from "../../../../src/io/formats/csv/csv-writer.js";
+import { csvOutput } from "../../../../src/io/formats/csv/csv-output.js";
 import type { EnrichedRow } from "../../../../src/core/row.js";
 import type { EncoderOptions } from "../../../../src/io/formats/types.js";
 import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
@@ -15,9 +14,9 @@ const base: EncoderOptions = {
   shape: "flat",
 };
 
-describe("csvEncoder", () => {
+describe("a CSV output", () => {
   it("writes the input's columns first, then the added ones with the prefix", () => {
-    const { header } = csvEncoder(",", { ...base, prefix: "x_" });
+    const { header } = csvOutput(",").write({ ...base, prefix: "x_" });
     expect(header.startsWith("ip,note,x_item,x_kind,x_status,")).toBe(true);
     expect(header.trim().split(",")).toHaveLength(2 + columns.length);
   });
@@ -32,7 +31,7 @@ describe("csvEncoder", () => {
       );
       fc.assert(
         fc.property(fc.array(fc.tuple(cell, cell), { maxLength: 60 }), (cells) => {
-          const encoder = csvEncoder(delimiter, base);
+          const encoder = csvOutput(delimiter).write(base);
           const rows = cells.map((each) => anEnrichedRow({ cells: each }));
           const half = Math.floor(rows.length / 2);
           const text = encoder.encode(rows.slice(0, half)) + encoder.encode(rows.slice(half));
@@ -66,9 +65,9 @@ describe("csvEncoder", () => {
       const value = fc.tuple(start, anyText()).map((parts) => parts.join(""));
       fc.assert(
         fc.property(value, fc.array(value.filter((tag) => !tag.includes("|"))), (name, tags) => {
-          const encoder = csvEncoder(delimiter, base);
+          const encoder = csvOutput(delimiter).write(base);
           const line = encoder.encode([anEnrichedRow({}, { query: { asn: { name }, tags } })]);
-          const record = csvRecords(delimiter).layout(encoder.header, "rep_")?.read(line);
+          const record = csvOutput(delimiter).records.layout(encoder.header, "rep_")?.read(line);
           expect(record?.text("as_name")).toBe(name);
           expect(record?.list("tags").join("|")).toBe(tags.join("|"));
         }),
@@ -84,7 +83,7 @@ describe("csvEncoder", () => {
     ],
   ])("rejects a prefix that makes %s clash with an input column", (_, options) => {
     const [, clashing = ""] = options.columns;
-    expect(() => csvEncoder(",", options)).toThrow(
+    expect(() => csvOutput(",").write(options)).toThrow(
       expect.objectContaining({
         name: "UsageError",
         message: expect.stringContaining(clashing.trim()) as string,
@@ -95,7 +94,7 @@ describe("csvEncoder", () => {
 });
 
 function cellsOf(row: EnrichedRow): Record<string, string> {
-  const encoder = csvEncoder(",", base);
+  const encoder = csvOutput(",").write(base);
   const [record]: Record<string, string>[] = parse(encoder.header + encoder.encode([row]), {
     columns: true,
   });
