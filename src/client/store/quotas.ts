@@ -1,21 +1,18 @@
 import { createHash, randomUUID } from "node:crypto";
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  linkSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { makeFolder } from "../../core/files/folders.js";
 import { serviceAddress } from "./cache-key.js";
 import { emptyCounts, QuotaCounts, type QuotaState, type QuotaStore } from "./quota.js";
-import { busyTimeoutMs, corrupt, kindOfFault, SqliteFile, storeFault } from "./sqlite-file.js";
+import {
+  busyTimeoutMs,
+  corrupt,
+  createPrivate,
+  kindOfFault,
+  SqliteFile,
+  storeFault,
+} from "./sqlite-file.js";
 
 interface QuotaLocation {
   /** Address of the service whose quotas are counted. */
@@ -118,10 +115,8 @@ class FileQuotaStore implements QuotaStore {
   #apply<T>(work: (counts: QuotaCounts) => T, timeout: number): T {
     const path = this.#path;
     makeFolder(dirname(path), 0o700);
-    // SQLite only reports that it cannot open the file; this gives the system's reason.
-    accessSync(dirname(path), constants.W_OK);
     if (!existsSync(path)) this.#create(null);
-    accessSync(path, constants.R_OK | constants.W_OK);
+    createPrivate(path);
     const changeInFile = (): T =>
       inTransaction(path, timeout, (file) => {
         file.checkVersion();
@@ -158,7 +153,7 @@ class FileQuotaStore implements QuotaStore {
     const path = this.#path;
     const fresh = `${path}.${randomUUID()}`;
     try {
-      closeSync(openSync(fresh, "wx", 0o600));
+      createPrivate(fresh);
       inTransaction(fresh, busyTimeoutMs, (file) => {
         file.create(false);
         file.write({ counts: emptyCounts(lostMs) });

@@ -235,9 +235,11 @@ export class SqliteFile {
   }
 }
 
-/** Creates a file that only its owner can read, as those that SQLite puts beside it then are. */
-function createPrivate(path: string): void {
-  // SQLite only reports that it cannot open the file; this gives the system's reason.
+/**
+ * Creates a file that only its owner can read, as those that SQLite puts beside it then are. Throws the
+ * system's reason if it cannot be used; SQLite only reports that it cannot open the file.
+ */
+export function createPrivate(path: string): void {
   accessSync(dirname(path), constants.W_OK);
   // Never opens a file that exists: closing it would release this process's locks on it
   // (https://www.sqlite.org/howtocorrupt.html#posix_close_bug).

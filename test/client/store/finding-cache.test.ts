@@ -48,36 +48,6 @@ async function newFolder(): Promise<string> {
 
 const dataFile = (folder: string): string => join(folder, "answers", "answers.db");
 
-test("an answer expires with the lifetime of its kind", async () => {
-  const clock = new ManualClock();
-  const { cache } = await openIn(await newFolder(), { clock });
-  cache.put("query part", lacking);
-  cache.put("query full", complete());
-  await cache.sync();
-  const found = () => [cache.get("query part"), cache.get("query full")];
-  clock.jump(hour - 1);
-  expect(found()).toEqual([lacking, complete()]);
-  clock.jump(1);
-  expect(found()).toEqual([null, complete()]);
-  clock.jump(day - hour);
-  expect(found()).toEqual([null, null]);
-});
-
-test("the reader's TTL counts", async () => {
-  const folder = await newFolder();
-  const clock = new ManualClock();
-  await filled(folder, clock);
-  clock.jump(2 * hour);
-  const [short, long] = [
-    await openIn(folder, { clock, ttlMs: hour }),
-    await openIn(folder, { clock, ttlMs: 3 * hour }),
-  ];
-  expect([short.cache.get("query key 0"), long.cache.get("query key 0")]).toEqual([
-    null,
-    complete({ n: 0 }),
-  ]);
-});
-
 describe("expired answers are deleted when a run opens the cache", () => {
   const start = async () => ({ folder: await newFolder(), clock: new ManualClock() });
 

@@ -150,18 +150,18 @@ export async function compareFingerprints(
 
 /** Says which inputs were added or are gone; null for none. */
 function otherInputs(was: readonly InputIdentity[], now: readonly InputIdentity[]): string | null {
-  const isSame = (one: InputIdentity, index: number): boolean => isSamePath(one, now[index]);
-  if (was.length === now.length && was.every(isSame)) return null;
+  if (was.length === now.length && was.every((one, index) => isSamePath(one, now[index]))) {
+    return null;
+  }
   const nameOf = ({ path }: InputIdentity): string => path ?? "a stream";
   if (was.length === 1 && now.length === 1) {
     return `the input was ${nameOf(was[0]!)}, now ${nameOf(now[0]!)}`;
   }
-  const lacks = (list: readonly InputIdentity[]) => (file: InputIdentity) =>
-    !list.some((other) => isSamePath(file, other));
-  const changes = [
-    ...was.filter(lacks(now)).map((file) => `${nameOf(file)} is gone`),
-    ...now.filter(lacks(was)).map((file) => `${nameOf(file)} is new`),
-  ];
+  const others = (list: typeof was, than: typeof was, what: string): string[] =>
+    list
+      .filter((one) => !than.some((other) => isSamePath(one, other)))
+      .map((one) => `${nameOf(one)} is ${what}`);
+  const changes = [...others(was, now, "gone"), ...others(now, was, "new")];
   if (changes.length === 0) return "the order of the inputs has changed";
   const more = changes.length > 3 ? ` and ${changes.length - 3} more` : "";
   return `the inputs were ${was.length}, now ${now.length}: ${changes.slice(0, 3).join(", ")}${more}`;

@@ -26,7 +26,7 @@ import { counted } from "../../../core/wording/quantity.js";
 import { checkResume } from "../options.js";
 import { databaseName, statePath } from "./checkpoint.js";
 import { damageMark, RunState } from "./run-state.js";
-import { isDamage, stateFault } from "./state-fault.js";
+import { hasCode, stateFault } from "./state-fault.js";
 
 interface StateOptions {
   readonly resume: boolean;
@@ -45,7 +45,8 @@ interface StateOptions {
  * @param options.name name of the output in messages; by default its path
  * @param discard called on a restart to remove what the interrupted run left elsewhere
  * @throws UsageError `state_exists` if there is an interrupted run and neither flag is set,
- *   `output_locked` if a run is in progress, `state_no_folder`; FatalError `state_damaged`
+ *   `output_locked` if a run is in progress, `state_no_folder`, `state_version`; FatalError
+ *   `state_damaged`
  */
 export async function openState(
   output: string,
@@ -72,15 +73,18 @@ export async function openState(
       throw error;
     }
   };
+  const database = join(folder, databaseName);
   const salvageAndOpen = async (): Promise<RunState> => {
-    const kept = await salvage(join(folder, databaseName));
+    const kept = await salvage(database);
     onNotice?.(`${folder} was damaged; ${counted(kept, "answer")} could be read`);
     return open(true);
   };
   if (restart && existsSync(damageMark(folder))) return salvageAndOpen();
   return open(false).catch((error: unknown) => {
-    if (restart && isDamage(error)) return salvageAndOpen();
-    throw error;
+    if (restart && hasCode(error, "state_damaged")) return salvageAndOpen();
+    if (!restart || !hasCode(error, "state_version")) throw error;
+    removeDatabase(database);
+    return open(false);
   });
 }
 
@@ -118,12 +122,8 @@ function refusal(name: string, folder: string): UsageError {
  */
 async function salvage(path: string): Promise<number> {
   const [fresh, copy] = [`${path}.new`, `${path}.old`];
-  const suffixes = ["", "-wal", "-shm", "-journal"];
-  const remove = (file: string): void => {
-    for (const suffix of suffixes) rmSync(file + suffix, { force: true });
-  };
   try {
-    remove(fresh);
+    removeDatabase(fresh);
     // The driver may not have given up the file itself.
     for (const suffix of suffixes.filter((each) => existsSync(path + each))) {
       copyFileSync(path + suffix, copy + suffix, constants.COPYFILE_FICLONE);
@@ -132,12 +132,19 @@ async function salvage(path: string): Promise<number> {
     const count = copyAnswers(new SqliteFile(copy), await SqliteFile.open(fresh, true));
     for (const suffix of suffixes.slice(1)) rmSync(path + suffix, { force: true });
     renameSync(fresh, path);
-    remove(copy);
+    removeDatabase(copy);
     rmSync(damageMark(dirname(path)), { force: true });
     return count;
   } catch (error) {
     throw stateFault(path, error);
   }
+}
+
+/** What SQLite appends to the name of a file for those beside it. */
+const suffixes = ["", "-wal", "-shm", "-journal"];
+
+function removeDatabase(path: string): void {
+  for (const suffix of suffixes) rmSync(path + suffix, { force: true });
 }
 
 /** SQLite refuses to read a file that was cut off: gives it the length that its header names. */

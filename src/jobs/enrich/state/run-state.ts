@@ -1,19 +1,11 @@
 import { randomUUID } from "node:crypto";
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { type FileHandle, open, readdir, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join, relative } from "node:path";
 import { Journal } from "../../../client/store/journal.js";
 import { serviceAddress } from "../../../client/store/cache-key.js";
-import { kindOfFault, SqliteFile } from "../../../client/store/sqlite-file.js";
+import { createPrivate, kindOfFault, SqliteFile } from "../../../client/store/sqlite-file.js";
 import { continueRun, FatalError } from "../../../core/errors.js";
 import { makeFolder, privateFile } from "../../../core/files/folders.js";
 import { outputFault } from "../../../core/files/output-fault.js";
@@ -21,7 +13,7 @@ import type { Manifest } from "../../../core/manifest.js";
 import { removePart } from "../../../io/output/part-file.js";
 import type { Fingerprint } from "./fingerprint.js";
 import { databaseName, type FinishedRun, fromFirstRow, type ResumePoint } from "./checkpoint.js";
-import { isDamage, locked, type Runner, runnerOf, stateFault } from "./state-fault.js";
+import { hasCode, locked, type Runner, runnerOf, stateFault } from "./state-fault.js";
 
 /** Files and folders that a run keeps beside its database. Anything else in their folder is left alone. */
 const own =
@@ -71,7 +63,7 @@ export class RunState {
     this.journal = new Journal(file, {
       fault: (error) => {
         const fault = stateFault(file.path, error);
-        if (isDamage(fault)) this.#markDamage();
+        if (hasCode(fault, "state_damaged")) this.#markDamage();
         return fault;
       },
     });
@@ -258,7 +250,7 @@ export class RunState {
     makeFolder(path, 0o700);
     this.#write({ checkpoint: null });
     this.#try(() => {
-      closeSync(openSync(file.path, "wx", 0o600));
+      createPrivate(file.path);
       file.database.prepare("VACUUM INTO ?").run(file.path);
     });
     const message = `${path} was removed during the run; its answers are saved there again`;

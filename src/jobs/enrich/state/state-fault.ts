@@ -8,8 +8,8 @@ import {
 import { FatalError, ReputeError, startOver, UsageError } from "../../../core/errors.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 
-export function isDamage(error: unknown): boolean {
-  return error instanceof FatalError && error.code === "state_damaged";
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof ReputeError && error.code === code;
 }
 
 /** Who has a database, for messages. */
