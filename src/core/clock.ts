@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate as immediate, setTimeout as delay } from "node:timers/promises";
 
 /** Time as a dependency of pace, retry, cache and checkpoint, so that tests don't have to wait. */
 export interface Clock {
@@ -9,24 +9,42 @@ export interface Clock {
   /**
    * Resolves after `ms` milliseconds, immediately if 0 or less.
    *
+   * @param isExact whether about 0.1 ms matters: timers are late by up to 1 ms. Blocks the thread for
+   *   most of the last milliseconds, in short pieces
    * @throws the signal's reason if it aborts first
    */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  sleep(ms: number, signal?: AbortSignal, isExact?: boolean): Promise<void>;
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  async sleep(ms, signal) {
+  async sleep(ms, signal, isExact = false) {
     if (signal?.aborted) throw signal.reason;
     if (ms <= 0) return;
+    const until = performance.now() + ms;
+    const timerMs = isExact ? Math.floor(ms) - 1 : ms;
     try {
-      await delay(ms, undefined, signal ? { signal } : undefined);
+      if (timerMs > 0) await delay(timerMs, undefined, signal ? { signal } : undefined);
+      if (isExact) await blockUntil(until, signal);
     } catch (error) {
       throw signal?.aborted ? signal.reason : error;
     }
   },
 };
+
+/** Maximum time that the thread is blocked at once, in milliseconds: answers wait no longer than this. */
+const longestBlockMs = 0.25;
+
+const neverChanges = new Int32Array(new SharedArrayBuffer(4));
+
+/** Waits with the precision of the system's clock, without using the processor. */
+async function blockUntil(until: number, signal: AbortSignal | undefined): Promise<void> {
+  for (let left = until - performance.now(); left > 0; left = until - performance.now()) {
+    Atomics.wait(neverChanges, 0, 0, Math.min(left, longestBlockMs));
+    await immediate(undefined, signal ? { signal } : undefined);
+  }
+}
 
 let latest = { ms: Number.NaN, text: "" };
 

@@ -12,6 +12,8 @@ interface PaceWindow {
   readonly fast: number;
   /** How late a request may start. */
   readonly late: number;
+  /** Whether timers are too coarse for it. */
+  readonly isExact: boolean;
 }
 
 interface LimitsOptions {
@@ -143,19 +145,27 @@ function rateWindow(name: string, { count, perMs }: Rate): PaceWindow {
     backlog: interval > fastMs ? backlog : 0,
     fast: Math.min(interval, fastMs),
     late: Math.max(0, late),
+    isExact: false,
   };
 }
 
 /**
- * Lateness that is made up for where a limit was found, in milliseconds: in all, and by each request.
- * Timers have a resolution of a millisecond; below `coarse`, two requests may have to share one.
+ * From this interval on, in milliseconds, requests are spaced exactly where a limit was found: some
+ * limiters admit no two at once. Below it, timers send up to two together, 2 ms late at most.
  */
-const lateness = { most: 2, each: 1, speed: 1.25, coarse: 3 };
+const exactFromMs = 1;
+const lateness = { exact: 0.1, coarse: 1, most: 2, speed: 1.25 };
 
-/** The limit of a rate found by search: spaced evenly, since some limiters admit no two requests at once. */
+/** The limit of a rate found by search. */
 function foundWindow(perSecond: number): PaceWindow {
   const interval = 1000 / perSecond;
-  const fast = Math.max(interval - lateness.each, interval / lateness.speed);
-  const late = interval < lateness.coarse ? 1 : 0;
-  return { name: "found", interval, backlog: lateness.most, fast, late };
+  const isExact = interval >= exactFromMs;
+  return {
+    name: "found",
+    interval,
+    backlog: lateness.most,
+    fast: isExact ? interval : interval / lateness.speed,
+    late: isExact ? lateness.exact : lateness.coarse,
+    isExact,
+  };
 }

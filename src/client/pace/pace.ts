@@ -77,6 +77,8 @@ export class Pace implements RequestPace {
   readonly #options: PaceOptions;
   readonly #queue = new FairQueue<number>(() => this.#stop());
   #timer: AbortController | null = null;
+  /** Whether timers are too coarse for the next request. */
+  #isExact = false;
 
   constructor(options: PaceOptions) {
     const { rates, clock, quotas: store, random } = options;
@@ -144,7 +146,9 @@ export class Pace implements RequestPace {
     const lastMs = this.#lastMs;
     this.#lastMs = now;
     limits.sent++;
-    for (const { name, interval, backlog, fast, late } of limits.windows()) {
+    this.#isExact = false;
+    for (const { name, interval, backlog, fast, late, isExact } of limits.windows()) {
+      this.#isExact ||= isExact;
       const { averageMs, fastMs } = this.#due.get(name) ?? { averageMs: lastMs, fastMs: lastMs };
       let [average, soonest] = [now - backlog, now - late];
       if (name === "found") limits.idleMs += Math.max(0, average - averageMs);
@@ -189,8 +193,8 @@ export class Pace implements RequestPace {
     const timer = new AbortController();
     this.#timer = timer;
     // Timers have millisecond granularity; one that fires early would have to be set again.
-    const ms = Math.min(longestSleepMs, Math.max(1, Math.ceil(wait)));
-    this.#options.clock.sleep(ms, timer.signal).then(
+    const ms = this.#isExact ? wait : Math.max(1, Math.ceil(wait));
+    this.#options.clock.sleep(Math.min(longestSleepMs, ms), timer.signal, this.#isExact).then(
       () => {
         this.#timer = null;
         this.#wake();
