@@ -5,9 +5,9 @@
 //   [--buckets 0,0.1,1] [--noise 0,0.03] [--retry-after SECONDS] [--seconds 40]
 //
 // With --given the program knows the rate and the server has no limit; without it the program may send ten
-// times the limit. Prints the share of the rate that was used (from second 10 on; with --given, in all), what
-// even spacing at the limit could use, the share that was throttled, and the most arrivals in a second as a
-// multiple of the rate. --workers needs redis-server.
+// times the limit. Prints the share of the rate that was used (from second 10 on; with --given, in all), the
+// share that was throttled, and the most arrivals in a second as a multiple of the rate. Without a bucket, a
+// busy machine is what limits: each request that is sent late makes the next one early. --workers needs redis-server.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,21 +42,11 @@ for (const rate of numbers(values.rates)) {
       );
   for (const [bucket, noise] of limits) {
     const found = await measure(rate, bucket, noise);
-    findings.push({ rate, bucket, noise, possible: possible(rate, bucket, noise), ...found });
+    findings.push({ rate, bucket, noise, ...found });
     if (process.stderr.isTTY) process.stderr.write(".");
   }
 }
 console.table(findings);
-
-/**
- * The share that even spacing can use. Without a bucket, a request that comes early is refused: to be safe
- * from the jitter of the network, it waits for the next millisecond, which is the resolution of timers.
- */
-function possible(rate, bucket, noise) {
-  const [apart, jitter] = [1000 / rate, 0.3];
-  const even = values.given || bucket > 0 ? 1 : apart / Math.ceil(apart + jitter);
-  return Math.round(1000 * even * (1 - noise)) / 1000;
-}
 
 async function measure(rate, bucket, noise) {
   const folder = await mkdtemp(join(tmpdir(), "repute-throttling-"));

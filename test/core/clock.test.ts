@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { parseTimestamp } from "../../src/core/clock.js";
+import { parseTimestamp, systemClock } from "../../src/core/clock.js";
 
 const isoMicros = (text: string): bigint => BigInt(Date.parse(text)) * 1000n;
 
@@ -41,4 +41,23 @@ it("reads every time that a Date can be written as", () => {
       expect(parseTimestamp(date.toISOString())).toBe(BigInt(date.getTime()) * 1000n);
     }),
   );
+});
+
+it("sleeps to a fraction of a millisecond if asked to, and never too short", async () => {
+  const late: number[] = [];
+  for (let n = 0; n < 20; n++) {
+    const until = performance.now() + 2.3;
+    await systemClock.sleep(2.3, undefined, true);
+    late.push(performance.now() - until);
+  }
+  expect(Math.min(...late)).toBeGreaterThanOrEqual(0);
+  // The next whole millisecond is 0.7 ms too late.
+  expect(Math.min(...late)).toBeLessThan(0.5);
+});
+
+it("stops an exact sleep when its signal aborts", async () => {
+  const controller = new AbortController();
+  const slept = systemClock.sleep(1e9, controller.signal, true);
+  controller.abort(new Error("enough"));
+  await expect(slept).rejects.toThrow("enough");
 });

@@ -40,10 +40,12 @@ export async function simulatePace(
   concurrency = 64,
 ): Promise<readonly Second[]> {
   const timers = new SimulatedTimers();
+  const random = linearCongruential(1);
   const clock: Clock = {
     now: () => timers.now,
     monotonic: () => timers.now,
-    sleep: (ms) => timers.sleep(ms),
+    // Timers are late by up to 1 ms; exact ones are late only by what the system needs.
+    sleep: (ms, _signal, isExact = false) => timers.sleep(ms + (isExact ? 0.1 : 1) * random()),
   };
   const counts = Array.from({ length: seconds + 1 }, () => ({
     sent: 0,
@@ -150,16 +152,19 @@ export function ill(
   shareAt: (nowMs: number) => number,
   seed: number,
 ): ScriptedServer {
-  let state = seed;
-  const random = (): number => {
-    // A linear congruential generator with the constants of glibc's rand is good enough for a
-    // share.
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return ((state >>> 8) & 0xffff) / 0x10000;
-  };
+  const random = linearCongruential(seed);
   return (now, open) => {
     const answer = server(now, open);
     return random() < shareAt(now) ? { ...answer, throttled: true } : answer;
+  };
+}
+
+/** Random numbers from 0 to 1, with the constants of glibc's rand: good enough for a share. */
+function linearCongruential(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return ((state >>> 8) & 0xffff) / 0x10000;
   };
 }
 

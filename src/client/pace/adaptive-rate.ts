@@ -12,10 +12,12 @@ const climb = { below: 0.1, backMs: 2_000, doubleMs: 10_000, slow: 40, waits: 16
 const cutTo = { beyond: 0.99, below: 0.8 };
 
 /**
- * What is good of the rate at which throttling began. A limiter that admits no two requests at once
- * refuses every other one just above its limit, so that the accepted ones show half of it.
+ * What is good without such a wait: of the rate at which throttling began, or of one that was throttled
+ * before the last good one is reached again. A limiter that admits no two requests at once refuses every
+ * other one just above its limit, so that the accepted ones show half of it; if more than the share of
+ * `half` is refused, the limit is far below.
  */
-const belowLimit = 0.97;
+const belowLimit = { beyond: 0.95, below: 0.85, half: 0.6 };
 
 /** How long ago, in milliseconds, a request was sent whose answer arrives. */
 const answerMs = 100;
@@ -47,8 +49,17 @@ const trials = {
   mostMs: 300_000,
 };
 
-/** Maximum share of throttle answers that is noise, and that is believed if it explains no cut. */
-const noisy = { most: 0.35, unexplained: 0.1 };
+/**
+ * Maximum share of throttle answers that is noise, and that is believed if it explains no cut; the
+ * number of answers that weigh as much as what was known; and the share that needs no more trials.
+ */
+const noisy = { most: 0.35, unexplained: 0.1, answers: 500, none: 0.005 };
+
+/**
+ * A rate has proved good once the climb is this far beyond it, after this many answers: what is throttled
+ * below is noise.
+ */
+const proof = { beyond: 1.02, answers: 30 };
 
 /** Initial rate of a search in requests per second, unless twice as many are accepted; least rate. */
 const searchFrom = 10;
@@ -103,6 +114,10 @@ export class AdaptiveRate {
   #since = 0;
   #sentBefore = 0;
   #halvedAt = 0;
+  /** Answers at most at the last good rate, since the last cut; whether it has proved good. */
+  #calm = { answers: 0, throttles: 0, isGood: false };
+  /** Whether the last cut came before the last good rate was reached again. */
+  #wasEarly = false;
   /** Answers of the trial. One exhausted window throttles many in a row: they count once. */
   #tried = { answers: 0, throttles: 0, inRow: true };
 
@@ -174,10 +189,18 @@ export class AdaptiveRate {
     const rate = isFirst ? Math.max(searchFrom, accepted) : this.rateAt(now);
     const isEarly = !searching && now - cutAt < climb.backMs;
     const part = waitMs === 0 ? 1 : isEarly ? cutTo.below : cutTo.beyond;
-    const isSudden = !isFirst && !isEarly && waitMs === 0;
-    const least = isSudden ? belowLimit * this.#throttledAt[0]! : rate / 2;
+    let least = rate / 2;
+    if (waitMs === 0 && !isFirst) {
+      if (!isEarly) least = belowLimit.beyond * this.#throttledAt[0]!;
+      else if (share < belowLimit.half) least = belowLimit.below * rate;
+    }
     const good = part * Math.min(rate, Math.max(least, accepted));
-    const tests = waitMs === 0 && now >= tryAt && share < 1;
+    // Cuts that don't help show noise.
+    if (isEarly && this.#wasEarly) this.#learnNoise();
+    this.#wasEarly = isEarly;
+    // Next to nothing is throttled at a lower rate.
+    const isClear = this.#calm.isGood && this.#learned.noise < noisy.none;
+    const tests = waitMs === 0 && now >= tryAt && share < 1 && !isClear;
     this.#cutTicket = ticket;
     const to = Math.max(isFirst ? 2 * searchFrom : lowest, good);
     this.#begin(now, {
@@ -201,7 +224,10 @@ export class AdaptiveRate {
     this.#answers++;
     if (throttled) this.#throttles++;
     const { trial, cutAt } = this.#learned;
-    if (trial === null) return false;
+    if (trial === null) {
+      this.#countCalm(now, throttled);
+      return false;
+    }
     const tried = this.#tried;
     tried.answers++;
     if (throttled && !tried.inRow) tried.throttles++;
@@ -211,6 +237,28 @@ export class AdaptiveRate {
     else if (now - cutAt > trials.longestMs) this.#endTrial(now);
     else return false;
     return true;
+  }
+
+  #countCalm(now: number, throttled: boolean): void {
+    const { known, searching } = this.#learned;
+    const calm = this.#calm;
+    if (known === null || searching || calm.isGood) return;
+    const rate = this.rateAt(now - answerMs);
+    if (rate <= known) {
+      calm.answers++;
+      if (throttled) calm.throttles++;
+    } else if (rate > proof.beyond * known && calm.answers >= proof.answers) {
+      calm.isGood = true;
+      this.#learnNoise();
+    }
+  }
+
+  #learnNoise(): void {
+    const { answers, throttles } = this.#calm;
+    const { noise } = this.#learned;
+    const seen = (noisy.answers * noise + throttles) / (noisy.answers + answers);
+    const isMuch = throttles > noisy.unexplained * answers;
+    this.#learned = { ...this.#learned, noise: isMuch ? Math.min(noise, seen) : seen };
   }
 
   /** Throttling that a trial barely lowers is noise: the cut is undone. */
@@ -239,6 +287,7 @@ export class AdaptiveRate {
 
   #begin(now: number, learned: Partial<LearnedRate>): void {
     this.#learned = { ...this.#learned, ...learned, cutAt: now };
+    this.#calm = { answers: 0, throttles: 0, isGood: false };
     this.#tried = { answers: 0, throttles: 0, inRow: true };
     this.#answers = 0;
     this.#throttles = 0;
