@@ -1,8 +1,6 @@
-import { createServer } from "node:http";
-import type { RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { runRepute, startRepute } from "../helpers/run-repute.js";
+import { reply, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 interface Line {
@@ -20,17 +18,6 @@ function lines(stdout: string): Line[] {
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as Line);
-}
-
-/** A service for the test; resolves to its base address. */
-async function service(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, "127.0.0.1");
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  await new Promise((resolve) => server.once("listening", resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/beta`;
 }
 
 describe("an argument that is no item", () => {
@@ -51,20 +38,18 @@ describe("an argument that is no item", () => {
 });
 
 test.each(["query", "quick-check"])("%s answers from the cache, and fills it", async (command) => {
-  let requests = 0;
-  const url = await service((request, response) => {
-    requests++;
-    const item = decodeURIComponent(request.url!.split("/").at(-1)!);
-    const common = { item, serviceMailBlocklist: "NOT_LISTED", intent: "none", type: "DOMAIN" };
-    const seen = { tags: [], firstSeen: null, lastSeen: null, observedActivity: null };
-    const result = { ...common, ...seen, bogon: false, activity: false };
-    response.end(JSON.stringify({ status: "success", statusCode: 200, result }));
-  });
+  const item = "example.com";
+  const common = { item, serviceMailBlocklist: "NOT_LISTED", intent: "none", type: "DOMAIN" };
+  const seen = { tags: [], firstSeen: null, lastSeen: null, observedActivity: null };
+  const result = { ...common, ...seen, bogon: false, activity: false };
+  const { url, requests } = await startScriptedServer([
+    reply(200, { status: "success", statusCode: 200, result }),
+  ]);
   const cache = await temporaryFolder();
-  const args = [command, "example.com", "--intel-url", url, "--cache", cache];
+  const args = [command, item, "--intel-url", url, "--cache", cache];
   const sources = [];
   for (const _ of [1, 2]) sources.push(lines((await runRepute(args)).stdout)[0]?.source);
-  expect([sources, requests]).toEqual([["live", "cache"], 1]);
+  expect([sources, requests.length]).toEqual([["live", "cache"], 1]);
   const planned = ["plan", "--intel-url", url, "--cache", cache];
   const { stdout } = await runRepute(planned, { stdin: "example.com\n" });
   expect(stdout).toMatch(new RegExp(`^already cached +${command} 1$`, "m"));
@@ -83,16 +68,16 @@ describe("query", () => {
   });
 
   test("ends with 3 if a lookup failed, unless with --fail-on never", async () => {
-    const intelUrl = await service((_, response) => response.writeHead(404).end());
-    const args = ["query", "192.0.2.1", "--intel-url", intelUrl];
+    const { url } = await startScriptedServer([reply(404)]);
+    const args = ["query", "192.0.2.1", "--intel-url", url];
     const { code, stdout } = await runRepute(args);
     expect([code, lines(stdout)[0]?.error?.code]).toEqual([3, "http_404"]);
     expect((await runRepute([...args, "--fail-on", "never"])).code).toBe(0);
   });
 
   test("ends with 1 when the service refuses the credential, also while stdin is open", async () => {
-    const intelUrl = await service((_, response) => response.writeHead(401).end());
-    const { child, result } = startRepute(["query", "-", "--intel-url", intelUrl]);
+    const { url } = await startScriptedServer([reply(401)]);
+    const { child, result } = startRepute(["query", "-", "--intel-url", url]);
     child.stdin?.write("192.0.2.1\n");
     const { code, stderr } = await result;
     expect(code).toBe(1);

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { Readable, Writable } from "node:stream";
 import { onTestFinished } from "vitest";
 import { runToEnd as runSources } from "../../src/cli/command-line/command-line.js";
-import { Reporter } from "../../src/cli/terminal/reporter.js";
 import { type Clock, systemClock } from "../../src/core/clock.js";
 import { programInfo } from "../../src/core/program.js";
+import { fakeContext } from "../cli/fake-context.js";
 import { program } from "./shell.js";
 
 export interface RunReputeOptions {
@@ -72,42 +71,22 @@ async function runHere(
   const [before, folder] = [process.env, process.cwd()];
   process.env = { ...cleanEnvironment(), ...env };
   if (cwd !== undefined) process.chdir(cwd);
-  const [stdout, stderr] = [new Collected(), new Collected()];
-  const reporter = new Reporter(stderr);
   const lastSteps: (() => void)[] = [];
-  const input = Readable.from([Buffer.from(stdin)], { objectMode: false });
+  const context = {
+    ...fakeContext({ stdin }),
+    version: programInfo().version,
+    env: process.env,
+    signal,
+    clock,
+    beforeExit: (step: () => void) => void lastSteps.push(step),
+  };
   try {
-    const context = {
-      version: programInfo().version,
-      env: process.env,
-      stdin: () => input,
-      stdout,
-      stderr,
-      signal,
-      clock,
-      reporter,
-      beforeExit: (step: () => void) => void lastSteps.push(step),
-    };
     const code = await runToEnd(args, context);
     for (const step of lastSteps) step();
-    return { code, signal: null, stdout: stdout.text, stderr: stderr.text };
+    return { code, signal: null, stdout: context.stdout.text, stderr: context.stderr.text };
   } finally {
     process.env = before;
     process.chdir(folder);
-  }
-}
-
-/** Collects text. */
-class Collected extends Writable {
-  readonly #chunks: Buffer[] = [];
-
-  get text(): string {
-    return Buffer.concat(this.#chunks).toString();
-  }
-
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    this.#chunks.push(chunk);
-    done();
   }
 }
 

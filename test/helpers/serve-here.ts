@@ -1,7 +1,7 @@
-import { Writable } from "node:stream";
+import { once } from "node:events";
 import { runToEnd } from "../../src/cli/command-line/command-line.js";
-import { Reporter } from "../../src/cli/terminal/reporter.js";
 import { systemClock } from "../../src/core/clock.js";
+import { fakeContext } from "../cli/fake-context.js";
 
 export interface Serving {
   readonly origin: string;
@@ -16,36 +16,16 @@ export async function serveHere(
   flags: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Serving> {
-  const controller = new AbortController();
-  let said = "";
-  const stderr = writing((text) => (said += text));
-  let listening: (line: string) => void;
-  const line = new Promise<string>((resolve) => (listening = resolve));
-  const ended = runToEnd(["serve", ...flags], {
-    version: "0.0.0",
-    env,
-    stdin: () => process.stdin,
-    stdout: writing((text) => listening(text)),
-    stderr,
-    signal: controller.signal,
-    clock: systemClock,
-    reporter: new Reporter(stderr),
-  });
+  const context = { ...fakeContext(), env, clock: systemClock };
+  const { stdout, stderr, controller } = context;
+  const line = once(stdout, "written").then(() => stdout.text);
+  const ended = runToEnd(["serve", ...flags], context);
   const printed = await Promise.race([line, ended.then((code) => `ended with ${code}`)]);
   const origin = /http:\/\/[\d.]+:\d+/.exec(printed)?.[0];
   if (origin === undefined) throw new Error(`repute serve ${flags.join(" ")}: ${printed}`);
   const stop: Serving["stop"] = async () => {
     controller.abort();
-    return { code: await ended, stderr: said };
+    return { code: await ended, stderr: stderr.text };
   };
   return { origin, line: printed, stop };
-}
-
-function writing(take: (text: string) => void): Writable {
-  return new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      take(chunk.toString());
-      done();
-    },
-  });
 }

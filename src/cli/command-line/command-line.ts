@@ -7,13 +7,13 @@ import { Reporter } from "../terminal/reporter.js";
 import { OutputClosedError } from "../../io/output/part-file.js";
 import { outputFault } from "../../core/files/output-fault.js";
 import { exitCodeOfError, exitCodes, endingOfError } from "../../jobs/enrich/ending.js";
+import { redactAddress } from "../../core/redaction.js";
 import { safeOnTerminal } from "../terminal/terminal-output.js";
 import { commandNamed, loadCommands } from "../command-list.js";
-import { checkOperands, type Command, type CommandCall, completionFlag } from "../command.js";
+import { checkOperands, completionFlag } from "../command.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { variableName } from "../options/settings.js";
-import { passwordWarning, shownCommand } from "../options/redact.js";
-import { openWatch, type WatchSettings } from "../unattended/run-watch.js";
+import { RunWatch, type WatchSettings } from "../unattended/run-watch.js";
 import { type CommandLine, readLine } from "./parse-arguments.js";
 import { readSettings } from "./config-file.js";
 import { complete } from "./yargs-parser.js";
@@ -154,8 +154,9 @@ export async function runToEnd(
   const loaded = command && (await readSettings(command, flags, context));
   const settings = { json: false, quiet: false, output: "-", ...loaded?.settings } as WatchSettings;
   if (settings.logFormat !== undefined) reporter.format = settings.logFormat;
-  const watch =
-    command?.isJob === true ? await openWatch(command.name, line.args, context, settings) : null;
+  const shown = shownCommand(line.args);
+  const isJob = command?.isJob === true;
+  const watch = isJob ? new RunWatch(command.name, shown, context, settings) : null;
   if (watch !== null) process.onWatch?.((code, error) => watch.endNow(code, error));
   let error: unknown = line.fault ?? loaded?.fault ?? null;
   let code: number = exitCodes.done;
@@ -164,14 +165,19 @@ export async function runToEnd(
       // A JSON summary on stderr must stand alone, unless all of stderr is JSON.
       const isAlone = settings.json && settings.output === "-" && reporter.format === "text";
       reporter.isQuiet = settings.quiet || (watch !== null && isAlone);
-      code = await runCommand(command, { ...line, ...loaded, context, watch });
+      const warning = passwordWarning(args);
+      if (warning !== null) reporter.warning(warning);
+      watch?.start();
+      checkOperands(command, line.operands);
+      const call = { ...line, ...loaded, operand: line.operands[0] ?? "", shownCommand: shown };
+      code = (await command.run({ ...call, context, watch })) ?? exitCodes.done;
       error = process.stdoutFault?.() ?? null;
     }
   } catch (caught) {
     error = caught;
   }
   if (error !== null) {
-    error = withOwnCommand(error, args);
+    error = withOwnCommand(error, shown);
     code = exitCodeOfError(error);
     printError(error, args, reporter);
     // Other errors may end a command whose JSON is already printed.
@@ -192,24 +198,10 @@ async function answerTo(
   return helpText(asks.helpOn, await loadCommands(), Math.min(stdout.columns || 80, widestHelp));
 }
 
-async function runCommand(
-  command: Command,
-  call: Omit<CommandCall<unknown>, "operand" | "shownCommand"> & Pick<CommandLine, "args">,
-): Promise<number> {
-  const { args, operands, context, watch } = call;
-  const warning = passwordWarning(args);
-  if (warning !== null) context.reporter.warning(warning);
-  watch?.start();
-  checkOperands(command, operands);
-  const [operand = ""] = operands;
-  const code = await command.run({ ...call, operand, shownCommand: shownCommand(args) });
-  return code ?? exitCodes.done;
-}
-
 /** The error with the user's own command in its hint, to copy. */
-function withOwnCommand(error: unknown, args: readonly string[]): unknown {
+function withOwnCommand(error: unknown, shown: readonly string[]): unknown {
   if (!(error instanceof UsageError) || error.hint === null || error.command === null) return error;
-  const own = shownCommand(args).map(shellWord).join(" ");
+  const own = shown.map(shellWord).join(" ");
   const hint = error.hint.replace(error.command, () => own);
   return new UsageError(error.code, error.message, { cause: error, hint });
 }
@@ -218,4 +210,39 @@ function withOwnCommand(error: unknown, args: readonly string[]): unknown {
 function printError(error: unknown, args: readonly string[], reporter: Reporter): void {
   reporter.clear();
   if (!(error instanceof OutputClosedError)) reporter.error(error, commandNamed(args));
+}
+
+/** User name and password, even with spaces, in an argument that is a single URL. */
+const urlCredentials = /^((?:-\w|--[\w-]+=)?[a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i;
+const passwordParameters = /([?&](?:ssl)?password=)[^&#]*/gi;
+
+/** Path and query of a ping address: secret, since they are all it takes to send a ping. */
+const pingPath = /^((?:--ping=)?https?:\/\/[^/?#]*).+$/i;
+
+/** The command line with the credentials of URLs masked. */
+export function shownCommand(args: readonly string[]): readonly string[] {
+  const shown = args.map((arg, index) => {
+    const isPing = arg.startsWith("--ping=") || args[index - 1] === "--ping";
+    return shownArgument(isPing ? arg.replace(pingPath, "$1/***") : arg);
+  });
+  return ["repute", ...shown];
+}
+
+function shownArgument(arg: string): string {
+  const masked = arg.replace(urlCredentials, "$1***@");
+  return redactAddress(
+    masked.includes("://") ? masked.replaceAll(passwordParameters, "$1***") : masked,
+  );
+}
+
+/** A PostgreSQL or Redis address with a password, as an argument or after `--flag=`. */
+const withPassword =
+  /^(?:-\w|--[\w-]+=)?(?:postgres|redis)(?:ql|s)?:\/\/(?:[^/?#]*:[^/?#]+@|.*[?&](?:ssl)?password=[^&])/i;
+
+export function passwordWarning(args: readonly string[]): string | null {
+  if (!args.some((arg) => withPassword.test(arg))) return null;
+  return (
+    "other users can see the password on the command line (ps): set PGPASSWORD or REDISCLI_AUTH, " +
+    "use ~/.pgpass, or set the address in a variable or config file"
+  );
 }

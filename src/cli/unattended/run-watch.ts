@@ -9,8 +9,7 @@ import { databaseName, recordName } from "../../jobs/enrich/state/checkpoint.js"
 import { Tally } from "../../jobs/enrich/tally.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import type { LogFormat } from "../terminal/reporter.js";
-import { shownCommand } from "../options/redact.js";
-import type { MetricsFile } from "./metrics-file.js";
+import { MetricsFile } from "./metrics-file.js";
 
 type AnyRecord = Readonly<Record<string, unknown>>;
 
@@ -34,29 +33,13 @@ interface WatchedRun {
   readonly toStdout?: boolean;
 }
 
-/** Opens the watch of a command. What cannot be read of its settings is missing. */
-export async function openWatch(
-  command: string,
-  args: readonly string[],
-  context: CliContext,
-  settings: WatchSettings,
-): Promise<RunWatch> {
-  const { clock, reporter } = context;
-  const { metrics } = settings;
-  if (metrics === undefined) return new RunWatch(command, args, context, settings, null);
-  const { MetricsFile } = await import("./metrics-file.js");
-  const { onWarning } = reporter.listener;
-  const file = new MetricsFile(metrics, { clock, onWarning });
-  return new RunWatch(command, args, context, settings, file);
-}
-
 /**
  * Reports to machines how a command runs and ends, whatever the end: the JSON object of `--json`, the
  * metrics of `--metrics` and the calls of `--ping`.
  */
 export class RunWatch {
-  readonly #args: readonly string[];
-  readonly #command: string;
+  readonly #name: string;
+  readonly #shownCommand: readonly string[];
   readonly #context: CliContext;
   readonly #startedAt: number;
   readonly #settings: WatchSettings;
@@ -68,19 +51,22 @@ export class RunWatch {
   #told: Promise<void> = Promise.resolve();
   #printed = false;
 
+  /** @param settings what cannot be read of them is missing */
   constructor(
-    command: string,
-    args: readonly string[],
+    name: string,
+    shownCommand: readonly string[],
     context: CliContext,
     settings: WatchSettings,
-    metrics: MetricsFile | null,
   ) {
-    this.#command = command;
-    this.#args = args;
+    const { clock, reporter } = context;
+    const { onWarning } = reporter.listener;
+    const { metrics } = settings;
+    this.#name = name;
+    this.#shownCommand = shownCommand;
     this.#context = context;
     this.#settings = settings;
-    this.#metrics = metrics;
-    this.#startedAt = context.clock.now();
+    this.#metrics = metrics === undefined ? null : new MetricsFile(metrics, { clock, onWarning });
+    this.#startedAt = clock.now();
   }
 
   start(): void {
@@ -159,7 +145,7 @@ export class RunWatch {
 
   #facts(record = this.#final ?? this.#run.record?.() ?? {}) {
     const output = redactAddress(this.#settings.output);
-    return { command: this.#command, output, record, ended: null };
+    return { command: this.#name, output, record, ended: null };
   }
 
   #ending(code: number, error: unknown): RunEnding {
@@ -206,7 +192,7 @@ export class RunWatch {
       schema_version: schemaVersion,
       program: { name: "repute", version: this.#context.version },
       run_id: null,
-      command: shownCommand(this.#args),
+      command: this.#shownCommand,
       input: { path: null, bytes: 0, rows },
       output: { path: output === "-" ? null : redactAddress(output), bytes: null, rows },
       ...counts,

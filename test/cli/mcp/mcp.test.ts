@@ -1,10 +1,9 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { startAnsweringServer } from "../../helpers/answering-server.js";
 import { runRepute } from "../../helpers/run-repute.js";
+import { reply, startScriptedServer } from "../../helpers/scripted-server.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 type Answer = Readonly<Record<string, unknown>>;
@@ -158,21 +157,15 @@ test.each(hostile)("a hostile text of the service stays data: %#", async (text) 
     asn: { asn: "AS64496", name: text, countryCode: "DE" },
     reverseDns: { current: [{ entry: text }, { entry: key }] },
   };
-  const server = createServer((request, response) => {
-    const isTag = request.url?.includes("/tags/") === true;
-    const results = isTag ? tag : query;
-    const body = { status: "success", statusCode: 200, result: results };
-    response.writeHead(200, { "content-type": "application/json" });
-    response.end(JSON.stringify(body));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
+  const { url } = await startScriptedServer(({ path }) =>
+    reply(200, {
+      status: "success",
+      statusCode: 200,
+      result: path.includes("/tags/") ? tag : query,
+    }),
+  );
   const replies = await session(
-    ["--intel-url", `http://127.0.0.1:${port}/beta`, "--retries", "0"],
+    ["--intel-url", url, "--retries", "0"],
     [
       lookUp(ip),
       ["describe_tag", { name: "spam:x" }],
@@ -216,6 +209,6 @@ test.each([
   ["list_tag_addresses", { name: "spam:x", limit: 101 }],
   ["describe_tag", {}],
 ])("%s refuses %j", async (name, args) => {
-  const [reply] = await session(["--local"], [[name, args]]);
-  expect(reply?.isError).toBe(true);
+  const [refused] = await session(["--local"], [[name, args]]);
+  expect(refused?.isError).toBe(true);
 });

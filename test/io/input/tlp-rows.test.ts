@@ -1,13 +1,11 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { beforeEach, expect, test } from "vitest";
 import { parseTlp, tlpFault, tlpMarks } from "../../../src/core/tlp.js";
-import { startService } from "../../../src/service/service.js";
 import { runRepute } from "../../helpers/run-repute.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { watchedService } from "../../helpers/watched-service.js";
 
 test("however a mark is written, it passes limits from its own on", () => {
   const written = fc.tuple(
@@ -61,26 +59,10 @@ beforeEach(async () => {
 
 /** Runs against a service of its own. @returns the items that were asked for */
 async function asked(args: readonly string[]) {
-  const service = await startService();
-  const seen: string[] = [];
-  const server = createServer((request, response) => {
-    seen.push(decodeURIComponent(request.url?.split("/").at(-1) ?? ""));
-    void fetch(new URL(request.url ?? "", service.intelUrl)).then(async (answer) => {
-      response.writeHead(answer.status, { "content-type": "application/json" });
-      response.end(await answer.text());
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  try {
-    const { port } = server.address() as AddressInfo;
-    const url = ["--intel-url", `http://127.0.0.1:${port}/beta`, "--bogons", "ask"];
-    const { code, stderr } = await runRepute([...args, ...url, "--lookups", "query"]);
-    return { code, stderr, seen: seen.toSorted() };
-  } finally {
-    server.closeAllConnections();
-    server.close();
-    await service.close();
-  }
+  const { seen, intelUrl } = await watchedService();
+  const url = ["--intel-url", intelUrl, "--bogons", "ask"];
+  const { code, stderr } = await runRepute([...args, ...url, "--lookups", "query"]);
+  return { code, stderr, seen: seen.toSorted().map((path) => path.split("/").at(-1)) };
 }
 
 const [red, amber, white, unmarked] = addresses;

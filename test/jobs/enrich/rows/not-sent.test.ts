@@ -1,40 +1,9 @@
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { startService } from "../../../../src/service/service.js";
+import { beforeEach, expect, test } from "vitest";
 import { runRepute } from "../../../helpers/run-repute.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-
-/** A service, and the paths of all requests that reach it. */
-async function watchedService() {
-  const service = await startService();
-  const seen: string[] = [];
-  const own = new URL(service.intelUrl);
-  const server = createServer((request, response) => {
-    seen.push(decodeURIComponent(request.url ?? ""));
-    void forward(request, own.origin).then(async (answer) => {
-      response.writeHead(answer.status, { "content-type": "application/json" });
-      response.end(await answer.text());
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(async () => {
-    server.close();
-    server.closeAllConnections();
-    await service.close();
-  });
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { seen, origin, intelUrl: `${origin}/beta` };
-}
-
-function forward({ url = "", headers }: IncomingMessage, origin: string): Promise<Response> {
-  const { authorization } = headers;
-  return fetch(`${origin}${url}`, {
-    headers: authorization === undefined ? {} : { authorization },
-  });
-}
+import { watchedService } from "../../../helpers/watched-service.js";
 
 /** What the lists name, in all of their forms. */
 const held = [

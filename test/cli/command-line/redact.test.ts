@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { passwordWarning, shownCommand } from "../../../src/cli/options/redact.js";
+import { passwordWarning, shownCommand } from "../../../src/cli/command-line/command-line.js";
 import { runInProcess } from "../run-in-process.js";
 import { redactAddress } from "../../../src/core/redaction.js";
 
