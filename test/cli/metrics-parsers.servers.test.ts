@@ -1,26 +1,22 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { freePort } from "../helpers/free-port.js";
 import { runRepute } from "../helpers/run-repute.js";
+import { ended } from "../helpers/shell.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-interface Ended {
-  readonly code: number;
-  readonly text: string;
-}
-
 /** Runs a program with a text as its input. Both of its outputs count. */
-function fed(program: string, args: readonly string[], input = ""): Promise<Ended> {
-  return new Promise((resolve) => {
-    const child = execFile(program, args, (error, stdout, stderr) => {
-      const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
-      resolve({ code, text: stdout + stderr });
-    });
-    child.stdin?.end(input);
-  });
+async function fed(program: string, args: readonly string[], input = "") {
+  const { code, stdout, stderr } = await ended(
+    program,
+    args,
+    { cwd: ".", env: process.env },
+    input,
+  );
+  return { code, text: stdout + stderr };
 }
 
 /** The metrics of a run with every kind of row, and a name that needs escapes. */

@@ -18,6 +18,7 @@ export interface Shell {
 }
 
 export interface Ended {
+  /** -1 if the program could not be started. */
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -30,11 +31,21 @@ export function shell(lines: string, { cwd, env, disk, as }: Shell): Promise<End
   const root = as === "root" || disk !== undefined;
   const apart = root ? ["unshare", "--user", "--map-root-user", "--mount"] : ["unshare", "--user"];
   const command = [...(root || as === "user" ? apart : []), "bash", "-c", script];
-  const options = { cwd, env: { ...process.env, ...env } };
+  return ended(command[0]!, command.slice(1), { cwd, env: { ...process.env, ...env } });
+}
+
+/** Runs a program to its end, with this text on stdin. */
+export function ended(
+  file: string,
+  args: readonly string[],
+  options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+  stdin = "",
+): Promise<Ended> {
   return new Promise((resolve) => {
-    const child = execFile(command[0]!, command.slice(1), options, (error, stdout, stderr) => {
-      resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr });
+    const child = execFile(file, args, options, (error, stdout, stderr) => {
+      const code: unknown = error?.code ?? 0;
+      resolve({ code: typeof code === "number" ? code : -1, stdout, stderr });
     });
-    child.stdin?.end();
+    child.stdin?.end(stdin);
   });
 }

@@ -16,6 +16,7 @@ import { promisify } from "node:util";
 import { type OutputOptions, rolldown, type RolldownOptions } from "rolldown";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { packagePath, programInfo } from "../../src/core/program.js";
+import { ended } from "../helpers/shell.js";
 
 const run = promisify(execFile);
 const { version } = programInfo();
@@ -55,23 +56,11 @@ async function build(out: string, umask = "022", env: Readonly<Record<string, st
   await run("sh", args, { env: { ...process.env, ...env } });
 }
 
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** Runs a command in a folder of its own, on a machine without Node.js. */
-function ended(file: string, args: readonly string[]): Promise<Ended> {
-  const env = { PATH: join(base, "path"), HOME: base };
-  return new Promise((resolve) => {
-    execFile(file, args, { cwd: base, env }, (error, stdout, stderr) => {
-      resolve({ code: Number(error?.code ?? 0), stdout, stderr });
-    });
-  });
-}
+const alone = (file: string, args: readonly string[]) =>
+  ended(file, args, { cwd: base, env: { PATH: join(base, "path"), HOME: base } });
 
-const repute = (...args: readonly string[]) => ended(join(home, "bin/repute"), args);
+const repute = (...args: readonly string[]) => alone(join(home, "bin/repute"), args);
 
 test("the archives are the same bytes on every build, as SHA256SUMS says", async () => {
   const sums = await readFile(join(packages, "SHA256SUMS"), "utf8");
@@ -153,14 +142,14 @@ test("the launcher works through links of any kind, without Node.js on the path"
   await symlink("absolute link", relative);
   await symlink(join(home, "bin"), join(base, "bin"));
   for (const file of [join(home, "bin/repute"), absolute, relative, join(base, "bin/repute")]) {
-    expect(await ended(file, ["--version"])).toEqual({
+    expect(await alone(file, ["--version"])).toEqual({
       code: 0,
       stdout: `${version}\n`,
       stderr: "",
     });
   }
   await symlink(join(home, "bin/repute"), join(base, "path/repute"));
-  const found = await ended("/bin/sh", ["-c", "repute --version"]);
+  const found = await alone("/bin/sh", ["-c", "repute --version"]);
   expect(found.stdout).toBe(`${version}\n`);
 });
 
@@ -204,6 +193,6 @@ test("every optional package loads", async () => {
   const names = Object.keys(peerDependencies).map((name) => modules[name] ?? name);
   const source = `for (const name of ${JSON.stringify(names)}) await import(name);`;
   await writeFile(join(home, "load.mjs"), source);
-  const loaded = await ended(join(home, "libexec/node"), [join(home, "load.mjs")]);
+  const loaded = await alone(join(home, "libexec/node"), [join(home, "load.mjs")]);
   expect(loaded).toMatchObject({ code: 0, stderr: "" });
 });

@@ -1,16 +1,10 @@
-import { execFile } from "node:child_process";
 import { cp, mkdir, readFile, realpath, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { packagePath } from "../../src/core/program.js";
 import { loopbackRegistry } from "../helpers/loopback-registry.js";
+import { ended } from "../helpers/shell.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** An installed repute without drivers. */
 interface Installation {
@@ -67,7 +61,7 @@ test.each(Object.keys(ways))(
     const { program, cwd, command } = await ways[way]!(base);
     const enrich = () => {
       const output = "postgres://nobody@127.0.0.1:9/none?table=t";
-      return ended(process.execPath, [program, "enrich", "-", "--local", "-o", output], cwd);
+      return onServer(process.execPath, [program, "enrich", "-", "--local", "-o", output], cwd);
     };
     const before = await enrich();
     expect(before.stderr).toContain("needs the package pg\n");
@@ -78,7 +72,7 @@ test.each(Object.keys(ways))(
       { name: "pg-copy-streams", version: "7.99.0", code: "" },
     ]);
     const env = { npm_config_registry: registry, npm_config_cache: join(base, "cache") };
-    const installed = await ended("sh", ["-c", command], cwd, env);
+    const installed = await onServer("sh", ["-c", command], cwd, env);
     expect(installed.code, installed.stderr).toBe(0);
     expect((await enrich()).stderr).toContain("this is the installed driver");
   },
@@ -144,19 +138,13 @@ async function layOutDependencies(base: string): Promise<void> {
 }
 
 /** Runs a program as on a server, without settings of npm or repute from around the test. */
-function ended(
+function onServer(
   file: string,
   args: readonly string[],
   cwd: string,
   added: Readonly<Record<string, string>> = {},
-): Promise<Ended> {
+) {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(npm|repute)_/i.test(name));
   const env = { ...Object.fromEntries(inherited), HOME: cwd, NODE_ENV: "production", ...added };
-  return new Promise((resolve) => {
-    const child = execFile(file, args, { cwd, env }, (error, stdout, stderr) => {
-      const code = error?.code ?? 0;
-      resolve({ code: Number(code), stdout, stderr });
-    });
-    child.stdin?.end("ip\n192.0.2.1\n");
-  });
+  return ended(file, args, { cwd, env }, "ip\n192.0.2.1\n");
 }

@@ -84,7 +84,7 @@ export async function runEnrichJob(
       // A failed report is thrown after the summary: the run itself has succeeded.
       if (isRefusal(run.manifest.exit_reason)) return;
       const { onNotice } = context.reporter.listener;
-      reported = reports?.reportRun(settings, run, readingFlags(output, settings), onNotice);
+      reported = reports?.reportRun(settings, run, readingFlags(settings), onNotice);
       await reported?.catch(() => undefined);
     },
     onFinished: (step) => void (lastStep = step),

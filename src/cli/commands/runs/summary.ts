@@ -1,5 +1,4 @@
 import { relative } from "node:path";
-import { defaultPrefix } from "../../../io/output/options.js";
 import { type FailOn, brokenRows, lookedUp } from "../../../jobs/enrich/failure-limits.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import type { CommandCall } from "../../command.js";
@@ -31,19 +30,16 @@ import type { FlatSettings } from "../../../jobs/enrich/options.js";
 
 const maxListed = 5;
 
-interface SummarySettings {
-  /** Output of the run, to find its manifest. @default beside the rows */
-  readonly output?: Output;
-  readonly stateDir?: string | undefined;
-  /** Prefix of the added columns. Without it, no retry is suggested. */
-  readonly prefix?: string | undefined;
-}
-
-interface PrintedSummary extends SummarySettings {
+/** What the settings of a run say about its end. */
+type RunSettings = Pick<
+  FlatSettings,
+  "prefix" | "stateDir" | "failOn" | "maxFailed" | "minRows" | "tagIps"
+> & {
+  readonly output: Output;
+  readonly report?: string | undefined;
   readonly json: boolean;
   readonly quiet: boolean;
-  readonly failOn: FailOn;
-}
+};
 
 /**
  * Prints the summary as text, or with `--quiet` a warning if rows failed. JSON is left to the end of
@@ -51,9 +47,9 @@ interface PrintedSummary extends SummarySettings {
  */
 export async function printSummary(
   manifest: Manifest,
-  { settings, context }: Pick<CommandCall<PrintedSummary>, "settings" | "context">,
+  { settings, context }: Pick<CommandCall<RunSettings>, "settings" | "context">,
 ): Promise<void> {
-  const { json, quiet, failOn, prefix = defaultPrefix } = settings;
+  const { json, quiet, failOn, prefix } = settings;
   if (quiet && manifest.exit_code === exitCodes.rowsFailed) {
     context.reporter.warning(countedRows(manifest, failOn, prefix));
   }
@@ -65,12 +61,11 @@ export async function printSummary(
  * The result of a finished run as text: a headline, a table of counts and, if rows failed, the command
  * that retries them.
  */
-function formatSummary(manifest: Manifest, width: number, settings: SummarySettings = {}): string {
+function formatSummary(manifest: Manifest, width: number, settings: RunSettings): string {
   const { input, output, seconds, statuses } = manifest;
   const { malicious, suspicious, listed, none, unknown } = manifest.verdicts;
-  const { prefix } = settings;
   const madeUp = madeUpOf(manifest);
-  const advice = prefix === undefined ? null : retryFailedRows(manifest, prefix);
+  const advice = retryFailedRows(manifest, settings.prefix);
   const speed = seconds > 0 ? ` (${formatSpeed(output.rows / seconds)} rows/s)` : "";
   const { indicators, bytes } = output;
   const written =
@@ -113,14 +108,9 @@ function formatSummary(manifest: Manifest, width: number, settings: SummarySetti
 }
 
 /** The base of the manifest's name, relative if it is below the current folder. */
-function shownBase(
-  manifest: Manifest,
-  path: string,
-  { output, stateDir }: SummarySettings,
-): string {
+function shownBase(manifest: Manifest, path: string, { output, stateDir }: RunSettings): string {
   // Rows that must not go into a table are in a file.
-  const isBeside = output === undefined || output.file !== null || isRefusal(manifest.exit_reason);
-  if (isBeside) return path;
+  if (output.file !== null || isRefusal(manifest.exit_reason)) return path;
   const base = output.named(startOf(manifest)).base(stateDir);
   const near = relative(".", base);
   return near.startsWith("..") ? base : near;
@@ -200,23 +190,15 @@ export function countedRows(manifest: Manifest, { statuses }: FailOn, prefix: st
   return `${counts.join(", ")} of ${counted(manifest.input.rows, "row")}${often}; ${advice}`;
 }
 
-type LimitSettings = Pick<FlatSettings, "prefix" | "maxFailed" | "minRows" | "tagIps"> & {
-  readonly output: Output;
-  readonly report?: string | undefined;
-};
-
 /**
  * Exit code of a finished run.
  *
  * @throws FatalError if its rows must not replace those of an earlier run
  */
-export function exitCodeOfManifest(
-  manifest: Manifest,
-  { output, ...settings }: LimitSettings,
-): number {
+export function exitCodeOfManifest(manifest: Manifest, settings: RunSettings): number {
   const { exit_reason } = manifest;
   if (!isRefusal(exit_reason)) return manifest.exit_code ?? exitCodes.done;
-  const named = { ...settings, output: output.named(startOf(manifest)) };
+  const output = settings.output.named(startOf(manifest));
   const what = refusalText[exit_reason](manifest, settings);
   const broken = manifest.first_broken === undefined ? "" : `; first, ${manifest.first_broken}`;
   const unmade = [
@@ -224,16 +206,13 @@ export function exitCodeOfManifest(
     ...(settings.tagIps === undefined ? [] : ["no tag lists were exported"]),
   ].map((text) => `; ${text}`);
   const { path } = manifest.output;
-  const kept = path === null ? "" : `; the rows are in ${path}, not in ${named.output.name}`;
+  const kept = path === null ? "" : `; the rows are in ${path}, not in ${output.name}`;
   const message = `${what}${broken}${kept}${unmade.join("")}`;
-  throw new FatalError(exit_reason, message, { hint: hintFor(manifest, named) });
+  throw new FatalError(exit_reason, message, { hint: hintFor(manifest, { ...settings, output }) });
 }
 
 const refusalText: Readonly<
-  Record<
-    Refusal,
-    (manifest: Manifest, settings: LimitSettings | Omit<LimitSettings, "output">) => string
-  >
+  Record<Refusal, (manifest: Manifest, settings: RunSettings) => string>
 > = {
   too_many_failed(manifest, { maxFailed }) {
     const [commonest] = Object.keys(manifest.errors);
@@ -259,7 +238,7 @@ const refusalText: Readonly<
   },
 };
 
-function hintFor(manifest: Manifest, { output: target, prefix }: LimitSettings): string {
+function hintFor(manifest: Manifest, { output: target, prefix }: RunSettings): string {
   const { exit_reason, output } = manifest;
   const check = "check the export that makes the input";
   if (exit_reason === "too_few_rows") return `${check}; to accept it, add --min-rows 0`;
@@ -288,11 +267,12 @@ function retryableRows({ statuses, errors, left_out }: Manifest): number {
 }
 
 /** Flags that let other commands find the columns and manifest of a run's output. */
-export function readingFlags(
-  { isTable }: Output,
-  { prefix, stateDir }: { readonly prefix: string; readonly stateDir?: string | undefined },
-): readonly string[] {
-  const hasState = stateDir !== undefined && isTable;
+export function readingFlags({
+  output,
+  prefix,
+  stateDir,
+}: Pick<RunSettings, "output" | "prefix" | "stateDir">): readonly string[] {
+  const hasState = stateDir !== undefined && output.isTable;
   return [...prefixFlag(prefix), ...(hasState ? ["--state-dir", stateDir] : [])];
 }
 
