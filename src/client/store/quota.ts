@@ -24,10 +24,6 @@ export interface QuotaState {
   entries: Entry[];
 }
 
-export function emptyCounts(lostMs: number | null): QuotaState {
-  return { ms: lostMs ?? 0, clockMs: lostMs ?? 0, lostMs, entries: [] };
-}
-
 /** Requests that one process may send until a deadline. It returns what it doesn't use. */
 interface Reservation {
   /** 0 if the quota is used up. */
@@ -61,8 +57,9 @@ const disorderMs = 60_000;
 export class QuotaCounts implements QuotaStore {
   readonly state: QuotaState;
 
-  constructor(state: QuotaState = emptyCounts(null)) {
-    this.state = state;
+  constructor(state: Partial<QuotaState> = {}) {
+    const { lostMs = null } = state;
+    this.state = { ms: lostMs ?? 0, clockMs: lostMs ?? 0, lostMs, entries: [], ...state };
   }
 
   change<T>(work: (counts: QuotaCounts) => T): T {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { makeFolder } from "../../core/files/folders.js";
 import { serviceAddress } from "./cache-key.js";
-import { emptyCounts, QuotaCounts, type QuotaState, type QuotaStore } from "./quota.js";
+import { QuotaCounts, type QuotaState, type QuotaStore } from "./quota.js";
 import {
   busyTimeoutMs,
   corrupt,
@@ -156,7 +156,7 @@ class FileQuotaStore implements QuotaStore {
       createPrivate(fresh);
       inTransaction(fresh, busyTimeoutMs, (file) => {
         file.create(false);
-        file.write({ counts: emptyCounts(lostMs) });
+        file.write({ counts: new QuotaCounts({ lostMs }).state });
       });
       if (lostMs === null) return linkSync(fresh, path);
       // Otherwise SQLite would roll the damaged file's transaction back into the new one.

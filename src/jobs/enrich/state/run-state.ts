@@ -6,14 +6,14 @@ import { join, relative } from "node:path";
 import { Journal } from "../../../client/store/journal.js";
 import { serviceAddress } from "../../../client/store/cache-key.js";
 import { createPrivate, kindOfFault, SqliteFile } from "../../../client/store/sqlite-file.js";
-import { continueRun, FatalError } from "../../../core/errors.js";
+import { continueRun, FatalError, UsageError } from "../../../core/errors.js";
 import { makeFolder, privateFile } from "../../../core/files/folders.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import type { Manifest } from "../../../core/manifest.js";
 import { removePart } from "../../../io/output/part-file.js";
 import type { Fingerprint } from "./fingerprint.js";
 import { databaseName, type FinishedRun, fromFirstRow, type ResumePoint } from "./checkpoint.js";
-import { hasCode, locked, type Runner, runnerOf, stateFault } from "./state-fault.js";
+import { hasCode, stateFault } from "./state-fault.js";
 
 /** Files and folders that a run keeps beside its database. Anything else in their folder is left alone. */
 const own =
@@ -353,4 +353,27 @@ function removeEmpty(folder: string): void {
 /** Exists in a folder whose database was found damaged. */
 export function damageMark(folder: string): string {
   return join(folder, `${databaseName}.damaged`);
+}
+
+/** Who has a database, for messages. */
+interface Runner {
+  readonly id: string;
+  readonly pid: number;
+  readonly host: string;
+  /** RFC 3339 UTC. */
+  readonly since: string;
+}
+
+function runnerOf(path: string): Runner | null {
+  return SqliteFile.peek(path, "runner") as Runner | null;
+}
+
+function locked(path: string): UsageError {
+  const runner = runnerOf(path);
+  const where = runner === null || runner.host === hostname() ? "" : ` on ${runner.host}`;
+  const who = runner === null ? "" : ` (process ${runner.pid}${where})`;
+  const since = runner === null ? "" : `it has been at work since ${runner.since}: `;
+  return new UsageError("output_locked", `another run${who} is writing this output`, {
+    hint: `${since}wait for it, or write elsewhere`,
+  });
 }

@@ -1,29 +1,9 @@
-import { hostname } from "node:os";
-import {
-  kindOfFault,
-  SqliteFile,
-  storeFault,
-  systemError,
-} from "../../../client/store/sqlite-file.js";
+import { kindOfFault, storeFault, systemError } from "../../../client/store/sqlite-file.js";
 import { FatalError, ReputeError, startOver, UsageError } from "../../../core/errors.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 
 export function hasCode(error: unknown, code: string): boolean {
   return error instanceof ReputeError && error.code === code;
-}
-
-/** Who has a database, for messages. */
-export interface Runner {
-  readonly id: string;
-  readonly pid: number;
-  readonly host: string;
-  /** RFC 3339 UTC. */
-  readonly since: string;
-}
-
-/** Who has the database at a path; null if that cannot be told. */
-export function runnerOf(path: string): Runner | null {
-  return SqliteFile.peek(path, "runner") as Runner | null;
 }
 
 /** Explains an error of SQLite or the system. */
@@ -45,14 +25,4 @@ export function stateFault(path: string, cause: unknown): ReputeError {
   if (kind !== "locks") return fault;
   const hint = "name a folder on a local disk with --state-dir";
   return new FatalError(fault.code, `cannot use ${path}: ${storeFault(cause)}`, { cause, hint });
-}
-
-export function locked(path: string): UsageError {
-  const runner = runnerOf(path);
-  const where = runner === null || runner.host === hostname() ? "" : ` on ${runner.host}`;
-  const who = runner === null ? "" : ` (process ${runner.pid}${where})`;
-  const since = runner === null ? "" : `it has been at work since ${runner.since}: `;
-  return new UsageError("output_locked", `another run${who} is writing this output`, {
-    hint: `${since}wait for it, or write elsewhere`,
-  });
 }
