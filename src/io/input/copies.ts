@@ -167,7 +167,7 @@ async function copyObject(
   path: string,
   { signal, clock = systemClock, onNotice }: CopyPlace,
 ): Promise<string> {
-  const { downloadObject } = await import("../s3/read-object.js");
+  const { downloadObject } = await import("../s3/objects.js");
   let told = clock.monotonic();
   const onBytes = (bytes: number, size: number): void => {
     if (clock.monotonic() - told < noticeMs) return;
@@ -193,7 +193,7 @@ function extensionOf(address: string): string {
 
 /** Null if it cannot be found out: the copy goes for it. */
 async function versionOf(address: string): Promise<string | null> {
-  const { pinObject } = await import("../s3/read-object.js");
+  const { pinObject } = await import("../s3/objects.js");
   return pinObject(address).then(
     ({ etag }) => etag || null,
     () => null,

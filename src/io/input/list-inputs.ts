@@ -186,7 +186,7 @@ function emptyError(
  */
 async function listingOf(name: string, recursive: boolean): Promise<Listing | null> {
   if (isObjectPrefix(name)) {
-    const { listObjects } = await import("../s3/read-object.js");
+    const { listObjects } = await import("../s3/objects.js");
     const address = withBucketSlash(name);
     // One request for a thousand objects, not one for each folder.
     const keys = await listObjects(address, recursive ? "all" : "folder");

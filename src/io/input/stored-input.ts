@@ -76,7 +76,7 @@ export async function openStored(
 
 /** Opens an object that is read once: to look into it, or because nothing resumes. */
 async function openObject(name: string): Promise<StoredInput> {
-  const { pinObject, readObject } = await import("../s3/read-object.js");
+  const { pinObject, readObject } = await import("../s3/objects.js");
   const pinned = await pinObject(name);
   const stop = new AbortController();
   const checksum = new RunningChecksum();

@@ -63,7 +63,7 @@ function unlessUnreadable(error: unknown): null {
 /** @param place a path, or the address of an object */
 async function manifestAt(place: string): Promise<FoundManifest | null> {
   const isObject = isObjectAddress(place);
-  const text = isObject ? await (await import("../s3/read-object.js")).readText(place) : null;
+  const text = isObject ? await (await import("../s3/objects.js")).readText(place) : null;
   try {
     const value = isObject ? JSON.parse(text ?? "null") : await readJsonFile(place);
     return parseManifest(value, place);
@@ -89,7 +89,7 @@ export async function removeFailed(failed: string, inputs: readonly string[]): P
     return;
   // Remove the manifest last: the rows can be recognised only by it.
   for (const place of [failed, manifest]) {
-    if (isObjectAddress(place)) await (await import("../s3/write-object.js")).removeObject(place);
+    if (isObjectAddress(place)) await (await import("../s3/objects.js")).removeObject(place);
     else await rm(place, { force: true });
   }
 }

@@ -9,7 +9,7 @@ import type { FoundManifest } from "../../core/manifest.js";
 import { mapLists } from "../formats/reading/lines.js";
 import { readableFormats } from "../formats/registry.js";
 import { type OutputRecord, sinkFormats } from "../formats/types.js";
-import { downloadObject, isMissing } from "../s3/read-object.js";
+import { downloadObject, isMissing } from "../s3/objects.js";
 import { manifestOfOutput, prefixOfOutput } from "./manifest-file.js";
 import { inFile, type Output, type RunRows, type TableRecords } from "./output.js";
 import { recordReader, type OutputForm } from "./output-row.js";

@@ -94,7 +94,7 @@ export async function checkRunReport(settings: RunReportSettings): Promise<void>
     await checkFolder(realPath(report));
   }
   if (isObjectAddress(report)) {
-    await (await import("../../../io/s3/write-object.js")).checkObjectWritable(report);
+    await (await import("../../../io/s3/objects.js")).checkObjectWritable(report);
   }
   if (output.publisher !== null) return;
   refuseUnreadable(output.given, to ?? outputFile(output, null).format);

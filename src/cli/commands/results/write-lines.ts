@@ -59,7 +59,7 @@ export async function writeTo(
   if (file === null) throw new TypeError("not a text file");
   if (object === null) return writeFile(file, lines, signal);
   const { address } = object;
-  const { writeObject } = await import("../../../io/s3/write-object.js");
+  const { writeObject } = await import("../../../io/s3/objects.js");
   if (/\.html$/i.test(address)) {
     await writeObject(address, { text: [...lines].join(""), type: "text/html; charset=utf-8" });
     return;

@@ -259,7 +259,7 @@ async function saveManifest(
 ): Promise<void> {
   const { object, base } = output.named(startOf(manifest));
   if (object === null) return writeManifest(base(stateDir), manifest);
-  const { writeObject } = await import("../../../io/s3/write-object.js");
+  const { writeObject } = await import("../../../io/s3/objects.js");
   const text = `${JSON.stringify(manifest, null, 2)}\n`;
   await writeObject(manifestPath(object.address), { text, type: "application/json" });
 }

@@ -4,7 +4,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { manifestPath } from "../../../core/files/output-names.js";
-import { checkObjectWritable, etagAt, writeObject } from "../../s3/write-object.js";
+import { checkObjectWritable, etagAt, writeObject } from "../../s3/objects.js";
 import type { ObjectFile } from "../output.js";
 import { readJsonFile, writeJsonFile } from "../../../core/files/json-file.js";
 

@@ -25,7 +25,7 @@ import { existsSync, type Stats } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { isObjectAddress } from "../../s3/address.js";
-import { downloadObject } from "../../s3/read-object.js";
+import { downloadObject } from "../../s3/objects.js";
 import type { RunRows } from "../output.js";
 import {
   type CopiedTable,

@@ -67,7 +67,7 @@ async function namesLike(pattern: Output): Promise<readonly string[]> {
   const { folder, name } = placeOf(pattern);
   if (pattern.object !== null) {
     const [prefix = ""] = name.split("{", 1);
-    const { listObjects } = await import("../../../io/s3/read-object.js");
+    const { listObjects } = await import("../../../io/s3/objects.js");
     return (await listObjects(pattern.parts.before + prefix)).map((key) => prefix + key);
   }
   const steps = name.split("/");

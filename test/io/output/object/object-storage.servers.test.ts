@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { writeObject } from "../../../../src/io/s3/write-object.js";
+import { writeObject } from "../../../../src/io/s3/objects.js";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { type Fault, secret } from "./object-store.js";
 import { indicators, type ObjectTests, useObjectStore } from "./object-tests.js";
