@@ -15,7 +15,7 @@ import { inFile, type Output, type RunRows, type TableRecords } from "./output.j
 import { recordReader, type OutputForm } from "./output-row.js";
 import { type ColumnRules, tableSchema, type TableSchemaOptions } from "./typed/table-schema.js";
 import type { Stage } from "./stage.js";
-import type { FileFormat } from "./types.js";
+import type { OutputFile } from "./types.js";
 
 export interface OutputReading {
   /** The input's own columns; none for NDJSON, whose records bring their members. */
@@ -122,13 +122,6 @@ export async function localOutput(output: Output): Promise<LocalOutput> {
   }
 }
 
-/** A file that holds an output. */
-export interface OutputFile {
-  readonly path: string;
-  readonly format: FileFormat;
-  readonly gzip: boolean;
-}
-
 /**
  * Tells how the file of an output is written.
  *
@@ -138,7 +131,7 @@ export interface OutputFile {
 export function outputFile(
   { name: path, format: named, gzip }: Output,
   manifest: FoundManifest | null,
-  to?: FileFormat,
+  to?: OutputFile["format"],
 ): OutputFile {
   const facts = statSync(path, { throwIfNoEntry: false });
   if (facts?.isFIFO() || facts?.isCharacterDevice()) {
@@ -156,7 +149,7 @@ export function outputFile(
   return { path, format: formatNamed(noted) ?? to ?? formatNamed(named) ?? "csv", gzip };
 }
 
-export function refuseUnreadable(path: string, format: FileFormat): void {
+export function refuseUnreadable(path: string, format: OutputFile["format"]): void {
   if (readableFormats.includes(format)) return;
   throw new UsageError("report_cannot_read_shape", `the rows of ${path} cannot be read back`, {
     hint: "write CSV, NDJSON, Parquet or a table, and report on that",

@@ -10,11 +10,10 @@ export interface SinkPosition {
   readonly checksum?: ChecksumState;
 }
 
-export type FileFormat = SinkFormat | "parquet";
-
-/** A file, and how its text is written. */
-export interface WrittenAs {
+/** A file that holds an output. */
+export interface OutputFile {
   readonly path: string;
+  readonly format: SinkFormat | "parquet";
   readonly gzip: boolean;
 }
 

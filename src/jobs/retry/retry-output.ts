@@ -1,7 +1,8 @@
 import { madeUpOf, type Manifest } from "../../core/manifest.js";
 import { UsageError } from "../../core/errors.js";
 import { failedSuffix, withoutFailed } from "../../core/files/output-names.js";
-import { localOutput, openForm, type OutputFile, outputFile } from "../../io/output/read.js";
+import { localOutput, openForm, outputFile } from "../../io/output/read.js";
+import type { OutputFile } from "../../io/output/types.js";
 import { mustHaveColumns, retriedColumns } from "../../core/columns.js";
 import { formats } from "../../io/formats/registry.js";
 import type { Output } from "../../io/output/output.js";

@@ -11,7 +11,9 @@ import type {
 } from "../../formats/types.js";
 import { openInput } from "../../input/open-input.js";
 import { type OutputForm, outputReading, outputRow, type OutputRow } from "../output-row.js";
-import type { WrittenAs } from "../types.js";
+import type { OutputFile } from "../types.js";
+
+type TextFile = Pick<OutputFile, "path" | "gzip">;
 
 const noRows: RecordLayout = {
   inputColumns: [],
@@ -22,7 +24,7 @@ const noRows: RecordLayout = {
 };
 
 export async function formOfText(
-  file: WrittenAs,
+  file: TextFile,
   format: SinkFormat,
   prefix: string,
 ): Promise<OutputForm> {
@@ -58,7 +60,7 @@ export async function formOfText(
 }
 
 /** The header line of a table, or the first record of NDJSON; "" if there is none. */
-async function firstRecord({ path, gzip }: WrittenAs, records: RecordFormat): Promise<string> {
+async function firstRecord({ path, gzip }: TextFile, records: RecordFormat): Promise<string> {
   const input = await openInput({ path }, { gzip });
   try {
     const splitter = records.split();
