@@ -1,6 +1,5 @@
-import type { KeyValue, RowGroup, SchemaElement } from "hyparquet";
+import type { RowGroup, SchemaElement } from "hyparquet";
 import type * as parquetWriter from "hyparquet-writer";
-import type { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import { dirname } from "node:path";
 import { schemaVersion } from "../../../core/columns.js";
 import { loadDriver } from "../../../core/load-driver.js";
@@ -10,6 +9,7 @@ import { storedType, type CellValue, type TypedColumn } from "../../formats/colu
 import { cellsEncoder, type StagedCell } from "../stage.js";
 import { leadingNames, parquetRules, tableSchema, textWarnings } from "../typed/table-schema.js";
 import type { Publisher, PublisherOptions } from "../publisher.js";
+import type { Destination } from "../types.js";
 
 /** Large enough for readers to skip by group, small enough to buffer. */
 const group = { rows: 10_000, characters: 8 * 1024 * 1024 };
@@ -33,11 +33,6 @@ export async function parquetPublisher(
     },
     async publish(stage, { suffix, at }) {
       const loaded = BigInt(Math.round(at * 1000));
-      const metadata = [
-        { key: "repute.schema_version", value: String(schemaVersion) },
-        { key: "repute.run_id", value: options.runId },
-      ];
-      const encoder = new RowGroupEncoder(driver, { columns, metadata });
       const values = columns.map(({ type }, index) => {
         const { cellOf } = storedType(type);
         const absent = index === loadedIndex ? loaded : null;
@@ -46,9 +41,10 @@ export async function parquetPublisher(
       });
       let [waiting, characters] = [columns.map((): CellValue[] => []), 0];
       const written = await writePart(file, async (destination) => {
+        const writer = rowGroupWriter(driver, destination, columns, options.runId);
         const endGroup = async (): Promise<void> => {
           if (waiting[0]?.length === 0) return;
-          await destination.write(encoder.encode(waiting));
+          await writer.write(waiting);
           [waiting, characters] = [columns.map(() => []), 0];
         };
         for await (const rows of stage.rows()) {
@@ -61,7 +57,7 @@ export async function parquetPublisher(
           }
         }
         await endGroup();
-        await destination.write(encoder.footer());
+        await writer.finish();
       });
       await renamePart(file, suffix);
       return { ...written, rows: stage.count };
@@ -74,11 +70,52 @@ function sizeOf(cell: StagedCell): number {
   return typeof cell === "string" ? cell.length : cell.reduce((sum, { length }) => sum + length, 0);
 }
 
-type ParquetDriver = typeof parquetWriter;
-
-interface RowGroupEncoderOptions {
-  readonly columns: readonly TypedColumn[];
-  readonly metadata: readonly KeyValue[];
+/** Writes a Parquet file, one Snappy-compressed row group at a time. */
+function rowGroupWriter(
+  driver: typeof parquetWriter,
+  destination: Destination,
+  columns: readonly TypedColumn[],
+  runId: string,
+) {
+  const bytes = new driver.ByteWriter();
+  // After each row group, and at the end.
+  const flush = async (): Promise<void> => {
+    await destination.write(bytes.getBytes());
+    bytes.index = 0;
+  };
+  const root: SchemaElement = { name: "root", num_children: columns.length };
+  const schema = [root, ...columns.flatMap(elements)];
+  const { name: program, version } = programInfo();
+  const writer = new driver.ParquetWriter({
+    writer: Object.assign(bytes, { flush, finish: flush }),
+    // The driver would quote JSON text again.
+    schema: schema.map(({ converted_type: converted, ...element }) =>
+      converted === undefined || converted === "JSON"
+        ? element
+        : { ...element, converted_type: converted },
+    ),
+    codec: "SNAPPY",
+    createdBy: `${program} version ${version}`,
+    kvMetadata: [
+      { key: "repute.schema_version", value: String(schemaVersion) },
+      { key: "repute.run_id", value: runId },
+    ],
+  });
+  return {
+    async write(values: readonly CellValue[][]): Promise<void> {
+      const columnData = columns.map(({ name }, index) => ({
+        name,
+        data: values[index]!,
+        offsetIndex: false,
+      }));
+      await writer.write({ columnData, rowGroupSize: Number.MAX_SAFE_INTEGER });
+      dropLongBounds(writer.row_groups.at(-1)!);
+    },
+    async finish(): Promise<void> {
+      writer.schema = schema;
+      await writer.finish();
+    },
+  };
 }
 
 /**
@@ -86,67 +123,6 @@ interface RowGroupEncoderOptions {
  * memory.
  */
 const maxStatisticLength = 64;
-
-/**
- * Encodes columns of values as a Parquet file, one Snappy-compressed row group at a time. Returned
- * bytes are valid until the next call.
- */
-class RowGroupEncoder {
-  readonly #names: readonly string[];
-  readonly #bytes: ByteWriter;
-  readonly #writer: ParquetWriter;
-  readonly #schema: readonly SchemaElement[];
-
-  constructor(driver: ParquetDriver, { columns, metadata }: RowGroupEncoderOptions) {
-    this.#names = columns.map(({ name }) => name);
-    this.#bytes = new driver.ByteWriter();
-    this.#schema = [{ name: "root", num_children: columns.length }, ...columns.flatMap(elements)];
-    const { name, version } = programInfo();
-    this.#writer = new driver.ParquetWriter({
-      writer: this.#bytes,
-      // The driver would quote JSON text again.
-      schema: this.#schema.map(({ converted_type: converted, ...element }) =>
-        converted === undefined || converted === "JSON"
-          ? element
-          : { ...element, converted_type: converted },
-      ),
-      codec: "SNAPPY",
-      createdBy: `${name} version ${version}`,
-      kvMetadata: [...metadata],
-    });
-  }
-
-  encode(columns: readonly (readonly CellValue[])[]): Uint8Array {
-    this.#rewind();
-    void this.#writer.write({
-      columnData: this.#names.map((name, index) => ({
-        name,
-        data: columns[index] as CellValue[],
-        offsetIndex: false,
-      })),
-      rowGroupSize: Number.MAX_SAFE_INTEGER,
-    });
-    dropLongBounds(this.#writer.row_groups.at(-1)!);
-    return this.#written();
-  }
-
-  footer(): Uint8Array {
-    this.#rewind();
-    this.#writer.schema = [...this.#schema];
-    void this.#writer.finish();
-    return this.#written();
-  }
-
-  #written(): Uint8Array {
-    return new Uint8Array(this.#bytes.buffer, 0, this.#bytes.index);
-  }
-
-  /** Clears the buffer, except for the file's first four bytes if they were never returned. */
-  #rewind(): void {
-    if (this.#bytes.offset === this.#bytes.index && this.#writer.row_groups.length === 0) return;
-    this.#bytes.index = 0;
-  }
-}
 
 function dropLongBounds(group: RowGroup): void {
   for (const { meta_data: facts } of group.columns) {
