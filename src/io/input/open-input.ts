@@ -32,8 +32,8 @@ import { strip } from "../../core/item/refang.js";
 export interface InputOptions extends Encoding {
   /** Checksum of the stored bytes read in earlier sessions, which must still match. */
   readonly before?: ChecksumState | undefined;
-  /** Read HTML and XML, too. @default false: they have no rows */
-  readonly markup?: boolean;
+  /** Read any text, also HTML and XML, in chunks of this size. @default only what has rows */
+  readonly textBytes?: number;
 }
 
 /**
@@ -45,12 +45,12 @@ export interface InputOptions extends Encoding {
  */
 export async function openInput(input: AnyInput, options: InputOptions): Promise<InputBytes> {
   if ("opened" in input) return input.opened;
-  const stored = await openStored(input, options.before);
+  const stored = await openStored(input, options.before, options.textBytes);
   const { name, size, checksum } = stored;
   try {
     const warnings = new Warnings();
     const { head, chunks } = await peek(await decode(stored, options, warnings), showsLineEnd);
-    refuseBinary(head, name, options.markup === true);
+    refuseBinary(head, name, options.textBytes !== undefined);
     return {
       name,
       chunks,

@@ -25,23 +25,25 @@ export interface StoredInput {
   close(): Promise<void>;
 }
 
-/** Bytes that are read at once. */
+/** Bytes that are read at once, unless chunks are larger. */
 const blockBytes = 64 * 1024;
 
 /**
  * Size of a chunk. All rows of a chunk stay in memory until the last one starts; rows of 64 KiB chunks
  * live long enough to cost 8% more CPU time in garbage collection.
  */
-const chunkBytes = 16 * 1024;
+const rowsBytes = 16 * 1024;
 
 /**
  * @param before checksum of the bytes read in earlier sessions; null for none
+ * @param chunkBytes size of a chunk of a file. @default one for rows
  * @throws UsageError `input_not_found`, `input_is_directory`
  * @throws FatalError `input_unreadable`
  */
 export async function openStored(
   input: SourceInput,
   before: ChecksumState | null = null,
+  chunkBytes = rowsBytes,
 ): Promise<StoredInput> {
   if (!("path" in input)) return fromStream(input, before);
   const { path, copyOf } = input;
@@ -62,7 +64,7 @@ export async function openStored(
   }
   const checksum = new RunningChecksum(before);
   async function* chunks(): AsyncGenerator<Buffer> {
-    yield* checkedBytes(bytesOf(handle), path, checksum);
+    yield* checkedBytes(bytesOf(handle, chunkBytes), path, checksum);
     if (stat.isFile()) await mustBeUnchanged(path, handle, stat, checksum.state());
   }
   return {
@@ -98,9 +100,13 @@ function fromStream(
  *
  * @param from where it begins in a regular file. @default at the current position
  */
-async function* bytesOf(handle: FileHandle, from: number | null = null): AsyncGenerator<Buffer> {
+async function* bytesOf(
+  handle: FileHandle,
+  chunkBytes: number,
+  from: number | null = null,
+): AsyncGenerator<Buffer> {
   for (let read = 0; ;) {
-    const block = Buffer.allocUnsafe(blockBytes);
+    const block = Buffer.allocUnsafe(Math.max(blockBytes, chunkBytes));
     const position = from === null ? null : from + read;
     const { bytesRead } = await handle.read(block, 0, block.length, position);
     if (bytesRead === 0) return;
@@ -160,7 +166,7 @@ async function verified(
   before: ChecksumState | null,
 ): Promise<ChecksumState> {
   const checksum = new RunningChecksum(before);
-  for await (const _ of checkedBytes(bytesOf(handle, 0), name, checksum));
+  for await (const _ of checkedBytes(bytesOf(handle, blockBytes, 0), name, checksum));
   return checksum.state();
 }
 
