@@ -56,14 +56,14 @@ const forms = [
 ];
 
 /** A word without punctuation behind it, without emphasis around it, and without any mark. */
-function wordSpellings(word: string): Iterable<string> {
+function wordSpellings(word: string): readonly string[] {
   if (unmarked.test(word)) return [word];
   const bare = withoutTail(word.replace(wideBrackets, ""));
   const [marks = ""] = head.exec(bare) ?? [];
   const inner = bare.slice(marks.length);
   const run = marks.replace(/^[^*_~]+/, "");
   const plain = run !== "" && inner.endsWith(run) ? inner.slice(0, -run.length) : inner;
-  return new Set([bare, withoutTail(plain), withoutTail(plain.replace(emphasis, ""))]);
+  return [...new Set([bare, withoutTail(plain), withoutTail(plain.replace(emphasis, ""))])];
 }
 
 /** Most words: without a mark at either end. */
@@ -104,8 +104,10 @@ const bullet =
 
 export function whyUnreadable(text: string): UnsupportedCode | null {
   if (text.length > longestText) return "too_long";
-  if (!unreadable.test(text)) return null;
-  return isWellFormed(text) ? "control_character" : "lone_surrogate";
+  // Few texts have any of these, so they are not looked at one by one.
+  if (!controlOrSurrogate.test(text)) return null;
+  if (!isWellFormed(text)) return "lone_surrogate";
+  return control.test(text) ? "control_character" : null;
 }
 
 /** Longer texts are not examined. Defanging lengthens an item, but never this much. */
@@ -115,8 +117,9 @@ const longestSegment = 8192;
 /** A Basic Multilingual Plane character is at most three bytes, each encoded as `%xx`. */
 const longestEscape = 9;
 
-/** Control characters but white space, and lone surrogates. */
-const unreadable = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\ud800-\udfff]/u;
+/** Control characters but white space. */
+const control = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f]/;
+const controlOrSurrogate = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\ud800-\udfff]/;
 
 /** An item, unless it is too long or of an internal host. */
 export function sendable(item: Item): Recognition {

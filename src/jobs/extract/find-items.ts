@@ -1,6 +1,6 @@
 import { detached } from "../../core/bytes.js";
 import { readHostname } from "../../core/item/hostname.js";
-import { refangText } from "../../core/item/refang.js";
+import { refangText, replaceAtBackslashes } from "../../core/item/refang.js";
 import { readSendable, type WrittenItem, readWord, withoutTail } from "../../core/item/word.js";
 import { isAlone, judgeWord, type Judgement } from "./is-meant.js";
 
@@ -15,11 +15,16 @@ export function itemFinder<T>(): (
   onLeftOut?: (word: string) => void,
 ) => number {
   const known: KnownWords<T> = new Map();
+  let units = new Uint16Array();
   return (text, onItem, onLeftOut = () => {}) => {
     if (known.size > mostKnown) known.clear();
     const prepared = refangText(plainText(text), defangMark);
     const added = prepared.endsWith("\n") ? "" : "\n";
-    return findItems({ text: prepared + added, known, onItem, onLeftOut }) - added.length;
+    const whole = prepared + added;
+    if (units.length < whole.length) units = new Uint16Array(whole.length);
+    Buffer.from(units.buffer).write(whole, "utf16le");
+    const search = { text: whole, known, onItem, onLeftOut };
+    return findItems(units.subarray(0, whole.length), search) - added.length;
   };
 }
 
@@ -52,46 +57,51 @@ const separators =
   "\u2028\u2029\u202f\u205f\u3000\ufeff\"'<>`|,{}\\“”„‟‘’‚‛«»‹›" +
   "、。．｡､：，；！？（）［］｛｝「」『』｢｣【】〔〕《》〈〉・｜";
 
-/** The kinds of UTF-16 units; all others are those of letters. */
-const separator = 1;
-const mark = 2;
-const divider = 3;
+/** The kinds of UTF-16 units, a bit each; letters have none. */
+const lineEnd = 1;
+const divider = 2;
+const mark = 4;
+const separator = 8;
 const kindOf = new Uint8Array(0x1_0000);
 for (const char of separators) kindOf[char.charCodeAt(0)] = separator;
+kindOf[0x0a] = separator | lineEnd;
 /** Items but hashes and wallets have one of these within. */
 for (const char of ".:@") kindOf[char.charCodeAt(0)] = mark;
 /** What may divide a word: it holds several items, or one with words beside it. */
 for (const char of ";()[]=^$#") kindOf[char.charCodeAt(0)] = divider;
 kindOf.fill(divider, 0x3005, 0x3008).fill(divider, 0x3040, 0x3100);
 kindOf.fill(divider, 0x3400, 0xa000).fill(divider, 0xac00, 0xd7b0);
-const lineEnd = 0x0a;
-/** Calls `onItem` with each item of a prepared text. Returns the number of line ends. */
-function findItems<T>(search: Search<T>): number {
-  const { text } = search;
+
+/**
+ * Calls `onItem` with each item of a prepared text. Returns the number of line ends.
+ *
+ * Computes with bits instead of branching on each character: processors cannot predict where words end,
+ * and few words are looked into.
+ *
+ * @param units those of the text
+ */
+function findItems<T>(units: Uint16Array, search: Search<T>): number {
   let line = 0;
-  let start = 0;
-  let firstMark = -1;
-  let isDivided = false;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    const kind = kindOf[code];
-    if (kind === 0) continue;
-    if (kind === mark) {
-      if (firstMark < 0) firstMark = at;
-      continue;
+  /** Of the word so far: its length, and whether it has dividers, and marks with something behind them. */
+  let length = 0;
+  let has = 0;
+  let before = 0;
+  for (let at = 0; at < units.length; at++) {
+    let kind = kindOf[units[at]!]!;
+    /** All bits, but none where a word ends. */
+    let inWord = (kind >> 3) - 1;
+    const isLong = (shortestUnmarked - 1 - length) >> 31;
+    if ((~inWord & ((has & mark) | isLong)) !== 0) {
+      const isMarked = (has & mark) !== 0;
+      const isDivided = (has & divider) !== 0;
+      at = findInWord(search, { start: at - length, end: at, isMarked, isDivided, line });
+      kind = kindOf[units[at]!]! & lineEnd;
+      inWord = 0;
     }
-    if (kind === divider) {
-      isDivided = true;
-      continue;
-    }
-    const isMarked = firstMark >= 0 && firstMark < at - 1;
-    if (isMarked || at - start >= shortestUnmarked) {
-      at = findInWord(search, { start, end: at, isMarked, isDivided, line });
-    }
-    if (text.charCodeAt(at) === lineEnd) line += 1;
-    start = at + 1;
-    firstMark = -1;
-    isDivided = false;
+    has = (has | (before & mark) | (kind & divider)) & inWord;
+    length = (length + 1) & inWord;
+    before = kind;
+    line += kind & lineEnd;
   }
   return line;
 }
@@ -139,7 +149,7 @@ const ruleEnd = /\^(?:\$.*)?$/;
 
 /** Finds the items of a word. Returns its end: a URL in quotes may be longer than a word. */
 function findInWord<T>(search: Search<T>, found: Word): number {
-  const { start, end, isMarked, isDivided } = found;
+  const { start, end, isMarked, isDivided, line } = found;
   const word = search.text.slice(start, end);
   if (!isMarked && !unmarked.test(word)) return end;
   if (!isDivided || !unspaced.test(word)) return findInPiece(search, found, word);
@@ -149,7 +159,8 @@ function findInWord<T>(search: Search<T>, found: Word): number {
   let from = start;
   for (const piece of word.split(scriptChange)) {
     const to = from + piece.length;
-    if (from >= read) read = findInPiece(search, { ...found, start: from, end: to }, piece);
+    if (from >= read)
+      read = findInPiece(search, { start: from, end: to, isMarked, isDivided, line }, piece);
     from = to;
   }
   return Math.max(read, end);
@@ -346,18 +357,16 @@ const emphasis = /(?:\*+|_+|~+)$/;
 function plainText(text: string): string {
   let read = text;
   if (text.includes("\\")) {
-    if (isJson(text)) read = read.replace(escapes, unescaped);
-    if (coded.some((start) => read.includes(start))) read = read.replace(codes, decoded);
+    if (isJson(text)) read = replaceAtBackslashes(read, escapes, unescaped);
+    read = replaceAtBackslashes(read, codes, decoded);
   }
   return read.includes(":") ? read.replace(headers, onlyLineEnds) : read;
 }
 
 /** Printable characters and quotes, as JSON and JavaScript write them, also within another JSON text. */
-const codes = /\\+(?:(?:u00|x)([2-7][\da-f])|(?="))/gi;
+const codes = /(?<!\\)\\+(?:(?:u00|x)([2-7][\da-f])|(?="))/iy;
 
-const coded = ['\\"', "\\u00", "\\U00", "\\x", "\\X"];
-
-function decoded(_: string, code?: string): string {
+function decoded([, code]: RegExpExecArray): string {
   return code === undefined ? "" : String.fromCharCode(Number.parseInt(code, 16));
 }
 
@@ -366,9 +375,9 @@ function isJson(text: string): boolean {
   return /^\s*[[{\]}]|"\s*[:,]\s*["[{]/.test(text);
 }
 
-const escapes = /\\(?:[\\nrt/"]|u00[0-7][\da-f])/gi;
+const escapes = /\\(?:[\\nrt/"]|u00[0-7][\da-f])/iy;
 
-function unescaped(escape: string): string {
+function unescaped([escape]: RegExpExecArray): string {
   const char = escape.charAt(1);
   if (char === "/" || char === '"') return char;
   if (char === "u") {
