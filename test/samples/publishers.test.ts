@@ -56,5 +56,5 @@ test("a column without items is refused, and the other one named", async () => {
   const { code, stderr } = await runRepute(["enrich", "in.csv", ...flags], { cwd });
   expect(code).toBe(1);
   expect(stderr).toContain("repute: none of the 2 rows can be looked up");
-  expect(stderr).toMatch(/^ {2}elsewhere +ip 2$/m);
+  expect(stderr).toMatch(/^ {2}elsewhere +ip 2 \(not looked up\)$/m);
 });
