@@ -2,7 +2,7 @@ import { stringify } from "csv-stringify/sync";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SourceFormat } from "../../../src/io/formats/types.js";
-import { piped, plainRow, positionIn, readSource } from "./sources/sources-reading.js";
+import { piped, readSource } from "./sources/sources-reading.js";
 import { anyText } from "../../helpers/any-text.js";
 
 /** Cells with everything that makes CSV hard. A lone `\r` occurs only in quoted cells. */
@@ -53,27 +53,6 @@ describe.each([
         const { rows } = await readSource(format, piped(content, size), noHeader);
         expect(rows.map((row) => row.cells)).toEqual(cells);
       }),
-    );
-  });
-
-  it("returns the same rows to a resumed run, in text of any kind", async () => {
-    const messy = fc.string({
-      unit: fc.constantFrom(delimiter, "\n", "\r\n", "\r", "#", " ", "a", "é", 'b"', '"c"'),
-      maxLength: 60,
-    });
-    await fc.assert(
-      fc.asyncProperty(messy, chunkSize, async (text, size) => {
-        // The leading line feed decides that a lone CR ends no line.
-        const content = `\n${text}`;
-        const options = { ...noHeader, comment: "#" };
-        const read = await readSource(format, piped(content, size), options).catch(() => null);
-        if (read === null || read.rows.length === 0) return;
-        const { rows, source } = read;
-        const startAt = positionIn(source);
-        const again = await readSource(format, piped(content, size), { ...options, startAt });
-        expect(again.rows.map(plainRow)).toEqual(rows.map(plainRow));
-      }),
-      { numRuns: 200 },
     );
   });
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { type InputOptions, openInput } from "../../../src/io/input/open-input.js";
 import { openError } from "../../../src/io/input/stored-input.js";
 import type { SourceInput } from "../../../src/io/input/types.js";
-import { piped, streamOf } from "./sources/sources-reading.js";
+import { contentOf, piped, streamOf } from "./sources/sources-reading.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 const fromStart: InputOptions = { gzip: false };
@@ -16,26 +16,22 @@ async function fileOf(content: string | Buffer): Promise<{ readonly path: string
   return { path };
 }
 
-async function contentOf(input: SourceInput, options: Partial<InputOptions> = {}): Promise<string> {
-  const bytes = await openInput(input, { ...fromStart, ...options });
-  const chunks: Buffer[] = [];
-  for await (const chunk of bytes.chunks) chunks.push(chunk);
-  await bytes.close();
-  return Buffer.concat(chunks).toString("utf8");
+async function textOf(input: SourceInput): Promise<string> {
+  return String(await contentOf(await openInput(input, fromStart)));
 }
 
 describe("openInput", () => {
   it("reads a stream of strings", async () => {
     const stream = Readable.from(["ü\n", "", "b\n"]);
-    expect(await contentOf({ stream, name: "stdin" })).toBe("ü\nb\n");
+    expect(await textOf({ stream, name: "stdin" })).toBe("ü\nb\n");
   });
 
   it("skips a byte order mark", async () => {
-    expect(await contentOf(piped("\ufeffa\n", 1))).toBe("a\n");
+    expect(await textOf(piped("\ufeffa\n", 1))).toBe("a\n");
   });
 
   it("reads UTF-16 with a surrogate pair split between chunks", async () => {
-    expect(await contentOf(piped(Buffer.from("\ufeffa😀\n", "utf16le"), 1))).toBe("a😀\n");
+    expect(await textOf(piped(Buffer.from("\ufeffa😀\n", "utf16le"), 1))).toBe("a😀\n");
   });
 
   it("counts stored bytes", async () => {
@@ -57,7 +53,7 @@ describe("openInput", () => {
   it("reports a stream that fails, with the offset", async () => {
     const stream = new Readable({ read() {} });
     stream.push("abc\n");
-    const reading = contentOf({ stream, name: "stdin" });
+    const reading = textOf({ stream, name: "stdin" });
     setImmediate(() => stream.destroy(new Error("the pipe burst")));
     await expect(reading).rejects.toMatchObject({
       name: "FatalError",

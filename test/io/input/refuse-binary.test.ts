@@ -1,6 +1,6 @@
 import { expect, it, test } from "vitest";
 import { openInput } from "../../../src/io/input/open-input.js";
-import { piped } from "./sources/sources-reading.js";
+import { contentOf, piped } from "./sources/sources-reading.js";
 
 it.each([
   ["PK\x03\x04\x14", "a ZIP archive"],
@@ -40,7 +40,5 @@ test.each([
 ])("text is accepted: %s", async (_, text) => {
   const bytes = Buffer.from(text, "latin1");
   const input = await openInput(piped(bytes), { gzip: false });
-  const chunks: Buffer[] = [];
-  for await (const chunk of input.chunks) chunks.push(chunk);
-  expect(Buffer.concat(chunks)).toEqual(bytes);
+  expect(await contentOf(input)).toEqual(bytes);
 });

@@ -5,7 +5,8 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { ChecksumState } from "../../../src/core/files/checksum.js";
 import { openInput } from "../../../src/io/input/open-input.js";
-import type { InputBytes, SourceInput } from "../../../src/io/input/types.js";
+import type { SourceInput } from "../../../src/io/input/types.js";
+import { contentOf } from "./sources/sources-reading.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 const text = Buffer.from(Array.from({ length: 40_000 }, (_, n) => `192.0.2.${n}\n`).join(""));
@@ -20,7 +21,7 @@ describe("an input that earlier sessions read", () => {
     const path = await fileOf(stored);
     const before = await readBefore(path, 5_000);
     const bytes = await openInput(await inputOf(path), { gzip, before });
-    expect(text.equals(await rest(bytes))).toBe(true);
+    expect(text.equals(await contentOf(bytes))).toBe(true);
     expect(bytes.checksum()).toMatchObject({ bytes: stored.length });
   });
 
@@ -29,7 +30,7 @@ describe("an input that earlier sessions read", () => {
     const before = await readBefore(path, text.length);
     await appendFile(path, "192.0.2.1\n");
     const bytes = await openInput({ path }, { gzip: false, before });
-    expect(await rest(bytes)).toEqual(await readFile(path));
+    expect(await contentOf(bytes)).toEqual(await readFile(path));
   });
 
   it.each([
@@ -43,7 +44,7 @@ describe("an input that earlier sessions read", () => {
     const bytes = await readFile(path);
     bytes[at] = bytes[at] === 0x31 ? 0x32 : 0x31;
     await writeFile(path, bytes);
-    const reading = openInput(await inputOf(path), { gzip, before }).then(rest);
+    const reading = openInput(await inputOf(path), { gzip, before }).then(contentOf);
     const error = await reading.catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       code: "input_changed",
@@ -60,7 +61,7 @@ describe("an input that earlier sessions read", () => {
     const path = await fileOf(text);
     const before = await readBefore(path, 300_000);
     await truncate(path, 200_000);
-    const reading = openInput({ path }, { gzip: false, before }).then(rest);
+    const reading = openInput({ path }, { gzip: false, before }).then(contentOf);
     await expect(reading).rejects.toMatchObject({ code: "input_changed" });
   });
 
@@ -128,21 +129,11 @@ async function readBefore(path: string, least: number): Promise<ChecksumState> {
   return checksum;
 }
 
-async function rest(bytes: InputBytes): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of bytes.chunks) chunks.push(chunk);
-  } finally {
-    await bytes.close();
-  }
-  return Buffer.concat(chunks);
-}
-
 /** Reads a file and changes it after the first chunks. */
 async function readWhile(path: string, change: (path: string) => Promise<void>): Promise<Buffer> {
   const bytes = await openInput({ path }, { gzip: false });
   const first = [await bytes.chunks.next(), await bytes.chunks.next()];
   await change(path);
   const read = first.map(({ value }) => value as Buffer);
-  return Buffer.concat([...read, await rest(bytes)]);
+  return Buffer.concat([...read, await contentOf(bytes)]);
 }

@@ -1,10 +1,12 @@
 import { onTestFinished, vi } from "vitest";
 import { limits } from "../../../../src/io/formats/reading/lines.js";
 import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import type { Row } from "../../../../src/core/row.js";
 import type { InputReading, SourceFormat } from "../../../../src/io/formats/types.js";
 import { openSource as open } from "../../../../src/io/input/open-input.js";
 import type {
+  InputBytes,
   OpenedSource,
   SourceInput,
   SourceOptions,
@@ -33,6 +35,15 @@ export function streamOf(content: string | Buffer, size = 65_536): Readable {
 /** A piped input. */
 export function piped(content: string | Buffer, size?: number): SourceInput {
   return { stream: streamOf(content, size), name: "stdin" };
+}
+
+/** All bytes of an input, which is closed. */
+export async function contentOf(bytes: InputBytes): Promise<Buffer> {
+  try {
+    return await buffer(bytes.chunks);
+  } finally {
+    await bytes.close();
+  }
 }
 
 export async function openSource(

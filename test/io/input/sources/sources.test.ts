@@ -124,13 +124,6 @@ describe.each(textFormats)("%s source", (format) => {
       const warning = `the input is ${encoding}; converted to UTF-8`;
       expect(source.warnings.get(warning)).toBe(1);
     });
-
-    it("has them in a resumed run, too", async () => {
-      const { rows, source } = await readSource(format, piped(content), options);
-      const startAt = positionIn(source);
-      const again = await readSource(format, piped(content), { ...options, startAt });
-      expect(again.rows.map(plainRow)).toEqual(rows.map(plainRow));
-    });
   });
 
   it("survives random bytes", async () => {
