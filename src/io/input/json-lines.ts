@@ -198,7 +198,8 @@ class JsonDocument {
     row.text += token;
     row.length += length;
     if (row.length <= limits.recordBytes) return;
-    throw this.#fault(`the value that begins on ${row.place} is longer than the limit of 16 MiB`);
+    const what = `the value that begins on ${row.place} is longer than the limit of 16 MiB`;
+    throw this.#fault(what, "a bracket that closes it may be missing: add it, or remove the value");
   }
 
   #writeRow({ text, line }: RowText): void {
@@ -236,8 +237,8 @@ class JsonDocument {
     return `line ${this.#line}, column ${this.#at - this.#lineStart + 1}`;
   }
 
-  #fault(what: string): FatalError {
-    return new FatalError("input_json", `${this.#place()} of ${this.#name}: ${what}`);
+  #fault(what: string, hint?: string): FatalError {
+    return new FatalError("input_json", `${this.#place()} of ${this.#name}: ${what}`, { hint });
   }
 
   #notRows(what: string, remedy = "find the items in it: repute extract"): UsageError {

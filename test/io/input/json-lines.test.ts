@@ -84,6 +84,7 @@ describe("jsonLines", () => {
       message: expect.stringMatching(
         new RegExp(`^${place}.* begins on line 1, column 2 is longer than the limit of 16 MiB`),
       ) as string,
+      hint: expect.stringContaining("a bracket that closes it may be missing") as string,
     });
   });
 
