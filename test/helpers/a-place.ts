@@ -1,36 +1,20 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import type { Manifest } from "../../src/core/manifest.js";
-import { type AnsweringServer, startAnsweringServer } from "./answering-server.js";
-import { runRepute, type RunReputeOptions, type RunReputeResult } from "./run-repute.js";
-import { temporaryFolder } from "./temporary-folder.js";
+import { startAnsweringServer } from "./answering-server.js";
+import { runRepute, type RunReputeOptions } from "./run-repute.js";
+import { workspace } from "./workspace.js";
 
-/** A folder to work in and a service that answers, for one test. */
-export interface Place {
-  readonly cwd: string;
-  readonly server: AnsweringServer;
-  /** Runs the program here, with one query for each item and no rate. */
-  readonly run: (args: readonly string[], options?: RunReputeOptions) => Promise<RunReputeResult>;
-  readonly read: (name: string) => Promise<string>;
-  readonly write: (name: string, text: string) => Promise<void>;
-  readonly manifest: (name?: string) => Promise<Manifest>;
-}
+export type Place = Awaited<ReturnType<typeof aPlace>>;
 
-/** @param files by name */
-export async function aPlace(files: Readonly<Record<string, string>> = {}): Promise<Place> {
-  const [cwd, server] = [await temporaryFolder(), await startAnsweringServer()];
+/** A folder with files to work in and a service that answers, for one test. */
+export async function aPlace(files: Readonly<Record<string, string>> = {}) {
+  const [place, server] = [await workspace(files), await startAnsweringServer()];
   const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "1000000/s"];
-  const read = (name: string) => readFile(join(cwd, name), "utf8");
-  const write = (name: string, text: string) => writeFile(join(cwd, name), text);
-  for (const [name, text] of Object.entries(files)) await write(name, text);
   return {
-    cwd,
+    ...place,
     server,
-    run: (args, options) => runRepute([...args, ...service], { cwd, ...options }),
-    read,
-    write,
-    manifest: async (name = "out.csv") =>
-      JSON.parse(await read(`${name}.manifest.json`)) as Manifest,
+    /** Runs the program here, with one query for each item and no rate. */
+    run: (args: readonly string[], options?: RunReputeOptions) =>
+      runRepute([...args, ...service], { cwd: place.cwd, ...options }),
+    manifest: (name = "out.csv") => place.manifest(name),
   };
 }
 
