@@ -39,7 +39,7 @@ export interface DatasetTag {
   readonly tag: Tag;
   readonly list: readonly string[];
   /** Whether an address bears the tag; true for all of `list`. */
-  readonly isBorneBy: (address: string) => boolean;
+  readonly hasAddress: (address: string) => boolean;
   /** When the list was last updated, RFC 3339 UTC. */
   readonly lastUpdate: string;
 }
@@ -106,7 +106,7 @@ export function assemble(parts: { readonly [part in DatasetPart]?: readonly Plac
   for (const [name, { value }] of records) {
     const list = addressList([...(tagged.get(name) ?? []), ...value.entries]);
     const { tag, lastUpdate } = value;
-    tags.set(name, { tag, list, isBorneBy: hasMember(list), lastUpdate });
+    tags.set(name, { tag, list, hasAddress: hasMember(list), lastUpdate });
   }
   const webhooks = datasetParts.webhooks.read(parts.webhooks);
   const transitions = [...datasetParts.transitions.read(parts.transitions).values()];

@@ -29,8 +29,8 @@ export class TagLists {
 
   /** The tags that an address has now. */
   tagsOf(address: string): readonly Tag[] {
-    return [...this.#tags.values()].flatMap(({ tag, isBorneBy }) =>
-      isBorneBy(address) ? [tag] : [],
+    return [...this.#tags.values()].flatMap(({ tag, hasAddress }) =>
+      hasAddress(address) ? [tag] : [],
     );
   }
 
@@ -49,7 +49,7 @@ export class TagLists {
 
   replace(tag: string, list: readonly string[]): TagListVersion {
     const lastUpdate = new Date(this.#clock.now()).toISOString();
-    const source = { tag: this.#tags.get(tag)!.tag, list, isBorneBy: hasMember(list), lastUpdate };
+    const source = { tag: this.#tags.get(tag)!.tag, list, hasAddress: hasMember(list), lastUpdate };
     this.#tags.set(tag, source);
     return this.#publish(tag, source);
   }

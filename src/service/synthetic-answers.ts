@@ -232,7 +232,7 @@ const lastUpdate = wholeSeconds(newest);
 /** Tests whether the dataset has an item, or lists it under a tag. */
 export function knownTo({ items, tags }: Dataset): (item: string) => boolean {
   const sources = [...tags.values()];
-  return (item) => items.has(item) || sources.some(({ isBorneBy }) => isBorneBy(item));
+  return (item) => items.has(item) || sources.some(({ hasAddress }) => hasAddress(item));
 }
 
 /** The dataset with invented tags, and invented answers for unknown items. */
@@ -257,7 +257,7 @@ function withSyntheticTags(dataset: Dataset, seed: number): Dataset {
   const added = tags.map(([name, intent, category, what]): [string, DatasetTag] => {
     const description = `Invented, for rehearsals: ${what}.`;
     let list: readonly string[] | undefined;
-    const isBorneBy = bearerTest(name);
+    const hasAddress = bearerTest(name);
     const addresses = name === swarmTag ? swarmBlock : documentationAddresses;
     return [
       name,
@@ -265,9 +265,9 @@ function withSyntheticTags(dataset: Dataset, seed: number): Dataset {
         tag: { name, intent, category, description, references: [], timeline: [] },
         lastUpdate,
         get list() {
-          return (list ??= addresses().filter(isBorneBy));
+          return (list ??= addresses().filter(hasAddress));
         },
-        isBorneBy,
+        hasAddress,
       },
     ];
   });

@@ -3,7 +3,7 @@ import type { Clock } from "../../core/clock.js";
 import { isQuota, type Rate, tightest } from "../../core/options.js";
 import { Quota, type QuotaStore } from "../store/quota.js";
 import { FairQueue } from "./slots.js";
-import { Limits } from "./limits.js";
+import { AdaptiveRate } from "./adaptive-rate.js";
 
 /** Decides when each request may start, for one run or for all that share the pace. */
 export interface RequestPace {
@@ -53,6 +53,24 @@ const idleMs = 1_000;
  */
 const leadMs = 40;
 
+/** The limit of a rate. Times are milliseconds. */
+interface PaceWindow {
+  readonly name: string;
+  /** Interval between requests on average. */
+  readonly interval: number;
+  /** Maximum backlog that may be caught up with. */
+  readonly backlog: number;
+  /** Interval while catching up. */
+  readonly fast: number;
+  /** How late a request may start. */
+  readonly late: number;
+  /** Whether timers are too coarse for it. */
+  readonly isExact: boolean;
+}
+
+/** First and longest pause after a throttle answer without `Retry-After`, and the random extra. */
+const pauses = { firstMs: 40, longestMs: 60_000, spread: 0.25 };
+
 /** When the next request is due in a window: on average, and while catching up. */
 interface Due {
   readonly averageMs: number;
@@ -70,7 +88,19 @@ interface Due {
  * are never exceeded.
  */
 export class Pace implements RequestPace {
-  readonly limits: Limits;
+  /** Number of times so far that something was learned or a pause began. Dates requests. */
+  #ticket = 0;
+  /** Ticket of the last request that was accepted. */
+  #good = 0;
+  /** 0 before the first pause. */
+  #pausedUntil = 0;
+  #sent = 0;
+  /** Time in which the rate that was found was not used up. */
+  #idleMs = 0;
+  /** What throttle answers show. */
+  readonly #found = new AdaptiveRate(() => this.#sent);
+  /** Windows of the given rates and of the declared ones, by name. */
+  readonly #windows = new Map<string, PaceWindow>();
   readonly #due = new Map<string, Due>();
   #lastMs = -2 * idleMs;
   readonly #quotas: readonly Quota[];
@@ -81,46 +111,74 @@ export class Pace implements RequestPace {
   #isExact = false;
 
   constructor(options: PaceOptions) {
-    const { rates, clock, quotas: store, random } = options;
+    const { rates, clock, quotas: store } = options;
     this.#options = options;
-    this.limits = new Limits({ rates, random, now: () => clock.monotonic() });
+    for (const rate of tightest(rates.filter((one) => !isQuota(one)))) {
+      this.#keep(`per ${rate.perMs}`, rate);
+    }
     this.#quotas = tightest(rates.filter(isQuota)).map((rate) => {
       if (store === undefined) throw new TypeError("a quota needs a store that counts it");
       return new Quota({ rate, store, clock });
     });
   }
 
+  /** Milliseconds until the pause ends; 0 without one. */
+  get pausedMs(): number {
+    return Math.max(0, this.#pausedUntil - this.#options.clock.monotonic());
+  }
+
   take(signal: AbortSignal): Promise<number> {
     this.#tellPause();
     if (signal.aborted) return Promise.reject(signal.reason);
-    if (this.#queue.size === 0 && this.#spend() <= 0) return Promise.resolve(this.limits.ticket);
+    if (this.#queue.size === 0 && this.#spend() <= 0) return Promise.resolve(this.#ticket);
     const turn = this.#queue.enqueue(signal);
     if (this.#timer === null) this.#wake();
     return turn;
   }
 
-  throttled(afterMs: number | null, ticket = this.limits.ticket): void {
-    this.limits.throttled(afterMs, ticket);
-    this.#tellPause();
+  /** Nothing is sent until the service may have recovered. */
+  throttled(afterMs: number | null, ticket = this.#ticket): void {
+    const isMuch = this.#found.throttled(this.#usedMs(), ticket, this.#ticket, afterMs ?? 0);
+    const isNews = ticket === this.#ticket;
+    if (afterMs === null && !(isNews && isMuch)) return;
+    if (isNews) this.#ticket++;
+    const { random = Math.random } = this.#options;
+    this.hold(afterMs ?? pauseMs(ticket - this.#good, random()));
   }
 
-  succeeded(ticket = this.limits.ticket): void {
-    this.limits.succeeded(ticket);
+  succeeded(ticket = this.#ticket): void {
+    this.#good = Math.max(this.#good, ticket);
+    if (this.#found.accepted(this.#usedMs(), ticket)) this.#ticket++;
   }
 
   hold(ms: number): void {
-    this.limits.hold(ms);
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#options.clock.monotonic() + ms);
     this.#tellPause();
   }
 
   advise(by: string, rate: Rate): void {
-    this.limits.advise(by, rate);
+    this.#keep(`advised ${by}`, rate);
   }
 
   /** Returns unused reservations. Call when the run is over. */
   giveBack(): void {
     this.#stop();
     for (const quota of this.#quotas) quota.giveBack();
+  }
+
+  #keep(name: string, rate: Rate): void {
+    this.#windows.set(name, rateWindow(name, rate));
+  }
+
+  /** Milliseconds in which the rate that was found was used up. */
+  #usedMs(): number {
+    return this.#options.clock.monotonic() - this.#idleMs;
+  }
+
+  #windowsNow(): readonly PaceWindow[] {
+    const rate = this.#found.rateAt(this.#usedMs());
+    const given = [...this.#windows.values()];
+    return rate === Number.POSITIVE_INFINITY ? given : [...given, foundWindow(rate)];
   }
 
   /**
@@ -130,7 +188,7 @@ export class Pace implements RequestPace {
    */
   #spend(): number {
     const now = this.#options.clock.monotonic();
-    let at = this.limits.pausedUntil;
+    let at = this.#pausedUntil;
     for (const { averageMs, fastMs } of this.#due.values()) at = Math.max(at, averageMs, fastMs);
     if (at > now) return at - now;
     // Quotas come last: asking one may reserve permits, which should be used soon.
@@ -142,16 +200,15 @@ export class Pace implements RequestPace {
   }
 
   #useSlot(now: number): void {
-    const { limits } = this;
     const lastMs = this.#lastMs;
     this.#lastMs = now;
-    limits.sent++;
+    this.#sent++;
     this.#isExact = false;
-    for (const { name, interval, backlog, fast, late, isExact } of limits.windows()) {
+    for (const { name, interval, backlog, fast, late, isExact } of this.#windowsNow()) {
       this.#isExact ||= isExact;
       const { averageMs, fastMs } = this.#due.get(name) ?? { averageMs: lastMs, fastMs: lastMs };
       let [average, soonest] = [now - backlog, now - late];
-      if (name === "found") limits.idleMs += Math.max(0, average - averageMs);
+      if (name === "found") this.#idleMs += Math.max(0, average - averageMs);
       else if (now - lastMs > idleMs) [average, soonest] = [now, late > 0 ? now + leadMs : now];
       this.#due.set(name, {
         averageMs: Math.max(averageMs, average) + interval,
@@ -173,7 +230,7 @@ export class Pace implements RequestPace {
 
   /** Nobody waits for the service's own quota, which it names by the length of a pause. */
   #tellPause(): void {
-    const { pausedMs } = this.limits;
+    const { pausedMs } = this;
     if (pausedMs <= longestWaitMs) return;
     this.#options.onUsedUp?.(null, this.#options.clock.now() + pausedMs);
   }
@@ -182,7 +239,7 @@ export class Pace implements RequestPace {
   #wake(): void {
     while (this.#queue.size > 0) {
       const wait = this.#spend();
-      if (wait <= 0) this.#queue.release(this.limits.ticket);
+      if (wait <= 0) this.#queue.release(this.#ticket);
       // `onUsedUp` may have ended the waiting requests.
       else if (this.#queue.size > 0) return this.#sleep(wait);
       else return;
@@ -207,4 +264,75 @@ export class Pace implements RequestPace {
     this.#timer?.abort();
     this.#timer = null;
   }
+}
+
+/**
+ * Length of a pause after a throttle answer without `Retry-After`.
+ *
+ * @param streak number of pauses before it, since a request was sent that was accepted
+ * @param random from 0 (inclusive) to 1
+ */
+function pauseMs(streak: number, random: number): number {
+  const ms = Math.min(pauses.longestMs, pauses.firstMs * 2 ** streak);
+  return ms * (1 + pauses.spread * random);
+}
+
+/** Maximum number of requests in any second, as a multiple of the rate; bounds the catch-up. */
+const mostInASecond = 1.05;
+
+/** Speed of the catch-up as a multiple of the rate, and the maximum backlog it makes up for. */
+const catchUp = { speed: 1.02, longestMs: 500 };
+
+/** Windows of at least this length, in milliseconds, are never exceeded, not even to catch up. */
+const longWindowMs = 10_000;
+
+/**
+ * Timer lateness in milliseconds that is made up for at once. Together with the speed of the catch-up,
+ * it leaves part of the 5% for shifts by connections and the network.
+ */
+const atOnceMs = 16;
+
+/** The limit of a given rate: evenly spaced, with no more than 105% of the rate in any second. */
+function rateWindow(name: string, { count, perMs }: Rate): PaceWindow {
+  const evenMs = perMs / count;
+  // Below 20 per second, 5% is less than one request.
+  const inASecond = Math.floor((mostInASecond * 1000) / evenMs);
+  const late = Math.min(atOnceMs, inASecond * evenMs - 1000);
+  // Late slots move towards those behind them.
+  const leastMs = inASecond < 1 ? evenMs : (1000 + late) / inASecond;
+  const fastMs = Math.max(evenMs / catchUp.speed, leastMs);
+  const isLong = perMs >= longWindowMs;
+  // Over a long window, saving up in advance for lateness costs almost nothing.
+  const averageMs = isLong ? (perMs + 2 * Math.max(0, late)) / count : evenMs;
+  const interval = fastMs > evenMs ? Math.max(averageMs, fastMs) : averageMs;
+  const backlog = isLong ? Math.max(0, late) : catchUp.longestMs;
+  return {
+    name,
+    interval,
+    backlog: interval > fastMs ? backlog : 0,
+    fast: Math.min(interval, fastMs),
+    late: Math.max(0, late),
+    isExact: false,
+  };
+}
+
+/**
+ * From this interval on, in milliseconds, requests are spaced exactly where a limit was found: some
+ * limiters admit no two at once. Below it, timers send up to two together, 2 ms late at most.
+ */
+const exactFromMs = 1;
+const lateness = { exact: 0.1, coarse: 1, most: 2, speed: 1.25 };
+
+/** The limit of a rate found by search. */
+function foundWindow(perSecond: number): PaceWindow {
+  const interval = 1000 / perSecond;
+  const isExact = interval >= exactFromMs;
+  return {
+    name: "found",
+    interval,
+    backlog: lateness.most,
+    fast: isExact ? interval : interval / lateness.speed,
+    late: isExact ? lateness.exact : lateness.coarse,
+    isExact,
+  };
 }

@@ -135,7 +135,6 @@ export class Session {
     const store = await this.#cache(asReceived || isShared);
     const cache = store && { address: service.name, store };
     const shared = await this.pace();
-    const { limits } = shared;
     const { dispatcher, queue } = await this.#ways(run !== undefined);
     const ahead = mayQueue(this.rates, maxRequests) ? queue : 0;
     const pace = settings.workers === undefined ? shared : paceOfQueued(shared);
@@ -176,7 +175,7 @@ export class Session {
       await store?.sync();
     };
     const state = {
-      pausedMs: () => limits.pausedMs,
+      pausedMs: () => shared.pausedMs,
       isAway: () => outage?.open === true,
     };
     return { ...state, lookup, slots, address, close };
