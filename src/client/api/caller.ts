@@ -3,11 +3,15 @@ import type { Dispatcher } from "undici";
 import type { Clock } from "../../core/clock.js";
 import { readAnswer, type ReadContext, violation } from "./read-answer.js";
 import { schemaFault } from "./schema-fault.js";
-import { saysAuthenticationFailed } from "./options.js";
 import type { z } from "zod";
 import { asObject, readJson } from "../../core/json-members.js";
 import type { JudgeContext } from "./judge.js";
-import { credentialHeader, describeService, type ServiceName } from "./service-description.js";
+import {
+  credentialHeader,
+  describeService,
+  saysAuthenticationFailed,
+  type ServiceName,
+} from "./service-description.js";
 import { refusal, ServiceError, serviceError, statusFault } from "./status-fault.js";
 import { Transport } from "./http/transport.js";
 import { TransportError } from "./http/transport-error.js";

@@ -1,8 +1,8 @@
 import { Caller, type ClientOptions } from "./caller.js";
 import type { Customer, RepShareCase, CaseContext } from "./calls.js";
+import { saysAuthenticationFailed } from "./service-description.js";
 import { ServiceError, refusal } from "./status-fault.js";
 import type { CallOptions } from "./types.js";
-import { saysAuthenticationFailed } from "./options.js";
 
 export interface OpsClientOptions extends ClientOptions {
   /** Sent as `Authorization: Bearer`. */

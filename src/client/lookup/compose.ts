@@ -9,10 +9,9 @@ import {
 import { EarlyEndError } from "../../core/errors.js";
 import { cached, type CachedOptions } from "./cache.js";
 import { allLookups, triage } from "./combine.js";
-import { journalled, recordOf, attemptKey, itemKey } from "./attempt/journalled.js";
 import type { LookupChoice } from "./options.js";
 import type { Outage } from "./attempt/outage.js";
-import type { RequestPace } from "../pace/pace.js";
+import { reportTo, type RequestPace } from "../pace/pace.js";
 import { retry, type RetryOptions } from "./attempt/retry.js";
 import { Slots } from "../pace/slots.js";
 import type { LookupStore } from "../store/store.js";
@@ -25,7 +24,7 @@ import type {
   LookupHistory,
   LookupOptions,
 } from "./types.js";
-import type { Item } from "../../core/item/item.js";
+import type { Item, ItemKind } from "../../core/item/item.js";
 import { AbortGroups, raceAbort } from "../../core/abort.js";
 import { ShortLivedMap } from "../../core/short-lived-map.js";
 
@@ -145,20 +144,85 @@ export function budget({ maxRequests, onSpent }: BudgetOptions): AttemptWrapper 
  * @param onThrottled called when the service asks for fewer requests
  */
 export function paced(run: RequestPace, onThrottled?: () => void): AttemptWrapper {
-  const settle = (attempt: Attempt, ticket: number): Attempt => {
-    const { again } = attempt;
-    if (again?.policy === "throttled" || isOverQuota(attempt)) {
-      onThrottled?.();
-      run.throttled(again?.afterMs ?? null, ticket);
-    }
-    // Any other answer proves that the service accepts requests; a missing answer does not.
-    else if (attempt.finding.httpStatus !== null) run.succeeded(ticket);
-    return attempt;
-  };
   return (next) => async (item, options) => {
     const ticket = await run.take(options.signal);
-    return settle(await next(item, options), ticket);
+    const attempt = await next(item, options);
+    const { again, finding } = attempt;
+    if (reportTo(run, ticket, { again, httpStatus: finding.httpStatus })) onThrottled?.();
+    return attempt;
   };
+}
+
+interface JournalledOptions {
+  readonly endpoint: LookupEndpoint;
+  readonly store: LookupStore;
+}
+
+/**
+ * Journals each answer before its slot is released, so a kill loses at most the requests that were
+ * open. An answer that will be retried gets its own key, so a resumed run continues with the remaining
+ * attempts.
+ */
+function journalled({ endpoint, store }: JournalledOptions): AttemptWrapper {
+  const put = (item: Item, attempt: Attempt, options: LookupOptions): void => {
+    const { history } = options;
+    history?.outcomes.push(attempt.outcome);
+    if (isFinal(attempt, options)) {
+      if (history !== undefined) history.journalled = true;
+      store.put(itemKey(endpoint, item), recordOf(summedUp(attempt, options), options));
+      return;
+    }
+    // A final failure is stored with the whole lookup, by dedupe. A quota is no reason to give up.
+    if (attempt.again === null || isOverQuota(attempt)) return;
+    const key = attemptKey(endpoint, item, (history?.attempts.length ?? 0) + 1);
+    store.put(key, recordOf({ ...attempt, drift: [] }, options));
+  };
+  return (next) => async (item, options) => {
+    const attempt = await next(item, options);
+    put(item, attempt, options);
+    return attempt;
+  };
+}
+
+/** Makes a record with the asking row and the requests not recorded yet. */
+function recordOf(
+  { finding, again, drift, body }: Omit<LookupRecord, "origin">,
+  { row, history }: LookupOptions,
+): LookupRecord {
+  const outcomes = history?.outcomes ?? [];
+  if (history !== undefined) history.outcomes = [];
+  return { finding, again, drift, body, origin: { row: row ?? null, outcomes } };
+}
+
+/** Whether nothing can change this finding: neither a retry nor an earlier partial answer. */
+function isFinal({ again, finding }: Attempt, { history }: LookupOptions): boolean {
+  if (again !== null) return false;
+  return (
+    finding.status === "complete" ||
+    !history?.attempts.some((earlier) => earlier.finding.status === "partial")
+  );
+}
+
+/** Adds the earlier attempts to the finding's count. */
+function summedUp(attempt: Attempt, { history }: LookupOptions): Attempt {
+  if (history === undefined || history.attempts.length === 0) return attempt;
+  const { finding } = attempt;
+  const before = history.attempts.reduce((sum, { finding }) => sum + finding.attempts, 0);
+  return { ...attempt, finding: { ...finding, attempts: before + finding.attempts } };
+}
+
+export function itemKey(endpoint: LookupEndpoint, item: Item): string {
+  return `${endpoint} ${item.kind} ${item.value}`;
+}
+
+/** Key of one attempt of a retried lookup, counted from 1. */
+export function attemptKey(endpoint: LookupEndpoint, item: Item, attempt: number): string {
+  return `${endpoint}#${attempt} ${item.kind} ${item.value}`;
+}
+
+export function itemOf(key: string): Item {
+  const [, kind, value = ""] = /^\S+ (\S+) (.*)$/s.exec(key) ?? [];
+  return { kind: kind as ItemKind, value };
 }
 
 interface DedupeOptions {

@@ -1,6 +1,7 @@
-import { longestWaitMs } from "../../core/finding.js";
+import { isOverQuota, longestWaitMs } from "../../core/finding.js";
 import type { Clock } from "../../core/clock.js";
 import { isQuota, type Rate, tightest } from "../../core/options.js";
+import type { ServiceError } from "../api/status-fault.js";
 import { Quota, type QuotaStore } from "../store/quota.js";
 import { FairQueue } from "./slots.js";
 import { AdaptiveRate } from "./adaptive-rate.js";
@@ -25,6 +26,23 @@ export interface RequestPace {
   hold(ms: number): void;
   /** The service declares a rate; `by` names the source, such as an endpoint. */
   advise(by: string, rate: Rate): void;
+}
+
+/**
+ * Reports how a request ended.
+ *
+ * @returns whether the service asks for fewer requests
+ */
+export function reportTo(
+  pace: RequestPace,
+  ticket: number,
+  { again, httpStatus }: Pick<ServiceError, "again" | "httpStatus">,
+): boolean {
+  const isThrottled = again?.policy === "throttled" || isOverQuota({ again });
+  if (isThrottled) pace.throttled(again?.afterMs ?? null, ticket);
+  // Any other answer proves that the service accepts requests; a missing answer does not.
+  else if (httpStatus !== null) pace.succeeded(ticket);
+  return isThrottled;
 }
 
 interface PaceOptions {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { madeUpIn } from "../../client/api/service-description.js";
-import { itemOf } from "../../client/lookup/attempt/journalled.js";
+import { itemOf } from "../../client/lookup/compose.js";
 import { openRequests } from "../../client/lookup/options.js";
 import { endpointOf } from "../../client/store/cache-key.js";
 import type { Taken } from "../../client/store/journal.js";

@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { sendOnce } from "../../client/api/http/send-once.js";
 import { TransportError } from "../../client/api/http/transport-error.js";
-import { authenticationSteps, saysAuthenticationFailed } from "../../client/api/options.js";
+import {
+  authenticationSteps,
+  saysAuthenticationFailed,
+} from "../../client/api/service-description.js";
 import { againAfter } from "../../client/api/status-fault.js";
 import type { Answer } from "../../client/api/types.js";
 import { RetryPlan } from "../../client/lookup/attempt/retry.js";

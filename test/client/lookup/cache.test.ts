@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
 import type { Finding } from "../../../src/core/finding.js";
 import { cached } from "../../../src/client/lookup/cache.js";
-import { dedupe } from "../../../src/client/lookup/compose.js";
+import { dedupe, itemKey } from "../../../src/client/lookup/compose.js";
 import { MemoryStore } from "../../../src/client/store/store.js";
 import type { Lookup } from "../../../src/client/lookup/types.js";
 import { complete, failed, invalid, item, partial, scripted, unaborted } from "./findings.js";
-import { itemKey } from "../../../src/client/lookup/attempt/journalled.js";
 
 const lacking = partial({ asn: null }, ["asn"]);
 

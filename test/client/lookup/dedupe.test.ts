@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { LookupEndpoint } from "../../../src/core/finding.js";
 import type { Item } from "../../../src/core/item/item.js";
-import { dedupe } from "../../../src/client/lookup/compose.js";
+import { attemptKey, dedupe } from "../../../src/client/lookup/compose.js";
 import { type LookupStore, MemoryStore } from "../../../src/client/store/store.js";
 import { complete, failed, held, item, otherItem, scripted, unaborted } from "./findings.js";
 import { attempt } from "./attempts.js";
-import { attemptKey } from "../../../src/client/lookup/attempt/journalled.js";
 
 function wrap(endpoint: LookupEndpoint = "query", store: LookupStore = new MemoryStore()) {
   return dedupe({ endpoint, store });

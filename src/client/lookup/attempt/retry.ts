@@ -3,7 +3,6 @@ import {
   type Again,
   type Attempt,
   longestWaitMs,
-  isOverQuota,
   type Finding,
   firstAnswer,
   type JsonObject,
@@ -17,7 +16,7 @@ import { AbortableSleep } from "../../../core/abort.js";
 import type { Clock } from "../../../core/clock.js";
 import { ServiceError } from "../../api/status-fault.js";
 import type { CallPolicy } from "../../api/types.js";
-import type { RequestPace } from "../../pace/pace.js";
+import { reportTo, type RequestPace } from "../../pace/pace.js";
 
 /**
  * Retries where another attempt may help and combines all attempts into one finding, whose `attempts`
@@ -237,11 +236,8 @@ export function retryCalls({ pace, ...options }: CallPolicyOptions): CallPolicy 
         return answer;
       } catch (error) {
         if (!(error instanceof ServiceError) || error.again === null) throw error;
-        const { again } = error;
-        if (again.policy === "throttled" || isOverQuota(error))
-          pace.throttled(again.afterMs, ticket);
-        else if (error.httpStatus !== null) pace.succeeded(ticket);
-        const wait = plan.waitAfter(again, error.code);
+        reportTo(pace, ticket, error);
+        const wait = plan.waitAfter(error.again, error.code);
         if (wait === null) throw error;
         await sleep.for(wait, signal);
       }

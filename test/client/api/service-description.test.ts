@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { saysAuthenticationFailed } from "../../../src/client/api/options.js";
+import { saysAuthenticationFailed } from "../../../src/client/api/service-description.js";
 
 test.each([
   "Authentication Failed",
