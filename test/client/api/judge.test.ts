@@ -244,28 +244,16 @@ describe("other statuses", () => {
     );
   });
 
-  test.each([404, 405, 410, 418])("%i is final", (status) => {
-    const finding = judged(status, "");
+  test.each([
+    ...[404, 405, 410, 418, 301, 302, 303, 307, 308].map((status) => [status, null] as const),
+    ...[408, 425, 500, 502, 504, 599].map((status) => [status, "transient"] as const),
+    [429, "throttled"] as const,
+  ])("%i has the policy %s, and is no redirect that is followed", (status, policy) => {
+    const { again, ...finding } = judged(status, "", { location: "https://example.com/" });
+    expect(again).toEqual(policy && { policy, afterMs: null });
     expect(finding).toMatchObject({ status: "failed", error: { code: `http_${status}` } });
-    expect(finding.again).toBeNull();
-  });
-
-  test.each([301, 302, 303, 307, 308])("%i is final: redirects are not followed", (status) => {
-    const finding = judged(status, "", { location: "https://example.com/" });
-    expect(finding.error?.message).toContain("redirects are not followed");
-    expect(finding.again).toBeNull();
-  });
-
-  test.each([408, 425, 500, 502, 504, 599])("%i is retried", (status) => {
-    expect(judged(status, "")).toMatchObject({
-      status: "failed",
-      error: { code: `http_${status}` },
-      again: { policy: "transient", afterMs: null },
-    });
-  });
-
-  test("429 is throttling", () => {
-    expect(judged(429, "").again).toEqual({ policy: "throttled", afterMs: null });
+    const isRedirect = status >= 300 && status < 400;
+    expect(finding.error?.message.includes("redirects are not followed")).toBe(isRedirect);
   });
 
   test("the message includes the service's own words", () => {

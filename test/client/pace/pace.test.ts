@@ -20,15 +20,22 @@ function leaves(run: Pace, clock: ManualClock, count: number): number[] {
   return times;
 }
 
-test("spaces requests evenly", async () => {
-  const { clock, pace: run } = paceOf({ count: 10, perMs: 1000 });
-  const times = leaves(run, clock, 5);
-  await clock.advance(1000);
-  expect(times).toEqual([0, 100, 200, 300, 400]);
+const perSecond = (count: number): Rate => ({ count, perMs: 1000 });
+
+test.each<[what: string, rates: Rate[], pauseMs: number | null, times: number[]]>([
+  ["spaces requests evenly", [perSecond(10)], null, [0, 100, 200, 300, 400]],
+  ["pauses after a throttle answer for as long as the service asks", [], 7000, [7000]],
+  ["keeps the rate after a pause, without catching up", [perSecond(10)], 5000, [5000, 5100, 5200]],
+])("%s", async (_, rates, pauseMs, times) => {
+  const { clock, pace: run } = paceOf(...rates);
+  if (pauseMs !== null) run.throttled(pauseMs);
+  const left = leaves(run, clock, times.length);
+  await clock.advance(10_000);
+  expect(left).toEqual(times);
 });
 
 test("spends nothing for aborted callers, and leaves no timer for them", async () => {
-  const { clock, pace: run } = paceOf({ count: 1, perMs: 1000 });
+  const { clock, pace: run } = paceOf(perSecond(1));
   const controller = new AbortController();
   await run.take(signal);
   run.take(controller.signal).catch(() => undefined);
@@ -41,7 +48,7 @@ test("spends nothing for aborted callers, and leaves no timer for them", async (
 });
 
 test("needs one listener for all that wait, and none when nobody waits", async () => {
-  const { clock, pace: run } = paceOf({ count: 1, perMs: 1000 });
+  const { clock, pace: run } = paceOf(perSecond(1));
   const { signal } = unaborted();
   for (let n = 0; n < 20; n++) void run.take(signal);
   await clock.advance(0);
@@ -50,16 +57,8 @@ test("needs one listener for all that wait, and none when nobody waits", async (
   expect(getEventListeners(signal, "abort")).toHaveLength(0);
 });
 
-test("pauses after a throttle answer for as long as the service asks", async () => {
-  const { clock, pace: run } = paceOf();
-  run.throttled(7000);
-  const times = leaves(run, clock, 1);
-  await clock.advance(10_000);
-  expect(times).toEqual([7000]);
-});
-
 test("a throttle answer also holds back callers already waiting", async () => {
-  const { clock, pace: run } = paceOf({ count: 10, perMs: 1000 });
+  const { clock, pace: run } = paceOf(perSecond(10));
   const times = leaves(run, clock, 3);
   await clock.advance(50);
   run.throttled(2000);
@@ -100,14 +99,6 @@ test("throttle answers to requests sent before the pause do not prolong it", asy
   expect(times).toEqual([40]);
 });
 
-test("keeps the rate after a pause, without catching up", async () => {
-  const { clock, pace: run } = paceOf({ count: 10, perMs: 1000 });
-  run.throttled(5000);
-  const times = leaves(run, clock, 3);
-  await clock.advance(6000);
-  expect(times).toEqual([5000, 5100, 5200]);
-});
-
 test("leaves no timer when a used-up quota ends the waiting requests", async () => {
   const clock = new ManualClock();
   const stop = new AbortController();
@@ -126,8 +117,8 @@ test("leaves no timer when a used-up quota ends the waiting requests", async () 
 
 test("keeps the strictest rate that the service declares", async () => {
   const { clock, pace: run } = paceOf();
-  run.advise("query", { count: 10, perMs: 1000 });
-  run.advise("quick-check", { count: 2, perMs: 1000 });
+  run.advise("query", perSecond(10));
+  run.advise("quick-check", perSecond(2));
   const times = leaves(run, clock, 4);
   await clock.advance(1000);
   expect(times).toEqual([0, 500, 1000]);

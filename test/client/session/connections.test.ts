@@ -1,52 +1,38 @@
 import { Pool } from "undici";
 import { expect, test } from "vitest";
 import { RequestThread } from "../../../src/client/api/thread/request-thread.js";
+import type { Rate } from "../../../src/core/options.js";
 import { mayQueue, openConnections } from "../../../src/client/session/connections.js";
 
 const url = "http://127.0.0.1:9/beta";
 const perSecond = (count: number) => ({ count, perMs: 1_000 });
 
-test.each([
-  ["no rate", []],
-  ["a high rate", [perSecond(1_000)]],
-  ["a high rate with a day's quota", [perSecond(5_000), { count: 10_000, perMs: 86_400_000 }]],
-])("%s uses a thread", async (_, rate) => {
-  const { dispatcher } = await openConnections(url, { concurrency: 4, rate }, true);
-  expect(dispatcher).toBeInstanceOf(RequestThread);
-});
+const dayQuota = (count: number) => ({ count, perMs: 86_400_000 });
 
-test.each([
-  ["the default rate", [perSecond(100)]],
-  ["one low rate among high ones", [perSecond(5_000), { count: 600, perMs: 60_000 }]],
-])("%s is not", async (_, rate) => {
-  const settings = { concurrency: 4, rate };
-  const { dispatcher, queue } = await openConnections(url, settings, true);
-  expect(dispatcher).toBeInstanceOf(Pool);
-  expect(queue).toBe(0);
-  await dispatcher.destroy();
-});
-
-test("uses no thread where threads do not help", async () => {
-  const settings = { concurrency: 4, rate: [] };
-  const { dispatcher, queue } = await openConnections(url, settings, false);
-  expect(dispatcher).toBeInstanceOf(Pool);
-  expect(queue).toBe(0);
+test.each<[what: string, rate: Rate[], threads: boolean, kind: typeof RequestThread | typeof Pool]>(
+  [
+    ["no rate", [], true, RequestThread],
+    ["a high rate", [perSecond(1_000)], true, RequestThread],
+    ["a high rate with a day's quota", [perSecond(5_000), dayQuota(10_000)], true, RequestThread],
+    ["the default rate", [perSecond(100)], true, Pool],
+    ["one low rate among high ones", [perSecond(5_000), { count: 600, perMs: 60_000 }], true, Pool],
+    ["no rate where threads do not help", [], false, Pool],
+  ],
+)("%s uses a thread or not, which has a queue", async (_, rate, threads, kind) => {
+  const { dispatcher, queue } = await openConnections(url, { concurrency: 4, rate }, threads);
+  expect(dispatcher).toBeInstanceOf(kind);
+  expect(queue > 0).toBe(kind === RequestThread);
   await dispatcher.destroy();
 });
 
 const high = [perSecond(10_000)];
 
-test.each([
-  ["a rate that is no limit", high],
-  ["no rate at all", []],
-])("allows queueing with %s", (_, rate) => {
-  expect(mayQueue(rate)).toBe(true);
-});
-
-test.each([
-  ["a rate that may be one", [perSecond(9_999)], undefined],
-  ["a day's quota", [...high, { count: 1_000_000, perMs: 86_400_000 }], undefined],
-  ["a budget", high, 1_000_000],
-])("allows no queueing with %s", (_, rate, maxRequests) => {
-  expect(mayQueue(rate, maxRequests)).toBe(false);
+test.each<[what: string, allowed: boolean, rate: Rate[], maxRequests?: number]>([
+  ["a rate that is no limit", true, high],
+  ["no rate at all", true, []],
+  ["a rate that may be one", false, [perSecond(9_999)]],
+  ["a day's quota", false, [...high, dayQuota(1_000_000)]],
+  ["a budget", false, high, 1_000_000],
+])("with %s, queueing is allowed: %s", (_, allowed, rate, maxRequests) => {
+  expect(mayQueue(rate, maxRequests)).toBe(allowed);
 });
