@@ -1,4 +1,3 @@
-import type { SchemaElement } from "hyparquet";
 import { parseTimestamp, timeText } from "../../core/clock.js";
 import type { ColumnType, ColumnValue } from "../../core/column.js";
 import { numberText } from "./input-values.js";
@@ -44,7 +43,18 @@ export interface InputType {
 export type CellValue = string | bigint | number | boolean | readonly string[] | null;
 
 /** Physical and logical type of a Parquet column (Parquet format, LogicalTypes.md). */
-type ParquetLeaf = Omit<SchemaElement, "name" | "repetition_type">;
+interface ParquetLeaf {
+  // Written out, since types of the library must hold without its optional packages.
+  type: "BOOLEAN" | "INT32" | "INT64" | "FLOAT" | "DOUBLE" | "BYTE_ARRAY" | "FIXED_LEN_BYTE_ARRAY";
+  type_length?: number;
+  converted_type?: "UTF8" | "JSON" | "DATE" | "DECIMAL" | "TIMESTAMP_MICROS";
+  precision?: number;
+  scale?: number;
+  logical_type?:
+    | { type: "STRING" | "JSON" | "DATE" | "UUID" }
+    | { type: "DECIMAL"; precision: number; scale: number }
+    | { type: "TIMESTAMP"; isAdjustedToUTC: boolean; unit: "MICROS" | "NANOS" };
+}
 
 interface StoredTypeFacts {
   readonly parquet: ParquetLeaf;
