@@ -2,8 +2,6 @@ import { startAnsweringServer } from "./answering-server.js";
 import { runRepute, type RunReputeOptions } from "./run-repute.js";
 import { workspace } from "./workspace.js";
 
-export type Place = Awaited<ReturnType<typeof aPlace>>;
-
 /** A folder with files to work in and a service that answers, for one test. */
 export async function aPlace(files: Readonly<Record<string, string>> = {}) {
   const [place, server] = [await workspace(files), await startAnsweringServer()];
