@@ -28,12 +28,9 @@ export interface Taken {
 interface JournalOptions {
   /** Explains an error of SQLite or the system. */
   readonly fault: (error: unknown) => ReputeError;
-  /** Most chains of the index in memory, a power of two. @default 2^22 */
-  readonly chains?: number;
+  /** Chains of the index in memory: of a small journal, and at most; powers of two. @default 2^20 and 2^22 */
+  readonly chains?: readonly [few: number, most: number];
 }
-
-/** Chains of the index of a small journal. */
-const fewChains = 2 ** 20;
 
 /**
  * The answers of one run, whatever their age, in a file that this process has alone. After a fault,
@@ -57,12 +54,12 @@ export class Journal implements LookupStore {
   #options: ReplayOptions = {};
   #fault: ReputeError | null = null;
 
-  constructor(file: SqliteFile, { fault, chains = 2 ** 22 }: JournalOptions) {
+  constructor(file: SqliteFile, { fault, chains = [2 ** 20, 2 ** 22] }: JournalOptions) {
     this.#file = file;
     this.#table = new AnswerTable(file);
     this.#explain = fault;
-    this.#mostChains = chains;
-    this.#newest = new Uint32Array(Math.min(chains, fewChains));
+    this.#mostChains = chains[1];
+    this.#newest = new Uint32Array(chains[0]);
     this.last = Number(file.value("SELECT coalesce(max(n), 0) FROM answers"));
   }
 
