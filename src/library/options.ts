@@ -9,6 +9,9 @@ import { runOptions } from "../jobs/enrich/options.js";
 import { serviceOptions } from "../service/options.js";
 import type { Clock } from "../core/clock.js";
 import type { EnrichJob } from "../jobs/enrich/types.js";
+import { UsageError } from "../core/errors.js";
+import { explainIssue, nearestAllowed } from "../core/options.js";
+import { didYouMean } from "../core/wording/did-you-mean.js";
 
 const secret = z.string().min(1).optional();
 
@@ -121,3 +124,74 @@ export type TagListOptions = Omit<
   ExportTagsOptions,
   "client" | "source" | "withheld" | "clock" | "onWarning" | "runId"
 >;
+
+/** @throws UsageError `invalid_setting` that names each wrong option, and `intel_url_missing` */
+export function clientSettings(options: ReputeOptions): ClientSettings {
+  const settings = checkedOptions("repute()", clientSchema, options);
+  const { url, opsUrl, caseUrl, local } = settings;
+  const hasAddress = (url ?? opsUrl ?? caseUrl) !== undefined;
+  if (local && hasAddress) {
+    const message = "repute(): local and an address exclude each other";
+    throw new UsageError("local_and_intel_url", message, {
+      hint: "keep one: local for the embedded service, or the address of a real one",
+    });
+  }
+  if (!local && !hasAddress) {
+    throw new UsageError("intel_url_missing", "repute(): url is missing", {
+      hint: 'give the address of the service, as in repute({ url: "https://intel.example/beta" }), or try repute({ local: true })',
+    });
+  }
+  if (!local && settings.synthetic !== undefined) {
+    throw new UsageError("synthetic_without_local", "repute(): synthetic needs local: true");
+  }
+  return settings;
+}
+
+/** @throws UsageError `invalid_setting` if the items are not iterable */
+export function checkItems(inputs: unknown): void {
+  const isObject = typeof inputs === "object" && inputs !== null;
+  if (isObject && (Symbol.asyncIterator in inputs || Symbol.iterator in inputs)) return;
+  throw new UsageError("invalid_setting", "lookupAll(): the items must be a list or a stream", {
+    hint: "for a single item, call lookup()",
+  });
+}
+
+/** @throws UsageError `invalid_setting` that names each wrong option */
+export function checkedOptions<Schema extends z.ZodObject>(
+  call: string,
+  schema: Schema,
+  options: unknown,
+): z.output<Schema> {
+  const result = schema.safeParse(options);
+  if (result.success) return result.data;
+  const lines = result.error.issues.map((issue) => `${call}: ${lineOf(issue, options, schema)}`);
+  throw new UsageError("invalid_setting", [...new Set(lines)].join("\n"));
+}
+
+function lineOf(issue: z.core.$ZodIssue, options: unknown, schema: z.ZodObject): string {
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => unknownOption(key, schema)).join("; ");
+  }
+  const [key] = issue.path;
+  if (key === undefined) return `the options ${explainIssue(issue)}`;
+  const value = (options as Record<PropertyKey, unknown>)[key];
+  return `${String(key)} ${explainIssue(issue)}${got(String(key), value, issue)}`;
+}
+
+function unknownOption(key: string, schema: z.ZodObject): string {
+  const other = schema === clientSchema ? fileSchema : clientSchema;
+  const place = schema === clientSchema ? "enrichFile()" : "repute()";
+  if (key in other.shape) return `${key} is an option of ${place}`;
+  const meant = didYouMean(key, Object.keys(schema.shape));
+  return `there is no option ${key}${meant === null ? "" : `; did you mean ${meant}?`}`;
+}
+
+/** Keys are never shown, nor addresses, since one may hold a key. */
+const hidden = /key|token|url|^(?:workers|input|output)$/i;
+
+function got(key: string, value: unknown, issue: z.core.$ZodIssue): string {
+  if (hidden.test(key)) return "";
+  const text = JSON.stringify(value) ?? typeof value;
+  const shown = text.length > 80 ? `${text.slice(0, 80)}…` : text;
+  return `; got ${shown}${nearestAllowed(issue, value)}`;
+}

@@ -15,13 +15,16 @@ import type { Manifest } from "../core/manifest.js";
 import type { ExportReport } from "../jobs/tags/options.js";
 import type { Webhook } from "../jobs/webhooks/webhook.js";
 import type { WebhookDelivery } from "../jobs/webhooks/send.js";
-import { checkItems, clientSettings, checkedOptions, Services } from "./services.js";
+import { Services } from "./services.js";
 import { lookUp, type LookupResult } from "./result.js";
 import {
   type EnrichFileOptions,
   type LookupCall,
   type ReputeOptions,
   type TagListOptions,
+  checkedOptions,
+  checkItems,
+  clientSettings,
   endsSchema,
   fileSchema,
   lookupSchema,

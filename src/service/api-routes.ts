@@ -11,8 +11,10 @@ import {
   type Responder,
   type ServedAnswer,
   success,
+  callPath,
+  type EndpointName,
+  type RequestStats,
 } from "./responder.js";
-import { type EndpointName, callPath, type RequestStats } from "./stats.js";
 import type { TagLists } from "./snapshots.js";
 import { z } from "zod";
 

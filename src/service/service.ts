@@ -9,9 +9,15 @@ import { Cases, type FireWebhook } from "./cases.js";
 import { type Dataset, loadDataset, firstIssue } from "./dataset.js";
 import { answersFrom } from "./item-answers.js";
 import { serviceOptions, type ServiceSettings } from "./options.js";
-import { failure, type OnRequest, plain, Responder } from "./responder.js";
+import {
+  failure,
+  type OnRequest,
+  plain,
+  RequestStats,
+  Responder,
+  type StatsSnapshot,
+} from "./responder.js";
 import { TagLists } from "./snapshots.js";
-import { RequestStats, type StatsSnapshot } from "./stats.js";
 import type { z } from "zod";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { hostname } from "node:os";

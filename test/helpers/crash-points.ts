@@ -7,7 +7,7 @@ import { gunzipSync } from "node:zlib";
 import { queryDuckdb } from "../io/output/tables/warehouse-readers.js";
 import { expect } from "vitest";
 import { startService, type Service } from "../../src/service/service.js";
-import type { StatsSnapshot } from "../../src/service/stats.js";
+import type { StatsSnapshot } from "../../src/service/responder.js";
 import { HurriedClock } from "./hurried-clock.js";
 import { runRepute, type RunReputeResult } from "./run-repute.js";
 import { program } from "./shell.js";
