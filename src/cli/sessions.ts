@@ -113,7 +113,7 @@ async function refuseUncounted(settings: SessionSettings): Promise<void> {
   throw quotaUncounted("without a state folder: neither XDG_STATE_HOME nor HOME is set");
 }
 
-export interface ServiceChoice {
+interface ServiceChoice {
   readonly local: boolean;
   /** Seed of invented answers, for the embedded service only. */
   readonly synthetic?: number | undefined;

@@ -43,7 +43,7 @@ export function outputGone(path: string): FatalError {
 }
 
 /** How much was written to a file, and its checksum. */
-export interface WrittenPosition {
+interface WrittenPosition {
   readonly length: number;
   readonly checksum?: SinkPosition["checksum"] | null;
 }

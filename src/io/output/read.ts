@@ -97,7 +97,7 @@ export function readStaged(
 }
 
 /** An output on this machine: of an object a temporary copy, which is disposed of. */
-export interface LocalOutput extends AsyncDisposable {
+interface LocalOutput extends AsyncDisposable {
   readonly output: Output;
   /** Of a copy: ETag of the object; empty if the store does not tell it. */
   readonly version?: string;

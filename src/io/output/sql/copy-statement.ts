@@ -20,7 +20,7 @@ export function timeJson(text: string): string {
 /** The name of a column in the query of a copy. */
 export const copiedName = (index: number): string => `c${index}`;
 
-export interface CopiedQuery {
+interface CopiedQuery {
   readonly query: string;
   /** The JSON of each column, which is named by `copiedName`, as SQL: null for null. */
   readonly columns: readonly string[];

@@ -4,7 +4,7 @@ import { matchColumn, unknownColumn } from "../../../io/formats/columns/name-col
 import type { OpenedSource } from "../../../io/input/types.js";
 
 /** The input's columns that an output has, and how a row has no others. */
-export interface ChosenColumns extends Pick<OpenedSource, "columns" | "types"> {
+interface ChosenColumns extends Pick<OpenedSource, "columns" | "types"> {
   readonly only: (row: EnrichedRow) => EnrichedRow;
 }
 

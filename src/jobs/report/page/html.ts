@@ -10,7 +10,7 @@ export class Html {
   }
 }
 
-export type HtmlPart = Html | string | number | null | false | readonly HtmlPart[];
+type HtmlPart = Html | string | number | null | false | readonly HtmlPart[];
 
 /** Makes HTML: every value that is not HTML itself is escaped, trusted or not. */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
