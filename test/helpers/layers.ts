@@ -22,7 +22,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   },
   jobs: {
     content:
-      "what a user asks for: enrich, plan, retry, verify, extract, report, diff, tags, webhooks",
+      "what a user asks for: enrich, plan, retry, verify, extract, report, diff, schema, tags, webhooks",
     imports: ["client", "core", "io"],
   },
   service: { content: "the embedded service", imports: ["client", "core"] },

@@ -7,7 +7,7 @@ import { scratchFolder, withResources } from "../../core/resource-stack.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { sinkOptions } from "../../io/output/options.js";
 import { dialects } from "../../io/output/registry.js";
-import type { SchemaTextOptions } from "../../io/output/schema-text.js";
+import type { SchemaTextOptions } from "../../jobs/schema/schema-text.js";
 import { defaultTable } from "../../io/output/sql/dialect.js";
 import { type CommandCall, defineCommand, noOperands, type SettingsOf } from "../command.js";
 import { enrichInput } from "./runs/enrich-job.js";
@@ -97,7 +97,7 @@ async function textOf(format: string, options: SchemaTextOptions): Promise<strin
     const schema = z.toJSONSchema(manifestSchema.meta({ title, description }));
     return `${JSON.stringify(schema, null, 2)}\n`;
   }
-  const { schemaText } = await import("../../io/output/schema-text.js");
+  const { schemaText } = await import("../../jobs/schema/schema-text.js");
   return schemaText(format, options);
 }
 

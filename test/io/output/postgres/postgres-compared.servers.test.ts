@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { schemaText } from "../../../../src/io/output/schema-text.js";
+import { schemaText } from "../../../../src/jobs/schema/schema-text.js";
 import { PostgresCluster } from "../../../helpers/postgres-cluster.js";
 import { runRepute } from "../../../helpers/run-repute.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";

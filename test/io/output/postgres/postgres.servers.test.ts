@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { EnrichedRow } from "../../../../src/core/row.js";
 import type { PublisherOptions } from "../../../../src/io/output/publisher.js";
-import { schemaText } from "../../../../src/io/output/schema-text.js";
+import { schemaText } from "../../../../src/jobs/schema/schema-text.js";
 import {
   describePublication,
   describeTypedColumns,

@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from "vitest";
-import { schemaText } from "../../../../src/io/output/schema-text.js";
+import { schemaText } from "../../../../src/jobs/schema/schema-text.js";
 import { PostgresCluster } from "../../../helpers/postgres-cluster.js";
 import {
   checkDocumentedQueries,

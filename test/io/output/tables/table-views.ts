@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { schemaText } from "../../../../src/io/output/schema-text.js";
+import { schemaText } from "../../../../src/jobs/schema/schema-text.js";
 
 /** An empty database, and how a test asks it without repute. */
 export interface ViewPlace {

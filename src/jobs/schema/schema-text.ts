@@ -10,14 +10,14 @@ import {
   verdicts,
 } from "../../core/finding.js";
 import { itemKinds } from "../../core/item/item.js";
-import { columnTypes, storedType, type StoredType } from "../formats/column-types.js";
-import { addedColumnNames, addedMemberName } from "../formats/columns/name-columns.js";
-import { uniqueNames } from "../formats/ndjson/ndjson-output.js";
-import { dialects } from "./registry.js";
-import { createTable } from "./sql/dialect.js";
-import { createRunsTable } from "./sql/prepare-table.js";
-import { viewsOf } from "./sql/views.js";
-import { tableSchema, type TableSchemaOptions } from "./typed/table-schema.js";
+import { columnTypes, storedType, type StoredType } from "../../io/formats/column-types.js";
+import { addedColumnNames, addedMemberName } from "../../io/formats/columns/name-columns.js";
+import { uniqueNames } from "../../io/formats/ndjson/ndjson-output.js";
+import { dialects } from "../../io/output/registry.js";
+import { createTable } from "../../io/output/sql/dialect.js";
+import { createRunsTable } from "../../io/output/sql/prepare-table.js";
+import { viewsOf } from "../../io/output/sql/views.js";
+import { tableSchema, type TableSchemaOptions } from "../../io/output/typed/table-schema.js";
 
 export interface SchemaTextOptions extends TableSchemaOptions {
   /**

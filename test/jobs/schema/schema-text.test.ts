@@ -1,7 +1,7 @@
 import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, it } from "vitest";
 import { dialects } from "../../../src/io/output/registry.js";
-import { schemaText } from "../../../src/io/output/schema-text.js";
+import { schemaText } from "../../../src/jobs/schema/schema-text.js";
 
 const options = { columns: ['a "b"', "note"], prefix: "rep_", table: "intel.hits" };
 
