@@ -106,14 +106,6 @@ it.each([
   expect([found, lines]).toEqual([expected, 1]);
 });
 
-it.each(["\n\n", "\r\n\r\n"])("reads escapes in the paragraphs that are JSON (%j)", (gap) => {
-  const json = '{"url": "http:\\/\\/a.example.net\\/b"}';
-  const path = "in Downloads\\tool.example.org";
-  const found: string[] = [];
-  itemFinder()([path, json, path].join(gap), ({ item }) => found.push(item.value));
-  expect(found).toEqual(["http://a.example.net/b"]);
-});
-
 it.each([
   "Reader 11.0.0.23",
   "firmware 1.0.4.12, 1.0.4.18 and 2.0.0.7",
