@@ -97,7 +97,7 @@ function some(count: number, name: string): string {
   return count === 0 ? "" : `${formatCount(count)} ${name}`;
 }
 
-export interface Speed {
+interface Speed {
   readonly rowsPerSecond: number;
   readonly requestsPerSecond: number;
   /** Share of requests that were answered with 429, 0 to 1. */

@@ -29,7 +29,7 @@ import { findPreamble } from "../formats/csv/find-preamble.js";
 import type { SourceFormat } from "../formats/types.js";
 import { strip } from "../../core/item/refang.js";
 
-export interface InputOptions extends Encoding {
+interface InputOptions extends Encoding {
   /** Checksum of the stored bytes read in earlier sessions, which must still match. */
   readonly before?: ChecksumState | undefined;
   /** Read any text, also HTML and XML, in chunks of this size. @default only what has rows */

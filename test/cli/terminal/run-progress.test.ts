@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { followRun, progressLine, type Speed } from "../../../src/cli/terminal/run-progress.js";
+import { followRun, progressLine } from "../../../src/cli/terminal/run-progress.js";
 import { Reporter } from "../../../src/cli/terminal/reporter.js";
 import { aProgress } from "../../helpers/a-progress.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
@@ -86,7 +86,7 @@ test("shows on the line what it reports last", () => {
   ]);
 });
 
-const speed: Speed = {
+const speed: Parameters<typeof progressLine>[1] = {
   rowsPerSecond: 118,
   requestsPerSecond: 231.4,
   throttled: 0,

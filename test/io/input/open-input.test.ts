@@ -2,13 +2,13 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { type InputOptions, openInput } from "../../../src/io/input/open-input.js";
+import { openInput } from "../../../src/io/input/open-input.js";
 import { openError } from "../../../src/io/input/stored-input.js";
 import type { SourceInput } from "../../../src/io/input/types.js";
 import { contentOf, piped, streamOf } from "./sources/sources-reading.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
-const fromStart: InputOptions = { gzip: false };
+const fromStart = { gzip: false };
 
 async function fileOf(content: string | Buffer): Promise<{ readonly path: string }> {
   const path = join(await temporaryFolder(), "input");
