@@ -299,3 +299,8 @@ export async function withDatabase<R>(
     await database.close();
   }
 }
+
+/** The table of the runs of a table. */
+export function runsTable({ schema, name }: TableName): TableName {
+  return { schema, name: `${name}_runs` };
+}

@@ -9,6 +9,7 @@ import {
   type Dialect,
   type FoundColumn,
   quoteTable,
+  runsTable,
   type SchemaDialect,
   sqlType,
   type TableDatabase,
@@ -33,6 +34,8 @@ export async function prepareTable(
   const { dialect } = session;
   await session.query(createTable(dialect, wanted, schema));
   const table = (await session.find(wanted)) ?? wanted;
+  // A view reads it.
+  await prepareRuns(session, table);
   for (const { view, create } of viewsOf(dialect, table, schema)) {
     // An existing object of the view's name is left alone.
     if ((await session.find(view)) === null) await session.query(create);
@@ -202,11 +205,6 @@ function runColumn(name: string, type: TypedColumn["type"], value: RunColumn["va
 }
 
 const runs = { columns: runColumns, key: ["run_id"] };
-
-/** The table of the runs of a table. */
-function runsTable({ schema, name }: TableName): TableName {
-  return { schema, name: `${name}_runs` };
-}
 
 export function createRunsTable(dialect: SchemaDialect, table: TableName): string {
   return createTable(dialect, runsTable(table), runs);

@@ -1,4 +1,4 @@
-import { quoteTable, type SchemaDialect, type TableName } from "./dialect.js";
+import { quoteTable, runsTable, type SchemaDialect, type TableName } from "./dialect.js";
 import type { TableSchema } from "../typed/table-schema.js";
 import { verdicts } from "../../../core/finding.js";
 import { blocklistStatuses, intents } from "../../../core/endpoints/endpoint.js";
@@ -16,7 +16,8 @@ type ViewedTable = Pick<TableSchema, "prefix" | "key" | "mode"> & {
 };
 
 /** Columns of which each change has the earlier and the later value. */
-const compared = ["run_id", "looked_up_at", "verdict", "tags", "asn", "as_name", "abuse_email"];
+const others = ["looked_up_at", "verdict", "tags", "asn", "as_name", "abuse_email"];
+const compared = ["run_id", ...others];
 
 /** Columns that make a change by themselves, and the member of the answer that each is from. */
 const decisive = { tags: "tags", asn: "asn", abuse_email: "abuseContact" };
@@ -35,7 +36,7 @@ interface ViewKind {
   readonly about: readonly string[];
   /** Columns that it reads and a table may lack, without the prefix. */
   readonly needs: readonly string[];
-  /** Its query, with `{name}` for a column without its prefix, and `{TABLE}`. */
+  /** Its query, with `{name}` for a column without its prefix, `{TABLE}` and `{RUNS}`. */
   readonly select: (dialect: SchemaDialect) => string;
 }
 
@@ -53,7 +54,10 @@ const kinds = {
       }).join("\n"),
   },
   changes: {
-    about: ["What changed about each item from one run to the next that knows its verdict."],
+    about: [
+      "What changed about each item from one run to the next that knows its verdict, and which items are new or",
+      "gone since the run before. Runs that did not read their whole input neither begin nor end a comparison of items.",
+    ],
     needs: ["kind", "item", "missing", "type", ...Object.keys(accusing), ...compared],
     select: selectChanges,
   },
@@ -102,20 +106,22 @@ export function viewsOf(
     .map((name) => {
       const { about, select } = kinds[name];
       const view = { ...table, name: `${table.name}_${name}` };
-      const query = select(dialect).replaceAll(/\{(\w+)\}/g, (_, plain: string) =>
-        plain === "TABLE" ? quoteTable(dialect, table) : dialect.quote(prefix + plain),
-      );
+      const tables: Readonly<Record<string, TableName>> = { TABLE: table, RUNS: runsTable(table) };
+      const query = select(dialect).replaceAll(/\{(\w+)\}/g, (_, plain: string) => {
+        const named = tables[plain];
+        return named === undefined ? dialect.quote(prefix + plain) : quoteTable(dialect, named);
+      });
       const create = `CREATE VIEW ${quoteTable(dialect, view)} AS\n${query};`;
       return { view, about, create, showsAll: name === "newest" };
     });
 }
 
 /**
- * `worse`, `better` or `changed`, with both values. What an answer lacks is not compared, as in
+ * `worse`, `better`, `changed`, `new` or `gone`, with both values. What an answer lacks is not compared, as in
  * `repute diff`. Runs follow each other by their ids, which sort by start: an answer from the cache
  * may be older than that of an earlier run.
  */
-function selectChanges({ isIn, comparable }: SchemaDialect): string {
+function selectChanges({ isIn, comparable, quote }: SchemaDialect): string {
   const lacks = (member: string): string => `coalesce(${isIn(`'${member}'`, "{missing}")}, FALSE)`;
   const ranks = verdicts.map((verdict, at) => `WHEN '${verdict}' THEN ${verdicts.length - at}`);
   const facts = [
@@ -140,28 +146,56 @@ function selectChanges({ isIn, comparable }: SchemaDialect): string {
       `later.knows_${name} AND earlier.knows_${name} AND ${value("later", name)} IS DISTINCT FROM ${value("earlier", name)}`,
   );
   const [now, before] = [gravest("later", "earlier"), gravest("earlier", "later")];
-  const both = [
-    ...["kind", "item", ...compared].map((name) => `later.{${name}}`),
-    ...compared.map((name) => `earlier.{${name}} AS {earlier_${name}}`),
-  ];
+  const runId = quote("run_id");
   return `WITH answers AS (
   SELECT {kind}, {item}, ${compared.map((name) => `{${name}}`).join(", ")},
     ${facts.join(",\n    ")},
-    row_number() OVER (PARTITION BY {kind}, {item}, {run_id} ORDER BY {looked_up_at} DESC NULLS LAST, {row} DESC) AS newest
+    row_number() OVER (PARTITION BY {kind}, {item}, {run_id}
+      ORDER BY {verdict} IS NULL, {looked_up_at} DESC NULLS LAST, {row} DESC) AS newest
   FROM {TABLE}
-  WHERE {item} IS NOT NULL AND {verdict} IS NOT NULL
+  WHERE {item} IS NOT NULL
+), present AS (
+  SELECT * FROM answers WHERE newest = 1
+), runs AS (
+  SELECT ${runId}, lag(${runId}) OVER (ORDER BY ${runId}) AS since
+  FROM {RUNS} WHERE ${quote("exit_reason")} IN ('done', 'rows_failed')
 ), steps AS (
   SELECT *, row_number() OVER (PARTITION BY {kind}, {item} ORDER BY {run_id}) AS step
-  FROM answers WHERE newest = 1
+  FROM present WHERE {verdict} IS NOT NULL
 ), changes AS (
   SELECT CASE WHEN later.gravity > earlier.gravity AND ${now} > ${before} THEN 'worse'
     WHEN later.gravity < earlier.gravity AND ${now} < ${before} THEN 'better'
     WHEN ${differs.join("\n      OR ")} THEN 'changed' END AS {change},
-    ${both.join(", ")}
-  FROM steps AS later JOIN steps AS earlier ON later.{kind} = earlier.{kind}
-    AND later.{item} = earlier.{item} AND later.step = earlier.step + 1
+    ${bothValues("later", "later.{run_id}", "earlier.{run_id}")}
+  FROM steps AS later JOIN steps AS earlier ON ${sameItem} AND later.step = earlier.step + 1
 )
-SELECT * FROM changes WHERE {change} IS NOT NULL`;
+SELECT * FROM changes WHERE {change} IS NOT NULL
+UNION ALL
+SELECT 'new', ${bothValues("later", `runs.${runId}`, "runs.since")}
+FROM present AS later JOIN runs ON later.{run_id} = runs.${runId} AND runs.since IS NOT NULL
+  LEFT JOIN present AS earlier ON ${sameItem} AND earlier.{run_id} = runs.since
+WHERE earlier.{item} IS NULL
+UNION ALL
+SELECT 'gone', ${bothValues("earlier", `runs.${runId}`, "runs.since")}
+FROM present AS earlier JOIN runs ON earlier.{run_id} = runs.since
+  LEFT JOIN present AS later ON ${sameItem} AND later.{run_id} = runs.${runId}
+WHERE later.{item} IS NULL`;
+}
+
+const sameItem = "later.{kind} = earlier.{kind} AND later.{item} = earlier.{item}";
+
+/**
+ * Columns of a change.
+ *
+ * @param run the one of `later` and `earlier` that has the item
+ */
+function bothValues(run: string, laterId: string, earlierId: string): string {
+  return [
+    `${run}.{kind}, ${run}.{item}, ${laterId} AS {run_id}`,
+    ...others.map((name) => `later.{${name}}`),
+    `${earlierId} AS {earlier_run_id}`,
+    ...others.map((name) => `earlier.{${name}} AS {earlier_${name}}`),
+  ].join(", ");
 }
 
 /**

@@ -81,7 +81,9 @@ function insert(table: string): string {
     const named = item === null ? "NULL, NULL" : `'domain', '${item}'`;
     return `('${runId(night)}', ${index + 1}, ${time(loaded ?? at(night, 3))}, ${named}, ${isKnown ? `'${verdict}'` : "NULL"}, ${status}, ${none}, ${answer}, ${none})`;
   });
-  return `INSERT INTO ${table} (${columns.join(", ")}) VALUES ${values.join(",\n")};`;
+  const runs = [1, 2, 3].map((night) => `('${runId(night)}', 'done')`);
+  return `INSERT INTO ${table} (${columns.join(", ")}) VALUES ${values.join(",\n")};
+    INSERT INTO ${table}_runs (run_id, exit_reason) VALUES ${runs.join(", ")}, ('${runId(1)}9', 'quota');`;
 }
 
 const history: readonly (readonly (string | null)[])[] = [
@@ -102,12 +104,19 @@ const history: readonly (readonly (string | null)[])[] = [
   ["word.example", "listed", loadedOn(2), null, "2", "2", "1"],
 ];
 
-const changes: readonly (readonly string[])[] = [
+const changes: readonly (readonly (string | null)[])[] = [
   ["worse", "back-and-forth.example", "none", "malicious", "1", "2"],
   ["better", "back-and-forth.example", "malicious", "none", "2", "3"],
   ["worse", "cached.example", "none", "malicious", "1", "2"],
+  ["gone", "gone.example", "listed", null, "1", "2"],
+  ["new", "gone.example", null, "listed", "2", "3"],
+  ["gone", "known-later.example", "listed", null, "2", "3"],
   ["worse", "late.example", "none", "listed", "1", "2"],
   ["worse", "late.example", "listed", "suspicious", "2", "3"],
+  ["gone", "lost.example", "malicious", null, "1", "2"],
+  ["new", "lost.example", null, null, "2", "3"],
+  ["gone", "never-known.example", null, null, "2", "3"],
+  ["gone", "word.example", "listed", null, "2", "3"],
 ];
 
 /** The views that `repute schema` prints, over three nights. */
