@@ -42,6 +42,7 @@ export const bigquery: SchemaDialect = {
   // Keys are not enforced.
   primaryKey: (columns) => `PRIMARY KEY (${columns}) NOT ENFORCED`,
   isIn: (text, list) => `${text} IN UNNEST(${list})`,
+  memberOf: (json, name) => `JSON_VALUE(${json}, '$.${name}')`,
   // Arrays are not compared.
   comparable: (list) => `TO_JSON_STRING(${list})`,
   firstRows: qualifiedRows,

@@ -30,6 +30,8 @@ export interface SchemaDialect {
   readonly primaryKey: (columns: string) => string;
   /** Whether a text is in a list. */
   readonly isIn: (text: string, list: string) => string;
+  /** The text of a member of a JSON object: null for none. */
+  readonly memberOf: (json: string, name: string) => string;
   /** A list that can be compared. */
   readonly comparable: (list: string) => string;
   /** SELECT of the first row of each group. */
@@ -146,6 +148,7 @@ export const standardSql = {
   parameter: (number) => `$${number}`,
   earliest: "'-infinity'",
   isIn: (text, list) => `${text} = ANY(${list})`,
+  memberOf: (json, name) => `(${json} ->> '${name}')`,
   comparable: (list) => list,
   replaceStored: (insert, key, columns) =>
     `${insert} ON CONFLICT (${key}) DO UPDATE SET ${excluded(columns)}`,

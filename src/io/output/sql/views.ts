@@ -121,7 +121,7 @@ export function viewsOf(
  * `repute diff`. Runs follow each other by their ids, which sort by start: an answer from the cache
  * may be older than that of an earlier run.
  */
-function selectChanges({ isIn, comparable, quote }: SchemaDialect): string {
+function selectChanges({ isIn, memberOf, comparable, quote }: SchemaDialect): string {
   const lacks = (member: string): string => `coalesce(${isIn(`'${member}'`, "{missing}")}, FALSE)`;
   const ranks = verdicts.map((verdict, at) => `WHEN '${verdict}' THEN ${verdicts.length - at}`);
   const facts = [
@@ -131,14 +131,6 @@ function selectChanges({ isIn, comparable, quote }: SchemaDialect): string {
       ([name, member]) => `{type} IS NOT NULL AND NOT ${lacks(member)} AS knows_${name}`,
     ),
   ];
-  // The gravest that a run says with the members that both runs know.
-  const gravest = (run: string, other: string): string => {
-    const shared = Object.keys(accusing).map(
-      (name) =>
-        `CASE WHEN ${other}.${name}_weight IS NULL THEN 0 ELSE coalesce(${run}.${name}_weight, 0) END`,
-    );
-    return `greatest(${shared.join(", ")})`;
-  };
   const value = (run: string, name: string): string =>
     name === "tags" ? comparable(`${run}.{tags}`) : `${run}.{${name}}`;
   const differs = Object.keys(decisive).map(
@@ -159,6 +151,7 @@ function selectChanges({ isIn, comparable, quote }: SchemaDialect): string {
 ), runs AS (
   SELECT ${runId}, lag(${runId}) OVER (ORDER BY ${runId}) AS since
   FROM {RUNS} WHERE ${quote("exit_reason")} IN ('done', 'rows_failed')
+    AND ${memberOf(quote("manifest"), "sampled")} IS NULL
 ), steps AS (
   SELECT *, row_number() OVER (PARTITION BY {kind}, {item} ORDER BY {run_id}) AS step
   FROM present WHERE {verdict} IS NOT NULL
@@ -180,6 +173,15 @@ SELECT 'gone', ${bothValues("earlier", `runs.${runId}`, "runs.since")}
 FROM present AS earlier JOIN runs ON earlier.{run_id} = runs.since
   LEFT JOIN present AS later ON ${sameItem} AND later.{run_id} = runs.${runId}
 WHERE later.{item} IS NULL`;
+}
+
+/** The gravest that a run says with the members that both runs know. */
+function gravest(run: string, other: string): string {
+  const shared = Object.keys(accusing).map(
+    (name) =>
+      `CASE WHEN ${other}.${name}_weight IS NULL THEN 0 ELSE coalesce(${run}.${name}_weight, 0) END`,
+  );
+  return `greatest(${shared.join(", ")})`;
 }
 
 const sameItem = "later.{kind} = earlier.{kind} AND later.{item} = earlier.{item}";

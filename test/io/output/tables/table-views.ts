@@ -83,7 +83,8 @@ function insert(table: string): string {
   });
   const runs = [1, 2, 3].map((night) => `('${runId(night)}', 'done')`);
   return `INSERT INTO ${table} (${columns.join(", ")}) VALUES ${values.join(",\n")};
-    INSERT INTO ${table}_runs (run_id, exit_reason) VALUES ${runs.join(", ")}, ('${runId(1)}9', 'quota');`;
+    INSERT INTO ${table}_runs (run_id, exit_reason) VALUES ${runs.join(", ")}, ('${runId(1)}9', 'quota');
+    INSERT INTO ${table}_runs (run_id, exit_reason, manifest) VALUES ('${runId(2)}9', 'done', '{"sampled":10}');`;
 }
 
 const history: readonly (readonly (string | null)[])[] = [
