@@ -319,8 +319,8 @@ const setOff = /^\s*(?:[([{<|#;:=→（［【，；｜、]|-[\s>-]|\/\/|[\d\s:./
 function hasOtherItem({ note }: Noted, { value }: Item): boolean {
   return note.split(betweenWords).some((word) => {
     if (!mark.test(word) && word.length < shortestHash) return false;
-    const found = readWord(word);
-    return found !== null && found.item.value !== value;
+    const other = readWord(word)?.item ?? marked(word)?.item ?? null;
+    return other !== null && other.value !== value;
   });
 }
 

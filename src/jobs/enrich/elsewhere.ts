@@ -57,7 +57,8 @@ export class Elsewhere {
     if (this.#watched === null || (!isSampled && row.number % stride !== 0)) return;
     const weight = isSampled ? 1 : stride;
     const { names, chosen, ofFiles, isHeld, isText } = this.#watched;
-    if (item === null && isText) this.#noteInside(row.itemText, weight);
+    // A URL goes to the end of its cell.
+    if (isText && item?.kind !== "url") this.#noteInside(row.itemText, weight, item);
     for (const [name, texts] of cellsOf(row, names)) {
       if (chosen.has(name)) continue;
       let isFound = false;
@@ -79,10 +80,15 @@ export class Elsewhere {
     };
   }
 
-  #noteInside(text: string, weight: number): void {
-    this.#find(text, () => {
-      this.#inside += weight;
+  /** Counts the items in a cell, unless the one that is looked up is all that it has. */
+  #noteInside(text: string, weight: number, own: Item | null = null): void {
+    if (own !== null && !/\s/.test(text.trim())) return;
+    let [found, others] = [0, 0];
+    this.#find(text, ({ item }) => {
+      found += weight;
+      if (item.value !== own?.value) others += weight;
     });
+    if (others > 0) this.#inside += found;
   }
 }
 

@@ -140,6 +140,12 @@ describe("a cell with an item and a note is the item", () => {
     ["7 http://example.com/a (404)", "url http://example.com/a"],
     [`5 ${sha1}`, `sha1 ${sha1}`],
     ["3 example.com 192.0.2.1", "several"],
+    // Another item behind the name of a field.
+    ["src=192.0.2.1 spt=443 dst=198.51.100.7", "several"],
+    ["192.0.2.1 port 443 request=http://example.com/a", "several"],
+    ["192.0.2.1 - user root@198.51.100.7 - login", "several"],
+    ["SRC=192.0.2.1 LEN=40 DST=192.0.2.1", "ip 192.0.2.1"],
+    ["SRC=192.0.2.1 LEN=40 FILE=setup.exe", "ip 192.0.2.1"],
     ["4 Example.com Incorporated", "prose"],
     ["3 setup.exe", "file_name"],
     // A comment, not a part of the item.

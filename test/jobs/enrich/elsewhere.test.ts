@@ -60,6 +60,17 @@ describe("Elsewhere", () => {
     expect(elsewhere.snapshot()).toEqual(counts);
   });
 
+  it.each([
+    ["192.0.2.1 (C2)", 0],
+    ['192.0.2.1 - - "GET /?u=http://example.com/a HTTP/1.1" 200', 2],
+    ["192.0.2.1 GET /?to=192.0.2.1", 0],
+    ["http://example.com/a b http-198.51.100.7", 0],
+  ])("counts the items of the cell that is looked up, if it has others: %j", (text, inside) => {
+    const elsewhere = watching(["ioc"], "ioc");
+    noteAll(elsewhere, [row(1, [text])]);
+    expect(elsewhere.snapshot()).toEqual(inside === 0 ? {} : { inside_cells: inside });
+  });
+
   it("counts no page that a citation names, but what else it holds", () => {
     const elsewhere = watching(["ioc", "source"], "ioc");
     noteAll(elsewhere, [

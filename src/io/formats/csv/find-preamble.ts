@@ -133,12 +133,17 @@ function sniffDelimiter(
   lines: readonly string[],
   candidates: readonly Delimiter[],
 ): Delimiter | null {
-  const records = joinQuoted(lines.filter((line) => !isRule(line) && !footer.test(line)));
+  const records = joinQuoted(lines.filter((line) => !isRule(line) && !footer.test(line))).map(
+    (record) => record.replaceAll(quotation, '""'),
+  );
   const throughout = candidates.filter((delimiter) => separates(records, delimiter));
   const [first = null, second] = throughout;
   if (second === undefined) return first;
   return throughout.find((delimiter) => hasIndicators(records, delimiter)) ?? first;
 }
+
+/** A quoted part of a cell, such as the browser in a log of requests. What is in it separates nothing. */
+const quotation = /(?<=[^\s,;|] )"(?:[^"\\]|\\.)*"/g;
 
 /** What psql and mysql write below a table. */
 const footer = /^\(?\d+ rows?(?: in set.*)?\)?\s*$/;

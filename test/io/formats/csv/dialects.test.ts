@@ -50,6 +50,12 @@ const dialects: readonly (readonly [string, string, string, number])[] = [
   ["no rule of empty cells", "ip|n\n-|-\n192.0.2.1|1\n192.0.2.2|2\n", "ip,n", 0],
   ["psql", " ip | n\n----+---\n 192.0.2.1 | 1\n 192.0.2.2 | 2\n", "ip,n", 1],
   ["comments above a header", "# feed\n#\nip,n\n192.0.2.1,1\n192.0.2.2,2\n", "ip,n", 2],
+  [
+    "quoted words in a cell",
+    'ip,n\n192.0.2.1,the "a, b" list\n192.0.2.2,the "c" list\n',
+    "ip,n",
+    0,
+  ],
   ["all at once", "; x\nReport\n======\n\nip;n\n=====\n192.0.2.1;1\n192.0.2.2;2\n", "ip,n", 5],
 ];
 
@@ -84,6 +90,16 @@ it.each([
   expect(reading.delimiter).toBe("|");
   expect(columns.map((name) => name.trim())).toContain("ip");
   expect(items[0]).toBe("192.0.2.1");
+});
+
+it.each([
+  ["; in the name of a browser", "Mozilla/5.0 (compatible; +http://example.com/bot.html)"],
+  [", in the name of a browser", "Mozilla/5.0 (X11) AppleWebKit/537.36 (KHTML, like Gecko)"],
+  ["| and an escaped quote", String.raw`a\"b|c`],
+])("a log of requests is a text, with %s", async (_, browser) => {
+  const content = `192.0.2.1 - - [01/Jan/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 1 "-" "${browser}"\n`;
+  const input = { stream: Readable.from([Buffer.from(content.repeat(3))]), name: "stdin" };
+  expect((await sniffFormat(input, { gzip: false, comment: null })).format).toBe("text");
 });
 
 describe("a line with an item", () => {
