@@ -11,7 +11,7 @@ const sections = {
     retry: async () => (await import("./commands/runs/retry.js")).retryCommand,
     extract: async () => (await import("./commands/extract.js")).extractCommand,
     verify: async () => (await import("./commands/results/verify.js")).verifyCommand,
-    report: async () => (await import("./commands/results/make-report.js")).reportCommand,
+    report: async () => (await import("./commands/results/report.js")).reportCommand,
     diff: async () => (await import("./commands/results/diff.js")).diffCommand,
   },
   "Single items": {

@@ -16,10 +16,11 @@ import { listInputs, skippedNotices } from "../../io/input/list-inputs.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { inputPaths } from "../../io/input/types.js";
 import { checkOutputName } from "../../io/output/check-paths.js";
+import { checkOutput, writeLines } from "../../io/output/text/write-lines.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { cliOptions } from "../options/cli-options.js";
+import { writeOut } from "../terminal/data-output.js";
 import { inputNames } from "./runs/enrich-job.js";
-import { checkOutput, writeLines } from "./results/write-lines.js";
 
 const { quiet } = cliOptions.shape;
 
@@ -88,7 +89,8 @@ async function extract({ settings, operands, context }: ExtractCall): Promise<vo
   // Reading from a silent pipe would not notice an abort.
   const found = await raceAbort(extractItems(inputs, { signal, onNotice }), signal);
   const items = [...found.items];
-  await writeLines(output, linesOf(items, format), context);
+  const print = (text: string) => writeOut(context, text);
+  await writeLines(output, linesOf(items, format), { signal, print });
   if (found.leftOut.count > 0) onNotice(leftOutNotice(found.leftOut));
   onNotice(summaryOf(items));
 }

@@ -78,11 +78,6 @@ export function checkRunWords(flag: string, { before, file, after }: NameParts):
   throw wrong(`${flag} ${name}: ${other} stands for nothing`, meanings);
 }
 
-/** The parts of the name of a file on this machine. */
-export function fileParts(file: string): NameParts {
-  return { before: "", file, after: "" };
-}
-
 /**
  * The path from which the state of all runs is named. From the first folder with a word on, it has
  * `%2F` for slashes, because those folders differ from run to run.

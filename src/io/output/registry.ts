@@ -3,7 +3,7 @@ import { basename, join, resolve } from "node:path";
 import { unescape } from "node:querystring";
 import { UsageError } from "../../core/errors.js";
 import { realPath } from "../../core/files/folders.js";
-import { fileParts, namedAfter, sharedPath, withoutFailed } from "../../core/files/output-names.js";
+import { namedAfter, sharedPath, withoutFailed } from "../../core/files/output-names.js";
 import { detectSinkFormat } from "../formats/registry.js";
 import type { TableInput } from "../input/table-input.js";
 import type { FileInput } from "../input/types.js";
@@ -55,7 +55,7 @@ function outputOf(name: string, pattern: Output | null): Output {
     rules: null,
     database: null,
     object: null,
-    parts: fileParts(name),
+    parts: { before: "", file: name, after: "" },
     publisher: null,
     records: null,
     ...found,

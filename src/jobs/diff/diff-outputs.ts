@@ -44,6 +44,8 @@ export interface OutputDiff extends AsyncDisposable {
   readonly counts: DiffCounts;
   /** Every change, worst first: by kind of change, then by verdict, then by item. */
   readonly changes: () => Iterable<Change>;
+  /** The first of them. */
+  readonly worst: (most: number) => readonly Change[];
 }
 
 export type DiffCounts = ReturnType<typeof noCounts>;
@@ -57,7 +59,7 @@ function noCounts() {
   };
 }
 
-export interface Comparing {
+interface Comparing {
   /** Prefix of the added columns. @default the one in each manifest */
   readonly prefix?: string | undefined;
   readonly stateDir?: string | undefined;
@@ -104,9 +106,15 @@ export async function diffOutputs(
     setUp(database);
     await load(database, "earlier", earlier);
     await load(database, "later", later);
+    const changes = () => changesIn(database!, refused);
     return {
       counts: compareSides(database),
-      changes: () => changesIn(database!, refused),
+      changes,
+      worst(most) {
+        const first: Change[] = [];
+        for (const change of changes()) if (first.push(change) >= most) break;
+        return first;
+      },
       [Symbol.asyncDispose]: dispose,
     };
   } catch (error) {

@@ -4,6 +4,7 @@ import { zeros } from "../../core/row.js";
 import { decisiveMembers } from "../../core/verdict.js";
 import { answeredLookups, rowHasOtherWord, lackedMembers } from "../../io/output/output-row.js";
 import type { OutputRecord } from "../../io/formats/types.js";
+import type { OutputReading } from "../../io/output/read.js";
 import { cutOff } from "../../core/wording/printable.js";
 import { counted, formatCount } from "../../core/wording/quantity.js";
 import { addCount, type Counts, otherNames } from "../enrich/counters.js";
@@ -54,17 +55,10 @@ interface Rank {
   readonly lastSeen: string;
 }
 
-interface OutputRows {
-  /** The input's own columns; none for NDJSON, since its records name their members. */
-  readonly columns: readonly string[];
-  readonly records: AsyncIterable<readonly OutputRecord[]>;
-}
-
 /** Reads the rows once and counts what a report shows, in bounded memory. */
 export async function tallyReport(
   output: string,
-  { columns, records }: OutputRows,
-  run: FoundManifest | null,
+  { columns, records, manifest: run }: OutputReading,
   changes: Changes | null = null,
 ): Promise<Report> {
   const tally = new ReportTally(columns, run);

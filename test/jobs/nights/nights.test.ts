@@ -97,7 +97,11 @@ test("rows, manifest, summary, metrics and report count the same verdicts", asyn
       expect(tally.verdicts).toEqual(verdicts);
       expect(await summarised(tally)).toEqual(verdicts);
       expect(metered(tally)).toEqual(verdicts);
-      const { outcomes } = await tallyReport("out", { columns: [], records: once(records) }, null);
+      const { outcomes } = await tallyReport("out", {
+        columns: [],
+        records: once(records),
+        manifest: null,
+      });
       const { unknown, ...known } = verdicts;
       expect(outcomes).toEqual({
         ...known,

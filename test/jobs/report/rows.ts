@@ -27,7 +27,7 @@ export function reportOf(
   columns: readonly string[] = [],
   run: FoundManifest | null = null,
 ): Promise<Report> {
-  return tallyReport("out.csv", { columns, records: inLists(records) }, run);
+  return tallyReport("out.csv", { columns, records: inLists(records), manifest: run });
 }
 
 /** The manifest of a run as far as a report tells of it. */

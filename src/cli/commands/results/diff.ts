@@ -5,6 +5,7 @@ import { option } from "../../../core/options.js";
 import { formatCount } from "../../../core/wording/quantity.js";
 import { readPrefix } from "../../../io/output/options.js";
 import { parseOutput } from "../../../io/output/registry.js";
+import { checkOutput, writeLines } from "../../../io/output/text/write-lines.js";
 import { runOptions } from "../../../jobs/enrich/options.js";
 import { changeCounts, changePhrase, changeTotal, defang } from "../../../jobs/report/phrases.js";
 import type { OutputDiff } from "../../../jobs/diff/diff-outputs.js";
@@ -13,7 +14,6 @@ import { exitCodes } from "../../../jobs/enrich/ending.js";
 import { cliOptions } from "../../options/cli-options.js";
 import { redactAddress } from "../../../core/redaction.js";
 import { writeProse, writeOut, printTable } from "../../terminal/data-output.js";
-import { checkOutput, writeLines } from "./write-lines.js";
 
 const { json, quiet } = cliOptions.shape;
 
@@ -81,12 +81,15 @@ async function diff(call: DiffCall): Promise<number> {
     parseOutput(later, "read"),
     { ...settings, signal: context.signal },
   );
+  const { signal } = context;
+  const print = (text: string) => writeOut(context, text);
   const names = { earlier: redactAddress(earlier), later: redactAddress(later) };
   if (output !== null && format !== null) {
-    await writeLines(output, diffLines(format, found, names), context);
+    await writeLines(output, diffLines(format, found, names), { signal, print });
   }
-  if (settings.json) await writeLines(parseOutput("-"), diffLines("ndjson", found, names), context);
-  else if (!settings.quiet) await show(found, output === null, call);
+  if (settings.json) {
+    await writeLines(parseOutput("-"), diffLines("ndjson", found, names), { print });
+  } else if (!settings.quiet) await show(found, output === null, call);
   return settings.exitCode && isAlarming(found) ? exitCodes.rowsFailed : exitCodes.done;
 }
 
@@ -102,7 +105,7 @@ const titles = ["change", "kind", "item", "difference"];
 
 /** Prints a summary and, unless they go to a file, the worst changes. Items are defanged. */
 async function show(
-  { counts, changes }: OutputDiff,
+  { counts, worst }: OutputDiff,
   withChanges: boolean,
   call: DiffCall,
 ): Promise<void> {
@@ -111,12 +114,10 @@ async function show(
   await writeProse(context, `${changeCounts(counts)}\n`);
   if (!withChanges || total === 0) return;
   await writeOut(context, "\n");
-  const rows: string[][] = [];
-  for (const change of changes()) {
-    if (rows.length === maxShown) break;
+  const rows = worst(maxShown).map((change) => {
     const item = defang(change.item, change.kind);
-    rows.push([change.change, change.kind, item, changePhrase(change)]);
-  }
+    return [change.change, change.kind, item, changePhrase(change)];
+  });
   printTable(context, titles, rows);
   if (total > maxShown) {
     const more = formatCount(total - maxShown);

@@ -72,8 +72,9 @@ export async function runEnrichJob(
     await ExportFolder.check(settings.tagIps);
   }
   const hasReport = (settings.report ?? settings.against) !== undefined;
-  const reports = hasReport ? await import("../results/make-report.js") : null;
-  await reports?.checkRunReport(settings);
+  const reports = hasReport ? await import("../../../jobs/report/make-report.js") : null;
+  const { onNotice } = context.reporter.listener;
+  const writeReport = await reports?.prepareReport(settings, readingFlags(settings), onNotice);
   let lastStep = (): void => undefined;
   let reported: Promise<void> | undefined;
   const manifest = await runJob(call, perform, {
@@ -83,8 +84,7 @@ export async function runEnrichJob(
     onPublished: async (run) => {
       // A failed report is thrown after the summary: the run itself has succeeded.
       if (isRefusal(run.manifest.exit_reason)) return;
-      const { onNotice } = context.reporter.listener;
-      reported = reports?.reportRun(settings, run, readingFlags(settings), onNotice);
+      reported = writeReport?.(run);
       await reported?.catch(() => undefined);
     },
     onFinished: (step) => void (lastStep = step),

@@ -14,7 +14,6 @@ import { runEnrichJob, jobExitCodes, runGroups } from "./enrich-job.js";
 import { withSession } from "../../sessions.js";
 import {
   checkRunWords,
-  fileParts,
   hasRunWords,
   namedAfter,
   type NameParts,
@@ -78,7 +77,7 @@ async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<numb
   const { output = path, report } = own;
   const named = {
     output: await namedAfterRun(retried, "-o", output, parseOutput(output).parts),
-    report: report && (await namedAfterRun(retried, "--report", report, fileParts(report))),
+    report: report && (await namedAfterRun(retried, "--report", report, parseOutput(report).parts)),
   };
   const settings = {
     ...sourceOptions.parse({}),

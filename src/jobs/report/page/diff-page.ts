@@ -11,13 +11,9 @@ type DiffNames = Readonly<Record<"earlier" | "later", string>>;
 /** Changes listed on the page; the CSV and NDJSON files have all of them. */
 const mostListed = 2_000;
 
-function diffPage({ counts, changes }: OutputDiff, { earlier, later }: DiffNames): string {
+function diffPage({ counts, worst }: OutputDiff, { earlier, later }: DiffNames): string {
   const total = changeTotal(counts);
-  const listed: Change[] = [];
-  for (const change of changes()) {
-    if (listed.length === mostListed) break;
-    listed.push(change);
-  }
+  const listed = worst(mostListed);
   const grave = graveCounts(counts);
   const nothing = total === 0 ? "Nothing changed." : "Nothing got worse.";
   const heading = grave.length === 0 ? nothing : `${grave.join(", ")}.`;

@@ -1,19 +1,11 @@
-import { mkdtemp, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { UsageError } from "../../../core/errors.js";
-import type { Output } from "../../../io/output/output.js";
-import {
-  openDevice,
-  removePart,
-  renamePart,
-  writeAll,
-  writePart,
-} from "../../../io/output/part-file.js";
-import type { Destination } from "../../../io/output/types.js";
-import { checkFolder, keepInputs } from "../../../io/output/check-paths.js";
-import type { CliContext } from "../../terminal/cli-context.js";
-import { writeOut } from "../../terminal/data-output.js";
+import { scratchFolder, withResources } from "../../../core/resource-stack.js";
+import { checkFolder, keepInputs } from "../check-paths.js";
+import type { Output } from "../output.js";
+import { openDevice, removePart, renamePart, writeAll, writePart } from "../part-file.js";
+import type { Destination } from "../types.js";
 
 /**
  * Checks, before the inputs are read, that the output can be written and is none of them.
@@ -32,8 +24,11 @@ export async function checkOutput(output: Output, inputs: readonly string[]): Pr
   keepInputs(output, inputs);
 }
 
-/** Size of a block in UTF-16 units. */
-const blockLength = 64 * 1024;
+interface WriteLinesOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Writes to stdout. */
+  readonly print?: (text: string) => Promise<void>;
+}
 
 /**
  * Writes lines to stdout (`-`), or to a file or object, which appears under its name once it is
@@ -42,36 +37,31 @@ const blockLength = 64 * 1024;
  * @throws FatalError `output_*`, `object_*`; the signal's reason
  */
 export async function writeLines(
-  { isStdout, file, object }: Pick<Output, "isStdout" | "file" | "object">,
+  { isStdout, file, object }: Output,
   lines: Iterable<string>,
-  context: Pick<CliContext, "stdout" | "signal">,
+  { signal, print }: WriteLinesOptions = {},
 ): Promise<void> {
-  if (!isStdout) return writeTo({ file, object }, lines, context.signal);
-  for (const block of joined(lines)) await writeOut(context, block);
+  if (isStdout) for (const block of joined(lines)) await print?.(block);
+  else if (file === null) throw new TypeError("not a text file");
+  else if (object === null) await writeFile(file, lines, signal);
+  else await writeToObject(object.address, lines, signal);
 }
 
-/** Writes lines to a file or object. @throws as `writeLines` */
-export async function writeTo(
-  { file, object }: Pick<Output, "file" | "object">,
+async function writeToObject(
+  address: string,
   lines: Iterable<string>,
   signal?: AbortSignal,
 ): Promise<void> {
-  if (file === null) throw new TypeError("not a text file");
-  if (object === null) return writeFile(file, lines, signal);
-  const { address } = object;
-  const { writeObject } = await import("../../../io/s3/objects.js");
+  const { writeObject } = await import("../../s3/objects.js");
   if (/\.html$/i.test(address)) {
     await writeObject(address, { text: [...lines].join(""), type: "text/html; charset=utf-8" });
     return;
   }
-  const folder = await mkdtemp(join(tmpdir(), "repute-"));
-  try {
-    const copy = join(folder, basename(address));
-    await writeFile(copy, lines, signal);
-    await writeObject(address, { path: copy }, { signal });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await withResources(async (stack) => {
+    const path = join(await scratchFolder(stack), basename(address));
+    await writeFile(path, lines, signal);
+    await writeObject(address, { path }, { signal });
+  });
 }
 
 async function writeFile(
@@ -98,6 +88,9 @@ async function writeFile(
     throw error;
   }
 }
+
+/** Size of a block in UTF-16 units. */
+const blockLength = 64 * 1024;
 
 /** Joins lines into blocks: one write costs as much as generating many lines. */
 function* joined(lines: Iterable<string>): Generator<string> {
