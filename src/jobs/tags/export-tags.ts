@@ -15,6 +15,7 @@ import { ServiceError } from "../../client/api/status-fault.js";
 import {
   type ExportReport,
   type ExportTagsOptions,
+  noList,
   TagExportError,
   type TagResult,
 } from "./options.js";
@@ -91,8 +92,7 @@ function fileNames({ files }: Pick<ExportedTag, "files">): string[] {
 
 function resultOf(tag: IndexedTag): TagResult {
   const { name, status, error } = tag;
-  const failed = { snapshot: null, total: null, added: null, removed: null, files: [] };
-  if (!hasList(tag) || status === "failed") return { name, status: "failed", error, ...failed };
+  if (!hasList(tag) || status === "failed") return { name, ...noList, error };
   const { snapshot, total, added, removed } = tag;
   const files = fileNames(tag);
   const unchanged = status === "unchanged" ? status : "exported";

@@ -84,7 +84,7 @@ export interface ExportTagsOptions extends Partial<
   readonly onWarning?: ((warning: string) => void) | undefined;
 }
 
-export interface TagProgress {
+interface TagProgress {
   readonly tag: string;
   /** Entries read so far, of the total that the service reports. */
   readonly entries: number;
@@ -105,6 +105,16 @@ export interface TagResult {
   /** Names of its files in the folder; empty on failure. */
   readonly files: readonly string[];
 }
+
+/** The result of a tag without a list. */
+export const noList = {
+  status: "failed",
+  snapshot: null,
+  total: null,
+  added: null,
+  removed: null,
+  files: [],
+} as const;
 
 export interface ExportReport {
   readonly folder: string;

@@ -102,8 +102,13 @@ export async function runEnrichJob(
     await conclude();
     return exitCodeOfManifest(manifest, settings);
   }
-  const { exportSeenTags } = await import("../tag/export.js");
-  const exported = await exportSeenTags({ context, settings }, session, manifest, settings.tagIps);
+  const { exportTagLists } = await import("../tag/export.js");
+  const { exportSeenTags } = await import("../../../jobs/tags/export-seen-tags.js");
+  const exported = await exportSeenTags(manifest, settings.tagIps, {
+    ...settings,
+    exportLists: (what) => exportTagLists(session, context, what, !settings.json),
+    onFault: (message) => context.reporter.print(`repute: ${message}`),
+  });
   watch?.finish(exported.manifest);
   if (exported.fault !== null) throw exported.fault.error;
   await conclude();

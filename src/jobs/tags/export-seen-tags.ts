@@ -1,0 +1,94 @@
+import { join } from "node:path";
+import { ReputeError } from "../../core/errors.js";
+import { manifestPath, startOf } from "../../core/files/output-names.js";
+import type { Manifest, TagExportRecord } from "../../core/manifest.js";
+import { shellWord } from "../../core/wording/quantity.js";
+import { writeManifest } from "../../io/output/manifest-file.js";
+import type { Output } from "../../io/output/output.js";
+import { otherNames } from "../enrich/counters.js";
+import { exitCodes } from "../enrich/ending.js";
+import { type ExportReport, type ExportTagsOptions, noList } from "./options.js";
+
+interface SeenTagsJob {
+  /** The output of the run. */
+  readonly output: Output;
+  readonly stateDir?: string | undefined;
+  /** Exports lists and tells how. */
+  readonly exportLists: (
+    what: Pick<ExportTagsOptions, "names" | "folder" | "runId">,
+  ) => Promise<ExportReport>;
+  /** Called with what is missing, and how to export it. */
+  readonly onFault: (message: string) => void;
+}
+
+interface SeenTagsExport {
+  /** The run's manifest with the result of each tag. Failed tags count like failed rows. */
+  readonly manifest: Manifest;
+  /** The error that ended the export before any list was written; null if none. */
+  readonly fault: { readonly error: unknown } | null;
+}
+
+/** Maximum number of tags in a proposed command. */
+const mostNamed = 20;
+
+/**
+ * Exports the IP list of every tag seen in a run and records the results in its manifest. Needs only
+ * that manifest, and is safe to repeat.
+ */
+export async function exportSeenTags(
+  manifest: Manifest,
+  folder: string,
+  { output, stateDir, exportLists, onFault }: SeenTagsJob,
+): Promise<SeenTagsExport> {
+  const { [otherNames]: uncounted = 0, ...seen } = manifest.tags;
+  const names = Object.keys(seen);
+  let records: readonly TagExportRecord[];
+  let fault: SeenTagsExport["fault"] = null;
+  try {
+    const { tags } = await exportLists({ names, folder, runId: manifest.run_id });
+    records = tags.map(({ name: tag, files, ...result }) =>
+      Object.assign({ tag, files: files.map((file) => join(folder, file)) }, result),
+    );
+  } catch (error) {
+    fault = { error };
+    records = names.map((tag) => failedRecord(tag, error));
+    const which = names.length > mostNamed ? ["NAME..."] : names;
+    const again = ["tags", "export", ...which, "-o", folder].map(shellWord).join(" ");
+    onFault(`the rows are done but their tag lists are not; to export them: repute ${again}`);
+  }
+  if (uncounted > 0) {
+    const text = `${uncounted} rows carry tags beyond the ${names.length} names that a run keeps; the lists of those tags are not exported`;
+    onFault(text);
+    records = [...records, failedRecord(otherNames, new ReputeError("too_many_tags", text))];
+  }
+  const isFailed = records.some(({ status }) => status === "failed");
+  const recorded: Manifest = {
+    ...manifest,
+    ...(isFailed && { exit_reason: "rows_failed", exit_code: exitCodes.rowsFailed }),
+    tag_exports: records,
+  };
+  // Rows on stdout have no manifest file.
+  if (manifest.output.path !== null) {
+    await saveManifest(output.named(startOf(manifest)), recorded, stateDir).catch((error) => {
+      fault ??= { error };
+    });
+  }
+  return { manifest: recorded, fault };
+}
+
+async function saveManifest(
+  { object, base }: Output,
+  manifest: Manifest,
+  stateDir: string | undefined,
+): Promise<void> {
+  if (object === null) return writeManifest(base(stateDir), manifest);
+  const { writeObject } = await import("../../io/s3/objects.js");
+  const text = `${JSON.stringify(manifest, null, 2)}\n`;
+  await writeObject(manifestPath(object.address), { text, type: "application/json" });
+}
+
+function failedRecord(tag: string, error: unknown): TagExportRecord {
+  const { message } = error instanceof Error ? error : new Error(String(error));
+  const code: string = error instanceof ReputeError ? error.code : "unexpected";
+  return { tag, ...noList, error: { code, message } };
+}
