@@ -21,8 +21,12 @@ const found = {
 };
 
 async function enrichCase(asked: string, ...more: string[]) {
+  return enrichAnswered(found, asked, ...more);
+}
+
+async function enrichAnswered(answer: object, asked: string, ...more: string[]) {
   const server = await startScriptedServer(({ path }) =>
-    path.startsWith("/beta/guardian-ops/") ? reply(200, found) : reply(400, failure("no")),
+    path.startsWith("/beta/guardian-ops/") ? reply(200, answer) : reply(400, failure("no")),
   );
   const addresses = ["--ops-url", server.url, "--intel-url", server.url];
   return runInProcess([
@@ -72,4 +76,12 @@ test.each([
   ["C-1", /^$/],
 ])("the answer c-1 to a request for %s causes the right warning", async (asked, said) => {
   expect((await enrichCase(asked)).stderr).toMatch(said);
+});
+
+test.each([
+  [1, "although it counts 1 event"],
+  [2, "although it counts 2 events"],
+])("a case of %d events without addresses says so", async (event_count, said) => {
+  const { stderr } = await enrichAnswered({ ...found, event_count, event_ips: [] }, "c-1");
+  expect(stderr).toContain(`${said}\n`);
 });

@@ -270,7 +270,7 @@ describe("tags ips", () => {
         { ...more, entries: ["2001:DB8:0:0::1"] },
       ],
       3,
-      /has 2 distinct addresses, but its reported total is 3; 1 entries are duplicates[^]*the printed list is incomplete/,
+      /has 2 distinct addresses, but its reported total is 3; it has 1 duplicate entry[^]*the printed list is incomplete/,
     ],
   ])("reports a list that %s", async (_, answers, printed, message) => {
     const { code, stdout, stderr } = await pages(...answers);

@@ -10,6 +10,7 @@ import { parseOutput } from "../../io/output/registry.js";
 import { type CommandCall, defineCommand, type SettingsOf, quotaCode } from "../command.js";
 import { caseCallGroups, opsCallGroups, printAnswer, withSessions } from "../sessions.js";
 import type { CliContext } from "../terminal/cli-context.js";
+import { counted } from "../../core/wording/quantity.js";
 import { readExclusions } from "../../core/exclusions/read-exclusions.js";
 import { runEnrichJob, jobExitCodes, runGroups } from "./runs/enrich-job.js";
 
@@ -115,7 +116,7 @@ async function enrichCase(call: CommandCall<Settings>): Promise<number> {
     if ((found.event_ips ?? []).length === 0) {
       const events = found.event_count ?? 0;
       call.context.reporter.warning(
-        `case ${found.id} has no addresses (event_ips), so there is nothing to look up${events > 0 ? `, although it counts ${events} events` : ""}`,
+        `case ${found.id} has no addresses (event_ips), so there is nothing to look up${events > 0 ? `, although it counts ${counted(events, "event")}` : ""}`,
       );
     }
     const { input, from } = caseRows(found, settings);

@@ -363,8 +363,7 @@ async function exclusions(path: string): Promise<Finding> {
   const [list] = await readExclusions([path]);
   const { entries, sample } = list!;
   if (sample === null) return ["warn", `${path} has no entries`, "add some, or leave the list out"];
-  const size = entries === 1 ? "1 entry" : `${formatCount(entries)} entries`;
-  return ["ok", `${path}, ${size}, such as ${sample}`];
+  return ["ok", `${path}, ${counted(entries, "entry")}, such as ${sample}`];
 }
 
 /** Looks at the queue of a service: Redis, the lookups in it, its workers and their rate. */

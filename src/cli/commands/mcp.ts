@@ -17,6 +17,7 @@ import { recogniseItem } from "../../core/item/recognise.js";
 import { loadDriver } from "../../core/load-driver.js";
 import { programInfo } from "../../core/program.js";
 import { nestedFacts } from "../../core/row.js";
+import { counted } from "../../core/wording/quantity.js";
 import { escapedInJson } from "../../core/wording/printable.js";
 import { tlpFault } from "../../core/tlp.js";
 import { extractItems } from "../../jobs/extract/extract-items.js";
@@ -71,12 +72,11 @@ async function serveSession(session: Session, call: Call, left: () => number): P
   // One call at a time: each one knows how many requests are left.
   const inTurn = pLimit(1);
   const annotations = { readOnlyHint: true, openWorldHint: true };
-  offerTools(session, call, left, (name, description, input, run) => {
-    const inputSchema: z.ZodRawShape = input;
-    server.registerTool(name, { description, inputSchema, annotations }, (args) =>
-      inTurn(() => answered(() => run(z.object(input).parse(args)))),
+  for (const [name, { run, ...tool }] of Object.entries(toolsOf(session, call, left))) {
+    server.registerTool(name, { ...tool, annotations }, (args) =>
+      inTurn(() => answered(() => run(args as never))),
     );
-  });
+  }
   const ended = once(stdin(), "end", { signal });
   await server.connect(new StdioServerTransport(stdin(), stdout));
   try {
@@ -128,24 +128,27 @@ const longestText = 2_000;
 function dataText(data: unknown): string {
   const shortened = (_: string, value: unknown): unknown =>
     typeof value === "string" && value.length > longestText
-      ? `${value.slice(0, longestText)}… (${value.length - longestText} characters more)`
+      ? `${value.slice(0, longestText)}… (${counted(value.length - longestText, "character")} more)`
       : value;
   const text = JSON.stringify(data, shortened, 1);
   return text.replaceAll(/[\p{Cf}\p{Co}\p{Zl}\p{Zp}\u007f-\u009f]/gu, escapedInJson);
 }
 
-type Offer = <Shape extends z.ZodRawShape>(
-  name: string,
+/** A tool, whose arguments are as its schema says. */
+function tool<Shape extends z.ZodRawShape>(
   description: string,
-  input: Shape,
+  inputSchema: Shape,
   run: (args: z.output<z.ZodObject<Shape>>) => Promise<unknown>,
-) => void;
+) {
+  const schema: z.ZodRawShape = inputSchema;
+  return { description, inputSchema: schema, run: run as (args: never) => Promise<unknown> };
+}
 
 const most = { items: 50, textCharacters: 1_000_000, extracted: 500, addresses: 100 };
 
 const tagName = z.string().min(1).describe("Name of the tag, <group>:<name>");
 
-function offerTools(session: Session, call: Call, left: () => number, offer: Offer): void {
+function toolsOf(session: Session, call: Call, left: () => number) {
   const { signal } = call.context;
   const client = async () => {
     if (left() < 1) throw spentError(call);
@@ -155,52 +158,48 @@ function offerTools(session: Session, call: Call, left: () => number, offer: Off
     .string()
     .optional()
     .describe(`TLP mark of the items' source; they are sent up to ${call.settings.maxTlp}`);
-  offer(
-    "lookup_items",
-    "Looks up IP addresses, domains, URLs, SHA1 hashes, crypto wallets and e-mail addresses, defanged or not. Each answer has a status (complete, partial, invalid, unsupported, failed) and a verdict. The verdict none means that nothing is known, not that the item is safe; null means that it is unknown. A partial answer lacks the members in missing.",
-    {
-      items: z.array(z.string()).min(1).max(most.items),
-      ...(call.settings.maxTlp !== undefined && { tlp }),
-    },
-    (args) =>
-      lookUpAll(session, call, { ...(args as Omit<LookupArguments, "left">), left: left() }),
-  );
-  offer(
-    "extract_items",
-    `Finds the items in a text, such as a report, a mail or a log, defanged or not; at most ${most.extracted}. Nothing is sent.`,
-    { text: z.string().max(most.textCharacters) },
-    ({ text }) => extract(text, signal),
-  );
-  offer(
-    "describe_tag",
-    "Describes a tag, as named in the answers.",
-    { name: tagName },
-    async ({ name }) => ({
-      name,
-      from_service: await (await client()).tag(name, { signal }),
-    }),
-  );
-  offer(
-    "list_tag_addresses",
-    `Lists the first addresses with a tag, at most ${most.addresses}, and how many there are.`,
-    { name: tagName, limit: z.int().min(1).max(most.addresses).default(most.addresses) },
-    async ({ name, limit }) => {
-      const page = await (await client()).tagIps(name, { signal, limit });
-      const withheld = await session.withheld();
-      const isHeld = (text: string): boolean => {
-        const { item } = recogniseItem(text, "ip");
-        if (item === null) return true;
-        return withheld.isListed(item) || (withheld.bogons === "local" && isReserved(item));
-      };
-      const addresses = page.entries.slice(0, limit).filter((text) => !isHeld(text));
-      const { total, lastUpdate } = page;
-      return { name, from_service: { total, lastUpdate, addresses } };
-    },
-  );
+  return {
+    lookup_items: tool(
+      "Looks up IP addresses, domains, URLs, SHA1 hashes, crypto wallets and e-mail addresses, defanged or not. Each answer has a status (complete, partial, invalid, unsupported, failed) and a verdict. The verdict none means that nothing is known, not that the item is safe; null means that it is unknown. A partial answer lacks the members in missing.",
+      {
+        items: z.array(z.string()).min(1).max(most.items),
+        ...(call.settings.maxTlp !== undefined && { tlp }),
+      },
+      (args) =>
+        lookUpAll(session, call, { ...(args as Omit<LookupArguments, "left">), left: left() }),
+    ),
+    extract_items: tool(
+      `Finds the items in a text, such as a report, a mail or a log, defanged or not; at most ${most.extracted}. Nothing is sent.`,
+      { text: z.string().max(most.textCharacters) },
+      ({ text }) => extract(text, signal),
+    ),
+    describe_tag: tool(
+      "Describes a tag, as named in the answers.",
+      { name: tagName },
+      async ({ name }) => ({ name, from_service: await (await client()).tag(name, { signal }) }),
+    ),
+    list_tag_addresses: tool(
+      `Lists the first addresses with a tag, at most ${most.addresses}, and how many there are.`,
+      { name: tagName, limit: z.int().min(1).max(most.addresses).default(most.addresses) },
+      async ({ name, limit }) => {
+        const page = await (await client()).tagIps(name, { signal, limit });
+        const withheld = await session.withheld();
+        const isHeld = (text: string): boolean => {
+          const { item } = recogniseItem(text, "ip");
+          if (item === null) return true;
+          return withheld.isListed(item) || (withheld.bogons === "local" && isReserved(item));
+        };
+        const addresses = page.entries.slice(0, limit).filter((text) => !isHeld(text));
+        const { total, lastUpdate } = page;
+        return { name, from_service: { total, lastUpdate, addresses } };
+      },
+    ),
+  };
 }
 
 function spentError({ settings }: Call): EarlyEndError {
-  const message = `the ${settings.maxRequests} requests of this session are used up (--max-requests)`;
+  const most = counted(settings.maxRequests, "request");
+  const message = `this session has made its ${most} (--max-requests)`;
   return new EarlyEndError("requests_spent", message);
 }
 

@@ -148,7 +148,7 @@ function formatPlan(plan: Plan, bogons: "ask" | "local", width = Number.POSITIVE
     ["unreadable", plan.unreadable === 0 ? "" : formatCount(plan.unreadable)],
     [
       "items",
-      `${formatCount(plan.distinct_items)} distinct, ${formatCount(plan.duplicate_rows)} duplicate rows`,
+      `${formatCount(plan.distinct_items)} distinct, ${counted(plan.duplicate_rows, "duplicate row")}`,
     ],
     ["already cached", requestText(plan.cached, "")],
     [

@@ -3,9 +3,9 @@ export function formatCount(count: number): string {
   return String(Math.round(count)).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
-/** A count and what it counts: `1 row`, `12,345 rows`, `2 addresses`. */
+/** A count and what it counts: `1 row`, `12,345 rows`, `2 addresses`, `3 entries`. */
 export function counted(count: number, noun: string): string {
-  const plural = noun.endsWith("s") ? `${noun}es` : `${noun}s`;
+  const plural = noun.endsWith("s") ? `${noun}es` : `${noun}s`.replace(/(?<![aeiou])ys$/, "ies");
   return `${formatCount(count)} ${count === 1 ? noun : plural}`;
 }
 

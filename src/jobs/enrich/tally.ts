@@ -31,7 +31,44 @@ import {
 import { addCount, type Counts, mostFrequentFirst, otherTimes, otherWords } from "./counters.js";
 import { Elsewhere } from "./elsewhere.js";
 
-interface RequestSnapshot extends Pick<Manifest, "requests" | "drift"> {
+/** What is counted by a name that the data brings. */
+const named = ["unsupported", "errors", "tags", "warnings"] as const;
+
+type Named = Record<(typeof named)[number], Counts>;
+
+/** What a run knows at most once; absent until then. */
+type RunFacts = {
+  -readonly [Name in "retried" | "took_over" | "earlier_rows" | "first_broken"]?: Manifest[Name];
+};
+
+/** The facts in a fixed order, in which a manifest has them. */
+function factsIn({ took_over, earlier_rows, first_broken, retried }: RunFacts): RunFacts {
+  return { took_over, earlier_rows, first_broken, retried };
+}
+
+/** The counts of a run as plain JSON, as its manifest has them. Stored in checkpoints. */
+export interface TallySnapshot
+  extends
+    RunFacts,
+    Pick<
+      Manifest,
+      | keyof Named
+      | "requests"
+      | "drift"
+      | "statuses"
+      | "verdicts"
+      | "kinds"
+      | "sources"
+      | "elsewhere"
+      | "inside_cells"
+      | "exclusions"
+      | "warned_rows"
+      | "synthetic"
+      | "sample"
+    > {
+  readonly rows: number;
+  /** Rows that are counted and not written. */
+  readonly left_out: LeftOutCounts;
   /**
    * Requests of lookups that ended without a finding in the journal, as of the last orderly stop. A
    * resumed run starts from these and adds the requests recorded in the journal.
@@ -39,23 +76,66 @@ interface RequestSnapshot extends Pick<Manifest, "requests" | "drift"> {
   readonly unjournalled: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
-/** Counts requests as they end. */
-class RequestTally {
+/** The counts of a run whose rows are written again. */
+export function withoutRows({ unjournalled, took_over, synthetic, sample }: TallySnapshot) {
+  const kept = { unjournalled, took_over, synthetic, sample };
+  return new Tally(kept).snapshot();
+}
+
+type OutcomeCounts = ReturnType<typeof outcomeCounts>;
+
+function outcomeCounts(from?: Partial<Pick<TallySnapshot, "statuses" | "verdicts">>) {
+  return {
+    statuses: { ...zeros(findingStatuses), ...from?.statuses },
+    verdicts: { ...zeros(countedVerdicts), ...from?.verdicts },
+  };
+}
+
+/** Counts rows as they are written and requests as they end. */
+export class Tally {
   requestTotal = 0;
   /** True once the service has answered, whatever the status. */
   answered = false;
   /** Requests that were answered with 429. */
   throttled = 0;
-  protected readonly drift: Counts = new Map();
+  rows: number;
+  readonly statuses: OutcomeCounts["statuses"];
+  readonly verdicts: OutcomeCounts["verdicts"];
+  readonly exclusions: ExclusionCounts;
+  readonly elsewhere: Elsewhere;
+  readonly facts: RunFacts;
+  /** How its answers are made up; undefined if they are those of a real service. */
+  #madeUp: MadeUp | undefined;
+  /** Rows that are counted and not written. */
+  readonly #leftOut: Record<LeftOutReason, number> & OutcomeCounts;
+  readonly #kinds: Record<ItemKind, number>;
+  readonly #sources: Record<FindingSource, number>;
+  readonly #named: Named;
+  readonly #warnedRows: Counts;
+  readonly #drift: Counts = new Map();
   /** By endpoint. */
   readonly #requests = new Map<string, Counts>();
   /** Those that are not in the journal, or not yet. */
   readonly #open = new Map<string, Counts>();
-  #unjournalled: RequestSnapshot["unjournalled"];
+  #unjournalled: TallySnapshot["unjournalled"];
 
-  constructor(unjournalled: RequestSnapshot["unjournalled"] = {}) {
-    this.#unjournalled = unjournalled;
-    for (const [endpoint, outcomes] of Object.entries(unjournalled)) {
+  /** @param from the counts of the run so far. Its journal has the other requests, and the drift */
+  constructor(from: Partial<TallySnapshot> = {}) {
+    this.rows = from.rows ?? 0;
+    ({ statuses: this.statuses, verdicts: this.verdicts } = outcomeCounts(from));
+    this.exclusions = new ExclusionCounts(from.exclusions);
+    this.elsewhere = new Elsewhere(from);
+    this.facts = factsIn(from);
+    this.#madeUp = madeUpOf(from);
+    this.#leftOut = { ...zeros(leftOutReasons), ...from.left_out, ...outcomeCounts(from.left_out) };
+    this.#kinds = { ...zeros(itemKinds), ...from.kinds };
+    this.#sources = { ...zeros(findingSources), ...from.sources };
+    this.#named = Object.fromEntries(
+      named.map((name) => [name, new Map(Object.entries(from[name] ?? {}))]),
+    ) as Named;
+    this.#warnedRows = new Map(Object.entries(from.warned_rows ?? {}));
+    this.#unjournalled = from.unjournalled ?? {};
+    for (const [endpoint, outcomes] of Object.entries(this.#unjournalled)) {
       for (const [outcome, n] of Object.entries(outcomes)) this.request(endpoint, outcome, n);
     }
   }
@@ -75,7 +155,7 @@ class RequestTally {
     for (const outcome of origin?.outcomes ?? []) {
       addCount(outcomesOf(this.#open, endpoint), outcome, -1);
     }
-    for (const value of drift) addCount(this.drift, value);
+    for (const value of drift) addCount(this.#drift, value);
   }
 
   /**
@@ -87,120 +167,6 @@ class RequestTally {
       return [endpoint, Object.fromEntries(left)] as const;
     });
     this.#unjournalled = Object.fromEntries(open);
-  }
-
-  protected requestCounts(): RequestSnapshot {
-    return {
-      requests: Object.fromEntries(
-        // Sort by name: the order of first answers differs from run to run.
-        [...this.#requests]
-          .sort(([one], [other]) => (one < other ? -1 : 1))
-          .map(([endpoint, outcomes]) => [endpoint, countsTo(outcomes)]),
-      ),
-      drift: mostFrequentFirst(this.drift),
-      unjournalled: this.#unjournalled,
-    };
-  }
-}
-
-function outcomesOf(requests: Map<string, Counts>, endpoint: string): Counts {
-  const outcomes: Counts = requests.get(endpoint) ?? new Map();
-  requests.set(endpoint, outcomes);
-  return outcomes;
-}
-
-function countsTo(counts: Counts): Manifest["requests"][string] {
-  const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
-  return { total, outcomes: mostFrequentFirst(counts) };
-}
-
-/** What is counted by a name that the data brings. */
-const named = ["unsupported", "errors", "tags", "warnings"] as const;
-
-type Named = Record<(typeof named)[number], Counts>;
-
-/** What a run knows at most once; absent until then. */
-type RunFacts = {
-  -readonly [Name in "retried" | "took_over" | "earlier_rows" | "first_broken"]?: Manifest[Name];
-};
-
-/** The facts in a fixed order, in which a manifest has them. */
-function factsIn({ took_over, earlier_rows, first_broken, retried }: RunFacts): RunFacts {
-  return { took_over, earlier_rows, first_broken, retried };
-}
-
-/** The counts of a run as plain JSON, as its manifest has them. Stored in checkpoints. */
-export interface TallySnapshot
-  extends
-    RequestSnapshot,
-    RunFacts,
-    Pick<
-      Manifest,
-      | keyof Named
-      | "statuses"
-      | "verdicts"
-      | "kinds"
-      | "sources"
-      | "elsewhere"
-      | "inside_cells"
-      | "exclusions"
-      | "warned_rows"
-      | "synthetic"
-      | "sample"
-    > {
-  readonly rows: number;
-  /** Rows that are counted and not written. */
-  readonly left_out: LeftOutCounts;
-}
-
-/** The counts of a run whose rows are written again. */
-export function withoutRows({ unjournalled, took_over, synthetic, sample }: TallySnapshot) {
-  const kept = { unjournalled, took_over, synthetic, sample };
-  return new Tally(kept).snapshot();
-}
-
-type OutcomeCounts = ReturnType<typeof outcomeCounts>;
-
-function outcomeCounts(from?: Partial<Pick<TallySnapshot, "statuses" | "verdicts">>) {
-  return {
-    statuses: { ...zeros(findingStatuses), ...from?.statuses },
-    verdicts: { ...zeros(countedVerdicts), ...from?.verdicts },
-  };
-}
-
-/** Counts rows as they are written and requests as they end. */
-export class Tally extends RequestTally {
-  rows: number;
-  readonly statuses: OutcomeCounts["statuses"];
-  readonly verdicts: OutcomeCounts["verdicts"];
-  readonly exclusions: ExclusionCounts;
-  readonly elsewhere: Elsewhere;
-  readonly facts: RunFacts;
-  /** How its answers are made up; undefined if they are those of a real service. */
-  #madeUp: MadeUp | undefined;
-  /** Rows that are counted and not written. */
-  readonly #leftOut: Record<LeftOutReason, number> & OutcomeCounts;
-  readonly #kinds: Record<ItemKind, number>;
-  readonly #sources: Record<FindingSource, number>;
-  readonly #named: Named;
-  readonly #warnedRows: Counts;
-
-  /** @param from the counts of the run so far. Its journal has the other requests, and the drift */
-  constructor(from: Partial<TallySnapshot> = {}) {
-    super(from.unjournalled);
-    this.rows = from.rows ?? 0;
-    ({ statuses: this.statuses, verdicts: this.verdicts } = outcomeCounts(from));
-    this.exclusions = new ExclusionCounts(from.exclusions);
-    this.elsewhere = new Elsewhere(from);
-    this.facts = factsIn(from);
-    this.#madeUp = madeUpOf(from);
-    this.#leftOut = { ...zeros(leftOutReasons), ...from.left_out, ...outcomeCounts(from.left_out) };
-    this.#kinds = { ...zeros(itemKinds), ...from.kinds };
-    this.#sources = { ...zeros(findingSources), ...from.sources };
-    this.#named = Object.fromEntries(
-      named.map((name) => [name, new Map(Object.entries(from[name] ?? {}))]),
-    ) as Named;
-    this.#warnedRows = new Map(Object.entries(from.warned_rows ?? {}));
   }
 
   /** Counts a row. @param reason why it is not written */
@@ -278,7 +244,14 @@ export class Tally extends RequestTally {
       verdicts: { ...this.verdicts },
       kinds: { ...this.#kinds },
       sources: sourceCounts(this.#sources),
-      ...this.requestCounts(),
+      requests: Object.fromEntries(
+        // Sort by name: the order of first answers differs from run to run.
+        [...this.#requests]
+          .sort(([one], [other]) => (one < other ? -1 : 1))
+          .map(([endpoint, outcomes]) => [endpoint, countsTo(outcomes)]),
+      ),
+      drift: mostFrequentFirst(this.#drift),
+      unjournalled: this.#unjournalled,
       unsupported: mostFrequentFirst(this.#named.unsupported),
       errors: mostFrequentFirst(this.#named.errors),
       tags: mostFrequentFirst(this.#named.tags),
@@ -290,6 +263,17 @@ export class Tally extends RequestTally {
       ...madeUpMembers(this.#madeUp),
     };
   }
+}
+
+function outcomesOf(requests: Map<string, Counts>, endpoint: string): Counts {
+  const outcomes: Counts = requests.get(endpoint) ?? new Map();
+  requests.set(endpoint, outcomes);
+  return outcomes;
+}
+
+function countsTo(counts: Counts): Manifest["requests"][string] {
+  const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
+  return { total, outcomes: mostFrequentFirst(counts) };
 }
 
 /** Rows that each exclusion list of a run held back. */

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { ReputeError } from "../../core/errors.js";
 import { manifestPath, startOf } from "../../core/files/output-names.js";
 import type { Manifest, TagExportRecord } from "../../core/manifest.js";
-import { shellWord } from "../../core/wording/quantity.js";
+import { counted, shellWord } from "../../core/wording/quantity.js";
 import { writeManifest } from "../../io/output/manifest-file.js";
 import type { Output } from "../../io/output/output.js";
 import { otherNames } from "../enrich/counters.js";
@@ -57,7 +57,7 @@ export async function exportSeenTags(
     onFault(`the rows are done but their tag lists are not; to export them: repute ${again}`);
   }
   if (uncounted > 0) {
-    const text = `${uncounted} rows carry tags beyond the ${names.length} names that a run keeps; the lists of those tags are not exported`;
+    const text = `${counted(uncounted, "row")} with tags beyond the ${names.length} names that a run keeps; the lists of those tags are not exported`;
     onFault(text);
     records = [...records, failedRecord(otherNames, new ReputeError("too_many_tags", text))];
   }

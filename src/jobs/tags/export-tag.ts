@@ -128,7 +128,7 @@ export async function readList(
   throw new TagExportError(
     "count_mismatch",
     `the list of tag ${name} has ${counted(distinct, "distinct address")}, but its reported total is ${formatCount(total)}` +
-      (repeats > 0 ? `; ${formatCount(repeats)} entries are duplicates` : ""),
+      (repeats > 0 ? `; it has ${counted(repeats, "duplicate entry")}` : ""),
   );
 }
 

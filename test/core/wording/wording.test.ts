@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { didYouMean } from "../../../src/core/wording/did-you-mean.js";
 import { printable, printableData } from "../../../src/core/wording/printable.js";
 import {
+  counted,
   formatBytes,
   formatCount,
   formatPercent,
@@ -116,4 +117,16 @@ test("reads whatever JSON.stringify writes", () => {
 
 test("reports nesting that is too deep as a fault", () => {
   expect(parseYaml("[".repeat(10_000)).fault).not.toBeNull();
+});
+
+test.each([
+  [0, "row", "0 rows"],
+  [1, "row", "1 row"],
+  [1234, "row", "1,234 rows"],
+  [2, "address", "2 addresses"],
+  [1, "duplicate entry", "1 duplicate entry"],
+  [2, "duplicate entry", "2 duplicate entries"],
+  [2, "day", "2 days"],
+])("%d of %s is %j", (count, noun, text) => {
+  expect(counted(count, noun)).toBe(text);
 });

@@ -62,7 +62,7 @@ describe("an invalid list fails its tag at once", () => {
       (page, { offset }) =>
         offset === 10_000 ? { ...page, entries: [many[0]!, ...page.entries.slice(1)] } : page,
       "count_mismatch",
-      /24,999 distinct addresses, but its reported total is 25,000; 1 entries are duplicates/,
+      /24,999 distinct addresses, but its reported total is 25,000; it has 1 duplicate entry/,
     ],
     [
       "an entry twice, spelt in two ways",

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { UsageError } from "../../../core/errors.js";
 import { accusationIn } from "../../../core/verdict.js";
 import { option } from "../../../core/options.js";
-import { formatCount } from "../../../core/wording/quantity.js";
+import { counted } from "../../../core/wording/quantity.js";
 import { readPrefix } from "../../../io/output/options.js";
 import { parseOutput } from "../../../io/output/registry.js";
 import { checkOutput, writeLines } from "../../../io/output/text/write-lines.js";
@@ -120,7 +120,7 @@ async function show(
   });
   printTable(context, titles, rows);
   if (total > maxShown) {
-    const more = formatCount(total - maxShown);
-    await writeProse(context, `\n${more} more changes; write them all with -o changes.csv\n`);
+    const more = counted(total - maxShown, "more change");
+    await writeProse(context, `\n${more}; write them all with -o changes.csv\n`);
   }
 }

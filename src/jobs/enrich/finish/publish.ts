@@ -160,7 +160,7 @@ export function manifestOf(
   const { input, output, run: how } = job.settings;
   const copyOf = "path" in job.input ? job.input.copyOf : undefined;
   const inputs = inputRecords(source, rows);
-  const skipped = "inputs" in job.input ? (job.input.skipped ?? []) : [];
+  const skipped = "inputs" in job.input ? job.input.skipped : undefined;
   const left = target.base === null ? null : resultOf(target, target.base, suffix);
   return {
     schema_version: schemaVersion,
@@ -174,24 +174,20 @@ export function manifestOf(
       rows,
       grew_while_interrupted: inputGrew,
     },
-    ...(inputs === undefined ? {} : { inputs }),
-    ...(skipped.length === 0
-      ? {}
-      : { skipped_inputs: skipped.map(({ path, reason }) => ({ path, reason })) }),
+    inputs,
+    skipped_inputs: skipped?.[0] && skipped.map(({ path, reason }) => ({ path, reason })),
     output: {
       path: left?.path ?? null,
       format: left?.format ?? target.format,
       bytes,
       rows: tally.written,
       sha256: null,
-      ...(output.prefix === defaultPrefix ? {} : { prefix: output.prefix }),
+      prefix: output.prefix === defaultPrefix ? undefined : output.prefix,
     },
-    ...(output.distinct || output.only ? { left_out } : {}),
-    ...(how.limit === undefined ? {} : { sampled: how.limit }),
+    left_out: output.distinct || output.only ? left_out : undefined,
+    sampled: how.limit,
     ...counts,
-    ...(input.maxTlp === undefined
-      ? {}
-      : { tlp: { max: input.maxTlp, rows: counts.unsupported["tlp"] ?? 0 } }),
+    tlp: input.maxTlp && { max: input.maxTlp, rows: counts.unsupported["tlp"] ?? 0 },
     started_at: checkpointer.startedAt,
     ended_at: new Date(clock.now()).toISOString(),
     seconds: Math.round(checkpointer.seconds * 1000) / 1000,
