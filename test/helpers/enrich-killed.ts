@@ -14,8 +14,10 @@ export interface KilledRun {
   readonly command?: string;
   /** Arguments after the command. */
   readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
   /**
-   * Number of requests after which the program is killed, and the delay until then; null for never.
+   * Number of requests after which the program is killed, 0 for its start, and the delay from then on;
+   * null for never.
    */
   readonly kill: { readonly requests: number; readonly ms: number } | null;
 }
@@ -26,17 +28,22 @@ export async function enrichKilled({
   cwd,
   args,
   command = "enrich",
+  env = {},
   kill,
 }: KilledRun): Promise<RunReputeResult> {
   const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "1000000/s"];
   const line = [command, ...args, ...service, "--quiet"];
-  if (kill === null) return runRepute(line, { cwd });
-  const { child, result } = startRepute(line, { cwd });
+  if (kill === null) return runRepute(line, { cwd, env });
+  const { child, result } = startRepute(line, { cwd, env });
   const last = server.total + kill.requests;
   let timer: NodeJS.Timeout | undefined;
+  const killSoon = (): void => {
+    timer ??= setTimeout(() => child.kill("SIGKILL"), kill.ms);
+  };
+  if (kill.requests === 0) killSoon();
   server.onRequest = (total) => {
     if (total < last) return true;
-    timer ??= setTimeout(() => child.kill("SIGKILL"), kill.ms);
+    killSoon();
     return kill.ms > 0;
   };
   const ended = await result;

@@ -1,73 +1,70 @@
-import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { expect, it } from "vitest";
-import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { comparableRows } from "../../../helpers/comparable-rows.js";
-import { enrichKilled, mostRepeated } from "../../../helpers/enrich-killed.js";
-import { runRepute } from "../../../helpers/run-repute.js";
-import { seeded } from "../../../helpers/seeded.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import {
+  earlierRows,
+  items,
+  type KilledOutput,
+  rows,
+  surviveKills,
+} from "../../../helpers/survive-kills.js";
+import { countOf, rowsWithoutTimes } from "../../../helpers/warehouse-run.js";
+import { queryDuckdb } from "../../../io/output/tables/warehouse-readers.js";
 
-/** `REPUTE_TEST_KILLS=500` for the long version. */
-const kills = Math.ceil(Number(process.env["REPUTE_TEST_KILLS"] ?? "10") / 2);
+const textFile = (file: string, length = rows): KilledOutput => ({
+  length,
+  output: () => file,
+  read: async (cwd) => comparableRows(await readFile(join(cwd, file)), file),
+});
 
-const rows = 6_000;
+const documents = (file: string, to: string, length: number): KilledOutput => ({
+  length,
+  output: () => file,
+  args: ["--to", to],
+  read: async (cwd) => documentsOf(gunzipSync(await readFile(join(cwd, file))), to),
+});
 
-it.each([
-  ["rows", "in.csv", "csv"],
-  ["rows", "in.ndjson", "ndjson.gz"],
-  ["es-bulk", "in.csv", "ndjson.gz"],
-  ["stix", "in.csv", "json.gz"],
-])(
-  "a run that is killed repeatedly ends with the rows of an undisturbed run and repeats no paid request: %s of %s to %s",
-  { timeout: 600_000 },
-  async (to, input, extension) => {
-    const cwd = await temporaryFolder();
-    const server = await startAnsweringServer();
-    await writeFile(join(cwd, input), inputOf(input));
-    const shape = to === "rows" ? [] : ["--to", to];
-    const calm = [input, "-o", `calm.${extension}`, ...shape];
-    expect(await enrichKilled({ server, cwd, args: calm, kill: null })).toMatchObject({ code: 0 });
-    const distinct = server.asked.size;
-    expect(server.total).toBe(distinct);
+const duckdb = (mode: string, length: number): KilledOutput => ({
+  length,
+  output: () => "duckdb:out.duckdb?table=nightly",
+  args: ["--mode", mode],
+  isTable: true,
+  read: async (cwd) => {
+    const file = join(cwd, "out.duckdb");
+    const [counts] = await queryDuckdb(countOf("nightly"), file);
+    expect(counts?.["keys"]).toBe(counts?.["n"]);
+    return queryDuckdb(rowsWithoutTimes("nightly"), file);
+  },
+});
 
-    const random = seeded(to.length * 7919 + extension.length + kills);
-    const out = `out.${extension}`;
-    const args = [input, "-o", out, ...shape, "--resume"];
-    let killed = 0;
-    for (let code: number | null = null; code === null;) {
-      // Later sessions have less to do, so the kills are spread over the whole run.
-      const requests = 1 + Math.floor(random() * ((2 * distinct) / kills));
-      const kill = killed < kills ? { requests, ms: 0 } : null;
-      ({ code } = await enrichKilled({ server, cwd, args, kill }));
-      if (code === null) killed++;
-    }
+const outputs: readonly (readonly [name: string, output: KilledOutput])[] = [
+  ["CSV", textFile("out.csv", 1 + rows)],
+  ["CSV.gz", textFile("out.csv.gz", 1 + rows)],
+  ["NDJSON.gz of NDJSON", { ...textFile("out.ndjson.gz"), input: "in.ndjson" }],
+  ["es-bulk", documents("out.ndjson.gz", "es-bulk", 2 * rows)],
+  ["STIX", documents("out.json.gz", "stix", 1)],
+  [
+    "Parquet",
+    {
+      length: rows,
+      output: () => "out.parquet",
+      read: (cwd) => queryDuckdb(rowsWithoutTimes(`read_parquet('${cwd}/out.parquet')`)),
+    },
+  ],
+  ["DuckDB, append", duckdb("append", earlierRows + rows)],
+  ["DuckDB, merge", duckdb("merge", items)],
+  ["DuckDB, replace", duckdb("replace", rows)],
+];
 
-    expect(killed).toBeGreaterThan(kills / 2);
-    const contents = async (name: string): Promise<unknown> => {
-      const bytes = await readFile(join(cwd, name));
-      return to === "rows" ? comparableRows(bytes, extension) : documentsOf(gunzipSync(bytes), to);
-    };
-    expect(await contents(out)).toEqual(await contents(`calm.${extension}`));
-    expect(server.total - 2 * distinct).toBeLessThanOrEqual(killed * mostRepeated);
-    expect(existsSync(join(cwd, `${out}.state`))).toBe(false);
-    expect(existsSync(join(cwd, `${out}.part`))).toBe(false);
-    const verified = await runRepute(["verify", out, "--quiet"], { cwd });
-    expect(verified).toMatchObject({ code: 0, stderr: "" });
+it.each(outputs)(
+  "a run that is killed repeatedly ends with the rows of an undisturbed run and repeats no paid request: %s",
+  { timeout: 3_600_000 },
+  async (name, output) => {
+    await expect(surviveKills(name, output)).resolves.toBeUndefined();
   },
 );
-
-/** Every tenth row repeats an earlier one, and some are no names. */
-function inputOf(name: string): string {
-  const domains = Array.from({ length: rows }, (_, n) =>
-    n % 100 === 7 ? "setup.exe" : `host-${n % 10 === 9 ? n % 1_000 : n}.example.com`,
-  );
-  return name.endsWith(".csv")
-    ? `n,domain\n${domains.map((domain, n) => `${n},${domain}\n`).join("")}`
-    : domains.map((domain, n) => `${JSON.stringify({ n, domain })}\n`).join("");
-}
 
 /** Without what may differ: time and source of an answer, and the bundle's own name. */
 function documentsOf(bytes: Buffer, to: string): readonly unknown[] {

@@ -1,0 +1,105 @@
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { startAnsweringServer } from "./answering-server.js";
+import { enrichKilled, type KilledRun, mostRepeated } from "./enrich-killed.js";
+import { runRepute } from "./run-repute.js";
+import { seeded } from "./seeded.js";
+import { temporaryFolder } from "./temporary-folder.js";
+
+/** An output of runs that are killed. */
+export interface KilledOutput {
+  /** The value of `-o`. @param place a word of its own in each folder */
+  readonly output: (place: string) => string;
+  readonly args?: readonly string[];
+  /** @default in.csv */
+  readonly input?: "in.csv" | "in.ndjson";
+  /** Whether it has the rows of another run before. @default false */
+  readonly isTable?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly length: number;
+  /** What is there, of that length, without what may differ: time and source of an answer. */
+  readonly read: (cwd: string, place: string) => Promise<readonly unknown[]>;
+}
+
+/** Kills for each kind of output: `REPUTE_TEST_KILLS=40` for the long version. */
+const kills = Number(process.env["REPUTE_TEST_KILLS"] ?? "2");
+
+/** The rest of the time, the program starts. */
+const worthKilling = 0.75;
+
+/** Rows of the input, and items that are looked up. */
+export const [rows, items] = [6_000, 5_440];
+
+/** Rows of the run before. */
+export const earlierRows = 200;
+
+/**
+ * Kills runs into an output at random moments, resumes each until it ends, and compares what is there
+ * with the output of an undisturbed run.
+ */
+export async function surviveKills(name: string, killed: KilledOutput): Promise<void> {
+  const { output, args = [], input = "in.csv", isTable = false, env = {}, read } = killed;
+  const server = await startAnsweringServer();
+  const folder = async (place: string) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, input), inputOf(input, rows));
+    await writeFile(join(cwd, "before.csv"), inputOf("before.csv", earlierRows));
+    const target = ["-o", output(place), ...args, "--state-dir", cwd];
+    const session = (from: string, kill: KilledRun["kill"]) =>
+      enrichKilled({ server, cwd, env, args: [from, ...target, "--resume"], kill });
+    if (isTable) expect(await session("before.csv", null)).toMatchObject({ code: 0, stderr: "" });
+    const found = () => read(cwd, place);
+    return {
+      cwd,
+      found,
+      asked: server.total,
+      run: (kill: KilledRun["kill"]) => session(input, kill),
+    };
+  };
+
+  const calm = await folder("calm");
+  const started = performance.now();
+  expect(await calm.run({ requests: 0, ms: 120_000 })).toMatchObject({ code: 0, stderr: "" });
+  const span = performance.now() - started;
+  const expected = await calm.found();
+  expect([expected.length, server.total - calm.asked]).toEqual([killed.length, items]);
+
+  const random = seeded(name.length * 7_919 + kills);
+  let [total, resumed] = [0, 0];
+  for (let run = 1; total < kills; run++) {
+    const { cwd, found, asked, run: session } = await folder(`killed${run}`);
+    const left = async () =>
+      (await readdir(cwd, { recursive: true })).filter((file) =>
+        /\.(?:state(?:\.done)?|part)$/.test(file),
+      );
+    let here = 0;
+    for (let isDone = false; !isDone;) {
+      const ms = span * (1 - worthKilling * random());
+      const { code } = await session(total < kills ? { requests: 0, ms } : null);
+      total += code === null ? 1 : 0;
+      here += code === null ? 1 : 0;
+      // A kill may come after everything is done, just before the process exits.
+      const isWhole = async () => (await found().catch(() => [])).length === killed.length;
+      isDone = code !== null || ((await left()).length === 0 && (await isWhole()));
+      if (code !== null) expect(code).toBe(0);
+    }
+    resumed += here > 0 ? 1 : 0;
+    expect(await found()).toEqual(expected);
+    expect(server.total - asked - items).toBeLessThanOrEqual(here * mostRepeated);
+    expect(await left()).toEqual([]);
+    const verify = ["verify", output(`killed${run}`), "--state-dir", cwd, "--quiet"];
+    expect(await runRepute(verify, { cwd, env })).toMatchObject({ code: 0, stderr: "" });
+  }
+  process.stdout.write(`${name}: ${total} kills of ${resumed} runs, ${Math.round(span)} ms each\n`);
+}
+
+/** Every tenth row repeats an earlier one, and some are no names. */
+function inputOf(name: string, count: number): string {
+  const domains = Array.from({ length: count }, (_, n) =>
+    n % 100 === 7 ? "setup.exe" : `host-${n % 10 === 9 ? n % 1_000 : n}.example.com`,
+  );
+  return name.endsWith(".csv")
+    ? `n,domain\n${domains.map((domain, n) => `${n},${domain}\n`).join("")}`
+    : domains.map((domain, n) => `${JSON.stringify({ n, domain })}\n`).join("");
+}
