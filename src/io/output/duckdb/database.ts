@@ -17,8 +17,7 @@ import type {
 } from "../sql/dialect.js";
 import { duckdbFault } from "./fault.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
-import { outputFault } from "../../../core/files/output-fault.js";
-import { copyStatement, duckdbColumns, refused } from "./read.js";
+import { copyRows } from "./read.js";
 
 /**
  * An open DuckDB file. All its errors are explained. DuckDB locks the file, so that nothing in it needs
@@ -68,36 +67,8 @@ export class DuckdbDatabase implements TableDatabase {
     }
   };
 
-  async copy(
-    { query, isOwn }: Selection,
-    path: string | null,
-    { signal }: CopyOptions,
-  ): Promise<CopiedTable> {
-    const connection = this.#connection;
-    const found = await duckdbColumns(connection, query).catch((error: unknown) => {
-      throw isOwn ? refused(error) : this.#explain(error);
-    });
-    const { names, types, stored } = found;
-    const copied = { columns: names, types: stored, rows: 0 };
-    if (path === null) return copied;
-    signal?.throwIfAborted();
-    const interrupt = (): void => connection.interrupt();
-    signal?.addEventListener("abort", interrupt);
-    try {
-      await this.query("SET TimeZone = 'UTC'");
-      const [[rows] = []] = await this.query(copyStatement(path, query, names, types));
-      return { ...copied, rows: Number(rows) };
-    } catch (error) {
-      signal?.throwIfAborted();
-      const { code, cause } = error as FatalError;
-      // The full disk is that of the copy.
-      if (code === "output_disk_full") {
-        throw outputFault(path, Object.assign(new Error("", { cause }), { code: "ENOSPC" }));
-      }
-      throw code === "output_duckdb" && isOwn ? refused(cause) : error;
-    } finally {
-      signal?.removeEventListener("abort", interrupt);
-    }
+  copy(selection: Selection, path: string | null, options: CopyOptions): Promise<CopiedTable> {
+    return copyRows(this.#connection, selection, path, { ...options, explain: this.#explain });
   }
 
   async transaction<T>(work: () => Promise<T>, end: "COMMIT" | "ROLLBACK" = "COMMIT"): Promise<T> {

@@ -1,7 +1,8 @@
 import type { DuckDBConnection, DuckDBType } from "@duckdb/node-api";
-import { UsageError } from "../../../core/errors.js";
+import { type FatalError, UsageError } from "../../../core/errors.js";
+import { outputFault } from "../../../core/files/output-fault.js";
 import { decimalType, type StoredType } from "../../formats/column-types.js";
-import { copyHeader } from "../../input/table-input.js";
+import { type CopiedTable, copyHeader, type CopyOptions } from "../../input/table-input.js";
 import {
   copiedName,
   onOneLine,
@@ -12,9 +13,47 @@ import {
   textJson,
   timeJson,
 } from "../sql/copy-statement.js";
+import type { Selection } from "../sql/dialect.js";
+
+/**
+ * Copies the rows of a selection, as `TableDatabase.copy`.
+ *
+ * @param options.explain explains an error of the database
+ */
+export async function copyRows(
+  connection: DuckDBConnection,
+  { query, isOwn }: Selection,
+  path: string | null,
+  { signal, explain }: CopyOptions & { readonly explain: (error: unknown) => Error },
+): Promise<CopiedTable> {
+  const found = await findColumns(connection, query).catch((error: unknown) => {
+    throw isOwn ? refused(error) : explain(error);
+  });
+  const { names, types, stored } = found;
+  const copied = { columns: names, types: stored, rows: 0 };
+  if (path === null) return copied;
+  signal?.throwIfAborted();
+  const interrupt = (): void => connection.interrupt();
+  signal?.addEventListener("abort", interrupt);
+  try {
+    await connection.run("SET TimeZone = 'UTC'");
+    const result = await connection.runAndReadAll(copyStatement(path, query, names, types));
+    return { ...copied, rows: Number(result.getRows()[0]?.[0]) };
+  } catch (error) {
+    signal?.throwIfAborted();
+    const fault = explain(error) as Partial<FatalError>;
+    // The full disk is that of the copy.
+    if (fault.code === "output_disk_full") {
+      throw outputFault(path, Object.assign(new Error("", { cause: error }), { code: "ENOSPC" }));
+    }
+    throw fault.code === "output_duckdb" && isOwn ? refused(error) : fault;
+  } finally {
+    signal?.removeEventListener("abort", interrupt);
+  }
+}
 
 /** Finds the columns of a query, whose names may repeat. Checks that it is a single one that reads. */
-export async function duckdbColumns(connection: DuckDBConnection, query: string) {
+async function findColumns(connection: DuckDBConnection, query: string) {
   const { StatementType } = await import("@duckdb/node-api");
   const extracted = await connection.extractStatements(query);
   if (extracted.count > 1) throw queryRefused(severalStatements);
@@ -34,7 +73,7 @@ export async function duckdbColumns(connection: DuckDBConnection, query: string)
 }
 
 /** Says what DuckDB has against a query of the user. */
-export function refused(error: unknown): Error {
+function refused(error: unknown): Error {
   if (error instanceof UsageError) return error;
   const text = error instanceof Error ? error.message : String(error);
   const [first = ""] = text.split("\n\n", 1);
@@ -45,7 +84,7 @@ export function refused(error: unknown): Error {
 /** Without quotes, a cell is written as it is, unless it has the delimiter, which JSON has not. */
 const linesAsTheyAre = "FORMAT csv, DELIMITER '\u0001', QUOTE '', ESCAPE '', USE_TMP_FILE false";
 
-export function copyStatement(
+function copyStatement(
   path: string,
   query: string,
   names: readonly string[],

@@ -24,7 +24,17 @@ import {
 
 const loadReader = () => loadDriver("hyparquet", () => import("hyparquet"));
 
-export interface OpenedFile {
+/** An open Parquet file. */
+export interface ParquetFile {
+  readonly names: readonly string[];
+  /** Types of the columns. */
+  readonly types: readonly InputType[];
+  readonly count: number;
+  /** Reads rows, a slice of a row group at a time. */
+  readonly rows: (reading?: ParquetReading) => AsyncGenerator<readonly (readonly InputValue[])[]>;
+}
+
+interface OpenedFile {
   readonly kind: FileKind;
   readonly file: AsyncBuffer;
   readonly metadata: FileMetaData;
@@ -39,13 +49,19 @@ interface FileKind {
 }
 
 /** Reads the footer of a file. */
-export async function openFile(path: string, kind: FileKind): Promise<OpenedFile> {
+export async function openParquet(path: string, kind: FileKind): Promise<ParquetFile> {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetSchema } = await loadReader();
   try {
     const file = await asyncBufferFromFile(path);
     if (file.byteLength === 0) throw unreadable(kind, "it is empty");
     const metadata = await parquetMetadataAsync(file);
-    return { kind, file, metadata, tree: parquetSchema(metadata) };
+    const tree = parquetSchema(metadata);
+    return {
+      names: tree.children.map(({ element }) => element.name),
+      types: tree.children.map(parquetType),
+      count: Number(metadata.num_rows),
+      rows: (reading) => parquetRows({ kind, file, metadata, tree }, reading),
+    };
   } catch (error) {
     throw unreadable(kind, "its footer cannot be read", error);
   }
@@ -62,8 +78,7 @@ interface ParquetReading {
   readonly keepsJson?: boolean;
 }
 
-/** Reads rows, a slice of a row group at a time. */
-export async function* parquetRows(
+async function* parquetRows(
   { kind, file, metadata, tree }: OpenedFile,
   { first = 0, end = Infinity, columns, keepsJson = false }: ParquetReading = {},
 ): AsyncGenerator<readonly (readonly InputValue[])[]> {
@@ -301,7 +316,7 @@ function bytesText(bytes: Uint8Array): string {
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-export function parquetType({ element, children }: SchemaTree): InputType {
+function parquetType({ element, children }: SchemaTree): InputType {
   const isScalar = children.length === 0 && element.repetition_type !== "REPEATED";
   return {
     type: isScalar ? scalarType(element) : null,

@@ -15,12 +15,11 @@ import {
   type TableColumn,
   tableSchema,
 } from "../typed/table-schema.js";
-import type { SchemaTree } from "hyparquet";
 import { addedColumns, lackedColumns, optionalColumnsIn } from "../../../core/columns.js";
 import { FatalError, UsageError, startOver, continueRun } from "../../../core/errors.js";
 import type { StagedCell, StagedRow } from "../stage.js";
 import { cellOf as textOfValue, type InputValue } from "../../formats/input-values.js";
-import { openFile, type OpenedFile, parquetRows, parquetType } from "./parquet-file.js";
+import { openParquet, type ParquetFile } from "./parquet-file.js";
 import { existsSync, type Stats } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -42,14 +41,14 @@ export async function formOfParquet(path: string, options: OutputColumns): Promi
   if (facts === null) {
     throw new FatalError("output_missing", `there is no file ${path}`, { hint: "check the path" });
   }
-  const opened = await openFile(path, { name: path, isOutput: true });
+  const opened = await openParquet(path, { name: path, isOutput: true });
   const { prefix } = options;
   const { columns, own, optional } = columnsOf(path, opened, options);
   const runId = await runOf(opened, `${prefix}run_id`);
-  const [rows, bytesTotal] = [Number(opened.metadata.num_rows), facts.size];
+  const [rows, bytesTotal] = [opened.count, facts.size];
   const form = {
     columns: own,
-    types: own.map((name) => ownType(path, opened.tree, name)),
+    types: own.map((name) => ownType(path, opened, name)),
     kind: "parquet",
     reading: outputReading(prefix),
   };
@@ -76,8 +75,7 @@ export async function formOfParquet(path: string, options: OutputColumns): Promi
 }
 
 /** The columns of an output, of which a reader may want only some, and its own. */
-function columnsOf(path: string, { tree }: OpenedFile, { prefix, only }: OutputColumns) {
-  const names = tree.children.map(({ element }) => element.name);
+function columnsOf(path: string, { names }: ParquetFile, { prefix, only }: OutputColumns) {
   const optional = optionalColumnsIn(names, prefix);
   const lacks = new Set(lackedColumns(only ?? ["status"], optional));
   const needed = [
@@ -97,7 +95,7 @@ function columnsOf(path: string, { tree }: OpenedFile, { prefix, only }: OutputC
 /** @param place counts the rows that are read */
 async function* rowsIn(
   path: string,
-  opened: OpenedFile,
+  opened: ParquetFile,
   columns: readonly TableColumn[],
   prefix: string,
   place: { row: number },
@@ -107,7 +105,7 @@ async function* rowsIn(
   const names = columns.map(({ name }) => name);
   // Results as received stay so.
   const reading = { columns: names, keepsJson: true, first: place.row };
-  for await (const batch of parquetRows(opened, reading)) {
+  for await (const batch of opened.rows(reading)) {
     yield batch.map((values) => {
       const number = ++place.row;
       const saved = cellsOf(values);
@@ -140,16 +138,15 @@ async function* unchanged<T>(path: string, opened: Stats, rows: AsyncIterable<T>
 }
 
 /** Programs that rewrite a file keep its columns, but not its metadata. */
-async function runOf(opened: OpenedFile, column: string): Promise<string | null> {
-  const firstRow = parquetRows(opened, { columns: [column], end: 1 });
+async function runOf(opened: ParquetFile, column: string): Promise<string | null> {
+  const firstRow = opened.rows({ columns: [column], end: 1 });
   for await (const [[run = null] = []] of firstRow) return run === null ? null : textOfValue(run);
   return null;
 }
 
 /** The type of an own column, which a retry has to write again. */
-function ownType(path: string, { children }: SchemaTree, name: string): InputType {
-  const found = children.find(({ element }) => element.name === name);
-  const type = found && parquetType(found);
+function ownType(path: string, { names, types }: ParquetFile, name: string): InputType {
+  const type = types[names.indexOf(name)];
   if (type !== undefined && type.type !== null) return type;
   const what = `has a column ${name} that repute does not write: it is ${type?.declared}`;
   throw notAnOutput(path, what);
@@ -208,18 +205,16 @@ async function copyFile(
   if (!existsSync(path)) {
     throw new UsageError("input_not_found", `there is no file ${path}`, { hint: "check the path" });
   }
-  const opened = await openFile(path, { name, isOutput: false });
-  const { children } = opened.tree;
-  const columns = children.map(({ element }) => element.name);
-  const types = children.map(parquetType);
+  const opened = await openParquet(path, { name, isOutput: false });
+  const { names: columns, types } = opened;
   const lines = async function* () {
     yield copyHeader(columns);
     const lineOf = copyLine(types);
-    for await (const rows of parquetRows(opened)) {
+    for await (const rows of opened.rows()) {
       signal?.throwIfAborted();
       yield rows.map(lineOf).join("");
     }
   };
   if (to !== null) await writeChunks(to, lines());
-  return { columns, types, rows: to === null ? 0 : Number(opened.metadata.num_rows) };
+  return { columns, types, rows: to === null ? 0 : opened.count };
 }

@@ -1,14 +1,11 @@
 import { createReadStream } from "node:fs";
-import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
 import { systemClock } from "../../../core/clock.js";
 import { FatalError, continueRun } from "../../../core/errors.js";
-import { writeChunks } from "../../../core/files/write-chunks.js";
 import { loadDriver } from "../../../core/load-driver.js";
-import { type CopiedTable, copyHeader, type CopyOptions } from "../../input/table-input.js";
-import { selectLines } from "../sql/copy-statement.js";
+import type { CopiedTable, CopyOptions } from "../../input/table-input.js";
 import {
   type ConnectOptions,
   type Dialect,
@@ -22,8 +19,8 @@ import {
 } from "../sql/dialect.js";
 import type { Stage } from "../stage.js";
 import { isStarting, isTransient, serverFault } from "./fault.js";
-import { loginAddress } from "./login.js";
-import { explained, postgresColumns, printing, query_timeout } from "./read.js";
+import { readPasswordFile } from "./login.js";
+import { copyRows, linesAsTheyAre, loadCopyStreams } from "./read.js";
 
 /** Attempts per transaction before the run ends as resumable, after 1.5 to 3 minutes. */
 export const maxAttempts = 12;
@@ -191,61 +188,10 @@ export class PostgresDatabase implements TableDatabase {
     return `(SELECT cells || '[]' AS cells FROM ${name} OFFSET 0)`;
   }
 
-  /** Lets the server copy the result of a query. A lost connection starts it over. */
-  async copy(
-    { query, isOwn }: Selection,
-    path: string | null,
-    { signal }: CopyOptions,
-  ): Promise<CopiedTable> {
-    const copy = async (): Promise<CopiedTable> => {
-      try {
-        await this.#client.query(printing.join("; "));
-        const found = await postgresColumns(this.#client, query);
-        const copied = { columns: found.names, types: found.types };
-        if (path === null) return { ...copied, rows: 0 };
-        const lines = selectLines({ ...found, query, line: "line" });
-        const statement = `COPY (${lines}) TO STDOUT (${linesAsTheyAre})`;
-        const header = copyHeader(found.names);
-        return { ...copied, rows: await this.#writeLines(path, header, statement, signal) };
-      } catch (error) {
-        throw isOwn ? explained(error) : error;
-      }
-    };
+  /** A lost connection starts it over. */
+  copy(selection: Selection, path: string | null, { signal }: CopyOptions): Promise<CopiedTable> {
+    const copy = () => copyRows(this.#client, selection, path, signal);
     return this.transaction(copy, "ROLLBACK");
-  }
-
-  /** Writes what a COPY sends. @returns the number of rows */
-  async #writeLines(
-    path: string,
-    header: string,
-    statement: string,
-    signal: AbortSignal | undefined,
-  ): Promise<number> {
-    const { to } = await loadCopyStreams();
-    const client = this.#client;
-    const stream: Readable & { readonly rowCount: number; callback?: () => void } = client.query(
-      Object.assign(to(statement), { query_timeout }),
-    );
-    // After it ended, too: when the connection closes.
-    stream.on("error", () => undefined);
-    const stop = (): void => void stream.destroy(signal?.reason as Error);
-    signal?.addEventListener("abort", stop);
-    const lines = async function* () {
-      yield header;
-      yield* stream as AsyncIterable<Buffer>;
-    };
-    try {
-      await writeChunks(path, lines());
-      return stream.rowCount;
-    } catch (error) {
-      // The server still sends: a ROLLBACK would have to wait.
-      client.connection.stream.destroy();
-      throw error;
-    } finally {
-      signal?.removeEventListener("abort", stop);
-      // pg's timer would go on.
-      stream.callback?.();
-    }
   }
 
   /** Closes the connection. An unresponsive one is left to the system. */
@@ -278,22 +224,25 @@ const answerTimeoutMs = 11 * 60_000;
 
 const endTimeoutMs = 2_000;
 
-const loadCopyStreams = () => loadDriver("pg-copy-streams", () => import("pg-copy-streams"));
-
-/** Lines stay as they are: JSON has neither of these characters, nor line ends. */
-const linesAsTheyAre = "FORMAT csv, DELIMITER '\u0002', QUOTE '\u0001', ENCODING 'UTF8'";
-
 /** Connects and logs in. @param url address with all parameters that pg understands */
 async function connect(url: string, onWarning: (message: string) => void): Promise<Client> {
   const { Client } = await loadDriver("pg", () => import("pg"));
   await loadCopyStreams();
+  const address = new URL(url);
+  // Makes sslmode mean the same as in psql; pg is stricter by default and prints a warning.
+  if (address.searchParams.has("sslmode")) address.searchParams.set("uselibpqcompat", "true");
   const client = new Client({
-    connectionString: await loginAddress(Client, url, onWarning),
+    connectionString: address.href,
     application_name: "repute",
     keepAlive: true,
     connectionTimeoutMillis: 30_000,
     query_timeout: answerTimeoutMs,
   });
+  // Neither the address nor the environment has one.
+  if (!client.password) {
+    const password = () => readPasswordFile(client, process.env, onWarning);
+    Object.assign(client, { password });
+  }
   // A pending query fails on its own, and the next query fails after a loss in between.
   client.on("error", () => undefined);
   try {

@@ -1,17 +1,83 @@
+import type { Readable } from "node:stream";
 import type { Client, FieldDef, QueryArrayConfig, QueryConfig } from "pg";
 import { ReputeError } from "../../../core/errors.js";
+import { writeChunks } from "../../../core/files/write-chunks.js";
+import { loadDriver } from "../../../core/load-driver.js";
 import { decimalType, type InputType, type StoredType } from "../../formats/column-types.js";
+import { type CopiedTable, copyHeader } from "../../input/table-input.js";
 import {
   copiedName,
   onOneLine,
   queryRefused,
+  selectLines,
   severalStatements,
   textJson,
   timeJson,
 } from "../sql/copy-statement.js";
+import type { Selection } from "../sql/dialect.js";
+
+/** Lets the server copy the result of a query, within a transaction. */
+export async function copyRows(
+  client: Client,
+  { query, isOwn }: Selection,
+  path: string | null,
+  signal: AbortSignal | undefined,
+): Promise<CopiedTable> {
+  try {
+    await client.query(printing.join("; "));
+    const found = await findColumns(client, query);
+    const copied = { columns: found.names, types: found.types };
+    if (path === null) return { ...copied, rows: 0 };
+    const lines = selectLines({ ...found, query, line: "line" });
+    const statement = `COPY (${lines}) TO STDOUT (${linesAsTheyAre})`;
+    const rows = await writeLines(client, path, copyHeader(found.names), statement, signal);
+    return { ...copied, rows };
+  } catch (error) {
+    throw isOwn ? explained(error) : error;
+  }
+}
+
+/** Writes what a COPY sends. @returns the number of rows */
+async function writeLines(
+  client: Client,
+  path: string,
+  header: string,
+  statement: string,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const { to } = await loadCopyStreams();
+  const stream: Readable & { readonly rowCount: number; callback?: () => void } = client.query(
+    Object.assign(to(statement), { query_timeout }),
+  );
+  // After it ended, too: when the connection closes.
+  stream.on("error", () => undefined);
+  const stop = (): void => void stream.destroy(signal?.reason as Error);
+  signal?.addEventListener("abort", stop);
+  const lines = async function* () {
+    yield header;
+    yield* stream as AsyncIterable<Buffer>;
+  };
+  try {
+    await writeChunks(path, lines());
+    return stream.rowCount;
+  } catch (error) {
+    // The server still sends: a ROLLBACK would have to wait.
+    client.connection.stream.destroy();
+    throw error;
+  } finally {
+    signal?.removeEventListener("abort", stop);
+    // pg's timer would go on.
+    stream.callback?.();
+  }
+}
+
+export const loadCopyStreams = () => loadDriver("pg-copy-streams", () => import("pg-copy-streams"));
+
+/** Lines stay as they are: JSON has neither of these characters, nor line ends. */
+export const linesAsTheyAre = "FORMAT csv, DELIMITER '\u0002', QUOTE '\u0001', ENCODING 'UTF8'";
 
 /** How values are printed. */
-export const printing = [
+const printing = [
   "SET LOCAL TimeZone = 'UTC'",
   "SET LOCAL DateStyle = 'ISO, YMD'",
   "SET LOCAL extra_float_digits = 1",
@@ -21,7 +87,7 @@ export const printing = [
 ];
 
 /** Timeout of pg for the rows. Keepalives detect a dead server long before. */
-export const query_timeout = 24 * 60 * 60_000;
+const query_timeout = 24 * 60 * 60_000;
 
 interface DescribedQuery extends QueryConfig {
   readonly queryMode?: "extended";
@@ -31,7 +97,7 @@ interface DescribedQuery extends QueryConfig {
 /** SQLSTATEs of the server that concern the query: syntax, names, types, read-only transaction. */
 const ofQuery = /^(?:42(?!501)|22|25006|0A000|2F|3F|21)/;
 
-export function explained(error: unknown): unknown {
+function explained(error: unknown): unknown {
   if (error instanceof ReputeError || !(error instanceof Error)) return error;
   const { code = "" } = error as { code?: string };
   if (!ofQuery.test(code)) return error;
@@ -40,7 +106,7 @@ export function explained(error: unknown): unknown {
 }
 
 /** The columns of a query, whose names may repeat. The server knows types by number. Reads no rows. */
-export async function postgresColumns(client: Client, query: string) {
+async function findColumns(client: Client, query: string) {
   // A cursor is for one query that selects; the extended protocol refuses more than one.
   const declare: DescribedQuery = {
     text: `DECLARE repute_input NO SCROLL CURSOR FOR ${query}`,

@@ -9,7 +9,7 @@ const socket = { ...wanted, host: "/var/run/postgresql" };
 
 it.each([
   ["the first matching line", "other:5432:intel:loader:a\n*:5432:*:loader:b\n*:*:*:*:c\n", "b"],
-  ["no line that does not match", "db.example.com:5433:intel:loader:a\n", null],
+  ["no line that does not match", "db.example.com:5433:intel:loader:a\n", undefined],
   ["escapes, and colons in the password", "*:*:*:*:a\\:b\\\\c:d\n", "a:b\\c:d"],
   ["no comments and invalid lines", "#*:*:*:*:a\n*:*:b\n\r\n*:*:*:*:c\r\n", "c"],
   ["localhost for a socket", "localhost:5432:intel:loader:a\n", "a", socket],
@@ -27,5 +27,5 @@ it("ignores a file that other users can read, with a warning", async () => {
   const environment = { PGPASSFILE: path };
   const found = await readPasswordFile(wanted, environment, (text) => warnings.push(text));
   const warning = `ignored ${path} because other users can read it; run chmod 600 ${path}`;
-  expect({ found, warnings }).toEqual({ found: null, warnings: [warning] });
+  expect({ found, warnings }).toEqual({ found: undefined, warnings: [warning] });
 });
