@@ -1,15 +1,8 @@
-import { rm } from "node:fs/promises";
 import { UsageError } from "../../core/errors.js";
 import { jsonFileFault, readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { manifestPath } from "../../core/files/output-names.js";
-import {
-  type FoundManifest,
-  parseManifest,
-  type Manifest,
-  isRefusal,
-} from "../../core/manifest.js";
+import { type FoundManifest, parseManifest, type Manifest } from "../../core/manifest.js";
 import { isObjectAddress } from "../s3/address.js";
-import { onlySpelling } from "./check-paths.js";
 import type { Output } from "./output.js";
 import { defaultPrefix } from "./options.js";
 import { outputFault } from "../../core/files/output-fault.js";
@@ -52,15 +45,17 @@ export function manifestOfOutput(output: Output, stateDir?: string): Promise<Fou
 
 /** The same; null also for one that cannot be read. */
 export function storedManifest(output: Output, stateDir?: string): Promise<FoundManifest | null> {
-  return manifestOfOutput(output, stateDir).catch(unlessUnreadable);
-}
-
-function unlessUnreadable(error: unknown): null {
-  if (error instanceof UsageError && error.code === "manifest_unreadable") return null;
-  throw error;
+  return storedManifestAt(manifestPlace(output, stateDir));
 }
 
 /** @param place a path, or the address of an object */
+export function storedManifestAt(place: string): Promise<FoundManifest | null> {
+  return manifestAt(place).catch((error: unknown) => {
+    if (error instanceof UsageError && error.code === "manifest_unreadable") return null;
+    throw error;
+  });
+}
+
 async function manifestAt(place: string): Promise<FoundManifest | null> {
   const isObject = isObjectAddress(place);
   const text = isObject ? await (await import("../s3/objects.js")).readText(place) : null;
@@ -73,23 +68,5 @@ async function manifestAt(place: string): Promise<FoundManifest | null> {
       cause: error,
       hint: "restore it from a copy",
     });
-  }
-}
-
-/**
- * Removes the rows and the manifest that an earlier, refused run left. Needs that manifest to say
- * that they are a run's, and never removes this run's input.
- *
- * @param failed path or address of the rows, with the suffix
- */
-export async function removeFailed(failed: string, inputs: readonly string[]): Promise<void> {
-  const manifest = manifestPath(failed);
-  const found = await manifestAt(manifest).catch(unlessUnreadable);
-  if (!isRefusal(found?.exit_reason) || inputs.map(onlySpelling).includes(onlySpelling(failed)))
-    return;
-  // Remove the manifest last: the rows can be recognised only by it.
-  for (const place of [failed, manifest]) {
-    if (isObjectAddress(place)) await (await import("../s3/objects.js")).removeObject(place);
-    else await rm(place, { force: true });
   }
 }

@@ -1,5 +1,4 @@
-import { type Column, type ColumnValue, resultFrom } from "../../core/column.js";
-import { columns, type OptionalColumns } from "../../core/columns.js";
+import type { OptionalColumns } from "../../core/columns.js";
 import { FatalError } from "../../core/errors.js";
 import {
   findingSources,
@@ -15,8 +14,7 @@ import {
 import { type Item, itemKinds } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
 import { endpoints } from "../../core/endpoints/endpoints.js";
-import { decisiveColumns, decisiveMembers, isOtherWord } from "../../core/verdict.js";
-import { columnTypes, joinedEntries, type InputType } from "../formats/column-types.js";
+import { joinedEntries, type InputType } from "../formats/column-types.js";
 import type { OpenedSource, SourcePosition } from "../input/types.js";
 import type { OutputRecord, Encoder, InputReading, SourceFormat } from "../formats/types.js";
 import type { TableColumn } from "./typed/table-schema.js";
@@ -132,21 +130,6 @@ function findingOf(record: OutputRecord): Finding | null {
   };
 }
 
-/**
- * The result of a lookup as far as the columns of a row tell it.
- *
- * @param missing members that it lacks
- */
-export function resultInRecord(
-  record: OutputRecord,
-  endpoint: LookupEndpoint,
-  missing: readonly string[],
-): JsonObject {
-  const valueOf = ({ name, type }: Column): ColumnValue =>
-    type === "text[]" ? record.list(name) : columnTypes[type].fromText(record.text(name));
-  return resultFrom(columns, endpoint, valueOf, missing);
-}
-
 /** Results of the endpoints that answered: enough to tell the verdict, and to count the tags. */
 function answersOf(record: OutputRecord, least: JsonObject): Finding["answers"] {
   const result = { tags: record.list("tags"), ...least };
@@ -161,25 +144,6 @@ export function answeredLookups(row: OutputRecord): readonly LookupEndpoint[] {
   // Every member of a quick check may be null.
   if (shown.includes("query") || row.text("status") !== "complete") return shown;
   return lookupEndpoints.filter((name) => name === "quick-check" || shown.includes(name));
-}
-
-/** What a verdict needs and no answer has: neither a partial one nor another endpoint's. */
-export function lackedMembers(row: OutputRecord): readonly string[] {
-  const missing = row.list("missing");
-  return decisiveMembers.filter(
-    (member) =>
-      missing.includes(member) &&
-      decisiveColumns[member].every((column) => row.text(column) === ""),
-  );
-}
-
-/** Whether an answer of the row has an undocumented intent or mail blocklist status. */
-export function rowHasOtherWord(row: OutputRecord): boolean {
-  return decisiveMembers.some((member) =>
-    decisiveColumns[member].some(
-      (column) => row.text(column) !== "" && isOtherWord(member, row.text(column)),
-    ),
-  );
 }
 
 const leastAnswer: Readonly<Record<Verdict | "unknown", JsonObject>> = {

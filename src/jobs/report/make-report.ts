@@ -6,7 +6,7 @@ import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
 import { checkRunWords, hasRunWords, startOf } from "../../core/files/output-names.js";
 import { redactAddress } from "../../core/redaction.js";
 import { shellWord } from "../../core/wording/quantity.js";
-import { checkFolder } from "../../io/output/check-paths.js";
+import { checkFolder } from "../enrich/destination/check-paths.js";
 import type { Output } from "../../io/output/output.js";
 import {
   type OutputReading,

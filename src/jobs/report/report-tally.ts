@@ -1,8 +1,8 @@
 import { rowCodes } from "../../core/row-codes.js";
 import { type FindingStatus, type Verdict, verdicts } from "../../core/finding.js";
 import { zeros } from "../../core/row.js";
-import { decisiveMembers } from "../../core/verdict.js";
-import { answeredLookups, rowHasOtherWord, lackedMembers } from "../../io/output/output-row.js";
+import { decisiveColumns, decisiveMembers, isOtherWord } from "../../core/verdict.js";
+import { answeredLookups } from "../../io/output/output-row.js";
 import type { OutputRecord } from "../../io/formats/types.js";
 import type { OutputReading } from "../../io/output/read.js";
 import { cutOff } from "../../core/wording/printable.js";
@@ -291,4 +291,23 @@ function worseFirst(a: Rank, b: Rank): number {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** What a verdict needs and no answer has: neither a partial one nor another endpoint's. */
+function lackedMembers(row: OutputRecord): readonly string[] {
+  const missing = row.list("missing");
+  return decisiveMembers.filter(
+    (member) =>
+      missing.includes(member) &&
+      decisiveColumns[member].every((column) => row.text(column) === ""),
+  );
+}
+
+/** Whether an answer of the row has an undocumented intent or mail blocklist status. */
+function rowHasOtherWord(row: OutputRecord): boolean {
+  return decisiveMembers.some((member) =>
+    decisiveColumns[member].some(
+      (column) => row.text(column) !== "" && isOtherWord(member, row.text(column)),
+    ),
+  );
 }

@@ -3,16 +3,18 @@ import { UsageError } from "../../core/errors.js";
 import { failedSuffix, withoutFailed } from "../../core/files/output-names.js";
 import { localOutput, openForm, outputFile } from "../../io/output/read.js";
 import type { OutputFile } from "../../io/output/types.js";
-import { mustHaveColumns, retriedColumns } from "../../core/columns.js";
-import { formats } from "../../io/formats/registry.js";
+import { type Column, type ColumnValue, resultFrom } from "../../core/column.js";
+import { columns, mustHaveColumns, retriedColumns } from "../../core/columns.js";
+import { columnTypes } from "../../io/formats/column-types.js";
+import { readableFormats } from "../../io/formats/registry.js";
+import type { OutputRecord } from "../../io/formats/types.js";
 import type { Output } from "../../io/output/output.js";
 import type { OutputSettings } from "../enrich/options.js";
 import { parseOutput } from "../../io/output/registry.js";
-import { checkOutputName } from "../../io/output/check-paths.js";
+import { checkOutputName } from "../enrich/destination/check-paths.js";
 import { execute } from "../enrich/execute.js";
 import type { EnrichJob, Refill, RowSource, StartRow } from "../enrich/types.js";
 import { manifestOfOutput, prefixOfOutput } from "../../io/output/manifest-file.js";
-import { shapeRefused } from "../../io/output/text/read.js";
 import { endpoints } from "../../core/endpoints/endpoints.js";
 import {
   type Finding,
@@ -29,7 +31,7 @@ import { verdictOf } from "../../core/verdict.js";
 import { asObject } from "../../core/json-members.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import { combineFindings } from "../../client/lookup/combine.js";
-import { type OutputRow, resultInRecord } from "../../io/output/output-row.js";
+import type { OutputRow } from "../../io/output/output-row.js";
 import type { Lookup } from "../../client/lookup/types.js";
 
 /**
@@ -54,6 +56,7 @@ export async function retryOutput(job: EnrichJob, asked?: string): Promise<Manif
   const inPlace = placeOf(output) === placeOf(given);
   if (inPlace && path.endsWith(failedSuffix)) throw keepsFailed(path);
   if (to === undefined && !inPlace) await checkOutputName(output);
+  for (const format of [file.format, to]) mustBeRead(format);
   const form = await openForm(file, prefix);
   checkFormat(path, file, { output, to });
   mustHaveColumns(path, retriedColumns, form.optional);
@@ -102,14 +105,20 @@ function placeOf({ object, base }: Output): string {
   return object?.address ?? base();
 }
 
+/** Refuses the shapes of security platforms, with advice. */
+function mustBeRead(format: OutputFile["format"] = "csv"): void {
+  if (readableFormats.includes(format)) return;
+  const message = `--to ${format} has the shape of a security platform, which retry neither reads nor writes`;
+  throw new UsageError("retry_cannot_read_shape", message, {
+    hint: "run enrich on the input again; with the same --cache DIR both times, it requests only what is missing",
+  });
+}
+
 function checkFormat(
   path: string,
   { format }: OutputFile,
   { output: { format: named }, to }: Pick<OutputSettings, "output" | "to">,
 ): void {
-  if (to !== undefined && to !== "parquet" && formats[to].records === undefined) {
-    throw shapeRefused(`--to ${to}`);
-  }
   const isNamed = format === "parquet" ? named === format : (named ?? format) === format;
   if (isNamed && (to ?? format) === format) return;
   throw new UsageError("retry_keeps_format", `${path} is ${format}, and so is its retry`, {
@@ -164,6 +173,21 @@ function keptAnswer({ record, before }: OutputRow, endpoint: LookupEndpoint): Lo
   const received = parsed(text);
   if (received !== null) return { result: received, text };
   return { result: resultInRecord(record, endpoint, missingIn(before, endpoint)) };
+}
+
+/**
+ * The result of a lookup as far as the columns of a row tell it.
+ *
+ * @param missing members that it lacks
+ */
+export function resultInRecord(
+  record: OutputRecord,
+  endpoint: LookupEndpoint,
+  missing: readonly string[],
+): JsonObject {
+  const valueOf = ({ name, type }: Column): ColumnValue =>
+    type === "text[]" ? record.list(name) : columnTypes[type].fromText(record.text(name));
+  return resultFrom(columns, endpoint, valueOf, missing);
 }
 
 /** Members that an answer of the row lacks: only some endpoints have partial answers. */

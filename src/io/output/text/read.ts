@@ -30,7 +30,7 @@ export async function formOfText(
 ): Promise<OutputForm> {
   const { path, gzip } = file;
   const { records } = formats[format];
-  if (records === undefined) throw shapeRefused(`--to ${format}`);
+  if (records === undefined) throw new TypeError(`${format} is not read back`);
   const first = await firstRecord(file, records);
   const layout = records.layout(first, prefix);
   if ((layout === null && first !== "") || (first === "" && records.header)) {
@@ -138,16 +138,4 @@ function copyingEncoder(
         })
         .join(""),
   };
-}
-
-/**
- * Refuses an output in the shape of a security platform, with advice.
- *
- * @param what the path or flag that asks for the shape
- */
-export function shapeRefused(what: string): UsageError {
-  const message = `${what} has the shape of a security platform, which retry neither reads nor writes`;
-  return new UsageError("retry_cannot_read_shape", message, {
-    hint: "run enrich on the input again; with the same --cache DIR both times, it requests only what is missing",
-  });
 }

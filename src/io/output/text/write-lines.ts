@@ -1,28 +1,9 @@
 import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { UsageError } from "../../../core/errors.js";
 import { scratchFolder, withResources } from "../../../core/resource-stack.js";
-import { checkFolder, keepInputs } from "../check-paths.js";
 import type { Output } from "../output.js";
 import { openDevice, removePart, renamePart, writeAll, writePart } from "../part-file.js";
 import type { Destination } from "../types.js";
-
-/**
- * Checks, before the inputs are read, that the output can be written and is none of them.
- *
- * @throws UsageError `unknown_output`, `output_is_input`, `output_folder_missing`
- */
-export async function checkOutput(output: Output, inputs: readonly string[]): Promise<void> {
-  const { name, file, object, isStdout } = output;
-  if (isStdout) return;
-  if (file === null) {
-    throw new UsageError("unknown_output", `${name} is not a text file`, {
-      hint: "name a file or an s3:// object",
-    });
-  }
-  if (object === null) await checkFolder(file);
-  keepInputs(output, inputs);
-}
 
 interface WriteLinesOptions {
   readonly signal?: AbortSignal | undefined;

@@ -18,7 +18,7 @@ import { formats } from "../../../io/formats/registry.js";
 import { type SinkFormat, type SourceFormat, sinkFormats } from "../../../io/formats/types.js";
 import type { SinkSettings } from "../../../io/output/options.js";
 import type { Output } from "../../../io/output/output.js";
-import { checkFolder, checkOutputName, keepInputs } from "../../../io/output/check-paths.js";
+import { checkFolder, checkOutputName, keepInputs } from "./check-paths.js";
 import type { OutputSettings } from "../options.js";
 import type { Job } from "../types.js";
 import type { ObjectUpload } from "../../../io/output/object/publish.js";

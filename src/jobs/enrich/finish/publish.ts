@@ -1,10 +1,12 @@
+import { rm } from "node:fs/promises";
 import { systemClock } from "../../../core/clock.js";
 import { schemaVersion } from "../../../core/columns.js";
 import { FatalError, startOver } from "../../../core/errors.js";
-import { failedSuffix } from "../../../core/files/output-names.js";
+import { failedSuffix, manifestPath } from "../../../core/files/output-names.js";
 import { findingStatuses } from "../../../core/finding.js";
 import {
   type InputRecord,
+  isRefusal,
   type Manifest,
   type ReadingFacts,
   type RunEnding,
@@ -13,13 +15,15 @@ import { programInfo } from "../../../core/program.js";
 import { positionalName } from "../../../io/formats/columns/name-columns.js";
 import { linesSkipped } from "../../../io/formats/csv/find-preamble.js";
 import { inputPaths, type OpenedSource } from "../../../io/input/types.js";
-import { removeFailed, writeManifest } from "../../../io/output/manifest-file.js";
+import { storedManifestAt, writeManifest } from "../../../io/output/manifest-file.js";
 import { defaultPrefix } from "../../../io/output/options.js";
 import { partPath } from "../../../io/output/part-file.js";
 import type { Publisher } from "../../../io/output/publisher.js";
 import { type Stage, stageUpTo } from "../../../io/output/stage.js";
 import type { WrittenOutput } from "../../../io/output/types.js";
 import type { CountedWarning } from "../warnings.js";
+import { isObjectAddress } from "../../../io/s3/address.js";
+import { onlySpelling } from "../destination/check-paths.js";
 import { resultOf } from "../destination/choose-output.js";
 import { stageFile } from "../destination/open-output.js";
 import { endingOfRows, exitCodes, unknownEnding } from "../ending.js";
@@ -114,6 +118,25 @@ export async function publishStaged(
     });
   }
   return manifest;
+}
+
+/**
+ * Removes the rows and the manifest that an earlier, refused run left. Needs that manifest to say
+ * that they are a run's, and never removes this run's input.
+ *
+ * @param failed path or address of the rows, with the suffix
+ */
+async function removeFailed(failed: string, inputs: readonly string[]): Promise<void> {
+  const manifest = manifestPath(failed);
+  const found = await storedManifestAt(manifest);
+  if (!isRefusal(found?.exit_reason) || inputs.map(onlySpelling).includes(onlySpelling(failed)))
+    return;
+  // Remove the manifest last: the rows can be recognised only by it.
+  for (const place of [failed, manifest]) {
+    if (isObjectAddress(place))
+      await (await import("../../../io/s3/objects.js")).removeObject(place);
+    else await rm(place, { force: true });
+  }
 }
 
 /**

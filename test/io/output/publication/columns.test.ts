@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { timeText } from "../../../../src/core/clock.js";
 import { columns } from "../../../../src/core/columns.js";
 import type { EnrichedRow } from "../../../../src/core/row.js";
-import { resultInRecord } from "../../../../src/io/output/output-row.js";
+import { resultInRecord } from "../../../../src/jobs/retry/retry-output.js";
 import { parseOutput } from "../../../../src/io/output/registry.js";
 import { readOutput } from "../../../../src/io/output/read.js";
 import { formats } from "../../../../src/io/formats/registry.js";

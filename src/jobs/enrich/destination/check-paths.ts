@@ -1,12 +1,12 @@
 import { stat } from "node:fs/promises";
 import { basename, dirname, extname } from "node:path";
-import { UsageError } from "../../core/errors.js";
-import { realPath } from "../../core/files/folders.js";
-import { partPath } from "./part-file.js";
-import { didYouMean } from "../../core/wording/did-you-mean.js";
-import { isObjectAddress, objectAddress, parseObjectAddress } from "../s3/address.js";
-import type { Output } from "./output.js";
-import { failedSuffix, manifestPath } from "../../core/files/output-names.js";
+import { UsageError } from "../../../core/errors.js";
+import { realPath } from "../../../core/files/folders.js";
+import { partPath } from "../../../io/output/part-file.js";
+import { didYouMean } from "../../../core/wording/did-you-mean.js";
+import { isObjectAddress, objectAddress, parseObjectAddress } from "../../../io/s3/address.js";
+import type { Output } from "../../../io/output/output.js";
+import { failedSuffix, manifestPath } from "../../../core/files/output-names.js";
 
 /**
  * Checks that a file can be created at a path.
@@ -44,6 +44,23 @@ export function keepInputs(
   throw new UsageError("output_is_input", message, {
     hint: "choose another name for the output, or rename the input",
   });
+}
+
+/**
+ * Checks, before the inputs are read, that the output can be written and is none of them.
+ *
+ * @throws UsageError `unknown_output`, `output_is_input`, `output_folder_missing`
+ */
+export async function checkOutput(output: Output, inputs: readonly string[]): Promise<void> {
+  const { name, file, object, isStdout } = output;
+  if (isStdout) return;
+  if (file === null) {
+    throw new UsageError("unknown_output", `${name} is not a text file`, {
+      hint: "name a file or an s3:// object",
+    });
+  }
+  if (object === null) await checkFolder(file);
+  keepInputs(output, inputs);
 }
 
 /** A path or the address of an object in its only spelling. */
