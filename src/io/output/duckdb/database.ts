@@ -17,7 +17,7 @@ import type {
 } from "../sql/dialect.js";
 import { duckdbFault } from "./fault.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
-import { copyRows } from "./read.js";
+import { copyFromDuckdb } from "./read.js";
 
 /**
  * An open DuckDB file. All its errors are explained. DuckDB locks the file, so that nothing in it needs
@@ -68,7 +68,10 @@ export class DuckdbDatabase implements TableDatabase {
   };
 
   copy(selection: Selection, path: string | null, options: CopyOptions): Promise<CopiedTable> {
-    return copyRows(this.#connection, selection, path, { ...options, explain: this.#explain });
+    return copyFromDuckdb(this.#connection, selection, path, {
+      ...options,
+      explain: this.#explain,
+    });
   }
 
   async transaction<T>(work: () => Promise<T>, end: "COMMIT" | "ROLLBACK" = "COMMIT"): Promise<T> {

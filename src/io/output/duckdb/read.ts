@@ -20,7 +20,7 @@ import type { Selection } from "../sql/dialect.js";
  *
  * @param options.explain explains an error of the database
  */
-export async function copyRows(
+export async function copyFromDuckdb(
   connection: DuckDBConnection,
   { query, isOwn }: Selection,
   path: string | null,

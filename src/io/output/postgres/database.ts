@@ -20,7 +20,7 @@ import {
 import type { Stage } from "../stage.js";
 import { isStarting, isTransient, serverFault } from "./fault.js";
 import { readPasswordFile } from "./login.js";
-import { copyRows, linesAsTheyAre, loadCopyStreams } from "./read.js";
+import { copyFromPostgres, linesAsTheyAre, loadCopyStreams } from "./read.js";
 
 /** Attempts per transaction before the run ends as resumable, after 1.5 to 3 minutes. */
 export const maxAttempts = 12;
@@ -190,7 +190,7 @@ export class PostgresDatabase implements TableDatabase {
 
   /** A lost connection starts it over. */
   copy(selection: Selection, path: string | null, { signal }: CopyOptions): Promise<CopiedTable> {
-    const copy = () => copyRows(this.#client, selection, path, signal);
+    const copy = () => copyFromPostgres(this.#client, selection, path, signal);
     return this.transaction(copy, "ROLLBACK");
   }
 

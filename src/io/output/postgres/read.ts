@@ -17,7 +17,7 @@ import {
 import type { Selection } from "../sql/dialect.js";
 
 /** Lets the server copy the result of a query, within a transaction. */
-export async function copyRows(
+export async function copyFromPostgres(
   client: Client,
   { query, isOwn }: Selection,
   path: string | null,
