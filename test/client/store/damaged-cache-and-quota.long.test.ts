@@ -2,10 +2,10 @@ import { cp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
-import { aPlace, domains } from "../../helpers/a-place.js";
 import { damageFile } from "../../helpers/damaged-run.js";
 import type { RunReputeResult } from "../../helpers/run-repute.js";
 import { seeded } from "../../helpers/seeded.js";
+import { column, servedWorkspace } from "../../helpers/workspace.js";
 
 /** A few items are not cached, so that every run uses its quota. */
 const cached = Array.from({ length: 100 }, (_, n) => `n${n}.example.com`);
@@ -13,11 +13,13 @@ const fresh = Array.from({ length: 4 }, (_, n) => `fresh${n}.example.com`);
 
 /** A place with a cache and a quota count, which each round damages and uses. */
 async function filled() {
-  const inputs = { "warm.csv": domains(cached), "in.csv": domains([...cached, ...fresh]) };
-  const { cwd, run, read } = await aPlace(inputs);
+  const { cwd, askWith, read } = await servedWorkspace({
+    "warm.csv": column("domain", cached),
+    "in.csv": column("domain", [...cached, ...fresh]),
+  });
   const env = { XDG_STATE_HOME: join(cwd, "used/state") };
   const enrich = (input: string, ...flags: readonly string[]): Promise<RunReputeResult> =>
-    run(["enrich", input, "-o", "out.csv", "--quiet", "--rate", "900/s", ...flags], { env });
+    askWith({ env }, "enrich", input, "-o", "out.csv", "--quiet", "--rate", "900/s", ...flags);
   const stored = ["--cache", "used/cache", "--rate", "1000/d"];
   expect(await enrich("in.csv")).toMatchObject({ code: 0, stderr: "" });
   const sound = answersOf(await read("out.csv"));

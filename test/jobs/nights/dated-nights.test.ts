@@ -12,11 +12,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { enrich } from "../../../src/jobs/enrich/execute.js";
 import { jobHere } from "../../helpers/job-here.js";
-import { aPlace, domains } from "../../helpers/a-place.js";
 import { queryDuckdb } from "../../io/output/tables/warehouse-readers.js";
 import { HurriedClock } from "../../helpers/hurried-clock.js";
-import { runRepute } from "../../helpers/run-repute.js";
-import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { column, servedWorkspace } from "../../helpers/workspace.js";
 
 const [monday, tuesday, thursday] = [
   "2026-11-23T23:00:00Z",
@@ -33,16 +31,16 @@ const line = ["-o", "nights/{date}.csv", "--resume"];
 type Nights = Awaited<ReturnType<typeof nights>>;
 
 async function nights() {
-  const place = await aPlace({ "dump.csv": domains(dumpOf(0)) });
-  await mkdir(join(place.cwd, "nights"));
+  const place = await servedWorkspace({ "dump.csv": column("domain", dumpOf(0)) });
+  await mkdir(place.at("nights"));
   return {
     ...place,
     /** Runs the nightly command at a time. */
-    at: (time: string, ...args: readonly string[]) =>
-      place.run(["enrich", "dump.csv", ...args], { clock: HurriedClock.at(time) }),
-    dump: (night: number) => place.write("dump.csv", domains(dumpOf(night))),
+    enrichAt: (time: string, ...args: readonly string[]) =>
+      place.askWith({ clock: HurriedClock.at(time) }, "enrich", "dump.csv", ...args),
+    dump: (night: number) => place.write("dump.csv", column("domain", dumpOf(night))),
     /** Names in the folder of the nights. */
-    names: async () => (await readdir(join(place.cwd, "nights"))).toSorted(),
+    names: async () => (await readdir(place.at("nights"))).toSorted(),
     items: async (name: string) => {
       const rows = (await place.read(`nights/${name}`)).trimEnd().split("\n").slice(1);
       return rows.map((row) => row.split(",", 1)[0]!);
@@ -54,14 +52,14 @@ async function nights() {
 async function stopped(...args: readonly string[]): Promise<Nights> {
   const begun = await nights();
   const all = args.length === 0 ? line : args;
-  expect(await begun.at(monday, ...all, "--max-requests", "25")).toMatchObject({ code: 75 });
+  expect(await begun.enrichAt(monday, ...all, "--max-requests", "25")).toMatchObject({ code: 75 });
   return begun;
 }
 
 test("output and report are named after the day and the run", async () => {
-  const { at, names, manifest } = await nights();
+  const { names, manifest, enrichAt } = await nights();
   const files = ["--report", "nights/{date}.html"];
-  const { code, stdout } = await at(monday, ...line, ...files, "--json");
+  const { code, stdout } = await enrichAt(monday, ...line, ...files, "--json");
   const { run_id, started_at } = JSON.parse(stdout) as { run_id: string; started_at: string };
   expect([code, started_at.slice(0, 10)]).toEqual([0, "2026-11-23"]);
   expect(await names()).toEqual(
@@ -75,9 +73,9 @@ test("output and report are named after the day and the run", async () => {
 
 test("a run that goes on the next day keeps its day, and its rows", async () => {
   const files = ["--report", "nights/{date}.html"];
-  const { at, server, names, items, manifest } = await stopped(...line, ...files);
+  const { server, names, items, manifest, enrichAt } = await stopped(...line, ...files);
   expect(await names()).toEqual(["2026-11-23.csv.part", "{date}.csv.state"]);
-  expect(await at(tuesday, ...line, ...files, "-q")).toMatchObject({ code: 0, stderr: "" });
+  expect(await enrichAt(tuesday, ...line, ...files, "-q")).toMatchObject({ code: 0, stderr: "" });
   expect(await names()).toEqual([
     "2026-11-23.csv",
     "2026-11-23.csv.manifest.json",
@@ -92,18 +90,18 @@ test("a run that goes on the next day keeps its day, and its rows", async () => 
 });
 
 test("a night killed after its last row is completed under its day, and the next dump starts its own", async () => {
-  const { at, cwd, server, dump, names, items } = await nights();
+  const { at, server, dump, names, items, enrichAt, run } = await nights();
   const job = jobHere({
-    settings: { output: join(cwd, "nights/{date}.csv"), intelUrl: server.url, resume: true },
-    input: { path: join(cwd, "dump.csv") },
+    settings: { output: at("nights/{date}.csv"), intelUrl: server.url, resume: true },
+    input: { path: at("dump.csv") },
     clock: HurriedClock.at(monday),
     onPublished: () => Promise.reject(new Error("killed")),
   });
   await expect(enrich(job)).rejects.toThrow("killed");
-  await rename(join(cwd, "nights/2026-11-23.csv"), join(cwd, "nights/2026-11-23.csv.part"));
-  await rm(join(cwd, "nights/2026-11-23.csv.manifest.json"));
+  await rename(at("nights/2026-11-23.csv"), at("nights/2026-11-23.csv.part"));
+  await rm(at("nights/2026-11-23.csv.manifest.json"));
   await dump(1);
-  expect(await at(tuesday, ...line)).toMatchObject({
+  expect(await enrichAt(tuesday, ...line)).toMatchObject({
     code: 0,
     stderr: expect.stringContaining("completed the interrupted run of") as string,
   });
@@ -122,69 +120,73 @@ test("a night killed after its last row is completed under its day, and the next
 test("a DuckDB file keeps its day, too", async () => {
   const output = ["-o", "duckdb:nights/{date}.duckdb?table=t"];
   const name = "2026-11-23.duckdb";
-  const { at, cwd, names } = await stopped(...output, "--resume");
-  expect(await at(tuesday, ...output, "--resume", "-q")).toMatchObject({ code: 0, stderr: "" });
+  const { at, names, enrichAt } = await stopped(...output, "--resume");
+  expect(await enrichAt(tuesday, ...output, "--resume", "-q")).toMatchObject({
+    code: 0,
+    stderr: "",
+  });
   const found = await names();
   expect(found).toContain(name);
   expect(found.filter((each) => !each.includes("2026-11-23"))).toEqual([]);
-  expect(await queryDuckdb("FROM t", join(cwd, "nights", name))).toHaveLength(40);
+  expect(await queryDuckdb("FROM t", at(`nights/${name}`))).toHaveLength(40);
 });
 
 test("retry names its files after the run that it completes", async () => {
-  const { at, cwd, names } = await nights();
-  await at(monday, "-o", "monday.csv", "-q");
-  const later = { cwd, clock: HurriedClock.at(tuesday) };
+  const { enrichAt, runWith, names } = await nights();
+  await enrichAt(monday, "-o", "monday.csv", "-q");
+  const later = { clock: HurriedClock.at(tuesday) };
   const retry = ["retry", "monday.csv", "--local", "-q"];
   const files = ["-o", "nights/{date}.csv", "--report", "nights/{date}.html"];
-  expect(await runRepute([...retry, ...files], later)).toMatchObject({ code: 0 });
+  expect(await runWith(later, ...retry, ...files)).toMatchObject({ code: 0 });
   expect(await names()).toEqual([
     "2026-11-23.csv",
     "2026-11-23.csv.manifest.json",
     "2026-11-23.html",
   ]);
-  const unknown = await runRepute(["retry", "dump.csv", "-o", "{date}.csv", "--local"], later);
+  const unknown = await runWith(later, "retry", "dump.csv", "-o", "{date}.csv", "--local");
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("has no manifest") });
 });
 
 describe("--against previous", () => {
   const compared = ["--report", "nights/{date}.html", "--against", "previous"];
-  const page = (cwd: string, day: string) => readFile(join(cwd, `nights/${day}.html`), "utf8");
-
   test("compares with the night before, missed nights or not, and never with itself", async () => {
-    const { at, cwd, dump } = await nights();
-    await at(monday, ...line, "-q");
+    const { enrichAt, read, dump } = await nights();
+    await enrichAt(monday, ...line, "-q");
     await dump(1);
     for (const time of [thursday, thursday]) {
-      expect(await at(time, ...line, ...compared, "-q")).toMatchObject({ code: 0, stderr: "" });
-      const text = await page(cwd, "2026-11-26");
+      expect(await enrichAt(time, ...line, ...compared, "-q")).toMatchObject({
+        code: 0,
+        stderr: "",
+      });
+      const text = await read("nights/2026-11-26.html");
       expect(text).toMatch(/4 new.*4 gone.*since <[^>]*>nights\/2026-11-23\.csv/s);
     }
   });
 
   test("passes over files that are no whole output of the pattern", async () => {
-    const { at, cwd, dump } = await nights();
-    const at23 = join(cwd, "nights/2026-11-23.csv");
-    await at(monday, ...line, "-q");
+    const { at, enrichAt, read, run, dump, manifest } = await nights();
+    const at23 = at("nights/2026-11-23.csv");
+    await enrichAt(monday, ...line, "-q");
     const copy = async (name: string) => {
-      await copyFile(at23, join(cwd, "nights", name));
-      await copyFile(`${at23}.manifest.json`, join(cwd, "nights", `${name}.manifest.json`));
+      await copyFile(at23, at(`nights/${name}`));
+      await copyFile(`${at23}.manifest.json`, at(`nights/${name}.manifest.json`));
     };
     // Later than this night, of other patterns, unfinished, refused, cut off, without a manifest.
     for (const name of ["2026-12-01.csv", "x-2026-11-25.csv", "2026-11-25.ndjson"])
       await copy(name);
     for (const name of ["2026-11-25.csv.part", "2026-11-25.csv.failed"]) await copy(name);
     await copy("2026-11-24.csv");
-    await truncate(join(cwd, "nights/2026-11-24.csv"), 900);
-    await copyFile(at23, join(cwd, "nights/2026-11-25.csv"));
+    await truncate(at("nights/2026-11-24.csv"), 900);
+    await copyFile(at23, at("nights/2026-11-25.csv"));
     await dump(1);
-    const { code, stderr } = await at(thursday, ...line, ...compared);
+    const { code, stderr } = await enrichAt(thursday, ...line, ...compared);
     expect(code).toBe(0);
     expect(stderr).toMatch(
       /not compared with nights\/2026-11-25\.csv: it has no manifest.*\n.*not compared with nights\/2026-11-24\.csv: .* has 900 bytes instead of \d+\n/,
     );
-    expect(await page(cwd, "2026-11-26")).toContain("nights/2026-11-23.csv");
+    expect(await read("nights/2026-11-26.html")).toContain("nights/2026-11-23.csv");
     const report = ["report", "nights/2026-11-26.csv", "--against", "previous", "-q"];
-    const { stdout } = await runRepute(report, { cwd });
+    const { stdout } = await run(...report);
     expect(stdout.replaceAll(/\s+/g, " ")).toContain(
       "4 new malicious, 4 gone; 36 the same since nights/2026-11-23.csv",
     );
@@ -195,32 +197,32 @@ describe("folders named after the day or the run", () => {
   const dated = ["-o", "nights/dt={date}/{run_id}.csv", "--resume", "-q"];
 
   test("are created, also for the report, and lead to earlier nights", async () => {
-    const { at, cwd, dump, names } = await nights();
+    const { at, dump, names, enrichAt, read } = await nights();
     const report = ["--report", "nights/pages/{date}/r.html", "--against", "previous"];
-    await mkdir(join(cwd, "nights/pages"));
+    await mkdir(at("nights/pages"));
     for (const [night, time] of [monday, thursday].entries()) {
       await dump(night);
-      const { code, stderr } = await at(time, ...dated, ...(night === 0 ? [] : report));
+      const { code, stderr } = await enrichAt(time, ...dated, ...(night === 0 ? [] : report));
       expect([code, stderr]).toEqual([0, ""]);
     }
     expect(await names()).toEqual(["dt=2026-11-23", "dt=2026-11-26", "pages"]);
-    const [out = ""] = await readdir(join(cwd, "nights/dt=2026-11-23"));
-    const made = await readFile(join(cwd, "nights/pages/2026-11-26/r.html"), "utf8");
+    const [out = ""] = await readdir(at("nights/dt=2026-11-23"));
+    const made = await read("nights/pages/2026-11-26/r.html");
     expect(made).toContain(`nights/dt=2026-11-23/${out}`);
   });
 
   test("keep the state of an interrupted run beside them, and its day", async () => {
-    const { at, names, cwd } = await stopped(...dated);
+    const { at, names, enrichAt } = await stopped(...dated);
     expect(await names()).toEqual(["dt=2026-11-23", "dt={date}%2F{run_id}.csv.state"]);
-    expect(await at(thursday, ...dated)).toMatchObject({ code: 0 });
+    expect(await enrichAt(thursday, ...dated)).toMatchObject({ code: 0 });
     expect(await names()).toEqual(["dt=2026-11-23"]);
-    expect(await readdir(join(cwd, "nights/dt=2026-11-23"))).toHaveLength(2);
+    expect(await readdir(at("nights/dt=2026-11-23"))).toHaveLength(2);
   });
 
   test("do not stay if the run is refused", async () => {
-    const { at, names } = await nights();
+    const { names, enrichAt } = await nights();
     const args = ["-o", "nights/{date}/{run_id}/out.csv", "--item-column", "none"];
-    expect(await at(monday, ...args)).toMatchObject({ code: 2 });
+    expect(await enrichAt(monday, ...args)).toMatchObject({ code: 2 });
     expect(await names()).toEqual([]);
   });
 
@@ -228,9 +230,9 @@ describe("folders named after the day or the run", () => {
     ["Parquet", "nights/{date}/out.parquet", "out.parquet"],
     ["DuckDB", "duckdb:nights/{date}/out.duckdb?table=t", "out.duckdb"],
   ])("hold %s", async (_, output, file) => {
-    const { at, cwd } = await nights();
-    expect(await at(monday, "-o", output, "-q")).toMatchObject({ code: 0 });
-    expect(await readdir(join(cwd, "nights/2026-11-23"))).toContain(file);
+    const { at, enrichAt } = await nights();
+    expect(await enrichAt(monday, "-o", output, "-q")).toMatchObject({ code: 0 });
+    expect(await readdir(at("nights/2026-11-23"))).toContain(file);
   });
 });
 
@@ -252,22 +254,20 @@ test.each([
   [["-o", "duckdb:out.duckdb?table=t_{date}"], "in the name of a table"],
   [["-o", "postgres://u@h/d?table=t_{date}"], "in the name of a table"],
 ])("refuses %j before the run", async (args, message) => {
-  const { at, server } = await nights();
-  const { code, stderr } = await at(monday, ...args);
+  const { server, enrichAt } = await nights();
+  const { code, stderr } = await enrichAt(monday, ...args);
   expect([code, stderr, server.total]).toEqual([2, expect.stringContaining(message), 0]);
 });
 
 test("the tag lists of a dated run are in the manifest beside its rows", async () => {
-  const cwd = await temporaryFolder();
-  await mkdir(join(cwd, "nights"));
-  await writeFile(join(cwd, "in.txt"), "192.0.2.1\n");
+  const { names, read, run, write } = await nights();
+  await write("in.txt", "192.0.2.1\n");
   const out = ["-o", "nights/{date}-{run_id}.csv", "--tag-ips", "tags"];
-  const run = await runRepute(["enrich", "in.txt", "--local", "-q", ...out], { cwd });
-  expect(run).toMatchObject({ code: 0, stderr: "" });
-  const manifests = (await readdir(join(cwd, "nights"))).filter((name) => name.endsWith(".json"));
+  const enriched = await run("enrich", "in.txt", "--local", "-q", ...out);
+  expect(enriched).toMatchObject({ code: 0, stderr: "" });
+  const manifests = (await names()).filter((name) => name.endsWith(".json"));
   expect(manifests).toEqual([
     expect.stringMatching(/^\d{4}-\d\d-\d\d-[\da-f-]{36}\.csv\.manifest/),
   ]);
-  const text = await readFile(join(cwd, "nights", manifests[0] ?? ""), "utf8");
-  expect(JSON.parse(text)).toHaveProperty("tag_exports");
+  expect(JSON.parse(await read(`nights/${manifests[0]}`))).toHaveProperty("tag_exports");
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { aPlace, domains } from "../../helpers/a-place.js";
+import { column, servedWorkspace } from "../../helpers/workspace.js";
 
 const dumpRows = 40;
 
@@ -11,9 +11,10 @@ const dumps = [0, 1, 2].map((night) => {
 
 /** Runs nights that read a stream. */
 async function aStream() {
-  const { run, ...place } = await aPlace();
-  const night = (items: readonly string[], ...flags: string[]) =>
-    run(["enrich", "-", "-o", "out.csv", "--resume", ...flags], { stdin: domains(items) });
+  const place = await servedWorkspace();
+  const args = ["enrich", "-", "-o", "out.csv", "--resume"];
+  const night = (items: readonly string[], ...flags: readonly string[]) =>
+    place.askWith({ stdin: column("domain", items) }, ...args, ...flags);
   return { ...place, night };
 }
 

@@ -1,8 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { aPlace, domains } from "../../helpers/a-place.js";
-import { runRepute } from "../../helpers/run-repute.js";
 import {
   reply,
   reset,
@@ -10,14 +8,16 @@ import {
   startScriptedServer,
   type Step,
 } from "../../helpers/scripted-server.js";
+import { column, servedWorkspace } from "../../helpers/workspace.js";
 
 const names = Array.from({ length: 20 }, (_, n) => `h${n}.example.com`);
 
 async function prepared() {
-  const place = await aPlace({ "in.csv": domains(names) });
+  const place = await servedWorkspace({ "in.csv": column("domain", names) });
   const env = { XDG_STATE_HOME: join(place.cwd, "home") };
-  const run = (flags: readonly string[]) => place.run(["enrich", "in.csv", ...flags], { env });
-  return { ...place, run };
+  const enrich = (...flags: readonly string[]) =>
+    place.askWith({ env }, "enrich", "in.csv", ...flags);
+  return { ...place, enrich };
 }
 
 async function monitored(step: Step): Promise<string> {
@@ -31,10 +31,10 @@ test.each([
   ["answers with an error", reply(500), /it answered 500/],
   ["resets the connection", reset(), /reset|closed|hang up/i],
 ])("a monitor that %s is a warning", async (_, step, reason) => {
-  const { run } = await prepared();
+  const { enrich } = await prepared();
   const url = await monitored(step);
   const flags = ["-o", "out.csv", "--quiet", "--ping", `${url}/secret-id`];
-  const { code, stderr } = await run(flags);
+  const { code, stderr } = await enrich(...flags);
   expect(code).toBe(0);
   const lines = stderr.trimEnd().split("\n");
   for (const line of lines) expect(line.startsWith(warning + new URL(url).host)).toBe(true);
@@ -43,18 +43,18 @@ test.each([
 });
 
 test("a monitor that never answers is a warning and holds nothing up for long", async () => {
-  const { run, read } = await prepared();
+  const { enrich, read } = await prepared();
   const url = await monitored(silence());
-  const { code, stderr } = await run(["-o", "out.csv", "--quiet", "--ping", url]);
+  const { code, stderr } = await enrich("-o", "out.csv", "--quiet", "--ping", url);
   expect(code).toBe(0);
   expect(stderr).toContain(warning + new URL(url).host);
   expect((await read("out.csv")).trimEnd().split("\n")).toHaveLength(names.length + 1);
 });
 
 test("warnings of metrics and pings, one each, come before the JSON object on stderr", async () => {
-  const { run } = await prepared();
+  const { enrich } = await prepared();
   const url = await monitored(reply(500));
-  const { code, stderr } = await run(["--json", "--ping", url, "--metrics", "none/m.prom"]);
+  const { code, stderr } = await enrich("--json", "--ping", url, "--metrics", "none/m.prom");
   expect(code).toBe(0);
   const [last = "", ...warnings] = stderr.trimEnd().split("\n").toReversed();
   expect(JSON.parse(last)).toMatchObject({ exit_reason: "done", exit_code: 0 });
@@ -83,11 +83,11 @@ test.each([
   ["refused", [], 1],
   ["usage", ["--rat", "1/s"], 2],
 ] as const)("every line of a JSON log is an object: %s", async (end, flags, expected) => {
-  const { write, server, run } = await prepared();
-  await write("in.csv", domains([...names, "\x1b[31msetup.exe"]));
+  const { write, server, enrich } = await prepared();
+  await write("in.csv", column("domain", [...names, "\x1b[31msetup.exe"]));
   server.refusing = end === "refused";
   const log = ["-o", "out.csv", "--log-format", "json"];
-  const { code, stderr } = await run([...log, "--metrics", "none/m.prom", ...flags]);
+  const { code, stderr } = await enrich(...log, "--metrics", "none/m.prom", ...flags);
   expect(code).toBe(expected);
   const lines = logOf(stderr);
   for (const line of lines) {
@@ -104,13 +104,13 @@ test.each([
 });
 
 test("the manifest of a run to stdout is in the state folder, or in --state-dir", async () => {
-  const { cwd, run, read } = await prepared();
-  expect(await run(["--quiet"])).toMatchObject({ code: 0 });
+  const { cwd, enrich, read } = await prepared();
+  expect(await enrich("--quiet")).toMatchObject({ code: 0 });
   expect(JSON.parse(await read("home/repute/stdout.manifest.json"))).toMatchObject({
     exit_reason: "done",
     input: { rows: 20 },
   });
-  expect(await run(["--quiet", "--state-dir", "kept/here", "--max-requests", "5"])).toMatchObject({
+  expect(await enrich("--quiet", "--state-dir", "kept/here", "--max-requests", "5")).toMatchObject({
     code: 75,
   });
   expect(JSON.parse(await read("kept/here/stdout.manifest.json"))).toMatchObject({
@@ -121,21 +121,21 @@ test("the manifest of a run to stdout is in the state folder, or in --state-dir"
 });
 
 test("state and manifest of a table are in --state-dir, where verify, report and diff find them", async () => {
-  const { cwd, run, write } = await prepared();
+  const { cwd, run, enrich, write } = await prepared();
   const table = "duckdb:all.duckdb?table=nightly";
-  expect(await run(["-o", "first.csv", "--quiet"])).toMatchObject({ code: 0 });
+  expect(await enrich("-o", "first.csv", "--quiet")).toMatchObject({ code: 0 });
   const flags = ["-o", table, "--quiet", "--state-dir"];
-  expect(await run([...flags, "monday", "--max-requests", "5"])).toMatchObject({ code: 75 });
+  expect(await enrich(...flags, "monday", "--max-requests", "5")).toMatchObject({ code: 75 });
   const [state] = await readdir(join(cwd, "monday"));
   expect(state).toMatch(/nightly.*\.state$/);
-  expect(await run([...flags, "monday", "--resume"])).toMatchObject({ code: 0 });
+  expect(await enrich(...flags, "monday", "--resume")).toMatchObject({ code: 0 });
   const manifest = state?.replace(/\.state$/, ".manifest.json");
   expect(await readdir(join(cwd, "monday"))).toEqual([manifest]);
-  await write("in.csv", domains(names.slice(1)));
-  expect(await run([...flags, "tuesday"])).toMatchObject({ code: 0 });
-  const verified = await runRepute(["verify", table, "--state-dir", "monday"], { cwd });
+  await write("in.csv", column("domain", names.slice(1)));
+  expect(await enrich(...flags, "tuesday")).toMatchObject({ code: 0 });
+  const verified = await run("verify", table, "--state-dir", "monday");
   expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining("20 rows") });
-  const said = async (...call: readonly string[]) => (await runRepute(call, { cwd })).stdout;
+  const said = async (...call: readonly string[]) => (await run(...call)).stdout;
   for (const [state, gone, rows] of [
     ["monday", 0, 20],
     ["tuesday", 1, 19],

@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { aPlace, domains } from "../../../helpers/a-place.js";
 import { startRepute } from "../../../helpers/run-repute.js";
+import { column, servedWorkspace } from "../../../helpers/workspace.js";
 
 /** What a service says while something is wrong with it. */
 const faults: Readonly<Record<string, string>> = {
@@ -14,7 +14,9 @@ const faults: Readonly<Record<string, string>> = {
 
 test("through every fault, an outage and a kill, a night's rows and counts are right", async () => {
   const names = Array.from({ length: 1_100 }, (_, n) => `h${n}.example.com`);
-  const { cwd, server, manifest, read } = await aPlace({ "in.csv": domains(names) });
+  const { cwd, server, manifest, read } = await servedWorkspace({
+    "in.csv": column("domain", names),
+  });
   const args = ["enrich", "in.csv", "-o", "out.csv", "--resume", "--quiet", "--rate", "400/s"];
   const start = () =>
     startRepute([...args, "--intel-url", server.url, "--lookups", "query", "--timeout", "5s"], {
