@@ -13,7 +13,11 @@ const replacing = readdirSync("test", { recursive: true, encoding: "utf8" })
 
 export default defineConfig({
   test: {
-    globalSetup: ["test/helpers/own-state-folder.ts", "test/helpers/build-once.ts"],
+    globalSetup: [
+      "test/helpers/memory-folder.ts",
+      "test/helpers/own-state-folder.ts",
+      "test/helpers/build-once.ts",
+    ],
     reporters: inCi
       ? ["default", ["json", { outputFile: ".out/reports/tests.json" }]]
       : ["default"],

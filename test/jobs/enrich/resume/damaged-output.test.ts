@@ -10,18 +10,17 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { type AnsweringServer, startAnsweringServer } from "../../../helpers/answering-server.js";
 import { comparableRows } from "../../../helpers/comparable-rows.js";
-import { runRepute, type RunReputeResult } from "../../../helpers/run-repute.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import type { RunReputeResult } from "../../../helpers/run-repute.js";
+import { column, servedWorkspace } from "../../../helpers/workspace.js";
 
-const names = Array.from({ length: 120 }, (_, n) => `h${n}.example.com`);
+const names = Array.from({ length: 60 }, (_, n) => `h${n}.example.com`);
 
 /** Requests after which the first run stops. */
-const midway = 50;
+const midway = 25;
 
 /** What another program or a failing disk does to a file of rows, by its path. */
 const damages = {
@@ -79,7 +78,7 @@ test.each(cases)(
     expect(found.stderr).toMatch(/rows\.part|out\.\S+\.part/);
     expect(found.stderr).not.toContain("bug");
     expect([found.code, found.stderr]).toEqual([1, expect.stringContaining("--resume")]);
-    expect(await published(run.cwd, output)).toBe(false);
+    expect(isPublished(run)).toBe(false);
     run.server.onRequest = () => true;
     if (lstatSync(run.part, { throwIfNoEntry: false })?.isSymbolicLink()) rmSync(run.part);
     await expectWhole(run, await run.enrich(["--resume"]));
@@ -110,59 +109,48 @@ test("a link in place of the rows is not followed, and --resume goes on without 
   await expectWhole(run, await run.enrich(["--resume"]));
 });
 
-interface StoppedRun {
-  readonly cwd: string;
-  readonly output: OutputName;
-  readonly server: AnsweringServer;
-  readonly part: string;
-  readonly enrich: (flags: readonly string[]) => Promise<RunReputeResult>;
-}
+type StoppedRun = Awaited<ReturnType<typeof stopped>>;
 
 /** A run that has stopped after some rows. */
-async function stopped(output: OutputName): Promise<StoppedRun> {
-  const cwd = await temporaryFolder();
-  const server = await startAnsweringServer();
+async function stopped(output: OutputName) {
+  const place = await servedWorkspace({ "in.csv": column("domain", names) });
+  const { at, run, server } = place;
   for (const name of names) server.malicious.add(name);
-  await writeFile(join(cwd, "in.csv"), `domain\n${names.join("\n")}\n`);
   const how = ["--lookups", "query", "--concurrency", "4", "--intel-url", server.url];
   const to = output.includes("stix") ? ["--to", "stix"] : [];
   const enrich = (flags: readonly string[]): Promise<RunReputeResult> =>
-    runRepute(["enrich", "in.csv", "-o", output, ...to, ...how, "--rate", "9000/s", ...flags], {
-      cwd,
-    });
+    run("enrich", "in.csv", "-o", output, ...to, ...how, "--rate", "9000/s", ...flags);
   const { code, stderr } = await enrich(["--max-requests", String(midway)]);
   expect(code, stderr).toBe(75);
-  return { cwd, output, server, part: join(cwd, outputs[output]), enrich };
+  return { ...place, output, part: at(outputs[output]), enrich };
 }
 
 /** All rows are there, each item was asked for once, and the manifest tells the truth. */
 async function expectWhole(
-  { cwd, output, server }: StoppedRun,
+  { at, manifest, output, run, server }: StoppedRun,
   { code, stderr }: Pick<RunReputeResult, "code" | "stderr">,
 ): Promise<void> {
   expect(code, stderr).toBe(0);
   expect([server.total, server.asked.size]).toEqual([names.length, names.length]);
   const base = output.startsWith("duckdb:") ? "out.db.t" : output;
-  const manifest: unknown = JSON.parse(await readFile(join(cwd, `${base}.manifest.json`), "utf8"));
-  expect(manifest).toMatchObject({
+  expect(await manifest(base)).toMatchObject({
     statuses: { complete: names.length },
     requests: { query: { total: names.length } },
     output: { rows: names.length },
   });
-  const verified = await runRepute(["verify", output], { cwd });
+  const verified = await run("verify", output);
   expect(verified.code, verified.stderr).toBe(0);
-  expect(await itemsIn(cwd, output)).toEqual(names);
+  expect(await itemsIn(at, output)).toEqual(names);
 }
 
 /** The items in the order of the rows; of an output other than text, those that it should have. */
-async function itemsIn(cwd: string, output: OutputName): Promise<readonly string[]> {
+async function itemsIn(at: StoppedRun["at"], output: OutputName): Promise<readonly string[]> {
   if (!/\.(?:csv|ndjson)/.test(output)) return names;
-  const lines = comparableRows(await readFile(join(cwd, output)), output);
+  const lines = comparableRows(await readFile(at(output)), output);
   return lines.flatMap((line) => /h\d+\.example\.com/.exec(line)?.[0] ?? []);
 }
 
 /** Whether something is in an output, which tables have from the start. */
-async function published(cwd: string, output: OutputName): Promise<boolean> {
-  if (!output.startsWith("duckdb:")) return existsSync(join(cwd, output));
-  return existsSync(join(cwd, "out.db.t.manifest.json"));
+function isPublished({ at, output }: StoppedRun): boolean {
+  return existsSync(at(output.startsWith("duckdb:") ? "out.db.t.manifest.json" : output));
 }

@@ -1,15 +1,12 @@
 import { mkdirSync, renameSync, rmSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { startAnsweringServer } from "../../../helpers/answering-server.js";
-import { runRepute } from "../../../helpers/run-repute.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import type { AnsweringServer } from "../../../helpers/answering-server.js";
+import { column, servedWorkspace } from "../../../helpers/workspace.js";
 
 const names = Array.from({ length: 120 }, (_, n) => `h${n}.example.com`);
 
 const concurrency = 4;
-const open = ["--concurrency", String(concurrency)];
 
 /** An output, and the folder that its state is in. */
 const outputs = {
@@ -34,13 +31,12 @@ const cases = Object.entries(outputs).flatMap(([output, state]) =>
 );
 
 async function started(output: string) {
-  const cwd = await temporaryFolder();
-  await mkdir(join(cwd, "out"));
-  await writeFile(join(cwd, "in.csv"), `domain\n${names.join("\n")}\n`);
-  const server = await startAnsweringServer();
-  const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "9000/s", ...open];
-  const enrich = (...flags: readonly string[]) =>
-    runRepute(["enrich", "in.csv", "-o", output, ...service, ...flags], { cwd });
+  const place = await servedWorkspace({ "in.csv": column("domain", names) });
+  const { at, server, run } = place;
+  await mkdir(at("out"));
+  const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "9000/s"];
+  const args = ["in.csv", "-o", output, ...service, "--concurrency", String(concurrency)];
+  const enrich = (...flags: readonly string[]) => run("enrich", ...args, ...flags);
   /** Runs it, and loses something after some of its requests. */
   const lose = (loss: () => void) => {
     server.onRequest = (total) => {
@@ -49,11 +45,17 @@ async function started(output: string) {
     };
     return enrich();
   };
-  return { cwd, server, enrich, lose };
+  return { ...place, enrich, lose };
+}
+
+function expectEachAsked({ asked, total }: AnsweringServer): void {
+  expect(asked.size).toBe(names.length);
+  // Those that were open when the run ended may be repeated.
+  expect(total).toBeLessThanOrEqual(names.length + concurrency);
 }
 
 test.each(cases)("a run to %s %s keeps its answers", async (output, loss, state) => {
-  const { cwd, server, enrich, lose } = await started(output);
+  const { at, server, run, enrich, lose } = await started(output);
   const { code, stderr } = await lose(() => losses[loss]!(state));
   expect([code, stderr]).toEqual([
     1,
@@ -61,17 +63,15 @@ test.each(cases)("a run to %s %s keeps its answers", async (output, loss, state)
       /\.state was removed during the run; its answers are saved there again\n {2}continue with --resume$/m,
     ),
   ]);
-  await mkdir(join(cwd, "out"), { recursive: true });
+  await mkdir(at("out"), { recursive: true });
   const resumed = await enrich("--resume");
   expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringContaining("took over")]);
-  expect(server.asked.size).toBe(names.length);
-  // Those that were open when the run ended may be repeated.
-  expect(server.total).toBeLessThanOrEqual(names.length + concurrency);
-  expect(await runRepute(["verify", output], { cwd })).toMatchObject({ code: 0 });
+  expectEachAsked(server);
+  expect(await run("verify", output)).toMatchObject({ code: 0 });
 });
 
 test("a run whose folder is moved goes on where it is moved back", async () => {
-  const { cwd, server, enrich, lose } = await started("out/o.csv");
+  const { at, server, run, enrich, lose } = await started("out/o.csv");
   const { code, stderr } = await lose(() => renameSync("out", "elsewhere"));
   expect([code, stderr]).toEqual([
     1,
@@ -79,8 +79,8 @@ test("a run whose folder is moved goes on where it is moved back", async () => {
       /o\.csv\.state was moved during the run\n {2}move it back, then continue with --resume$/m,
     ),
   ]);
-  renameSync(join(cwd, "elsewhere"), join(cwd, "out"));
+  renameSync(at("elsewhere"), at("out"));
   expect(await enrich("--resume")).toMatchObject({ code: 0 });
-  expect([server.total, server.asked.size]).toEqual([names.length, names.length]);
-  expect(await runRepute(["verify", "out/o.csv"], { cwd })).toMatchObject({ code: 0 });
+  expectEachAsked(server);
+  expect(await run("verify", "out/o.csv")).toMatchObject({ code: 0 });
 });
