@@ -1,14 +1,4 @@
-import {
-  copyFile,
-  mkdir,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  truncate,
-  writeFile,
-} from "node:fs/promises";
-import { join } from "node:path";
+import { copyFile, mkdir, readdir, rename, rm, truncate } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { enrich } from "../../../src/jobs/enrich/execute.js";
 import { jobHere } from "../../helpers/job-here.js";
@@ -90,7 +80,7 @@ test("a run that goes on the next day keeps its day, and its rows", async () => 
 });
 
 test("a night killed after its last row is completed under its day, and the next dump starts its own", async () => {
-  const { at, server, dump, names, items, enrichAt, run } = await nights();
+  const { at, server, dump, names, items, enrichAt } = await nights();
   const job = jobHere({
     settings: { output: at("nights/{date}.csv"), intelUrl: server.url, resume: true },
     input: { path: at("dump.csv") },
@@ -149,6 +139,7 @@ test("retry names its files after the run that it completes", async () => {
 
 describe("--against previous", () => {
   const compared = ["--report", "nights/{date}.html", "--against", "previous"];
+
   test("compares with the night before, missed nights or not, and never with itself", async () => {
     const { enrichAt, read, dump } = await nights();
     await enrichAt(monday, ...line, "-q");
@@ -164,7 +155,7 @@ describe("--against previous", () => {
   });
 
   test("passes over files that are no whole output of the pattern", async () => {
-    const { at, enrichAt, read, run, dump, manifest } = await nights();
+    const { at, enrichAt, read, run, dump } = await nights();
     const at23 = at("nights/2026-11-23.csv");
     await enrichAt(monday, ...line, "-q");
     const copy = async (name: string) => {

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rmdir } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { queryDuckdb } from "../../io/output/tables/warehouse-readers.js";
 import { column, servedWorkspace } from "../../helpers/workspace.js";
