@@ -5,6 +5,7 @@ import { UsageError } from "./errors.js";
 
 const count = z.int().nonnegative();
 
+/** How an input was read: as the flags say, otherwise as detected. */
 const readingFacts = z.object({
   format: z.string(),
   delimiter: z
@@ -31,15 +32,10 @@ const readingFacts = z.object({
   kind_column_by: z.enum(["flag", "neighbour"]).nullable(),
 });
 
-/** How an input was read: as the flags say, otherwise as detected. */
-export type ReadingFacts = Readonly<z.infer<typeof readingFacts>>;
-
 const inputRecord = readingFacts
   .extend({ path: z.string(), bytes: count, rows: count })
   .readonly()
   .describe("One of several inputs");
-
-export type InputRecord = z.infer<typeof inputRecord>;
 
 export const exitReasons = [
   "done",
@@ -115,8 +111,6 @@ const exclusion = z
   })
   .readonly();
 
-export type ExclusionRecord = z.infer<typeof exclusion>;
-
 const leftOut = z
   .object({
     distinct: count.describe("With --distinct: rows that repeat an item or have none"),
@@ -125,8 +119,6 @@ const leftOut = z
     verdicts,
   })
   .readonly();
-
-export type LeftOutCounts = z.infer<typeof leftOut>;
 
 /** Rows that a retry looked up again: status before → status now → rows. */
 const retried = z

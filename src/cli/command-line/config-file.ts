@@ -4,10 +4,9 @@ import { didYouMean } from "../../core/wording/did-you-mean.js";
 import { UsageError } from "../../core/errors.js";
 import type { JsonObject } from "../../core/finding.js";
 import { userConfigFolder } from "../../core/files/folders.js";
-import { readPath } from "../../core/files/read-path.js";
+import { readNamed } from "../../core/files/read-path.js";
 import { asObject } from "../../core/json-members.js";
 import type { YamlText } from "../../core/wording/yaml-text.js";
-import { fileFault } from "../terminal/reporter.js";
 import { type OptionSpec, optionSpecs } from "../options/settings.js";
 import { secretHint, secretNamed, secrets } from "../options/secrets.js";
 import {
@@ -64,18 +63,11 @@ interface ConfigFile {
 const largestConfig = 16 * 1024 * 1024;
 
 async function readText(path: string, signal: AbortSignal | undefined): Promise<string> {
-  try {
-    const bytes = await readPath(path, { signal, limit: largestConfig });
-    if (bytes.length === largestConfig) throw new Error("it has 16 MiB or more");
-    return bytes.toString("utf8");
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw new UsageError(
-      "config_unreadable",
-      `cannot read the config file ${path}: ${fileFault(error)}`,
-      { cause: error },
-    );
-  }
+  const what = `the config file ${path}`;
+  const reading = { signal, limit: largestConfig };
+  const bytes = await readNamed(path, "config_unreadable", what, reading);
+  if (bytes.length < largestConfig) return bytes.toString("utf8");
+  throw new UsageError("config_unreadable", `cannot read ${what}: it has 16 MiB or more`);
 }
 
 async function parseConfig(path: string, text: string): Promise<YamlText> {

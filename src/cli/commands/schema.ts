@@ -1,13 +1,9 @@
 import { z } from "zod";
 import { UsageError } from "../../core/errors.js";
-import { schemaVersion } from "../../core/columns.js";
-import { manifestSchema } from "../../core/manifest.js";
 import { option } from "../../core/options.js";
-import { scratchFolder, withResources } from "../../core/resource-stack.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { sinkOptions } from "../../io/output/options.js";
 import { dialects } from "../../io/output/registry.js";
-import type { SchemaTextOptions } from "../../jobs/schema/schema-text.js";
 import { defaultTable } from "../../io/output/sql/dialect.js";
 import { type CommandCall, defineCommand, noOperands, type SettingsOf } from "../command.js";
 import { enrichInput } from "./runs/enrich-job.js";
@@ -65,64 +61,18 @@ export const schemaCommand = defineCommand({
   run: printSchema,
 });
 
-type Call = CommandCall<SettingsOf<typeof groups>>;
-
-async function printSchema(call: Call): Promise<void> {
-  const { format, mode, key, prefix, raw, columns: only, table } = call.settings;
+async function printSchema(call: CommandCall<SettingsOf<typeof groups>>): Promise<void> {
+  const { settings, operands, context } = call;
+  const { format } = settings;
   if (format === undefined) {
     throw new UsageError("format_missing", "schema needs a format", {
       hint: `add --format with one of ${formatNames.join(", ")}`,
     });
   }
-  if (format === "manifest") noOperands("schema --format manifest", call.operands);
-  const { file, ...input } =
-    call.operands.length === 0 ? { columns: [], file: false } : await columnsOf(call);
-  const optional = { file, raw, only };
-  const dialect = dialects.find(({ name }) => name === format);
-  if (dialect !== undefined) {
-    const { textWarnings } = await import("../../io/output/typed/table-schema.js");
-    for (const message of textWarnings(dialect.rules, input))
-      call.context.reporter.warning(message);
-  }
-  await writeOut(
-    call.context,
-    await textOf(format, { ...input, prefix, optional, table, mode, key }),
-  );
-}
-
-async function textOf(format: string, options: SchemaTextOptions): Promise<string> {
-  if (format === "manifest") {
-    const title = `Manifest of repute, schema version ${schemaVersion}`;
-    const description = "Record of a run: OUT.manifest.json, and what --json prints";
-    const schema = z.toJSONSchema(manifestSchema.meta({ title, description }));
-    return `${JSON.stringify(schema, null, 2)}\n`;
-  }
-  const { schemaText } = await import("../../jobs/schema/schema-text.js");
-  return schemaText(format, options);
-}
-
-/** The columns that a run would read from the input. */
-async function columnsOf({
-  operands,
-  settings,
-  context,
-}: Call): Promise<Pick<SchemaTextOptions, "columns" | "types"> & { file: boolean }> {
-  const input = await enrichInput(operands, context, settings);
-  const { signal } = context;
-  const table = "path" in input ? input.table : undefined;
-  if (table !== undefined) {
-    const { columns, types } = await table.copy(null, { signal });
-    return { columns, types, file: false };
-  }
-  const { inputReading } = await import("../../jobs/enrich/rows/reading.js");
-  const columns = await withResources(async (stack) => {
-    const rows = inputReading(input, settings);
-    const place = { folder: await scratchFolder(stack), shape: "cells", signal } as const;
-    const copied = rows.copied?.(place);
-    await copied?.make(false);
-    const source = await (copied ?? rows).open(null);
-    await source.close();
-    return { columns: source.columns, types: source.types };
-  });
-  return { ...columns, file: "inputs" in input };
+  if (format === "manifest") noOperands("schema --format manifest", operands);
+  const input = operands.length === 0 ? null : await enrichInput(operands, context, settings);
+  const { schemaOf } = await import("../../jobs/schema/schema-text.js");
+  const { onWarning } = context.reporter.listener;
+  const reading = { signal: context.signal, onWarning };
+  await writeOut(context, await schemaOf(input, { ...settings, format }, reading));
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { readPath } from "../../core/files/read-path.js";
+import { readNamed } from "../../core/files/read-path.js";
 import { readJson } from "../../core/json-members.js";
 import type { CaseContext } from "../../client/api/calls.js";
 import { UsageError, FatalError } from "../../core/errors.js";
@@ -7,7 +7,6 @@ import { option } from "../../core/options.js";
 import type { Webhook } from "../../jobs/webhooks/webhook.js";
 import { caseCallGroups, withSession } from "../sessions.js";
 import { type CommandCall, type SettingsOf, defineCommand, quotaCode } from "../command.js";
-import { fileFault } from "../terminal/reporter.js";
 import { printRecords, wantsLines, writeOut, showRecord } from "../terminal/data-output.js";
 import { exitCodes } from "../../jobs/enrich/ending.js";
 import { counted } from "../../core/wording/quantity.js";
@@ -56,11 +55,7 @@ async function chosenContext(call: Call): Promise<CaseContext | null> {
 }
 
 async function readContext(file: string, signal: AbortSignal): Promise<CaseContext> {
-  const bytes = await readPath(file, { signal }).catch((error: unknown) => {
-    signal.throwIfAborted();
-    const message = `cannot read ${file}: ${fileFault(error)}`;
-    throw new UsageError("context_unreadable", message, { cause: error });
-  });
+  const bytes = await readNamed(file, "context_unreadable", `the context ${file}`, { signal });
   const { value, fault } = readJson(bytes);
   if (fault !== null) throw new UsageError("context_json", `the context ${file} ${fault}`);
   const { caseContextSchema } = await import("../../client/api/calls.js");

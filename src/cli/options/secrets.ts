@@ -1,9 +1,8 @@
 import { stat } from "node:fs/promises";
 import { UsageError } from "../../core/errors.js";
-import { readPath } from "../../core/files/read-path.js";
+import { readNamed } from "../../core/files/read-path.js";
 import { shellWord } from "../../core/wording/quantity.js";
 import type { CliContext } from "../terminal/cli-context.js";
-import { fileFault } from "../terminal/reporter.js";
 import { flagName } from "./settings.js";
 import type { GivenSetting, GivenSettings } from "./settings.js";
 
@@ -113,21 +112,15 @@ async function readKeyFile(
   what: string,
   { reporter, signal }: KeyContext,
 ): Promise<Buffer> {
-  try {
-    const stats = await stat(path);
-    // Group access may be intended: Kubernetes gives it to a Secret under `fsGroup`.
-    if (stats.isFile() && process.platform !== "win32" && (stats.mode & 0o006) !== 0) {
-      reporter.warning(
-        `every user of this machine can read or change the secret in ${path}: run chmod 600 ${shellWord(path)}`,
-      );
-    }
-    return await readPath(path, { signal, limit: longestKeyFile });
-  } catch (error) {
-    signal.throwIfAborted();
-    throw new UsageError("secret_unreadable", `cannot read ${path}, ${what}: ${fileFault(error)}`, {
-      cause: error,
-    });
+  const stats = await stat(path).catch(() => null);
+  // Group access may be intended: Kubernetes gives it to a Secret under `fsGroup`.
+  if (stats?.isFile() && process.platform !== "win32" && (stats.mode & 0o006) !== 0) {
+    reporter.warning(
+      `every user of this machine can read or change the secret in ${path}: run chmod 600 ${shellWord(path)}`,
+    );
   }
+  const limit = longestKeyFile;
+  return readNamed(path, "secret_unreadable", `${path}, ${what}`, { signal, limit });
 }
 
 /** Why a text cannot be a header value (RFC 9110, 5.5); null if it can. */

@@ -187,14 +187,3 @@ function stacksOf(error: unknown): string[] {
   }
   return texts;
 }
-
-const causes: Readonly<Record<string, string>> = {
-  ENOENT: "no such file",
-  EISDIR: "it is a directory",
-  EACCES: "permission denied",
-};
-
-/** Why a file could not be read. */
-export function fileFault(error: unknown): string {
-  return causes[(error as NodeJS.ErrnoException | null)?.code ?? ""] ?? messageOf(error);
-}

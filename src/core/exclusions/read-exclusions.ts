@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { UsageError } from "../errors.js";
+import { fileFault } from "../files/read-path.js";
 import { quoted } from "../wording/printable.js";
 import { asciiHostname } from "../item/hostname.js";
 import { recogniseItem } from "../item/recognise.js";
@@ -24,8 +25,7 @@ export async function readExclusions(paths: readonly string[]): Promise<readonly
 
 async function readExclusionList(path: string): Promise<ExclusionList> {
   const bytes = await bytesOf(path).catch((error: unknown) => {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    throw unreadable(path, faults[code] ?? (error as Error).message, error);
+    throw unreadable(path, fileFault(error), error);
   });
   const list = new ExclusionList(path, createHash("sha256").update(bytes).digest("hex"));
   const text = textOf(path, bytes);
@@ -46,11 +46,6 @@ async function bytesOf(path: string): Promise<Buffer> {
 }
 
 const mostBytes = 256 * 1024 * 1024;
-
-const faults: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  EACCES: "no permission to read it",
-};
 
 function unreadable(path: string, fault: string, cause?: unknown): UsageError {
   return new UsageError(

@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import { Socket } from "node:net";
 import { addAbortSignal, type Readable } from "node:stream";
 import { isatty, ReadStream } from "node:tty";
+import { UsageError } from "../errors.js";
 
 /**
  * Opens a named pipe or a terminal; null for anything else. Opening or reading one as a
@@ -49,3 +50,33 @@ export async function readPath(
     throw error;
   }
 }
+
+/**
+ * Reads a file that a setting or an operand names, as `readPath` does.
+ *
+ * @param what the file in the message
+ * @throws UsageError with this code; the signal's reason
+ */
+export async function readNamed(
+  path: string,
+  code: string,
+  what: string,
+  options: ReadPathOptions = {},
+): Promise<Buffer> {
+  return readPath(path, options).catch((cause: unknown) => {
+    options.signal?.throwIfAborted();
+    throw new UsageError(code, `cannot read ${what}: ${fileFault(cause)}`, { cause });
+  });
+}
+
+/** Why a file could not be read. */
+export function fileFault(error: unknown): string {
+  const { code = "", message = String(error) } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
+  return faults[code] ?? message;
+}
+
+const faults: Readonly<Record<string, string>> = {
+  ENOENT: "no such file",
+  EISDIR: "it is a directory",
+  EACCES: "permission denied",
+};

@@ -76,17 +76,8 @@ export type OutputSettings = Omit<z.output<typeof writingOptions>, "output"> & {
   readonly table: TableSettings;
 };
 
-/** The settings of a run, in the groups in which they are declared. */
-export interface EnrichSettings {
-  readonly input: z.output<typeof sourceOptions>;
-  readonly output: OutputSettings;
-  readonly lookup: LookupSettings;
-  readonly service: z.output<typeof apiOptions>;
-  readonly run: z.output<typeof runOptions>;
-}
-
-/** Sorts settings into their groups. @throws UsageError as `parseOutput` */
-export function inGroups(settings: FlatSettings): EnrichSettings {
+/** Sorts settings into the groups in which they are declared. @throws UsageError as `parseOutput` */
+export function inGroups(settings: FlatSettings) {
   return {
     input: those(settings, sourceOptions),
     output: {

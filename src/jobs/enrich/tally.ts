@@ -1,11 +1,6 @@
 import { resolve } from "node:path";
 import { type ExclusionList, excludedMessage } from "../../core/exclusions/exclusion-list.js";
-import {
-  type ExclusionRecord,
-  type LeftOutCounts,
-  madeUpOf,
-  type Manifest,
-} from "../../core/manifest.js";
+import { madeUpOf, type Manifest } from "../../core/manifest.js";
 import { hasOtherTime } from "../../core/columns.js";
 import {
   type FindingSource,
@@ -68,7 +63,7 @@ export interface TallySnapshot
     > {
   readonly rows: number;
   /** Rows that are counted and not written. */
-  readonly left_out: LeftOutCounts;
+  readonly left_out: NonNullable<Manifest["left_out"]>;
   /**
    * Requests of lookups that ended without a finding in the journal, as of the last orderly stop. A
    * resumed run starts from these and adds the requests recorded in the journal.
@@ -276,12 +271,14 @@ function countsTo(counts: Counts): Manifest["requests"][string] {
   return { total, outcomes: mostFrequentFirst(counts) };
 }
 
+type ExclusionRecords = NonNullable<Manifest["exclusions"]>;
+
 /** Rows that each exclusion list of a run held back. */
 class ExclusionCounts {
   /** By the message of their rows. */
-  readonly #lists: Map<string, ExclusionRecord & { rows: number }>;
+  readonly #lists: Map<string, ExclusionRecords[number] & { rows: number }>;
 
-  constructor(lists: readonly ExclusionRecord[] = []) {
+  constructor(lists: ExclusionRecords = []) {
     this.#lists = new Map(lists.map((list) => [excludedMessage(list.path), { ...list }]));
   }
 
@@ -302,7 +299,7 @@ class ExclusionCounts {
   }
 
   /** In the order of the lists; nothing for a run without any. */
-  snapshot(): { readonly exclusions?: readonly ExclusionRecord[] } {
+  snapshot(): Pick<Manifest, "exclusions"> {
     return this.#lists.size === 0 ? {} : { exclusions: structuredClone([...this.#lists.values()]) };
   }
 }

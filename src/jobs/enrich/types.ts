@@ -11,11 +11,11 @@ import type { Encoder, ReadOptions, SourceFormat } from "../../io/formats/types.
 import type { CopyPlace } from "../../io/input/copies.js";
 import type { OpenedSource, RunInput, SourcePosition } from "../../io/input/types.js";
 import type { OutputReading } from "../../io/output/read.js";
-import type { EnrichSettings } from "./options.js";
+import type { inGroups } from "./options.js";
 
 /** Everything a run needs besides its settings. */
 export interface EnrichJob {
-  readonly settings: EnrichSettings;
+  readonly settings: ReturnType<typeof inGroups>;
   readonly input: RunInput;
   /** Receives the rows when the output is `-`. */
   readonly stdout: Writable;
@@ -90,7 +90,7 @@ export interface RunProgress {
 }
 
 /** Settings that determine how the rows of an input are read. */
-export type ReadingSettings = Omit<EnrichSettings["input"], "recursive"> &
+export type ReadingSettings = Omit<EnrichJob["settings"]["input"], "recursive"> &
   Pick<ReadOptions, "isOneOfSeveral" | "isHeld">;
 
 /** A row's item, and its finding or the promise of one. */

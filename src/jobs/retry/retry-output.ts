@@ -1,6 +1,12 @@
 import { madeUpOf, type Manifest } from "../../core/manifest.js";
 import { UsageError } from "../../core/errors.js";
-import { failedSuffix, withoutFailed } from "../../core/files/output-names.js";
+import {
+  checkRunWords,
+  failedSuffix,
+  hasRunWords,
+  namedAfter,
+  withoutFailed,
+} from "../../core/files/output-names.js";
 import { localOutput, openForm, outputFile } from "../../io/output/read.js";
 import type { OutputFile } from "../../io/output/types.js";
 import { type Column, type ColumnValue, resultFrom } from "../../core/column.js";
@@ -14,7 +20,7 @@ import { parseOutput } from "../../io/output/registry.js";
 import { checkOutputName } from "../enrich/destination/check-paths.js";
 import { execute } from "../enrich/execute.js";
 import type { EnrichJob, Refill, RowSource, StartRow } from "../enrich/types.js";
-import { manifestOfOutput, prefixOfOutput } from "../../io/output/manifest-file.js";
+import { manifestOfOutput, prefixOfOutput, storedManifest } from "../../io/output/manifest-file.js";
 import { endpoints } from "../../core/endpoints/endpoints.js";
 import {
   type Finding,
@@ -33,6 +39,44 @@ import { recogniseItem } from "../../core/item/recognise.js";
 import { combineFindings } from "../../client/lookup/combine.js";
 import type { OutputRow } from "../../io/output/output-row.js";
 import type { Lookup } from "../../client/lookup/types.js";
+
+/**
+ * The names of what a retry writes: those of its flags, with the values of the run that it completes for
+ * `{date}` and `{run_id}`.
+ *
+ * @param path the earlier output
+ * @throws UsageError `retry_needs_file`, `run_word`, `manifest_missing` without a manifest that has these
+ *   values
+ */
+export async function namesOfRetry(
+  path: string,
+  { output = path, report }: { readonly output?: string | undefined; report?: string | undefined },
+) {
+  const refused = (what: string, hint: string): UsageError =>
+    new UsageError("retry_needs_file", `retry reads an earlier output file, not ${what}`, { hint });
+  if (path === "-") throw refused("stdin", "save the output to a file, and name that file");
+  const retried = parseOutput(path);
+  if (retried.isTable) {
+    throw refused(
+      retried.name,
+      "repeat the run with --mode merge, or enrich a query for the failed rows: ?query=SELECT … WHERE rep_status = 'failed'",
+    );
+  }
+  const named = async (flag: string, name: string): Promise<string> => {
+    const { parts } = parseOutput(name);
+    checkRunWords(flag, parts);
+    if (!hasRunWords(parts.file)) return name;
+    const { run_id: runId, started_at: startedAt } = (await storedManifest(retried)) ?? {};
+    if (runId !== undefined && startedAt !== undefined)
+      return namedAfter(name, { runId, startedAt });
+    throw new UsageError(
+      "manifest_missing",
+      `${retried.name} has no manifest with the values of {date} and {run_id}`,
+      { hint: `write the name without them: ${flag} FILE` },
+    );
+  };
+  return { output: await named("-o", output), report: report && (await named("--report", report)) };
+}
 
 /**
  * Looks up the failed and partial rows of an earlier output again. The result is a new output, or

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { ColumnType } from "../../core/column.js";
 import { addedColumns, type OptionalColumns, schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
@@ -10,20 +11,76 @@ import {
   verdicts,
 } from "../../core/finding.js";
 import { itemKinds } from "../../core/item/item.js";
+import { manifestSchema } from "../../core/manifest.js";
+import { scratchFolder, withResources } from "../../core/resource-stack.js";
 import { columnTypes, storedType, type StoredType } from "../../io/formats/column-types.js";
 import { addedColumnNames, addedMemberName } from "../../io/formats/columns/name-columns.js";
 import { uniqueNames } from "../../io/formats/ndjson/ndjson-output.js";
+import type { OpenedSource, RunInput } from "../../io/input/types.js";
+import type { SinkSettings } from "../../io/output/options.js";
 import { dialects } from "../../io/output/registry.js";
 import { createTable } from "../../io/output/sql/dialect.js";
 import { createRunsTable } from "../../io/output/sql/prepare-table.js";
 import { viewsOf } from "../../io/output/sql/views.js";
-import { tableSchema, type TableSchemaOptions } from "../../io/output/typed/table-schema.js";
+import {
+  tableSchema,
+  type TableSchemaOptions,
+  textWarnings,
+} from "../../io/output/typed/table-schema.js";
+import { inputReading } from "../enrich/rows/reading.js";
+import type { ReadingSettings } from "../enrich/types.js";
 
-export interface SchemaTextOptions extends TableSchemaOptions {
+interface SchemaTextOptions extends TableSchemaOptions {
   /**
    * `table` or `schema.table`; also `project.dataset.table` for BigQuery. Ignored for json-schema.
    */
   readonly table: string;
+}
+
+type SchemaSettings = ReadingSettings &
+  Omit<SchemaTextOptions, "columns" | "types" | "optional"> &
+  Pick<SinkSettings, "raw" | "columns"> & { readonly format: string };
+
+/**
+ * A schema in the format of `repute schema`: of manifests, or of the rows that a run makes of an input.
+ *
+ * @param input null for rows without columns of their own
+ * @throws as opening the input, and as `schemaText`
+ */
+export async function schemaOf(
+  input: RunInput | null,
+  { format, prefix, raw, columns: only, table, mode, key, ...settings }: SchemaSettings,
+  reading: { readonly signal: AbortSignal; readonly onWarning: (message: string) => void },
+): Promise<string> {
+  if (format === "manifest") {
+    const title = `Manifest of repute, schema version ${schemaVersion}`;
+    const description = "Record of a run: OUT.manifest.json, and what --json prints";
+    const schema = z.toJSONSchema(manifestSchema.meta({ title, description }));
+    return `${JSON.stringify(schema, null, 2)}\n`;
+  }
+  const own = input === null ? { columns: [] } : await columnsOf(input, settings, reading.signal);
+  const dialect = dialects.find(({ name }) => name === format);
+  const lacking = dialect === undefined ? [] : textWarnings(dialect.rules, own);
+  for (const message of lacking) reading.onWarning(message);
+  const optional = { file: input !== null && "inputs" in input, raw, only };
+  return schemaText(format, { ...own, prefix, optional, table, mode, key });
+}
+
+/** The columns that a run would read from an input. */
+async function columnsOf(
+  input: RunInput,
+  settings: ReadingSettings,
+  signal: AbortSignal,
+): Promise<Pick<OpenedSource, "columns" | "types">> {
+  if ("path" in input && input.table !== undefined) return input.table.copy(null, { signal });
+  return withResources(async (stack) => {
+    const rows = inputReading(input, settings);
+    const copied = rows.copied?.({ folder: await scratchFolder(stack), shape: "cells", signal });
+    await copied?.make(false);
+    const source = await (copied ?? rows).open(null);
+    await source.close();
+    return source;
+  });
 }
 
 /**

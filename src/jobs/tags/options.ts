@@ -6,7 +6,8 @@ import { intents } from "../../core/endpoints/endpoint.js";
 import { FatalError, ReputeError } from "../../core/errors.js";
 import { faultReason } from "../../core/files/system-fault.js";
 import { namesAmong, option } from "../../core/options.js";
-import { type ExportedTag, type ExportIndex, tagFormats } from "./export-index.js";
+import type { TagExportRecord } from "../../core/manifest.js";
+import { type ExportIndex, tagFormats } from "./export-index.js";
 
 export const tagExportOptions = z.strictObject({
   formats: option(namesAmong(tagFormats, "format").prefault("txt"), {
@@ -91,20 +92,8 @@ interface TagProgress {
   readonly total: number;
 }
 
-export interface TagResult {
-  readonly name: string;
-  readonly status: "exported" | "unchanged" | "failed";
-  /** Why it failed; null otherwise. */
-  readonly error: ExportedTag["error"];
-  /** Snapshot that the list was read from; null on failure. */
-  readonly snapshot: string | null;
-  /** Addresses in the list, and its changes against the previous one; null on failure. */
-  readonly total: number | null;
-  readonly added: number | null;
-  readonly removed: number | null;
-  /** Names of its files in the folder; empty on failure. */
-  readonly files: readonly string[];
-}
+/** What became of a tag: as in the manifest of a run, but its files are named as in the folder. */
+export type TagResult = Omit<TagExportRecord, "tag"> & { readonly name: string };
 
 /** The result of a tag without a list. */
 export const noList = {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { readPath } from "../../core/files/read-path.js";
+import { readNamed } from "../../core/files/read-path.js";
 import { UsageError } from "../../core/errors.js";
 import { quoted } from "../../core/wording/printable.js";
 import { parseYaml } from "../../core/wording/yaml-text.js";
@@ -48,12 +48,7 @@ export type Webhook = Readonly<z.output<typeof webhookSchema>>;
  * @throws UsageError `webhook_file` if the file cannot be read, and as {@link parseWebhook}
  */
 export async function readWebhook(file: string, signal?: AbortSignal): Promise<Webhook> {
-  const bytes = await readPath(file, { signal }).catch((cause: unknown) => {
-    signal?.throwIfAborted();
-    const { code = "unknown" } = cause as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "the file does not exist" : `cannot be read (${code})`;
-    throw new UsageError("webhook_file", `${file}: ${why}`, { cause });
-  });
+  const bytes = await readNamed(file, "webhook_file", `the webhook ${file}`, { signal });
   return parseWebhook(bytes.toString("utf8"), file);
 }
 

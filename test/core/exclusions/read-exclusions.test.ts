@@ -165,7 +165,7 @@ test("a list that cannot be read is missing, a folder, a device, too large, not 
     ["misp", empty],
     ["zero", "it is not a regular file"],
     ["large", "it is larger than 256 MiB"],
-    ["none", "there is no such file"],
+    ["none", "no such file"],
     ["folder", "it is a folder"],
     ["latin", "it is not UTF-8 text"],
   ] as const) {

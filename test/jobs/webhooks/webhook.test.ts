@@ -90,7 +90,7 @@ it("readWebhook reads a file, and names one that does not exist", async () => {
   await writeFile(join(folder, "hooks.json"), JSON.stringify(good));
   await expect(readWebhook(join(folder, "hooks.json"))).resolves.toEqual(good);
   const none = join(folder, "none.json");
-  await expect(readWebhook(none)).rejects.toThrow(`${none}: the file does not exist`);
+  await expect(readWebhook(none)).rejects.toThrow(`cannot read the webhook ${none}: no such file`);
 });
 
 const base = "https://crm.example.com";

@@ -1,7 +1,5 @@
 import { z } from "zod";
 import { option } from "../../../core/options.js";
-import { UsageError } from "../../../core/errors.js";
-import { parseOutput } from "../../../io/output/registry.js";
 import {
   defaultPrefix,
   readPrefix,
@@ -12,13 +10,6 @@ import { sourceOptions } from "../../../io/input/source-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
 import { runEnrichJob, jobExitCodes, runGroups } from "./enrich-job.js";
 import { withSession } from "../../sessions.js";
-import {
-  checkRunWords,
-  hasRunWords,
-  namedAfter,
-  type NameParts,
-} from "../../../core/files/output-names.js";
-import type { Output } from "../../../io/output/output.js";
 
 const { Service, Lookups, Pace } = runGroups;
 const { limit: _limit, ...run } = runGroups.Run;
@@ -67,60 +58,17 @@ export const retryCommand = defineCommand({
 async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
   const own = call.settings;
   const path = call.operand;
-  if (path === "-") {
-    throw new UsageError("retry_needs_file", "retry reads an earlier output file, not stdin", {
-      hint: "save the output to a file, and name that file",
-    });
-  }
-  const retried = parseOutput(path);
-  if (retried.isTable) throw tableRefused(retried.name);
-  const { output = path, report } = own;
-  const named = {
-    output: await namedAfterRun(retried, "-o", output, parseOutput(output).parts),
-    report: report && (await namedAfterRun(retried, "--report", report, parseOutput(report).parts)),
-  };
+  const { namesOfRetry, retryOutput } = await import("../../../jobs/retry/retry-output.js");
   const settings = {
     ...sourceOptions.parse({}),
     raw: false,
     distinct: false,
     ...own,
-    ...named,
+    ...(await namesOfRetry(path, own)),
     prefix: own.prefix ?? defaultPrefix,
     ...tableOptions.parse({}),
   };
   return withSession("intel", call, (session) =>
-    runEnrichJob({ ...call, settings }, session, { path }, async (job) => {
-      const { retryOutput } = await import("../../../jobs/retry/retry-output.js");
-      return retryOutput(job, own.prefix);
-    }),
-  );
-}
-
-function tableRefused(name: string): UsageError {
-  return new UsageError("retry_needs_file", `retry reads an earlier output file, not ${name}`, {
-    hint: "repeat the run with --mode merge, or enrich a query for the failed rows: ?query=SELECT … WHERE rep_status = 'failed'",
-  });
-}
-
-/**
- * Expands `{date}` and `{run_id}` in a file name, with the values of the run that the retry completes.
- *
- * @throws UsageError `run_word`, `manifest_missing` without a manifest that has these values
- */
-async function namedAfterRun(
-  retried: Output,
-  flag: string,
-  name: string,
-  parts: NameParts,
-): Promise<string> {
-  checkRunWords(flag, parts);
-  if (!hasRunWords(parts.file)) return name;
-  const { storedManifest } = await import("../../../io/output/manifest-file.js");
-  const { run_id: runId, started_at: startedAt } = (await storedManifest(retried)) ?? {};
-  if (runId !== undefined && startedAt !== undefined) return namedAfter(name, { runId, startedAt });
-  throw new UsageError(
-    "manifest_missing",
-    `${retried.name} has no manifest with the values of {date} and {run_id}`,
-    { hint: `write the name without them: ${flag} FILE` },
+    runEnrichJob({ ...call, settings }, session, { path }, (job) => retryOutput(job, own.prefix)),
   );
 }

@@ -4,13 +4,7 @@ import { schemaVersion } from "../../../core/columns.js";
 import { FatalError, startOver } from "../../../core/errors.js";
 import { failedSuffix, manifestPath } from "../../../core/files/output-names.js";
 import { findingStatuses } from "../../../core/finding.js";
-import {
-  type InputRecord,
-  isRefusal,
-  type Manifest,
-  type ReadingFacts,
-  type RunEnding,
-} from "../../../core/manifest.js";
+import { isRefusal, type Manifest, type RunEnding } from "../../../core/manifest.js";
 import { programInfo } from "../../../core/program.js";
 import { positionalName } from "../../../io/formats/columns/name-columns.js";
 import { linesSkipped } from "../../../io/formats/csv/find-preamble.js";
@@ -220,10 +214,7 @@ export function manifestOf(
 }
 
 /** One record per file of several inputs; undefined for a single input. */
-function inputRecords(
-  source: Pick<OpenedSource, "files">,
-  rows: number,
-): readonly InputRecord[] | undefined {
+function inputRecords(source: Pick<OpenedSource, "files">, rows: number): Manifest["inputs"] {
   const files = source.files?.();
   return files?.map(({ name, reading, kind, start, input, bytesTotal }, index) => {
     // The reader is ahead of the rows that are written.
@@ -234,10 +225,7 @@ function inputRecords(
   });
 }
 
-function readingFacts({
-  reading,
-  kind: table,
-}: Pick<OpenedSource, "reading" | "kind">): ReadingFacts {
+function readingFacts({ reading, kind: table }: Pick<OpenedSource, "reading" | "kind">) {
   const { format, delimiter, header, items, kind } = reading;
   const skippedLines = linesSkipped(reading);
   const [{ by, sample }] = items;

@@ -119,7 +119,7 @@ test.each([
     await writeFile(join(folder, "empty"), "# nothing came\n");
     for (const [list, fault] of [
       ["empty", "it has no entries"],
-      ["none.txt", "there is no such file"],
+      ["none.txt", "no such file"],
       ["/dev/zero", "it is not a regular file"],
     ]) {
       const command = [...args, "--intel-url", url, "--exclude", list!];
