@@ -37,7 +37,7 @@ export class EarlyEndError extends ReputeError {}
 /** Signals that stop a run: hang-up, Ctrl-C, Ctrl-\ and termination. */
 export const stopSignals = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const;
 
-export type StopSignal = (typeof stopSignals)[number];
+type StopSignal = (typeof stopSignals)[number];
 
 /** A signal stopped the run. Exit code 128 plus the signal's number; resumable. */
 export class InterruptedError extends ReputeError {

@@ -108,15 +108,6 @@ export const leftOutReasons = ["distinct", "only"] as const;
 
 export type LeftOutReason = (typeof leftOutReasons)[number];
 
-export interface RowCounts {
-  readonly rows: number;
-  readonly statuses: Readonly<Record<FindingStatus, number>>;
-  readonly verdicts: Readonly<VerdictCounts> | null;
-}
-
-/** The same of a format that may not keep one record per row, such as STIX bundles. */
-export type CountedRows = { readonly [Name in keyof RowCounts]: RowCounts[Name] | null };
-
 export function zeros<K extends string>(names: readonly K[]): Record<K, number> {
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<K, number>;
 }

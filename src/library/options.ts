@@ -69,9 +69,6 @@ export const clientSchema = z.strictObject(new ClientShape()).extend(ofLookup);
  */
 export type ReputeOptions = InputOf<ClientShape & typeof ofLookup>;
 
-/** The options of a client, checked and with their defaults. */
-export type ClientSettings = z.output<typeof clientSchema>;
-
 const ofSource = sourceOptions.shape;
 /** Without `failOn`, which decides an exit code: a library has none. */
 const { failOn: _failOn, ...ofRun } = runOptions.shape;
@@ -126,7 +123,7 @@ export type TagListOptions = Omit<
 >;
 
 /** @throws UsageError `invalid_setting` that names each wrong option, and `intel_url_missing` */
-export function clientSettings(options: ReputeOptions): ClientSettings {
+export function clientSettings(options: ReputeOptions): z.output<typeof clientSchema> {
   const settings = checkedOptions("repute()", clientSchema, options);
   const { url, opsUrl, caseUrl, local } = settings;
   const hasAddress = (url ?? opsUrl ?? caseUrl) !== undefined;

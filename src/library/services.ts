@@ -13,9 +13,11 @@ import { Session } from "../client/session/session.js";
 import { countedWarning, otherWords } from "../jobs/enrich/counters.js";
 import { MemoryStore } from "../client/store/store.js";
 import type { ApiKey } from "../jobs/webhooks/send.js";
-import type { ClientSettings } from "./options.js";
+import type { clientSettings } from "./options.js";
 import type { OpenedLookup, ServiceAccess } from "../client/session/types.js";
 import { userStateFolder } from "../core/files/folders.js";
+
+type ClientSettings = ReturnType<typeof clientSettings>;
 
 /** For each service: the options for its address and its credential, and an example address. */
 const services = {

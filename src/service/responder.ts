@@ -285,7 +285,7 @@ interface Counts {
 }
 
 /** Body of `GET /_local/stats`. Requests below `/_local/` are not counted. */
-export interface StatsSnapshot {
+interface StatsSnapshot {
   /** Endpoints with at least one request. */
   readonly requests: Readonly<Partial<Record<EndpointName, Readonly<Counts>>>>;
   readonly faults: Readonly<Partial<Record<CountedFault, number>>>;

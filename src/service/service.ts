@@ -9,14 +9,7 @@ import { Cases, type FireWebhook } from "./cases.js";
 import { type Dataset, loadDataset, firstIssue } from "./dataset.js";
 import { answersFrom } from "./item-answers.js";
 import { serviceOptions, type ServiceSettings } from "./options.js";
-import {
-  failure,
-  type OnRequest,
-  plain,
-  RequestStats,
-  Responder,
-  type StatsSnapshot,
-} from "./responder.js";
+import { failure, type OnRequest, plain, RequestStats, Responder } from "./responder.js";
 import { TagLists } from "./snapshots.js";
 import type { z } from "zod";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
@@ -54,7 +47,7 @@ export interface Service {
   /** True if it listens beyond the loopback interface, so that other machines can reach it. */
   readonly exposed: boolean;
   /** The body of `GET /_local/stats`. */
-  stats(): StatsSnapshot;
+  stats(): ReturnType<RequestStats["snapshot"]>;
   /** Stops listening, finishes the answers in flight and closes every connection. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
 import { type Clock, systemClock } from "../../core/clock.js";
-import { InterruptedError, type StopSignal, stopSignals, UsageError } from "../../core/errors.js";
+import { InterruptedError, stopSignals, UsageError } from "../../core/errors.js";
 import { programInfo } from "../../core/program.js";
 import { shellWord } from "../../core/wording/quantity.js";
 import { Reporter } from "../terminal/reporter.js";
@@ -75,7 +75,7 @@ export function written(stream: Writable): Promise<void> {
 }
 
 interface SignalledProcess {
-  on(event: StopSignal, listener: () => void): unknown;
+  on(event: InterruptedError["signal"], listener: () => void): unknown;
   exit(code: number): void;
 }
 

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../core/finding.js";
 import { userConfigFolder } from "../../core/files/folders.js";
 import { readNamed } from "../../core/files/read-path.js";
 import { asObject } from "../../core/json-members.js";
-import type { YamlText } from "../../core/wording/yaml-text.js";
+import type { parseYaml } from "../../core/wording/yaml-text.js";
 import { type OptionSpec, optionSpecs } from "../options/settings.js";
 import { secretHint, secretNamed, secrets } from "../options/secrets.js";
 import {
@@ -69,6 +69,8 @@ async function readText(path: string, signal: AbortSignal | undefined): Promise<
   if (bytes.length < largestConfig) return bytes.toString("utf8");
   throw new UsageError("config_unreadable", `cannot read ${what}: it has 16 MiB or more`);
 }
+
+type YamlText = ReturnType<typeof parseYaml>;
 
 async function parseConfig(path: string, text: string): Promise<YamlText> {
   const { parseYaml } = await import("../../core/wording/yaml-text.js");

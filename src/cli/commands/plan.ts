@@ -1,7 +1,7 @@
 import { apiOptions } from "../../client/api/options.js";
 import { isQuota } from "../../core/options.js";
 import { lookupOptions, paceOf } from "../../client/lookup/options.js";
-import type { Plan, PlannedPace, PlannedRequests } from "../../jobs/plan/plan.js";
+import type { Plan, plan } from "../../jobs/plan/plan.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { sinkOptions } from "../../io/output/options.js";
 import { runOptions } from "../../jobs/enrich/options.js";
@@ -92,7 +92,7 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<void> {
 async function plannedPace(
   { settings, context }: CommandCall<PlanSettings>,
   service: string | null,
-): Promise<PlannedPace> {
+): Promise<Parameters<typeof plan>[0]["pace"]> {
   const rates = paceOf(settings, settings.local);
   const { env, clock, reporter } = context;
   const { onWarning } = reporter.listener;
@@ -175,7 +175,10 @@ function formatPlan(plan: Plan, bogons: "ask" | "local", width = Number.POSITIVE
   return `${labelled(lines, width)}\n`;
 }
 
-function requestText(requests: PlannedRequests, nothing = "none"): string {
+function requestText(
+  requests: Plan["cached"] | Plan["requests"][string],
+  nothing = "none",
+): string {
   const ranges: string[] = [];
   const counts: string[] = [];
   for (const endpoint of lookupEndpoints) {

@@ -12,7 +12,7 @@ import { exitCodes } from "../../jobs/enrich/ending.js";
 import { counted } from "../../core/wording/quantity.js";
 import type { JsonObject } from "../../core/finding.js";
 import { lookupOptions } from "../../client/lookup/options.js";
-import type { ApiKey, PrepareOptions, WebhookRequest } from "../../jobs/webhooks/send.js";
+import type { ApiKey, prepareCall } from "../../jobs/webhooks/send.js";
 import { printable } from "../../core/wording/printable.js";
 import { readSecret, secrets } from "../options/secrets.js";
 
@@ -192,7 +192,7 @@ async function deliver(
   call: CommandCall<Settings>,
   webhook: Webhook,
   caseContext: JsonObject,
-  rules: PrepareOptions,
+  rules: Parameters<typeof prepareCall>[2],
 ): Promise<number> {
   const { settings, context } = call;
   const { sendWebhook } = await import("../../jobs/webhooks/send.js");
@@ -219,7 +219,7 @@ async function deliver(
 }
 
 /** A request in HTTP/1.1 message format (RFC 9112). */
-function httpText({ method, url, headers, body }: WebhookRequest): string {
+function httpText({ method, url, headers, body }: ReturnType<typeof prepareCall>["shown"]): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return `${[`${method} ${url}`, ...lines].join("\n")}\n\n${body ?? ""}\n`;
 }

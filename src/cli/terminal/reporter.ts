@@ -8,10 +8,10 @@ import { EarlyEndError, InterruptedError, ReputeError, UsageError } from "../../
 
 export const logFormats = ["text", "json"] as const;
 
-export type LogFormat = (typeof logFormats)[number];
+type LogFormat = (typeof logFormats)[number];
 
 /** Members of a log line besides time, level, run and message. */
-export type LogFields = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 
 type Level = "info" | "warning" | "error";
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../../core/clock.js";
 import type { RunProgress } from "../../jobs/enrich/types.js";
 import { counted, formatCount, formatSeconds, formatSpeed } from "../../core/wording/quantity.js";
-import type { LogFields, Reporter } from "./reporter.js";
+import type { Reporter } from "./reporter.js";
 
 /**
  * Shows a run's progress until the reporter follows something else.
@@ -33,7 +33,7 @@ export function followRun(
   };
 }
 
-function fieldsOf(now: RunProgress, speed: Speed): LogFields {
+function fieldsOf(now: RunProgress, speed: Speed) {
   const { share, secondsLeft, rowsPerSecond, requestsPerSecond } = speed;
   return {
     rows: now.rowsWritten,

@@ -8,7 +8,7 @@ import { endingOfError, exitCodes } from "../../jobs/enrich/ending.js";
 import { databaseName, recordName } from "../../jobs/enrich/state/checkpoint.js";
 import { Tally } from "../../jobs/enrich/tally.js";
 import type { CliContext } from "../terminal/cli-context.js";
-import type { LogFormat } from "../terminal/reporter.js";
+import type { Reporter } from "../terminal/reporter.js";
 import { MetricsFile } from "./metrics-file.js";
 
 type AnyRecord = Readonly<Record<string, unknown>>;
@@ -19,7 +19,7 @@ export interface WatchSettings {
   readonly output: string;
   readonly metrics?: string | undefined;
   readonly ping?: string | undefined;
-  readonly logFormat?: LogFormat;
+  readonly logFormat?: Reporter["format"];
 }
 
 interface WatchedRun {

@@ -30,7 +30,7 @@ interface ReadPathOptions {
  *
  * @throws the system's error, or the signal's reason
  */
-export async function readPath(
+async function readPath(
   path: string,
   { signal, limit = Number.POSITIVE_INFINITY }: ReadPathOptions = {},
 ): Promise<Buffer> {

@@ -2,8 +2,6 @@ import { existsSync, writeFileSync } from "node:fs";
 import { UsageError } from "../errors.js";
 import { privateFile } from "./folders.js";
 
-export type Unlock = () => void;
-
 /** How long to wait for a process that only looks whether a lock is taken, in milliseconds. */
 const patienceMs = 10;
 
@@ -14,7 +12,7 @@ const patienceMs = 10;
  *
  * @throws UsageError `output_locked`; the system's error
  */
-export async function takeLock(path: string): Promise<Unlock> {
+export async function takeLock(path: string): Promise<() => void> {
   const { DatabaseSync } = await import("@photostructure/sqlite");
   createFile(path);
   const database = new DatabaseSync(path, { timeout: patienceMs });

@@ -5,7 +5,7 @@ interface TextPosition {
   readonly column: number;
 }
 
-export interface YamlText {
+interface YamlText {
   /** Null for an empty text, and where there is a fault. */
   readonly value: unknown;
   readonly fault: YamlFault | null;

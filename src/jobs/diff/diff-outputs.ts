@@ -29,7 +29,7 @@ export interface Change {
 }
 
 /** What an output says about an item. */
-export interface Observation {
+interface Observation {
   readonly verdict: Verdict | null;
   /** Sorted. Null, like the members below, if no answer has this member. */
   readonly tags: readonly string[] | null;

@@ -12,7 +12,7 @@ import type { OpenedSource } from "../../io/input/types.js";
 import { addCount, type Counts, mostFrequentFirst } from "./counters.js";
 
 /** What a run has seen of items that it does not look up. */
-export type ElsewhereCounts = Pick<Manifest, "elsewhere" | "inside_cells">;
+type ElsewhereCounts = Pick<Manifest, "elsewhere" | "inside_cells">;
 
 /** Of the rows behind the sample of an input, one in so many is examined. */
 const stride = 100;

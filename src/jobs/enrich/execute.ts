@@ -6,7 +6,7 @@ import { fileInputs } from "../../io/input/types.js";
 import { inFile } from "../../io/output/output.js";
 import { isPartLost, outputGone, removePart } from "../../io/output/part-file.js";
 import { stagePath, stageUpTo } from "../../io/output/stage.js";
-import { chooseRun, type ChosenRun, type RunNames, runNames } from "./destination/choose-output.js";
+import { chooseRun, type ChosenRun, runNames } from "./destination/choose-output.js";
 import { openPublisher, stageFile } from "./destination/open-output.js";
 import { endingOfError, recordEnding, recordStream } from "./ending.js";
 import { publishStaged } from "./finish/publish.js";
@@ -93,7 +93,7 @@ function runToStream({ job, target }: ChosenRun): Promise<Manifest> {
 async function runResumably(
   { job, target }: ChosenRun,
   base: string,
-  names: RunNames | null,
+  names: ReturnType<typeof runNames>,
 ): Promise<Manifest> {
   const { onNotice, onWarning } = job;
   const name = names?.name ?? target.name;

@@ -115,7 +115,7 @@ export function checkResume({ resume, restart }: ResumeChoice): void {
 }
 
 /** When to stop: at the next local time of day, or after a duration. */
-export type Deadline = { /** As it was given. */ readonly text: string } & (
+type Deadline = { /** As it was given. */ readonly text: string } & (
   | { readonly hours: number; readonly minutes: number }
   | { readonly afterMs: number }
 );

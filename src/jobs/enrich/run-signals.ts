@@ -1,7 +1,8 @@
 import { type Clock, systemClock } from "../../core/clock.js";
 import { EarlyEndError } from "../../core/errors.js";
-import type { Deadline } from "./options.js";
 import type { EnrichJob } from "./types.js";
+
+type Deadline = NonNullable<EnrichJob["settings"]["run"]["deadline"]>;
 
 interface LimitedJob extends Pick<EnrichJob, "signal" | "clock"> {
   readonly settings: { readonly run: { readonly deadline?: Deadline | undefined } };

@@ -116,7 +116,7 @@ export interface RowSource {
 }
 
 /** What is different in a run that fills in rows of an output. Partial answers of caches are asked again. */
-export interface Refill {
+interface Refill {
   /** Starts each row's lookup. */
   readonly start: (lookup: Lookup) => StartRow;
   /** Set if the rows already hold answers that are made up. */

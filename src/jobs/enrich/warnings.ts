@@ -9,7 +9,7 @@ import type { OpenRun } from "./open-run.js";
 import type { TallySnapshot } from "./tally.js";
 
 /** A warning, and the number of times it applies. */
-export type CountedWarning = readonly [message: string, count: number];
+type CountedWarning = readonly [message: string, count: number];
 
 /** Warnings about the run as a whole: the input, the service's address, the item column. */
 export function closingWarnings(

@@ -2,7 +2,7 @@ import { detached } from "../../core/bytes.js";
 import { readHostname } from "../../core/item/hostname.js";
 import { refangText, replaceAtBackslashes } from "../../core/item/refang.js";
 import { readSendable, type WrittenItem, readWord, withoutTail } from "../../core/item/word.js";
-import { isAlone, judgeWord, type Judgement } from "./is-meant.js";
+import { isAlone, judgeWord } from "./is-meant.js";
 
 /**
  * Makes a function that finds the items in whole lines of any text, defanged or not, and returns the
@@ -33,7 +33,7 @@ const mostKnown = 100_000;
 /** An item and what its finder's user knows of it. The same words yield the same object. */
 interface FoundItem<T> extends WrittenItem {
   entry: T | null;
-  readonly isMeant: Judgement;
+  readonly isMeant: ReturnType<typeof judgeWord>;
 }
 
 type OnItem<T> = (found: FoundItem<T>, line: number) => void;

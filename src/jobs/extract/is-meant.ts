@@ -27,7 +27,7 @@ const objects = groups({
 const products: ReadonlySet<string> = new Set(["asp.net", "vb.net", "ado.net", "paint.net"]);
 
 /** Whether the author meant an item: a file name, a version or code may look like one. */
-export type Judgement = boolean | ((place: TextPlace) => boolean);
+type Judgement = boolean | ((place: TextPlace) => boolean);
 
 /** Judges an item by the word it was read from, and by its place where the word alone does not tell. */
 export function judgeWord({ item, value }: WrittenItem, isDefanged: boolean): Judgement {

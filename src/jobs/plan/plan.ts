@@ -15,8 +15,8 @@ import {
   unasked,
 } from "../../core/finding.js";
 import type { Item, ItemKind } from "../../core/item/item.js";
+import type { Manifest } from "../../core/manifest.js";
 import { isQuota, type Rate } from "../../core/options.js";
-import type { ElsewhereCounts } from "../enrich/elsewhere.js";
 import { enrich } from "../enrich/execute.js";
 import { enrichOptions, type FlatSettings, inGroups } from "../enrich/options.js";
 import { KnownItems } from "../enrich/rows/known-items.js";
@@ -37,7 +37,7 @@ interface PlanJob extends Told {
 export type CachedAnswers = Omit<CachedOptions, "endpoint">;
 
 /** Estimate for a run over an input, and what it would not look up. */
-export interface Plan extends ElsewhereCounts {
+export interface Plan extends Pick<Manifest, "elsewhere" | "inside_cells"> {
   readonly rows: number;
   /** Rows by kind of item. */
   readonly kinds: Readonly<Record<ItemKind, number>>;
@@ -141,7 +141,7 @@ function countingSession(items: PlannedItems, withheld: Withheld): EnrichJob["se
  * Requests per endpoint, keyed by member name. Under `triage`, the number of queries depends on the
  * results of the quick checks.
  */
-export type PlannedRequests = Readonly<
+type PlannedRequests = Readonly<
   Record<string, number | { readonly least: number; readonly most: number }>
 >;
 
@@ -218,7 +218,7 @@ class PlannedItems {
   }
 }
 
-export interface PlannedPace {
+interface PlannedPace {
   /** Empty for no limit. */
   readonly rates: readonly Rate[];
   /** How much of a quota earlier runs used within its window. @default nothing */

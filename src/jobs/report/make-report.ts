@@ -21,7 +21,7 @@ import { makeFolders } from "../enrich/destination/choose-output.js";
 import { faultOf, patternOf, previousOutputs } from "../enrich/finish/previous-outputs.js";
 import type { FlatSettings } from "../enrich/options.js";
 import type { PublishedRun } from "../enrich/types.js";
-import { type Changes, type Report, tallyReport } from "./report-tally.js";
+import { type Report, tallyReport } from "./report-tally.js";
 
 /** How an output is read, and what it is compared with. */
 interface ReportOptions {
@@ -157,7 +157,7 @@ function previousUnknown(output: string): UsageError {
 }
 
 /** What changed since the output that `--against` names; null without it, and if there is none. */
-async function changesOf(own: Output, options: ReportOptions): Promise<Changes | null> {
+async function changesOf(own: Output, options: ReportOptions): Promise<Report["changes"]> {
   const { against, stateDir, signal, onNotice } = options;
   if (against === undefined) return null;
   if (against !== previousWord) return changesSince(parseOutput(against, "read"), own, options);
@@ -184,7 +184,7 @@ async function changesSince(
   earlier: Output,
   later: Output,
   options: ReportOptions,
-): Promise<Changes> {
+): Promise<Report["changes"]> {
   await using diff = await compareOutputs(earlier, later, options);
   const worst = diff.worst(mostListed);
   return { earlier: redactAddress(earlier.given), counts: diff.counts, worst };

@@ -1,10 +1,5 @@
 import { formatCount } from "../../core/wording/quantity.js";
-import {
-  type Change,
-  changeKinds,
-  type DiffCounts,
-  type Observation,
-} from "../diff/diff-outputs.js";
+import { type Change, changeKinds, type DiffCounts } from "../diff/diff-outputs.js";
 
 /**
  * What differs, in one phrase: `none → malicious; tags +scanner:ssh; network AS64496 → AS64500`; of a
@@ -25,7 +20,7 @@ export function changePhrase({ what, earlier, later }: Change): string {
 }
 
 /** Tags of a new item: `tags +scanner:ssh`; "" for none. */
-export function newTags({ tags }: Observation): string {
+export function newTags({ tags }: NonNullable<Change["later"]>): string {
   return tags === null || tags.length === 0 ? "" : `tags ${tagChanges([], tags)}`;
 }
 

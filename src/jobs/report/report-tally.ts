@@ -21,7 +21,7 @@ export const outcomes = [...verdicts, "part", "unchecked"] as const;
 
 type OutcomeCounts = Record<(typeof outcomes)[number], number>;
 
-export interface Changes {
+interface Changes {
   readonly earlier: string;
   readonly counts: DiffCounts;
   readonly worst: readonly Change[];

@@ -19,7 +19,7 @@ import type { OutputSettings } from "../enrich/options.js";
 import { parseOutput } from "../../io/output/registry.js";
 import { checkOutputName } from "../enrich/destination/check-paths.js";
 import { execute } from "../enrich/execute.js";
-import type { EnrichJob, Refill, RowSource, StartRow } from "../enrich/types.js";
+import type { EnrichJob, Job, RowSource, StartRow } from "../enrich/types.js";
 import { manifestOfOutput, prefixOfOutput, storedManifest } from "../../io/output/manifest-file.js";
 import { endpoints } from "../../core/endpoints/endpoints.js";
 import {
@@ -118,7 +118,7 @@ export async function retryOutput(job: EnrichJob, asked?: string): Promise<Manif
     options: { retry: true, run: runId ?? null },
     open: form.open,
   };
-  const refill: Refill = {
+  const refill: Job["refill"] = {
     start: retryStart,
     madeUp: madeUpOf(manifest ?? {}),
     optional: form.optional,

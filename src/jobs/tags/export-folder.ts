@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { readJsonFile, writeJsonFile } from "../../core/files/json-file.js";
 import { makeFolder, privateFolder, syncFolder } from "../../core/files/folders.js";
-import { takeLock, type Unlock } from "../../core/files/run-lock.js";
+import { takeLock } from "../../core/files/run-lock.js";
 import { isObjectAddress } from "../../io/s3/address.js";
 import { type AddressList, readAddresses } from "./address-list.js";
 import { exportFault } from "./options.js";
@@ -39,7 +39,7 @@ export class ExportFolder {
   readonly next: string;
   /** Has the generation under construction, and what is about to be deleted or moved. */
   readonly #state: string;
-  #unlock: Unlock | null = null;
+  #unlock: (() => void) | null = null;
 
   private constructor(path: string) {
     this.path = path;

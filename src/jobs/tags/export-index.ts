@@ -3,8 +3,6 @@ import { z } from "zod";
 /** Formats of a tag's list. Each is also the extension of its file. */
 export const tagFormats = ["txt", "csv", "ndjson", "cidr", "nft", "ipset"] as const;
 
-export type TagFormat = (typeof tagFormats)[number];
-
 export const indexSchemaVersion = 1;
 
 /** A file name. The index may have been edited, so paths are rejected. */
@@ -93,7 +91,7 @@ export const exportIndexSchema = z.object({
 
 export type ExportIndex = z.output<typeof exportIndexSchema>;
 export type ExportedTag = z.output<typeof exportedTag>;
-export type IndexedTag = ExportIndex["tags"][number];
+type IndexedTag = ExportIndex["tags"][number];
 
 export function hasList(tag: IndexedTag): tag is ExportedTag {
   return "snapshot" in tag;

@@ -7,7 +7,6 @@ import {
   exportedTags,
   type ExportIndex,
   hasList,
-  type IndexedTag,
   indexSchemaVersion,
   listName,
 } from "./export-index.js";
@@ -22,6 +21,8 @@ import {
 import { AddressPages, readAddresses, sizeOf } from "./address-list.js";
 import { setNames, writeFormats } from "./formats.js";
 import { exportTag } from "./export-tag.js";
+
+type IndexedTag = ExportIndex["tags"][number];
 
 interface Job {
   readonly options: ExportTagsOptions;

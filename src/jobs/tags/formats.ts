@@ -3,9 +3,11 @@ import { writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { type AddressList, addressTexts, v4Text } from "./address-list.js";
 import { v6Text } from "../../core/item/ip.js";
-import type { ExportedTag, TagFormat } from "./export-index.js";
+import type { ExportedTag, tagFormats } from "./export-index.js";
 import { exportFault } from "./options.js";
 import { csvPieces } from "../../io/formats/csv/csv-output.js";
+
+type TagFormat = (typeof tagFormats)[number];
 
 /** Metadata of a list that a file may include. Nothing in it changes as long as the list does not. */
 interface ListMetadata {

@@ -3,7 +3,7 @@ import { FatalError, type ReputeError, UsageError } from "../../core/errors.js";
 import { hashFile } from "../../core/files/checksum.js";
 import { countedVerdicts, findingStatuses, verdicts } from "../../core/finding.js";
 import type { Manifest } from "../../core/manifest.js";
-import { type CountedRows, type RowCounts, zeros } from "../../core/row.js";
+import { zeros } from "../../core/row.js";
 import { readableFormats } from "../../io/formats/registry.js";
 import { unfinishedHint } from "../../io/input/stored-input.js";
 import { manifestOfOutput, manifestPlace, prefixOfOutput } from "../../io/output/manifest-file.js";
@@ -143,6 +143,15 @@ async function manifestOfRun(output: Output, stateDir: string | undefined): Prom
   }
   return manifest as Manifest;
 }
+
+interface RowCounts {
+  readonly rows: number;
+  readonly statuses: Manifest["statuses"];
+  readonly verdicts: Manifest["verdicts"] | null;
+}
+
+/** The same of a format that may not keep one record per row, such as STIX bundles. */
+type CountedRows = { readonly [Name in keyof RowCounts]: RowCounts[Name] | null };
 
 /** What an output holds of a run. */
 interface CountedOutput extends CountedRows {

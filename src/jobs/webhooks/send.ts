@@ -36,7 +36,7 @@ export interface ApiKey {
   readonly key: string;
 }
 
-export interface PrepareOptions {
+interface PrepareOptions {
   /** Key of the case management instance. @default none: the call has no Authorization header */
   readonly apiKey?: ApiKey | null | undefined;
   /** A payload that contains an item on one of these lists is not sent. @default none */
@@ -44,7 +44,7 @@ export interface PrepareOptions {
 }
 
 /** A call for display, with secrets replaced by `[hidden]`. */
-export interface WebhookRequest {
+interface WebhookRequest {
   readonly method: string;
   readonly url: string;
   /** Header fields, with names in lower case. */

@@ -9,7 +9,7 @@ import {
   sortAddresses,
 } from "../../../src/jobs/tags/address-list.js";
 import { setNames, tagFormatWriters } from "../../../src/jobs/tags/formats.js";
-import type { TagFormat } from "../../../src/jobs/tags/export-index.js";
+
 import { tagExportOptions } from "../../../src/jobs/tags/options.js";
 
 const metadata = {
@@ -20,7 +20,7 @@ const metadata = {
 const v6 = [(0x20010db8n << 96n) | 1n];
 const both: AddressList = { v4: Uint32Array.of(0xc0000201), v6 };
 
-function written(format: TagFormat, list: AddressList, of = metadata): string {
+function written(format: keyof typeof tagFormatWriters, list: AddressList, of = metadata): string {
   return [...tagFormatWriters[format](list, of)].join("");
 }
 

@@ -30,7 +30,7 @@ export interface ChosenRun {
 }
 
 /** Expands `{date}` and `{run_id}` in the names of a run's files. */
-export interface RunNames {
+interface RunNames {
   readonly name: string;
   /** Path from which the name of the state folder derives: the same for all runs. */
   readonly base: string;

@@ -15,7 +15,7 @@ import { partPath } from "../../../io/output/part-file.js";
 import type { Publisher } from "../../../io/output/publisher.js";
 import { type Stage, stageUpTo } from "../../../io/output/stage.js";
 import type { WrittenOutput } from "../../../io/output/types.js";
-import type { CountedWarning } from "../warnings.js";
+import type { closingWarnings } from "../warnings.js";
 import { isObjectAddress } from "../../../io/s3/address.js";
 import { onlySpelling } from "../destination/check-paths.js";
 import { resultOf } from "../destination/choose-output.js";
@@ -35,7 +35,7 @@ interface WrittenRun extends OpenRun {
   /**
    * Warnings about the run as a whole. Checkpoints omit them, since a resumed run finds them again.
    */
-  readonly warnings: readonly CountedWarning[];
+  readonly warnings: ReturnType<typeof closingWarnings>;
 }
 
 /**

@@ -3,7 +3,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type Clock, systemClock } from "../../../../src/core/clock.js";
-import { InterruptedError, type StopSignal } from "../../../../src/core/errors.js";
+import { InterruptedError } from "../../../../src/core/errors.js";
 import type { Manifest } from "../../../../src/core/manifest.js";
 import { type AnsweringServer, startAnsweringServer } from "../../../helpers/answering-server.js";
 import { type RunEnd, type RunEndName, runEnds } from "../../../helpers/run-ends.js";
@@ -94,7 +94,7 @@ function leapingClock(): { readonly clock: Clock; readonly leap: () => void } {
   return { clock, leap };
 }
 
-async function stopped(night: Night, signal: StopSignal): Promise<RunReputeResult> {
+async function stopped(night: Night, signal: InterruptedError["signal"]): Promise<RunReputeResult> {
   const controller = new AbortController();
   atMidway(night, () => controller.abort(new InterruptedError(signal)));
   return night.run([], { signal: controller.signal });
