@@ -1,12 +1,7 @@
-import { createHash } from "node:crypto";
-import { Readable } from "node:stream";
 import type { Session } from "../../client/session/session.js";
 import { opsOptions } from "../../client/api/options.js";
 import type { RepShareCase } from "../../client/api/calls.js";
-import { csvPieces } from "../../io/formats/csv/csv-output.js";
 import { sourceOptions } from "../../io/input/source-options.js";
-import type { SourceInput } from "../../io/input/types.js";
-import { parseOutput } from "../../io/output/registry.js";
 import { type CommandCall, defineCommand, type SettingsOf, quotaCode } from "../command.js";
 import { caseCallGroups, opsCallGroups, printAnswer, withSessions } from "../sessions.js";
 import type { CliContext } from "../terminal/cli-context.js";
@@ -119,8 +114,9 @@ async function enrichCase(call: CommandCall<Settings>): Promise<number> {
         `case ${found.id} has no addresses (event_ips), so there is nothing to look up${events > 0 ? `, although it counts ${counted(events, "event")}` : ""}`,
       );
     }
-    const { input, from } = caseRows(found, settings);
-    const reading = { ...sourceOptions.parse({}), from, itemColumn: caseItemColumn };
+    const { caseRows } = await import("../../jobs/enrich/rows/case-rows.js");
+    const { input, ...read } = caseRows(found, settings);
+    const reading = { ...sourceOptions.parse({}), ...read };
     const minRows = { ...settings.minRows, mayBeEmpty: true as const };
     return runEnrichJob({ ...call, settings: { ...settings, ...reading, minRows } }, intel, input);
   });
@@ -141,49 +137,4 @@ async function readCase(
     reporter.warning(`asked for case ${asked}, the service answered with case ${answered}`);
   }
   return found;
-}
-
-const caseItemColumn = "ip";
-
-const members = [
-  "id",
-  "customer_id",
-  "tenant_id",
-  "event_count",
-  "event_types",
-  "first_event_date",
-  "last_event_date",
-  "state",
-] as const satisfies readonly (keyof RepShareCase)[];
-
-/**
- * The addresses of a case as input of the main job: one row each, with the fields of the case. CSV,
- * TSV and typed outputs get the documented fields, all others every field that the case has.
- */
-function caseRows(
-  found: RepShareCase,
-  { to, output }: Pick<Settings, "to" | "output">,
-): { readonly input: SourceInput; readonly from: "csv" | "ndjson" } {
-  const { format, rules } = parseOutput(output);
-  const isTyped = rules !== null;
-  const isCsv = isTyped || ["csv", "tsv"].includes(to ?? format ?? "csv");
-  const lines = isCsv ? csvLines(found, isTyped) : ndjsonLines(found);
-  const version = createHash("sha256").update(lines.join("")).digest("hex").slice(0, 12);
-  const stream = Readable.from(lines.map((line) => Buffer.from(line)));
-  const input = { stream, name: `case ${found.id}`, version };
-  return { input, from: isCsv ? "csv" : "ndjson" };
-}
-
-/** Guards every cell of a text output: all come from the service and may be spreadsheet formulas. */
-function csvLines(found: RepShareCase, isTyped: boolean): readonly string[] {
-  const beside = members.map((member) => [found[member] ?? ""].flat().join("|"));
-  const rows = (found.event_ips ?? []).map((ip) => [ip].concat(beside));
-  return [...csvPieces(",", [[caseItemColumn, ...members], ...rows], isTyped ? String : undefined)];
-}
-
-function ndjsonLines({ event_ips: ips, ...beside }: RepShareCase): readonly string[] {
-  return (ips ?? []).map((ip) => {
-    const item = { [caseItemColumn]: ip };
-    return `${JSON.stringify({ ...item, ...beside, ...item })}\n`;
-  });
 }

@@ -5,23 +5,23 @@ import type { Plan, plan } from "../../jobs/plan/plan.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { sinkOptions } from "../../io/output/options.js";
 import { runOptions } from "../../jobs/enrich/options.js";
-import { chooseAddress } from "../sessions.js";
+import { chooseAddress, lookupGroups } from "../sessions.js";
 import { cliOptions } from "../options/cli-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
-import { enrichInput } from "./runs/enrich-job.js";
+import { enrichInput, inputOperand } from "./runs/enrich-job.js";
 import { userStateFolder } from "../../core/files/folders.js";
 import { lookupEndpoints, memberOf } from "../../core/finding.js";
 import { counted, formatCount, formatCounts, formatSeconds } from "../../core/wording/quantity.js";
 import { writeOut } from "../terminal/data-output.js";
 import { labelled } from "../../core/wording/printable.js";
 
-const { lookups, bogons, exclude, urlQuery, cache, cacheTtl, rate } = lookupOptions.shape;
+const { lookups, rate } = lookupOptions.shape;
 const { local, synthetic, json } = cliOptions.shape;
 
 const groups = {
   Input: sourceOptions.shape,
   Output: { prefix: sinkOptions.shape.prefix },
-  Lookups: { lookups, bogons, exclude, urlQuery, cache, cacheTtl },
+  Lookups: { lookups, ...lookupGroups.Lookups },
   Pace: { rate },
   Service: { intelUrl: apiOptions.shape.intelUrl, local, synthetic },
   Run: { limit: runOptions.shape.limit, json },
@@ -36,12 +36,7 @@ export const planCommand = defineCommand({
   description: [
     "Reads the input like enrich and prints the number of rows, kinds, unique items and unsupported items with the reason; the number of requests for each choice of --lookups if nothing fails; and the duration at the given rates. With --cache, lookups with a fresh answer need no request; the plan shows how many there are. With a quota, the plan shows how many nights the run takes. No request is sent.",
   ],
-  operands: [
-    [
-      "input",
-      "files and folders to read in order as one input, or - for stdin [default -]; gzip is detected. Also FILE.parquet, and duckdb:FILE or postgres://USER@HOST/DB with ?table=NAME or ?query=SELECT…",
-    ],
-  ],
+  ...inputOperand,
   groups,
   examples: {
     "repute plan dump.csv --rate 50/s --rate 10000/d":

@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { type AddressList, addressTexts, v4Text } from "./address-list.js";
 import { v6Text } from "../../core/item/ip.js";
+import { quoted } from "../../core/wording/printable.js";
 import type { ExportedTag, tagFormats } from "./export-index.js";
 import { exportFault } from "./options.js";
 import { csvPieces } from "../../io/formats/csv/csv-output.js";
@@ -138,16 +139,8 @@ function isBlock(addresses: Addresses, at: number, bits: number): boolean {
  * cannot end the line and become a command; ipset reads lines of up to 1024 bytes.
  */
 function heading({ v4, v6 }: AddressList, metadata: ListMetadata): string {
-  return `# tag ${quoted(metadata.tag)}: ${v4.length} IPv4 and ${v6.length} IPv6 addresses\n`;
-}
-
-const maxQuoted = 200;
-
-function quoted(text: string): string {
-  const escaped = JSON.stringify(text)
-    .slice(1, -1)
-    .replaceAll(/[^ -~]/g, "?");
-  return escaped.length <= maxQuoted ? `"${escaped}"` : `"${escaped.slice(0, maxQuoted)} ..."`;
+  const tag = quoted(metadata.tag).replaceAll(/[^ -~]/g, "?");
+  return `# tag ${tag}: ${v4.length} IPv4 and ${v6.length} IPv6 addresses\n`;
 }
 
 /**

@@ -213,6 +213,15 @@ export function inputNames(
   });
 }
 
+export const inputOperand = {
+  operands: [
+    [
+      "input",
+      "files and folders to read in order as one input, or - for stdin [default -]; gzip is detected. Also FILE.parquet, and duckdb:FILE or postgres://USER@HOST/DB with ?table=NAME or ?query=SELECT…",
+    ],
+  ],
+} as const;
+
 export const enrichCommand = defineCommand({
   name: "enrich",
   isJob: true,
@@ -222,12 +231,7 @@ export const enrichCommand = defineCommand({
     "Looks up the item in every row of a CSV, TSV, NDJSON or text file and writes the rows in input order, unchanged, with the answer in added columns. A failed lookup is a row with a status, never a missing row.",
     "OUT appears once it is complete, with OUT.manifest.json beside it as the record of the run. To continue an interrupted run, repeat the command with --resume.",
   ],
-  operands: [
-    [
-      "input",
-      "files and folders to read in order as one input, or - for stdin [default -]; gzip is detected. Also FILE.parquet, and duckdb:FILE or postgres://USER@HOST/DB with ?table=NAME or ?query=SELECT…",
-    ],
-  ],
+  ...inputOperand,
   groups: {
     Input: sourceOptions.shape,
     ...runGroups,
