@@ -7,14 +7,9 @@ import { type ResourceStack, withResources } from "../core/resource-stack.js";
 import { cliOptions } from "./options/cli-options.js";
 import { flagName, type GivenSettings, settingLevels, variableName } from "./options/settings.js";
 import type { ServiceAccess, SessionOptions, SessionSettings } from "../client/session/types.js";
-import {
-  type DataColumns,
-  type OutputCall,
-  printRecords,
-  showRecord,
-} from "./terminal/data-output.js";
+import { type OutputCall, printRecords, showRecord } from "./terminal/data-output.js";
 import { userStateFolder } from "../core/files/folders.js";
-import { apiOptions, caseOptions, opsOptions } from "../client/api/options.js";
+import { apiOptions, caseOptions } from "../client/api/options.js";
 import { isQuota } from "../core/options.js";
 import { lookupOptions } from "../client/lookup/options.js";
 
@@ -71,7 +66,7 @@ export function printAnswer<T extends object>(
   service: ServiceName,
   call: SessionCall & OutputCall,
   ask: (session: Session) => Promise<T | Iterable<T> | AsyncIterable<T>>,
-  columns: DataColumns<T> | null = null,
+  columns: Parameters<typeof printRecords<T>>[2] | null = null,
 ): Promise<void> {
   return withSession(service, call, async (session) => {
     const answer = await ask(session);
@@ -185,9 +180,6 @@ export const intelCallGroups = {
   Service: { intelUrl, local, synthetic, apiKeyFile },
   ...callGroups,
 };
-
-/** Options of commands that use the operations interface. */
-export const opsCallGroups = { Service: { ...opsOptions.shape, local }, ...callGroups };
 
 /** Options of commands that use the case management instance. */
 export const caseCallGroups = { Service: { ...caseOptions.shape, local }, ...callGroups };

@@ -2,8 +2,6 @@ import { isWellFormed } from "./bytes.js";
 import {
   type Finding,
   type FindingError,
-  type FindingStatus,
-  type VerdictCounts,
   lookupEndpoints,
   memberOf,
   type Verdict,

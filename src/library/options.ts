@@ -83,14 +83,12 @@ class FileShape {
   readonly onNotice = having<NonNullable<EnrichJob["onNotice"]>>("call", "a function").optional();
 }
 
-export const fileSchema = z
-  .strictObject(new FileShape())
-  .extend({ ...ofSource, ...ofRun, ...ofSink });
+const fileSchema = z.strictObject(new FileShape()).extend({ ...ofSource, ...ofRun, ...ofSink });
 
 const path = z.string().min(1);
 
 /** What `enrichFile` reads from and writes to. */
-export const endsSchema = z.strictObject({
+const endsSchema = z.strictObject({
   input: z.union(
     [path, z.array(path).min(1), having("pipe", "")],
     "must be a path, a list of paths or a readable stream",
@@ -111,7 +109,10 @@ class LookupShape {
   readonly signal = having<AbortSignal>("throwIfAborted", "an AbortSignal").optional();
 }
 
-export const lookupSchema = z.strictObject(new LookupShape());
+const lookupSchema = z.strictObject(new LookupShape());
+
+/** What the options of each method may be, and the ends of `enrichFile`. */
+export const schemas = { lookup: lookupSchema, file: fileSchema, ends: endsSchema };
 
 /** Options of one lookup or one stream of lookups. */
 export type LookupCall = InputOf<LookupShape>;

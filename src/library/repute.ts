@@ -25,9 +25,7 @@ import {
   checkedOptions,
   checkItems,
   clientSettings,
-  endsSchema,
-  fileSchema,
-  lookupSchema,
+  schemas,
 } from "./options.js";
 import type { OpenedLookup } from "../client/session/types.js";
 import type { FolderSettings } from "../io/input/list-inputs.js";
@@ -77,7 +75,7 @@ export class Repute implements AsyncDisposable {
    * there is a `cache`.
    */
   async lookup(input: string, options: LookupCall = {}): Promise<LookupResult> {
-    const { kind, signal } = checkedOptions("lookup()", lookupSchema, options);
+    const { kind, signal } = checkedOptions("lookup()", schemas.lookup, options);
     const stop = this.#signal(signal);
     this.#lookup ??= this.#services.lookup(0);
     this.#lookup.catch(() => (this.#lookup = null));
@@ -94,7 +92,7 @@ export class Repute implements AsyncDisposable {
     inputs: Iterable<string> | AsyncIterable<string>,
     options: LookupCall = {},
   ): AsyncGenerator<LookupResult, void, undefined> {
-    const { kind, signal } = checkedOptions("lookupAll()", lookupSchema, options);
+    const { kind, signal } = checkedOptions("lookupAll()", schemas.lookup, options);
     checkItems(inputs);
     const own = new AbortController();
     const call = { kind, ...this.#services.lookupCall(this.#signal(signal, own.signal)) };
@@ -268,8 +266,8 @@ async function enrichFile(
     onStart,
     onNotice,
     ...file
-  } = checkedOptions("enrichFile()", fileSchema, options);
-  checkedOptions("enrichFile()", endsSchema, { input, output });
+  } = checkedOptions("enrichFile()", schemas.file, options);
+  checkedOptions("enrichFile()", schemas.ends, { input, output });
   const [session, { enrich }] = await Promise.all([
     services.session("intel"),
     import("../jobs/enrich/execute.js"),

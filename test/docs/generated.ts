@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { clientSchema, fileSchema } from "../../src/library/options.js";
+import { clientSchema, schemas } from "../../src/library/options.js";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -54,7 +54,7 @@ export async function generatedParts(): Promise<Readonly<Record<string, string>>
       runEndRows(),
     ),
     "library-options": await optionsOf("ClientShape", clientSchema, commands),
-    "file-options": await optionsOf("FileShape", fileSchema, commands),
+    "file-options": await optionsOf("FileShape", schemas.file, commands),
     layers: table(
       ["Folder", "Content", "Imports"],
       Object.entries(layers)

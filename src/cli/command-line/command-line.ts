@@ -14,7 +14,7 @@ import { checkOperands, completionFlag } from "../command.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { variableName } from "../options/settings.js";
 import { RunWatch, type WatchSettings } from "../unattended/run-watch.js";
-import { type CommandLine, readLine } from "./parse-arguments.js";
+import { readLine } from "./parse-arguments.js";
 import { readSettings } from "./config-file.js";
 import { complete } from "./yargs-parser.js";
 
@@ -190,7 +190,7 @@ export async function runToEnd(
 
 /** The text of the version or of a help page. */
 async function answerTo(
-  asks: NonNullable<CommandLine["asks"]>,
+  asks: NonNullable<Awaited<ReturnType<typeof readLine>>["asks"]>,
   { version, stdout }: CliContext,
 ): Promise<string> {
   if (asks === "version") return `${version}\n`;

@@ -2,13 +2,13 @@ import { UsageError } from "../../core/errors.js";
 import { didYouMean } from "../../core/wording/did-you-mean.js";
 import type { Command, CommandGroup } from "../command.js";
 import { commandNamed, commandNames, groups, loadCommand } from "../command-list.js";
-import { type YargsLine, parseByYargs } from "./yargs-parser.js";
+import { parseByYargs } from "./yargs-parser.js";
 import { secretHint, secretNamed } from "../options/secrets.js";
 import { type OptionSpec, optionSpecs } from "../options/settings.js";
 import type { GivenSetting, GivenSettings } from "../options/settings.js";
 
 /** A command line, as far as it can be read. Values stay text: the command's schema checks them. */
-export interface CommandLine {
+interface CommandLine {
   /** As typed, but `help NAME` is `NAME --help`. */
   readonly args: readonly string[];
   readonly command: Command | null;
@@ -40,6 +40,8 @@ function withEqualsSigns(args: readonly string[], command: Command | null): read
   const end = args.includes("--") ? args.indexOf("--") : args.length;
   return args.map((arg, at) => (at > end ? arg : arg.replace(joined, "-$1=")));
 }
+
+type YargsLine = ReturnType<typeof parseByYargs>;
 
 const versionWords = new Set(["--version", "-V", "-v", "version"]);
 

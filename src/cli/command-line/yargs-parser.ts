@@ -7,7 +7,7 @@ import { type OptionSpec, optionSpecs, writtenFlag } from "../options/settings.j
 // Only this file uses yargs: to parse, explain and complete the command line.
 
 /** A command line as yargs parses it. */
-export interface YargsLine {
+interface YargsLine {
   /** Values by flag, without dashes. A flag given several times has a list. */
   readonly flags: Readonly<Record<string, unknown>>;
   /** Words other than flags and their values. */

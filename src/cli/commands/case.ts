@@ -3,11 +3,15 @@ import { opsOptions } from "../../client/api/options.js";
 import type { RepShareCase } from "../../client/api/calls.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { type CommandCall, defineCommand, type SettingsOf, quotaCode } from "../command.js";
-import { caseCallGroups, opsCallGroups, printAnswer, withSessions } from "../sessions.js";
+import { caseCallGroups, printAnswer, withSessions } from "../sessions.js";
+import { cliOptions } from "../options/cli-options.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { counted } from "../../core/wording/quantity.js";
 import { readExclusions } from "../../core/exclusions/read-exclusions.js";
 import { runEnrichJob, jobExitCodes, runGroups } from "./runs/enrich-job.js";
+
+const { local } = cliOptions.shape;
+const opsCallGroups = { ...caseCallGroups, Service: { ...opsOptions.shape, local } };
 
 export const customersCommand = defineCommand({
   name: "customers",

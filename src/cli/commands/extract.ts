@@ -4,11 +4,7 @@ import { UsageError } from "../../core/errors.js";
 import { itemKinds } from "../../core/item/item.js";
 import { option } from "../../core/options.js";
 import { counted, formatCount } from "../../core/wording/quantity.js";
-import {
-  type ExtractedItem,
-  extractItems,
-  type LeftOut,
-} from "../../jobs/extract/extract-items.js";
+import { type ExtractedItem, extractItems } from "../../jobs/extract/extract-items.js";
 import { csvPieces } from "../../io/formats/csv/csv-output.js";
 import type { Output } from "../../io/output/output.js";
 import { parseOutput } from "../../io/output/registry.js";
@@ -118,7 +114,10 @@ function* recordsOf(items: readonly ExtractedItem[]): Generator<readonly string[
   for (const item of items) yield columns.map((column) => String(item[column]));
 }
 
-function leftOutNotice({ count, words }: LeftOut): string {
+function leftOutNotice({
+  count,
+  words,
+}: Awaited<ReturnType<typeof extractItems>>["leftOut"]): string {
   const named = words.join(", ");
   const more = count > words.length ? ", …" : "";
   return `left out as file, version or code: ${counted(count, "mention")} (${named}${more}); a defanged name (a[.]zip) is always an item`;

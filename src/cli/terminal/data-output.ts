@@ -12,7 +12,7 @@ import type { CliContext } from "./cli-context.js";
 import { paintFor, type TerminalStream, writePainted } from "./terminal-output.js";
 
 /** Columns of a table: titles, and members of a record or what makes a cell of it. */
-export type DataColumns<T> = readonly (readonly [
+type DataColumns<T> = readonly (readonly [
   title: string,
   cell: keyof T | ((record: T) => string),
 ])[];

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { apiOptions } from "../../client/api/options.js";
 import { duration, option, refuse, wholeNumber } from "../../core/options.js";
-import { lookupOptions, type LookupSettings } from "../../client/lookup/options.js";
+import { lookupOptions } from "../../client/lookup/options.js";
 import {
   sinkOptions,
   tableOptions,

@@ -18,7 +18,7 @@ export interface ExtractedItem {
 }
 
 /** What was taken for a file, a version or code: how often, and some of the words. */
-export interface LeftOut {
+interface LeftOut {
   readonly count: number;
   readonly words: readonly string[];
 }
