@@ -5,12 +5,15 @@ import {
   common,
   decimals,
   expectCopied,
+  expectKept,
   floats,
   integers,
+  outputNames,
   printed,
   queryOf,
   type RandomColumns,
   randomRows,
+  strangeTimes,
   textLists,
   times,
 } from "./random-columns.js";
@@ -38,7 +41,12 @@ const columns: RandomColumns = {
   double: floats("float8", fc.double()),
   zoned: times("timestamptz", 6, "+00"),
   local: times("timestamp", 6, ""),
-  eras: printed("timestamptz", "0044-03-15 00:00:00+00 BC", "12024-01-01 00:00:00+00", "infinity"),
+  eras: strangeTimes(
+    "timestamptz",
+    "0044-03-15 00:00:00+00 BC",
+    "12024-01-01 00:00:00+00",
+    "infinity",
+  ),
   moods: printed("mood", "happy", "sad"),
   bytes: printed("bytea", String.raw`\xdead00`, String.raw`\x`),
   longer: printed("interval", "1 year 2 mons 3 days 04:05:06", "-1 days"),
@@ -48,6 +56,13 @@ const columns: RandomColumns = {
   documentsb: printed("jsonb", '{"k": [1.50, 123456789012345678901234567890]}', '"#"'),
   lists: textLists("text[]", listLiteral),
 };
+
+it.each(outputNames)("a table of PostgreSQL becomes %s with its values", async (output) => {
+  const property = fc.asyncProperty(randomRows(columns), (rows) =>
+    expectKept(output, (query) => `${cluster.url()}?query=${query}`, columns, rows),
+  );
+  await expect(fc.assert(property, { numRuns: 5 })).resolves.toBeUndefined();
+});
 
 it("the copy of a table has the values of PostgreSQL, exactly", async () => {
   const property = fc.asyncProperty(randomRows(columns), (rows) =>

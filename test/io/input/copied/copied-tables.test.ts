@@ -9,8 +9,10 @@ import {
   copiedLines,
   decimals,
   expectCopied,
+  expectKept,
   floats,
   integers,
+  outputNames,
   printed,
   queryOf,
   type RandomColumns,
@@ -57,6 +59,26 @@ async function emptyDatabase(): Promise<string> {
 }
 
 describe("the copy of a table", () => {
+  it.each(outputNames)("of DuckDB becomes %s with its values", async (output) => {
+    const file = await emptyDatabase();
+    const property = fc.asyncProperty(randomRows(inDuckdb), (rows) =>
+      expectKept(output, (query) => `duckdb:${file}?query=${query}`, inDuckdb, rows),
+    );
+    await expect(fc.assert(property, { numRuns: 5 })).resolves.toBeUndefined();
+  });
+
+  it.each(outputNames)("of Parquet becomes %s with its values", async (output) => {
+    const file = join(await temporaryFolder(), "in.parquet");
+    const write = async (query: string) => {
+      await queryDuckdb(`COPY (${query}) TO '${file}' (FORMAT parquet)`);
+      return file;
+    };
+    const property = fc.asyncProperty(randomRows(inParquet), (rows) =>
+      expectKept(output, write, inParquet, rows),
+    );
+    await expect(fc.assert(property, { numRuns: 5 })).resolves.toBeUndefined();
+  });
+
   it("has the values of DuckDB, exactly", async () => {
     const file = await emptyDatabase();
     const property = fc.asyncProperty(randomRows(inDuckdb), (rows) =>

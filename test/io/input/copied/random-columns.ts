@@ -1,12 +1,20 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { expect } from "vitest";
 import { timeText } from "../../../../src/core/clock.js";
-import { cellText, elementTexts, joinedText } from "../../../../src/core/json-members.js";
+import {
+  cellText,
+  elementTexts,
+  joinedText,
+  memberTexts,
+} from "../../../../src/core/json-members.js";
 import { decimalText } from "../../../../src/io/formats/input-values.js";
 import { parseInput } from "../../../../src/io/output/registry.js";
+import { plainEscapes } from "../../../../src/io/output/stage.js";
 import { anyText } from "../../../helpers/any-text.js";
+import { runRepute } from "../../../helpers/run-repute.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 /** A column of a copied query, with random values. */
@@ -19,6 +27,8 @@ interface RandomColumn<T = never> {
   readonly cell?: (value: T) => string;
   /** Its JSON. @default text */
   readonly json?: (value: T) => string;
+  /** Its cell in an output of typed columns. @default the same */
+  readonly stored?: (value: T) => string;
   /** Whether another spelling of a cell has the same value. @default no */
   readonly same?: (cell: string, value: T) => boolean;
 }
@@ -71,6 +81,11 @@ export function times(type: string, decimals: number, zone: string): RandomColum
   });
 }
 
+/** Times that typed columns do not have: infinite, or of other eras. */
+export function strangeTimes(type: string, ...values: readonly string[]): RandomColumn {
+  return { ...printed(type, ...values), stored: () => "" };
+}
+
 /** Values that a database prints in one way. */
 export function printed(type: string, ...values: readonly string[]): RandomColumn {
   return column({ type, values: fc.constantFrom(...values), literal: String });
@@ -89,6 +104,9 @@ export function textLists(type: string, literal: (list: readonly (string | null)
   });
 }
 
+/** What no typed column stores. */
+const unstorable = /\0|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
+
 /** Columns that all databases have. */
 export const common: RandomColumns = {
   texts: column({ type: "text", values: texts, literal: String }),
@@ -98,12 +116,13 @@ export const common: RandomColumns = {
     values: fc.integer({ min: -719_000, max: 2_900_000 }),
     literal: (day) => timeText(BigInt(day) * 86_400n, 0).slice(0, 10),
   }),
-  infinite: printed("timestamp", "infinity", "-infinity"),
+  infinite: strangeTimes("timestamp", "infinity", "-infinity"),
   ids: column({ type: "uuid", values: fc.uuid(), literal: String }),
   documents: column({
     type: "json",
     values: fc.oneof(fc.json(), fc.constantFrom('"#"', "1.10", '{"a": 1e2}')),
     literal: String,
+    stored: (value) => plainEscapes(value).replaceAll(unstorable, "\uFFFD"),
   }),
   spans: printed("interval", "00:00:00", "01:02:03.5"),
 };
@@ -175,4 +194,78 @@ function expectedOf(
 ): { readonly cell: string; readonly json: string } {
   const text = cell(value);
   return { cell: text, json: json?.(value) ?? JSON.stringify(text) };
+}
+
+/** Outputs, and the cells of a column that are read back: in NDJSON as JSON. */
+const outputs: Readonly<
+  Record<string, readonly [output: string, read: (cwd: string) => Promise<ColumnCells>]>
+> = {
+  CSV: [
+    "out.csv",
+    async (cwd) => {
+      const text = await readFile(join(cwd, "out.csv"), "utf8");
+      const [names = [], ...cells]: string[][] = parse(text, { record_delimiter: "\n" });
+      return (name) => cells.map((row) => row[names.indexOf(name)]);
+    },
+  ],
+  NDJSON: [
+    "out.ndjson",
+    async (cwd) => {
+      const lines = (await readFile(join(cwd, "out.ndjson"), "utf8")).trimEnd().split("\n");
+      return (name) => lines.map((line) => memberTexts(line).get(name));
+    },
+  ],
+  DuckDB: [
+    "duckdb:out.duckdb?table=kept",
+    (cwd) => copiedCells(`duckdb:${cwd}/out.duckdb?query=SELECT * FROM kept ORDER BY rep_row`),
+  ],
+  Parquet: ["out.parquet", (cwd) => copiedCells(join(cwd, "out.parquet"))],
+};
+
+export const outputNames = Object.keys(outputs);
+
+type ColumnCells = (name: string) => readonly (string | undefined)[];
+
+async function copiedCells(address: string): Promise<ColumnCells> {
+  const [names = [], ...lines] = await copiedLines(address);
+  return (name) => lines.map((line) => joinedText(line[names.indexOf(JSON.stringify(name))] ?? ""));
+}
+
+/**
+ * Enriches rows and compares their columns in the output with them.
+ *
+ * @param addressOf makes an input of a query
+ */
+export async function expectKept(
+  name: string,
+  addressOf: (query: string) => string | Promise<string>,
+  columns: RandomColumns,
+  rows: RandomRows,
+): Promise<void> {
+  const cwd = await temporaryFolder();
+  const [output, read] = outputs[name]!;
+  const item = "host.example.com";
+  const withItems = rows.map((row) => ({ ...row, item }));
+  const address = await addressOf(queryOf({ ...columns, item: printed("text", item) }, withItems));
+  const args = ["enrich", address, "-o", output, "--item-column", "item", "--local", "--quiet"];
+  const run = await runRepute(args, { cwd });
+  expect(run.code, run.stderr).toBe(0);
+  const cells = await read(cwd);
+  for (const [column, own] of Object.entries(columns)) {
+    const found = cells(column).map((cell = "", at) => {
+      const value = rows[at]?.[column] as never;
+      const isSame = value !== null && own.same?.(cell, value) === true;
+      return isSame ? expectedIn(name, own, value) : cell;
+    });
+    const expected = rows.map((row) => expectedIn(name, own, row[column] as never));
+    expect({ column, found }).toEqual({ column, found: expected });
+  }
+}
+
+function expectedIn(name: string, own: RandomColumn, value: never): string {
+  const isJson = name === "NDJSON";
+  if (value === null) return isJson ? "null" : "";
+  const { cell, json } = expectedOf(own, value);
+  if (isJson) return own.type.startsWith("json") ? cell : json;
+  return name === "CSV" ? cell : (own.stored?.(value) ?? cell);
 }
