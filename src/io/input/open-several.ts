@@ -1,13 +1,7 @@
 import { stat } from "node:fs/promises";
 import { UsageError } from "../../core/errors.js";
 import type { Row } from "../../core/row.js";
-import {
-  columnName,
-  matchColumn,
-  othersNotice,
-  shownColumns,
-} from "../formats/columns/name-columns.js";
-import { skippedNotice } from "../formats/csv/find-preamble.js";
+import { columnName, matchColumn } from "../formats/columns/name-columns.js";
 import { flatten } from "../formats/ndjson/ndjson.js";
 import type { InputReading, ItemColumn } from "../formats/types.js";
 import { mustHaveMarks, type TlpChoice } from "./tlp-rows.js";
@@ -141,7 +135,6 @@ class SeveralSource implements OpenedSource {
   readonly reading: InputReading;
   readonly rows: AsyncIterable<readonly Row[]>;
   readonly bytesTotal: number | null;
-  readonly notices: readonly string[];
   readonly #files: readonly KnownFile[];
   readonly #union: ColumnUnion;
   readonly #positions: FilePosition[];
@@ -155,7 +148,6 @@ class SeveralSource implements OpenedSource {
     this.#files = files;
     this.#namesColumns = [itemColumn ?? []].flat().length > 1;
     this.reading = commonReading(positions.map(({ reading }) => reading));
-    this.notices = choiceNotices(positions);
     this.#union = uniteColumns(positions.map(({ columns }) => columns));
     this.columns = this.#union.columns;
     this.types = uniteTypes(this.#union, positions);
@@ -314,49 +306,4 @@ function keysOf(columns: readonly string[]): readonly string[] {
     seen.set(name, count + 1);
     return `${count} ${name}`;
   });
-}
-
-const mostNamed = 3;
-
-/** Tells which column each of several files uses: one line per column, the most frequent first. */
-function choiceNotices(files: readonly FilePosition[]): readonly string[] {
-  const byColumn = new Map<string, FilePosition[]>();
-  for (const file of files) {
-    const { items, format } = file.reading;
-    if (format === "text") continue;
-    const column = shownColumns(items);
-    byColumn.set(column, [...(byColumn.get(column) ?? []), file]);
-  }
-  const groups = [...byColumn].toSorted(([, a], [, b]) => b.length - a.length);
-  const skips = files.flatMap(({ name, reading }) => skippedNotice(reading, name) ?? []);
-  const choices = groups.map(([column, group]) => {
-    const where =
-      group.length > mostNamed ? `${group.length} files` : group.map(({ name }) => name).join(", ");
-    return `using column ${column} in ${where}${sampled(group)}`;
-  });
-  return [...skips, ...choices, ...othersIn(files)];
-}
-
-/** One line for the other columns with items, of all files. */
-function othersIn(files: readonly FilePosition[]): readonly string[] {
-  const readings = files.map(({ reading }) => reading).filter(({ others }) => others !== undefined);
-  const chosen = new Map(
-    readings.flatMap(({ items }) => items.map((item) => [columnName(item), item] as const)),
-  );
-  const rows = new Map<string, number>();
-  for (const column of readings.flatMap(({ others }) => others?.columns ?? [])) {
-    const name = columnName(column);
-    if (!chosen.has(name)) rows.set(name, (rows.get(name) ?? 0) + column.rows);
-  }
-  if (rows.size === 0) return [];
-  const columns = Array.from(rows, ([name, found]) => ({ name, index: 0, rows: found }));
-  const sampled = sumOf(readings.map(({ others }) => others?.sampled ?? 0));
-  return [othersNotice([...chosen.values()], { sampled, columns })];
-}
-
-function sampled(group: readonly FilePosition[]): string {
-  const samples = group.map(({ reading }) => reading.items[0].sample);
-  const cells = sumOf(samples.map((sample) => sample?.cells ?? 0));
-  const indicators = sumOf(samples.map((sample) => sample?.indicators ?? 0));
-  return cells === 0 ? "" : ` (${indicators} of ${cells} sampled cells are indicators)`;
 }

@@ -135,8 +135,6 @@ export interface OpenedSource {
    */
   checksum(): ChecksumState | undefined;
   files?(): readonly FilePosition[];
-  /** What to tell the user of the columns of several inputs. */
-  readonly notices?: readonly string[];
   readonly warnings: ReadonlyMap<string, number>;
   close(): Promise<void>;
 }

@@ -6,15 +6,20 @@ import { parseKindName } from "../../../core/item/item.js";
 import { itemCodes } from "../../../core/row-codes.js";
 import { recogniseItem } from "../../../core/item/recognise.js";
 import type { Row } from "../../../core/row.js";
-import { othersNotice, shownColumns } from "../../../io/formats/columns/name-columns.js";
+import {
+  columnName,
+  othersNotice,
+  shownColumns,
+} from "../../../io/formats/columns/name-columns.js";
 import { skippedNotice } from "../../../io/formats/csv/find-preamble.js";
 import { detectSourceFormat } from "../../../io/formats/registry.js";
 import { openSource, type SniffedInput, sniffFormat } from "../../../io/input/open-input.js";
-import type { SourceFormat } from "../../../io/formats/types.js";
+import type { InputReading, SourceFormat } from "../../../io/formats/types.js";
 import { copiesOf, isCopied } from "../../../io/input/copies.js";
 import type { CopyShape, TableInput } from "../../../io/input/table-input.js";
 import {
   type Encoding,
+  type FilePosition,
   fileInputs,
   inputsOf,
   isTableCopy,
@@ -204,26 +209,71 @@ const notText: FindingError = { code: "not_text", message: itemCodes.not_text[0]
 /** Reports the columns that were chosen without a flag. */
 export function announceReading(
   { onNotice }: { readonly onNotice?: ((message: string) => void) | undefined },
-  { reading, notices }: Pick<OpenedSource, "reading" | "notices">,
+  source: Pick<OpenedSource, "reading" | "files">,
 ): void {
-  const { items, kind, others } = reading;
-  if (notices !== undefined) {
-    for (const notice of notices) onNotice?.(notice);
-    return;
-  }
-  const skips = skippedNotice(reading);
-  if (skips !== null) onNotice?.(skips);
-  const [{ sample }] = items;
+  const files = source.files?.();
+  const notices = files === undefined ? choiceIn(source.reading) : choicesIn(files);
+  const readings = files?.map(({ reading }) => reading) ?? [source.reading];
+  for (const notice of [...notices, ...othersIn(readings)]) onNotice?.(notice);
+}
+
+function choiceIn(reading: InputReading): readonly string[] {
+  const { items, kind } = reading;
+  const found = sampled([reading]);
   const kinds = kind?.by === "neighbour" ? shownColumns([kind]) : null;
-  if (sample !== null && sample.cells > 0) {
-    const { indicators, cells } = sample;
-    const found = `${indicators} of ${cells} sampled cells are indicators`;
-    const also = kinds === null ? "" : `; ${kinds} holds the kinds`;
-    onNotice?.(`using column ${shownColumns(items)} (${found})${also}`);
-  } else if (kinds !== null) {
-    onNotice?.(`using column ${kinds} for the kinds of items`);
+  const also = kinds === null ? "" : `; ${kinds} holds the kinds`;
+  const choice = found === "" ? null : `using column ${shownColumns(items)}${found}${also}`;
+  const onlyKinds = kinds === null ? [] : `using column ${kinds} for the kinds of items`;
+  return [skippedNotice(reading) ?? [], choice ?? onlyKinds].flat();
+}
+
+const mostNamed = 3;
+
+/** Tells which column each of several files uses: one line per column, the most frequent first. */
+function choicesIn(files: readonly FilePosition[]): readonly string[] {
+  const byColumn = new Map<string, FilePosition[]>();
+  for (const file of files) {
+    const { items, format } = file.reading;
+    if (format === "text") continue;
+    const column = shownColumns(items);
+    byColumn.set(column, [...(byColumn.get(column) ?? []), file]);
   }
-  if (others !== undefined) onNotice?.(othersNotice(items, others));
+  const groups = [...byColumn].toSorted(([, a], [, b]) => b.length - a.length);
+  const skips = files.flatMap(({ name, reading }) => skippedNotice(reading, name) ?? []);
+  const choices = groups.map(([column, group]) => {
+    const where =
+      group.length > mostNamed ? `${group.length} files` : group.map(({ name }) => name).join(", ");
+    return `using column ${column} in ${where}${sampled(group.map(({ reading }) => reading))}`;
+  });
+  return [...skips, ...choices];
+}
+
+/** One line for the other columns with items, of all inputs. */
+function othersIn(readings: readonly InputReading[]): readonly string[] {
+  const having = readings.filter(({ others }) => others !== undefined);
+  const chosen = new Map(
+    having.flatMap(({ items }) => items.map((item) => [columnName(item), item] as const)),
+  );
+  const rows = new Map<string, number>();
+  for (const column of having.flatMap(({ others }) => others?.columns ?? [])) {
+    const name = columnName(column);
+    if (!chosen.has(name)) rows.set(name, (rows.get(name) ?? 0) + column.rows);
+  }
+  if (rows.size === 0) return [];
+  const columns = Array.from(rows, ([name, found]) => ({ name, index: 0, rows: found }));
+  const sampled = sumOf(having.map(({ others }) => others?.sampled ?? 0));
+  return [othersNotice([...chosen.values()], { sampled, columns })];
+}
+
+function sampled(readings: readonly InputReading[]): string {
+  const samples = readings.map(({ items }) => items[0].sample);
+  const cells = sumOf(samples.map((sample) => sample?.cells ?? 0));
+  const indicators = sumOf(samples.map((sample) => sample?.indicators ?? 0));
+  return cells === 0 ? "" : ` (${indicators} of ${cells} sampled cells are indicators)`;
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0);
 }
 
 /**
