@@ -1,6 +1,5 @@
 import { privateFolder } from "../../core/files/folders.js";
-import { mkdir, mkdtemp, open, readFile, rename, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { cellRecords } from "../formats/csv/csv.js";
 import { openInput } from "./open-input.js";
 import { basename, join } from "node:path";
@@ -9,6 +8,7 @@ import { FatalError, startOver } from "../../core/errors.js";
 import type { ChecksumState } from "../../core/files/checksum.js";
 import { openSealedJson, replaceFile, sealJson } from "../../core/files/json-file.js";
 import { withoutFailed } from "../../core/files/output-names.js";
+import { temporaryFolder } from "../../core/resource-stack.js";
 import { counted, formatBytes } from "../../core/wording/quantity.js";
 import type { InputType } from "../formats/column-types.js";
 import { isObjectAddress } from "../s3/address.js";
@@ -204,21 +204,17 @@ async function versionOf(address: string): Promise<string | null> {
 export async function* copiedRows(
   table: Pick<TableInput, "copy">,
 ): AsyncGenerator<readonly (readonly string[])[]> {
-  const folder = await mkdtemp(join(tmpdir(), "repute-"));
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, "input.rows");
+  await table.copy(path, {});
+  const bytes = await openInput({ path }, { gzip: false });
   try {
-    const path = join(folder, "input.rows");
-    await table.copy(path, {});
-    const bytes = await openInput({ path }, { gzip: false });
-    try {
-      let headers = 1;
-      for await (const records of cellRecords(bytes)) {
-        yield records.slice(headers).map(({ cells }) => cells);
-        headers = 0;
-      }
-    } finally {
-      await bytes.close();
+    let headers = 1;
+    for await (const records of cellRecords(bytes)) {
+      yield records.slice(headers).map(({ cells }) => cells);
+      headers = 0;
     }
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await bytes.close();
   }
 }

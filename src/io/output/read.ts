@@ -1,11 +1,10 @@
 import { statSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { mustHaveColumns, reportedColumns } from "../../core/columns.js";
 import { manifestPath } from "../../core/files/output-names.js";
 import type { FoundManifest } from "../../core/manifest.js";
+import { temporaryFolder } from "../../core/resource-stack.js";
 import { mapLists } from "../formats/reading/lines.js";
 import { readableFormats } from "../formats/registry.js";
 import { type OutputRecord, sinkFormats } from "../formats/types.js";
@@ -106,18 +105,17 @@ interface LocalOutput extends AsyncDisposable {
 export async function localOutput(output: Output): Promise<LocalOutput> {
   const { object } = output;
   if (object === null) return { output, [Symbol.asyncDispose]: async () => undefined };
-  const folder = await mkdtemp(join(tmpdir(), "repute-"));
-  const remove = () => rm(folder, { recursive: true, force: true });
+  const folder = await temporaryFolder();
   try {
     const { address } = object;
-    const file = join(folder, basename(object.path));
+    const file = join(folder.path, basename(object.path));
     await downloadObject(manifestPath(address), manifestPath(file)).catch((error: unknown) => {
       if (!isMissing(error)) throw error;
     });
     const { etag: version } = await downloadObject(address, file);
-    return { output: inFile(output, file), version, [Symbol.asyncDispose]: remove };
+    return { ...folder, output: inFile(output, file), version };
   } catch (error) {
-    await remove();
+    await folder[Symbol.asyncDispose]();
     throw error;
   }
 }

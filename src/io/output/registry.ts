@@ -13,13 +13,12 @@ import { type KindOutput, type Output, type ParseKind } from "./output.js";
 import { postgres } from "./postgres/dialect.js";
 import { bigquery } from "./sql/bigquery.js";
 import {
-  type ConnectOptions,
   type Dialect,
   quoteTable,
   type SchemaDialect,
   type TableAddress,
-  type TableTarget,
   tableText,
+  withDatabase,
 } from "./sql/dialect.js";
 import { parquetRules } from "./typed/table-schema.js";
 
@@ -130,8 +129,7 @@ function tableOutput(dialect: Dialect): ParseKind {
         hint: `add a table, in quotes: '${name}'`,
       });
     }
-    const connect = (options: ConnectOptions) => address.connect(name, options);
-    const target: TableTarget = { dialect, name, table, connect };
+    const target = { ...address, name };
     return {
       name,
       format: dialect.name,
@@ -144,15 +142,15 @@ function tableOutput(dialect: Dialect): ParseKind {
         (await import("./sql/publish.js")).tablePublisher(target, options),
       async records(rows) {
         const { readRun } = await import("./sql/read.js");
-        return readRun(target, rows, (query) => tableInput(dialect, address, query));
+        return readRun(target, rows, (query) => tableInput(address, query));
       },
     };
   };
 }
 
 /** The rows of a query, or those of the table that the address names. */
-function tableInput(dialect: Dialect, address: TableAddress, query: string | null): TableInput {
-  const { place, database: file, table } = address;
+function tableInput(address: TableAddress, query: string | null): TableInput {
+  const { dialect, place, database: file, table } = address;
   const selected =
     query === null ? `table=${tableText(table)}` : `query=${query.replaceAll(/\s+/g, " ")}`;
   const name = `${place}?${selected}`;
@@ -165,13 +163,10 @@ function tableInput(dialect: Dialect, address: TableAddress, query: string | nul
     name,
     file,
     isTable: true,
-    copy: async (to, options) => {
-      const { withDatabase } = await import("./sql/dialect.js");
-      const connect = (opening: ConnectOptions) => address.connect(name, opening);
-      return withDatabase({ connect }, { ...options, access: "read" }, (database) =>
+    copy: (to, options) =>
+      withDatabase({ ...address, name }, { ...options, access: "read" }, (database) =>
         database.copy(selection, to, options),
-      );
-    },
+      ),
   };
 }
 
@@ -221,9 +216,9 @@ function findTable(name: string, isObject: boolean): TableInput | null {
     const address = dialect.parseAddress(place);
     if (address === null) continue;
     const hasTable = namesTable(place);
-    if (hasTable && query === null) return tableInput(dialect, address, null);
+    if (hasTable && query === null) return tableInput(address, null);
     if (!hasTable && query !== null && query.trim() !== "") {
-      return tableInput(dialect, address, query);
+      return tableInput(address, query);
     }
     const names = hasTable ? "both a table and a query" : "an empty query";
     const fault = `the input ${address.place} names ${query === null ? "no table" : names}`;

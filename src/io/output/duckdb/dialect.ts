@@ -93,6 +93,7 @@ function parseAddress(name: string): TableAddress | null {
   const table = duckdb.parseTable(options.get("table") ?? defaultTable);
   const file = realPath(path);
   return {
+    dialect: duckdb,
     place,
     form: "duckdb:FILE",
     table,

@@ -1,4 +1,4 @@
-import { stat, mkdtemp, rm } from "node:fs/promises";
+import { stat, rm } from "node:fs/promises";
 import { type InputType, columnTypes } from "../../formats/column-types.js";
 import { verifyFile } from "../../input/stored-input.js";
 import {
@@ -21,7 +21,6 @@ import type { StagedCell, StagedRow } from "../stage.js";
 import { cellOf as textOfValue, type InputValue } from "../../formats/input-values.js";
 import { openParquet, type ParquetFile } from "./parquet-file.js";
 import { existsSync, type Stats } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { isObjectAddress } from "../../s3/address.js";
 import { downloadObject } from "../../s3/objects.js";
@@ -32,6 +31,7 @@ import {
   copyLine,
   type CopyOptions,
 } from "../../input/table-input.js";
+import { temporaryFolder } from "../../../core/resource-stack.js";
 import { writeChunks } from "../../../core/files/write-chunks.js";
 
 type OutputColumns = Pick<RunRows, "prefix" | "only">;
@@ -186,13 +186,13 @@ export async function copyParquet(
   options: CopyOptions,
 ): Promise<CopiedTable> {
   if (!isObjectAddress(name)) return copyFile(name, to, options, name);
-  const own = to === null ? await mkdtemp(join(tmpdir(), "repute-")) : null;
-  const path = join(own ?? dirname(to ?? ""), "input.parquet");
+  await using own = to === null ? await temporaryFolder() : null;
+  const path = join(own?.path ?? dirname(to ?? ""), "input.parquet");
   try {
     await downloadObject(name, path, options);
     return await copyFile(path, to, options, name);
   } finally {
-    await rm(own ?? path, { recursive: true, force: true });
+    await rm(path, { force: true });
   }
 }
 

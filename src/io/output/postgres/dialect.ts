@@ -131,6 +131,7 @@ function parseAddress(name: string): PostgresAddress | null {
   const user = username === "" ? "" : `${username}@`;
   const words = [host, pathname.slice(1), tableText(table)].filter((word) => word !== "");
   return {
+    dialect: postgres,
     url,
     place: `postgres://${user}${host}${pathname}`,
     form: "postgres://USER@HOST/DATABASE",

@@ -167,6 +167,7 @@ export function qualifiedRows({ from, where, group, order }: RowGroups): readonl
 
 /** The address of a table, or of a database of which a query selects rows. */
 export interface TableAddress {
+  readonly dialect: Dialect;
   /** The database for messages, without a password. */
   readonly place: string;
   /** How the address of a database is written, for advice. */
@@ -245,12 +246,10 @@ export interface FoundColumn {
   readonly isRequired: boolean;
 }
 
-/** A table that is an output. */
-export interface TableTarget extends Pick<TableAddress, "table"> {
-  readonly dialect: Dialect;
+/** The address of what is used of a database. */
+export interface TableTarget extends TableAddress {
   /** For messages. */
   readonly name: string;
-  readonly connect: (options: ConnectOptions) => Promise<TableDatabase>;
 }
 
 interface ParameterRules {
@@ -281,7 +280,7 @@ export function checkParameters(
 const attempts = { read: 1, check: 10, write: 60 };
 
 export async function withDatabase<R>(
-  { connect }: Pick<TableTarget, "connect">,
+  target: TableTarget,
   options: ConnectOptions,
   use: (database: TableDatabase) => Promise<R>,
 ): Promise<R> {
@@ -289,7 +288,7 @@ export async function withDatabase<R>(
   let database: TableDatabase | null = null;
   for (let attempt = 1; database === null; attempt++) {
     try {
-      database = await connect(options);
+      database = await target.connect(target.name, options);
     } catch (error) {
       const isLocked = error instanceof FatalError && error.code === "output_locked";
       if (!isLocked || attempt === attempts[access]) throw error;
