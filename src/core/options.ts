@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { redactAddress } from "./redaction.js";
 import { didYouMean } from "./wording/did-you-mean.js";
+import { cutOff } from "./wording/printable.js";
 
 /**
  * Metadata of an option; help, documentation and config derive from it. For an option `retryMax` the
@@ -141,8 +143,19 @@ export function explainIssue(issue: z.core.$ZodIssue): string {
   return `is not valid: ${issue.message}`;
 }
 
+/** `; got VALUE` behind such an explanation, with the word that may be meant. Shows no password. */
+export function gotInstead(issue: z.core.$ZodIssue, value: unknown): string {
+  const text = redactAddress(JSON.stringify(value) ?? typeof value).replace(afterPath, "$1…");
+  return `; got ${cutOff(text, longestShown)}${nearestAllowed(issue, value)}`;
+}
+
+const longestShown = 80;
+
+/** The query or fragment of an address may contain a key. */
+const afterPath = /^("https?:\/\/[^?#"]*[?#])[^"]+/i;
+
 /** ` (did you mean WORD?)` for a value that resembles one of an enumeration; else empty. */
-export function nearestAllowed(issue: z.core.$ZodIssue, value: unknown): string {
+function nearestAllowed(issue: z.core.$ZodIssue, value: unknown): string {
   if (issue.code !== "invalid_value" || typeof value !== "string") return "";
   const word = didYouMean(value, issue.values.map(String));
   return word === null ? "" : ` (did you mean ${word}?)`;

@@ -10,7 +10,7 @@ import { serviceOptions } from "../service/options.js";
 import type { Clock } from "../core/clock.js";
 import type { EnrichJob } from "../jobs/enrich/types.js";
 import { UsageError } from "../core/errors.js";
-import { explainIssue, nearestAllowed } from "../core/options.js";
+import { explainIssue, gotInstead } from "../core/options.js";
 import { didYouMean } from "../core/wording/did-you-mean.js";
 
 const secret = z.string().min(1).optional();
@@ -173,7 +173,8 @@ function lineOf(issue: z.core.$ZodIssue, options: unknown, schema: z.ZodObject):
   const [key] = issue.path;
   if (key === undefined) return `the options ${explainIssue(issue)}`;
   const value = (options as Record<PropertyKey, unknown>)[key];
-  return `${String(key)} ${explainIssue(issue)}${got(String(key), value, issue)}`;
+  const got = hidden.test(String(key)) ? "" : gotInstead(issue, value);
+  return `${String(key)} ${explainIssue(issue)}${got}`;
 }
 
 function unknownOption(key: string, schema: z.ZodObject): string {
@@ -186,10 +187,3 @@ function unknownOption(key: string, schema: z.ZodObject): string {
 
 /** Keys are never shown, nor addresses, since one may hold a key. */
 const hidden = /key|token|url|^(?:workers|input|output)$/i;
-
-function got(key: string, value: unknown, issue: z.core.$ZodIssue): string {
-  if (hidden.test(key)) return "";
-  const text = JSON.stringify(value) ?? typeof value;
-  const shown = text.length > 80 ? `${text.slice(0, 80)}…` : text;
-  return `; got ${shown}${nearestAllowed(issue, value)}`;
-}

@@ -206,14 +206,12 @@ export class Repute implements AsyncDisposable {
     const { sendWebhook } = await import("../jobs/webhooks/send.js");
     const { readExclusions } = await import("../core/exclusions/read-exclusions.js");
     const { clock, settings, caseKey: apiKey } = this.#services;
-    const { retries, timeout: timeoutMs } = settings;
     return sendWebhook(webhook, context, {
+      ...settings,
       ...call,
       apiKey,
       exclusions: await readExclusions(settings.exclude ?? []),
       clock,
-      retries,
-      timeoutMs,
     });
   }
 

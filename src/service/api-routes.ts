@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { tagIpsQuery, wrongParameter, caseStates } from "../client/api/calls.js";
 import { lookupEndpoints } from "../core/finding.js";
 import type { Cases } from "./cases.js";
-import { type Dataset, addressEntries, addressList, datasetParts, firstIssue } from "./dataset.js";
+import { bodies, type Dataset, firstIssue } from "./dataset.js";
 import type { answersFrom } from "./item-answers.js";
 import {
   bodiless,
@@ -132,10 +132,6 @@ const listBodyLimit = 256 * 1024 * 1024;
 
 const moveBody = z.strictObject({ state: z.enum(caseStates) });
 
-const listBody = z
-  .strictObject({ entries: addressEntries })
-  .transform(({ entries }) => addressList(entries));
-
 /**
  * Routes below `/_local/`, which the API does not have: counts, webhook settings, triggers of case
  * transitions, and changes to a tag's list. They are not counted and never fail.
@@ -173,18 +169,18 @@ export function localRoutes(
     return cases.move(known, state);
   });
   route("GET", "webhooks", z.unknown(), () => [...cases.webhooks.values()]);
-  route("POST", "webhooks", datasetParts.webhooks.schema, (_, webhook, reply) => {
+  route("POST", "webhooks", bodies.webhook, (_, webhook, reply) => {
     cases.webhooks.set(webhook.name, webhook);
     return reply.code(201).send(webhook);
   });
   route("GET", "transitions", z.unknown(), () => cases.transitions);
-  route("POST", "transitions", datasetParts.transitions.schema, (_, transition, reply) => {
+  route("POST", "transitions", bodies.transition, (_, transition, reply) => {
     const { webhook } = transition;
     if (!cases.webhooks.has(webhook)) throw refusal(404, `webhook "${webhook}" does not exist`);
     cases.transitions.push(transition);
     return reply.code(201).send(transition);
   });
-  route("PUT", "tags/:name/ips", listBody, (name, list) => {
+  route("PUT", "tags/:name/ips", bodies.list, (name, list) => {
     if (!lists.current(name)) throw refusal(404, `tag ${JSON.stringify(name)} does not exist`);
     const { lastUpdate, snapshot } = lists.replace(name, list);
     return { tag: name, total: list.length, lastUpdate, snapshot };

@@ -243,7 +243,7 @@ export function withMissing(result: QueryResult, missing: readonly string[]): ob
   return { ...result, ...Object.fromEntries(missing.map((member) => [member, null])) };
 }
 
-export const addressEntries = z.array(
+const addressEntries = z.array(
   z.string().transform((text, context) => {
     const address = isIPv4(text) ? text : readIpv6(text);
     if (address !== null) return address;
@@ -263,7 +263,7 @@ const caseRecord = repShareCaseSchema.extend({ state: z.enum(caseStates) });
 
 const contextRecord = z.strictObject({ case: z.string(), context: caseContextSchema });
 
-/** A line of `webhooks.ndjson`, and the body of `POST /_local/webhooks`. */
+/** A line of `webhooks.ndjson`. */
 const webhookRecord = z.strictObject({
   name: z.string().min(1),
   endpoint: z.url({ protocol: /^https?$/, error: "must be an http:// or https:// address" }),
@@ -272,14 +272,14 @@ const webhookRecord = z.strictObject({
   payload: z.unknown().nonoptional(),
 });
 
-/** A line of `transitions.ndjson`, and the body of `POST /_local/transitions`. */
+/** A line of `transitions.ndjson`. */
 const transitionRecord = z.strictObject({
   from: z.enum(caseStates).optional(),
   to: z.enum(caseStates),
   webhook: z.string().min(1),
 });
 
-export const datasetParts = {
+const datasetParts = {
   items: part(itemRecord, ({ item }) => item.value),
   tags: part(tagRecord, ({ tag }) => tag.name),
   customers: part(customerSchema, (customer) => customer.customer_id),
@@ -287,6 +287,15 @@ export const datasetParts = {
   contexts: part(contextRecord, (entry) => entry.case),
   webhooks: part(webhookRecord, ({ name }) => name),
   transitions: part(transitionRecord, (transition) => JSON.stringify(transition)),
+};
+
+/** Bodies of requests below `/_local/`: records as in the files, and the list of a tag. */
+export const bodies = {
+  webhook: webhookRecord,
+  transition: transitionRecord,
+  list: z
+    .strictObject({ entries: addressEntries })
+    .transform(({ entries }) => addressList(entries)),
 };
 
 export type DatasetPart = keyof typeof datasetParts;
@@ -297,7 +306,7 @@ export type DatasetRecord<Part extends DatasetPart> = Readonly<
 >;
 
 /** The distinct addresses, IPv4 before IPv6, otherwise in order of appearance. */
-export function addressList(addresses: readonly string[]): readonly string[] {
+function addressList(addresses: readonly string[]): readonly string[] {
   const distinct = [...new Set(addresses)];
   return [...distinct.filter(isIPv4), ...distinct.filter((address) => !isIPv4(address))];
 }

@@ -54,7 +54,7 @@ async function serve({ settings, context }: CommandCall<SettingsOf<typeof groups
   const { clock, signal } = context;
   const fireWebhook: FireWebhook = async (webhook, caseContext) => {
     const apiKey = { origin: service.caseUrl, key: caseApiKey };
-    const options = { apiKey, retries: 2, timeoutMs: 30_000, clock, signal };
+    const options = { apiKey, retries: 2, timeout: 30_000, clock, signal };
     const { sendWebhook } = await import("../../jobs/webhooks/send.js");
     const { status, error } = await sendWebhook(webhook, caseContext, options);
     return error === null ? { status } : { status, error: error.message };

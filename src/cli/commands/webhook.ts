@@ -197,11 +197,10 @@ async function deliver(
   const { settings, context } = call;
   const { sendWebhook } = await import("../../jobs/webhooks/send.js");
   const delivery = await sendWebhook(webhook, caseContext, {
+    ...settings,
     ...rules,
     clock: context.clock,
     signal: context.signal,
-    retries: settings.retries,
-    timeoutMs: settings.timeout,
   });
   const { outcome, status, attempts, request, response, error } = delivery;
   await showRecord(call, {

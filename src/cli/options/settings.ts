@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { UsageError } from "../../core/errors.js";
-import { explainIssue, nearestAllowed } from "../../core/options.js";
-import { redactAddress } from "../../core/redaction.js";
+import { explainIssue, gotInstead } from "../../core/options.js";
 
 /** Where settings come from, strongest first. */
 export const settingLevels = ["flag", "variable", "profile", "file"] as const;
@@ -63,9 +62,7 @@ function wrongSettings(
     const setting = given.get(key);
     if (seen.has(key) || !setting) continue;
     seen.add(key);
-    const got = secrets.has(key)
-      ? ""
-      : `; got ${shown(setting.value)}${nearestAllowed(issue, setting.value)}`;
+    const got = secrets.has(key) ? "" : gotInstead(issue, setting.value);
     lines.push(`${setting.name} ${explainIssue(issue)}${got}`);
   }
   const [hint] = issues.flatMap(hintIn);
@@ -75,16 +72,6 @@ function wrongSettings(
 function hintIn(issue: z.core.$ZodIssue): readonly string[] {
   const hint: unknown = issue.code === "custom" ? issue.params?.["hint"] : undefined;
   return typeof hint === "string" ? [hint] : [];
-}
-
-const longestShown = 80;
-
-/** The query or fragment of an address may contain a key. */
-const afterPath = /^("https?:\/\/[^?#"]*[?#])[^"]+/i;
-
-function shown(value: unknown): string {
-  const text = redactAddress(JSON.stringify(value) ?? String(value)).replace(afterPath, "$1…");
-  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 }
 
 /** One option of a command: its flag, environment variable, config key and help. */

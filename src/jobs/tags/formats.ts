@@ -7,6 +7,7 @@ import { quoted } from "../../core/wording/printable.js";
 import type { ExportedTag, tagFormats } from "./export-index.js";
 import { exportFault } from "./options.js";
 import { csvPieces } from "../../io/formats/csv/csv-output.js";
+import { inBlocks } from "../../io/output/text/write-lines.js";
 
 type TagFormat = (typeof tagFormats)[number];
 
@@ -53,27 +54,17 @@ export function writeText(path: string, list: AddressList) {
   return writeNew(path, textLines(list));
 }
 
-/** Characters per piece of a file. */
-const pieceSize = 64 * 1024;
-
 /** Writes a new file piece by piece. Durable once resolved. */
 async function writeNew(path: string, texts: Iterable<string>) {
   const hash = createHash("sha256");
   let bytes = 0;
   function* pieces(): Generator<Buffer> {
-    let held = "";
-    const take = (): Buffer => {
-      const piece = Buffer.from(held);
-      held = "";
+    for (const block of inBlocks(texts)) {
+      const piece = Buffer.from(block);
       hash.update(piece);
       bytes += piece.length;
-      return piece;
-    };
-    for (const text of texts) {
-      held += text;
-      if (held.length >= pieceSize) yield take();
+      yield piece;
     }
-    yield take();
   }
   await writeFile(path, pieces(), { flag: "wx", flush: true }).catch((error: unknown) => {
     throw exportFault(path, error);

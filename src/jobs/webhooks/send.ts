@@ -155,7 +155,7 @@ interface SendOptions extends PrepareOptions {
   /** Maximum number of retries. @default 5 */
   readonly retries?: number;
   /** Timeout for one attempt in milliseconds. @default 30000 */
-  readonly timeoutMs?: number;
+  readonly timeout?: number;
   /** Returns a number from 0 to below 1, for the jitter of the backoff. @default Math.random */
   readonly random?: () => number;
 }
@@ -213,12 +213,12 @@ export async function sendWebhook(
   context: JsonObject,
   options: SendOptions,
 ): Promise<WebhookDelivery> {
-  const { clock, retries = 5, timeoutMs = 30_000, random } = options;
+  const { clock, retries = 5, timeout = 30_000, random } = options;
   const signal = options.signal ?? new AbortController().signal;
   const call = prepareCall(webhook, context, options);
   const plan = new RetryPlan({ retries, partialRetries: 0, clock, ...(random && { random }) });
   for (let attempts = 1; ; attempts += 1) {
-    const outcome = await attemptCall(call, timeoutMs, signal).catch((error: unknown) => {
+    const outcome = await attemptCall(call, timeout, signal).catch((error: unknown) => {
       if (error instanceof TransportError) return error;
       throw error;
     });

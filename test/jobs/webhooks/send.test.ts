@@ -241,7 +241,7 @@ describe("sendWebhook", () => {
 
   it("relies on the status if the body never ends", async () => {
     answer = () => raw("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nbegin", false);
-    await expect(send({ timeoutMs: 200 })).resolves.toMatchObject({
+    await expect(send({ timeout: 200 })).resolves.toMatchObject({
       outcome: "delivered",
       response: { body: "begin", truncated: true },
     });

@@ -22,7 +22,7 @@ export async function writeLines(
   lines: Iterable<string>,
   { signal, print }: WriteLinesOptions = {},
 ): Promise<void> {
-  if (isStdout) for (const block of joined(lines)) await print?.(block);
+  if (isStdout) for (const block of inBlocks(lines)) await print?.(block);
   else if (file === null) throw new TypeError("not a text file");
   else if (object === null) await writeFile(file, lines, signal);
   else await writeToObject(object.address, lines, signal);
@@ -52,7 +52,7 @@ async function writeFile(
 ): Promise<void> {
   const stats = await stat(path).catch(() => null);
   const write = async (file: Destination): Promise<void> => {
-    for (const block of joined(lines)) {
+    for (const block of inBlocks(lines)) {
       signal?.throwIfAborted();
       await file.write(Buffer.from(block));
     }
@@ -74,7 +74,7 @@ async function writeFile(
 const blockLength = 64 * 1024;
 
 /** Joins lines into blocks: one write costs as much as generating many lines. */
-function* joined(lines: Iterable<string>): Generator<string> {
+export function* inBlocks(lines: Iterable<string>): Generator<string> {
   let pending = "";
   for (const line of lines) {
     pending += line;
