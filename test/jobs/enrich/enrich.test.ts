@@ -1,19 +1,10 @@
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startService } from "../../../src/service/service.js";
-import type { Manifest } from "../../../src/core/manifest.js";
 import { runRepute, startRepute } from "../../helpers/run-repute.js";
-import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { column, workspace } from "../../helpers/workspace.js";
 
 const rows = "id,ip,note\n1,192.0.2.1,first\n2,198.51.100.7,second\n3,setup.exe,third\n";
-
-async function folderWith(files: Readonly<Record<string, string>>): Promise<string> {
-  const folder = await temporaryFolder();
-  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
-  return folder;
-}
 
 /** The embedded service, slow enough that a run can be stopped; calls back at its tenth request. */
 async function slowService(): Promise<{ intelUrl: string; tenthRequest: Promise<void> }> {
@@ -30,13 +21,13 @@ async function slowService(): Promise<{ intelUrl: string; tenthRequest: Promise<
 
 describe("a run to a file", () => {
   test("writes every row with its columns first, and reports what it did", async () => {
-    const cwd = await folderWith({ "in.csv": rows });
-    const result = await runRepute(["enrich", "in.csv", "-o", "out.csv", "--local"], { cwd });
+    const { read, run } = await workspace({ "in.csv": rows });
+    const result = await run("enrich", "in.csv", "-o", "out.csv", "--local");
     expect(result).toMatchObject({ code: 0, stdout: "" });
     expect(result.stderr).toMatch(
       /^repute: using column "ip" \(3 of 3 sampled cells are indicators\)\nrepute: 3 rows in .*\n {2}verdict +malicious +1 +33\.3%\n[^]*\n {2}rows +3 read, 3 written\n/,
     );
-    const written = await readFile(join(cwd, "out.csv"), "utf8");
+    const written = await read("out.csv");
     expect(written.split("\n").map((line) => line.split(",").slice(0, 4).join(","))).toEqual([
       "id,ip,note,rep_item",
       "1,192.0.2.1,first,192.0.2.1",
@@ -47,21 +38,20 @@ describe("a run to a file", () => {
   });
 
   test("prints the manifest on stdout with --json", async () => {
-    const cwd = await folderWith({ "in.csv": rows });
-    const args = ["enrich", "in.csv", "-o", "out.csv", "--local", "--json"];
-    const { stdout, stderr } = await runRepute(args, { cwd });
-    const kept = await readFile(join(cwd, "out.csv.manifest.json"), "utf8");
+    const { manifest, run } = await workspace({ "in.csv": rows });
+    const { stdout, stderr } = await run("enrich", "in.csv", "-o", "out.csv", "--local", "--json");
     expect(stderr).toBe('repute: using column "ip" (3 of 3 sampled cells are indicators)\n');
-    expect(JSON.parse(stdout)).toEqual(JSON.parse(kept));
+    expect(JSON.parse(stdout)).toEqual(await manifest());
   });
 
   test("keeps the command line in the manifest, without secrets", async () => {
-    const cwd = await folderWith({ "in.csv": rows });
+    const env = { REPUTE_API_KEY: "k-12345" };
+    const { manifest, read, run } = await workspace({ "in.csv": rows }, { env });
     const { intelUrl } = await slowService();
     const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", intelUrl];
-    const { stderr } = await runRepute(args, { cwd, env: { REPUTE_API_KEY: "k-12345" } });
-    const kept = await readFile(join(cwd, "out.csv.manifest.json"), "utf8");
-    expect((JSON.parse(kept) as Manifest).command).toEqual(["repute", ...args]);
+    const { stderr } = await run(...args);
+    expect((await manifest()).command).toEqual(["repute", ...args]);
+    const kept = await read("out.csv.manifest.json");
     expect(kept + stderr).not.toContain("k-12345");
   });
 });
@@ -73,13 +63,14 @@ test("a run to stdout writes rows to stdout and the summary to stderr", async ()
 });
 
 describe("an interrupted run", () => {
-  const many = `ip\n${Array.from({ length: 2500 }, (_, n) => `198.51.${n % 100}.${n % 250}\n`).join("")}`;
+  const ips = Array.from({ length: 2500 }, (_, n) => `198.51.${n % 100}.${n % 250}`);
+  const many = { "in.csv": column("ip", ips) };
 
   test.each([
     ["SIGHUP", 129],
     ["SIGTERM", 143],
   ] as const)("ends with its code on %s and says how to continue", async (name, code) => {
-    const cwd = await folderWith({ "in.csv": many });
+    const { at, cwd } = await workspace(many);
     const { intelUrl, tenthRequest } = await slowService();
     const { child, result } = startRepute(
       ["enrich", "in.csv", "-o", "out.csv", "--intel-url", intelUrl, "--item-column", "ip"],
@@ -97,11 +88,11 @@ describe("an interrupted run", () => {
         ),
       ) as string,
     });
-    expect(existsSync(join(cwd, "out.csv"))).toBe(false);
+    expect(existsSync(at("out.csv"))).toBe(false);
   });
 
   test("continues after SIGUSR1, which prints its progress", async () => {
-    const cwd = await folderWith({ "in.csv": many });
+    const { cwd } = await workspace(many);
     const { intelUrl, tenthRequest } = await slowService();
     const { child, result, waitFor } = startRepute(
       ["enrich", "in.csv", "-o", "out.csv", "--intel-url", intelUrl, "--quiet"],

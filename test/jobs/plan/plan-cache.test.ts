@@ -1,33 +1,26 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Clock, systemClock } from "../../../src/core/clock.js";
 import type { Plan } from "../../../src/jobs/plan/plan.js";
 import { startAnsweringServer } from "../../helpers/answering-server.js";
-import { runRepute } from "../../helpers/run-repute.js";
-import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { column, workspace } from "../../helpers/workspace.js";
 
 const hourMs = 3_600_000;
 
 /** The time now, plus so many hours. */
 function later(hours: number): Clock {
-  return {
-    now: () => systemClock.now() + hours * hourMs,
-    monotonic: () => systemClock.monotonic(),
-    sleep: (ms, signal) => systemClock.sleep(ms, signal),
-  };
+  return { ...systemClock, now: () => systemClock.now() + hours * hourMs };
 }
 
 /** A folder with inputs, a service and a cache, and the program that uses them at any hour. */
 async function machine() {
   const server = await startAnsweringServer();
-  const cwd = await temporaryFolder();
+  const place = await workspace();
   const common = ["--intel-url", server.url, "--cache", "cache"];
   const write = (name: string, rows: readonly string[]): Promise<void> =>
-    writeFile(join(cwd, name), `item\n${rows.join("\n")}\n`);
+    place.write(name, column("item", rows));
   const plan = async (flags: readonly string[], hours = 0): Promise<Plan> => {
     const call = ["plan", "in.csv", "--json", ...common, ...flags];
-    const { code, stdout, stderr } = await runRepute(call, { cwd, clock: later(hours) });
+    const { code, stdout, stderr } = await place.runWith({ clock: later(hours) }, ...call);
     expect({ code, stderr }).toMatchObject({ code: 0 });
     return JSON.parse(stdout) as Plan;
   };
@@ -35,13 +28,13 @@ async function machine() {
   const asked = async (flags: readonly string[], hours = 0): Promise<readonly string[]> => {
     const before = new Map(server.asked);
     const call = ["enrich", "in.csv", "-o", "out.csv", "--quiet", "--resume", "--rate", "9999/s"];
-    const { code } = await runRepute([...call, ...common, ...flags], { cwd, clock: later(hours) });
+    const { code } = await place.runWith({ clock: later(hours) }, ...call, ...common, ...flags);
     expect([0, 3, 75]).toContain(code);
     return [...server.asked].flatMap(([key, n]) =>
       Array.from({ length: n - (before.get(key) ?? 0) }, () => key),
     );
   };
-  return { server, cwd, write, plan, asked };
+  return { server, write, plan, asked };
 }
 
 const names = (from: number, to: number): readonly string[] =>

@@ -1,20 +1,19 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { queryDuckdb } from "../../../io/output/tables/warehouse-readers.js";
 import { runRepute } from "../../../helpers/run-repute.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { workspace } from "../../../helpers/workspace.js";
 
 const filled = "ip\n198.51.100.1\n198.51.100.2\n";
 
 async function prepared(output: string, more: readonly string[] = []) {
-  const cwd = await temporaryFolder();
+  const place = await workspace();
   const enrich = async (text: string, flags: readonly string[] = []) => {
-    await writeFile(join(cwd, "in.csv"), text);
-    const args = ["enrich", "in.csv", "-o", output, "--local", "--quiet", ...more, ...flags];
-    return runRepute(args, { cwd });
+    await place.write("in.csv", text);
+    return place.run("enrich", "in.csv", "-o", output, "--local", "--quiet", ...more, ...flags);
   };
-  return { cwd, enrich };
+  return { ...place, enrich };
 }
 
 /** Every file under a folder with its content, except the input and refused rows. */
@@ -42,7 +41,7 @@ test.each([
 ] as const)(
   "an input without rows, or without items, does not replace the rows of %s",
   async (_, output, more) => {
-    const { cwd, enrich } = await prepared(output, more);
+    const { cwd, enrich, run } = await prepared(output, more);
     expect(await enrich(filled)).toMatchObject({ code: 0, stderr: "" });
     const before = await contentOf(cwd);
     for (const flags of [["--resume"], ["--restart"]]) {
@@ -71,28 +70,28 @@ test.each([
 );
 
 test("a list of what is malicious may be empty", async () => {
-  const { cwd, enrich } = await prepared(table, ["--mode", "replace"]);
+  const { enrich, at } = await prepared(table, ["--mode", "replace"]);
   expect(await enrich(filled)).toMatchObject({ code: 0, stderr: "" });
   expect(await enrich(filled, ["--only", "malicious"])).toMatchObject({ code: 0, stderr: "" });
-  const rows = await queryDuckdb("SELECT count(*)::int AS n FROM t", join(cwd, "out.duckdb"));
+  const rows = await queryDuckdb("SELECT count(*)::int AS n FROM t", at("out.duckdb"));
   expect(rows).toEqual([{ n: 0 }]);
 });
 
 test("a table that another program filled is not emptied", async () => {
-  const { cwd, enrich } = await prepared(table, ["--mode", "replace"]);
+  const { enrich, at } = await prepared(table, ["--mode", "replace"]);
   expect(await enrich(filled)).toMatchObject({ code: 0, stderr: "" });
-  await queryDuckdb("DELETE FROM t_runs", join(cwd, "out.duckdb"));
+  await queryDuckdb("DELETE FROM t_runs", at("out.duckdb"));
   expect(await enrich("ip\n")).toMatchObject({ code: 1 });
 });
 
 test("an input whose rows cannot be counted first is refused once it is read", async () => {
-  const { cwd, enrich } = await prepared("out.csv");
+  const { cwd, enrich, runWith } = await prepared("out.csv");
   const many = Array.from({ length: 100 }, (_, n) => `198.51.100.${n}\n`);
   expect(await enrich(`ip\n${many.join("")}`)).toMatchObject({ code: 0 });
   const before = await contentOf(cwd);
   const stdin = `ip\n${many.slice(51).join("")}`;
   const args = ["enrich", "-", "-o", "out.csv", "--local", "--quiet", "--json"];
-  const { code, stdout } = await runRepute(args, { cwd, stdin });
+  const { code, stdout } = await runWith({ stdin }, ...args);
   expect(code).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({
     exit_reason: "too_few_rows",
@@ -105,7 +104,7 @@ test("an input whose rows cannot be counted first is refused once it is read", a
 });
 
 test("rows that were counted first are not asked for until they are accepted", async () => {
-  const { cwd, enrich } = await prepared("out.csv");
+  const { enrich, run } = await prepared("out.csv");
   const rows = (count: number): string =>
     `ip\n${Array.from({ length: count }, (_, n) => `198.51.100.${n}\n`).join("")}`;
   expect(await enrich(rows(100))).toMatchObject({ code: 0 });
@@ -117,8 +116,8 @@ test("rows that were counted first are not asked for until they are accepted", a
     requests: {},
   });
   const retry = ["retry", "out.csv.failed", "-o", "out.csv", "--local", "--quiet"];
-  expect(await runRepute(retry, { cwd })).toMatchObject({ code: 1 });
-  expect(await runRepute([...retry, "--min-rows", "0"], { cwd })).toMatchObject({ code: 0 });
+  expect(await run(...retry)).toMatchObject({ code: 1 });
+  expect(await run(...retry, "--min-rows", "0")).toMatchObject({ code: 0 });
 });
 
 test.each([
@@ -151,9 +150,9 @@ test("an input without rows to stdout is refused below its header", async () => 
 });
 
 test("a table without rows of its run matches its manifest", async () => {
-  const { cwd, enrich } = await prepared(table);
+  const { enrich, run } = await prepared(table);
   expect(await enrich("ip\n", ["--min-rows", "0"])).toMatchObject({ code: 0 });
-  expect(await runRepute(["verify", table], { cwd })).toMatchObject({
+  expect(await run("verify", table)).toMatchObject({
     code: 0,
     stdout: `${table}: 0 rows, matches its manifest\n`,
   });

@@ -1,5 +1,4 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { runRepute } from "../../../helpers/run-repute.js";
 import {
@@ -7,7 +6,7 @@ import {
   startScriptedServer,
   type ScriptedServer,
 } from "../../../helpers/scripted-server.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { column, workspace } from "../../../helpers/workspace.js";
 
 const concurrency = 8;
 const pace = ["--concurrency", String(concurrency), "--rate", "100000/s"];
@@ -33,19 +32,16 @@ async function serving(): Promise<ScriptedServer> {
   });
 }
 
-async function folderWith(rows: number): Promise<string> {
-  const folder = await temporaryFolder();
-  const lines = Array.from({ length: rows }, (_, n) => `h${n}.example.com\n`);
-  await writeFile(join(folder, "in.csv"), `domain\n${lines.join("")}`);
-  return folder;
-}
+const hosts = (count: number) => Array.from({ length: count }, (_, n) => `h${n}.example.com`);
+
+const folderWith = (rows: number) => workspace({ "in.csv": column("domain", hosts(rows)) });
 
 test("stops the run on an address without /beta, keeps the output and leaves no other file", async () => {
   const server = await serving();
-  const cwd = await folderWith(300);
-  await writeFile(join(cwd, "out.csv"), "of last night\n");
+  const { cwd, read, run, write } = await folderWith(300);
+  await write("out.csv", "of last night\n");
   const args = ["enrich", "in.csv", "-o", "out.csv", ...pace];
-  const wrong = await runRepute([...args, "--intel-url", server.url], { cwd });
+  const wrong = await run(...args, "--intel-url", server.url);
   expect(wrong.code).toBe(1);
   expect(wrong.stderr).toMatch(/first 20 answers of (query|quick-check) at .* were all 404/);
   expect(wrong.stderr).toContain("does the address end in /beta?");
@@ -53,45 +49,44 @@ test("stops the run on an address without /beta, keeps the output and leaves no 
   // Each endpoint gets 19 answers before its 20th; open requests are then cancelled.
   expect(server.requests.length).toBeLessThan(2 * 20 + concurrency);
   expect((await readdir(cwd)).sort()).toEqual(["in.csv", "out.csv"]);
-  expect(await readFile(join(cwd, "out.csv"), "utf8")).toBe("of last night\n");
+  expect(await read("out.csv")).toBe("of last night\n");
 
-  const right = await runRepute([...args, "--intel-url", `${server.url}/beta`], { cwd });
+  const right = await run(...args, "--intel-url", `${server.url}/beta`);
   expect([right.code, right.stderr]).toEqual([0, expect.stringContaining("complete  300")]);
 });
 
 test("completes a shorter run and warns about the address", async () => {
   const server = await serving();
-  const cwd = await folderWith(12);
+  const { manifest, run } = await folderWith(12);
   const args = ["enrich", "in.csv", "-o", "out.csv", "--lookups", "query", "--quiet"];
-  const { code, stderr } = await runRepute([...args, "--intel-url", server.url], { cwd });
+  const { code, stderr } = await run(...args, "--intel-url", server.url);
   expect(code).toBe(3);
   const [warning = "", advice] = stderr.split("\n");
   expect(warning).toBe(
     `repute: warning: all 12 answers of query at ${server.url} were 404 Not Found: does the address end in /beta?`,
   );
   expect(advice).toMatch(/^repute: warning: 12 failed of 12 rows, most often http_404 \(12\); /);
-  const manifest = await readFile(join(cwd, "out.csv.manifest.json"), "utf8");
-  expect(JSON.parse(manifest)).toMatchObject({
+  expect(await manifest()).toMatchObject({
     warnings: { [warning.slice("repute: warning: ".length)]: 1 },
   });
 });
 
 test("retry also stops and keeps the earlier output", async () => {
   const server = await serving();
-  const cwd = await folderWith(50);
+  const { cwd, read, run, write } = await folderWith(50);
   const enrich = ["enrich", "in.csv", "-o", "out.csv", "--local", "--fail-on", "never", "--quiet"];
-  expect(await runRepute(enrich, { cwd })).toMatchObject({ code: 0 });
-  const written = await readFile(join(cwd, "out.csv"), "utf8");
-  await writeFile(join(cwd, "out.csv"), written.replaceAll(",complete,", ",failed,"));
+  expect(await run(...enrich)).toMatchObject({ code: 0 });
+  const written = await read("out.csv");
+  await write("out.csv", written.replaceAll(",complete,", ",failed,"));
   const retry = ["retry", "out.csv", "-o", "out2.csv", "--intel-url", server.url];
-  const { code, stderr } = await runRepute(retry, { cwd });
+  const { code, stderr } = await run(...retry);
   expect([code, stderr]).toEqual([1, expect.stringContaining("does the address end in /beta?")]);
   expect((await readdir(cwd)).sort()).toEqual(["in.csv", "out.csv", "out.csv.manifest.json"]);
 });
 
 test("single lookups also stop", async () => {
   const server = await serving();
-  const items = Array.from({ length: 40 }, (_, n) => `h${n}.example.com`);
+  const items = hosts(40);
   const args = ["--intel-url", server.url, ...pace];
   const many = await runRepute(["query", ...items, ...args]);
   expect(many.code).toBe(1);
