@@ -9,6 +9,7 @@ import { comparableRows } from "./comparable-rows.js";
 import { startRepute } from "./run-repute.js";
 import { readParquet } from "../io/output/tables/warehouse-readers.js";
 import { jobHere } from "./job-here.js";
+import { queriesTo } from "./workspace.js";
 
 /** A run that was killed after a checkpoint, and its expected result. */
 export interface KilledFixture {
@@ -93,8 +94,7 @@ export function programArgs({
   server,
 }: Pick<KilledFixture, "folder" | "output" | "server">): readonly string[] {
   const paths = [join(folder, "in.csv"), "-o", join(folder, output)];
-  const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "1000000/s"];
-  return ["enrich", ...paths, ...service, "--quiet"];
+  return ["enrich", ...paths, ...queriesTo(server), "--quiet"];
 }
 
 function keptFolder(folder: string): string {

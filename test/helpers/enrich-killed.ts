@@ -1,5 +1,6 @@
 import type { AnsweringServer } from "./answering-server.js";
 import { runRepute, startRepute, type RunReputeResult } from "./run-repute.js";
+import { queriesTo } from "./workspace.js";
 
 /**
  * Maximum number of requests that a killed run repeats, at the rate of these runs: the open ones,
@@ -31,8 +32,7 @@ export async function enrichKilled({
   env = {},
   kill,
 }: KilledRun): Promise<RunReputeResult> {
-  const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "1000000/s"];
-  const line = [command, ...args, ...service, "--quiet"];
+  const line = [command, ...args, ...queriesTo(server), "--quiet"];
   if (kill === null) return runRepute(line, { cwd, env });
   const { child, result } = startRepute(line, { cwd, env });
   const last = server.total + kill.requests;

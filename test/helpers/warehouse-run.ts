@@ -1,9 +1,7 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Manifest } from "../../src/core/manifest.js";
-import { startAnsweringServer, type AnsweringServer } from "./answering-server.js";
-import { runRepute } from "./run-repute.js";
-import { temporaryFolder } from "./temporary-folder.js";
+import { servedWorkspace } from "./workspace.js";
 
 export interface Place {
   readonly kind: string;
@@ -40,33 +38,20 @@ export const rowsWithoutTimes = (from: string): string =>
 export const countOf = (from: string): string =>
   `SELECT count(*) AS n, count(DISTINCT (rep_run_id, rep_row)) AS keys, max(rep_row) AS last FROM ${from}`;
 
-export interface Prepared {
-  readonly cwd: string;
-  readonly server: AnsweringServer;
-  /** Items that are looked up. */
-  readonly distinct: number;
-  readonly enrich: (
-    args: readonly string[],
-    env?: Readonly<Record<string, string>>,
-  ) => ReturnType<typeof runRepute>;
-}
+export type Prepared = Awaited<ReturnType<typeof prepared>>;
 
 /** A working folder with `in.csv`, and a service that answers. */
-export async function prepared(rows: number): Promise<Prepared> {
-  const server = await startAnsweringServer();
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), inputOf(rows));
-  const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "1000000/s"];
+export async function prepared(rows: number) {
+  const place = await servedWorkspace({ "in.csv": inputOf(rows) });
   return {
-    cwd,
-    server,
+    ...place,
+    /** Number of items that are looked up. */
     distinct: rows - Math.floor(rows / 10),
-    enrich: (args, env) =>
-      runRepute(["enrich", ...args, ...service, "--quiet"], {
-        cwd,
-        // A missing module must be missing from the start of the process.
-        ...(env === undefined ? {} : { env, ownProcess: true }),
-      }),
+    enrich: (args: readonly string[], env?: Readonly<Record<string, string>>) => {
+      // A missing module must be missing from the start of the process.
+      const own = env === undefined ? {} : { env, ownProcess: true };
+      return place.askWith(own, "enrich", ...args, "--quiet");
+    },
   };
 }
 

@@ -1,48 +1,31 @@
 import { existsSync } from "node:fs";
-import { readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { rm } from "node:fs/promises";
+import { expect, test } from "vitest";
 import { type Clock, systemClock } from "../../../../src/core/clock.js";
 import { InterruptedError } from "../../../../src/core/errors.js";
 import type { Manifest } from "../../../../src/core/manifest.js";
-import { type AnsweringServer, startAnsweringServer } from "../../../helpers/answering-server.js";
 import { type RunEnd, type RunEndName, runEnds } from "../../../helpers/run-ends.js";
 import {
-  runRepute,
   type RunReputeOptions,
   type RunReputeResult,
   startRepute,
 } from "../../../helpers/run-repute.js";
 import { reply, startScriptedServer } from "../../../helpers/scripted-server.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { column, servedWorkspace } from "../../../helpers/workspace.js";
 
 const names = Array.from({ length: 120 }, (_, n) => `h${n}.example.com`);
 
-const input = `domain\n${names.join("\n")}\n`;
+const input = column("domain", names);
 
 /** Request at which a run is stopped from outside: some rows are done, some are not. */
 const midway = 50;
 
-interface Night {
-  readonly cwd: string;
-  readonly server: AnsweringServer;
-  readonly run: (flags: readonly string[], options?: RunReputeOptions) => Promise<RunReputeResult>;
-  readonly start: (flags: readonly string[]) => ReturnType<typeof startRepute>;
-  /** Calls of the monitor, in order, with their bodies. */
-  readonly calls: readonly { readonly path: string; readonly body: string }[];
-  readonly read: (name: string) => Promise<string>;
-}
+type Night = Awaited<ReturnType<typeof prepared>>;
 
-async function prepared(): Promise<Night> {
-  const cwd = await temporaryFolder();
-  const [server, monitor] = await Promise.all([
-    startAnsweringServer(),
-    startScriptedServer([reply(200, "OK")]),
-  ]);
-  onTestFinished(async () => {
-    await Promise.all([server.close(), monitor.close()]);
-  });
-  await writeFile(join(cwd, "in.csv"), input);
+async function prepared() {
+  const place = await servedWorkspace({ "in.csv": input });
+  const { at, cwd, runWith, server } = place;
+  const monitor = await startScriptedServer([reply(200, "OK")]);
   const watched = ["--json", "--metrics", "m.prom", "--ping", `${monitor.url}/night?x=1`];
   const how = ["--lookups", "query", "--concurrency", "4", "--intel-url", server.url];
   const args = (flags: readonly string[]): string[] => {
@@ -51,16 +34,16 @@ async function prepared(): Promise<Night> {
     const rate = flags.includes("--rate") ? [] : ["--rate", "9000/s"];
     return ["enrich", ...file, "-o", "out.csv", ...how, ...rate, ...watched, ...flags];
   };
-  const env = { XDG_STATE_HOME: join(cwd, "state") };
+  const env = { XDG_STATE_HOME: at("state") };
   return {
-    cwd,
-    server,
-    run: (flags, options) => runRepute(args(flags), { cwd, env, ...options }),
-    start: (flags) => startRepute(args(flags), { cwd, env }),
+    ...place,
+    enrich: (flags: readonly string[], options?: RunReputeOptions) =>
+      runWith({ env, ...options }, ...args(flags)),
+    start: (flags: readonly string[]) => startRepute(args(flags), { cwd, env }),
+    /** Calls of the monitor, in order, with their bodies. */
     get calls() {
       return monitor.requests.map(({ path, body }) => ({ path, body }));
     },
-    read: (name) => readFile(join(cwd, name), "utf8"),
   };
 }
 
@@ -97,7 +80,7 @@ function leapingClock(): { readonly clock: Clock; readonly leap: () => void } {
 async function stopped(night: Night, signal: InterruptedError["signal"]): Promise<RunReputeResult> {
   const controller = new AbortController();
   atMidway(night, () => controller.abort(new InterruptedError(signal)));
-  return night.run([], { signal: controller.signal });
+  return night.enrich([], { signal: controller.signal });
 }
 
 type Ended = Pick<RunReputeResult, "stdout" | "stderr"> & { readonly code: number | null };
@@ -106,26 +89,26 @@ type Ended = Pick<RunReputeResult, "stdout" | "stderr"> & { readonly code: numbe
 const causes: Readonly<
   Record<Exclude<RunEndName, "the disk is full">, (night: Night) => Promise<Ended>>
 > = {
-  "all rows are done": ({ run }) => run([]),
-  async "rows that `--fail-on` counts, or failed tags"({ run, server }) {
+  "all rows are done": ({ enrich }) => enrich([]),
+  async "rows that `--fail-on` counts, or failed tags"({ enrich, server }) {
     server.absent.add(names[100] ?? "");
-    return run([]);
+    return enrich([]);
   },
-  async "more failed rows than `--max-failed`"({ run, server }) {
+  async "more failed rows than `--max-failed`"({ enrich, server }) {
     for (const name of names.slice(30)) server.absent.add(name);
-    return run([]);
+    return enrich([]);
   },
-  "`--max-requests` is used up": ({ run }) => run(["--max-requests", String(midway)]),
+  "`--max-requests` is used up": ({ enrich }) => enrich(["--max-requests", String(midway)]),
   async "`--deadline` is reached"(night) {
     const { clock, leap } = leapingClock();
     atMidway(night, leap);
-    return night.run(["--deadline", "1h"], { clock });
+    return night.enrich(["--deadline", "1h"], { clock });
   },
-  "a quota of `--rate` is used up": ({ run }) => run(["--rate", `${midway}/d`]),
-  async "the service asks to wait for more than 15 minutes"({ run, server }) {
+  "a quota of `--rate` is used up": ({ enrich }) => enrich(["--rate", `${midway}/d`]),
+  async "the service asks to wait for more than 15 minutes"({ enrich, server }) {
     server.limited = (total) =>
       total < midway ? null : "429 Too Many Requests\r\nretry-after: 29241";
-    return run([]);
+    return enrich([]);
   },
   SIGINT: (night) => stopped(night, "SIGINT"),
   SIGTERM: (night) => stopped(night, "SIGTERM"),
@@ -135,41 +118,41 @@ const causes: Readonly<
     const ended = await result;
     return { ...ended, code: ended.signal === "SIGKILL" ? 137 : ended.code };
   },
-  async "the key is refused (401, 403)"({ run, server }) {
+  async "the key is refused (401, 403)"({ enrich, server }) {
     server.refusing = true;
-    return run([]);
+    return enrich([]);
   },
-  async "a wrong address: only 404"({ run, server }) {
+  async "a wrong address: only 404"({ enrich, server }) {
     server.silent.add("query");
-    return run([]);
+    return enrich([]);
   },
   async "the service is away for longer than `--outage-patience`"(night) {
     atMidway(night, () => void night.server.stop());
-    return night.run(["--outage-patience", "200ms"]);
+    return night.enrich(["--outage-patience", "200ms"]);
   },
-  "the input is missing or unreadable": ({ run }) => run(["missing.csv"]),
-  async "none of the rows can be looked up"({ cwd, run }) {
-    await writeFile(join(cwd, "in.csv"), input.replaceAll(/h\d+.*/g, "NULL"));
-    return run(["--item-column", "domain"]);
+  "the input is missing or unreadable": ({ enrich }) => enrich(["missing.csv"]),
+  async "none of the rows can be looked up"({ enrich, write }) {
+    await write("in.csv", input.replaceAll(/h\d+.*/g, "NULL"));
+    return enrich(["--item-column", "domain"]);
   },
-  async "the input has no rows, or fewer than `--min-rows`"({ cwd, run }) {
+  async "the input has no rows, or fewer than `--min-rows`"({ enrich, run, write }) {
     const earlier = ["enrich", "in.csv", "-o", "out.csv", "--local", "--quiet"];
-    expect(await runRepute(earlier, { cwd })).toMatchObject({ code: 0 });
-    await writeFile(join(cwd, "in.csv"), "domain\n");
-    return run([]);
+    expect(await run(...earlier)).toMatchObject({ code: 0 });
+    await write("in.csv", "domain\n");
+    return enrich([]);
   },
-  "a mistake on the command line or in the settings": ({ run }) => run(["--rat", "1/s"]),
+  "a mistake on the command line or in the settings": ({ enrich }) => enrich(["--rat", "1/s"]),
 };
 
-async function heal({ server, cwd }: Night, isAway: boolean): Promise<void> {
+async function heal({ at, server, write }: Night, isAway: boolean): Promise<void> {
   server.onRequest = () => true;
   server.absent.clear();
   server.silent.clear();
   server.refusing = false;
   server.limited = () => null;
   if (isAway) await server.start();
-  await writeFile(join(cwd, "in.csv"), input);
-  await rm(join(cwd, "state"), { recursive: true, force: true });
+  await write("in.csv", input);
+  await rm(at("state"), { recursive: true, force: true });
 }
 
 test.each(Object.entries(causes))("when %s, every machine learns of it", async (event, cause) => {
@@ -179,7 +162,7 @@ test.each(Object.entries(causes))("when %s, every machine learns of it", async (
   expect(code).toBe(end.code);
   const paths = end.pings.map((path) => `/night${path}?x=1`);
   expect(night.calls.map(({ path }) => path)).toEqual(paths);
-  expect(existsSync(join(night.cwd, "out.csv.state"))).toBe(end.resumable);
+  expect(existsSync(night.at("out.csv.state"))).toBe(end.resumable);
   const saved = end.resumable
     ? (JSON.parse(await night.read("out.csv.state/manifest.json")) as Manifest)
     : null;
@@ -190,7 +173,7 @@ test.each(Object.entries(causes))("when %s, every machine learns of it", async (
   else checkReported(end, shown);
   await heal(night, end.reason === "unreachable");
   const asked = night.server.total;
-  const resumed = await night.run(["--resume"]);
+  const resumed = await night.enrich(["--resume"]);
   expect(resumed.code).toBe(0);
   const manifest = printed(resumed.stdout);
   expect(manifest).toMatchObject({ exit_reason: "done", exit_code: 0, output: { rows: 120 } });
@@ -202,7 +185,7 @@ test.each(Object.entries(causes))("when %s, every machine learns of it", async (
   expect(night.server.total - asked).toBeLessThanOrEqual(
     isKept ? names.length - midway + 8 : names.length,
   );
-  expect(JSON.parse(await night.read("out.csv.manifest.json"))).toEqual(manifest);
+  expect(await night.manifest()).toEqual(manifest);
 });
 
 /** The JSON object, which has to be the only line. */

@@ -1,34 +1,28 @@
 import { renameSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, it } from "vitest";
 import { queryDuckdb } from "../../../io/output/tables/warehouse-readers.js";
 import { HurriedClock } from "../../../helpers/hurried-clock.js";
 import { holdDuckdb } from "../../../helpers/held-duckdb.js";
-import { runRepute, startRepute } from "../../../helpers/run-repute.js";
+import { startRepute } from "../../../helpers/run-repute.js";
 import { type Prepared, prepared } from "../../../helpers/warehouse-run.js";
+import { queriesTo } from "../../../helpers/workspace.js";
 
-const enrich = ({ server }: Prepared, ...args: readonly string[]): string[] => {
-  const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "1000000/s"];
-  return ["enrich", "in.csv", ...args, ...service];
-};
+function enrich({ server }: Prepared, ...args: readonly string[]): readonly string[] {
+  return ["enrich", "in.csv", ...args, ...queriesTo(server)];
+}
 
 it.each(["out.csv", "duckdb:out.duckdb?table=t"])(
   "a second run into %s is refused, and the first one says how to continue when interrupted",
   async (output) => {
-    const run = await prepared(2_000);
-    const { cwd, server } = run;
-    const args = enrich(run, "-o", output);
-    const asked = new Promise<void>((resolve) => {
-      server.onRequest = (total) => {
-        if (total === 20) resolve();
-        return true;
-      };
-    });
+    const place = await prepared(2_000);
+    const { cwd, run, server } = place;
+    const args = enrich(place, "-o", output);
+    const asked = server.untilAsked(20);
     const { child, result } = startRepute([...args, "--rate", "100/s"], { cwd });
     await Promise.race([asked, result]);
-    const { code, stderr } = await runRepute([...args, "--resume"], { cwd });
+    const { code, stderr } = await run(...args, "--resume");
     expect([code, stderr]).toEqual([
       2,
       expect.stringContaining(`another run (process ${child.pid}) is writing this output`),
@@ -45,7 +39,7 @@ it.each(["out.csv", "duckdb:out.duckdb?table=t"])(
 
 it("two runs at once into a table of a DuckDB file wait for each other", async () => {
   const places = [await prepared(100), await prepared(100)];
-  const file = join(places[0]!.cwd, "out.duckdb");
+  const file = places[0]!.at("out.duckdb");
   const runs = [];
   for (const place of places) {
     const { cwd, server } = place;
@@ -80,16 +74,16 @@ it("two runs at once into a table of a DuckDB file wait for each other", async (
 });
 
 it("a run whose DuckDB file another program keeps open is published by a resume without a request", async () => {
-  const run = await prepared(50);
-  const { cwd, server } = run;
-  const release = await holdDuckdb(join(cwd, "held.duckdb"));
+  const place = await prepared(50);
+  const { at, runWith, server } = place;
+  const release = await holdDuckdb(at("held.duckdb"));
   server.onRequest = (total) => {
-    if (total === 1) renameSync(join(cwd, "held.duckdb"), join(cwd, "out.duckdb"));
+    if (total === 1) renameSync(at("held.duckdb"), at("out.duckdb"));
     return true;
   };
   const output = "duckdb:out.duckdb?table=t";
   const clock = new HurriedClock();
-  const first = await runRepute(enrich(run, "-o", output), { cwd, clock });
+  const first = await runWith({ clock }, ...enrich(place, "-o", output));
   expect([first.code, first.stderr]).toEqual([
     1,
     expect.stringMatching(
@@ -98,10 +92,10 @@ it("a run whose DuckDB file another program keeps open is published by a resume 
   ]);
   expect(clock.asked.filter((ms) => ms === 1_000)).toHaveLength(59);
   const { total } = server;
-  expect(await runRepute(enrich(run, "-o", output), { cwd, clock })).toMatchObject({ code: 2 });
+  expect(await runWith({ clock }, ...enrich(place, "-o", output))).toMatchObject({ code: 2 });
   await release();
-  const resumed = await runRepute(enrich(run, "-o", output, "--resume"), { cwd, clock });
+  const resumed = await runWith({ clock }, ...enrich(place, "-o", output, "--resume"));
   expect([resumed.code, server.total]).toEqual([0, total]);
   const counts = "SELECT count(*) AS n, count(DISTINCT rep_row) AS keys FROM t";
-  expect(await queryDuckdb(counts, join(cwd, "out.duckdb"))).toEqual([{ n: 50n, keys: 50n }]);
+  expect(await queryDuckdb(counts, at("out.duckdb"))).toEqual([{ n: 50n, keys: 50n }]);
 });
