@@ -41,7 +41,7 @@ test.each([
 ] as const)(
   "an input without rows, or without items, does not replace the rows of %s",
   async (_, output, more) => {
-    const { cwd, enrich, run } = await prepared(output, more);
+    const { cwd, enrich } = await prepared(output, more);
     expect(await enrich(filled)).toMatchObject({ code: 0, stderr: "" });
     const before = await contentOf(cwd);
     for (const flags of [["--resume"], ["--restart"]]) {
