@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   reply,
   reset,
@@ -313,10 +313,6 @@ describe("webhook send", () => {
   async function sent(steps: readonly Step[]) {
     const receiver = await startScriptedServer(steps);
     const instance = await startScriptedServer([reply(200, context)]);
-    onTestFinished(async () => {
-      await receiver.close();
-      await instance.close();
-    });
     const file = join(await temporaryFolder(), "webhook.json");
     const payload = "{{ s.resolver_data.CustomerEmail }}";
     await writeFile(

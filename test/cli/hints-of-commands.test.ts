@@ -3,10 +3,11 @@ import type { AddressInfo } from "node:net";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { sampleAccessToken, startService } from "../../src/service/service.js";
+import { sampleAccessToken } from "../../src/service/service.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { runningService } from "../service/running-service.js";
 
 const usedUp = { ratelimit: '"default";r=0;t=30' };
 
@@ -46,8 +47,7 @@ test.each<[service: "intel" | "ops", requests: number, args: readonly string[]]>
   async (service, requests, args) => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, "in.csv"), "ip\n192.0.2.1\n192.0.2.2\n192.0.2.3\n");
-    const started = await startService({ synthetic: 1 });
-    onTestFinished(() => started.close());
+    const started = await runningService({ synthetic: 1 });
     const clock = new HurriedClock();
     const pauses = { intel: [] as number[], ops: [] as number[] };
     const note = (of: number[]) => () =>

@@ -1,15 +1,10 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { calls } from "../../src/client/api/calls.js";
 import { lookupEndpoints } from "../../src/core/finding.js";
 import { packagePath } from "../../src/core/program.js";
 import { loadDataset } from "../../src/service/dataset.js";
-import {
-  sampleAccessToken,
-  sampleCaseApiKey,
-  type Service,
-  startService,
-} from "../../src/service/service.js";
-import { ask, askJson, bearing } from "../service/running-service.js";
+import { sampleAccessToken, sampleCaseApiKey, type Service } from "../../src/service/service.js";
+import { ask, askJson, bearing, runningService } from "../service/running-service.js";
 
 /**
  * The tables of the specification, written by hand and independent of the schemas: the answers of
@@ -250,9 +245,8 @@ function baseOf(path: string): string {
   return path.startsWith("/api/") || path.startsWith("/beta/") ? "" : "/beta";
 }
 
-const service = await startService({ dataset });
-const partialService = await startService({ dataset, partialRate: 1 });
-afterAll(() => Promise.all([service.close(), partialService.close()]));
+const service = await runningService({ dataset });
+const partialService = await runningService({ dataset, partialRate: 1 });
 
 const answers: Record<string, readonly Answer[]> = {};
 for (const path of Object.keys(requests)) answers[path] = await answersAt(path, service);

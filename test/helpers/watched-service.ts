@@ -1,11 +1,9 @@
-import { startService } from "../../src/service/service.js";
-import { atEnd } from "./at-end.js";
 import { reply, startScriptedServer } from "./scripted-server.js";
+import { runningService } from "../service/running-service.js";
 
 /** The embedded service, and the decoded paths of all requests that reach it. */
 export async function watchedService() {
-  const service = await startService();
-  atEnd(() => service.close());
+  const service = await runningService();
   const own = new URL(service.intelUrl);
   const seen: string[] = [];
   const { url: origin } = await startScriptedServer(({ path, headers }) => {

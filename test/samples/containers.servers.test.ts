@@ -6,7 +6,7 @@ import { RedisServer } from "../helpers/redis-server.js";
 import { runRepute, startRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { commandOf, type Manifest, podOf, readYaml } from "./containers.js";
-import { startService } from "../../src/service/service.js";
+import { runningService } from "../service/running-service.js";
 
 interface Commands {
   readonly worker: readonly string[];
@@ -74,8 +74,7 @@ test.each([
   async (_, read, output) => {
     const redis = await RedisServer.start();
     onTestFinished(() => redis.stop());
-    const service = await startService({ apiKey: "key-of-the-workers" });
-    onTestFinished(() => service.close());
+    const service = await runningService({ apiKey: "key-of-the-workers" });
     const folder = await temporaryFolder();
     const data = join(folder, "data");
     await mkdir(data);

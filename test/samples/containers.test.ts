@@ -2,17 +2,16 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { programInfo } from "../../src/core/program.js";
-import { startService } from "../../src/service/service.js";
 import { root } from "../docs/pages.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { commandOf, type Manifest, podOf, readYaml, strangeFields } from "./containers.js";
 import { machineWithDump } from "./nights.js";
+import { runningService } from "../service/running-service.js";
 
-const service = await startService();
-afterAll(() => service.close());
+const service = await runningService();
 
 async function readManifests(name: string): Promise<readonly Manifest[]> {
   return (await readYaml(`kubernetes/${name}`)) as readonly Manifest[];

@@ -2,15 +2,14 @@ import { execFile } from "node:child_process";
 import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, expect, test } from "vitest";
-import { startService } from "../../src/service/service.js";
+import { expect, test } from "vitest";
 import { root } from "../docs/pages.js";
 import { machineWithDump, readNights } from "./nights.js";
+import { runningService } from "../service/running-service.js";
 
 const run = promisify(execFile);
 
-const service = await startService();
-afterAll(() => service.close());
+const service = await runningService();
 
 /** Stands for Dagster: keeps what an asset returns, and runs nothing by itself. */
 const dagster = `

@@ -1,19 +1,18 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { metricsText } from "../../src/cli/unattended/metrics-file.js";
 import { columns } from "../../src/core/columns.js";
 import { findingStatuses, verdicts } from "../../src/core/finding.js";
 import { itemKinds } from "../../src/core/item/item.js";
 import type { FoundManifest } from "../../src/core/manifest.js";
-import { startService } from "../../src/service/service.js";
 import { leadingNames } from "../../src/io/output/typed/table-schema.js";
 import { queryDuckdb } from "../io/output/tables/warehouse-readers.js";
 import { machineWithDump, readNights, runLine } from "./nights.js";
+import { runningService } from "../service/running-service.js";
 
-const service = await startService();
-afterAll(() => service.close());
+const service = await runningService();
 
 test("the crontab's command ends with 0 and writes rows and metrics", async () => {
   const machine = await machineWithDump(service.intelUrl);

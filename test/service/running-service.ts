@@ -1,10 +1,11 @@
-import { expect, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import { startService, type Service, type ServiceOptions } from "../../src/service/service.js";
+import { atEnd } from "../helpers/at-end.js";
 
-/** Starts the embedded service on a free port for the duration of the test. */
+/** Starts the embedded service on a free port for the duration of the test or file. */
 export async function runningService(options: ServiceOptions = {}): Promise<Service> {
   const service = await startService(options);
-  onTestFinished(() => service.close());
+  atEnd(() => service.close());
   return service;
 }
 

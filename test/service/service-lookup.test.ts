@@ -1,17 +1,15 @@
 import fc from "fast-check";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { QueryResult } from "../../src/core/endpoints/query.js";
 import { datasetOf } from "../helpers/dataset-of.js";
 import { packagePath } from "../../src/core/program.js";
 import { loadDataset } from "../../src/service/dataset.js";
-import { startService } from "../../src/service/service.js";
 import { ask, askJson, refusalOf, resultOf, runningService } from "./running-service.js";
 
 const dataset = await loadDataset(packagePath("samples/dataset"));
 /** Serves the tests that do not change what it answers. */
-const service = await startService({ dataset });
-const empty = await startService({ dataset: datasetOf({}) });
-afterAll(() => Promise.all([service.close(), empty.close()]));
+const service = await runningService({ dataset });
+const empty = await runningService({ dataset: datasetOf({}) });
 const listed = [...dataset.items.values()].filter((entry) => "result" in entry);
 
 function query(item: string): string {

@@ -29,10 +29,7 @@ let pool: Pool;
 const { signal } = new AbortController();
 const address = { kind: "ip", value: "192.0.2.7" } as const;
 
-afterEach(async () => {
-  await pool.destroy();
-  await server.close();
-});
+afterEach(() => pool.destroy());
 
 async function client(
   script: Parameters<typeof startScriptedServer>[0],

@@ -11,10 +11,7 @@ import { reply, type ScriptedServer, startScriptedServer } from "../../helpers/s
 let server: ScriptedServer;
 let pool: Pool;
 
-afterEach(async () => {
-  await pool.destroy();
-  await server.close();
-});
+afterEach(() => pool.destroy());
 
 async function options(script: Parameters<typeof startScriptedServer>[0]): Promise<ClientOptions> {
   server = await startScriptedServer(script);

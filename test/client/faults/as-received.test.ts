@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { InterruptedError } from "../../../src/core/errors.js";
 import { memberTexts } from "../../../src/core/json-members.js";
 import { enrichHere } from "../../helpers/enrich-here.js";
@@ -43,7 +43,6 @@ async function serving(pretty = false): Promise<Service> {
     const text = queryText(item);
     return reply(200, envelope(pretty ? text.replaceAll(",", ",\r\n  ") : text));
   });
-  onTestFinished(() => server.close());
   return Object.assign(state, { ...server });
 }
 
@@ -139,7 +138,6 @@ test("a merged partial answer has members as received", async () => {
     partial('{"item":"a.example.com","type":"DOMAIN","tags":[ "a:b" ],"intent":null,"n":1.0}'),
     partial('{"item":"a.example.com","type":"DOMAIN","tags":null,"intent": "none","n":2.0}'),
   ]);
-  onTestFinished(() => server.close());
   const { text } = await enrichHere({
     input: ["in.ndjson", '{"domain":"a.example.com"}\n'],
     output: "out.ndjson",

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Socket } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { enrichHere } from "../../helpers/enrich-here.js";
 import { HurriedClock } from "../../helpers/hurried-clock.js";
 import { reply, startScriptedServer } from "../../helpers/scripted-server.js";
@@ -46,7 +46,6 @@ async function shifting(every: number): Promise<Shifting> {
       void answerLate(socket, () => answer(socket, request), again);
     };
   });
-  onTestFinished(() => server.close());
   return { url: server.url, extra: () => extra };
 }
 

@@ -1,16 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { expect, onTestFinished, test } from "vitest";
 import type { Manifest } from "../../../src/core/manifest.js";
-import { startService } from "../../../src/service/service.js";
 import { serveHere } from "../../helpers/serve-here.js";
 import { column, servedWorkspace, workspace } from "../../helpers/workspace.js";
+import { runningService } from "../../service/running-service.js";
 
 const samples = new URL("../../../samples/", import.meta.url);
 
 test("answers that a remote service invented stay marked as such in the cache", async () => {
   const { manifest, run, write } = await workspace({ "in.csv": "ip\n198.51.100.7\n" });
-  const invented = await startService({ synthetic: 1 });
-  onTestFinished(() => invented.close());
+  const invented = await runningService({ synthetic: 1 });
   const args = ["enrich", "in.csv", "--quiet", "--cache", "cache"];
   const manifestFrom = async (url: string, out: string): Promise<Manifest> => {
     expect(await run(...args, "-o", out, "--intel-url", url)).toMatchObject({ code: 0 });
@@ -19,8 +18,7 @@ test("answers that a remote service invented stay marked as such in the cache", 
   const { intelUrl, port } = invented;
   expect(await manifestFrom(intelUrl, "first.csv")).toMatchObject({ synthetic: true });
   await invented.close();
-  const real = await startService({ port });
-  onTestFinished(() => real.close());
+  await runningService({ port });
   expect(await manifestFrom(intelUrl, "second.csv")).toMatchObject({
     synthetic: true,
     requests: {},

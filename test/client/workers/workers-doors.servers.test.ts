@@ -3,11 +3,12 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { repute } from "../../../src/index.js";
-import { sampleAccessToken, startService } from "../../../src/service/service.js";
+import { sampleAccessToken } from "../../../src/service/service.js";
 import { startAnsweringServer } from "../../helpers/answering-server.js";
 import { RedisServer } from "../../helpers/redis-server.js";
 import { runRepute, startRepute } from "../../helpers/run-repute.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { runningService } from "../../service/running-service.js";
 
 const redis = await RedisServer.start();
 afterAll(() => redis.stop());
@@ -16,8 +17,7 @@ const key = "key-of-the-worker";
 
 /** A service that wants a key, and the only process that has it. */
 async function service() {
-  const started = await startService({ synthetic: 1, apiKey: key });
-  onTestFinished(() => started.close());
+  const started = await runningService({ synthetic: 1, apiKey: key });
   const asked = ["worker", redis.url(), "--intel-url", started.intelUrl];
   const worker = startRepute(asked, { env: { REPUTE_API_KEY: key } });
   onTestFinished(() => void worker.child.kill("SIGTERM"));

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { startService } from "../../../src/service/service.js";
+import { describe, expect, test } from "vitest";
 import { runRepute, startRepute } from "../../helpers/run-repute.js";
 import { column, workspace } from "../../helpers/workspace.js";
+import { runningService } from "../../service/running-service.js";
 
 const rows = "id,ip,note\n1,192.0.2.1,first\n2,198.51.100.7,second\n3,setup.exe,third\n";
 
@@ -14,8 +14,7 @@ async function slowService(): Promise<{ intelUrl: string; tenthRequest: Promise<
   const onRequest = (): void => {
     if (++requests === 10) tell();
   };
-  const service = await startService({ latency: "20ms", onRequest });
-  onTestFinished(() => service.close());
+  const service = await runningService({ latency: "20ms", onRequest });
   return { intelUrl: service.intelUrl, tenthRequest };
 }
 

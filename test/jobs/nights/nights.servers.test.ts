@@ -5,15 +5,14 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { afterAll, expect, onTestFinished, test } from "vitest";
-import { startService } from "../../../src/service/service.js";
+import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { machineWithDump, nights, readNights, runLine } from "../../samples/nights.js";
+import { runningService } from "../../service/running-service.js";
 
 const run = promisify(execFile);
 
-const service = await startService();
-afterAll(() => service.close());
+const service = await runningService();
 
 test("systemd reads the units without a warning and finds the service well confined", async () => {
   const folder = await temporaryFolder();

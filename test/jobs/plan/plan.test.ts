@@ -9,11 +9,11 @@ import { lookupEndpoints, memberOf } from "../../../src/core/finding.js";
 import { enrich } from "../../../src/jobs/enrich/execute.js";
 import { enrichOptions } from "../../../src/jobs/enrich/options.js";
 import { type CachedAnswers, plan, timeOf } from "../../../src/jobs/plan/plan.js";
-import { startService } from "../../../src/service/service.js";
 import { jobHere } from "../../helpers/job-here.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { runRepute } from "../../helpers/run-repute.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { runningService } from "../../service/running-service.js";
 
 const rows = [
   "item,kind",
@@ -120,8 +120,7 @@ function sumOf(requests: Readonly<Record<string, number>>): number {
 }
 
 async function serving(): Promise<string> {
-  const service = await startService();
-  onTestFinished(() => service.close());
+  const service = await runningService();
   return service.intelUrl;
 }
 

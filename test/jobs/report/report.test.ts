@@ -1,8 +1,8 @@
 import { mkdir } from "node:fs/promises";
-import { expect, onTestFinished, test } from "vitest";
-import { startService } from "../../../src/service/service.js";
+import { expect, test } from "vitest";
 import { copiedFolder } from "../../helpers/temporary-folder.js";
 import { type Workspace, workspace } from "../../helpers/workspace.js";
+import { runningService } from "../../service/running-service.js";
 
 const input = `ip,note\n${Array.from({ length: 40 }, (_, n) => `203.0.113.${n},row ${n}`).join("\n")}\n`;
 
@@ -95,8 +95,7 @@ const invented = "Invented data:";
 
 test("says that the data is invented if the service says so, also after a retry elsewhere", async () => {
   const { run } = await enriched();
-  const service = await startService({ synthetic: 1 });
-  onTestFinished(() => service.close());
+  const service = await runningService({ synthetic: 1 });
   const intel = ["--intel-url", service.intelUrl, "--partial-retries", "0", "-q"];
   await run("enrich", "in.csv", "-o", "out.csv", ...intel);
   await run("retry", "out.csv", "-o", "two.csv", "--local", "-q");

@@ -75,10 +75,7 @@ export async function startTagServer(
     return typeof answer === "function" ? answer : success(answer);
   });
   const dispatcher = createDispatcher(server.url, { connections: 8 });
-  onTestFinished(async () => {
-    await dispatcher.close();
-    await server.close();
-  });
+  onTestFinished(() => dispatcher.close());
   const client = new IntelClient({ baseUrl: server.url, dispatcher, clock: systemClock });
   return { url: server.url, client, pages, tags, lists };
 }

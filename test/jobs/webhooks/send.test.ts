@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Webhook } from "../../../src/jobs/webhooks/webhook.js";
 import { UsageError } from "../../../src/core/errors.js";
 import { ExclusionList } from "../../../src/core/exclusions/exclusion-list.js";
@@ -142,10 +142,6 @@ describe("sendWebhook", () => {
     clock = new ManualClock();
     answer = () => reply(200, "thanks");
     receiver = await startScriptedServer((_, at) => answer(at + 1));
-  });
-
-  afterEach(async () => {
-    await receiver.close();
   });
 
   function send(

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runToEnd } from "../../../../src/cli/command-line/command-line.js";
 import { InterruptedError } from "../../../../src/core/errors.js";
-import { afterEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import {
   reply,
   type ScriptedServer,
@@ -26,8 +26,7 @@ interface Result {
 
 let server: ScriptedServer | null = null;
 
-afterEach(async () => {
-  await server?.close();
+beforeEach(() => {
   server = null;
 });
 

@@ -1,5 +1,5 @@
 import { EnvHttpProxyAgent, Pool } from "undici";
-import { afterEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { createDispatcher } from "../../../../src/client/api/http/dispatcher.js";
 import { IntelClient } from "../../../../src/client/api/intel-client.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
@@ -15,8 +15,7 @@ import { ipResult, success } from "../answers.js";
 const connections = 1;
 let proxy: ScriptedServer | null = null;
 
-afterEach(async () => {
-  await proxy?.close();
+beforeEach(() => {
   proxy = null;
 });
 

@@ -1,11 +1,11 @@
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { type Clock, systemClock } from "../../../../src/core/clock.js";
 import type { Manifest } from "../../../../src/core/manifest.js";
-import { startService } from "../../../../src/service/service.js";
 import { column, workspace } from "../../../helpers/workspace.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { runningService } from "../../../service/running-service.js";
 
 const dump = (rows: number, from = 0): string =>
   column(
@@ -16,8 +16,7 @@ const dump = (rows: number, from = 0): string =>
 /** A service that counts its requests, and a workspace with so many rows and its own state folder. */
 async function prepared(rows: number) {
   let requests = 0;
-  const service = await startService({ onRequest: () => void requests++ });
-  onTestFinished(() => service.close());
+  const service = await runningService({ onRequest: () => void requests++ });
   const home = join(await temporaryFolder(), "state");
   const place = await workspace({ "in.csv": dump(rows) }, { env: { XDG_STATE_HOME: home } });
   const address = ["--intel-url", service.intelUrl];

@@ -1,21 +1,20 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { startService } from "../../../../src/service/service.js";
+import { expect, test } from "vitest";
 import { runRepute, startRepute } from "../../../helpers/run-repute.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { runningService } from "../../../service/running-service.js";
 
 test("permits held by a killed process stay counted, so the quota is not exceeded", async () => {
   let requests = 0;
   let reached: () => void = () => undefined;
   const some = new Promise<void>((resolve) => (reached = resolve));
-  const service = await startService({
+  const service = await runningService({
     latency: "20ms",
     onRequest: () => {
       if (++requests === 10) reached();
     },
   });
-  onTestFinished(() => service.close());
   const cwd = await temporaryFolder();
   const env = { XDG_STATE_HOME: join(cwd, "state") };
   const rows = Array.from({ length: 200 }, (_, i) => `198.51.100.${i}`);

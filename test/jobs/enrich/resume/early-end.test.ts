@@ -1,12 +1,11 @@
-import { expect, onTestFinished, test } from "vitest";
-import { startService } from "../../../../src/service/service.js";
+import { expect, test } from "vitest";
 import { HurriedClock } from "../../../helpers/hurried-clock.js";
 import { column, workspace } from "../../../helpers/workspace.js";
+import { runningService } from "../../../service/running-service.js";
 
 async function serviceAndInput(unavailableRate = 0) {
   let requests = 0;
-  const service = await startService({ unavailableRate, onRequest: () => void requests++ });
-  onTestFinished(() => service.close());
+  const service = await runningService({ unavailableRate, onRequest: () => void requests++ });
   const rows = Array.from({ length: 20 }, (_, i) => `198.51.100.${i}`);
   const place = await workspace({ "in.csv": column("ip", rows) });
   const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", service.intelUrl];

@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from "node:fs";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { type AnsweringServer, startAnsweringServer } from "../../../helpers/answering-server.js";
 import { enrichHere, type EnrichHereOptions } from "../../../helpers/enrich-here.js";
 import { runRepute } from "../../../helpers/run-repute.js";
@@ -29,16 +29,10 @@ async function killedAtTheEnd(server: AnsweringServer, output = "out.csv") {
   return { run, options, folder };
 }
 
-async function answering(): Promise<AnsweringServer> {
-  const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
-  return server;
-}
-
 const resume = { resume: true };
 
 test("a resume returns the result of a finished run without a request", async () => {
-  const server = await answering();
+  const server = await startAnsweringServer();
   const { run, options, folder } = await killedAtTheEnd(server);
   const before = server.total;
   const again = await enrichHere({ ...options, settings: resume });
@@ -49,7 +43,7 @@ test("a resume returns the result of a finished run without a request", async ()
 });
 
 test("another input starts a new run after the finished one is published", async () => {
-  const server = await answering();
+  const server = await startAnsweringServer();
   const { run, options, folder } = await killedAtTheEnd(server);
   await rm(join(folder, "out.csv.manifest.json"));
   const warnings: string[] = [];
@@ -68,7 +62,7 @@ test.each<[how: string, ruin: (path: string) => Promise<void>]>([
   ["is missing", (path) => rm(path)],
   ["has changed meanwhile", (path) => writeFile(path, "x", { flag: "r+" })],
 ])("an output of a finished run that %s is written again without a request", async (_, ruin) => {
-  const server = await answering();
+  const server = await startAnsweringServer();
   const { run, options, folder } = await killedAtTheEnd(server);
   await ruin(join(folder, "out.csv"));
   await rm(join(folder, "out.csv.manifest.json"));

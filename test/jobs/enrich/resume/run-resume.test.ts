@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { InterruptedError } from "../../../../src/core/errors.js";
 import { statePath } from "../../../../src/jobs/enrich/state/checkpoint.js";
-import { startAnsweringServer, type AnsweringServer } from "../../../helpers/answering-server.js";
+import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { enrichHere } from "../../../helpers/enrich-here.js";
 import { HurriedClock } from "../../../helpers/hurried-clock.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
@@ -11,14 +11,8 @@ import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 const records = Array.from({ length: 30 }, (_, n) => ({ n, domain: `d${n}.example.com` }));
 const ndjson = records.map((record) => `${JSON.stringify(record)}\n`).join("");
 
-async function serving(): Promise<AnsweringServer> {
-  const server = await startAnsweringServer();
-  onTestFinished(() => server.close());
-  return server;
-}
-
 test("a run stopped before its first row resumes without repeating answered requests", async () => {
-  const server = await serving();
+  const server = await startAnsweringServer();
   const folder = await temporaryFolder();
   const stop = new AbortController();
   // The first item's answer never arrives, and all others wait for it to be written.
@@ -57,7 +51,7 @@ test("a run stopped before its first row resumes without repeating answered requ
 });
 
 test("includes rows added to the input while the run was interrupted", async () => {
-  const server = await serving();
+  const server = await startAnsweringServer();
   const folder = await temporaryFolder();
   const [half, whole] = [15, 30].map((rows) =>
     records

@@ -1,9 +1,9 @@
 import { parse } from "csv-parse/sync";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { startService } from "../../../../src/service/service.js";
+import { describe, expect, test } from "vitest";
 import { queryDuckdb } from "../../../io/output/tables/warehouse-readers.js";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { workspace } from "../../../helpers/workspace.js";
+import { runningService } from "../../../service/running-service.js";
 
 const items = ["d1.example.com", "d2.example.com", "d1.example.com", "d3.example.com"];
 
@@ -24,8 +24,7 @@ async function realService(): Promise<readonly string[]> {
 }
 
 async function served(synthetic?: number): Promise<readonly string[]> {
-  const service = await startService(synthetic === undefined ? {} : { synthetic });
-  onTestFinished(() => service.close());
+  const service = await runningService(synthetic === undefined ? {} : { synthetic });
   return ["--intel-url", service.intelUrl];
 }
 

@@ -1,34 +1,23 @@
 import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { parse } from "csv-parse/sync";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { comparableRows } from "../../../helpers/comparable-rows.js";
 import { runCopied } from "../../../helpers/crash-copies.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import { type Workspace, workspace } from "../../../helpers/workspace.js";
+import { workspace } from "../../../helpers/workspace.js";
 
 const both = ["--item-column", "src", "--item-column", "dst"];
 
-async function serve() {
-  const service = await startAnsweringServer();
-  onTestFinished(() => service.close());
-  return service;
-}
-
-async function rowsOf({ read }: Workspace, name: string) {
-  return parse<Record<string, string>>(await read(name), { columns: true });
-}
-
 test("a row is written for each item column, and an item in two of them is asked once", async () => {
-  const service = await serve();
+  const service = await startAnsweringServer();
   const place = await workspace({
     "in.csv": "src,n,dst\n192.0.2.1,1,192.0.2.2\n192.0.2.2,2,\n192.0.2.3,3,192.0.2.1,surplus\n",
   });
   const args = ["enrich", "in.csv", "-o", "out.csv", ...both, "--intel-url", service.url];
   const { code, stderr } = await place.run(...args);
   expect(code, stderr).toBe(0);
-  const rows = await rowsOf(place, "out.csv");
+  const rows = await place.records();
   expect(rows.map((row) => [row["n"], row["rep_column"], row["rep_item"]])).toEqual([
     ["1", "src", "192.0.2.1"],
     ["1", "dst", "192.0.2.2"],
@@ -90,7 +79,7 @@ test("files have rows for those of the columns that they have", async () => {
   const args = ["enrich", "a.csv", "b.csv", "c.csv", "-o", "out.csv", "--local", ...both];
   const { code, stderr } = await place.run(...args);
   expect(code, stderr).toBe(0);
-  const rows = await rowsOf(place, "out.csv");
+  const rows = await place.records();
   expect(rows.map((row) => `${row["rep_file"]} ${row["rep_column"]} ${row["rep_item"]}`)).toEqual([
     "a.csv src 192.0.2.1",
     "a.csv dst 192.0.2.2",
@@ -100,7 +89,7 @@ test("files have rows for those of the columns that they have", async () => {
   const one = ["--item-column", "dst", "--item-column", "ip"];
   const apart = ["enrich", "b.csv", "c.csv", "-o", "apart.csv", "--local", ...one];
   expect(await place.run(...apart)).toMatchObject({ code: 0 });
-  const each = await rowsOf(place, "apart.csv");
+  const each = await place.records("apart.csv");
   expect(each.map((row) => row["rep_column"])).toEqual(["dst", "ip"]);
   const missing = await place.run(...args, "--item-column", "peer", "--restart");
   expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('column "peer"')]);
@@ -112,7 +101,7 @@ test("a run killed within a record continues with its next row", async () => {
   await mkdir(cwd);
   const text = "src,dst\n192.0.2.1,192.0.2.2\n192.0.2.3,192.0.2.4\n";
   const { run } = await workspace({ "in.csv": text }, { folder: cwd });
-  const service = await serve();
+  const service = await startAnsweringServer();
   // One request at a time, so that the rows of a record are written apart.
   const pace = ["--concurrency", "1", "--lookups", "query", "--intel-url", service.url];
   const args = ["enrich", "in.csv", "-o", "out.csv", ...both, ...pace, "--quiet"];
