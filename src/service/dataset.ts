@@ -6,10 +6,7 @@ import {
   type Customer,
   type RepShareCase,
   type Tag,
-  caseContextSchema,
-  customerSchema,
-  repShareCaseSchema,
-  tagSchema,
+  calls,
   caseStates,
 } from "../client/api/calls.js";
 import { UsageError } from "../core/errors.js";
@@ -254,14 +251,14 @@ const addressEntries = z.array(
 
 /** A line of `tags.ndjson`. */
 const tagRecord = z.strictObject({
-  tag: tagSchema.extend({ name: z.string().regex(/^[^:]+:.+$/, "must be <group>:<name>") }),
+  tag: calls.tag.schema.extend({ name: z.string().regex(/^[^:]+:.+$/, "must be <group>:<name>") }),
   lastUpdate: z.iso.datetime({ offset: true }),
   entries: addressEntries.default([]),
 });
 
-const caseRecord = repShareCaseSchema.extend({ state: z.enum(caseStates) });
+const caseRecord = calls["rep-share-case"].schema.extend({ state: z.enum(caseStates) });
 
-const contextRecord = z.strictObject({ case: z.string(), context: caseContextSchema });
+const contextRecord = z.strictObject({ case: z.string(), context: calls["case-context"].schema });
 
 /** A line of `webhooks.ndjson`. */
 const webhookRecord = z.strictObject({
@@ -282,7 +279,7 @@ const transitionRecord = z.strictObject({
 const datasetParts = {
   items: part(itemRecord, ({ item }) => item.value),
   tags: part(tagRecord, ({ tag }) => tag.name),
-  customers: part(customerSchema, (customer) => customer.customer_id),
+  customers: part(calls.customers.schema.shape.items.element, (customer) => customer.customer_id),
   cases: part(caseRecord, ({ id }) => id),
   contexts: part(contextRecord, (entry) => entry.case),
   webhooks: part(webhookRecord, ({ name }) => name),

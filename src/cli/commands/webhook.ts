@@ -58,8 +58,8 @@ async function readContext(file: string, signal: AbortSignal): Promise<CaseConte
   const bytes = await readNamed(file, "context_unreadable", `the context ${file}`, { signal });
   const { value, fault } = readJson(bytes);
   if (fault !== null) throw new UsageError("context_json", `the context ${file} ${fault}`);
-  const { caseContextSchema } = await import("../../client/api/calls.js");
-  const parsed = caseContextSchema.safeParse(value);
+  const { calls } = await import("../../client/api/calls.js");
+  const parsed = calls["case-context"].schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const place = issue?.path.join(".") ?? "";

@@ -4,7 +4,7 @@ import type { ServiceName } from "./service-description.js";
 import { dateTime, openEnum } from "../../core/endpoints/endpoint.js";
 
 // Calls, which are requests other than lookups: schemas of their results, and a table of paths.
-export const customerSchema = z.looseObject({
+const customerSchema = z.looseObject({
   customer_id: z.string(),
   tenant_id: z.string().nullish(),
 });
@@ -20,7 +20,7 @@ export type Customer = z.infer<typeof customerSchema>;
  * A reputation-share case. The specification doesn't say which members are required, so every member
  * except `id` may be null or absent.
  */
-export const repShareCaseSchema = z.looseObject({
+const repShareCaseSchema = z.looseObject({
   id: z.string(),
   customer_id: z.string().nullish(),
   tenant_id: z.string().nullish(),
@@ -38,7 +38,7 @@ export type RepShareCase = z.infer<typeof repShareCaseSchema>;
  * Result of `GET /api/v1/cases/{caseId}/context`. The specification only shows that payload expressions
  * read `s.resolver_data` and its fields; everything else is kept as received.
  */
-export const caseContextSchema = z.looseObject({
+const caseContextSchema = z.looseObject({
   s: z
     .looseObject({
       resolver_data: z.looseObject({}).nullish(),
@@ -68,7 +68,7 @@ export const tagIpsQuery = z.object({
  * Result of `/tags/{name}`. The specification doesn't say which members may be null or absent, so every
  * member except `name` may be.
  */
-export const tagSchema = z.looseObject({
+const tagSchema = z.looseObject({
   name: z.string(),
   intent: openEnum.nullish(),
   category: openEnum.nullish(),

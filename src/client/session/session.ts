@@ -9,9 +9,9 @@ import { retryCalls } from "../lookup/attempt/retry.js";
 import { Outage } from "../lookup/attempt/outage.js";
 import { openWithheld, type Withheld, type WithheldChoice } from "../lookup/withheld.js";
 import { composeLookup, type LookupClient } from "../lookup/compose.js";
-import { openRequests, paceOf } from "../lookup/options.js";
+import { type LookupSettings, openRequests, paceOf } from "../lookup/options.js";
 import { Slots } from "../pace/slots.js";
-import type { FindingStore } from "../store/store.js";
+import type { FindingStore, LookupStore } from "../store/store.js";
 import {
   type Connections,
   mayQueue,
@@ -19,19 +19,46 @@ import {
   quotaUsedUp,
   OpenedOnce,
 } from "./connections.js";
-import type {
-  LookupUse,
-  OpenedLookup,
-  ServiceAccess,
-  SessionOptions,
-  SessionSettings,
-  SessionListener,
-} from "./types.js";
+import type { OpenedLookup, ServiceAccess, SessionOptions, SessionSettings } from "./types.js";
 import { longestWaitMs } from "../../core/finding.js";
 import { Pace, type RequestPace } from "../pace/pace.js";
 import { rateLimitHintMs, rateLimitPolicy, tellsLimit } from "../api/rate-limit-headers.js";
 import { QuotaCounts, type QuotaStore } from "../store/quota.js";
 import type { EarlyEndError } from "../../core/errors.js";
+
+/** What a user of a session hears while it looks items up. */
+interface SessionListener {
+  readonly onWarning?: (message: string) => void;
+  readonly onEarlyEnd?: (error: EarlyEndError) => void;
+}
+
+/** What differs between the lookups of two runs. */
+interface LookupUse extends SessionListener {
+  readonly settings: Pick<LookupSettings, "lookups" | "concurrency" | "partialRetries"> &
+    WithheldChoice & { readonly maxRequests?: number | undefined };
+  readonly store: LookupStore;
+  /** Whether `store` may hold attempts of an interrupted run. @default false */
+  readonly isResumed?: boolean;
+  /** Whether findings include the text of their results. */
+  readonly asReceived: boolean;
+  /** False: partial answers in a cache are requested again. @default true */
+  readonly partialsFromCache?: boolean | undefined;
+  /** Whether `store` takes answers from a cache, too. @default false: the cache has them longer */
+  readonly keepsCached?: boolean | undefined;
+  /** Cancels open requests, instead of the signal of each lookup. */
+  readonly requests?: AbortSignal;
+  readonly slots?: Slots;
+  readonly onAttempt?: (attempt: AttemptReport) => void;
+  /** Set for the lookups of a run: they wait for a service that is away, and end if it never answers. */
+  readonly run?: RunUse;
+}
+
+interface RunUse {
+  readonly answered: () => boolean;
+  /** Requests of the run's earlier part; see `AddressWatch`. */
+  readonly before: NonNullable<ConstructorParameters<typeof AddressWatch>[0]["before"]>;
+  readonly onChange: (message: string) => void;
+}
 
 /**
  * Everything that belongs to one service: connections, pace, quotas, cache and clients. Each part is

@@ -6,8 +6,6 @@ import type { LookupSettings } from "../lookup/options.js";
 import type { Slots } from "../pace/slots.js";
 import type { Lookup } from "../lookup/types.js";
 import type { MadeUp } from "../../core/finding.js";
-import type { WithheldChoice } from "../lookup/withheld.js";
-import type { LookupStore } from "../store/store.js";
 
 /** A service, and how it is addressed. */
 export interface ServiceAccess {
@@ -46,40 +44,6 @@ export interface SessionOptions {
    * answers take longer than the requests. @default true
    */
   readonly threads?: boolean;
-}
-
-/** What a user of a session hears while it looks items up. */
-export interface SessionListener {
-  readonly onWarning?: (message: string) => void;
-  readonly onEarlyEnd?: (error: EarlyEndError) => void;
-}
-
-/** What differs between the lookups of two runs. */
-export interface LookupUse extends SessionListener {
-  readonly settings: Pick<LookupSettings, "lookups" | "concurrency" | "partialRetries"> &
-    WithheldChoice & { readonly maxRequests?: number | undefined };
-  readonly store: LookupStore;
-  /** Whether `store` may hold attempts of an interrupted run. @default false */
-  readonly isResumed?: boolean;
-  /** Whether findings include the text of their results. */
-  readonly asReceived: boolean;
-  /** False: partial answers in a cache are requested again. @default true */
-  readonly partialsFromCache?: boolean | undefined;
-  /** Whether `store` takes answers from a cache, too. @default false: the cache has them longer */
-  readonly keepsCached?: boolean | undefined;
-  /** Cancels open requests, instead of the signal of each lookup. */
-  readonly requests?: AbortSignal;
-  readonly slots?: Slots;
-  readonly onAttempt?: (attempt: AttemptReport) => void;
-  /** Set for the lookups of a run: they wait for a service that is away, and end if it never answers. */
-  readonly run?: RunUse;
-}
-
-interface RunUse {
-  readonly answered: () => boolean;
-  /** Requests of the run's earlier part; see `AddressWatch`. */
-  readonly before: NonNullable<ConstructorParameters<typeof AddressWatch>[0]["before"]>;
-  readonly onChange: (message: string) => void;
 }
 
 export interface OpenedLookup {
