@@ -1,27 +1,20 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { runRepute } from "../helpers/run-repute.js";
-import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { program } from "../helpers/shell.js";
+import { workspace } from "../helpers/workspace.js";
 
 const script = "/usr/bin/script";
 
 const hostile = "ip,note\n192.0.2.1,\u001B]0;owned\u0007\u202Ecod.exe\n";
 
-async function folderWithInput(): Promise<string> {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), hostile);
-  return cwd;
-}
+const withInput = () => workspace({ "in.csv": hostile });
 
 // `script` (util-linux) gives the program a terminal.
 describe.skipIf(process.platform !== "linux" || !existsSync(script))("on a terminal", () => {
   test("escapes control sequences in rows", async () => {
-    const cwd = await folderWithInput();
+    const { cwd } = await withInput();
     const command = `${process.execPath} ${program} enrich in.csv --local --quiet`;
     const { stdout } = await promisify(execFile)(script, ["-qec", command, "/dev/null"], { cwd });
     expect(stdout).toContain("\n192.0.2.1,<U+001B>]0;owned<U+0007><U+202E>cod.exe,192.0.2.1,");
@@ -30,15 +23,15 @@ describe.skipIf(process.platform !== "linux" || !existsSync(script))("on a termi
 });
 
 test("writes rows verbatim to a pipe", async () => {
-  const cwd = await folderWithInput();
-  const { stdout } = await runRepute(["enrich", "in.csv", "--local", "--quiet"], { cwd });
+  const { run } = await withInput();
+  const { stdout } = await run("enrich", "in.csv", "--local", "--quiet");
   expect(stdout).toContain("\n192.0.2.1,\u001B]0;owned\u0007\u202Ecod.exe,192.0.2.1,");
 });
 
 test("escapes control sequences in messages on stderr", async () => {
-  const cwd = await folderWithInput();
+  const { run } = await withInput();
   const args = ["enrich", "in.csv", "--local", "--item-column", "\u202E\u001B[2J"];
-  const { code, stderr } = await runRepute(args, { cwd });
+  const { code, stderr } = await run(...args);
   expect(code).toBe(2);
   expect(stderr).toContain("<U+202E>");
   expect(stderr).not.toMatch(/[\u001B\u202E]/);

@@ -11,9 +11,9 @@ import { enrichOptions } from "../../../src/jobs/enrich/options.js";
 import { type CachedAnswers, plan, timeOf } from "../../../src/jobs/plan/plan.js";
 import { jobHere } from "../../helpers/job-here.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
-import { runRepute } from "../../helpers/run-repute.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { runningService } from "../../service/running-service.js";
+import { workspace } from "../../helpers/workspace.js";
 
 const rows = [
   "item,kind",
@@ -185,24 +185,20 @@ describe("with a cache", () => {
 });
 
 test("counts items in columns that are not looked up", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), "ip,note\n192.0.2.1,\n192.0.2.2,192.0.2.9\n192.0.2.3,\n");
-  const { stdout } = await runRepute(["plan", "in.csv", "--json"], { cwd });
+  const { run } = await workspace({
+    "in.csv": "ip,note\n192.0.2.1,\n192.0.2.2,192.0.2.9\n192.0.2.3,\n",
+  });
+  const { stdout } = await run("plan", "in.csv", "--json");
   expect(JSON.parse(stdout)).toMatchObject({ kinds: { ip: 3 }, elsewhere: { note: 1 } });
-  const text = await runRepute(["plan", "in.csv"], { cwd });
+  const text = await run("plan", "in.csv");
   expect(text.stdout).toMatch(/^elsewhere +note 1 \(not looked up\)$/m);
 });
 
-async function inputFolder(): Promise<string> {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), "ip\n192.0.2.1\n192.0.2.1\nexample.com\nsetup.exe\n");
-  return cwd;
-}
-
 test("prints a plan line by line, or as one JSON object with --json", async () => {
-  const cwd = await inputFolder();
-  const args = ["plan", "in.csv", "--rate", "2/s", "--rate", "3/d"];
-  const { code, stdout, stderr } = await runRepute(args, { cwd });
+  const { run } = await workspace({
+    "in.csv": "ip\n192.0.2.1\n192.0.2.1\nexample.com\nsetup.exe\n",
+  });
+  const { code, stdout, stderr } = await run("plan", "in.csv", "--rate", "2/s", "--rate", "3/d");
   expect({ code, stderr }).toEqual({
     code: 0,
     stderr: 'repute: using column "ip" (4 of 4 sampled cells are indicators)\n',
@@ -210,7 +206,7 @@ test("prints a plan line by line, or as one JSON object with --json", async () =
   expect(stdout).toMatch(/^rows +4$/m);
   expect(stdout).toMatch(/^requests query,quick-check +query 2, quick-check 2$/m);
   expect(stdout).toMatch(/^nights +2, with one run a night and --resume$/m);
-  const json = await runRepute(["plan", "in.csv", "--json"], { cwd });
+  const json = await run("plan", "in.csv", "--json");
   expect(JSON.parse(json.stdout)).toMatchObject({
     rows: 4,
     distinct_items: 2,

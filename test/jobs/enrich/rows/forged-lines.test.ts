@@ -1,10 +1,7 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runRepute } from "../../../helpers/run-repute.js";
 import { reply, startScriptedServer } from "../../../helpers/scripted-server.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { domainResult, failure, success } from "../../../client/api/answers.js";
+import { workspace } from "../../../helpers/workspace.js";
 
 const forged = "x:y\nrepute: forged\r\n  forged\u2028forged\u001B[2K";
 
@@ -18,14 +15,10 @@ async function stderrOf(args: readonly string[]): Promise<string> {
     const result = { ...domainResult(), item: "a.example.com", tags: [forged], ...facts };
     return path.includes("/query/") ? reply(200, success(result)) : reply(404, { message: forged });
   });
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), "item\na.example.com\nbad.example.com\n");
-  const services = ["--intel-url", server.url, "--retries", "0"];
-  const { stderr } = await runRepute([...args, ...services], {
-    cwd,
-    env: { REPUTE_OPS_URL: server.url, REPUTE_ACCESS_TOKEN: "a-token-of-tests" },
-  });
-  return stderr;
+  const env = { REPUTE_OPS_URL: server.url, REPUTE_ACCESS_TOKEN: "a-token-of-tests" };
+  const input = "item\na.example.com\nbad.example.com\n";
+  const { run } = await workspace({ "in.csv": input }, { env });
+  return (await run(...args, "--intel-url", server.url, "--retries", "0")).stderr;
 }
 
 test.each([

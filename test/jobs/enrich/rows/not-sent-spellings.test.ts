@@ -1,15 +1,12 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { stringify } from "csv-stringify/sync";
 import fc from "fast-check";
 import { beforeEach, expect, test } from "vitest";
 import { readIp } from "../../../../src/core/item/ip.js";
 import { repute } from "../../../../src/index.js";
 import { spellingsOfIpv4, spellingsOfName } from "../../../helpers/host-spellings.js";
-import { runRepute } from "../../../helpers/run-repute.js";
 import { reply, startScriptedServer } from "../../../helpers/scripted-server.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { success } from "../../../client/api/answers.js";
+import { type Workspace, workspace } from "../../../helpers/workspace.js";
 
 const exclusions = ["8.8.0.0/16", "corp.example.org"];
 const spellings = fc.sample(
@@ -36,15 +33,15 @@ function failedRows(items: readonly string[], kinds: readonly string[]): string 
   return stringify([["own", ...names.map((name) => `rep_${name}`)], ...rows]);
 }
 
-let folder: string;
+let place: Workspace;
 let exclude: readonly string[];
 let lookups: string[];
 let url: string;
 
 beforeEach(async () => {
-  folder = await temporaryFolder();
-  await writeFile(join(folder, "list"), exclusions.join("\n"));
-  exclude = ["--exclude", join(folder, "list"), "--bogons", "local"];
+  const env = { REPUTE_ACCESS_TOKEN: "a-token-of-tests" };
+  place = await workspace({ list: exclusions.join("\n") }, { env });
+  exclude = ["--exclude", place.at("list"), "--bogons", "local"];
   lookups = [];
   const server = await startScriptedServer(({ path }) => {
     if (path.includes("/reputation-share/") || path.includes("/cases/")) {
@@ -60,24 +57,21 @@ beforeEach(async () => {
 });
 
 async function run(args: readonly string[], stdin = ""): Promise<number | null> {
-  const env = { REPUTE_ACCESS_TOKEN: "a-token-of-tests" };
-  const own = ["--intel-url", url, ...exclude];
-  return (await runRepute([...args, ...own], { cwd: folder, stdin, env })).code;
+  return (await place.runWith({ stdin }, ...args, "--intel-url", url, ...exclude)).code;
 }
 
 test.each<readonly [string, () => Promise<number | null>]>([
   [
     "enrich",
     async () => {
-      await writeFile(join(folder, "in.csv"), stringify([["item"], ...spellings.map((s) => [s])]));
+      await place.write("in.csv", stringify([["item"], ...spellings.map((s) => [s])]));
       return run(["enrich", "in.csv", "-o", "out.csv", "--max-failed", "100%"]);
     },
   ],
   [
     "retry of an older output",
     async () => {
-      const rows = failedRows(spellings, ["ip", "domain", "url", "email"]);
-      await writeFile(join(folder, "out.csv"), rows);
+      await place.write("out.csv", failedRows(spellings, ["ip", "domain", "url", "email"]));
       return run(["retry", "out.csv", "-o", "again.csv"]);
     },
   ],
@@ -87,7 +81,7 @@ test.each<readonly [string, () => Promise<number | null>]>([
   [
     "the library",
     async () => {
-      const client = repute({ url, exclude: [join(folder, "list")] });
+      const client = repute({ url, exclude: [place.at("list")] });
       for await (const _ of client.lookupAll(spellings)) void _;
       await client.close();
       return 0;
@@ -100,7 +94,7 @@ test.each<readonly [string, () => Promise<number | null>]>([
 
 test("a tag's list has no spelling of what is excluded or internal", async () => {
   expect(await run(["tags", "export", "a:b", "-o", "lists"])).toBe(0);
-  expect(await readFile(join(folder, "lists", "a--b.txt"), "utf8")).toBe("");
+  expect(await place.read("lists/a--b.txt")).toBe("");
 });
 
 test.each([
@@ -114,17 +108,15 @@ test.each([
 ])(
   "a list that is empty, missing or a device stops %s before the first request",
   async (...args) => {
-    await writeFile(join(folder, "in.txt"), "192.0.2.1\n");
-    await writeFile(join(folder, "out.csv"), failedRows(["192.0.2.1"], ["ip"]));
-    await writeFile(join(folder, "empty"), "# nothing came\n");
+    await place.write("in.txt", "192.0.2.1\n");
+    await place.write("out.csv", failedRows(["192.0.2.1"], ["ip"]));
+    await place.write("empty", "# nothing came\n");
     for (const [list, fault] of [
       ["empty", "it has no entries"],
       ["none.txt", "no such file"],
       ["/dev/zero", "it is not a regular file"],
     ]) {
-      const command = [...args, "--intel-url", url, "--exclude", list!];
-      const env = { REPUTE_ACCESS_TOKEN: "a-token-of-tests" };
-      const { code, stderr } = await runRepute(command, { cwd: folder, env });
+      const { code, stderr } = await place.run(...args, "--intel-url", url, "--exclude", list!);
       expect([code, stderr]).toEqual([2, expect.stringContaining(`${list}: ${fault}`)]);
     }
     expect(lookups).toEqual([]);

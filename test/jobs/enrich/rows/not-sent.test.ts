@@ -1,9 +1,7 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { runRepute } from "../../../helpers/run-repute.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { watchedService } from "../../../helpers/watched-service.js";
+import { column, type Workspace, workspace } from "../../../helpers/workspace.js";
 
 /** What the lists name, in all of their forms. */
 const held = [
@@ -41,11 +39,10 @@ const internal = ["http://10.1.2.3/login?token=secret", "http://intranet/", "htt
 const secrets =
   /8\.8\.8\.8|8\.8\.4\.4|8\.8\.1\.1|4700::1111|\/(?:host\.)?corp\.example\.com$|wiki\.corp|me@corp|me@staff|xn--bcher|b.cher|mycompany|3395856c|192\.0\.2\.15|secret|user:|10\.1\.2\.3|intranet|nas\.local/i;
 
-let folder: string;
+let place: Workspace;
 let lists: readonly string[];
 
 beforeEach(async () => {
-  folder = await temporaryFolder();
   const misp = (type: string, ...list: string[]) =>
     JSON.stringify({ name: type, type, version: 1, list });
   const contents: Record<string, string> = {
@@ -55,9 +52,11 @@ beforeEach(async () => {
     "cidr.json": misp("cidr", "2606:4700::/32"),
     "substring.json": misp("substring", "MyCompany"),
   };
-  for (const [name, text] of Object.entries(contents)) await writeFile(join(folder, name), text);
-  lists = Object.keys(contents).map((name) => join(folder, name));
-  await writeFile(join(folder, "in.csv"), `item\n${[...held, ...asked, ...internal].join("\n")}\n`);
+  place = await workspace({
+    ...contents,
+    "in.csv": column("item", [...held, ...asked, ...internal]),
+  });
+  lists = Object.keys(contents).map(place.at);
 });
 
 const excluding = (): string[] => lists.flatMap((path) => ["--exclude", path]);
@@ -74,46 +73,44 @@ function expectNeighboursOnly(seen: readonly string[], of = asked): void {
 
 test("what a list names doesn't arrive, its neighbours do: enrich, and retry of what failed", async () => {
   const { seen, intelUrl } = await watchedService();
-  const output = join(folder, "out.csv");
   const flags = ["--intel-url", intelUrl, ...excluding(), "--quiet"];
-  const run = await runRepute(["enrich", join(folder, "in.csv"), "-o", output, ...flags]);
+  const run = await place.run("enrich", "in.csv", "-o", "out.csv", ...flags);
   expect([run.code, run.stderr]).toEqual([0, ""]);
   expectNeighboursOnly(seen);
-  const text = await readFile(output, "utf8");
+  const text = await place.read("out.csv");
   expect(text.match(/,excluded,/g)).toHaveLength(held.length);
   expect(text.match(/,internal_host,/g)).toHaveLength(internal.length);
-  const manifest = JSON.parse(await readFile(`${output}.manifest.json`, "utf8"));
-  expect(manifest.exclusions).toMatchObject(
-    [9, 2, 1, 1].map((rows, at) => ({ path: lists[at], rows })),
-  );
-  expect(manifest.exclusions[0]).toMatchObject({
+  const { exclusions } = await place.manifest();
+  expect(exclusions).toMatchObject([9, 2, 1, 1].map((rows, at) => ({ path: lists[at], rows })));
+  expect(exclusions?.[0]).toMatchObject({
     entries: 4,
     sha256: expect.stringMatching(/^[\da-f]{64}$/),
   });
   seen.length = 0;
-  const failing = join(folder, "failed.csv");
   const unsafe = ",http://user:secret@intranet/,url,";
   const failed = text.replaceAll(",complete,", ",failed,").replace(",9.8.8.8,ip,", unsafe);
-  await writeFile(failing, failed);
-  const retried = await runRepute(["retry", failing, "-o", join(folder, "again.csv"), ...flags]);
+  await place.write("failed.csv", failed);
+  const retried = await place.run("retry", "failed.csv", "-o", "again.csv", ...flags);
   expect([retried.code, retried.stderr]).toEqual([0, ""]);
   expect(seen.length).toBeGreaterThan(0);
   const others = asked.filter((item) => item !== "9.8.8.8");
   expectNeighboursOnly(seen, others);
-  const again = JSON.parse(await readFile(join(folder, "again.csv.manifest.json"), "utf8"));
-  expect(again.exclusions.map(({ rows }: { rows: number }) => rows)).toEqual([9, 2, 1, 1]);
-  expect(await readFile(join(folder, "again.csv"), "utf8")).not.toContain("secret@intranet");
+  const again = await place.manifest("again.csv");
+  expect(again.exclusions?.map(({ rows }) => rows)).toEqual([9, 2, 1, 1]);
+  expect(await place.read("again.csv")).not.toContain("secret@intranet");
 });
 
 test("a webhook's payload", async () => {
   const { seen, origin } = await watchedService();
-  const hook = join(folder, "hook.json");
   const payload = { ip: "{{ ip }}", note: "about {{ ip }}" };
-  await writeFile(hook, JSON.stringify({ name: "n", endpoint: origin, method: "POST", payload }));
+  await place.write(
+    "hook.json",
+    JSON.stringify({ name: "n", endpoint: origin, method: "POST", payload }),
+  );
   const send = async (ip: string) => {
-    await writeFile(join(folder, "context.json"), JSON.stringify({ ip }));
-    const context = ["--context", join(folder, "context.json")];
-    return runRepute(["webhook", "send", hook, ...context, "--retries", "0", ...excluding()]);
+    await place.write("context.json", JSON.stringify({ ip }));
+    const args = ["hook.json", "--context", "context.json", "--retries", "0"];
+    return place.run("webhook", "send", ...args, ...excluding());
   };
   const { code, stderr } = await send("8.8.8.8");
   expect([code, seen]).toEqual([2, []]);
@@ -144,7 +141,7 @@ test("URLs can be sent without their queries", async () => {
 });
 
 test("plan counts what lists hold back", async () => {
-  const { stdout } = await runRepute(["plan", join(folder, "in.csv"), "--json", ...excluding()]);
+  const { stdout } = await place.run("plan", "in.csv", "--json", ...excluding());
   const plan = JSON.parse(stdout);
   expect(Object.values(plan.excluded)).toEqual([9, 2, 1, 1]);
   expect(plan.unsupported).toMatchObject({ excluded: held.length, internal_host: 3 });
