@@ -1,4 +1,7 @@
 import { createReadStream } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
@@ -19,7 +22,6 @@ import {
 } from "../sql/dialect.js";
 import type { Stage } from "../stage.js";
 import { isStarting, isTransient, serverFault } from "./fault.js";
-import { readPasswordFile } from "./login.js";
 import { copyFromPostgres, linesAsTheyAre, loadCopyStreams } from "./read.js";
 
 /** Attempts per transaction before the run ends as resumable, after 1.5 to 3 minutes. */
@@ -253,4 +255,43 @@ async function connect(url: string, onWarning: (message: string) => void): Promi
     throw error;
   }
   return client;
+}
+
+/**
+ * Finds a password in `PGPASSFILE` or `~/.pgpass`: that of the first line whose
+ * `host:port:database:user` matches, with `*` as wildcard (PostgreSQL manual, libpq, The Password
+ * File). Undefined if there is none.
+ * @param onWarning called if the file is ignored because others may read it, like in libpq
+ */
+export async function readPasswordFile(
+  entry: Pick<Client, "host" | "port" | "database" | "user">,
+  environment: NodeJS.ProcessEnv,
+  onWarning: (message: string) => void,
+): Promise<string | undefined> {
+  const path = environment["PGPASSFILE"] || join(environment["HOME"] || homedir(), ".pgpass");
+  const facts = await stat(path).catch(() => null);
+  if (!facts?.isFile()) return undefined;
+  if (process.platform !== "win32" && (facts.mode & 0o077) !== 0) {
+    onWarning(`ignored ${path} because other users can read it; run chmod 600 ${path}`);
+    return undefined;
+  }
+  const text = await readFile(path, "utf8").catch(() => "");
+  const { host, port, database = "", user = "" } = entry;
+  // A Unix socket also matches `localhost`.
+  const hosts = host.startsWith("/") ? [host, "localhost"] : [host];
+  const patterns = [hosts, [String(port)], [database], [user]].map((names) => ["*"].concat(names));
+  for (const line of text.split(/\r?\n/)) {
+    const fields = fieldsOf(line);
+    if (patterns.every((names, at) => names.includes(fields[at] ?? ""))) return fields[4];
+  }
+  return undefined;
+}
+
+/** The five fields of a line, unescaped; none if it isn't a valid entry. */
+function fieldsOf(line: string): readonly string[] {
+  const fields =
+    /^(?!#)((?:\\.|[^\\:])*):((?:\\.|[^\\:])*):((?:\\.|[^\\:])*):((?:\\.|[^\\:])*):(.*)$/.exec(
+      line,
+    );
+  return fields?.slice(1).map((field) => field.replaceAll(/\\(.)/g, "$1")) ?? [];
 }

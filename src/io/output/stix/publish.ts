@@ -9,7 +9,7 @@ import { type Stage, stageLine } from "../stage.js";
 import { type TextWriter, textWriter } from "../text/text-sink.js";
 import type { Destination } from "../types.js";
 
-export interface BundleTarget {
+interface BundleTarget {
   readonly runId: string;
   readonly file: string;
   readonly gzip: boolean;

@@ -1,7 +1,7 @@
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { readPasswordFile } from "../../../../src/io/output/postgres/login.js";
+import { readPasswordFile } from "../../../../src/io/output/postgres/database.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 const wanted = { host: "db.example.com", port: 5432, database: "intel", user: "loader" };

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import type { EnrichedRow } from "../../../../src/core/row.js";
 import { streamDestination } from "../../../../src/io/output/part-file.js";
 import { openStage, type StagedSink } from "./publishing.js";
-import { type BundleTarget, stixPublisher } from "../../../../src/io/output/stix/publish.js";
+import { stixPublisher } from "../../../../src/io/output/stix/publish.js";
 import type { SinkPosition } from "../../../../src/io/output/types.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
@@ -68,7 +68,7 @@ async function aPlace(): Promise<{ folder: string; file: string }> {
 
 async function open(
   folder: string,
-  members: Partial<BundleTarget> = {},
+  members: Partial<Parameters<typeof stixPublisher>[0]> = {},
   resume: SinkPosition | null = null,
 ): Promise<{ readonly sink: StagedSink }> {
   const file = join(folder, "out.json");
