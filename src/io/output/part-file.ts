@@ -43,10 +43,7 @@ export function outputGone(path: string): FatalError {
 }
 
 /** How much was written to a file, and its checksum. */
-interface WrittenPosition {
-  readonly length: number;
-  readonly checksum?: SinkPosition["checksum"] | null;
-}
+type WrittenPosition = Omit<SinkPosition, "rows">;
 
 /**
  * Compares a part file with what was written to it: every byte, and no more of them.
@@ -292,7 +289,7 @@ export function streamDestination(stream: Writable, name: string, isOwn = false)
     get length() {
       return length;
     },
-    checksum: () => null,
+    checksum: () => undefined,
     write,
     sync: () => Promise.resolve(),
     async close() {

@@ -7,7 +7,7 @@ export interface SinkPosition {
   readonly length: number;
   readonly rows: number;
   /** Files: checksum of that length, verified before a run continues. */
-  readonly checksum?: ChecksumState;
+  readonly checksum?: ChecksumState | undefined;
 }
 
 /** A file that holds an output. */
@@ -54,8 +54,8 @@ export interface Destination {
   readonly path: string | null;
   /** Bytes written, including earlier sessions. */
   readonly length: number;
-  /** Checksum of those bytes; null for a stream, which is never read back. */
-  checksum(): ChecksumState | null;
+  /** Checksum of those bytes; undefined for a stream, which is never read back. */
+  checksum(): ChecksumState | undefined;
   write(bytes: Uint8Array): Promise<void>;
   /** Makes written bytes durable (fsync); no effect on a stream. */
   sync(): Promise<void>;

@@ -75,9 +75,7 @@ export function textSink(
         await destination.write(await compress(new Uint8Array(0)));
       }
       await destination.sync();
-      const { length } = destination;
-      const checksum = destination.checksum();
-      return { length, rows, ...(checksum === null ? {} : { checksum }) };
+      return { length: destination.length, rows, checksum: destination.checksum() };
     },
     async close() {
       await writer.flush();
