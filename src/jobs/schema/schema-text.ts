@@ -49,7 +49,7 @@ type SchemaSettings = ReadingSettings &
  */
 export async function schemaOf(
   input: RunInput | null,
-  { format, prefix, raw, columns: only, table, mode, key, ...settings }: SchemaSettings,
+  { format, raw, columns: only, ...settings }: SchemaSettings,
   reading: { readonly signal: AbortSignal; readonly onWarning: (message: string) => void },
 ): Promise<string> {
   if (format === "manifest") {
@@ -63,7 +63,7 @@ export async function schemaOf(
   const lacking = dialect === undefined ? [] : textWarnings(dialect.rules, own);
   for (const message of lacking) reading.onWarning(message);
   const optional = { file: input !== null && "inputs" in input, raw, only };
-  return schemaText(format, { ...own, prefix, optional, table, mode, key });
+  return schemaText(format, { ...settings, ...own, optional });
 }
 
 /** The columns that a run would read from an input. */
