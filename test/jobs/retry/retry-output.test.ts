@@ -13,6 +13,7 @@ import { verifyOutput } from "../../../src/jobs/verify/verify-output.js";
 import { type AnsweringServer, startAnsweringServer } from "../../helpers/answering-server.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { jobHere } from "../../helpers/job-here.js";
+import { workspace } from "../../helpers/workspace.js";
 
 const csvInput =
   'n,domain,note\n1,a.example.com,"x, ""y""\nz"\n2,gone.example.com,=1\n3,setup.exe,\n4,part.example.com,é\n5,a.example.com,surplus,more\n6,bad.example.com,\n';
@@ -36,11 +37,11 @@ describe("a retry", () => {
     "of $output fills failed and partial rows in place and copies every other row verbatim",
     async (form) => {
       const { output, from, flags } = form;
-      const { server, folder, job, first } = await enriched(form, ["gone.example.com"]);
+      const { at, server, job, first } = await enriched(form, ["gone.example.com"]);
 
       server.absent.clear();
       server.partial.clear();
-      const second = join(folder, `again.${output}`);
+      const second = at(`again.${output}`);
       const manifest = await retryOutput(job({ path: first }, second, flags));
 
       expect(manifest.statuses.partial + manifest.statuses.failed).toBe(from === "ndjson" ? 1 : 0);
@@ -80,27 +81,25 @@ describe("a retry", () => {
   );
 
   it.each([csv, ndjson])("keeps a row of $output that does not improve", async (form) => {
-    const { server, folder, job, first } = await enriched(form, []);
+    const { at, server, job, first } = await enriched(form, []);
 
     server.absent.add("part.example.com");
-    const second = join(folder, `again.${form.output}`);
+    const second = at(`again.${form.output}`);
     await retryOutput(job({ path: first }, second, {}));
     expect(await linesOf(second)).toEqual(await linesOf(first));
   });
 });
 
 it("keeps the query's answer of a failed row if only the quick check answers again", async () => {
-  const { server, folder, job } = await prepared();
-  const path = join(folder, "in.csv");
-  await writeFile(path, "domain\na.example.com\n");
+  const { at, input, server, job } = await prepared("domain\na.example.com\n");
   server.silent.add("quick-check");
-  const first = join(folder, "out.csv");
+  const first = at("out.csv");
   const both = { itemColumn: "domain", lookups: "query,quick-check" };
-  const before = await enrich(job({ path }, first, both));
+  const before = await enrich(job(input, first, both));
   expect(before).toMatchObject({ statuses: { failed: 1 }, verdicts: { unknown: 1 } });
   server.silent.clear();
   server.silent.add("query");
-  const second = join(folder, "again.csv");
+  const second = at("again.csv");
   const after = await retryOutput(job({ path: first }, second, both));
   expect(after).toMatchObject({ statuses: { failed: 1 }, verdicts: { unknown: 1 } });
   expect(await linesOf(second)).toEqual(await linesOf(first));
@@ -111,17 +110,15 @@ it.each([
   ["quick-check", "query", "out.csv"],
   ["quick-check", "query", "out.ndjson"],
 ])("retries the %s and keeps the answer of the %s in %s", async (failed, _, name) => {
-  const { server, folder, job } = await prepared();
-  const path = join(folder, "in.csv");
-  await writeFile(path, "domain\nbad.example.com\n");
+  const { at, input, server, job } = await prepared("domain\nbad.example.com\n");
   const both = { itemColumn: "domain", lookups: "query,quick-check" };
-  const whole = join(folder, `whole.${name}`);
-  await enrich(job({ path }, whole, both));
+  const whole = at(`whole.${name}`);
+  await enrich(job(input, whole, both));
   server.silent.add(failed);
-  const first = join(folder, name);
-  expect(await enrich(job({ path }, first, both))).toMatchObject({ statuses: { failed: 1 } });
+  const first = at(name);
+  expect(await enrich(job(input, first, both))).toMatchObject({ statuses: { failed: 1 } });
   server.silent.clear();
-  const second = join(folder, `again.${name}`);
+  const second = at(`again.${name}`);
   const after = await retryOutput(job({ path: first }, second, { lookups: failed }));
   expect(after).toMatchObject({ statuses: { complete: 1 }, verdicts: { malicious: 1 } });
   const untimed = (lines: string[]): string[] =>
@@ -130,49 +127,42 @@ it.each([
 });
 
 it("keeps the quick check's answer beside a query that is answered in part", async () => {
-  const { server, folder, job } = await prepared();
-  const path = join(folder, "in.csv");
-  await writeFile(path, "domain\nbad.example.com\n");
+  const { at, input, server, job } = await prepared("domain\nbad.example.com\n");
   server.silent.add("query");
   const both = { itemColumn: "domain", lookups: "query,quick-check" };
-  const first = join(folder, "out.csv");
-  await enrich(job({ path }, first, both));
+  const first = at("out.csv");
+  await enrich(job(input, first, both));
   server.silent.clear();
   server.partial.add("bad.example.com");
   const settings = { lookups: "query", partialRetries: 0 };
-  const after = await retryOutput(job({ path: first }, join(folder, "again.csv"), settings));
+  const after = await retryOutput(job({ path: first }, at("again.csv"), settings));
   expect(after).toMatchObject({ statuses: { partial: 1 } });
 });
 
 it("refuses a row with an unknown verdict", async () => {
-  const { folder, job } = await prepared();
-  const path = join(folder, "in.csv");
-  await writeFile(path, "domain\nbad.example.com\n");
-  const first = join(folder, "out.csv");
-  await enrich(job({ path }, first, { itemColumn: "domain" }));
+  const { at, input, job } = await prepared("domain\nbad.example.com\n");
+  const first = at("out.csv");
+  await enrich(job(input, first, { itemColumn: "domain" }));
   const text = await readFile(first, "utf8");
   await writeFile(first, text.replace("complete,malicious", "complete,benign"));
-  await expect(
-    retryOutput(job({ path: first }, join(folder, "again.csv"), {})),
-  ).rejects.toMatchObject({ code: "output_corrupt", message: expect.stringContaining("line 2") });
+  await expect(retryOutput(job({ path: first }, at("again.csv"), {}))).rejects.toMatchObject({
+    code: "output_corrupt",
+    message: expect.stringContaining("line 2"),
+  });
 });
 
 it("refuses a file that is not an output", async () => {
-  const { folder, job } = await prepared();
-  const path = join(folder, "other.csv");
-  await writeFile(path, "a,b\n1,2\n");
-  await expect(retryOutput(job({ path }, join(folder, "x.csv"), {}))).rejects.toMatchObject({
+  const { at, input, job } = await prepared("a,b\n1,2\n");
+  await expect(retryOutput(job(input, at("x.csv"), {}))).rejects.toMatchObject({
     code: "not_an_output",
   });
 });
 
 describe("verifyOutput", () => {
   it("verifies an unchanged output, and names what was changed", async () => {
-    const { folder, job } = await prepared();
-    const path = join(folder, "in.csv");
-    await writeFile(path, csvInput);
-    const output = join(folder, "out.csv");
-    await enrich(job({ path }, output, { itemColumn: "domain" }));
+    const { at, input, job } = await prepared(csvInput);
+    const output = at("out.csv");
+    await enrich(job(input, output, { itemColumn: "domain" }));
     expect((await verifyOutput(parseOutput(output), "rep_")).differences).toEqual([]);
     const text = await readFile(output, "utf8");
     await appendFile(output, `${text.trimEnd().split("\n").at(-1)}\n`);
@@ -208,16 +198,20 @@ describe("verifyOutput", () => {
 });
 
 interface Prepared {
+  readonly at: (name: string) => string;
+  readonly input: { readonly path: string };
   readonly server: AnsweringServer;
-  readonly folder: string;
   readonly job: (input: { path: string }, output: string, settings: object) => EnrichJob;
 }
 
-async function prepared(): Promise<Prepared> {
+/** A folder with an input, and a service that answers. */
+async function prepared(text: string, name = "in.csv"): Promise<Prepared> {
   const server = await startAnsweringServer();
+  const { at } = await workspace({ [name]: text });
   return {
+    at,
+    input: { path: at(name) },
     server,
-    folder: await temporaryFolder(),
     job: (input, output, settings) =>
       jobHere({
         settings: {
@@ -235,17 +229,16 @@ async function prepared(): Promise<Prepared> {
 
 /** A first output, in which one row is partial and those of `absent` items failed. */
 async function enriched(
-  { output, input, from, flags }: (typeof forms)[number],
+  { output, input: text, from, flags }: (typeof forms)[number],
   absent: readonly string[],
 ): Promise<Prepared & { readonly first: string }> {
-  const { server, folder, job } = await prepared();
-  const path = join(folder, `in.${from}`);
-  await writeFile(path, input);
+  const place = await prepared(text, `in.${from}`);
+  const { at, input, job, server } = place;
   for (const item of absent) server.absent.add(item);
   server.partial.add("part.example.com");
-  const first = join(folder, output);
-  await enrich(job({ path }, first, { from, itemColumn: "domain", ...flags }));
-  return { server, folder, job, first };
+  const first = at(output);
+  await enrich(job(input, first, { from, itemColumn: "domain", ...flags }));
+  return { ...place, first };
 }
 
 async function linesOf(path: string): Promise<string[]> {
