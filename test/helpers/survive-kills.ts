@@ -22,9 +22,6 @@ export interface KilledOutput {
   readonly read: (cwd: string, place: string) => Promise<readonly unknown[]>;
 }
 
-/** Kills for each kind of output: `REPUTE_TEST_KILLS=40` for the long version. */
-const kills = Number(process.env["REPUTE_TEST_KILLS"] ?? "2");
-
 /** The rest of the time, the program starts. */
 const worthKilling = 0.75;
 
@@ -36,9 +33,16 @@ export const earlierRows = 200;
 
 /**
  * Kills runs into an output at random moments, resumes each until it ends, and compares what is there
- * with the output of an undisturbed run.
+ * with the output of an undisturbed run. `REPUTE_TEST_KILLS=40` for the long version.
+ *
+ * @param fewest kills by default
  */
-export async function surviveKills(name: string, killed: KilledOutput): Promise<void> {
+export async function surviveKills(
+  name: string,
+  killed: KilledOutput,
+  fewest: number,
+): Promise<void> {
+  const kills = Number(process.env["REPUTE_TEST_KILLS"] ?? fewest);
   const { output, args = [], input = "in.csv", isTable = false, env = {}, read } = killed;
   const server = await startAnsweringServer();
   const folder = async (place: string) => {
