@@ -30,6 +30,16 @@ async function settle(): Promise<void> {
   for (let i = 0; i < 24; i++) await Promise.resolve();
 }
 
+/** Maximum number of open requests. */
+const concurrency = 64;
+
+interface SimulationOptions {
+  /** Of the lateness of timers and arrivals. Default 1. */
+  readonly seed?: number;
+  /** How long a request takes to the server at most, in milliseconds. Default 0. */
+  readonly shiftMs?: number;
+}
+
 /**
  * Sends continuously through limit and an adaptive pace, as a run does, and counts the answers per
  * second.
@@ -37,10 +47,10 @@ async function settle(): Promise<void> {
 export async function simulatePace(
   server: ScriptedServer,
   seconds: number,
-  concurrency = 64,
+  { seed = 1, shiftMs = 0 }: SimulationOptions = {},
 ): Promise<readonly Second[]> {
   const timers = new SimulatedTimers();
-  const random = linearCongruential(1);
+  const random = linearCongruential(seed);
   const clock: Clock = {
     now: () => timers.now,
     monotonic: () => timers.now,
@@ -60,6 +70,7 @@ export async function simulatePace(
     const second = now();
     second.sent++;
     second.open = Math.max(second.open, open);
+    if (shiftMs > 0) await timers.sleep(shiftMs * random());
     const { afterMs, throttled, retryAfterMs = null } = server(clock.now(), open);
     await clock.sleep(afterMs);
     open--;

@@ -29,19 +29,29 @@ test.each(Object.entries(servers))(
 );
 
 test.each([
-  [20, 0.03],
-  [50, 0.02],
-  [150, 0.02],
-  [300, 0.02],
-  [1_000, 0.02],
-])("a limit of %i/s that admits no two requests at once is found", async (limit, throttled) => {
-  const seconds = await simulatePace(
-    tokenBucket(() => limit, 1),
-    60,
-  );
-  expect(used(seconds, limit, 10, 60)).toBeGreaterThanOrEqual(0.85);
-  expect(throttledShare(seconds.slice(10))).toBeLessThanOrEqual(throttled);
-});
+  [20, 0, 0.85, 0.03],
+  [50, 0, 0.85, 0.02],
+  [150, 0, 0.85, 0.02],
+  [300, 0, 0.85, 0.02],
+  [1_000, 0, 0.85, 0.02],
+  [20, 0.4, 0.85, 0.03],
+  [50, 0.4, 0.85, 0.02],
+  [150, 0.4, 0.85, 0.02],
+  [300, 0.4, 0.8, 0.02],
+  // Even if the limit were known, 3% would arrive too early at 0.77 of it.
+  [1_000, 0.4, 0.6, 0.03],
+])(
+  "a limit of %i/s that admits no two requests at once is found when they arrive up to %f ms late",
+  async (limit, shiftMs, least, throttled) => {
+    const seconds = await simulatePace(
+      tokenBucket(() => limit, 1),
+      60,
+      { shiftMs },
+    );
+    expect(used(seconds, limit, 10, 60)).toBeGreaterThanOrEqual(least);
+    expect(throttledShare(seconds.slice(10))).toBeLessThanOrEqual(throttled);
+  },
+);
 
 test.each(Object.entries(servers))(
   "%s of 150/s that asks for a wait of a second is found and used",
