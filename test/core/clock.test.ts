@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { parseTimestamp, systemClock } from "../../src/core/clock.js";
 
 const isoMicros = (text: string): bigint => BigInt(Date.parse(text)) * 1000n;
@@ -53,6 +53,19 @@ it("sleeps to a fraction of a millisecond if asked to, and never too short", asy
   expect(Math.min(...late)).toBeGreaterThanOrEqual(0);
   // The next whole millisecond is 0.7 ms too late.
   expect(Math.min(...late)).toBeLessThan(0.5);
+});
+
+it("lets requests leave that were released right before an exact sleep", async () => {
+  const events: string[] = [];
+  const wait = vi.spyOn(Atomics, "wait").mockImplementation(() => {
+    events.push("blocked");
+    return "timed-out";
+  });
+  const slept = systemClock.sleep(1, undefined, true);
+  void Promise.resolve().then(() => setImmediate(() => events.push("left")));
+  await slept;
+  wait.mockRestore();
+  expect(events[0]).toBe("left");
 });
 
 it("stops an exact sleep when its signal aborts", async () => {
