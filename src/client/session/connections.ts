@@ -3,6 +3,7 @@ import type { Dispatcher } from "undici";
 import type { RequestMaker } from "../api/caller.js";
 import { isQuota, type Rate } from "../../core/options.js";
 import { EarlyEndError } from "../../core/errors.js";
+import { counted } from "../../core/wording/quantity.js";
 
 /** Requests per second from which a separate request thread is worth its memory. */
 const threadRate = 1_000;
@@ -88,7 +89,7 @@ export function quotaUsedUp(rate: Rate | null, resumesAtMs: number): EarlyEndErr
   const quota =
     rate === null
       ? "the service's own quota"
-      : `the quota of ${rate.count} requests in ${rate.perMs / 3_600_000} h`;
+      : `the quota of ${counted(rate.count, "request")} in ${rate.perMs / 3_600_000} h`;
   const nextMinuteMs = Math.ceil(resumesAtMs / 60_000) * 60_000;
   const at = new Date(nextMinuteMs).toISOString().replace(/:\d\d\.\d+Z$/, "Z");
   return new EarlyEndError("quota_used_up", `${quota} is used up until ${at}`);

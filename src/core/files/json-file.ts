@@ -2,9 +2,17 @@ import { open, readFile, rename, rm } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { faultReason } from "./system-fault.js";
 
-/** Writes JSON atomically: after a crash or power cut, readers find the old or the new file. */
-export async function writeJsonFile(path: string, value: unknown, rights = 0o644): Promise<void> {
-  await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, rights);
+/**
+ * Writes JSON atomically: after a crash or power cut, readers find the old or the new file.
+ *
+ * @param isPrivate whether only its owner may read it
+ */
+export async function writeJsonFile(
+  path: string,
+  value: unknown,
+  isPrivate = false,
+): Promise<void> {
+  await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, isPrivate ? 0o600 : 0o644);
 }
 
 export async function replaceFile(path: string, text: string, rights: number): Promise<void> {

@@ -113,7 +113,7 @@ export class ObjectUpload {
 
   async #note(address: string): Promise<ReplacedObject> {
     const replaced = { address, etag: await etagAt(address) };
-    await writeJsonFile(this.#noted, replaced, 0o600);
+    await writeJsonFile(this.#noted, replaced, true);
     return replaced;
   }
 }

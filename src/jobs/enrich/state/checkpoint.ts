@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import type { Clock } from "../../../core/clock.js";
-import { privateFile } from "../../../core/files/folders.js";
 import { readJsonFile, writeJsonFile } from "../../../core/files/json-file.js";
 import { type Manifest, manifestSchema } from "../../../core/manifest.js";
 import type { OpenedSource, SourcePosition } from "../../../io/input/types.js";
@@ -66,7 +65,7 @@ export interface FinishedRun {
 
 /** Saves the manifest of an unfinished run in its state folder. Nothing relies on it, so failures are ignored. */
 export async function saveUnfinished(folder: string, record: Manifest): Promise<void> {
-  await writeJsonFile(join(folder, recordName), record, privateFile.mode).catch(() => undefined);
+  await writeJsonFile(join(folder, recordName), record, true).catch(() => undefined);
 }
 
 /** The manifest of an unfinished run; null if there is none. */

@@ -122,7 +122,7 @@ test("counts its request against a quota, and sends none once that is used up", 
   const args = ["--intel-url", url, "--rate", "1/d"];
   await doctor(args, env);
   const second = await doctor(args, env);
-  expect(second.of("service")?.finding).toContain("the quota of 1 requests in 24 h is used up");
+  expect(second.of("service")?.finding).toContain("the quota of 1 request in 24 h is used up");
   expect([second.code, server?.requests.length]).toEqual([0, 1]);
 });
 
