@@ -295,7 +295,7 @@ export const bodies = {
     .transform(({ entries }) => addressList(entries)),
 };
 
-export type DatasetPart = keyof typeof datasetParts;
+type DatasetPart = keyof typeof datasetParts;
 
 /** The content of a line of such a file. */
 export type DatasetRecord<Part extends DatasetPart> = Readonly<

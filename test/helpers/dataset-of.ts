@@ -1,16 +1,13 @@
-import {
-  assemble,
-  type Dataset,
-  type DatasetPart,
-  type Placed,
-} from "../../src/service/dataset.js";
+import { assemble, type Dataset, type Placed } from "../../src/service/dataset.js";
 
 /**
  * A dataset without a folder, from the lines of its files as values.
  *
  * @throws UsageError `dataset_invalid`, naming the first fault as `items[2]`
  */
-export function datasetOf(parts: { readonly [part in DatasetPart]?: readonly unknown[] }): Dataset {
+export function datasetOf(parts: {
+  readonly [part in keyof Parameters<typeof assemble>[0]]?: readonly unknown[];
+}): Dataset {
   const placed = Object.entries(parts).map(([part, values]): [string, Placed[]] => [
     part,
     values.map((value, index) => ({ value, where: `${part}[${index}]` })),

@@ -65,7 +65,7 @@ export async function surviveKills(
   const calm = await folder("calm");
   const started = performance.now();
   expect(await calm.run({ requests: 0, ms: 120_000 })).toMatchObject({ code: 0, stderr: "" });
-  const span = performance.now() - started;
+  let span = performance.now() - started;
   const expected = await calm.found();
   expect([expected.length, server.total - calm.asked]).toEqual([killed.length, items]);
 
@@ -80,7 +80,10 @@ export async function surviveKills(
     let here = 0;
     for (let isDone = false; !isDone;) {
       const ms = span * (1 - worthKilling * random());
+      const from = performance.now();
       const { code } = await session(total < kills ? { requests: 0, ms } : null);
+      // The machine has become faster: another such run would end before its kill, too.
+      if (code !== null && here === 0) span = Math.min(span, performance.now() - from);
       total += code === null ? 1 : 0;
       here += code === null ? 1 : 0;
       // A kill may come after everything is done, just before the process exits.
