@@ -56,7 +56,7 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
       const path = join(cwd, base);
       const bytes = await readFile(path);
       // The name of the writer, in the footer: every row can still be read.
-      bytes.write("H", bytes.lastIndexOf("hyparquet"));
+      bytes.write("R", bytes.lastIndexOf("repute version"));
       await writeFile(path, bytes);
     } else await query(cwd, (rows) => `DELETE FROM ${rows} WHERE rep_row = 3`);
     const damaged = await runRepute(["verify", output], { cwd });
