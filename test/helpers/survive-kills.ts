@@ -34,15 +34,9 @@ export const earlierRows = 200;
 /**
  * Kills runs into an output at random moments, resumes each until it ends, and compares what is there
  * with the output of an undisturbed run. `REPUTE_TEST_KILLS=40` for the long version.
- *
- * @param fewest kills by default
  */
-export async function surviveKills(
-  name: string,
-  killed: KilledOutput,
-  fewest: number,
-): Promise<void> {
-  const kills = Number(process.env["REPUTE_TEST_KILLS"] ?? fewest);
+export async function surviveKills(name: string, killed: KilledOutput): Promise<void> {
+  const kills = Number(process.env["REPUTE_TEST_KILLS"] ?? "1");
   const { output, args = [], input = "in.csv", isTable = false, env = {}, read } = killed;
   const server = await startAnsweringServer();
   const folder = async (place: string) => {
