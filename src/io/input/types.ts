@@ -14,10 +14,10 @@ export interface SourcePosition {
   readonly columns: readonly string[];
   readonly types?: readonly InputType[] | undefined;
   /** Checksum of the stored bytes read by then. */
-  readonly input?: ChecksumState;
+  readonly input?: ChecksumState | undefined;
   readonly reading: InputReading;
   /** Of several inputs, what is known of each; `row` then counts across them. */
-  readonly files?: readonly FilePosition[];
+  readonly files?: readonly FilePosition[] | undefined;
 }
 
 /** How far one of several inputs was read. Plain JSON. */

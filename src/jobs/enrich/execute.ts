@@ -9,15 +9,15 @@ import { stagePath, stageUpTo } from "../../io/output/stage.js";
 import { chooseRun, type ChosenRun, runNames } from "./destination/choose-output.js";
 import { openPublisher, stageFile } from "./destination/open-output.js";
 import { endingOfError, recordEnding, recordStream } from "./ending.js";
-import { publishStaged } from "./finish/publish.js";
+import { publishStaged, suffixOf } from "./finish/publish.js";
 import type { RunPlace } from "./open-run.js";
 import { chosenColumns } from "./rows/chosen-columns.js";
 import { inputReading, optionalColumnsOf } from "./rows/reading.js";
 import { runRows } from "./run-rows.js";
-import { type FinishedRun, readUnfinished } from "./state/checkpoint.js";
+import { type Checkpoint, readUnfinished } from "./state/checkpoint.js";
 import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
 import { openState } from "./state/open-state.js";
-import type { RunState } from "./state/run-state.js";
+import { RunState } from "./state/run-state.js";
 import type { EnrichJob, Job, PublishedRun } from "./types.js";
 
 /**
@@ -56,11 +56,6 @@ export async function execute(job: Job): Promise<Manifest> {
   }
 }
 
-/** A run that keeps its state beside its output. */
-interface ResumableRun extends RunPlace {
-  readonly state: RunState;
-}
-
 /** The run cannot be resumed, so its journal and staged rows go to a temporary folder. */
 function runToStream({ job, target }: ChosenRun): Promise<Manifest> {
   if (job.settings.run.resume) {
@@ -69,7 +64,9 @@ function runToStream({ job, target }: ChosenRun): Promise<Manifest> {
   }
   return withResources(async (stack) => {
     const folder = await scratchFolder(stack);
-    const place = placeRun({ job, target }, { folder, state: null });
+    const state = await RunState.open(folder);
+    stack.defer(() => state.release());
+    const place = placeRun({ job, target }, state);
     try {
       await place.makeCopies(false);
       const manifest = await runRows(place);
@@ -99,8 +96,7 @@ async function runResumably(
   const name = names?.name ?? target.name;
   const opening = { ...job.settings.run, name, within: target.upload?.folder, onNotice, onWarning };
   const state = await openState(base, opening, async () => target.upload?.withdraw());
-  const placed = (chosen: ChosenRun) => placeRun(chosen, { folder: state.path, state });
-  const own = placed({ job, target });
+  const own = placeRun({ job, target }, state);
   let place = own;
 
   const complete = async (): Promise<Manifest> => {
@@ -121,7 +117,7 @@ async function runResumably(
 
   try {
     if (names !== null && state.checkpoint !== null) {
-      place = placed(await names.choose(job, state.checkpoint));
+      place = placeRun(await names.choose(job, state.checkpoint), state);
     }
     const manifest = await complete().catch(async (error: unknown) => {
       if (isPartLost(error) && state.canRewind) {
@@ -151,36 +147,36 @@ async function runResumably(
   }
 }
 
-/** Gives a run its folder. Its job reads the copies of its inputs, made or not. */
-function placeRun<State extends RunState | null>(
-  { job, target }: ChosenRun,
-  kept: { readonly folder: string; readonly state: State },
-) {
+/** Gives a run its state. Its job reads the copies of its inputs, made or not. */
+function placeRun({ job, target }: ChosenRun, state: RunState) {
   const { signal, clock, onWarning, onNotice } = job;
   // Objects keep the types of their values; cells are text.
   const shape = target.format === "ndjson" ? "objects" : "cells";
-  const copied = job.rows.copied?.({ ...kept, shape, signal, clock, onWarning, onNotice });
+  const told = { signal, clock, onWarning, onNotice };
+  const copied = job.rows.copied?.({ folder: state.path, shape, ...told });
   const own = copied && { ...job, input: copied.input, rows: { ...job.rows, open: copied.open } };
   /** Copies the inputs that are not on this machine, or checks what the interrupted run copied. */
   const makeCopies = async (isResumed: boolean): Promise<void> => copied?.make(isResumed);
-  return { job: own ?? job, target, ...kept, makeCopies };
+  return { job: own ?? job, target, state, makeCopies };
 }
 
 /**
  * Publishes a run that was killed after its last row was written, and returns its manifest. If the
  * command or the input has changed since, returns null: a new run starts.
  */
-async function finishEarlier({ state, ...place }: ResumableRun): Promise<Manifest | null> {
+async function finishEarlier(place: RunPlace): Promise<Manifest | null> {
+  const { job, target, state } = place;
   if (state.finished === null) return null;
-  const { job, target } = place;
-  const { checkpoint, published = false, suffix } = state.finished;
+  const { manifest, checkpoint, isPublished } = state.finished;
   const { file, upload } = target;
-  const isGone = published && file !== null && upload === undefined && !existsSync(file + suffix);
-  if (isGone) throw outputGone(file + suffix);
-  const manifest = published ? state.finished.manifest : await republish(place, state.finished);
+  const left = file === null ? null : file + suffixOf(manifest);
+  if (isPublished && left !== null && upload === undefined && !existsSync(left)) {
+    throw outputGone(left);
+  }
+  const published = isPublished ? manifest : await republish(place, manifest, checkpoint);
   const now = await takeFingerprint(job, target);
   const { differences } = await compareFingerprints(checkpoint.fingerprint, now, job.input);
-  if (differences.length === 0) return manifest;
+  if (differences.length === 0) return published;
   job.onWarning?.(
     `completed the interrupted run of ${target.name}; options or input have changed, so a new run starts now`,
   );
@@ -190,23 +186,22 @@ async function finishEarlier({ state, ...place }: ResumableRun): Promise<Manifes
 
 /** Publishes a finished run, which may have happened in part. @throws as the publisher */
 async function republish(
-  place: Omit<RunPlace, "state">,
-  { checkpoint, suffix, manifest }: FinishedRun,
+  place: RunPlace,
+  manifest: Manifest,
+  { source, runId, sink }: Checkpoint,
 ): Promise<Manifest> {
-  const { source, runId, sink } = checkpoint;
   const { onWarning } = place.job;
   const publisher = await openPublisher({ ...place, source, runId, onWarning });
   if (publisher === null) throw new TypeError("a stream is not resumed");
-  const resumed = { ...manifest, resumed: manifest.resumed + 1 };
-  const stage = stageUpTo(stageFile(place.target, place.folder), sink);
-  return publishStaged(place, publisher, { stage, suffix, manifest: resumed });
+  const stage = stageUpTo(stageFile(place.target, place.state.path), sink!);
+  return publishStaged(place, publisher, stage, { ...manifest, resumed: manifest.resumed + 1 });
 }
 
 /**
  * Discards the interrupted run if it had another input or other settings; the next run takes over its
  * answers. Otherwise returns whether the input has grown.
  */
-async function discardUnlessSame(place: ResumableRun): Promise<boolean> {
+async function discardUnlessSame(place: RunPlace): Promise<boolean> {
   const { job, target, state } = place;
   const before = state.checkpoint?.fingerprint;
   if (before === undefined) return false;
@@ -226,7 +221,7 @@ async function discardUnlessSame(place: ResumableRun): Promise<boolean> {
  *
  * @throws the error, if it is another one or the input cannot be read again
  */
-async function discardIfReplaced(error: unknown, place: ResumableRun): Promise<void> {
+async function discardIfReplaced(error: unknown, place: RunPlace): Promise<void> {
   const isChanged = error instanceof FatalError && error.code === "input_changed";
   if (!isChanged || place.state.checkpoint === null) throw error;
   await discard(error.message, place);
@@ -235,7 +230,7 @@ async function discardIfReplaced(error: unknown, place: ResumableRun): Promise<v
   if (fileInputs(input).length !== inputs) throw error;
 }
 
-async function discard(why: string, { job, target, state }: ResumableRun): Promise<void> {
+async function discard(why: string, { job, target, state }: RunPlace): Promise<void> {
   job.onNotice?.(`${why}; a new run starts`);
   await target.upload?.withdraw();
   await state.startOver();
@@ -247,13 +242,13 @@ function isForNextRun({ exit_reason, took_over = 0 }: Manifest): boolean {
 }
 
 /** Tells of the published rows and removes what a resume would need. */
-async function endRun(place: ResumableRun, manifest: Manifest): Promise<void> {
+async function endRun(place: RunPlace, manifest: Manifest): Promise<void> {
   const { job, target, state } = place;
   const { onFinished = (lastStep) => lastStep() } = job;
   const { upload } = target;
   // Text is its own stage, and stays.
-  if (upload !== undefined || stageFile(target, place.folder) !== target.file) {
-    await state.markPublished(manifest);
+  if (upload !== undefined || stageFile(target, state.path) !== target.file) {
+    await state.finish(manifest, true);
   }
   await job.onPublished?.(publishedRun(place, manifest));
   await state.tidy();
@@ -264,10 +259,7 @@ async function endRun(place: ResumableRun, manifest: Manifest): Promise<void> {
 }
 
 /** What a report needs, before the run removes its files. */
-function publishedRun(
-  { job, target, folder, state }: ResumableRun,
-  manifest: Manifest,
-): PublishedRun {
+function publishedRun({ job, target, state }: RunPlace, manifest: Manifest): PublishedRun {
   const { output } = target;
   const { prefix, inputColumns } = job.settings.output;
   return {
@@ -281,7 +273,10 @@ function publishedRun(
       const { source, sink } = state.finished.checkpoint;
       const { columns } = chosenColumns(source, inputColumns);
       const rows = { columns, prefix, optional: optionalColumnsOf(job) };
-      return { ...readStaged(stageUpTo(stagePath(folder), sink), output.rules, rows), manifest };
+      return {
+        ...readStaged(stageUpTo(stagePath(state.path), sink!), output.rules, rows),
+        manifest,
+      };
     },
   };
 }

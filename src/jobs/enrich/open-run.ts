@@ -17,7 +17,7 @@ import type { RunState } from "./state/run-state.js";
 import type { Job, StartRow } from "./types.js";
 import { announceReading, optionalColumnsOf } from "./rows/reading.js";
 import { Tally } from "./tally.js";
-import type { ResumePoint } from "./state/checkpoint.js";
+import type { Checkpoint } from "./state/checkpoint.js";
 import type { OutputTarget } from "./destination/choose-output.js";
 import { verdictOf } from "../../core/verdict.js";
 import type { EnrichedRow, LeftOutReason, Row } from "../../core/row.js";
@@ -29,10 +29,8 @@ import { KnownItems } from "./rows/known-items.js";
 export interface RunPlace {
   readonly job: Job;
   readonly target: OutputTarget;
-  /** Null if the run cannot be resumed. */
-  readonly state: RunState | null;
-  /** Folder of the journal and of staged rows. */
-  readonly folder: string;
+  /** In the folder of the staged rows. */
+  readonly state: RunState;
   /** The input has grown since the run was interrupted. @default false */
   readonly inputGrew?: boolean;
 }
@@ -45,7 +43,7 @@ export interface OpenRun extends RunPlace {
   readonly inputGrew: boolean;
   readonly optional: OptionalColumns;
   /** Checkpoint to continue from; null for a new run. */
-  readonly before: ResumePoint | null;
+  readonly before: Checkpoint | null;
   readonly source: OpenedSource;
   /** What publishes the rows; null for text that goes to a stream. */
   readonly publisher: Publisher | null;
@@ -66,7 +64,7 @@ type OpeningRun = Omit<OpenRun, "sink" | "publisher" | "checked">;
 export async function openRun(place: RunPlace, stack: ResourceStack): Promise<OpenRun> {
   const { job, target, state, inputGrew = false } = place;
   const { session, settings, clock = systemClock } = job;
-  const before = state?.checkpoint ?? null;
+  const before = state.checkpoint;
   const fingerprint = await takeFingerprint(job, target);
   const optional = optionalColumnsOf(job);
   const runId = before?.runId ?? job.refill?.runId ?? job.runId ?? timeOrderedId();
@@ -99,7 +97,7 @@ export async function openRun(place: RunPlace, stack: ResourceStack): Promise<Op
 async function openRunOutput(
   run: OpeningRun,
 ): Promise<Pick<OpenRun, "publisher" | "checked" | "sink">> {
-  const { job, target, folder, before, tally, encoder: options, leftOut } = run;
+  const { job, target, state, before, tally, encoder: options, leftOut } = run;
   const onWarning = warnOnce(job, tally);
   const encode = (): Encoder => {
     const encoder = formats[target.text ?? "csv"].write(options);
@@ -113,7 +111,7 @@ async function openRunOutput(
   const destination =
     publisher === null
       ? await openStream(target, job)
-      : await openFileDestination(stageFile(target, folder), startAt);
+      : await openFileDestination(stageFile(target, state.path), startAt);
   const gzip = target.gzip && target.text !== "stix";
   const resumeRows = startAt?.rows ?? null;
   const { only } = chosenColumns(run.source, job.settings.output.inputColumns);

@@ -25,8 +25,8 @@ import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
 import { moveRows } from "./rows/move-rows.js";
 import { firstRows, hasFewerRows, startRow } from "./rows/reading.js";
 import { RunSignals } from "./run-signals.js";
-import { Checkpointer, saveUnfinished } from "./state/checkpoint.js";
-import { RunState } from "./state/run-state.js";
+import { saveUnfinished } from "./state/checkpoint.js";
+import { Checkpointer } from "./state/checkpointer.js";
 import type { Tally } from "./tally.js";
 import type { RunProgress } from "./types.js";
 import { closingWarnings } from "./warnings.js";
@@ -35,20 +35,15 @@ import { closingWarnings } from "./warnings.js";
 export function runRows(place: RunPlace): Promise<Manifest> {
   return withResources(async (stack) => {
     const run = await openRun(place, stack);
-    const { job } = run;
+    const { job, source, tally, before } = run;
+    const record = (): Manifest => manifestOf({ ...run, checkpointer });
+    const checkpointer: Checkpointer = new Checkpointer(run, record);
     let lookup: RunLookup | null = null;
-    let saving: Checkpointer | null = null;
     try {
       const signals = new RunSignals(job);
       stack.defer(() => signals.close());
       const opened = await openRunLookup(run, signals, stack);
       lookup = opened;
-      const record = (): Manifest => manifestOf({ ...run, checkpointer });
-      const { answers, slots, address } = opened;
-      const { startedAt } = job;
-      const checkpointer: Checkpointer = new Checkpointer({ ...run, startedAt, answers, record });
-      saving = checkpointer;
-      const { before, source, tally } = run;
       // A run that continues may have published already: it would take itself for the earlier one.
       if (before === null) tally.facts.earlier_rows = await earlierRows(run.target, run.checked);
       // Without a checkpoint, answers are those of an earlier run.
@@ -67,23 +62,22 @@ export function runRows(place: RunPlace): Promise<Manifest> {
         start: run.leftOut?.noting(start) ?? start,
         leftOut: run.leftOut?.reason,
         concurrency: openRequests(job.settings.lookup),
-        slots,
+        slots: opened.slots,
         signals,
         written: rowsRead,
         onReceived: (row) => void (received = Math.max(received, row)),
         onRead: () => void rowsRead++,
         onWritten: (last) => checkpointer.written(last),
       });
-      const warnings = closingWarnings(run, address.warnings());
+      const warnings = closingWarnings(run, opened.address.warnings());
       return await publish({ ...run, checkpointer, warnings, rowsRead, isRefused });
     } catch (error) {
-      if (saving !== null && error instanceof EarlyEndError) await publishSoFar(run, saving, error);
+      const isEarly = lookup !== null && error instanceof EarlyEndError;
+      if (isEarly) await publishSoFar(run, checkpointer, error);
       await run.sink.abandon();
       dropUselessState(run, lookup, error);
-      const removed = (await place.state?.saveRemoved()) ?? null;
-      if (saving !== null) {
-        await saveUnfinished(run.folder, manifestOf({ ...run, checkpointer: saving }));
-      }
+      const removed = await run.state.saveRemoved();
+      if (lookup !== null) await saveUnfinished(run.state.path, record());
       throw removed ?? error;
     }
   });
@@ -121,10 +115,9 @@ async function publishSoFar(
   if (publisher?.takesParts !== true) return;
   try {
     // A table must not have more rows than a resume knows of.
-    const checkpoint = await checkpointer.save();
-    if (checkpoint === null) return;
+    const position = await checkpointer.save();
     const soFar = { ...manifestOf({ ...run, checkpointer }), ...endingOfError(end, true) };
-    const stage = stageUpTo(stageFile(target, run.folder), checkpoint.sink);
+    const stage = stageUpTo(stageFile(target, run.state.path), position);
     const at = Date.parse(soFar.ended_at);
     await publisher.publish(stage, { suffix: "", at, manifest: () => soFar });
   } catch (error) {
@@ -146,7 +139,7 @@ function dropUselessState(
   const isWrongService =
     error instanceof FatalError && ["wrong_service", "made_up_rows"].includes(error.code);
   const isUseless = isWrongService && (before === null || lookup?.address.found === false);
-  if (state !== null && (isIdle || isUseless)) state.resumable = false;
+  if (isIdle || isUseless) state.resumable = false;
 }
 
 /**
@@ -181,7 +174,6 @@ function rowsIn(manifest: FoundManifest | null): number | undefined {
   return manifest?.input?.rows ?? manifest?.output?.rows;
 }
 
-/** The lookup of a run, and the answers in its journal. */
 type RunLookup = Awaited<ReturnType<typeof openRunLookup>>;
 
 /** Opens the journal of a run, and the lookup that answers what is not in it. */
@@ -189,7 +181,7 @@ async function openRunLookup(run: OpenRun, signals: RunSignals, stack: ResourceS
   const { job, tally } = run;
   const { session, settings, onWarning } = job;
   const asReceived = needsReceived(run);
-  const { store, answers } = await openRunJournal(run, asReceived, stack);
+  const store = await openRunJournal(run, asReceived);
   const opened = await session.lookup({
     settings: { ...settings.lookup, maxRequests: settings.run.maxRequests },
     store,
@@ -216,7 +208,7 @@ async function openRunLookup(run: OpenRun, signals: RunSignals, stack: ResourceS
     },
   });
   stack.defer(() => opened.close());
-  return { ...opened, answers };
+  return opened;
 }
 
 /** Whether rows contain results as received. */
@@ -248,21 +240,18 @@ function refuseMixed(
  *
  * @throws FatalError `state_damaged`, `output_*`
  */
-async function openRunJournal(run: OpenRun, asReceived: boolean, stack: ResourceStack) {
-  const { job, folder, before, tally } = run;
-  const state = run.state ?? (await RunState.open(folder));
-  if (run.state === null) stack.defer(() => state.release());
+async function openRunJournal(run: OpenRun, asReceived: boolean): Promise<LookupStore> {
+  const { job, state, before, tally } = run;
   const { journal } = state;
-  const isTakeOver = before === null && journal.last > 0;
-  const taken = await takenAnswers(run, state);
+  const isTakeOver = before === null && state.earlier > 0;
+  const taken = await takenAnswers(run);
   // Count each record written; a resumed run counts it again during replay.
   const count = (key: string, record: Parameters<Tally["journalled"]>[1]): void => {
     if (record.origin !== undefined) tally.journalled(endpointOf(key), record);
   };
-  const earlier = taken?.last ?? 0;
   let tookOver = 0;
   for (const stored of journal.replay({ asReceived, taken, least: before?.answers.last })) {
-    if (stored.n > earlier) {
+    if (stored.n > state.earlier) {
       for (const outcome of stored.origin?.outcomes ?? []) {
         tally.request(endpointOf(stored.key), outcome);
       }
@@ -276,14 +265,13 @@ async function openRunJournal(run: OpenRun, asReceived: boolean, stack: Resource
   if (isTakeOver && taken !== undefined) {
     job.onNotice?.(`took over ${counted(tookOver, "answer")} of the interrupted run`);
   }
-  const store: LookupStore = {
+  return {
     get: (key) => journal.get(key),
     put(key, record) {
       count(key, record);
       journal.put(key, record);
     },
   };
-  return { store, answers: () => ({ last: journal.last, earlier }) };
 }
 
 /** Age from which an answer is not taken over: 30 days, in milliseconds. */
@@ -295,9 +283,9 @@ const oldestMs = 30 * 24 * 3_600_000;
  *
  * @returns undefined for none
  */
-async function takenAnswers(run: OpenRun, state: RunState): Promise<Taken | undefined> {
-  const { job, clock, before, fingerprint } = run;
-  const last = before?.answers.earlier ?? state.journal.last;
+async function takenAnswers(run: OpenRun): Promise<Taken | undefined> {
+  const { job, state, clock, before, fingerprint } = run;
+  const { earlier: last } = state;
   if (last === 0) return undefined;
   if (before === null && !state.isOf(fingerprint)) {
     job.onNotice?.("the interrupted run asked another service; its answers are not used");

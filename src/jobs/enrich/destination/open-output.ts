@@ -31,8 +31,8 @@ export function encoderOptions(
 interface PublishedRun {
   readonly job: Job;
   readonly target: OutputTarget;
-  /** Of the staged rows that are no text. */
-  readonly folder: string;
+  /** In the folder of the staged rows that are no text. */
+  readonly state: { readonly path: string };
   readonly source: Pick<OpenedSource, "columns" | "types">;
   readonly runId: string;
   readonly onWarning?: ((message: string) => void) | undefined;
@@ -47,13 +47,13 @@ export function stageFile({ text, file }: OutputTarget, folder: string): string 
 
 /** What publishes the rows of a run; null for text that goes to a stream. @throws ReputeError */
 export async function openPublisher(run: PublishedRun): Promise<Publisher | null> {
-  const { job, target, folder, source, runId, onWarning, encode = noEncoder } = run;
+  const { job, target, state, source, runId, onWarning, encode = noEncoder } = run;
   const { file, text, gzip, base } = target;
   const { signal, clock = systemClock } = job;
   if (text === "stix") {
     const { stixPublisher } = await import("../../../io/output/stix/publish.js");
     const stream = file === null ? await openStream(target, job) : null;
-    const bundle = { runId, file: file ?? join(folder, "bundle"), gzip, stream };
+    const bundle = { runId, file: file ?? join(state.path, "bundle"), gzip, stream };
     return stixPublisher(bundle, encode);
   }
   if (text !== null) return file === null ? null : textPublisher(file, encode);

@@ -23,7 +23,7 @@ import { stageFile } from "../destination/open-output.js";
 import { endingOfRows, exitCodes, unknownEnding } from "../ending.js";
 import { refusalOf } from "../failure-limits.js";
 import type { OpenRun, RunPlace } from "../open-run.js";
-import type { Checkpointer } from "../state/checkpoint.js";
+import type { Checkpointer } from "../state/checkpointer.js";
 
 /** A run whose last row is written. */
 interface WrittenRun extends OpenRun {
@@ -48,31 +48,26 @@ interface WrittenRun extends OpenRun {
  */
 export async function publish(run: WrittenRun): Promise<Manifest> {
   const { job, sink, tally, checkpointer, state, publisher } = run;
-  const position = await sink.checkpoint();
+  const position = await checkpointer.save();
   const limits = job.settings.run;
   const { earlier_rows } = tally.facts;
   const refusal = run.isRefused
     ? "too_few_rows"
     : refusalOf(limits, tally.snapshot(), earlier_rows);
-  const suffix = refusal === null ? "" : failedSuffix;
   const ending: RunEnding =
     refusal === null
       ? endingOfRows(limits.failOn, tally.statuses)
       : { exit_reason: refusal, exit_code: exitCodes.stopped, resumable: false };
   checkCounts(run, position.rows);
-  const checkpoint = await checkpointer.save();
   for (const [message, count] of run.warnings) tally.warning(message, count);
   await sink.close();
-  const bytes = publisher === null ? position.length : null;
-  const manifest = manifestOf(run, { bytes, suffix, ending });
+  const manifest = manifestOf(run, ending, publisher === null ? position.length : null);
   if (publisher === null) return manifest;
-  const stage = stageUpTo(stageFile(run.target, run.folder), position);
+  const stage = stageUpTo(stageFile(run.target, state.path), position);
   // Before the mark: a resume that finds none writes lost rows again.
   await stage.verify();
-  if (checkpoint !== null && state !== null) {
-    await state.markFinished({ checkpoint, manifest, suffix });
-  }
-  return publishStaged(run, publisher, { stage, manifest, suffix });
+  await state.finish(manifest);
+  return publishStaged(run, publisher, stage, manifest);
 }
 
 /**
@@ -85,19 +80,19 @@ export async function publish(run: WrittenRun): Promise<Manifest> {
 export async function publishStaged(
   { job, target }: Pick<RunPlace, "job" | "target">,
   publisher: Publisher,
-  { stage, ...staged }: { stage: Stage; manifest: Manifest; suffix: string },
+  stage: Stage,
+  staged: Manifest,
 ): Promise<Manifest> {
-  const { suffix } = staged;
+  const suffix = suffixOf(staged);
   const complete = ({ bytes, sha256, indicators, withoutKey }: WrittenOutput): Manifest => {
     const optional = {
       ...(indicators !== undefined && { indicators }),
       ...(withoutKey !== undefined && { without_key: withoutKey }),
     };
-    const output = { ...staged.manifest.output, bytes, sha256, ...optional };
-    return { ...staged.manifest, output };
+    return { ...staged, output: { ...staged.output, bytes, sha256, ...optional } };
   };
   // A file that was uploaded is made again as it was.
-  const at = Date.parse(staged.manifest.ended_at);
+  const at = Date.parse(staged.ended_at);
   const manifest = complete(await publisher.publish(stage, { suffix, at, manifest: complete }));
   const { base, upload, output } = target;
   if (base === null) return manifest;
@@ -152,14 +147,17 @@ function checkCounts({ rowsRead, tally, target }: WrittenRun, written: number): 
   });
 }
 
-/** The result of a run whose rows are written. `bytes` are those written to a stream. */
-interface RunEnd {
-  readonly bytes: number | null;
-  readonly suffix: string;
-  readonly ending: RunEnding;
+/** Appended to the names of what a run writes that is refused. */
+export function suffixOf({ exit_reason }: Pick<Manifest, "exit_reason">): string {
+  return isRefusal(exit_reason) ? failedSuffix : "";
 }
 
-/** Builds the manifest of a run. @param end default none: as a killed process leaves it behind */
+/**
+ * Builds the manifest of a run.
+ *
+ * @param ending default none: as a killed process leaves it behind
+ * @param bytes those written to a stream
+ */
 export function manifestOf(
   {
     job,
@@ -170,7 +168,8 @@ export function manifestOf(
     tally,
     runId,
   }: OpenRun & Pick<WrittenRun, "checkpointer">,
-  { bytes, suffix, ending }: RunEnd = { bytes: null, suffix: "", ending: unknownEnding },
+  ending: RunEnding = unknownEnding,
+  bytes: number | null = null,
 ): Manifest {
   const { rows, unjournalled: _, left_out, ...counts } = tally.snapshot();
   const { clock = systemClock } = job;
@@ -178,7 +177,7 @@ export function manifestOf(
   const copyOf = "path" in job.input ? job.input.copyOf : undefined;
   const inputs = inputRecords(source, rows);
   const skipped = "inputs" in job.input ? job.input.skipped : undefined;
-  const left = target.base === null ? null : resultOf(target, target.base, suffix);
+  const left = target.base === null ? null : resultOf(target, target.base, suffixOf(ending));
   return {
     schema_version: schemaVersion,
     program: programInfo(),

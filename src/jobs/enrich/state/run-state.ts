@@ -12,7 +12,8 @@ import { outputFault } from "../../../core/files/output-fault.js";
 import type { Manifest } from "../../../core/manifest.js";
 import { removePart } from "../../../io/output/part-file.js";
 import type { Fingerprint } from "./fingerprint.js";
-import { databaseName, type FinishedRun, fromFirstRow, type ResumePoint } from "./checkpoint.js";
+import { withoutRows } from "../tally.js";
+import { type Checkpoint, databaseName } from "./checkpoint.js";
 import { hasCode, stateFault } from "./state-fault.js";
 
 /** Files and folders that a run keeps beside its database. Anything else in their folder is left alone. */
@@ -20,16 +21,28 @@ const own =
   /^(?:run\.db\.[\w.-]+|rows\.part|manifest\.json(?:\.new)?|(?:input-\d+\/)?(?:input\.[\w.]+|copied\.json(?:\.new)?)|input-\d+\/)$/;
 
 interface OpenOptions {
-  /** Where the database is while its folder is removed. */
+  /** Where the database is while its folder is removed. @default none: the run is not resumed */
   readonly mark?: string;
   readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/**
+ * A run whose rows are written and verified, so that only publishing is left. Saved before the first
+ * file gets its final name, and removed as the last step before the process exits. A `--resume` that
+ * finds it repeats the publishing, which is idempotent.
+ */
+interface FinishedRun {
+  readonly manifest: Manifest;
+  /** What is left is to remove the local files. */
+  readonly isPublished: boolean;
 }
 
 /** What a run relies on, besides its answers. */
 interface Facts {
   /** Address of the service that the answers are from. */
   readonly service: string | null;
-  readonly checkpoint: ResumePoint | null;
+  /** Its progress, as of a run that is finished. */
+  readonly checkpoint: Checkpoint | null;
   readonly finished: FinishedRun | null;
   /** The file that a run writes, where another run of the same state writes another one. */
   readonly file: string | null;
@@ -47,7 +60,9 @@ export class RunState {
   /** The answers of the run. */
   readonly journal: Journal;
   /** Progress of the interrupted run; null for a new run. */
-  checkpoint: ResumePoint | null = null;
+  checkpoint: Checkpoint | null = null;
+  /** Number of the latest answer of an earlier run; 0 for none. */
+  earlier = 0;
   /** True if the folder holds something to resume. */
   resumable = false;
   #facts = none;
@@ -115,7 +130,17 @@ export class RunState {
       this.#facts = Object.fromEntries(facts) as Facts;
     });
     this.checkpoint = this.#facts.checkpoint;
+    this.earlier = this.checkpoint?.answers.earlier ?? this.journal.last;
     this.resumable = this.checkpoint !== null;
+  }
+
+  /** Whether the run can be resumed. */
+  get isKept(): boolean {
+    return this.#mark !== "";
+  }
+
+  get answers(): Checkpoint["answers"] {
+    return { last: this.journal.last, earlier: this.earlier };
   }
 
   /** Tells `--restart` to keep the answers that can be read. */
@@ -138,9 +163,10 @@ export class RunState {
     return serviceAddress(this.#facts.service ?? "") === serviceAddress(serviceOf(run));
   }
 
-  /** A run that was killed after its rows were complete; null if there is none to resume. */
-  get finished(): FinishedRun | null {
-    return this.#facts.finished;
+  /** A run whose rows are complete, and how far they are durable; null if there is none. */
+  get finished(): (FinishedRun & { readonly checkpoint: Checkpoint }) | null {
+    const { finished, checkpoint } = this.#facts;
+    return finished && checkpoint && { ...finished, checkpoint };
   }
 
   /** Writes facts, with the answers so far, and makes another change. @throws FatalError */
@@ -179,30 +205,29 @@ export class RunState {
   }
 
   /** Saves a checkpoint, with the answers that it relies on. What it names must be on disk. */
-  async save(checkpoint: ResumePoint, finished: FinishedRun | null = null): Promise<void> {
+  async save(checkpoint: Checkpoint): Promise<void> {
     const { path } = this.#file;
     // SQLite would go on with a file that was removed.
-    if (finished === null && !existsSync(path)) {
+    if (!existsSync(path)) {
       throw outputFault(this.path, Object.assign(new Error("removed"), { code: "ENOENT" }));
     }
     const service = this.#facts.checkpoint === null && {
       service: serviceOf(checkpoint.fingerprint),
     };
-    this.#write({ ...service, checkpoint, finished });
+    this.#write({ ...service, checkpoint, finished: null });
     this.resumable = true;
     await this.#sync();
   }
 
-  /** Records that the rows are complete: from here on, a resume publishes and looks nothing up. */
-  markFinished(finished: FinishedRun): Promise<void> {
-    return this.save(finished.checkpoint, finished);
-  }
-
-  /** Records that everything is published: from here on, a resume only removes what is left. */
-  async markPublished(manifest: Manifest): Promise<void> {
-    const { finished } = this;
-    if (finished === null || finished.published === true) return;
-    await this.markFinished({ ...finished, manifest, published: true });
+  /**
+   * Records that the rows up to the last checkpoint are complete: from here on, a resume looks nothing up.
+   *
+   * @param isPublished whether it only removes what is left
+   */
+  async finish(manifest: Manifest, isPublished = false): Promise<void> {
+    if (!this.isKept || this.#facts.finished?.isPublished === true) return;
+    this.#write({ finished: { manifest, isPublished } });
+    await this.#sync();
   }
 
   /** Whether it is as it was found, with the answers of an interrupted run. */
@@ -213,7 +238,9 @@ export class RunState {
   /** Lets the run write its rows again, from the first one, with the answers that it has. */
   rewind(): void {
     if (this.checkpoint === null) return;
-    this.checkpoint = fromFirstRow(this.checkpoint);
+    const { source, tally } = this.checkpoint;
+    const again = { source: { ...source, row: 0 }, sink: null, tally: withoutRows(tally) };
+    this.checkpoint = { ...this.checkpoint, ...again };
     this.#write({ checkpoint: this.checkpoint, finished: null });
   }
 
@@ -225,12 +252,14 @@ export class RunState {
     else this.#write(none, () => this.journal.clear());
     await this.tidy();
     this.checkpoint = null;
+    this.earlier = this.journal.last;
     this.resumable = false;
   }
 
   /** Forgets the answers of an earlier run. */
   forgetAnswers(): void {
     this.#write({ service: null }, () => this.journal.clear());
+    this.earlier = 0;
   }
 
   /**
@@ -296,8 +325,7 @@ export class RunState {
    * stay for the next run.
    */
   async remove(): Promise<void> {
-    const taken = this.#facts.checkpoint?.answers.earlier ?? this.journal.last;
-    if (taken > 0) {
+    if (this.earlier > 0) {
       await this.startOver();
       return this.release();
     }
