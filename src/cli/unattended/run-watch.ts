@@ -5,7 +5,7 @@ import { UsageError } from "../../core/errors.js";
 import { redactAddress } from "../../core/redaction.js";
 import type { RunEnding } from "../../core/manifest.js";
 import { endingOfError, exitCodes } from "../../jobs/enrich/ending.js";
-import { databaseName, recordName } from "../../jobs/enrich/state/checkpoint.js";
+import { databaseName, recordName } from "../../jobs/enrich/state/state-folder.js";
 import { Tally } from "../../jobs/enrich/tally.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import type { Reporter } from "../terminal/reporter.js";

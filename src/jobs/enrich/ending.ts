@@ -3,7 +3,7 @@ import { makeFolder } from "../../core/files/folders.js";
 import { manifestPath } from "../../core/files/output-names.js";
 import { faultReason } from "../../core/files/system-fault.js";
 import { writeManifest } from "../../io/output/manifest-file.js";
-import { readUnfinished, saveUnfinished } from "./state/checkpoint.js";
+import { readUnfinished, saveUnfinished } from "./state/state-folder.js";
 import type { Job } from "./types.js";
 import {
   EarlyEndError,

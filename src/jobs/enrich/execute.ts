@@ -14,10 +14,10 @@ import type { RunPlace } from "./open-run.js";
 import { chosenColumns } from "./rows/chosen-columns.js";
 import { inputReading, optionalColumnsOf } from "./rows/reading.js";
 import { runRows } from "./run-rows.js";
-import { type Checkpoint, readUnfinished } from "./state/checkpoint.js";
 import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
 import { openState } from "./state/open-state.js";
-import { RunState } from "./state/run-state.js";
+import { type Checkpoint, RunState } from "./state/run-state.js";
+import { readUnfinished, tidyFolder } from "./state/state-folder.js";
 import type { EnrichJob, Job, PublishedRun } from "./types.js";
 
 /**
@@ -251,7 +251,7 @@ async function endRun(place: RunPlace, manifest: Manifest): Promise<void> {
     await state.finish(manifest, true);
   }
   await job.onPublished?.(publishedRun(place, manifest));
-  await state.tidy();
+  await tidyFolder(state.path);
   onFinished(() => {
     upload?.clean(state.path);
     state.removeLast(() => upload?.cleanEmpty());

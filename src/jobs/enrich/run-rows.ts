@@ -25,7 +25,7 @@ import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
 import { moveRows } from "./rows/move-rows.js";
 import { firstRows, hasFewerRows, startRow } from "./rows/reading.js";
 import { RunSignals } from "./run-signals.js";
-import { saveUnfinished } from "./state/checkpoint.js";
+import { saveUnfinished } from "./state/state-folder.js";
 import { Checkpointer } from "./state/checkpointer.js";
 import type { Tally } from "./tally.js";
 import type { RunProgress } from "./types.js";

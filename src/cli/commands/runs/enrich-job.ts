@@ -9,7 +9,7 @@ import { followRun } from "../../terminal/run-progress.js";
 import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../../core/errors.js";
 import type { FolderSettings } from "../../../io/input/list-inputs.js";
 import type { RunInput } from "../../../io/input/types.js";
-import { statePath } from "../../../jobs/enrich/state/checkpoint.js";
+import { statePath } from "../../../jobs/enrich/state/state-folder.js";
 import { sourceOptions } from "../../../io/input/source-options.js";
 import { exitCodeOfManifest, printSummary, readingFlags } from "./summary.js";
 import { userStateFolder } from "../../../core/files/folders.js";

@@ -10,7 +10,6 @@ import {
   renameSync,
   rmSync,
 } from "node:fs";
-import { lstat, mkdir, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import {
   AnswerTable,
@@ -20,13 +19,17 @@ import {
 import { Journal } from "../../../client/store/journal.js";
 import { SqliteFile } from "../../../client/store/sqlite-file.js";
 import { startOver, UsageError } from "../../../core/errors.js";
-import { privateFolder } from "../../../core/files/folders.js";
-import { outputFault } from "../../../core/files/output-fault.js";
 import { counted } from "../../../core/wording/quantity.js";
 import { checkResume } from "../options.js";
-import { databaseName, statePath } from "./checkpoint.js";
-import { damageMark, RunState } from "./run-state.js";
+import { RunState } from "./run-state.js";
 import { hasCode, stateFault } from "./state-fault.js";
+import {
+  damageMark,
+  databaseName,
+  makeStateFolder,
+  statePath,
+  tidyFolder,
+} from "./state-folder.js";
 
 interface StateOptions {
   readonly resume: boolean;
@@ -57,54 +60,37 @@ export async function openState(
   checkResume({ resume, restart });
   const mark = `${within ?? folder}.finished`;
   await makeStateFolder(folder, mark);
-  const open = async (isSalvaged: boolean): Promise<RunState> => {
-    const state = await RunState.open(folder, { mark, onWarning });
-    try {
-      state.read(!restart);
-      if (!resume && !restart && !(await state.isEmpty())) throw refusal(name, folder);
-      if (restart) {
-        // Discard first: until that is done, the folder tells what is left to discard.
-        await discard();
-        await state.startOver(isSalvaged);
-      } else if (!state.resumable) await state.tidy();
-      return state;
-    } catch (error) {
-      state.release();
-      throw error;
-    }
-  };
-  const database = join(folder, databaseName);
-  const salvageAndOpen = async (): Promise<RunState> => {
-    const kept = await salvage(database);
-    onNotice?.(`${folder} was damaged; ${counted(kept, "answer")} could be read`);
-    return open(true);
-  };
-  if (restart && existsSync(damageMark(folder))) return salvageAndOpen();
-  return open(false).catch((error: unknown) => {
-    if (restart && hasCode(error, "state_damaged")) return salvageAndOpen();
-    if (!restart || !hasCode(error, "state_version")) throw error;
-    removeDatabase(database);
-    return open(false);
-  });
+  const open = () => RunState.open(folder, { mark, checks: !restart, onWarning });
+  const { state, kept } = await (restart
+    ? openAnyway(folder, open)
+    : { state: await open(), kept: null });
+  try {
+    if (kept !== null)
+      onNotice?.(`${folder} was damaged; ${counted(kept, "answer")} could be read`);
+    if (!resume && !restart && !(await state.isEmpty())) throw refusal(name, folder);
+    if (restart) {
+      // Discard first: until that is done, the folder tells what is left to discard.
+      await discard();
+      await state.startOver(kept !== null);
+    } else if (!state.resumable) await tidyFolder(folder);
+    return state;
+  } catch (error) {
+    state.release();
+    throw error;
+  }
 }
 
-async function makeStateFolder(folder: string, mark: string): Promise<void> {
-  const facts = await lstat(folder).catch(() => null);
-  if (facts?.isDirectory() === false) {
-    const what = facts.isSymbolicLink() ? "a symbolic link" : "not a folder";
-    throw new UsageError("state_no_folder", `${folder} is ${what}`, {
-      hint: "the run needs this name for its state: move it elsewhere, or write to another output",
-    });
-  }
-  try {
-    await mkdir(folder, privateFolder).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST") throw error;
-    });
-    // Left by a run that was killed as it removed its state.
-    if (existsSync(mark)) await rename(mark, join(folder, databaseName));
-  } catch (error) {
-    throw outputFault(folder, error);
-  }
+/** Opens a state even if it is damaged: then with the answers that can be read, `kept` of them. */
+async function openAnyway(folder: string, open: () => Promise<RunState>) {
+  const path = join(folder, databaseName);
+  let kept = existsSync(damageMark(folder)) ? await salvage(path) : null;
+  const state = await open().catch(async (error: unknown) => {
+    if (hasCode(error, "state_version")) removeDatabase(path);
+    else if (kept === null && hasCode(error, "state_damaged")) kept = await salvage(path);
+    else throw error;
+    return open();
+  });
+  return { state, kept };
 }
 
 function refusal(name: string, folder: string): UsageError {

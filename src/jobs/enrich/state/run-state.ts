@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
-import { type FileHandle, open, readdir, rm } from "node:fs/promises";
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { hostname } from "node:os";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { Journal } from "../../../client/store/journal.js";
 import { serviceAddress } from "../../../client/store/cache-key.js";
 import { createPrivate, kindOfFault, SqliteFile } from "../../../client/store/sqlite-file.js";
@@ -10,19 +10,19 @@ import { continueRun, FatalError, UsageError } from "../../../core/errors.js";
 import { makeFolder, privateFile } from "../../../core/files/folders.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import type { Manifest } from "../../../core/manifest.js";
+import type { SourcePosition } from "../../../io/input/types.js";
 import { removePart } from "../../../io/output/part-file.js";
+import type { SinkPosition } from "../../../io/output/types.js";
 import type { Fingerprint } from "./fingerprint.js";
-import { withoutRows } from "../tally.js";
-import { type Checkpoint, databaseName } from "./checkpoint.js";
+import { type TallySnapshot, withoutRows } from "../tally.js";
 import { hasCode, stateFault } from "./state-fault.js";
-
-/** Files and folders that a run keeps beside its database. Anything else in their folder is left alone. */
-const own =
-  /^(?:run\.db\.[\w.-]+|rows\.part|manifest\.json(?:\.new)?|(?:input-\d+\/)?(?:input\.[\w.]+|copied\.json(?:\.new)?)|input-\d+\/)$/;
+import { damageMark, databaseName, leftIn, removeEmpty, tidyFolder } from "./state-folder.js";
 
 interface OpenOptions {
   /** Where the database is while its folder is removed. @default none: the run is not resumed */
   readonly mark?: string;
+  /** Checks how the file is built, too. Answers are checked when they are read. @default true */
+  readonly checks?: boolean;
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
@@ -35,6 +35,25 @@ interface FinishedRun {
   readonly manifest: Manifest;
   /** What is left is to remove the local files. */
   readonly isPublished: boolean;
+}
+
+/** Progress of a run: enough to continue it in another process. */
+export interface Checkpoint {
+  readonly runId: string;
+  /** Start of the run, RFC 3339 UTC. */
+  readonly startedAt: string;
+  /** Duration so far in seconds, over all its processes. */
+  readonly seconds: number;
+  /** Number of times the run was resumed. */
+  readonly resumed: number;
+  readonly fingerprint: Fingerprint;
+  /** How the input is read, and how many of its rows are written. */
+  readonly source: SourcePosition;
+  /** Null if its rows are to be written again. */
+  readonly sink: SinkPosition | null;
+  /** Number of the latest answer that is stored, and of the latest one of an earlier run; 0 for none. */
+  readonly answers: { readonly last: number; readonly earlier: number };
+  readonly tally: TallySnapshot;
 }
 
 /** What a run relies on, besides its answers. */
@@ -85,13 +104,16 @@ export class RunState {
   }
 
   /**
-   * Opens the database in a folder, creating it if missing. Warns if its log is damaged: SQLite silently
-   * drops everything after that place.
+   * Opens the database in a folder, creating it if missing, and reads what an interrupted run left. Warns
+   * if its log is damaged: SQLite silently drops everything after that place.
    *
    * @throws UsageError `output_locked`, naming the process that has it; `state_version`;
    *   FatalError `state_damaged`, `output_*`
    */
-  static async open(folder: string, { mark = "", onWarning }: OpenOptions = {}): Promise<RunState> {
+  static async open(
+    folder: string,
+    { mark = "", checks = true, onWarning }: OpenOptions = {},
+  ): Promise<RunState> {
     const path = join(folder, databaseName);
     for (;;) {
       const file = await SqliteFile.open(path, true).catch((error: unknown) => {
@@ -107,7 +129,7 @@ export class RunState {
         // Others read it without a lock, and without the log.
         file.database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
         // Its file may have been removed before it was locked, and another one be there.
-        if (runnerOf(path)?.id === id) return new RunState(folder, file, mark);
+        if (runnerOf(path)?.id === id) return new RunState(folder, file, mark).#read(checks);
       } catch (error) {
         file.close();
         throw stateFault(path, error);
@@ -116,13 +138,7 @@ export class RunState {
     }
   }
 
-  /**
-   * Reads what an interrupted run left.
-   *
-   * @param checks how the file is built, too. Answers are checked when they are read
-   * @throws FatalError `state_damaged`
-   */
-  read(checks: boolean): void {
+  #read(checks: boolean): this {
     this.#try(() => {
       if (checks) this.#file.check();
       const names = Object.keys(none) as (keyof Facts)[];
@@ -132,6 +148,7 @@ export class RunState {
     this.checkpoint = this.#facts.checkpoint;
     this.earlier = this.checkpoint?.answers.earlier ?? this.journal.last;
     this.resumable = this.checkpoint !== null;
+    return this;
   }
 
   /** Whether the run can be resumed. */
@@ -250,7 +267,7 @@ export class RunState {
     const { service } = this.#facts;
     if (keepsAnswers) this.#write({ ...none, service });
     else this.#write(none, () => this.journal.clear());
-    await this.tidy();
+    await tidyFolder(this.path);
     this.checkpoint = null;
     this.earlier = this.journal.last;
     this.resumable = false;
@@ -284,14 +301,6 @@ export class RunState {
     });
     const message = `${path} was removed during the run; its answers are saved there again`;
     return new FatalError("state_removed", message, { hint: continueRun });
-  }
-
-  /** Removes everything except the database. */
-  async tidy(): Promise<void> {
-    for (const path of await leftIn(this.path)) {
-      if (path.endsWith("/")) removeEmpty(join(this.path, path));
-      else await rm(join(this.path, path), { force: true });
-    }
   }
 
   /** Stores what can be stored, gives up the lock, and leaves the rest for `--resume`. */
@@ -329,7 +338,7 @@ export class RunState {
       await this.startOver();
       return this.release();
     }
-    await this.tidy();
+    await tidyFolder(this.path);
     this.removeLast();
   }
 
@@ -345,42 +354,6 @@ export class RunState {
 /** The service that answers are from. */
 function serviceOf({ options }: Fingerprint): string {
   return String(options["intel-url"]);
-}
-
-/**
- * What a run has left beside its database, by paths in its folder. Those of folders end with a slash,
- * and follow what is in them.
- */
-async function leftIn(folder: string): Promise<readonly string[]> {
-  try {
-    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-    const paths = entries.map(
-      (entry) =>
-        relative(folder, join(entry.parentPath, entry.name)) + (entry.isDirectory() ? "/" : ""),
-    );
-    return paths
-      .filter((path) => own.test(path))
-      .toSorted()
-      .toReversed();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw outputFault(folder, error);
-  }
-}
-
-/** Removes a folder unless something is in it. */
-function removeEmpty(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    if (code !== "ENOTEMPTY" && code !== "ENOENT") throw error;
-  }
-}
-
-/** Exists in a folder whose database was found damaged. */
-export function damageMark(folder: string): string {
-  return join(folder, `${databaseName}.damaged`);
 }
 
 /** Who has a database, for messages. */

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { InterruptedError } from "../../../../src/core/errors.js";
-import { statePath } from "../../../../src/jobs/enrich/state/checkpoint.js";
+import { statePath } from "../../../../src/jobs/enrich/state/state-folder.js";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { enrichHere } from "../../../helpers/enrich-here.js";
 import { HurriedClock } from "../../../helpers/hurried-clock.js";

@@ -13,9 +13,9 @@ import {
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, it } from "vitest";
-import { type Checkpoint, statePath } from "../../../../src/jobs/enrich/state/checkpoint.js";
 import { openState } from "../../../../src/jobs/enrich/state/open-state.js";
-import type { RunState } from "../../../../src/jobs/enrich/state/run-state.js";
+import type { Checkpoint, RunState } from "../../../../src/jobs/enrich/state/run-state.js";
+import { statePath } from "../../../../src/jobs/enrich/state/state-folder.js";
 import { complete } from "../../../client/lookup/attempts.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
