@@ -1,12 +1,14 @@
 import { existsSync } from "node:fs";
+import { rmdir } from "node:fs/promises";
 import { FatalError, UsageError } from "../../core/errors.js";
+import { hasRunWords } from "../../core/files/output-names.js";
 import { isRefusal, type Manifest } from "../../core/manifest.js";
 import { scratchFolder, withResources } from "../../core/resource-stack.js";
 import { fileInputs } from "../../io/input/types.js";
 import { inFile } from "../../io/output/output.js";
 import { isPartLost, outputGone, removePart } from "../../io/output/part-file.js";
 import { stagePath, stageUpTo } from "../../io/output/stage.js";
-import { chooseRun, type ChosenRun, runNames } from "./destination/choose-output.js";
+import { chooseRun, type ChosenRun } from "./destination/choose-output.js";
 import { openPublisher, stageFile } from "./destination/open-output.js";
 import { endingOfError, recordEnding, recordStream } from "./ending.js";
 import { publishStaged, suffixOf } from "./finish/publish.js";
@@ -40,19 +42,17 @@ export async function enrich(job: EnrichJob): Promise<Manifest> {
  *   InterruptedError
  */
 export async function execute(job: Job): Promise<Manifest> {
-  const names = runNames(job);
+  const made: string[] = [];
   try {
-    const chosen = await (names === null ? chooseRun(job) : names.choose(job, null));
+    const chosen = await chooseRun(job, made);
     const { upload, base } = chosen.target;
     try {
-      return await (base === null
-        ? runToStream(chosen)
-        : runResumably(chosen, names?.base ?? base, names));
+      return await (base === null ? runToStream(chosen) : runResumably(chosen, job, made));
     } finally {
       upload?.cleanEmpty();
     }
   } finally {
-    await names?.tidy();
+    for (const folder of made.toReversed()) await rmdir(folder).catch(() => undefined);
   }
 }
 
@@ -84,18 +84,23 @@ function runToStream({ job, target }: ChosenRun): Promise<Manifest> {
  * Executes a run whose state is kept beside its output. Completes an earlier run that is finished but
  * for its publishing; starts over if the input or the settings have changed.
  *
- * @param base path from which the name of the state folder derives
- * @param names null if the files of all runs have the same names
+ * @param given its job before the output was named after it
+ * @param made receives the folders that are created because they are named so
  */
 async function runResumably(
   { job, target }: ChosenRun,
-  base: string,
-  names: ReturnType<typeof runNames>,
+  given: Job,
+  made: string[],
 ): Promise<Manifest> {
   const { onNotice, onWarning } = job;
-  const name = names?.name ?? target.name;
-  const opening = { ...job.settings.run, name, within: target.upload?.folder, onNotice, onWarning };
-  const state = await openState(base, opening, async () => target.upload?.withdraw());
+  const { run: how } = given.settings;
+  const { output } = given.settings.output;
+  const isNamed = hasRunWords(output.parts.file);
+  const name = isNamed ? output.given : target.name;
+  const opening = { ...how, name, within: target.upload?.folder, onNotice, onWarning };
+  const state = await openState(output.base(how.stateDir), opening, async () =>
+    target.upload?.withdraw(),
+  );
   const own = placeRun({ job, target }, state);
   let place = own;
 
@@ -108,7 +113,7 @@ async function runResumably(
     const isResumed = state.checkpoint !== null;
     if (!isResumed) {
       place = own;
-      if (names !== null && target.file !== null) await state.note(target.file);
+      if (isNamed && target.file !== null) await state.note(target.file);
       await target.upload?.begin(job.refill?.replacedVersion);
     }
     await place.makeCopies(isResumed);
@@ -116,8 +121,8 @@ async function runResumably(
   };
 
   try {
-    if (names !== null && state.checkpoint !== null) {
-      place = placeRun(await names.choose(job, state.checkpoint), state);
+    if (isNamed && state.checkpoint !== null) {
+      place = placeRun(await chooseRun(given, made, state.checkpoint), state);
     }
     const manifest = await complete().catch(async (error: unknown) => {
       if (isPartLost(error) && state.canRewind) {

@@ -1,4 +1,4 @@
-import { mkdir, rmdir, stat } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { v7 as timeOrderedId } from "uuid";
 import { isObjectAddress } from "../../../io/s3/address.js";
@@ -29,48 +29,6 @@ export interface ChosenRun {
   readonly target: OutputTarget;
 }
 
-/** Expands `{date}` and `{run_id}` in the names of a run's files. */
-interface RunNames {
-  readonly name: string;
-  /** Path from which the name of the state folder derives: the same for all runs. */
-  readonly base: string;
-  /**
-   * Names the files after a run, and creates the folders that are named after it.
-   *
-   * @param run the interrupted one; null for one that starts now
-   * @throws as `chooseRun`
-   */
-  choose(job: Job, run: RunStart | null): Promise<ChosenRun>;
-  /** Removes the folders that were created and are empty. */
-  tidy(): Promise<void>;
-}
-
-/** The names of a job's runs; null if all have the same. @throws UsageError `run_word` */
-export function runNames(given: Job): RunNames | null {
-  const { output: sink, run: how } = given.settings;
-  const { output } = sink;
-  checkRunWords("-o", output.parts);
-  if (!hasRunWords(output.parts.file)) return null;
-  const { runId = timeOrderedId(), clock = systemClock } = given;
-  const now = { runId, startedAt: new Date(clock.now()).toISOString() };
-  let made: readonly string[] = [];
-  return {
-    name: output.given,
-    base: output.base(how.stateDir),
-    async tidy() {
-      for (const folder of made.toReversed()) await rmdir(folder).catch(() => undefined);
-    },
-    async choose(job, run) {
-      const { runId, startedAt } = run ?? now;
-      const start = { runId, startedAt };
-      if (output.object === null)
-        made = [...made, ...(await makeFolders(output.parts.file, start))];
-      const settings = { ...given.settings, output: { ...sink, output: output.named(start) } };
-      return chooseRun({ ...job, ...start, settings });
-    },
-  };
-}
-
 /**
  * Creates the folders with `{date}` or `{run_id}` in the path of a file.
  *
@@ -95,17 +53,37 @@ export async function makeFolders(file: string, run: RunStart): Promise<readonly
   return made;
 }
 
-/** Chooses the output of a job. @throws as `chooseOutput` */
-export async function chooseRun(job: Job): Promise<ChosenRun> {
+/**
+ * Chooses the output of a job. Names it after its run, where its name has `{date}` or `{run_id}`.
+ *
+ * @param made receives the folders that are created because they are named so
+ * @param run the interrupted one. @default one that starts now
+ * @throws as `chooseOutput`; UsageError `run_word`
+ */
+export async function chooseRun(given: Job, made: string[], run?: RunStart): Promise<ChosenRun> {
+  const job = await namedJob(given, made, run);
   const { settings, signal } = job;
-  const { output, run } = settings;
   const inputFormat = () => raceAbort(job.rows.inputFormat(), signal);
   const target = await raceAbort(
-    chooseOutput({ ...output, ...run }, inputFormat, inputFiles(job)),
+    chooseOutput({ ...settings.output, ...settings.run }, inputFormat, inputFiles(job)),
     signal,
     (late) => late.upload?.cleanEmpty(),
   );
   return { job, target };
+}
+
+async function namedJob(job: Job, made: string[], run?: RunStart): Promise<Job> {
+  const { output } = job.settings.output;
+  checkRunWords("-o", output.parts);
+  if (!hasRunWords(output.parts.file)) return job;
+  const { clock = systemClock } = job;
+  const { runId = timeOrderedId(), startedAt = new Date(clock.now()).toISOString() } = run ?? {
+    runId: job.runId,
+  };
+  const start = { runId, startedAt };
+  if (output.object === null) made.push(...(await makeFolders(output.parts.file, start)));
+  const named = { ...job.settings.output, output: output.named(start) };
+  return { ...job, ...start, settings: { ...job.settings, output: named } };
 }
 
 /**
