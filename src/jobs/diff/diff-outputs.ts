@@ -59,7 +59,7 @@ function noCounts() {
   };
 }
 
-interface Comparing {
+export interface Comparing {
   /** Prefix of the added columns. @default the one in each manifest */
   readonly prefix?: string | undefined;
   readonly stateDir?: string | undefined;
@@ -165,13 +165,6 @@ async function load(database: Database, table: "earlier" | "later", lists: RowLi
   database.exec("COMMIT");
 }
 
-interface ItemRow {
-  readonly kind: string;
-  readonly item: string;
-  readonly earlier: string | null;
-  readonly later: string | null;
-}
-
 /** Stores the items that changed, and counts all items. */
 function compareSides(database: Database): DiffCounts {
   const counts = noCounts();
@@ -183,8 +176,8 @@ function compareSides(database: Database): DiffCounts {
   const insert = database.prepare("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)");
   database.exec("BEGIN");
   for (const found of items.iterate()) {
-    const { kind, item, ...sides } = found as unknown as ItemRow;
-    const [earlier, later] = [sideIn(sides.earlier), sideIn(sides.later)];
+    const { kind, item } = found as { readonly kind: string; readonly item: string };
+    const [earlier, later] = [sideIn(found["earlier"]), sideIn(found["later"])];
     const { change, what } = compareItem(earlier, later);
     counts[change] += 1;
     if (change === "same" || change === "unanswered") continue;
@@ -209,23 +202,21 @@ function* changesIn(database: Database, refused: (error: unknown) => unknown): G
   }
 }
 
-function sideIn(text: string | null): Side | null {
-  return text === null ? null : (JSON.parse(text) as Side);
+function sideIn(text: unknown): Side | null {
+  return text === null ? null : (JSON.parse(String(text)) as Side);
 }
 
 function withoutWeights(name: string, value: unknown): unknown {
   return name === "weights" ? undefined : value;
 }
 
-interface Comparison {
-  readonly change: ChangeKind | "same" | "unanswered";
-  readonly what: readonly string[];
-}
-
 const comparedMembers = { tags: "tags", network: "asn", contact: "abuse_email" } as const;
 
 /** What one side lacks makes no difference. */
-function compareItem(earlier: Side | null, later: Side | null): Comparison {
+function compareItem(
+  earlier: Side | null,
+  later: Side | null,
+): Pick<Change, "what"> & { readonly change: ChangeKind | "same" | "unanswered" } {
   if (earlier === null) return { change: "new", what: [] };
   if (later === null) return { change: "gone", what: [] };
   if (earlier.verdict === null || later.verdict === null) return { change: "unanswered", what: [] };

@@ -75,14 +75,8 @@ export function insideWarning(
   );
 }
 
-/** Message → number of times, and → first row. */
-interface WarningCounts {
-  readonly warnings: Readonly<Record<string, number>>;
-  readonly warned_rows: Readonly<Record<string, number>>;
-}
-
 /** The warnings about values of answers that the interface does not list. */
-function valueWarnings({ warnings, warned_rows }: WarningCounts): readonly string[] {
+function valueWarnings({ warnings, warned_rows }: TallySnapshot): readonly string[] {
   return [otherTimes, otherWords].flatMap((message) => {
     const rows = warnings[message];
     return rows === undefined ? [] : [countedWarning(message, rows, warned_rows[message])];

@@ -17,17 +17,6 @@ export interface ExtractedItem {
   count: number;
 }
 
-/** What was taken for a file, a version or code: how often, and some of the words. */
-interface LeftOut {
-  readonly count: number;
-  readonly words: readonly string[];
-}
-
-interface ExtractedItems {
-  readonly items: Iterable<ExtractedItem>;
-  readonly leftOut: LeftOut;
-}
-
 interface ExtractOptions {
   readonly signal: AbortSignal;
   /** Called for each file of a folder that is not text, and each part of a mail that is not read. */
@@ -36,14 +25,14 @@ interface ExtractOptions {
 
 /**
  * Finds the distinct items of texts, in order of first appearance. Text is read in blocks; the items
- * are held in memory.
+ * are held in memory. What was taken for a file, a version or code is counted, and some of it named.
  *
  * @throws as `openInput`; the signal's reason
  */
 export async function extractItems(
   inputs: readonly NamedInput[],
   { signal, onNotice }: ExtractOptions,
-): Promise<ExtractedItems> {
+) {
   const findItems = itemFinder<ExtractedItem>();
   const items = new Map<string, ExtractedItem>();
   const entryOf = ({ kind, value }: Item, file: string, line: number): ExtractedItem => {

@@ -56,7 +56,7 @@ export interface Plan extends Pick<Manifest, "elsewhere" | "inside_cells"> {
   /** Requests for each value of `--lookups`, with `--bogons` as given. */
   readonly requests: Readonly<Record<string, PlannedRequests>>;
   /** Cost of the given `--lookups`: requests in total (at most, under triage) and time. */
-  readonly chosen: PlannedTime & {
+  readonly chosen: ReturnType<typeof timeOf> & {
     readonly lookups: string;
     readonly requests: number;
   };
@@ -225,19 +225,14 @@ interface PlannedPace {
   readonly spent?: ((quota: Rate) => number) | undefined;
 }
 
-interface PlannedTime {
-  /** Seconds at the given rates; null without rates. */
-  readonly seconds: number | null;
-  /** Runs until one is complete, if there is one a night, each with `--resume` and all of its quotas. */
-  readonly nights: number;
-}
-
 /**
  * Assumes that the used part of a quota returns at the end of a window that starts now.
  *
  * @param requests of the run, to all endpoints together
+ * @returns seconds at the given rates, null without rates; and how many runs it takes until one is complete,
+ *   if there is one a night, each with `--resume` and all of its quotas
  */
-export function timeOf({ rates, spent }: PlannedPace, requests: number): PlannedTime {
+export function timeOf({ rates, spent }: PlannedPace, requests: number) {
   const smooth = rates.filter((rate) => !isQuota(rate));
   const spaced = (count: number): number =>
     Math.max(0, ...smooth.map((rate) => ((count - 1) * rate.perMs) / rate.count / 1000));

@@ -16,7 +16,7 @@ import {
 } from "../../io/output/read.js";
 import { parseOutput } from "../../io/output/registry.js";
 import { writeLines } from "../../io/output/text/write-lines.js";
-import { compareOutputs } from "../diff/diff-outputs.js";
+import { compareOutputs, type Comparing } from "../diff/diff-outputs.js";
 import { makeFolders } from "../enrich/destination/choose-output.js";
 import { faultOf, patternOf, previousOutputs } from "../enrich/finish/previous-outputs.js";
 import type { FlatSettings } from "../enrich/options.js";
@@ -24,13 +24,9 @@ import type { PublishedRun } from "../enrich/types.js";
 import { type Report, tallyReport } from "./report-tally.js";
 
 /** How an output is read, and what it is compared with. */
-interface ReportOptions {
-  /** Prefix of the added columns. @default the one in each manifest */
-  readonly prefix?: string | undefined;
-  readonly stateDir?: string | undefined;
+interface ReportOptions extends Comparing {
   /** An earlier output, or `previous` for the newest earlier one of the same pattern. */
   readonly against?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
   /** Called for each output that is not compared with, and if there is none. */
   readonly onNotice: (message: string) => void;
 }

@@ -21,29 +21,25 @@ interface SeenTagsJob {
   readonly onFault: (message: string) => void;
 }
 
-interface SeenTagsExport {
-  /** The run's manifest with the result of each tag. Failed tags count like failed rows. */
-  readonly manifest: Manifest;
-  /** The error that ended the export before any list was written; null if none. */
-  readonly fault: { readonly error: unknown } | null;
-}
-
 /** Maximum number of tags in a proposed command. */
 const mostNamed = 20;
 
 /**
  * Exports the IP list of every tag seen in a run and records the results in its manifest. Needs only
  * that manifest, and is safe to repeat.
+ *
+ * @returns the manifest, in which failed tags count like failed rows, and the error that ended the export
+ *   before any list was written
  */
 export async function exportSeenTags(
   manifest: Manifest,
   folder: string,
   { output, stateDir, exportLists, onFault }: SeenTagsJob,
-): Promise<SeenTagsExport> {
+) {
   const { [otherNames]: uncounted = 0, ...seen } = manifest.tags;
   const names = Object.keys(seen);
   let records: readonly TagExportRecord[];
-  let fault: SeenTagsExport["fault"] = null;
+  let fault: { readonly error: unknown } | null = null;
   try {
     const { tags } = await exportLists({ names, folder, runId: manifest.run_id });
     records = tags.map(({ name: tag, files, ...result }) =>

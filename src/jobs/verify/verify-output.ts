@@ -11,11 +11,6 @@ import type { Output } from "../../io/output/output.js";
 import { outputFault } from "../../core/files/output-fault.js";
 import { localOutput, openRecords, outputFile } from "../../io/output/read.js";
 
-interface Verification {
-  readonly audit: CountedOutput;
-  readonly differences: readonly string[];
-}
-
 /**
  * Verifies an output against the manifest beside it: bytes, SHA-256, rows, and rows by status and
  * verdict. In a database table, counts the rows of the manifest's run, of which a merged table may
@@ -23,11 +18,7 @@ interface Verification {
  *
  * @param asked prefix of the added columns. Default the one that the manifest notes
  */
-export async function verifyOutput(
-  given: Output,
-  asked: string | undefined,
-  stateDir?: string,
-): Promise<Verification> {
+export async function verifyOutput(given: Output, asked: string | undefined, stateDir?: string) {
   await using local = await localOutput(given);
   const { output } = local;
   const manifest = await manifestOfRun(output, stateDir);

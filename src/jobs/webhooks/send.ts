@@ -6,7 +6,6 @@ import {
   saysAuthenticationFailed,
 } from "../../client/api/service-description.js";
 import { againAfter } from "../../client/api/status-fault.js";
-import type { Answer } from "../../client/api/types.js";
 import { RetryPlan } from "../../client/lookup/attempt/retry.js";
 import type { Clock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
@@ -53,14 +52,6 @@ interface WebhookRequest {
   readonly body: string | null;
 }
 
-interface PreparedCall {
-  readonly url: URL;
-  /** Those that are sent, without `Authorization`. */
-  readonly headers: Readonly<Record<string, string>> & { readonly "idempotency-key": string };
-  readonly apiKey: string | null;
-  readonly shown: WebhookRequest;
-}
-
 /**
  * Renders a webhook for a case, without sending it.
  *
@@ -71,7 +62,7 @@ export function prepareCall(
   webhook: Webhook,
   context: JsonObject,
   { apiKey: given = null, exclusions = [] }: PrepareOptions = {},
-): PreparedCall {
+) {
   const rendering = renderPayload(webhook.payload, context);
   const excluded = excludedValues(rendering.value, exclusions);
   throwErrors([...addressProblems(webhook), ...rendering.problems, ...excluded], webhook.name);
@@ -86,9 +77,12 @@ export function prepareCall(
     ...(contentType !== null && { "content-type": contentType }),
   };
   const shownHeaders = apiKey === null ? headers : { ...headers, authorization: "Bearer [hidden]" };
-  const shown = { method: webhook.method, url: shownUrl(url), headers: shownHeaders, body };
+  const { method } = webhook;
+  const shown: WebhookRequest = { method, url: shownUrl(url), headers: shownHeaders, body };
   return { url, headers, apiKey, shown };
 }
+
+type PreparedCall = ReturnType<typeof prepareCall>;
 
 /** A payload as a body: a string as text, null as none, everything else as JSON. */
 function encode(payload: unknown): [body: string | null, contentType: string | null] {
@@ -185,17 +179,6 @@ export interface WebhookDelivery {
   } | null;
 }
 
-/** A receiver's answer, safe to display. */
-interface Reply {
-  readonly status: number;
-  readonly headers: Answer["headers"];
-  readonly location: string | null;
-  /** The start of the body. An echoed API key is masked. */
-  readonly body: string;
-  /** True if the body was longer or was cut off. */
-  readonly truncated: boolean;
-}
-
 /** Longest delay that a receiver can ask for, in milliseconds. Beyond it, the call fails. */
 const maxPauseMs = 300_000;
 
@@ -247,11 +230,12 @@ const maxBytesPerChar = 6;
 /** Maximum size of a kept body. It only serves to explain failures. */
 const keptBodyBytes = 64 * 1024;
 
+/** Calls the receiver. Its answer is safe to display: an echoed API key is masked. */
 async function attemptCall(
   { url, headers, apiKey, shown: { method, body } }: PreparedCall,
   timeoutMs: number,
   signal: AbortSignal,
-): Promise<Reply> {
+) {
   // Read past the cut, so that a key that straddles it is found and masked.
   const keptBytes = keptBodyBytes + maxBytesPerChar * (apiKey?.length ?? 0);
   const authorization = apiKey === null ? null : `Bearer ${apiKey}`;
@@ -267,6 +251,8 @@ async function attemptCall(
     truncated: answer.truncated || answer.body.length > keptBodyBytes,
   };
 }
+
+type Reply = Awaited<ReturnType<typeof attemptCall>>;
 
 /** @param tries why retrying stopped; "" if the outcome is final */
 function delivery(

@@ -111,15 +111,8 @@ export interface OutputTarget extends Pick<Output, "name" | "file" | "gzip"> {
   readonly upload?: ObjectUpload;
 }
 
-interface Result {
-  /** Path from which the names of what a run leaves derive. */
-  readonly base: string;
-  readonly path: string;
-  readonly format: string;
-}
-
 /**
- * What a run leaves.
+ * What a run leaves, and the path from which the names of that derive.
  *
  * @param suffix that of a run with too many failures; the rows that a table does not take are NDJSON
  */
@@ -127,7 +120,7 @@ export function resultOf(
   { name, file, format }: Pick<OutputTarget, "name" | "file" | "format">,
   base: string,
   suffix: string,
-): Result {
+) {
   const own = base + suffix;
   if (suffix === "" || file !== null) return { base: own, path: name + suffix, format };
   const path = `${own}.ndjson`;

@@ -3,13 +3,8 @@ import { memberTexts, objectText } from "../../../core/json-members.js";
 import { matchColumn, unknownColumn } from "../../../io/formats/columns/name-columns.js";
 import type { OpenedSource } from "../../../io/input/types.js";
 
-/** The input's columns that an output has, and how a row has no others. */
-interface ChosenColumns extends Pick<OpenedSource, "columns" | "types"> {
-  readonly only: (row: EnrichedRow) => EnrichedRow;
-}
-
 /**
- * The columns that `--input-columns` names, in its order.
+ * The columns that `--input-columns` names, in its order, and how a row has no others.
  *
  * @param names @default all
  * @throws UsageError `column_not_found`
@@ -17,8 +12,8 @@ interface ChosenColumns extends Pick<OpenedSource, "columns" | "types"> {
 export function chosenColumns(
   { columns, types }: Pick<OpenedSource, "columns" | "types">,
   names: readonly string[] | undefined,
-): ChosenColumns {
-  if (names === undefined) return { columns, types, only: (row) => row };
+) {
+  if (names === undefined) return { columns, types, only: (row: EnrichedRow) => row };
   const places = names.map((wanted) => {
     const place = matchColumn(columns, wanted);
     if (place !== null) return place;
@@ -30,7 +25,7 @@ export function chosenColumns(
   return {
     columns: chosen(columns),
     types: types && chosen(types),
-    only: (enriched) => {
+    only: (enriched: EnrichedRow): EnrichedRow => {
       const { row } = enriched;
       const { json, nulls, extra } = row;
       const own = {

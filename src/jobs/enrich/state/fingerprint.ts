@@ -109,23 +109,14 @@ function listIdentity({ path, sha256 }: Pick<ExclusionList, "path" | "sha256">):
   return `${resolve(path)} (sha256 ${sha256.slice(0, 12)}…)`;
 }
 
-/** Result of a comparison: a phrase for each difference, and whether the input grew. */
-interface FingerprintComparison {
-  readonly differences: readonly string[];
-  readonly inputGrew: boolean;
-}
-
 /**
  * Compares the fingerprint of an interrupted run with this one. Growth of the input is not a
  * difference: log files grow.
  *
  * @param input the input as it is now
+ * @returns a phrase for each difference, and whether the input grew
  */
-export async function compareFingerprints(
-  before: Fingerprint,
-  now: Fingerprint,
-  input: RunInput,
-): Promise<FingerprintComparison> {
+export async function compareFingerprints(before: Fingerprint, now: Fingerprint, input: RunInput) {
   const differences: string[] = [];
   if (before.schemaVersion !== now.schemaVersion) {
     differences.push(`the schema version was ${before.schemaVersion}, now ${now.schemaVersion}`);
