@@ -4,7 +4,7 @@ import { UsageError } from "../../core/errors.js";
 import { itemKinds } from "../../core/item/item.js";
 import { option } from "../../core/options.js";
 import { counted, formatCount } from "../../core/wording/quantity.js";
-import { type ExtractedItem, extractItems } from "../../jobs/extract/extract-items.js";
+import { extractItems } from "../../jobs/extract/extract-items.js";
 import { csvPieces } from "../../io/formats/csv/csv-output.js";
 import type { Output } from "../../io/output/output.js";
 import { parseOutput } from "../../io/output/registry.js";
@@ -83,11 +83,10 @@ async function extract({ settings, operands, context }: ExtractCall): Promise<vo
   if (settings.to === undefined) await checkOutputName(output);
   await checkOutput(output, inputPaths({ inputs }));
   // Reading from a silent pipe would not notice an abort.
-  const found = await raceAbort(extractItems(inputs, { signal, onNotice }), signal);
-  const items = [...found.items];
+  const { items, leftOut } = await raceAbort(extractItems(inputs, { signal, onNotice }), signal);
   const print = (text: string) => writeOut(context, text);
   await writeLines(output, linesOf(items, format), { signal, print });
-  if (found.leftOut.count > 0) onNotice(leftOutNotice(found.leftOut));
+  if (leftOut.count > 0) onNotice(leftOutNotice(leftOut));
   onNotice(summaryOf(items));
 }
 
@@ -102,6 +101,9 @@ function formatOf(to: OutputFormat | undefined, { given, format, gzip }: Output)
   });
 }
 
+type Extracted = Awaited<ReturnType<typeof extractItems>>;
+type ExtractedItem = Extracted["items"][number];
+
 const columns = ["item", "kind", "file", "line", "count"] as const;
 
 function linesOf(items: readonly ExtractedItem[], format: OutputFormat): Iterable<string> {
@@ -114,10 +116,7 @@ function* recordsOf(items: readonly ExtractedItem[]): Generator<readonly string[
   for (const item of items) yield columns.map((column) => String(item[column]));
 }
 
-function leftOutNotice({
-  count,
-  words,
-}: Awaited<ReturnType<typeof extractItems>>["leftOut"]): string {
+function leftOutNotice({ count, words }: Extracted["leftOut"]): string {
   const named = words.join(", ");
   const more = count > words.length ? ", …" : "";
   return `left out as file, version or code: ${counted(count, "mention")} (${named}${more}); a defanged name (a[.]zip) is always an item`;

@@ -18,7 +18,7 @@ import { verifyFile } from "./stored-input.js";
 import type { CopyShape, TableInput } from "./table-input.js";
 
 /** Where the inputs of a run are copied, and what a run needs meanwhile. */
-export interface CopyPlace {
+interface CopyPlace {
   readonly folder: string;
   /** How the rows of tables are read. */
   readonly shape: CopyShape;

@@ -176,15 +176,16 @@ function compareSides(database: Database): DiffCounts {
   const insert = database.prepare("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)");
   database.exec("BEGIN");
   for (const found of items.iterate()) {
-    const { kind, item } = found as { readonly kind: string; readonly item: string };
-    const [earlier, later] = [sideIn(found["earlier"]), sideIn(found["later"])];
+    const { kind, item, ...sides } = found as unknown as ItemRow;
+    const [earlier, later] = [sideIn(sides.earlier), sideIn(sides.later)];
     const { change, what } = compareItem(earlier, later);
     counts[change] += 1;
     if (change === "same" || change === "unanswered") continue;
     if (change === "new") counts.newVerdicts[later!.verdict ?? "unknown"] += 1;
     const gravity = gravityOf(later);
     const order = [changeKinds.indexOf(change), -Math.max(gravity, gravityOf(earlier)), -gravity];
-    const text = JSON.stringify({ change, kind, item, what, earlier, later }, withoutWeights);
+    const all = { change, kind, item, what, earlier, later };
+    const text = JSON.stringify(all, (name, value) => (name === "weights" ? undefined : value));
     insert.run(...order, kind, item, text);
   }
   database.exec("COMMIT");
@@ -202,12 +203,10 @@ function* changesIn(database: Database, refused: (error: unknown) => unknown): G
   }
 }
 
-function sideIn(text: unknown): Side | null {
-  return text === null ? null : (JSON.parse(String(text)) as Side);
-}
+type ItemRow = Record<"kind" | "item", string> & Record<"earlier" | "later", string | null>;
 
-function withoutWeights(name: string, value: unknown): unknown {
-  return name === "weights" ? undefined : value;
+function sideIn(text: string | null): Side | null {
+  return text === null ? null : (JSON.parse(text) as Side);
 }
 
 const comparedMembers = { tags: "tags", network: "asn", contact: "abuse_email" } as const;

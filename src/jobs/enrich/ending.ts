@@ -131,12 +131,9 @@ const damaged = /^(?:state_(?:damaged|version)|output_(?:state_damaged|table_dif
 
 function canContinue(error: unknown): boolean {
   if (!(error instanceof ReputeError)) return true;
-  if (error instanceof UsageError) return error.code === "state_exists" || isFileFault(error.code);
+  if (error instanceof UsageError)
+    return error.code === "state_exists" || reasons[error.code] === "io";
   return !damaged.test(error.code);
-}
-
-function isFileFault(code: string): boolean {
-  return reasons[code] === "io";
 }
 
 /** Adds to the record of an unfinished run why it ended. */

@@ -138,18 +138,21 @@ async function runResumably(
     } else await endRun(place, manifest);
     return manifest;
   } catch (error) {
-    // A run without results leaves nothing behind; any other can be resumed.
-    const { file, upload } = place.target;
-    if (state.resumable) {
-      await recordEnding(state.path, error);
-      state.release();
-    } else {
-      if (file !== null) await removePart(file);
-      await state.remove();
-      upload?.clean();
-    }
+    await leaveRun(place, error);
     throw error;
   }
+}
+
+/** Keeps what a failed run needs to be resumed. One without results leaves nothing behind. */
+async function leaveRun({ state, target }: RunPlace, error: unknown): Promise<void> {
+  const { file, upload } = target;
+  if (state.resumable) {
+    await recordEnding(state.path, error);
+    return state.release();
+  }
+  if (file !== null) await removePart(file);
+  await state.remove();
+  upload?.clean();
 }
 
 /** Gives a run its state. Its job reads the copies of its inputs, made or not. */

@@ -12,7 +12,6 @@ import type { Output } from "../../io/output/output.js";
 import { parseOutput } from "../../io/output/registry.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { failOn, rowLimit } from "./failure-limits.js";
-import { UsageError } from "../../core/errors.js";
 
 /** When a run continues, and when it ends. */
 export const runOptions = z.strictObject({
@@ -97,21 +96,6 @@ function those<Group extends z.ZodObject>(
 ): z.output<Group> {
   const own = Object.entries(settings).filter(([key]) => Object.hasOwn(shape, key));
   return Object.fromEntries(own) as z.output<Group>;
-}
-
-/** What to do with an interrupted run. */
-interface ResumeChoice {
-  readonly resume: boolean;
-  readonly restart: boolean;
-}
-
-/** @throws UsageError `resume_or_restart` if both flags are set */
-export function checkResume({ resume, restart }: ResumeChoice): void {
-  if (!resume || !restart) return;
-  throw new UsageError(
-    "resume_or_restart",
-    "--resume and --restart exclude each other: give one of them",
-  );
 }
 
 /** When to stop: at the next local time of day, or after a duration. */

@@ -8,7 +8,7 @@ import type { Item } from "../../core/item/item.js";
 import type { Manifest } from "../../core/manifest.js";
 import type { Row } from "../../core/row.js";
 import type { Encoder, ReadOptions, SourceFormat } from "../../io/formats/types.js";
-import type { CopyPlace } from "../../io/input/copies.js";
+import type { copiesOf } from "../../io/input/copies.js";
 import type { OpenedSource, RunInput, SourcePosition } from "../../io/input/types.js";
 import type { OutputReading } from "../../io/output/read.js";
 import type { inGroups } from "./options.js";
@@ -93,13 +93,11 @@ export interface RunProgress {
 export type ReadingSettings = Omit<EnrichJob["settings"]["input"], "recursive"> &
   Pick<ReadOptions, "isOneOfSeveral" | "isHeld">;
 
-/** A row's item, and its finding or the promise of one. */
-interface StartedRow {
-  readonly item: Item | null;
-  readonly finding: Finding | Promise<Finding>;
-}
-
-export type StartRow = (row: Row, signal: AbortSignal) => StartedRow;
+/** Gives a row's item, and its finding or the promise of one. */
+export type StartRow = (
+  row: Row,
+  signal: AbortSignal,
+) => { readonly item: Item | null; readonly finding: Finding | Promise<Finding> };
 
 /** Where the rows of a run come from. */
 export interface RowSource {
@@ -111,8 +109,10 @@ export interface RowSource {
   readonly options: Readonly<Record<string, unknown>>;
   /** Opens the input, at the interrupted run's position or at the start. */
   readonly open: (startAt: SourcePosition | null) => Promise<OpenedSource>;
-  /** Set if inputs are copied to the run's folder before they are opened. */
-  readonly copied?: (place: CopyPlace) => CopiedRows;
+  /** Set if inputs are copied to the run's folder before they are opened: the copies. */
+  readonly copied?: (
+    place: Parameters<typeof copiesOf>[1],
+  ) => ReturnType<typeof copiesOf> & Pick<RowSource, "open">;
 }
 
 /** What is different in a run that fills in rows of an output. Partial answers of caches are asked again. */
@@ -131,12 +131,4 @@ interface Refill {
   readonly inPlace: boolean;
   /** ETag of what an output in object storage replaces, as it was read. @default any */
   readonly replacedVersion?: string | undefined;
-}
-
-/** The rows of inputs that are copied first. */
-interface CopiedRows extends Pick<RowSource, "open"> {
-  /** The copies. */
-  readonly input: RunInput;
-  /** Makes the copies, or checks those of the interrupted run. @throws ReputeError */
-  readonly make: (isResumed: boolean) => Promise<void>;
 }

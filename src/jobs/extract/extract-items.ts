@@ -8,7 +8,7 @@ import { itemFinder } from "./find-items.js";
 import { MailReader } from "./mail.js";
 import { isMarkup, isXml, MarkupReader, withoutEntities } from "./markup.js";
 
-export interface ExtractedItem {
+interface ExtractedItem {
   readonly item: string;
   readonly kind: ItemKind;
   /** Where it stands first: the input as named, and the line, counted from 1. */
@@ -63,7 +63,7 @@ export async function extractItems(
       );
     }
   }
-  return { items: items.values(), leftOut: { count, words: [...words] } };
+  return { items: [...items.values()], leftOut: { count, words: [...words] } };
 }
 
 /** Of the words that were left out. */
@@ -78,7 +78,8 @@ async function* readableText(
   const options = { gzip: false, textBytes: blockBytes };
   const bytes = await openInput(input, options).catch((error: unknown) => {
     // A folder of mails may hold pictures, too.
-    if (folder === undefined || !isBinary(error)) throw error;
+    const isBinary = error instanceof ReputeError && error.code === "input_binary";
+    if (folder === undefined || !isBinary) throw error;
     onNotice(`skipping ${name}: not text`);
     return null;
   });
@@ -101,10 +102,6 @@ async function* readableText(
   } finally {
     await bytes.close();
   }
-}
-
-function isBinary(error: unknown): boolean {
-  return error instanceof ReputeError && error.code === "input_binary";
 }
 
 const blockBytes = 256 * 1024;

@@ -169,13 +169,8 @@ function numberIn(text: string): number {
   return number >= 0 && Number.isSafeInteger(number) ? number : 0;
 }
 
-interface NameCount {
-  readonly name: string;
-  readonly count: number;
-}
-
 /** Why rows have no verdict. The name is a status and an error code, or what the answer lacks. */
-function reasonOf({ name, count }: NameCount) {
+function reasonOf({ name, count }: ReturnType<typeof top>["entries"][number]) {
   const [status = "", code = ""] = name.split(" ");
   const [meaning] = codes.get(code) ?? [];
   const lacked = decisiveMembers.filter((member) => code.split(",").includes(member));

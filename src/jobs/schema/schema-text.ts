@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { ColumnType } from "../../core/column.js";
 import { addedColumns, type OptionalColumns, schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
 import {
@@ -132,7 +131,10 @@ function jsonSchema({
   const flat = Object.fromEntries(
     columns.map((column, index) => [
       names[index],
-      { description: column.description, ...flatType(column.name, column.type) },
+      {
+        description: column.description,
+        ...(words[column.name] ?? columnTypes[column.type].jsonSchema),
+      },
     ]),
   );
   return {
@@ -161,10 +163,6 @@ function inputSchema(type: StoredType | null): Schema {
   // JSON has no infinite numbers: they are texts.
   const isNumber = Array.isArray(types) && types.includes("number");
   return isNumber ? { ...schema, type: [...(types as readonly string[]), "string"] } : schema;
-}
-
-function flatType(name: string, type: ColumnType): Schema {
-  return words[name] ?? columnTypes[type].jsonSchema;
 }
 
 const words: Readonly<Record<string, Schema>> = {

@@ -20,7 +20,6 @@ import { Journal } from "../../../client/store/journal.js";
 import { SqliteFile } from "../../../client/store/sqlite-file.js";
 import { startOver, UsageError } from "../../../core/errors.js";
 import { counted } from "../../../core/wording/quantity.js";
-import { checkResume } from "../options.js";
 import { RunState } from "./run-state.js";
 import { hasCode, stateFault } from "./state-fault.js";
 import {
@@ -47,7 +46,7 @@ interface StateOptions {
  * @param output path from which the folder's name derives
  * @param options.name name of the output in messages; by default its path
  * @param discard called on a restart to remove what the interrupted run left elsewhere
- * @throws UsageError `state_exists` if there is an interrupted run and neither flag is set,
+ * @throws UsageError `resume_or_restart` for both flags, `state_exists` if there is an interrupted run and neither flag is set,
  *   `output_locked` if a run is in progress, `state_no_folder`, `state_version`; FatalError
  *   `state_damaged`
  */
@@ -57,7 +56,10 @@ export async function openState(
   discard: () => Promise<void> = () => Promise.resolve(),
 ): Promise<RunState> {
   const folder = statePath(output);
-  checkResume({ resume, restart });
+  if (resume && restart) {
+    const message = "--resume and --restart exclude each other: give one of them";
+    throw new UsageError("resume_or_restart", message);
+  }
   const mark = `${within ?? folder}.finished`;
   await makeStateFolder(folder, mark);
   const open = () => RunState.open(folder, { mark, checks: !restart, onWarning });
