@@ -63,6 +63,8 @@ export interface RunRows {
 }
 
 export interface TableRecords {
+  /** The run whose rows they are, of a table. */
+  readonly runId?: string;
   /** The input's own columns. */
   readonly columns: readonly string[];
   readonly records: AsyncIterable<readonly OutputRecord[]>;

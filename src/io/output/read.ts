@@ -41,14 +41,14 @@ export async function readOutput(
   try {
     const { output } = local;
     const found = await manifestOfOutput(output, stateDir);
-    const runId = output.run ?? found?.run_id ?? null;
-    const rows = { runId, prefix: prefixOfOutput(asked, found), only };
-    const { records, columns, optional } = await openRecords(output, found, rows);
+    const rows = { runId: output.run, prefix: prefixOfOutput(asked, found), only };
+    const { records, columns, optional, runId } = await openRecords(output, found, rows);
     mustHaveColumns(output.given, only ?? reportedColumns, optional);
     const untilRead = async function* () {
       await using _ = local;
       yield* records;
     };
+    // Another machine may have written the newest run.
     const isOther = output.isTable && found?.run_id !== runId;
     return { columns, manifest: isOther ? null : found, records: untilRead() };
   } catch (error) {

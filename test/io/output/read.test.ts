@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { OutputRecord } from "../../../src/io/formats/types.js";
+import { writeJsonFile } from "../../../src/core/files/json-file.js";
+import { manifestPlace } from "../../../src/io/output/manifest-file.js";
 import { parseOutput } from "../../../src/io/output/registry.js";
 import { readOutput } from "../../../src/io/output/read.js";
 import { publishRows } from "./publication/publishing.js";
@@ -39,6 +41,8 @@ it("reads the newest run of a table unless told which", async () => {
   const output = `duckdb:${join(await temporaryFolder(), "out.duckdb")}?table=nightly`;
   await write(output, "a", 3);
   await write(output, "bb", 2);
+  // Another machine has written the newest run.
+  await writeJsonFile(manifestPlace(parseOutput(output)), { run_id: "a" });
   expect((await read(output)).records).toHaveLength(2);
   expect((await read(`${output}&run=a`)).records).toHaveLength(3);
   await expect(read(`${output}&run=c`)).rejects.toThrow("has no rows of the run c");

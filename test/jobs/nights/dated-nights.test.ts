@@ -187,20 +187,24 @@ describe("--against previous", () => {
 describe("folders named after the day or the run", () => {
   const dated = ["-o", "nights/dt={date}/{run_id}.csv", "--resume", "-q"];
 
-  test("are created, also for the report, and lead to earlier nights", async () => {
-    const { at, dump, names, enrichAt, read } = await nights();
-    const report = ["--report", "nights/pages/{date}/r.html", "--against", "previous"];
-    await mkdir(at("nights/pages"));
-    for (const [night, time] of [monday, thursday].entries()) {
-      await dump(night);
-      const { code, stderr } = await enrichAt(time, ...dated, ...(night === 0 ? [] : report));
-      expect([code, stderr]).toEqual([0, ""]);
-    }
-    expect(await names()).toEqual(["dt=2026-11-23", "dt=2026-11-26", "pages"]);
-    const [out = ""] = await readdir(at("nights/dt=2026-11-23"));
-    const made = await read("nights/pages/2026-11-26/r.html");
-    expect(made).toContain(`nights/dt=2026-11-23/${out}`);
-  });
+  test.each(["{run_id}.csv", "out.csv"])(
+    "are created, also for the report, and lead to earlier nights: %s",
+    async (name) => {
+      const { at, dump, names, enrichAt, read } = await nights();
+      const dated = ["-o", `nights/dt={date}/${name}`, "--resume", "-q"];
+      const report = ["--report", "nights/pages/{date}/r.html", "--against", "previous"];
+      await mkdir(at("nights/pages"));
+      for (const [night, time] of [monday, thursday].entries()) {
+        await dump(night);
+        const { code, stderr } = await enrichAt(time, ...dated, ...(night === 0 ? [] : report));
+        expect([code, stderr]).toEqual([0, ""]);
+      }
+      expect(await names()).toEqual(["dt=2026-11-23", "dt=2026-11-26", "pages"]);
+      const [out = ""] = await readdir(at("nights/dt=2026-11-23"));
+      const made = await read("nights/pages/2026-11-26/r.html");
+      expect(made).toContain(`nights/dt=2026-11-23/${out}`);
+    },
+  );
 
   test("keep the state of an interrupted run beside them, and its day", async () => {
     const { at, names, enrichAt } = await stopped(...dated);

@@ -70,6 +70,7 @@ async function findRun(
     ours.get(column) === "text[]" ? `array_to_string(${quote(column)}, '|')` : quote(column),
   );
   return {
+    runId: String(newest),
     optional,
     columns,
     added,

@@ -103,7 +103,8 @@ function keysOf(pattern: string): (name: string) => string | null {
     .join("");
   const whole = new RegExp(`^${form}$`);
   return (name) => {
-    const { groups } = whole.exec(name) ?? {};
-    return groups === undefined ? null : `${groups["date"] ?? ""} ${groups["run_id"] ?? ""}`;
+    const found = whole.exec(name);
+    // A folder or file without these words has no groups.
+    return found && `${found.groups?.["date"] ?? ""} ${found.groups?.["run_id"] ?? ""}`;
   };
 }
