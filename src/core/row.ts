@@ -72,11 +72,13 @@ export function rowWarnings(row: Row, item: Item | null): readonly string[] {
   const isWhole = isUtf8(row);
   const isSurplus = row.extra !== null && row.json === null && row.fault === null;
   const isIgnoredKind = row.kindText !== "" && !isKindOf(item, row.kindText);
-  if (isWhole && !isSurplus && !isIgnoredKind) return none;
+  const isRecased = item?.kind === "crypto_wallet" && hasWrongCase(row.itemText, item.value);
+  if (isWhole && !isSurplus && !isIgnoredKind && !isRecased) return none;
   return [
     ...(isWhole ? [] : [messages.notUtf8]),
     ...(isSurplus ? [messages.surplus] : []),
     ...(isIgnoredKind ? [messages.ignoredKind] : []),
+    ...(isRecased ? [messages.recased] : []),
   ];
 }
 
@@ -91,6 +93,13 @@ function isKindOf(item: Item | null, text: string): boolean {
   return kind !== null && (item === null || item.kind === kind);
 }
 
+/** Whether an Ethereum address is written in mixed case, which is a checksum, but not its own (EIP-55). */
+function hasWrongCase(text: string, address: string): boolean {
+  const digits = /0x([\da-f]{40})/i.exec(text)?.[1] ?? "";
+  const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
+  return isMixed && `0x${digits}` !== address;
+}
+
 export const surplusCells = "row with more cells than there are columns";
 
 const none: readonly string[] = [];
@@ -100,6 +109,7 @@ const messages = {
     "row with invalid UTF-8: CSV and TSV keep its bytes, other outputs have U+FFFD instead; if it is Windows-1252, use --encoding windows-1252",
   surplus: surplusCells,
   ignoredKind: "values in the kind column were ignored: unrecognised, or not the item's kind",
+  recased: "wallet address in a mixed case that fails its checksum (EIP-55); taken in lower case",
 };
 
 export const leftOutReasons = ["distinct", "only"] as const;

@@ -43,24 +43,16 @@ const paymentUri =
   /^(?:bitcoin|litecoin|dogecoin|dash|zcash|ethereum|monero|tron|ripple|stellar|solana|cardano):/i;
 const query = /\?.*$/s;
 const forms =
-  /^(?:0[xX][\da-fA-F]{40}|(?:bc|tb|ltc)1[\da-z]{20,80}|[13DLMT][1-9A-HJ-NP-Za-km-z]{25,34}|[48][1-9A-HJ-NP-Za-km-z]{94}|G[A-Z2-7]{55}|bitcoincash:[qp][\da-z]{41})$/;
+  /^(?:(?:bc|tb|ltc)1[\da-z]{20,80}|[13DLMT][1-9A-HJ-NP-Za-km-z]{25,34}|[48][1-9A-HJ-NP-Za-km-z]{94}|G[A-Z2-7]{55}|bitcoincash:[qp][\da-z]{41})$/;
 
 function addressOf(text: string): string {
   if (!text.includes(":")) return text;
   return text.replace(paymentUri, "").replace(query, "");
 }
 
-/**
- * Reads an Ethereum address and returns it in EIP-55 mixed case. Mixed case in the text is a checksum
- * and must match; all lower or all upper case carries none.
- */
+/** Reads an Ethereum address and returns it in EIP-55 mixed case, whatever the case of the text. */
 function readEthereum(text: string): string | null {
-  if (!/^0[xX][\da-fA-F]{40}$/.test(text)) return null;
-  const digits = text.slice(2);
-  const lower = digits.toLowerCase();
-  const checksummed = mixCase(lower);
-  const hasChecksum = digits !== lower && digits !== digits.toUpperCase();
-  return hasChecksum && digits !== checksummed ? null : `0x${checksummed}`;
+  return /^0x[\da-f]{40}$/i.test(text) ? `0x${mixCase(text.slice(2).toLowerCase())}` : null;
 }
 
 /** EIP-55: a letter is upper case if the same nibble of the text's hash is 8 or more. */

@@ -64,9 +64,10 @@ describe("readWallet", () => {
     expect(read(litecoinSegwit.toUpperCase())).toBe(litecoinSegwit);
   });
 
-  it("converts an Ethereum address without a checksum to EIP-55", () => {
+  it("converts an Ethereum address without a checksum, or with a wrong one, to EIP-55", () => {
     expect(read(eip55Example.toLowerCase())).toBe(eip55Example);
     expect(read(`0x${eip55Example.slice(2).toUpperCase()}`)).toBe(eip55Example);
+    expect(read(eip55Example.replace(/d$/, "D"))).toBe(eip55Example);
   });
 
   it.each([
@@ -84,7 +85,6 @@ describe("readWallet", () => {
     ["both cases in bech32", `BC1${bech32Example.slice(3)}`],
     ["version 0 with bech32m", "bc1qqypqxpq9qcrsszg2pvxq6rs0zqg3yyc5uyze8n"],
     ["version 1 with bech32", "bc1pqypqxpq9qcrsszg2pvxq6rs0zqg3yyc5z5tpwxqergd3c8g7rusqm2l7p3"],
-    ["a wrong EIP-55 case", eip55Example.replace(/d$/, "D")],
     ["a wrong Monero checksum", moneroStandard.replace(/T$/, "U")],
     ["Monero's stage network", moneroStagenet],
     ["a wrong Tron checksum", "TA4Y62o6YC2Zsck9rZVGTvqW1AQ7X9zTni"],

@@ -55,6 +55,22 @@ test("counts values of the kind column that the item contradicts", async () => {
   expect(JSON.parse(stdout)).toMatchObject({ warnings: { [ignored]: 2 } });
 });
 
+test("counts wallet addresses in a mixed case that fails its checksum", async () => {
+  const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+  const other = address.replace(/d$/, "D");
+  const cells = [address, address.toLowerCase(), other, `ETH: ${other} (x)`, "0xaB"];
+  const place = await workspace({ "in.csv": ["item", ...cells].join("\n") });
+  await enriched(place, ["out.csv", "--local"]);
+  const recased =
+    "wallet address in a mixed case that fails its checksum (EIP-55); taken in lower case";
+  expect(await place.manifest("out.csv")).toMatchObject({
+    kinds: { crypto_wallet: 4 },
+    sources: { duplicate: 3 },
+    warnings: { [recased]: 2 },
+    warned_rows: { [recased]: 3 },
+  });
+});
+
 test("warns of a column without an indicator in nine of ten rows", async () => {
   const rows = ["192.0.2.1,note", ...Array.from({ length: 19 }, () => "a word,192.0.2.2")];
   const place = await workspace({ "in.csv": ["name,ip", ...rows].join("\n") });
