@@ -37,13 +37,14 @@ export function holdMarked(
     return rows;
   }
   if (choice.isOneOfSeveral !== true) mustHaveMarks(name, { columns, reading }, choice);
-  const path = tlpColumn ?? place?.name ?? "";
+  const path = tlpColumn ?? place?.name;
+  const where = path === undefined ? "" : ` at ${quoted(path)}`;
   const marksOf = (row: Row): readonly string[] => {
-    if (reading.format === "ndjson") return textsIn(row.json, path);
+    if (reading.format === "ndjson") return textsIn(row.json, path ?? "");
     return [place === null ? "" : (row.cells[place.index] ?? "")];
   };
   return heldRows(rows, marksOf, maxTlp, () =>
-    warnings.add(`no record has a TLP mark at ${quoted(path)}, so that none was sent`),
+    warnings.add(`no record has a TLP mark${where} in ${name}, so that none was sent`),
   );
 }
 

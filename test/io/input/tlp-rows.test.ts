@@ -81,6 +81,8 @@ test.each([
   expect(run).toMatchObject({ code: 0, seen: items });
   const manifest = JSON.parse(await readFile(at("out.csv.manifest.json"), "utf8"));
   const rows = files.length === 1 ? 2 : 3;
+  const warning = `no record has a TLP mark in ${at("unmarked.csv")}, so that none was sent`;
+  expect(manifest.warnings).toEqual(rows === 2 ? {} : { [warning]: 1 });
   expect(manifest).toMatchObject({ tlp: { max: "amber", rows }, unsupported: { tlp: rows } });
   const plan = await runRepute(["plan", ...files, "--json", ...limit, "--rate", "100/s"]);
   expect(JSON.parse(plan.stdout)).toMatchObject({ unsupported: { tlp: rows }, distinct_items: 2 });
