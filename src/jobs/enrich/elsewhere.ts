@@ -41,11 +41,8 @@ export class Elsewhere {
     // Rows of an output that is read again: they were examined.
     if (reading.items[0].index < 0) return;
     const readings = source.files?.().map((file) => file.reading) ?? [reading];
-    // `ips[]` takes the single values of `ips`, too.
     const chosen = new Set(
-      readings.flatMap(({ items }) =>
-        items.map(columnName).flatMap((name) => [name, name.replace(/\[\]$/, "")]),
-      ),
+      readings.flatMap(({ items }) => items.map(columnName).flatMap(spellings)),
     );
     const names = distinctNames(columns).map((name, index) => columnName({ name, index }));
     const ofFiles = new Set(readings.flatMap((each) => each.ofFiles ?? []));
@@ -101,6 +98,15 @@ interface Watched {
   readonly isHeld: IsHeld;
   /** Whether `repute extract` reads the input. */
   readonly isText: boolean;
+}
+
+/** Paths that a path takes values of: `ips[]` has those of `ips`, too. */
+function spellings(path: string): readonly string[] {
+  const [head = "", ...rest] = path.split("[]");
+  return rest.reduce(
+    (found, part) => found.flatMap((start) => [`${start}${part}`, `${start}[]${part}`]),
+    [head],
+  );
 }
 
 /** Whether an item is the page that a citation names, or may be a file in a column of files. */

@@ -107,15 +107,18 @@ describe("Elsewhere", () => {
     const json = JSON.stringify({
       ips: ["192.0.2.1", "192.0.2.2"],
       seen: [{ value: "example.com" }, { value: "example.net" }],
+      last: { value: "example.org" },
     });
     const counts = (chosen: string): object => {
-      const elsewhere = watching(["ips", "seen"], chosen);
+      const elsewhere = watching(["ips", "seen", "last"], chosen);
       noteAll(elsewhere, [row(1, ["192.0.2.1", ""], json)]);
       return elsewhere.snapshot().elsewhere ?? {};
     };
-    expect(counts("ips")).toEqual({ "ips[]": 1, "seen[].value": 1 });
-    expect(counts("ips[]")).toEqual({ "seen[].value": 1 });
-    expect(counts("seen[].value")).toEqual({ "ips[]": 1 });
+    const last = { "last.value": 1 };
+    expect(counts("ips")).toEqual({ "ips[]": 1, "seen[].value": 1, ...last });
+    expect(counts("ips[]")).toEqual({ "seen[].value": 1, ...last });
+    expect(counts("seen[].value")).toEqual({ "ips[]": 1, ...last });
+    expect(counts("last[].value[]")).toEqual({ "ips[]": 1, "seen[].value": 1 });
   });
 
   it("estimates from the first 200 rows and every hundredth one after, however it is interrupted", () => {
