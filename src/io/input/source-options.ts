@@ -24,7 +24,12 @@ export const sourceOptions = z.strictObject({
     z
       .string()
       .min(1)
-      .or(z.array(z.string().min(1)).min(1))
+      .or(
+        z
+          .array(z.string().min(1))
+          .min(1)
+          .transform((names) => [...new Set(names)]),
+      )
       .optional(),
     {
       description:

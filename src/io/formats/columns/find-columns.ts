@@ -74,7 +74,7 @@ async function placesOf(
   { isOneOfSeveral = false }: ColumnFlags,
 ): Promise<readonly ColumnPlace[]> {
   const places: ColumnPlace[] = [];
-  for (const wanted of new Set([names ?? []].flat())) {
+  for (const wanted of [names ?? []].flat()) {
     try {
       places.push(await source.named({ flag, wanted }));
     } catch (error) {
