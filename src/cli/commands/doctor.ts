@@ -354,7 +354,7 @@ export function space(folder: string, free: number): Finding {
 async function cacheFinding(cache: string | undefined): Promise<Finding> {
   if (cache === undefined) return ["ok", "none in use"];
   const { cacheSize } = await import("../../client/store/cache.js");
-  const bytes = await cacheSize(cache);
+  const bytes = cacheSize(cache);
   const [status, finding, remedy] = await disk(resolve(cache));
   return [status, `${finding}; ${bytes === null ? "no answers yet" : formatBytes(bytes)}`, remedy];
 }

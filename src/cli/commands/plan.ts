@@ -89,12 +89,11 @@ async function plannedPace(
   service: string | null,
 ): Promise<Parameters<typeof plan>[0]["pace"]> {
   const rates = paceOf(settings, settings.local);
-  const { env, clock, reporter } = context;
-  const { onWarning } = reporter.listener;
+  const { env, clock } = context;
   const stateFolder = userStateFolder(env);
   if (service === null || stateFolder === null || !rates.some(isQuota)) return { rates };
   const { readQuotas } = await import("../../client/store/quotas.js");
-  const counts = readQuotas({ service, stateFolder, onWarning });
+  const counts = readQuotas({ service, stateFolder });
   return { rates, spent: (quota) => counts.use(quota, clock.now()).spent };
 }
 

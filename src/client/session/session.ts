@@ -106,7 +106,9 @@ export class Session {
     const { service, stateFolder } = this;
     if (stateFolder === null) return new QuotaCounts();
     const { openQuotas } = await import("../store/quotas.js");
-    return openQuotas({ service: service.url, stateFolder, onWarning: this.#warn });
+    const quotas = openQuotas({ service: service.url, stateFolder }, this.#warn);
+    this.#stack.defer(() => quotas.close());
+    return quotas;
   }
 
   /** The client of the threat intelligence interface, for calls other than lookups. */
@@ -199,7 +201,7 @@ export class Session {
     });
     const close = async (): Promise<void> => {
       this.#listeners.delete(use);
-      await store?.sync();
+      store?.sync();
     };
     const state = {
       pausedMs: () => shared.pausedMs,
@@ -215,7 +217,9 @@ export class Session {
       const { openCache } = await import("../store/cache.js");
       const { clock } = this.#options;
       const options = { folder, ttlMs, clock, asReceived, onWarning: this.#warn };
-      return this.#stack.use(await openCache(options));
+      const cache = await openCache(options);
+      this.#stack.defer(() => cache.close());
+      return cache;
     });
   }
 

@@ -22,7 +22,7 @@ export interface ReadBackOptions {
 export interface StoredAnswer extends Pick<LookupRecord, "finding" | "drift" | "origin"> {
   readonly n: number;
   readonly previous: number;
-  /** Milliseconds since 1970. */
+  /** When it was looked up, in milliseconds since 1970; 0 if it wasn't. */
   readonly storedAt: number;
   readonly key: string;
   readonly policy: Again["policy"] | null;
@@ -30,18 +30,16 @@ export interface StoredAnswer extends Pick<LookupRecord, "finding" | "drift" | "
   readonly body: Uint8Array | string;
 }
 
-/** Where an answer belongs: the hash of its key, and the number of an earlier answer of its chain. */
-interface Place extends Pick<StoredAnswer, "previous" | "storedAt"> {
-  readonly hash: number;
-}
-
 /** Reads and writes the table of answers, the same in a run's journal and in a cache. */
 export class AnswerTable {
   readonly #insert: Statement;
   readonly #byNumber: Statement;
   readonly #byHash: Statement;
+  readonly file: SqliteFile;
 
-  constructor({ database }: Pick<SqliteFile, "database">) {
+  constructor(file: SqliteFile) {
+    this.file = file;
+    const { database } = file;
     const columns = "previous, stored_at, head, body, checksum";
     const read = (condition: string): Statement => {
       const statement = database.prepare(`SELECT n, ${columns} FROM answers WHERE ${condition}`);
@@ -55,8 +53,13 @@ export class AnswerTable {
     this.#byHash = read("hash = ?");
   }
 
-  /** Returns the answer's number. */
-  add(key: string, record: LookupRecord, { hash, previous, storedAt }: Place): number {
+  /**
+   * @param hash that of the key
+   * @param previous number of an earlier answer of its chain
+   * @returns the answer's number
+   */
+  add(key: string, hash: number, record: LookupRecord, previous = 0): number {
+    const storedAt = Date.parse(record.finding.lookedUpAt ?? "") || 0;
     const head = JSON.stringify(headOf(key, record));
     const body = bodyOf(record);
     const sum = checksum(storedAt, head, body);

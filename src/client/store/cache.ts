@@ -1,13 +1,13 @@
 import { chmodSync, existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
+import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../core/clock.js";
 import { FatalError, type ReputeError } from "../../core/errors.js";
 import { makeFolder } from "../../core/files/folders.js";
 import type { Finding } from "../../core/finding.js";
 import { AnswerTable, type ReadBackOptions, storedRecord } from "./answer-table.js";
 import { keyHash } from "./cache-key.js";
-import { kindOfFault, lockTimeoutMs, SqliteFile, storeFault } from "./sqlite-file.js";
+import { explainFault, inodeOf, kindOfFault, SqliteFile } from "./sqlite-file.js";
 import { Batch, type FindingStore } from "./store.js";
 
 interface CacheOptions extends ReadBackOptions {
@@ -38,46 +38,34 @@ function pathIn(cache: string): string {
  * Opens a cache as a run does, but creates none.
  *
  * @returns its size in bytes; null if there is none
- * @throws FatalError `cache_format`, `cache_damaged`, `cache_unusable`
+ * @throws FatalError `cache_version`, `cache_damaged`, `cache_unusable`
  */
-export async function cacheSize(cache: string): Promise<number | null> {
-  const file = await openFile(cache, true).catch((error: unknown) => {
+export function cacheSize(cache: string): number | null {
+  try {
+    const file = openFile(cache, true);
+    file?.close();
+    return file && statSync(file.path).size;
+  } catch (error) {
     throw cacheFault(cache, "open", error);
-  });
-  if (file === null) return null;
-  file.close();
-  return ["", "-wal"]
-    .map((suffix) => statSync(file.path + suffix, { throwIfNoEntry: false })?.size ?? 0)
-    .reduce((sum, size) => sum + size);
+  }
 }
 
 /** Opens the file of a cache, creating it if missing; null only with `readOnly`, if there is none. */
-async function openFile(cache: string, readOnly: boolean): Promise<SqliteFile | null> {
+function openFile(cache: string, readOnly: boolean): SqliteFile | null {
   const [folder, path] = [folderIn(cache), pathIn(cache)];
   if (!existsSync(path)) {
     if (readOnly) return null;
     makeFolder(folder, 0o700);
     chmodSync(folder, 0o700);
   }
-  return SqliteFile.open(path, false);
+  return SqliteFile.open(path, "cache");
 }
 
 function cacheFault(cache: string, doing: string, cause: unknown): ReputeError {
-  const kind = kindOfFault(pathIn(cache), cause);
-  const hint = `delete the folder ${folderIn(cache)}`;
-  if (kind === "version") {
-    return new FatalError("cache_format", `another version of repute wrote the cache ${cache}`, {
-      hint,
-    });
-  }
-  const reason = storeFault(cause);
-  if (kind === "damaged") {
-    const message = `the cache ${cache} is damaged: ${reason}`;
-    return new FatalError("cache_damaged", message, { cause, hint });
-  }
-  return new FatalError("cache_unusable", `cannot ${doing} the cache ${cache}: ${reason}`, {
-    cause,
-  });
+  const { kind, message } = explainFault(pathIn(cache), cause, `the cache ${cache}`, doing);
+  const isRuined = kind === "damaged" || kind === "version";
+  const hint = isRuined ? `delete the folder ${folderIn(cache)}` : null;
+  return new FatalError(isRuined ? `cache_${kind}` : "cache_unusable", message, { cause, hint });
 }
 
 /**
@@ -89,56 +77,43 @@ function cacheFault(cache: string, doing: string, cause: unknown): ReputeError {
  */
 export async function openCache(options: CacheOptions): Promise<FindingStore> {
   const cache = new FindingCache(options);
-  await cache.open();
+  await cache.prune();
   return cache;
-}
-
-/** Answers above which no more are kept while another process holds the lock. */
-const mostWaiting = 16_384;
-
-interface Kept {
-  readonly finding: Finding;
-  /** When it was stored, in milliseconds since 1970. */
-  readonly at: number;
 }
 
 class FindingCache implements FindingStore {
   readonly #options: CacheOptions;
   /** Null if the cache cannot be used. */
-  #file: SqliteFile | null = null;
   #table: AnswerTable | null = null;
   /** Tells the file from another one that takes its place. */
   #inode: number | undefined;
   #isWritable = false;
   #hasWarned = false;
   #isSetAside = false;
-  readonly #batch = new Batch<Kept>((answers) => this.#write(answers));
-  /** Start of the current wait for another process's lock, in `performance.now()` time. */
-  #busySince: number | null = null;
+  readonly #batch = new Batch<Finding>((answers) => this.#write(answers));
 
   constructor(options: CacheOptions) {
     this.#options = options;
+    this.#open();
   }
 
-  async open(): Promise<void> {
+  #open(): void {
     const { folder, readOnly = false } = this.#options;
     try {
-      this.#inode = inodeOf(folder);
-      const file = await openFile(folder, readOnly);
+      this.#inode = inodeOf(pathIn(folder));
+      const file = openFile(folder, readOnly);
       if (file === null) return;
-      this.#inode = inodeOf(folder);
-      this.#file = file;
+      this.#inode = inodeOf(pathIn(folder));
       this.#table = new AnswerTable(file);
       this.#isWritable = !readOnly;
-      if (!readOnly) await this.#prune(file);
     } catch (error) {
-      if (this.#giveUp("open", error)) await this.open();
+      this.#giveUp("open", error);
     }
   }
 
   get(key: string): Finding | null {
     const waiting = this.#batch.waiting.get(key);
-    if (waiting !== undefined) return waiting.finding;
+    if (waiting !== undefined) return waiting;
     try {
       this.#beginReading();
       const stored = this.#table?.byHash(keyHash(key)) ?? null;
@@ -158,94 +133,82 @@ class FindingCache implements FindingStore {
   put(key: string, finding: Finding): void {
     const { status } = finding;
     if (!this.#isWritable || status === "failed" || status === "unsupported") return;
-    if (this.#batch.waiting.size >= mostWaiting) return;
-    this.#batch.put(key, { finding, at: Math.floor(this.#options.clock.now()) });
+    this.#batch.put(key, finding);
   }
 
-  async sync(): Promise<void> {
-    for (;;) {
-      this.#batch.flush();
-      if (this.#batch.waiting.size === 0) return;
-      await delay(50);
-    }
+  sync(): void {
+    this.#batch.flush();
   }
 
-  async close(): Promise<void> {
-    await this.sync();
+  close(): void {
+    this.sync();
     this.#release();
   }
 
   /** Reads of one turn share a transaction, which saves two locks each. */
   #beginReading(): void {
-    if (this.#file === null || this.#file.database.isTransaction) return;
-    this.#file.database.exec("BEGIN");
+    const { database } = this.#table?.file ?? {};
+    if (database === undefined || database.isTransaction) return;
+    database.exec("BEGIN");
     setImmediate(() => this.#endReading());
   }
 
   #endReading(): void {
     try {
-      if (this.#file?.database.isTransaction === true) this.#file.database.exec("COMMIT");
+      const { database } = this.#table?.file ?? {};
+      if (database?.isTransaction === true) database.exec("COMMIT");
     } catch (error) {
       this.#giveUp("read", error);
     }
   }
 
-  /** @returns false if another process holds the lock, or a new file takes the place of a damaged one */
-  #write(answers: ReadonlyMap<string, Kept>): boolean {
+  #write(answers: ReadonlyMap<string, Finding>): void {
     this.#endReading();
-    const [file, table] = [this.#file, this.#table];
+    const table = this.#isWritable ? this.#table : null;
     try {
-      if (this.#isWritable) {
-        file?.transact(() => {
-          for (const [key, { finding, at }] of answers) {
-            const place = { hash: keyHash(key), previous: 0, storedAt: at };
-            table?.add(key, { finding, again: null, drift: [] }, place);
-          }
-        });
-      }
-      this.#busySince = null;
-      return true;
+      table?.file.transact(() => {
+        for (const [key, finding] of answers) {
+          table.add(key, keyHash(key), { finding, again: null, drift: [] });
+        }
+      });
     } catch (error) {
-      const since = (this.#busySince ??= performance.now());
-      const isPatient = performance.now() - since < lockTimeoutMs;
-      if (isPatient && kindOfFault(pathIn(this.#options.folder), error) === "busy") return false;
-      return !this.#giveUp("write", error);
+      this.#giveUp("write", error);
+      // A new file takes the place of a damaged one.
+      if (this.#table !== table) this.#write(answers);
     }
   }
 
   /**
-   * Warns of a fault, and goes on without the cache or with a new one. What cannot be written can still be
-   * read.
-   *
-   * @returns whether a damaged file was set aside, so that a new one can take the answers
+   * Warns of a fault, and goes on without the cache or, in place of a damaged one, with a new one. What
+   * cannot be written can still be read.
    */
-  #giveUp(doing: "open" | "read" | "write", error: unknown): boolean {
+  #giveUp(doing: "open" | "read" | "write", error: unknown): void {
     const { folder, onWarning, readOnly = false } = this.#options;
     const { code, message, hint } = cacheFault(folder, doing, error);
     const isDamaged = code === "cache_damaged";
     const isReadable = doing === "write" && !isDamaged;
     if (isReadable) this.#isWritable = false;
     else this.#release();
-    if (this.#hasWarned) return false;
+    if (this.#hasWarned) return;
     const aside = isDamaged && !readOnly && !this.#isSetAside && setAside(folder, this.#inode);
     if (typeof aside === "string") {
       this.#isSetAside = true;
       onWarning(`${message}; it is set aside as ${aside}, and a new one takes its place`);
-      if (doing !== "open") void this.open();
-      return true;
+      return this.#open();
     }
     this.#hasWarned = true;
     const remedy = hint === null ? "" : `; ${hint}`;
     const end = isReadable ? "no more answers are cached" : "the run continues without the cache";
     onWarning(`${message}${remedy}; ${end}`);
-    return false;
   }
 
   /**
    * Checks the file and deletes expired answers, at most once a day. What the run with the longest TTL
    * since the last time would use stays. The file keeps its size; new answers reuse the space.
    */
-  async #prune(file: SqliteFile): Promise<void> {
+  async prune(): Promise<void> {
+    const file = this.#isWritable ? this.#table?.file : undefined;
+    if (file === undefined) return;
     const { ttlMs, clock } = this.#options;
     const now = clock.now();
     try {
@@ -265,21 +228,16 @@ class FindingCache implements FindingStore {
         await turn();
       }
     } catch (error) {
-      // Another process holds the lock; pruning can wait for another day.
-      if (kindOfFault(file.path, error) !== "busy") throw error;
+      // Where another process holds the lock, pruning can wait for another day.
+      if (kindOfFault(file.path, error) !== "busy") this.#giveUp("open", error);
     }
   }
 
   #release(): void {
-    this.#file?.close();
-    this.#file = null;
+    this.#table?.file.close();
     this.#table = null;
     this.#isWritable = false;
   }
-}
-
-function inodeOf(cache: string): number | undefined {
-  return statSync(pathIn(cache), { throwIfNoEntry: false })?.ino;
 }
 
 /**
@@ -292,7 +250,7 @@ function setAside(cache: string, inode: number | undefined): string | null {
   const folder = folderIn(cache);
   const aside = `${folder}.damaged`;
   try {
-    if (inodeOf(cache) === inode) {
+    if (inodeOf(pathIn(cache)) === inode) {
       rmSync(aside, { recursive: true, force: true });
       renameSync(folder, aside);
     }

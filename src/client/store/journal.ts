@@ -39,7 +39,6 @@ interface JournalOptions {
 export class Journal implements LookupStore {
   /** Number of the latest answer that is stored; 0 for none. */
   last: number;
-  readonly #file: SqliteFile;
   readonly #table: AnswerTable;
   readonly #explain: (error: unknown) => ReputeError;
   readonly #mostChains: number;
@@ -55,7 +54,6 @@ export class Journal implements LookupStore {
   #fault: ReputeError | null = null;
 
   constructor(file: SqliteFile, { fault, chains = [2 ** 20, 2 ** 22] }: JournalOptions) {
-    this.#file = file;
     this.#table = new AnswerTable(file);
     this.#explain = fault;
     this.#mostChains = chains[1];
@@ -112,7 +110,7 @@ export class Journal implements LookupStore {
 
   /** Forgets all answers. Call it within a transaction. */
   clear(): void {
-    this.#file.database.exec("DELETE FROM answers");
+    this.#table.file.database.exec("DELETE FROM answers");
     this.last = 0;
     this.#newest.fill(0);
   }
@@ -122,23 +120,20 @@ export class Journal implements LookupStore {
     return (this.#fault ??= this.#explain(error));
   }
 
-  #write(records: ReadonlyMap<string, LookupRecord>): true {
-    if (this.#fault !== null) return true;
+  #write(records: ReadonlyMap<string, LookupRecord>): void {
+    if (this.#fault !== null) return;
     try {
-      this.#file.transact(() => {
+      this.#table.file.transact(() => {
         for (const [key, record] of records) this.#store(key, record);
       });
     } catch (error) {
       this.fail(error);
     }
-    return true;
   }
 
   #store(key: string, record: LookupRecord): void {
     const hash = keyHash(key);
-    const previous = this.#newestOf(hash);
-    const storedAt = Date.parse(record.finding.lookedUpAt ?? "") || 0;
-    this.last = this.#table.add(key, record, { hash, previous, storedAt });
+    this.last = this.#table.add(key, hash, record, this.#newestOf(hash));
     this.#add(hash, this.last);
   }
 

@@ -19,8 +19,6 @@ export interface QuotaState {
   /** The time of the counts, and the wall clock then. */
   ms: number;
   clockMs: number;
-  /** When earlier counts were lost: every quota counts as used up then. Null for never. */
-  readonly lostMs: number | null;
   entries: Entry[];
 }
 
@@ -38,10 +36,9 @@ export interface QuotaStore {
   /**
    * Reads and changes the counts in one step.
    *
-   * @param patienceMs how long to wait for another process
    * @returns null if they cannot be changed now
    */
-  change<T>(work: (counts: QuotaCounts) => T, patienceMs?: number): T | null;
+  change<T>(work: (counts: QuotaCounts) => T): T | null;
 }
 
 /** Processes read the clock before they wait for the file, so a little disorder is no jump. */
@@ -58,8 +55,7 @@ export class QuotaCounts implements QuotaStore {
   readonly state: QuotaState;
 
   constructor(state: Partial<QuotaState> = {}) {
-    const { lostMs = null } = state;
-    this.state = { ms: lostMs ?? 0, clockMs: lostMs ?? 0, lostMs, entries: [], ...state };
+    this.state = { ms: 0, clockMs: 0, entries: [], ...state };
   }
 
   change<T>(work: (counts: QuotaCounts) => T): T {
@@ -105,14 +101,11 @@ export class QuotaCounts implements QuotaStore {
     known.lastMs = Math.max(known.lastMs, lastMs);
   }
 
-  use({ count, perMs }: Rate, nowMs: number): { spent: number; nextAtMs: number } {
-    const { entries, lostMs: lastMs } = this.state;
-    const own: Omit<Entry, "slot">[] = entries.filter((entry) => entry.perMs === perMs);
-    if (lastMs !== null) own.push({ perMs, permits: count, lastMs, open: false });
+  use({ perMs }: Pick<Rate, "perMs">, nowMs: number): { spent: number; nextAtMs: number } {
     const timeMs = this.#timeAt(nowMs);
     let [spent, nextMs] = [0, Number.POSITIVE_INFINITY];
-    for (const { permits, lastMs, open } of own) {
-      if (lastMs + perMs <= timeMs) continue;
+    for (const { perMs: ownMs, permits, lastMs, open } of this.state.entries) {
+      if (ownMs !== perMs || lastMs + perMs <= timeMs) continue;
       spent += permits;
       nextMs = Math.min(nextMs, lastMs + (open && lastMs > timeMs ? 0 : perMs));
     }
@@ -140,9 +133,6 @@ const block = { share: 0.01, most: 2_000, ms: 10_000 };
 
 /** Time after which a store that could not be changed is tried again, in milliseconds. */
 const retryMs = 250;
-
-/** How long the end of a run waits for another process, in milliseconds. */
-const patienceMs = 2_000;
 
 /** A reserved block. Its deadline is kept by both clocks: one may jump back, the other stands still in sleep. */
 interface Held {
@@ -215,6 +205,6 @@ export class Quota {
     this.#held = null;
     if (held === null) return;
     const { slot, used } = held;
-    store.change((counts) => counts.settle(this.rate.perMs, slot, used, clock.now()), patienceMs);
+    store.change((counts) => counts.settle(this.rate.perMs, slot, used, clock.now()));
   }
 }

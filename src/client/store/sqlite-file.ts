@@ -1,7 +1,13 @@
-import { accessSync, closeSync, constants, existsSync, openSync, readFileSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readFileSync,
+  statSync,
+} from "node:fs";
 import { dirname } from "node:path";
-import { pathToFileURL } from "node:url";
-import { setTimeout as delay } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import {
   DatabaseSync,
@@ -37,11 +43,14 @@ const schema = `
 /** For files that several processes write: the newest answer to a key replaces the others. */
 const index = "CREATE UNIQUE INDEX answers_by_hash ON answers (hash);";
 
-/** SQLite busy timeout in milliseconds. SQLite waits synchronously, so this blocks the event loop. */
-export const busyTimeoutMs = 100;
+/**
+ * What a file is for. The answers of a run belong to one process, which keeps all others out until it
+ * closes the file; those of a cache belong to all.
+ */
+type FileUse = "run" | "cache" | "counts";
 
-/** Total time to wait for a lock held by another process, in milliseconds. */
-export const lockTimeoutMs = 10_000;
+/** SQLite busy timeout in milliseconds. SQLite waits synchronously, so this blocks the event loop. */
+const busyTimeoutMs = { run: 100, cache: 2_000, counts: 1_000 };
 
 /** Lengths of the headers of a log and of a frame (https://www.sqlite.org/fileformat2.html#walformat). */
 const header = { log: 32, frame: 24 };
@@ -49,82 +58,77 @@ const header = { log: 32, frame: 24 };
 /** Length of the write-ahead log at which it moves into the file: 32 MiB. */
 const logBytes = 32 * 1024 * 1024;
 
+const neverChanges = new Int32Array(new SharedArrayBuffer(4));
+
 /** An open file of SQLite. What it throws is an error of SQLite or the system: see `kindOfFault`. */
 export class SqliteFile {
   readonly path: string;
   readonly database: Database;
+  readonly #inode: number | undefined;
   #isAlone = false;
 
-  constructor(path: string, timeout = busyTimeoutMs) {
+  constructor(path: string, timeout = busyTimeoutMs.run) {
     this.path = path;
+    this.#inode = inodeOf(path);
     this.database = new DatabaseSync(path, { timeout });
   }
 
   /**
-   * Opens a file, creating it if missing. Its write-ahead log is synced only when it moves into the
-   * file, so a power loss costs the latest transactions and never damages the file.
-   *
-   * @param alone keeps all other processes out until the file is closed
+   * Opens a file, creating it if missing. A write-ahead log is synced only when it moves into the file,
+   * so a power loss costs the latest transactions and never damages the file. Counts have none: they are
+   * small, and durable with each transaction.
    */
-  static async open(path: string, alone: boolean): Promise<SqliteFile> {
+  static open(path: string, use: FileUse): SqliteFile {
     createPrivate(path);
-    const until = performance.now() + (alone ? busyTimeoutMs : lockTimeoutMs);
+    const until = performance.now() + busyTimeoutMs[use];
     for (;;) {
-      const file = new SqliteFile(path);
+      const file = new SqliteFile(path, busyTimeoutMs[use]);
       try {
-        file.#setUp(alone);
+        file.#setUp(use);
         return file;
       } catch (error) {
         file.database.close();
         if (kindOfFault(path, error) !== "busy" || performance.now() >= until) throw error;
       }
-      await delay(20);
+      // SQLite does not wait for a process that turns on the log.
+      Atomics.wait(neverChanges, 0, 0, 20);
     }
   }
 
-  /** Reads a fact without a lock and without the log; null if that fails. */
-  static peek(path: string, name: string): unknown {
-    try {
-      const file = new SqliteFile(`${pathToFileURL(path).href}?mode=ro&immutable=1`);
-      try {
-        return file.read(name);
-      } finally {
-        file.database.close();
-      }
-    } catch {
-      return null;
-    }
+  /** Whether its path still leads to it, not to another file or none. */
+  get isInPlace(): boolean {
+    return inodeOf(this.path) === this.#inode;
   }
 
-  #setUp(alone: boolean): void {
+  #setUp(use: FileUse): void {
     const { database } = this;
-    this.#isAlone = alone;
+    this.#isAlone = use === "run";
     // Large pages hold more answers in less space; few of them change at once without an index.
-    if (alone) database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA page_size = 8192");
-    if (this.pragma("user_version") !== 0) this.checkVersion();
-    const journal = this.pragma("journal_mode = WAL");
-    if (journal !== "wal") throw errorOf(codes.protocol, noLocks);
+    if (this.#isAlone) database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA page_size = 8192");
+    if (this.pragma("user_version") !== 0) this.#checkVersion();
+    const [mode, sync] = use === "counts" ? ["delete", "FULL"] : ["wal", "NORMAL"];
+    if (this.pragma(`journal_mode = ${mode}`) !== mode) throw errorOf(codes.protocol, noLocks);
     database.exec(`
-      PRAGMA synchronous = NORMAL;
+      PRAGMA synchronous = ${sync};
       PRAGMA wal_autocheckpoint = ${logBytes / Number(this.pragma("page_size"))};
       PRAGMA cell_size_check = ON;
       PRAGMA trusted_schema = OFF;`);
     // Another process may create them first.
     if (this.pragma("user_version") === 0) {
       this.transact(() => {
-        if (this.pragma("user_version") === 0) this.create(!alone);
+        if (this.pragma("user_version") === 0) this.create(use);
       });
     }
-    this.checkVersion();
+    this.#checkVersion();
   }
 
   /** Creates the tables. */
-  create(indexed: boolean): void {
-    this.database.exec(indexed ? schema + index : schema);
+  create(use: FileUse): void {
+    this.database.exec(use === "cache" ? schema + index : schema);
   }
 
   /** @throws an error of the kind `version` for a file of another version of repute */
-  checkVersion(): void {
+  #checkVersion(): void {
     if (this.pragma("user_version") !== version) throw new OtherVersion();
   }
 
@@ -247,6 +251,11 @@ export function createPrivate(path: string): void {
   closeSync(openSync(path, "wx", 0o600));
 }
 
+/** Tells a file from another one that takes its place. */
+export function inodeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino;
+}
+
 /** Another version of repute wrote the file. */
 class OtherVersion extends Error {}
 
@@ -274,6 +283,23 @@ export function kindOfFault(
   // A file that is writable but read-only to SQLite has a header of an unknown version.
   const isDamaged = damaged.has(code) || (code === codes.readOnly && isWritable(path));
   return isDamaged ? "damaged" : null;
+}
+
+/**
+ * Explains an error of SQLite or the system.
+ *
+ * @param what the file, such as `the cache DIR`
+ * @param doing what failed
+ */
+export function explainFault(path: string, error: unknown, what = path, doing = "use") {
+  const kind = kindOfFault(path, error);
+  if (kind === "version") return { kind, message: `another version of repute wrote ${what}` };
+  const why = storeFault(error);
+  const isDamaged = kind === "damaged";
+  return {
+    kind,
+    message: `${isDamaged ? `${what} is damaged` : `cannot ${doing} ${what}`}: ${why}`,
+  };
 }
 
 function isWritable(path: string): boolean {

@@ -15,9 +15,9 @@ export type LookupStore = AnswerStore<LookupRecord>;
 
 /** Findings that outlive the run: the cache. What it cannot store is asked again. */
 export interface FindingStore extends AnswerStore<Finding> {
-  /** Resolves once earlier puts are visible to other processes. */
-  sync(): Promise<void>;
-  close(): Promise<void>;
+  /** Makes earlier puts visible to other processes. */
+  sync(): void;
+  close(): void;
 }
 
 /** Keeps values in memory, for the life of the process: all of them, or the newest. */
@@ -50,36 +50,28 @@ const together = { values: 256, ms: 20 };
 export class Batch<Value> {
   /** Those that wait to be written. */
   readonly waiting = new Map<string, Value>();
-  readonly #write: (values: ReadonlyMap<string, Value>) => boolean;
-  #timer: NodeJS.Timeout | null = null;
+  readonly #write: (values: ReadonlyMap<string, Value>) => void;
+  #timer: NodeJS.Timeout | undefined;
   #dueAt = 0;
-  #isRetry = false;
 
-  /** @param write returns false if the same values are to be written again later */
-  constructor(write: (values: ReadonlyMap<string, Value>) => boolean) {
+  constructor(write: (values: ReadonlyMap<string, Value>) => void) {
     this.#write = write;
   }
 
   put(key: string, value: Value): void {
     this.waiting.set(key, value);
-    if (this.#timer === null) this.#wait();
-    const isFull = this.waiting.size >= together.values && !this.#isRetry;
+    if (this.waiting.size === 1) {
+      this.#dueAt = performance.now() + together.ms;
+      this.#timer = setTimeout(() => this.flush(), together.ms);
+    }
     // A busy event loop calls timers late.
-    if (isFull || performance.now() >= this.#dueAt) this.flush();
+    if (this.waiting.size >= together.values || performance.now() >= this.#dueAt) this.flush();
   }
 
   /** Writes what waits. */
   flush(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-    if (this.waiting.size === 0) return;
-    this.#isRetry = !this.#write(this.waiting);
-    if (this.#isRetry) this.#wait();
-    else this.waiting.clear();
-  }
-
-  #wait(): void {
-    this.#dueAt = performance.now() + together.ms;
-    this.#timer = setTimeout(() => this.flush(), together.ms);
+    clearTimeout(this.#timer);
+    if (this.waiting.size > 0) this.#write(this.waiting);
+    this.waiting.clear();
   }
 }

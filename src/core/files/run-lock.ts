@@ -22,11 +22,14 @@ export async function takeLock(path: string): Promise<() => void> {
     return () => database.close();
   } catch (error) {
     database.close();
-    if (!isBusy(error)) throw error;
-    throw new UsageError("output_locked", "another run is writing this output", {
-      hint: "wait for it, or write elsewhere",
-    });
+    throw isBusy(error) ? outputLocked() : error;
   }
+}
+
+export function outputLocked(): UsageError {
+  return new UsageError("output_locked", "another run is writing this output", {
+    hint: "wait for it, or write elsewhere",
+  });
 }
 
 /** Whether a process has a SQLite file for itself: such a lock, or the database of a run. */

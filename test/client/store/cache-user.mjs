@@ -16,7 +16,7 @@ for (const folder of folders) {
   const cache = await openCache({
     folder,
     ttlMs: 86_400_000,
-    clock: { now: () => Date.now() },
+    clock: { now: () => Date.parse(completeFinding.lookedUpAt) },
     onWarning: (message) => warnings.push(message),
   });
   const before = await look(cache);

@@ -63,8 +63,8 @@ function faultOf({ code, stderr, rows, sound, isQuota }: Round): string | null {
     const hasRemedy = /delete the folder|a new one takes its place|delete the file/.test(line);
     if (!hasRemedy) return "a warning names no remedy";
   }
-  if (isQuota && code === 75) {
-    const isTold = /quota count .* is damaged or of another version.*\n.*is used up until/s;
+  if (isQuota && code === 1) {
+    const isTold = /the quota count \S*used\/\S+ is damaged: .*delete the file/s;
     return isTold.test(stderr) ? null : "the damage is not told";
   }
   if (code !== 0) return `exit code ${code}`;
@@ -79,7 +79,7 @@ function answersOf(csv: string): string {
   );
 }
 
-test("a damaged cache or quota count costs requests or time, never a wrong row", async () => {
+test("a damaged cache or quota count costs requests or the run, never a wrong row", async () => {
   const round = await filled();
   // A failure names its seed.
   const from = Math.floor(Math.random() * 2 ** 30);
@@ -91,6 +91,6 @@ test("a damaged cache or quota count costs requests or time, never a wrong row",
     if (fault !== null) faults.push(fault);
   }
   expect(faults).toEqual([]);
-  // Every effect occurs: none, a warning, a quota that has to wait.
-  expect(ends).toEqual(new Set(["unseen", "0", "75"]));
+  // Every effect occurs: none, a warning, an error.
+  expect(ends).toEqual(new Set(["unseen", "0", "1"]));
 });

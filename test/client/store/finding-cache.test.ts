@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmod, cp, readdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
@@ -39,7 +41,7 @@ interface OpenOptions {
 async function filled(folder: string, clock = new ManualClock(), entries = 1): Promise<void> {
   const { cache } = await openIn(folder, { clock });
   for (let n = 0; n < entries; n++) cache.put(`query key ${n}`, complete({ n }));
-  await cache.close();
+  cache.close();
 }
 
 async function newFolder(): Promise<string> {
@@ -54,7 +56,7 @@ describe("expired answers are deleted when a run opens the cache", () => {
   async function store(folder: string, clock: ManualClock, ...findings: readonly Finding[]) {
     const { cache } = await openIn(folder, { clock });
     for (const [n, finding] of findings.entries()) cache.put(`query key ${n}`, finding);
-    await cache.close();
+    cache.close();
   }
 
   /** Opens the cache as a run does. */
@@ -167,7 +169,7 @@ describe("a damaged cache is set aside with one warning, and a new one takes its
         return cache.get("query key");
       })
       .toEqual(complete({ n: 7 }));
-    await cache.close();
+    cache.close();
     const { cache: next, warnings: none } = await openIn(folder);
     expect([next.get("query key"), next.get("query key 3"), none]).toEqual([
       complete({ n: 7 }),
@@ -197,7 +199,7 @@ test("runs that find the same damage share one new file", async () => {
     cache.get("query key 3");
     await expect.poll(() => cache.get("query key 4")).toBeNull();
     cache.put(`query new ${n}`, complete({ n }));
-    await cache.sync();
+    cache.sync();
   }
   for (const { cache, warnings } of runs) {
     const found = [0, 1].map((n) => cache.get(`query new ${n}`));
@@ -210,7 +212,7 @@ test("a file in place of its folder costs one warning", async () => {
   await writeFile(folder, "");
   const { cache, warnings } = await openIn(folder);
   cache.put("query key", complete());
-  await cache.sync();
+  cache.sync();
   expect([cache.get("query key"), warnings]).toEqual([
     null,
     [expect.stringMatching(/^cannot open the cache .*: part of the path is not a folder; the run/)],
@@ -230,7 +232,7 @@ test.each([false, true])(
     const before = await readFile(dataFile(folder));
     const { cache, warnings } = await openIn(folder, { readOnly });
     cache.put("query new", complete());
-    await cache.close();
+    cache.close();
     expect(cache.get("query key 0")).toBeNull();
     expect(warnings).toEqual([
       `another version of repute wrote the cache ${folder}; delete the folder ${folder}/answers; the run continues without the cache`,
@@ -242,15 +244,20 @@ test.each([false, true])(
 test("writes wait until another process has finished", async () => {
   const folder = await newFolder();
   await filled(folder);
-  const other = new DatabaseSync(dataFile(folder));
-  other.exec("BEGIN IMMEDIATE");
+  const lock = `
+    const { DatabaseSync } = require("@photostructure/sqlite");
+    const database = new DatabaseSync(process.argv[1]);
+    database.exec("BEGIN IMMEDIATE");
+    console.log("locked");
+    setTimeout(() => database.exec("COMMIT"), 500);`;
   const { cache, warnings } = await openIn(folder);
+  const other = spawn(process.execPath, ["-e", lock, dataFile(folder)]);
+  await once(other.stdout, "data");
   cache.put("query new", complete());
-  const synced = cache.sync();
   expect(cache.get("query key 0")).toEqual(complete({ n: 0 }));
-  other.exec("COMMIT");
-  other.close();
-  await synced;
+  const before = performance.now();
+  cache.sync();
+  expect(performance.now() - before).toBeGreaterThan(200);
   expect([cache.get("query new"), warnings]).toEqual([complete(), []]);
 });
 
@@ -262,7 +269,7 @@ test("when read-only, it answers but stores nothing, and isn't created", async (
   await filled(folder);
   const { cache, warnings } = await openIn(folder, { readOnly: true });
   cache.put("query new", complete());
-  await cache.sync();
+  cache.sync();
   expect([cache.get("query key 0"), cache.get("query new"), warnings]).toEqual([
     complete({ n: 0 }),
     null,

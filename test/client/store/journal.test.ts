@@ -106,7 +106,7 @@ const putForEver = `
   const { SqliteFile } = await import(process.argv[1] + "sqlite-file.js");
   const { Journal } = await import(process.argv[1] + "journal.js");
   const [, , path, from, text] = process.argv;
-  const journal = new Journal(await SqliteFile.open(path, true), { fault: String, chains: [64, 256] });
+  const journal = new Journal(await SqliteFile.open(path, "run"), { fault: String, chains: [64, 256] });
   for (const _ of journal.replay());
   const record = JSON.parse(text);
   for (let n = Number(from); ; n++) {

@@ -17,10 +17,10 @@ function stored(
   key = "query key",
 ): { readonly read: Read; readonly size: number } {
   const file = new SqliteFile(":memory:");
-  file.create(false);
+  file.create("run");
   const table = new AnswerTable(file);
   const record = { finding, again: null, drift: [], ...parts };
-  const n = table.add(key, record, { hash: 1, previous: 0, storedAt: 0 });
+  const n = table.add(key, 1, record);
   const answer = table.byNumber(n)!;
   expect(answer.key).toBe(key);
   return { read: (options) => storedRecord(answer, options), size: answer.body.length };

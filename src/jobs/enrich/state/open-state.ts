@@ -65,7 +65,7 @@ export async function openState(
   const open = () => RunState.open(folder, { mark, checks: !restart, onWarning });
   const { state, kept } = await (restart
     ? openAnyway(folder, open)
-    : { state: await open(), kept: null });
+    : { state: open(), kept: null });
   try {
     if (kept !== null)
       onNotice?.(`${folder} was damaged; ${counted(kept, "answer")} could be read`);
@@ -83,16 +83,17 @@ export async function openState(
 }
 
 /** Opens a state even if it is damaged: then with the answers that can be read, `kept` of them. */
-async function openAnyway(folder: string, open: () => Promise<RunState>) {
+async function openAnyway(folder: string, open: () => RunState) {
   const path = join(folder, databaseName);
   let kept = existsSync(damageMark(folder)) ? await salvage(path) : null;
-  const state = await open().catch(async (error: unknown) => {
+  try {
+    return { state: open(), kept };
+  } catch (error) {
     if (hasCode(error, "state_version")) removeDatabase(path);
     else if (kept === null && hasCode(error, "state_damaged")) kept = await salvage(path);
     else throw error;
-    return open();
-  });
-  return { state, kept };
+    return { state: open(), kept };
+  }
 }
 
 function refusal(name: string, folder: string): UsageError {
@@ -117,7 +118,7 @@ async function salvage(path: string): Promise<number> {
       copyFileSync(path + suffix, copy + suffix, constants.COPYFILE_FICLONE);
     }
     lengthen(copy);
-    const count = copyAnswers(new SqliteFile(copy), await SqliteFile.open(fresh, true));
+    const count = copyAnswers(new SqliteFile(copy), SqliteFile.open(fresh, "run"));
     for (const suffix of suffixes.slice(1)) rmSync(path + suffix, { force: true });
     renameSync(fresh, path);
     removeDatabase(copy);

@@ -1,14 +1,13 @@
-import { randomUUID } from "node:crypto";
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { hostname } from "node:os";
 import { join } from "node:path";
 import { Journal } from "../../../client/store/journal.js";
 import { serviceAddress } from "../../../client/store/cache-key.js";
 import { createPrivate, kindOfFault, SqliteFile } from "../../../client/store/sqlite-file.js";
-import { continueRun, FatalError, UsageError } from "../../../core/errors.js";
+import { continueRun, FatalError } from "../../../core/errors.js";
 import { makeFolder, privateFile } from "../../../core/files/folders.js";
 import { outputFault } from "../../../core/files/output-fault.js";
+import { outputLocked } from "../../../core/files/run-lock.js";
 import type { Manifest } from "../../../core/manifest.js";
 import type { SourcePosition } from "../../../io/input/types.js";
 import { removePart } from "../../../io/output/part-file.js";
@@ -107,32 +106,22 @@ export class RunState {
    * Opens the database in a folder, creating it if missing, and reads what an interrupted run left. Warns
    * if its log is damaged: SQLite silently drops everything after that place.
    *
-   * @throws UsageError `output_locked`, naming the process that has it; `state_version`;
-   *   FatalError `state_damaged`, `output_*`
+   * @throws UsageError `output_locked`, `state_version`; FatalError `state_damaged`, `output_*`
    */
-  static async open(
-    folder: string,
-    { mark = "", checks = true, onWarning }: OpenOptions = {},
-  ): Promise<RunState> {
+  static open(folder: string, options: OpenOptions = {}): RunState {
+    const { mark = "", checks = true, onWarning } = options;
     const path = join(folder, databaseName);
     for (;;) {
-      const file = await SqliteFile.open(path, true).catch((error: unknown) => {
-        throw kindOfFault(path, error) === "busy" ? locked(path) : stateFault(path, error);
-      });
+      let file: SqliteFile | null = null;
       try {
+        file = SqliteFile.open(path, "run");
         const damage = file.damageOfLog();
         if (damage !== null) onWarning?.(`${damage}: the answers stored after it are asked again`);
-        const id = randomUUID();
-        const since = new Date().toISOString();
-        const runner: Runner = { id, pid: process.pid, host: hostname(), since };
-        file.write({ runner });
-        // Others read it without a lock, and without the log.
-        file.database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-        // Its file may have been removed before it was locked, and another one be there.
-        if (runnerOf(path)?.id === id) return new RunState(folder, file, mark).#read(checks);
+        // It may have been removed before it was locked, and another one be there.
+        if (file.isInPlace) return new RunState(folder, file, mark).#read(checks);
       } catch (error) {
-        file.close();
-        throw stateFault(path, error);
+        file?.close();
+        throw kindOfFault(path, error) === "busy" ? outputLocked() : stateFault(path, error);
       }
       file.close();
     }
@@ -354,27 +343,4 @@ export class RunState {
 /** The service that answers are from. */
 function serviceOf({ options }: Fingerprint): string {
   return String(options["intel-url"]);
-}
-
-/** Who has a database, for messages. */
-interface Runner {
-  readonly id: string;
-  readonly pid: number;
-  readonly host: string;
-  /** RFC 3339 UTC. */
-  readonly since: string;
-}
-
-function runnerOf(path: string): Runner | null {
-  return SqliteFile.peek(path, "runner") as Runner | null;
-}
-
-function locked(path: string): UsageError {
-  const runner = runnerOf(path);
-  const where = runner === null || runner.host === hostname() ? "" : ` on ${runner.host}`;
-  const who = runner === null ? "" : ` (process ${runner.pid}${where})`;
-  const since = runner === null ? "" : `it has been at work since ${runner.since}: `;
-  return new UsageError("output_locked", `another run${who} is writing this output`, {
-    hint: `${since}wait for it, or write elsewhere`,
-  });
 }

@@ -1,4 +1,4 @@
-import { kindOfFault, storeFault, systemError } from "../../../client/store/sqlite-file.js";
+import { explainFault, systemError } from "../../../client/store/sqlite-file.js";
 import { FatalError, ReputeError, startOver, UsageError } from "../../../core/errors.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 
@@ -9,20 +9,17 @@ export function hasCode(error: unknown, code: string): boolean {
 /** Explains an error of SQLite or the system. */
 export function stateFault(path: string, cause: unknown): ReputeError {
   if (cause instanceof ReputeError) return cause;
-  const kind = kindOfFault(path, cause);
+  const { kind, message } = explainFault(path, cause);
   if (kind === "damaged") {
-    return new FatalError("state_damaged", `${path} is damaged: ${storeFault(cause)}`, {
-      cause,
-      hint: `${startOver}: it keeps the answers that can be read`,
-    });
+    const hint = `${startOver}: it keeps the answers that can be read`;
+    return new FatalError("state_damaged", message, { cause, hint });
   }
   if (kind === "version") {
-    return new UsageError("state_version", `another version of repute wrote ${path}`, {
-      hint: `finish the run with that version, or ${startOver}`,
-    });
+    const hint = `finish the run with that version, or ${startOver}`;
+    return new UsageError("state_version", message, { hint });
   }
   const fault = outputFault(path, systemError(cause));
   if (kind !== "locks") return fault;
   const hint = "name a folder on a local disk with --state-dir";
-  return new FatalError(fault.code, `cannot use ${path}: ${storeFault(cause)}`, { cause, hint });
+  return new FatalError(fault.code, message, { cause, hint });
 }
