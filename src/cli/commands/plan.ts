@@ -73,7 +73,7 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<void> {
       ...context.reporter.listener,
     });
   } finally {
-    await cache?.store.close();
+    cache?.store.close();
   }
   const { stdout } = context;
   const width = stdout.isTTY === true ? stdout.columns || 80 : undefined;

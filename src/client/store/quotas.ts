@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { FatalError, type ReputeError, UsageError } from "../../core/errors.js";
 import { makeFolder } from "../../core/files/folders.js";
 import { serviceAddress } from "./cache-key.js";
-import { QuotaCounts, type QuotaState, type QuotaStore } from "./quota.js";
+import { QuotaCounts, type QuotaStore } from "./quota.js";
 import { explainFault, SqliteFile, storeFault } from "./sqlite-file.js";
 
 interface QuotaLocation {
@@ -56,7 +56,7 @@ function openCounts(location: QuotaLocation): SqliteFile {
 
 /** Every change keeps them: only a new file has none. */
 function countsIn(file: SqliteFile): QuotaCounts {
-  return new QuotaCounts((file.read("counts") ?? {}) as Partial<QuotaState>);
+  return new QuotaCounts(file.read("counts") ?? {});
 }
 
 function quotaFault(path: string, cause: unknown): ReputeError {

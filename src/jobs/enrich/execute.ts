@@ -64,7 +64,7 @@ function runToStream({ job, target }: ChosenRun): Promise<Manifest> {
   }
   return withResources(async (stack) => {
     const folder = await scratchFolder(stack);
-    const state = await RunState.open(folder);
+    const state = RunState.open(folder);
     stack.defer(() => state.release());
     const place = placeRun({ job, target }, state);
     try {

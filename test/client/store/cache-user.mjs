@@ -22,11 +22,11 @@ for (const folder of folders) {
   const before = await look(cache);
   for (let n = from; n < from + put; n++) {
     cache.put(`query ${n}`, answer(n));
-    if (n % syncEvery === 0) await cache.sync();
+    if (n % syncEvery === 0) cache.sync();
   }
-  await cache.sync();
+  cache.sync();
   const after = await look(cache);
-  await cache.close();
+  cache.close();
   process.stdout.write(`${JSON.stringify({ folder, before, after, warnings })}\n`);
 }
 

@@ -18,7 +18,7 @@ export async function openJournal(
   folder: string,
   { chains, ...options }: ReplayOptions & { readonly chains?: readonly [number, number] } = {},
 ): Promise<OpenedJournal> {
-  const file = await SqliteFile.open(join(folder, "journal.db"), "run");
+  const file = SqliteFile.open(join(folder, "journal.db"), "run");
   const fault = (cause: unknown) => new FatalError("fault", (cause as Error).message, { cause });
   const journal = new Journal(file, { fault, ...(chains !== undefined && { chains }) });
   let isOpen = true;

@@ -179,7 +179,7 @@ describe("with a cache", () => {
       onWarning: (text) => expect.unreachable(text),
     });
     await planned({}, { address: "https://intel.example/beta", store: cache });
-    await cache.close();
+    cache.close();
     expect(existsSync(folder)).toBe(false);
   });
 });

@@ -187,7 +187,7 @@ describe("verifyOutput", () => {
   it("tells a run in progress from an interrupted one", async () => {
     const output = join(await temporaryFolder(), "out.csv");
     await mkdir(`${output}.state`);
-    const state = await RunState.open(`${output}.state`);
+    const state = RunState.open(`${output}.state`);
     const verifying = () => verifyOutput(parseOutput(output), "rep_");
     await expect(verifying()).rejects.toMatchObject({
       hint: expect.stringContaining("in progress"),

@@ -1,5 +1,5 @@
-import type { LookupFunction, Socket } from "node:net";
-import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
+import type { LookupFunction } from "node:net";
+import { type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { proxyFor, throughProxy } from "./proxy.js";
 import type { LookupAddress, LookupAllOptions } from "node:dns";
 import { lookup } from "node:dns/promises";
@@ -32,9 +32,7 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
     bodyTimeout: 0,
   };
   const proxy = proxyFor(base, options.env ?? process.env);
-  if (proxy === null) {
-    return new Pool(base.origin, { ...common, connect: ignoringContinue(buildConnector(connect)) });
-  }
+  if (proxy === null) return new Pool(base.origin, { ...common, connect });
   const agent = new EnvHttpProxyAgent({
     ...common,
     connect,
@@ -45,12 +43,6 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
     proxyTunnel: false,
     proxyTls: { timeout: connect.timeout, lookup },
     requestTls: connect,
-    factory: (origin, own: Pool.Options) => {
-      const { connect } = own;
-      // undici's agents pass `connect` to their pools as a function.
-      const open = typeof connect === "function" ? connect : buildConnector({ ...connect });
-      return new Pool(origin, { ...own, connect: ignoringContinue(open) });
-    },
   });
   return throughProxy(agent, proxy);
 }
@@ -85,77 +77,4 @@ export function sharedLookup(resolve: Resolve = lookup): LookupFunction {
       (error: NodeJS.ErrnoException) => done(error, ""),
     );
   };
-}
-
-/**
- * Makes undici ignore an unsolicited `100 Continue`, as RFC 9110 section 15.2 allows. It would close the
- * connection, but ignores other interim answers; so this changes the status to `102`.
- */
-function ignoringContinue(connect: buildConnector.connector): buildConnector.connector {
-  return (options, callback) =>
-    connect(options, (...[error, socket]) => {
-      if (error === null) renameContinue(socket);
-      callback(...([error, socket] as Parameters<typeof callback>));
-    });
-}
-
-/** Requests are not pipelined, so a write always precedes its answer. */
-function renameContinue(socket: Socket): void {
-  const [write, read] = [socket.write.bind(socket), socket.read.bind(socket)];
-  let heads: InterimHeads | null = null;
-  socket.write = (...parameters: unknown[]): boolean => {
-    heads ??= new InterimHeads();
-    return write(...(parameters as Parameters<typeof write>));
-  };
-  socket.read = (size) => {
-    const chunk: unknown = read(size);
-    if (heads !== null && Buffer.isBuffer(chunk) && !heads.rename(chunk)) heads = null;
-    return chunk;
-  };
-}
-
-const version = "HTTP/1.";
-const blankLine = "\r\n\r\n";
-/** Offsets in `HTTP/1.1 100`. */
-const [hundreds, tens, ones] = [9, 10, 11];
-
-/** Follows the interim answers (1xx) before an answer, across chunks. */
-class InterimHeads {
-  /** Characters read of a status line; null after it. */
-  #at: number | null = 0;
-  #isContinue = false;
-  /** Characters read of the blank line that ends a head. */
-  #blank = 0;
-
-  /**
-   * Changes the chunk in place.
-   *
-   * @returns false once the answer itself has begun
-   */
-  rename(chunk: Buffer): boolean {
-    for (let index = 0; index < chunk.length; index++) {
-      const character = String.fromCharCode(chunk[index]!);
-      if (this.#at === null) this.#afterStatus(character);
-      else if (!this.#inStatus(character, chunk, index)) return false;
-    }
-    return true;
-  }
-
-  #inStatus(character: string, chunk: Buffer, index: number): boolean {
-    const at = this.#at ?? 0;
-    if (at < version.length && character !== version[at]) return false;
-    if (at === hundreds && character !== "1") return false;
-    if (at === tens) this.#isContinue = character === "0";
-    this.#at = at === ones ? null : at + 1;
-    if (at === ones && this.#isContinue && character === "0") chunk[index] = "2".charCodeAt(0);
-    return true;
-  }
-
-  #afterStatus(character: string): void {
-    if (character === blankLine[this.#blank]) this.#blank++;
-    else this.#blank = character === "\r" ? 1 : 0;
-    if (this.#blank < blankLine.length) return;
-    this.#at = 0;
-    this.#blank = 0;
-  }
 }
