@@ -5,15 +5,16 @@ import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { loadDriver } from "../../../core/load-driver.js";
 import type { CopiedTable, CopyOptions } from "../../input/table-input.js";
 import { sqlText } from "../sql/copy-statement.js";
-import type {
-  ConnectOptions,
-  Dialect,
-  FoundColumn,
-  FoundTable,
-  Query,
-  Selection,
-  TableDatabase,
-  TableName,
+import {
+  type ConnectOptions,
+  type Dialect,
+  type FoundColumn,
+  type FoundTable,
+  type Query,
+  quoteTable,
+  type Selection,
+  type TableDatabase,
+  type TableName,
 } from "../sql/dialect.js";
 import { duckdbFault } from "./fault.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
@@ -96,14 +97,14 @@ export class DuckdbDatabase implements TableDatabase {
     return { schema, name, notTable: found[0] === "VIEW" ? "is a view" : null };
   }
 
-  async columnsOf({ schema, name }: TableName): Promise<readonly FoundColumn[]> {
+  async columnsOf(table: TableName): Promise<readonly FoundColumn[]> {
+    // `duckdb_columns()` would first bind every view of the system.
     const rows = await this.query(
-      `SELECT column_name, data_type, NOT is_nullable AND column_default IS NULL FROM duckdb_columns() WHERE database_name = current_database()
-       AND lower(schema_name) = lower($1) AND lower(table_name) = lower($2)`,
-      [schema ?? "main", name],
+      `SELECT name, type, "notnull" AND dflt_value IS NULL FROM pragma_table_info($1)`,
+      [quoteTable(this.dialect, table)],
     );
-    return rows.map(([column, type, isRequired]) => ({
-      name: String(column),
+    return rows.map(([name, type, isRequired]) => ({
+      name: String(name),
       type: String(type),
       isRequired: isRequired === true,
     }));
