@@ -1,15 +1,12 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { builtSources } from "./test/helpers/built-sources.js";
+import { testsWith } from "./test/helpers/tests-with.js";
 
 const inCi = process.env["CI"] === "true";
 
 /** Tests that replace a module for all who import it. */
-const replacing = readdirSync("test", { recursive: true, encoding: "utf8" })
-  .filter((name) => /(?<!\.long|\.servers)\.test\.ts$/.test(name))
-  .map((name) => `test/${name}`)
-  .filter((path) => readFileSync(path, "utf8").includes("vi.mock("));
+const replacing = testsWith("vi.mock(");
 
 export default defineConfig({
   test: {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import fc from "fast-check";
 import { CredentialMask } from "../../src/core/redaction.js";
+import { randomRounds } from "../helpers/random-rounds.js";
 
 const key = 'k3y/8f7e+"d5\\c4b=';
 const mask = new CredentialMask(key);
@@ -99,7 +100,7 @@ test("hides every encoding of a credential in data and in text", () => {
         expect(masked).toMatch(/^\{"tags":\["a:b","<.{0,9}\[hidden\].{0,9}>"\]\}$/);
       }
     }),
-    { numRuns: 500 },
+    randomRounds(500),
   );
 });
 

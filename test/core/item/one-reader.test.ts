@@ -6,6 +6,7 @@ import { recogniseItem } from "../../../src/core/item/recognise.js";
 import { refang } from "../../../src/core/item/refang.js";
 import { itemFinder } from "../../../src/jobs/extract/find-items.js";
 import { anyText } from "../../helpers/any-text.js";
+import { randomRounds } from "../../helpers/random-rounds.js";
 
 const octet = fc.integer({ min: 11, max: 250 });
 const ipv4 = fc
@@ -137,7 +138,7 @@ it("reads an item in any spelling, alone in a cell or in a text, as the same ite
         `${expected?.kind} ${expected?.value}`,
       ]);
     }),
-    { numRuns: 5000 },
+    randomRounds(5000),
   );
 });
 
@@ -251,7 +252,7 @@ describe("recognition", () => {
           expect(recogniseItem(item.value, told).item).toEqual(item);
         }
       }),
-      { numRuns: 8000 },
+      randomRounds(8000),
     );
   });
 
@@ -285,6 +286,6 @@ it("refanging is idempotent", () => {
     fc.property(anyCell, (text) => {
       expect(refang(refang(text))).toBe(refang(text));
     }),
-    { numRuns: 3000 },
+    randomRounds(3000),
   );
 });

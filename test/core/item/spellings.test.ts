@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { recogniseItem } from "../../../src/core/item/recognise.js";
 import { openWithheld, type WithheldChoice } from "../../../src/client/lookup/withheld.js";
 import { spellingsOfIpv4, spellingsOfName } from "../../helpers/host-spellings.js";
+import { randomRounds } from "../../helpers/random-rounds.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 async function withholding(entries: readonly string[], own: WithheldChoice = {}) {
@@ -19,7 +20,7 @@ function sentOf(text: string, withheld: Awaited<ReturnType<typeof openWithheld>>
   return item === null || withheld.answer(item) !== null ? null : item.value;
 }
 
-const runs = { numRuns: 3_000 };
+const runs = randomRounds(3_000);
 
 test("no spelling of an excluded address is sent, reserved addresses asked or not", async () => {
   for (const bogons of ["ask", "local"] as const) {

@@ -10,6 +10,7 @@ import { diffOutputs } from "../../../src/jobs/diff/diff-outputs.js";
 import { tallyReport } from "../../../src/jobs/report/report-tally.js";
 import { aRow } from "../../helpers/enriched-rows.js";
 import { findingOf, itemOf, type Night, nights, outages } from "../../helpers/random-nights.js";
+import { randomRounds } from "../../helpers/random-rounds.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 /** The rows that a night writes, read back, and the counts of its run. */
@@ -72,7 +73,7 @@ function metered({ verdicts, statuses }: Tally): Record<string, number> {
   return Object.fromEntries(Array.from(samples, ([, name, n]) => [name, Number(n)]));
 }
 
-const run = { seed: 37, numRuns: 100 };
+const run = { seed: 37, ...randomRounds(100) };
 
 test("an outage makes no item better, and its end makes none worse", async () => {
   const folder = await temporaryFolder();

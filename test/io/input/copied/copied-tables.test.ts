@@ -2,6 +2,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { joinedText } from "../../../../src/core/json-members.js";
+import { randomRounds } from "../../../helpers/random-rounds.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { queryDuckdb } from "../../output/tables/warehouse-readers.js";
 import {
@@ -84,7 +85,7 @@ describe("the copy of a table", () => {
     const property = fc.asyncProperty(randomRows(inDuckdb), (rows) =>
       expectCopied(`duckdb:${file}?query=${queryOf(inDuckdb, rows)}`, inDuckdb, rows),
     );
-    await expect(fc.assert(property, { numRuns: 40 })).resolves.toBeUndefined();
+    await expect(fc.assert(property, randomRounds(40))).resolves.toBeUndefined();
   });
 
   it("has the values of Parquet, exactly", async () => {
@@ -94,7 +95,7 @@ describe("the copy of a table", () => {
       await queryDuckdb(`COPY (${queryOf(inParquet, rows)}) TO '${file}' (FORMAT parquet)`);
       await expectCopied(file, inParquet, rows);
     });
-    await expect(fc.assert(property, { numRuns: 40 })).resolves.toBeUndefined();
+    await expect(fc.assert(property, randomRounds(40))).resolves.toBeUndefined();
   });
 
   it.each([
