@@ -13,12 +13,12 @@ const ask = ["--intel-url", "http://127.0.0.1:9/beta"];
 
 /** Commands that read a named pipe without a writer. */
 const reading: Readonly<Record<string, readonly string[]>> = {
-  "an input": ["enrich", "pipe", "-o", "out.csv", "--local"],
-  "one of several inputs": ["enrich", "in.csv", "pipe", "-o", "out.csv", "--local"],
-  "a compressed input": ["enrich", "pipe.csv.gz", "-o", "out.csv", "--local"],
+  "an input": ["enrich", "pipe", "-o", "out.csv", ...ask],
+  "one of several inputs": ["enrich", "in.csv", "pipe", "-o", "out.csv", ...ask],
+  "a compressed input": ["enrich", "pipe.csv.gz", "-o", "out.csv", ...ask],
   "a JSON document": ["plan", "pipe.json"],
   "a text": ["extract", "pipe"],
-  "a config file": ["enrich", "in.csv", "-o", "out.csv", "--local", "--config", "pipe"],
+  "a config file": ["enrich", "in.csv", "-o", "out.csv", ...ask, "--config", "pipe"],
   "an API key": ["query", "192.0.2.1", ...ask, "--api-key-file", "pipe"],
   webhooks: ["webhook", "check", "pipe"],
   "a case context": ["webhook", "send", "hook.json", "--local", "--context", "pipe"],
