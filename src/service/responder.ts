@@ -4,7 +4,7 @@ import { madeUpHeaders } from "../client/api/service-description.js";
 import type { Clock } from "../core/clock.js";
 import type { Rate } from "../core/options.js";
 import type { ServiceSettings } from "./options.js";
-import { seededHash } from "./draw.js";
+import { seededHash } from "../core/seeded-hash.js";
 import { UsageError } from "../core/errors.js";
 import { type CallName, calls } from "../client/api/calls.js";
 import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";

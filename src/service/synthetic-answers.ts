@@ -5,7 +5,7 @@ import type { Item } from "../core/item/item.js";
 import type { KnownAnswer, Dataset, DatasetTag } from "./dataset.js";
 import { quickCheckOf } from "../core/endpoints/quick-check.js";
 import { answerNotListed, notListed, unknownAddress, unknownDomain } from "./item-answers.js";
-import { Draw } from "./draw.js";
+import { seededHash } from "../core/seeded-hash.js";
 
 /** Invents an answer for every item, always the same for a seed and an item. */
 export function syntheticAnswers(seed: number): (item: Item) => KnownAnswer {
@@ -325,4 +325,30 @@ function swarmBlock(): string[] {
     { length: 2 ** 17 },
     (_, host) => `198.${18 + (host >> 16)}.${(host >> 8) & 255}.${host & 255}`,
   );
+}
+
+/** Numbers that depend on the seed, a text and the question alone. Each question draws independently. */
+class Draw {
+  readonly #seed: number;
+  readonly #text: string;
+
+  constructor(seed: number, text: string) {
+    this.#seed = seed;
+    this.#text = text;
+  }
+
+  /** A number from 0 up to, not including, 1. */
+  share(question: string): number {
+    return seededHash(this.#seed, `${question} ${this.#text}`, 0) / 2 ** 32;
+  }
+
+  /** A whole number from 0 up to, not including, `end`. */
+  below(end: number, question: string): number {
+    return Math.floor(this.share(question) * end);
+  }
+
+  /** One of the choices; `skew` above 1 prefers those at the beginning. */
+  pick<T>(choices: readonly T[], question: string, skew = 1): T {
+    return choices[Math.floor(this.share(question) ** skew * choices.length)]!;
+  }
 }

@@ -15,7 +15,7 @@ import {
 import { refusal, ServiceError, serviceError, statusFault } from "./status-fault.js";
 import { Transport } from "./http/transport.js";
 import { TransportError } from "./http/transport-error.js";
-import type { ThreadStart } from "./thread/messages.js";
+import type { ThreadStart } from "./thread/entry.js";
 import type {
   Answer,
   AttemptReport,

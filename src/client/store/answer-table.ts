@@ -11,7 +11,7 @@ import {
   type MadeUp,
 } from "../../core/finding.js";
 import { endpointOf } from "./cache-key.js";
-import { corrupt, type SqliteFile, type Statement } from "./sqlite-file.js";
+import { corrupt, type SqliteFile } from "./sqlite-file.js";
 
 export interface ReadBackOptions {
   /** Return the text of each result as the service wrote it. @default false */
@@ -29,6 +29,8 @@ export interface StoredAnswer extends Pick<LookupRecord, "finding" | "drift" | "
   readonly madeUp: MadeUp | null;
   readonly body: Uint8Array | string;
 }
+
+type Statement = ReturnType<SqliteFile["database"]["prepare"]>;
 
 /** Reads and writes the table of answers, the same in a run's journal and in a cache. */
 export class AnswerTable {

@@ -1,5 +1,6 @@
 import { type LookupEndpoint, lookupEndpoints } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
+import { seededHash } from "../../core/seeded-hash.js";
 
 /**
  * Makes the keys of one endpoint's answers from one service: `endpoint service kind value`. The
@@ -30,19 +31,6 @@ export function serviceAddress(address: string): string {
  * which tells collisions apart.
  */
 export function keyHash(key: string): number {
-  const high = textHash(key);
-  return (high & 0x1fffff) * 2 ** 32 + textHash(key, high ^ 0x5bd1e995);
-}
-
-/**
- * An evenly distributed 32-bit hash (FNV-1a with the MurmurHash3 finalizer). Different texts can
- * collide, so callers must compare keys.
- * @param seed gives an independent hash, to build hashes of more than 32 bits
- */
-function textHash(text: string, seed = 0x811c9dc5): number {
-  let hash = seed;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
+  const high = seededHash(0, key);
+  return (high & 0x1fffff) * 2 ** 32 + seededHash(high ^ 0x5bd1e995, key);
 }

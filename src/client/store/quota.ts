@@ -15,7 +15,7 @@ interface Entry {
 }
 
 /** What there is to keep, as JSON. */
-export interface QuotaState {
+interface QuotaState {
   /** The time of the counts, and the wall clock then. */
   ms: number;
   clockMs: number;

@@ -9,18 +9,11 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
-import {
-  DatabaseSync,
-  type DatabaseSyncInstance,
-  type StatementSyncInstance,
-} from "@photostructure/sqlite";
+import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
 import { faultReason } from "../../core/files/system-fault.js";
 
-export type Database = DatabaseSyncInstance;
-export type Statement = StatementSyncInstance;
-
 /** Version of the tables and of what is in them, in every file. Increase when either changes. */
-const version = 9;
+const version = 10;
 
 /**
  * The tables of every file: answers, and facts, which are JSON by name. Each row has a checksum, which
@@ -63,7 +56,7 @@ const neverChanges = new Int32Array(new SharedArrayBuffer(4));
 /** An open file of SQLite. What it throws is an error of SQLite or the system: see `kindOfFault`. */
 export class SqliteFile {
   readonly path: string;
-  readonly database: Database;
+  readonly database: DatabaseSyncInstance;
   readonly #inode: number | undefined;
   #isAlone = false;
 
@@ -176,6 +169,12 @@ export class SqliteFile {
     return null;
   }
 
+  /** Writes a copy to a new file that only its owner can read. */
+  copyTo(path: string): void {
+    createPrivate(path);
+    this.database.prepare("VACUUM INTO ?").run(path);
+  }
+
   /** Makes all changes or none. */
   transact<T>(work: () => T): T {
     const { database } = this;
@@ -243,7 +242,7 @@ export class SqliteFile {
  * Creates a file that only its owner can read, as those that SQLite puts beside it then are. Throws the
  * system's reason if it cannot be used; SQLite only reports that it cannot open the file.
  */
-export function createPrivate(path: string): void {
+function createPrivate(path: string): void {
   accessSync(dirname(path), constants.W_OK);
   // Never opens a file that exists: closing it would release this process's locks on it
   // (https://www.sqlite.org/howtocorrupt.html#posix_close_bug).
@@ -292,14 +291,11 @@ export function kindOfFault(
  * @param doing what failed
  */
 export function explainFault(path: string, error: unknown, what = path, doing = "use") {
-  const kind = kindOfFault(path, error);
-  if (kind === "version") return { kind, message: `another version of repute wrote ${what}` };
-  const why = storeFault(error);
-  const isDamaged = kind === "damaged";
-  return {
-    kind,
-    message: `${isDamaged ? `${what} is damaged` : `cannot ${doing} ${what}`}: ${why}`,
-  };
+  const [kind, why, cause] = [kindOfFault(path, error), storeFault(error), systemError(error)];
+  const failed = kind === "damaged" ? `${what} is damaged` : `cannot ${doing} ${what}`;
+  const isOther = kind === "version";
+  const message = isOther ? `another version of repute wrote ${what}` : `${failed}: ${why}`;
+  return { kind, message, cause };
 }
 
 function isWritable(path: string): boolean {
@@ -319,7 +315,7 @@ export function storeFault(error: unknown): string {
 }
 
 /** The system's error for one of SQLite's, where they mean the same. */
-export function systemError(error: unknown): unknown {
+function systemError(error: unknown): unknown {
   const code = errnos[codeOf(error) ?? 0];
   return code === undefined ? error : Object.assign(new Error(code, { cause: error }), { code });
 }

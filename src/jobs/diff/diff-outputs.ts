@@ -9,7 +9,7 @@ import type { Output } from "../../io/output/output.js";
 import { readOutput } from "../../io/output/read.js";
 import type { OutputRecord } from "../../io/formats/types.js";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { type Database, storeFault } from "../../client/store/sqlite-file.js";
+import { type SqliteFile, storeFault } from "../../client/store/sqlite-file.js";
 import { zeros } from "../../core/row.js";
 
 /** How an item differs between two outputs, worst first. */
@@ -133,6 +133,8 @@ function storageFault(folder: string, error: unknown): unknown {
     hint: "free space there, or set TMPDIR to another folder",
   });
 }
+
+type Database = SqliteFile["database"];
 
 /** Nothing in the file outlives the comparison, so nothing needs a journal or a sync. */
 function setUp(database: Database): void {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { seededHash } from "../../../src/service/draw.js";
+import { seededHash } from "../../../src/core/seeded-hash.js";
 import { type ExportedTag, exportedTags } from "../../../src/jobs/tags/export-index.js";
 import { startExporter } from "./exporter-process.js";
 import { exporterOf, readExport } from "./exporting.js";

@@ -1,5 +1,5 @@
 import type { Requests, Receiver } from "../types.js";
-import type { ThreadStart, Arrivals, ArrivalsMessage, Orders } from "./messages.js";
+import type { ThreadStart, Arrivals, ArrivalsMessage, Orders } from "./entry.js";
 import { Worker } from "node:worker_threads";
 import { parseBase } from "../options.js";
 import { proxyFor } from "../http/proxy.js";

@@ -3,7 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { Journal } from "../../../client/store/journal.js";
 import { serviceAddress } from "../../../client/store/cache-key.js";
-import { createPrivate, kindOfFault, SqliteFile } from "../../../client/store/sqlite-file.js";
+import { kindOfFault, SqliteFile } from "../../../client/store/sqlite-file.js";
 import { continueRun, FatalError } from "../../../core/errors.js";
 import { makeFolder, privateFile } from "../../../core/files/folders.js";
 import { outputFault } from "../../../core/files/output-fault.js";
@@ -284,10 +284,7 @@ export class RunState {
     }
     makeFolder(path, 0o700);
     this.#write({ checkpoint: null });
-    this.#try(() => {
-      createPrivate(file.path);
-      file.database.prepare("VACUUM INTO ?").run(file.path);
-    });
+    this.#try(() => file.copyTo(file.path));
     const message = `${path} was removed during the run; its answers are saved there again`;
     return new FatalError("state_removed", message, { hint: continueRun });
   }
