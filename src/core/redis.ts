@@ -1,4 +1,3 @@
-import type { Redis } from "ioredis";
 import { setTimeout as delay } from "node:timers/promises";
 import { isIP } from "node:net";
 import { z } from "zod";
@@ -12,26 +11,18 @@ import { loadDriver } from "./load-driver.js";
  */
 const times = { connect: 5_000, silence: 15_000, leastPause: 50, mostPause: 1_000 };
 
-/** A connection for BullMQ, which repeats commands until the server is back. */
-export interface RedisConnection {
-  readonly redis: Redis;
-  readonly shown: string;
-  /** Why the connection was last lost. */
-  readonly lastFault: () => string;
-  close(): void;
-}
-
 /**
- * Connects. A server that can't be reached now may be later; only one that refuses this login or database
+ * Makes a connection for BullMQ, which repeats commands until the server is back. A server that can't be reached now may be later; only one that refuses this login or database
  * is an error.
  *
  * @param environment its `REDISCLI_AUTH` is the password if the address has none
+ * @returns `lastFault`: why the connection was last lost
  * @throws UsageError `driver_missing`; FatalError `redis_refused`
  */
 export async function connectRedis(
   text: string,
   environment: Readonly<Record<string, string | undefined>>,
-): Promise<RedisConnection> {
+) {
   const { server, shown } = readRedisAddress(text, environment);
   const { Redis } = await loadDriver("ioredis", () => import("ioredis"), "a redis:// address");
   const redis = new Redis({

@@ -3,7 +3,7 @@ import type { ObservedActivity, QueryResult } from "../core/endpoints/query.js";
 import type { Verdict } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import type { KnownAnswer, Dataset, DatasetTag } from "./dataset.js";
-import { quickCheckOf } from "../core/endpoints/quick-check.js";
+import { endpoints } from "../core/endpoints/endpoints.js";
 import { answerNotListed, notListed, unknownAddress, unknownDomain } from "./item-answers.js";
 import { seededHash } from "../core/seeded-hash.js";
 
@@ -19,7 +19,10 @@ export function syntheticAnswers(seed: number): (item: Item) => KnownAnswer {
     return {
       result,
       // The quick check's intent cannot come from a result without one.
-      answers: "intent" in result ? {} : { "quick-check": { ...quickCheckOf(result), intent } },
+      answers:
+        "intent" in result
+          ? {}
+          : { "quick-check": { ...endpoints["quick-check"].answerFrom(result), intent } },
       partial: isPartial ? { missing: [missingOf(result, draw)], forever: true } : null,
     };
   };

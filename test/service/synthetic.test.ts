@@ -5,7 +5,7 @@ import { type JsonObject, unasked } from "../../src/core/finding.js";
 import { verdictOf } from "../../src/core/verdict.js";
 import { loadDataset } from "../../src/service/dataset.js";
 import { packagePath } from "../../src/core/program.js";
-import { quickCheckOf } from "../../src/core/endpoints/quick-check.js";
+import { endpoints } from "../../src/core/endpoints/endpoints.js";
 import {
   syntheticAnswers,
   syntheticShares,
@@ -43,7 +43,8 @@ test.each(Object.keys(texts))(
       expect(queryResultSchema.safeParse(result).error).toBeUndefined();
       expect(contradictoryTimes(result)).toEqual([]);
       if (result.type === "IP_BOGON") continue;
-      const quickCheck = (answers["quick-check"] ?? quickCheckOf(result)) as JsonObject;
+      const quickCheck = (answers["quick-check"] ??
+        endpoints["quick-check"].answerFrom(result)) as JsonObject;
       const verdict = verdictOf({
         ...unasked("complete", null),
         answers: { query: { result }, "quick-check": { result: quickCheck } },

@@ -5,7 +5,6 @@ import {
   intents,
   mailBlocklist,
   isKnownType,
-  type ResultType,
   abuseContactStatuses,
   resultTypes,
 } from "../../core/endpoints/endpoint.js";
@@ -62,7 +61,7 @@ export function driftFor({ value }: Item, result: JsonObject): readonly string[]
   return itemDiffers(value, result["item"]) ? [...drift, "item_differs"] : drift;
 }
 
-const typesOf: Readonly<Record<ItemKind, readonly ResultType[]>> = {
+const typesOf: Readonly<Record<ItemKind, readonly (typeof resultTypes)[number][]>> = {
   ip: ["IP", "IP_BOGON"],
   domain: ["DOMAIN"],
   url: ["URL"],

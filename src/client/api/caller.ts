@@ -28,7 +28,7 @@ import type {
 import type { CallName, CallResult } from "./calls.js";
 
 /** Makes requests elsewhere: on a thread, or on other machines. */
-export interface RequestMaker {
+interface RequestMaker {
   /** Prepares one client's requests to a base address. */
   open(transport: Omit<ThreadStart, "connections">): Requests;
 }

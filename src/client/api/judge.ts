@@ -29,8 +29,7 @@ export interface JudgeContext extends ReadContext {
 
 interface LookupRequest {
   readonly endpoint: LookupEndpoint;
-  /** Null if not known yet; the caller then checks the finding with `mismatch`. */
-  readonly item: Item | null;
+  readonly item: Item;
 }
 
 /**
@@ -89,7 +88,7 @@ function answered(
   const isFull = status === 200;
   const fault = resultFault(endpoint, isFull ? 200 : 503, result, body.length);
   if (fault !== null) throw violation(answer, context, fault, again);
-  const other = item === null ? null : mismatch(item, result);
+  const other = mismatch(item, result);
   if (other !== null) {
     const message = `the answer of ${context.service.name} is not about this item: ${other}`;
     throw serviceError("response_mismatch", message, { httpStatus: status, again: once });
@@ -116,7 +115,7 @@ function answered(
     finding,
     outcome: String(status),
     again: isFull ? null : partial,
-    drift: item === null ? [] : driftFor(item, result),
+    drift: driftFor(item, result),
     body: isFull ? body : undefined,
   };
 }

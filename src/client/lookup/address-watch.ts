@@ -5,7 +5,6 @@ import type { Finding } from "../../core/finding.js";
 import { counted } from "../../core/wording/quantity.js";
 import type { TransportFault } from "../api/http/transport-error.js";
 import type { LookupWrapper } from "./types.js";
-import type { OutageOptions } from "./attempt/outage.js";
 
 /** Number of answers after which an endpoint counts as missing. */
 const enough = 20;
@@ -95,7 +94,10 @@ const connected: ReadonlySet<string | undefined> = new Set<TransportFault>([
  *
  * @throws FatalError `service_unreachable`
  */
-export function failFast(options: Pick<OutageOptions, "address" | "answered">): LookupWrapper {
+export function failFast(options: {
+  readonly address: string;
+  readonly answered: () => boolean;
+}): LookupWrapper {
   const judged = (finding: Finding): Finding => {
     if (finding.status === "failed" && finding.httpStatus === null && !options.answered()) {
       const { code, message = "" } = finding.error ?? {};

@@ -9,11 +9,11 @@ import {
 import { EarlyEndError } from "../../core/errors.js";
 import { cached, type CachedOptions } from "./cache.js";
 import { allLookups, triage } from "./combine.js";
-import type { LookupChoice } from "./options.js";
+import type { LookupSettings } from "./options.js";
 import type { Outage } from "./attempt/outage.js";
 import { reportTo, type RequestPace } from "../pace/pace.js";
 import { retry, type RetryOptions } from "./attempt/retry.js";
-import { Slots } from "../pace/slots.js";
+import type { Slots } from "../pace/slots.js";
 import type { LookupStore } from "../store/store.js";
 import type { Withheld } from "./withheld.js";
 import type {
@@ -40,13 +40,11 @@ interface BudgetOptions {
 
 interface ComposeOptions extends RetryOptions {
   readonly client: LookupClient;
-  readonly lookups: readonly LookupChoice[];
+  readonly lookups: LookupSettings["lookups"];
   /** What must not be sent. Default: nothing. */
   readonly withheld?: Withheld | undefined;
   readonly budget?: BudgetOptions | undefined;
-  readonly concurrency: number;
-  /** Slots shared with other lookups; replaces `concurrency`. */
-  readonly slots?: Slots | undefined;
+  readonly slots: Slots;
   readonly pace: RequestPace;
   /** Ends the run if its first lookups show that nothing answers at the address. */
   readonly failFast?: LookupWrapper | undefined;
@@ -75,8 +73,7 @@ interface ComposeOptions extends RetryOptions {
  * All endpoints share breaker, limit, pace and budget.
  */
 export function composeLookup(options: ComposeOptions): Lookup {
-  const { client, lookups, store, cache, outage, isResumed = false, keepsCached } = options;
-  const { concurrency, slots = new Slots({ concurrency }) } = options;
+  const { client, lookups, store, cache, outage, slots, isResumed = false, keepsCached } = options;
   const limits = {
     outage: outage?.hold,
     pace: paced(options.pace, () => slots.limited()),
@@ -107,7 +104,7 @@ function wrapped<F>(concerns: readonly (((next: F) => F) | undefined)[], inner: 
 }
 
 function choose(
-  lookups: readonly LookupChoice[],
+  lookups: LookupSettings["lookups"],
   chain: (endpoint: LookupEndpoint) => Lookup,
 ): Lookup {
   if (lookups.includes("triage")) return triage(chain("query"), chain("quick-check"));

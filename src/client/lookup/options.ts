@@ -15,7 +15,7 @@ import { lookupEndpoints } from "../../core/finding.js";
 /** Values of `--lookups`. `triage` runs the query only if the quick check shows something. */
 const lookupChoices = [...lookupEndpoints, "triage"] as const;
 
-export type LookupChoice = (typeof lookupChoices)[number];
+type LookupChoice = (typeof lookupChoices)[number];
 
 const lookupsList: z.ZodType<readonly LookupChoice[], string | readonly string[]> = namesAmong(
   lookupChoices,
@@ -28,7 +28,7 @@ const startWorkers =
   "to use the processors of one machine, start a Redis with redis-server, and for each worker: repute worker redis://127.0.0.1/0";
 
 /** How often, and for how long, to try again. */
-const retryOptions = z.strictObject({
+const retryOptions = {
   retries: option(wholeNumber(0, 100).prefault(5), {
     description: "Retries of a request after a network error, a server error or throttling",
     value: "N",
@@ -42,9 +42,7 @@ const retryOptions = z.strictObject({
     description: "How often to re-ask for a partial answer",
     value: "N",
   }),
-});
-
-export type RetrySettings = z.output<typeof retryOptions>;
+};
 
 export const lookupOptions = z.strictObject({
   lookups: option(lookupsList.prefault("query,quick-check"), {
@@ -91,7 +89,7 @@ export const lookupOptions = z.strictObject({
       "Let workers make the requests: the Redis that repute worker names, redis://HOST[:PORT]/DB or rediss://. They hold the key and the rate",
     value: "URL",
   }),
-  ...retryOptions.shape,
+  ...retryOptions,
 });
 
 export type LookupSettings = z.output<typeof lookupOptions>;

@@ -1,6 +1,5 @@
 import { availableParallelism } from "node:os";
-import type { Dispatcher } from "undici";
-import type { RequestMaker } from "../api/caller.js";
+import type { ClientOptions } from "../api/caller.js";
 import { isQuota, type Rate } from "../../core/options.js";
 import { EarlyEndError } from "../../core/errors.js";
 import { counted } from "../../core/wording/quantity.js";
@@ -29,7 +28,7 @@ interface Settings {
 }
 
 export interface Connections {
-  readonly dispatcher: Dispatcher | (RequestMaker & { destroy(): Promise<void> });
+  readonly dispatcher: ClientOptions["dispatcher"] & { destroy(): Promise<void> };
   /** Number of requests that may queue for a connection, where `mayQueue` allows it. */
   readonly queue: number;
 }

@@ -183,7 +183,6 @@ export class Session {
     const outage = run && new Outage({ ...run, ...this.#patience, address: service.url, clock });
     const lookup = composeLookup({
       ...own,
-      concurrency,
       client: attemptsOf(client, use),
       withheld: await this.withheld(own),
       budget: maxRequests === undefined ? undefined : { maxRequests, onSpent: this.#end },

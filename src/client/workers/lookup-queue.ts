@@ -5,7 +5,7 @@ import { TransportError, type TransportFault } from "../api/http/transport-error
 import { parseBase } from "../api/options.js";
 import type { Answer } from "../api/types.js";
 import { loadDriver } from "../../core/load-driver.js";
-import { connectRedis, type RedisConnection } from "../../core/redis.js";
+import { connectRedis } from "../../core/redis.js";
 
 /** The braces keep all keys in one slot of a cluster. */
 const prefix = "{repute}";
@@ -22,7 +22,7 @@ export type LookUp = (job: Job<null, WorkerAnswer>) => Promise<WorkerAnswer>;
 
 /** The queue of the lookups of a service: that of all who name the same Redis and the same service. */
 export interface OpenQueue {
-  readonly connection: RedisConnection;
+  readonly connection: Awaited<ReturnType<typeof connectRedis>>;
   readonly queue: Queue<null, WorkerAnswer>;
   /** The events from now on. */
   readonly listen: () => Promise<QueueEvents>;

@@ -87,7 +87,7 @@ export const resultTypes = [
   "EMAIL",
 ] as const;
 
-export type ResultType = (typeof resultTypes)[number];
+type ResultType = (typeof resultTypes)[number];
 
 export function isKnownType(type: unknown): type is ResultType {
   return knownTypes.has(type);

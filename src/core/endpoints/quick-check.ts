@@ -57,7 +57,7 @@ function hasAll(result: Result): boolean {
 }
 
 /** The quick check that agrees with a query. */
-export function quickCheckOf(result: QueryResult): QuickCheckResult {
+function quickCheckOf(result: QueryResult): QuickCheckResult {
   const { item, type } = result;
   if (result.type === "IP_BOGON") {
     const serviceMailBlocklist = "NOT_LISTED";

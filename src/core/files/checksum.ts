@@ -115,21 +115,8 @@ export class RunningChecksum {
   }
 }
 
-interface FileHash {
-  readonly bytes: number;
-  readonly crc: number;
-  readonly sha256: string;
-}
-
-/**
- * Computes the size and checksums of a file.
- * @param take called with each chunk
- * @throws the system's error
- */
-export async function hashFile(
-  path: string,
-  take?: (chunk: Buffer) => Promise<void>,
-): Promise<FileHash> {
+/** Computes the size and checksums of a file. @throws the system's error */
+export async function hashFile(path: string) {
   const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 256 * 1024 });
   const hash = createHash("sha256");
   let bytes = 0;
@@ -138,7 +125,6 @@ export async function hashFile(
     hash.update(chunk);
     crc = crc32(chunk, crc);
     bytes += chunk.length;
-    await take?.(chunk);
   }
   return { bytes, crc, sha256: hash.digest("hex") };
 }

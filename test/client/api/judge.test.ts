@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { judge, failedAttempt } from "../../../src/client/api/judge.js";
 import { TransportError } from "../../../src/client/api/http/transport-error.js";
 import type { LookupEndpoint } from "../../../src/core/finding.js";
-import type { Item } from "../../../src/core/item/item.js";
+import { type Item, parseKindName } from "../../../src/core/item/item.js";
 import {
   answer,
   judgeContext,
@@ -22,7 +22,7 @@ function judged(
   body: unknown,
   headers: Record<string, string> = {},
   endpoint: LookupEndpoint = "query",
-  item: Item | null = null,
+  item = itemIn(body),
 ) {
   const asked = { endpoint, item };
   const {
@@ -31,6 +31,12 @@ function judged(
     body: kept,
   } = judge(asked, answer(status, body, headers), judgeContext());
   return { ...finding, again, body: kept };
+}
+
+/** The item that an answer names. */
+function itemIn(body: unknown): Item {
+  const { result } = (body ?? {}) as { readonly result?: Partial<Record<string, unknown>> };
+  return { kind: parseKindName(String(result?.["type"])) ?? "ip", value: String(result?.["item"]) };
 }
 
 describe("200", () => {
@@ -308,10 +314,10 @@ test("keeps the text of a result on request", () => {
     '{"item":"192.0.2.1", "type":"URL","serviceMailBlocklist":null,"n":[1.0,-0,1e400]}';
   const body = `{"status":"success","statusCode":200,\n"result":${result}}`;
   const asReceived = { ...judgeContext(), asReceived: true };
-  const query = judge({ endpoint: "query", item: null }, answer(200, body), asReceived);
-  expect(query.finding.answers.query?.text).toBe(result);
-  const quick = judge({ endpoint: "quick-check", item: null }, answer(200, body), asReceived);
-  expect(quick.finding.answers["quick-check"]?.text).toBe(result);
+  const item = { kind: "url", value: "http://example.com/" } as const;
+  const textFrom = (endpoint: LookupEndpoint) =>
+    judge({ endpoint, item }, answer(200, body), asReceived).finding.answers[endpoint]?.text;
+  expect([textFrom("query"), textFrom("quick-check")]).toEqual([result, result]);
 });
 
 const withoutBlocklist = without(plainResult("URL"), "serviceMailBlocklist");

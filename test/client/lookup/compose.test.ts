@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { LookupEndpoint } from "../../../src/core/finding.js";
 import { composeLookup, budget } from "../../../src/client/lookup/compose.js";
 import { MemoryStore } from "../../../src/client/store/store.js";
+import { Slots } from "../../../src/client/pace/slots.js";
 import { Pace } from "../../../src/client/pace/pace.js";
 import type { AttemptLookup, Lookup } from "../../../src/client/lookup/types.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
@@ -27,7 +28,7 @@ function compose(
         endpoint === "query" ? client.query(...args) : client.quickCheck(...args),
     },
     lookups: options.lookups ?? ["query", "quick-check"],
-    concurrency: options.concurrency ?? 8,
+    slots: new Slots({ concurrency: options.concurrency ?? 8 }),
     pace: new Pace({ rates, clock, random: () => 0 }),
     retries: 5,
     partialRetries: 2,

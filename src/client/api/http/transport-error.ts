@@ -20,7 +20,7 @@ export class TransportError extends ServiceError {
   }
 }
 
-export interface Peer {
+interface Peer {
   readonly origin: string;
   /** The proxy in between, for messages; null without one. */
   readonly proxy: string | null;

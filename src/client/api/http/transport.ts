@@ -5,7 +5,7 @@ import { parseBase } from "../options.js";
 import { proxyOf } from "./proxy.js";
 import type { Receiver, Requests, Answer, ResponseHeaders } from "../types.js";
 import { decodeBody } from "./send-once.js";
-import { type Peer, TransportError, transportErrorOf } from "./transport-error.js";
+import { TransportError, transportErrorOf } from "./transport-error.js";
 import { readIp } from "../../../core/item/ip.js";
 import { readSha1 } from "../../../core/item/detect.js";
 import { lookupEndpoints } from "../../../core/finding.js";
@@ -19,7 +19,7 @@ const standardHeaders: readonly (readonly [string, string])[] = [
   ["user-agent", "repute"],
 ];
 
-export interface TransportOptions {
+interface TransportOptions {
   readonly baseUrl: string;
   readonly dispatcher: Dispatcher;
   readonly timeoutMs?: number | undefined;
@@ -85,7 +85,9 @@ function maskOf(
   return header === undefined ? null : new CredentialMask(header[1].replace(/^Bearer /, ""));
 }
 
-interface ExchangeBounds extends Peer {
+interface ExchangeBounds {
+  readonly origin: string;
+  readonly proxy: string | null;
   readonly timeoutMs: number;
   /** Detects answers that belong to other requests. */
   readonly shifted: ShiftedAnswers;

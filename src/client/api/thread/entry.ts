@@ -1,11 +1,14 @@
 import { parentPort } from "node:worker_threads";
 import { createDispatcher } from "../http/dispatcher.js";
 import { TransportError, type TransportFault } from "../http/transport-error.js";
-import { Transport, type TransportOptions } from "../http/transport.js";
+import { Transport } from "../http/transport.js";
 import type { Answer, ResponseHeaders } from "../types.js";
 
 /** First message to the thread. */
-export interface ThreadStart extends Omit<TransportOptions, "dispatcher"> {
+export interface ThreadStart extends Omit<
+  ConstructorParameters<typeof Transport>[0],
+  "dispatcher"
+> {
   readonly connections: number;
 }
 

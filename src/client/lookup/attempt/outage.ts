@@ -23,7 +23,7 @@ const neverAnswered = { mostMs: 15_000, unresolvedMs: 2_000 };
 /** Maximum single sleep in milliseconds: timers accept at most 2^31. */
 const longestSleepMs = 3_600_000;
 
-export interface OutageOptions {
+interface OutageOptions {
   /** How long to keep probing, in milliseconds. */
   readonly patienceMs: number;
   readonly address: string;

@@ -1,4 +1,4 @@
-import type { RetrySettings } from "../options.js";
+import type { LookupSettings } from "../options.js";
 import {
   type Again,
   type Attempt,
@@ -140,7 +140,7 @@ function namesOf(member: string): readonly string[] {
   return member === "serviceMailBlocklist" ? [member, "abusixMailBlocklist"] : [member];
 }
 
-export interface RetryOptions extends Pick<RetrySettings, "retries" | "partialRetries"> {
+export interface RetryOptions extends Pick<LookupSettings, "retries" | "partialRetries"> {
   /** Whether the service has ever answered. @default it has */
   readonly answered?: () => boolean;
   readonly clock: Clock;
