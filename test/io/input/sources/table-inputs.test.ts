@@ -1,11 +1,9 @@
-import { DuckDBInstance } from "@duckdb/node-api";
 import { readdir, readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
-import type { Manifest } from "../../../../src/core/manifest.js";
-import { runRepute, type RunReputeResult } from "../../../helpers/run-repute.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { copiedFolder } from "../../../helpers/temporary-folder.js";
+import { workspace } from "../../../helpers/workspace.js";
 import { queryDuckdb } from "../../output/tables/warehouse-readers.js";
 
 const typed = `SELECT * FROM (VALUES
@@ -28,30 +26,36 @@ const cells = {
   emp: "",
 };
 
-async function folderWith(...statements: readonly string[]): Promise<string> {
-  const cwd = await temporaryFolder();
-  const instance = await DuckDBInstance.create(join(cwd, "in.duckdb"));
-  const connection = await instance.connect();
-  await connection.run(`SET TimeZone = 'America/New_York'`);
-  for (const statement of [`CREATE TABLE iocs AS ${typed}`, ...statements]) {
-    await connection.run(statement.replaceAll("FOLDER", cwd));
-  }
-  connection.closeSync();
-  instance.closeSync();
-  return cwd;
-}
+const folderOfTables = copiedFolder(async (cwd) => {
+  const statements = [
+    "SET TimeZone = 'America/New_York'",
+    `CREATE TABLE iocs AS ${typed}`,
+    "CREATE TABLE one AS SELECT unnest(['192.0.2.1', NULL, '', 'a;b', 'example.com']) AS item",
+    "CREATE TABLE many AS SELECT 'host-' || n || '.example.com' AS item FROM range(300) t(n)",
+    `COPY iocs TO '${cwd}/in.parquet' (FORMAT parquet)`,
+    `COPY iocs TO '${cwd}/zstd.parquet' (FORMAT parquet, CODEC zstd, PARQUET_VERSION v2)`,
+  ];
+  await queryDuckdb(statements.join(";"), join(cwd, "in.duckdb"));
+  const whole = await readFile(join(cwd, "in.parquet"));
+  await writeFile(join(cwd, "cut.parquet"), whole.subarray(0, whole.length - 40));
+  await writeFile(join(cwd, "empty.parquet"), "");
+  await writeFile(join(cwd, "hole.parquet"), whole.fill(0xff, 4, 400));
+});
 
-function enrich(cwd: string, ...args: readonly string[]): Promise<RunReputeResult> {
-  return runRepute(["enrich", ...args, "--local", "--lookups", "query"], { cwd });
+async function prepared() {
+  const place = await workspace({}, { folder: await folderOfTables() });
+  const enrich = (...args: readonly string[]) =>
+    place.run("enrich", ...args, "--local", "--lookups", "query");
+  return { ...place, enrich };
 }
 
 describe("tables and Parquet files as input", () => {
   it("reads a query, as typed or encoded, like the table", async () => {
-    const cwd = await folderWith();
-    const table = await enrich(cwd, "duckdb:in.duckdb?table=iocs", "--columns", "status");
+    const { enrich } = await prepared();
+    const table = await enrich("duckdb:in.duckdb?table=iocs", "--columns", "status");
     for (const query of ["SELECT * FROM iocs ORDER BY id;", "SELECT%20*%20FROM%20iocs"]) {
       const input = `duckdb:in.duckdb?query=${query}`;
-      const { stdout } = await enrich(cwd, input, "--columns", "status");
+      const { stdout } = await enrich(input, "--columns", "status");
       expect(stdout).toBe(table.stdout);
     }
   });
@@ -59,17 +63,15 @@ describe("tables and Parquet files as input", () => {
   it.each(["duckdb:in.duckdb?table=iocs", "zstd.parquet"])(
     "%s: every type, to text, objects and tables",
     async (input) => {
-      const cwd = await folderWith(
-        "COPY iocs TO 'FOLDER/zstd.parquet' (FORMAT parquet, CODEC zstd, PARQUET_VERSION v2)",
-      );
-      const csv = await enrich(cwd, input);
+      const { cwd, enrich, manifest: manifestOf } = await prepared();
+      const csv = await enrich(input);
       expect(csv.stderr).toMatch(/using column "ioc" \(2 of 2 sampled cells/);
       const rows = parse(csv.stdout, { columns: true }) as Record<string, string>[];
       expect(rows[0]).toMatchObject({ ...cells, rep_status: "complete", rep_item: "192.0.2.1" });
       expect(rows[1]).toMatchObject({ dec: "-0.001", tags: '["a|b",null]', big: "" });
       expect(rows[2]).toMatchObject({ id: "3", ioc: "", rep_error_code: "empty" });
 
-      const ndjson = await enrich(cwd, input, "--to", "ndjson");
+      const ndjson = await enrich(input, "--to", "ndjson");
       const [first = "", second = ""] = ndjson.stdout.split("\n");
       expect(first).toContain(
         '{"id":1,"ioc":"192.0.2.1","tz":"2024-01-02T01:04:05.25Z","dec":12.340,"big":9223372036854775807,' +
@@ -77,7 +79,7 @@ describe("tables and Parquet files as input", () => {
       );
       expect(second).toContain('"tags":["a|b",null],"st":null');
 
-      expect(await enrich(cwd, input, "-o", "out.parquet")).toMatchObject({ code: 0 });
+      expect(await enrich(input, "-o", "out.parquet")).toMatchObject({ code: 0 });
       const stored = await queryDuckdb(
         `SELECT emp, txt, st, rep_row FROM '${cwd}/out.parquet' ORDER BY rep_row`,
       );
@@ -86,9 +88,7 @@ describe("tables and Parquet files as input", () => {
         { emp: "x", txt: null, st: null },
         { emp: null, txt: null },
       ]);
-      const manifest = JSON.parse(
-        await readFile(join(cwd, "out.parquet.manifest.json"), "utf8"),
-      ) as Manifest;
+      const manifest = await manifestOf("out.parquet");
       expect(manifest.input).toMatchObject({ rows: 3, item_column: "ioc", delimiter: null });
       expect(manifest.input.path).toMatch(/^(?:duckdb:in\.duckdb\?|zstd\.parquet)/);
       expect((await readdir(cwd)).filter((name) => name.includes(".state"))).toEqual([]);
@@ -96,43 +96,37 @@ describe("tables and Parquet files as input", () => {
   );
 
   it("counts rows that are null throughout, and reads names that repeat", async () => {
-    const cwd = await folderWith(
-      "CREATE TABLE one AS SELECT unnest(['192.0.2.1', NULL, '', 'a;b', 'example.com']) AS item",
-    );
-    const one = await enrich(cwd, "duckdb:in.duckdb?table=one", "-o", "out.csv", "--json");
+    const { enrich, read } = await prepared();
+    const one = await enrich("duckdb:in.duckdb?table=one", "-o", "out.csv", "--json");
     expect(JSON.parse(one.stdout)).toMatchObject({ input: { rows: 5 }, output: { rows: 5 } });
     const twice =
       "duckdb:in.duckdb?query=SELECT a.ioc AS ip, b.id AS x, a.id AS x FROM iocs a, iocs b";
-    const names = await enrich(cwd, twice, "--to", "ndjson", "-o", "out.ndjson", "--json");
+    const names = await enrich(twice, "--to", "ndjson", "-o", "out.ndjson", "--json");
     expect(JSON.parse(names.stdout)).toMatchObject({ input: { rows: 9 } });
-    expect(await readFile(join(cwd, "out.ndjson"), "utf8")).toMatch(
-      /^\{"ip":"[^"]+","x":\d,"x_2":1,/,
-    );
+    expect(await read("out.ndjson")).toMatch(/^\{"ip":"[^"]+","x":\d,"x_2":1,/);
   });
 
   it("writes into the database that it reads", async () => {
-    const cwd = await folderWith();
+    const { at, enrich } = await prepared();
     const args = ["duckdb:in.duckdb?table=iocs", "-o", "duckdb:in.duckdb?table=results"];
-    expect(await enrich(cwd, ...args)).toMatchObject({ code: 0 });
-    expect(await enrich(cwd, ...args)).toMatchObject({ code: 0 });
+    expect(await enrich(...args)).toMatchObject({ code: 0 });
+    expect(await enrich(...args)).toMatchObject({ code: 0 });
     const [counts] = await queryDuckdb(
       "SELECT count(*) AS n, count(DISTINCT rep_run_id) AS runs, (SELECT count(*) FROM iocs) AS before FROM results",
-      join(cwd, "in.duckdb"),
+      at("in.duckdb"),
     );
     expect(counts).toEqual({ n: 6n, runs: 2n, before: 3n });
   });
 
   it("continues from its copy, and notices a damaged one", async () => {
-    const cwd = await folderWith(
-      "CREATE TABLE many AS SELECT 'host-' || n || '.example.com' AS item FROM range(300) t(n)",
-    );
+    const { at, enrich, read, write } = await prepared();
     const args = ["duckdb:in.duckdb?table=many", "-o", "out.csv", "--resume"];
-    expect(await enrich(cwd, ...args, "--max-requests", "100")).toMatchObject({ code: 75 });
-    await writeFile(join(cwd, "in.duckdb"), "gone");
-    const copy = join(cwd, "out.csv.state", "input.rows");
+    expect(await enrich(...args, "--max-requests", "100")).toMatchObject({ code: 75 });
+    await write("in.duckdb", "gone");
+    const copy = at("out.csv.state/input.rows");
     const whole = await readFile(copy);
     await truncate(copy, whole.length - 20);
-    const cut = await enrich(cwd, ...args);
+    const cut = await enrich(...args);
     expect(cut).toMatchObject({ code: 1 });
     expect(cut.stderr).toMatch(
       /the copy of duckdb:in.duckdb\?table=many is damaged: .*input\.rows/,
@@ -140,11 +134,10 @@ describe("tables and Parquet files as input", () => {
     const changed = Buffer.from(whole);
     changed[whole.length - 30] = 0x7a;
     await writeFile(copy, changed);
-    expect((await enrich(cwd, ...args)).stderr).toMatch(/is damaged: .*input\.rows/);
+    expect((await enrich(...args)).stderr).toMatch(/is damaged: .*input\.rows/);
     await writeFile(copy, whole);
-    expect(await enrich(cwd, ...args)).toMatchObject({ code: 0 });
-    const lines = (await readFile(join(cwd, "out.csv"), "utf8")).split("\n");
-    expect(lines).toHaveLength(302);
+    expect(await enrich(...args)).toMatchObject({ code: 0 });
+    expect((await read("out.csv")).split("\n")).toHaveLength(302);
   });
 
   it.each([
@@ -166,26 +159,22 @@ describe("tables and Parquet files as input", () => {
     ["hole.parquet", 1, /cannot read hole.parquet: rows 1 to 3/],
     ["in.duckdb", 2, /without a table|not text/],
   ])("explains %s", async (input, code, said) => {
-    const cwd = await folderWith("COPY iocs TO 'FOLDER/in.parquet' (FORMAT parquet)");
-    const whole = await readFile(join(cwd, "in.parquet"));
-    await writeFile(join(cwd, "cut.parquet"), whole.subarray(0, whole.length - 40));
-    await writeFile(join(cwd, "empty.parquet"), "");
-    await writeFile(join(cwd, "hole.parquet"), Buffer.from(whole).fill(0xff, 4, 400));
-    const run = await enrich(cwd, input, "-o", "out.csv");
+    const { at, cwd, enrich } = await prepared();
+    const run = await enrich(input, "-o", "out.csv");
     expect(run.stderr).toMatch(said);
     expect(run).toMatchObject({ code });
     expect((await readdir(cwd)).filter((name) => name.startsWith("out"))).toEqual([]);
-    const [iocs] = await queryDuckdb("SELECT count(*) AS n FROM iocs", join(cwd, "in.duckdb"));
+    const [iocs] = await queryDuckdb("SELECT count(*) AS n FROM iocs", at("in.duckdb"));
     expect(iocs).toEqual({ n: 3n });
   });
 
   it("refuses options that apply only to text, and to replace its input", async () => {
-    const cwd = await folderWith("COPY iocs TO 'FOLDER/in.parquet' (FORMAT parquet)");
-    const from = await enrich(cwd, "in.parquet", "--from", "csv");
+    const { enrich } = await prepared();
+    const from = await enrich("in.parquet", "--from", "csv");
     expect(from).toMatchObject({ code: 2, stderr: expect.stringContaining("--from applies only") });
-    const same = await enrich(cwd, "in.parquet", "-o", "in.parquet");
+    const same = await enrich("in.parquet", "-o", "in.parquet");
     expect(same).toMatchObject({ code: 2, stderr: expect.stringContaining("would overwrite") });
-    const over = await enrich(cwd, "duckdb:in.duckdb?table=iocs", "-o", "in.duckdb", "--to", "csv");
+    const over = await enrich("duckdb:in.duckdb?table=iocs", "-o", "in.duckdb", "--to", "csv");
     expect(over.code).toBe(2);
   });
 });

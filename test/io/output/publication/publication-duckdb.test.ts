@@ -24,7 +24,7 @@ describe("large rows", () => {
     const place = await aPlace();
     await publishRows(place.output, place.folder, someRows(1, 3), { runId: "night 1" });
     const { sink } = await openRun(place.output, place.folder, { runId: "large" });
-    for (let number = 1; number <= 150; number++) await sink.write(large(number, number));
+    for (let number = 1; number <= 40; number++) await sink.write(large(number, number));
     await expect(sink.publish()).rejects.toMatchObject({
       code: "output_memory",
       message: expect.stringMatching(/its rows have 10\d\d KB on average, and DuckDB holds 2048/),

@@ -11,16 +11,21 @@ export async function readParquet(file: string): Promise<readonly ReadRow[]> {
   return rows.map((row) => mapValues(row, plain));
 }
 
+const memory = ":memory:";
+
+/** Opening one takes longer than most queries. */
+const inMemory = DuckDBInstance.create(memory);
+
 /** Reads with a DuckDB query over a database file, or over Parquet files with `read_parquet`. */
-export async function queryDuckdb(sql: string, file = ":memory:"): Promise<readonly ReadRow[]> {
-  const instance = await DuckDBInstance.create(file);
+export async function queryDuckdb(sql: string, file = memory): Promise<readonly ReadRow[]> {
+  const instance = file === memory ? await inMemory : await DuckDBInstance.create(file);
   const connection = await instance.connect();
   try {
     const result = await connection.runAndReadAll(sql);
     return result.getRowObjects().map((row) => mapValues(row, plain));
   } finally {
     connection.closeSync();
-    instance.closeSync();
+    if (file !== memory) instance.closeSync();
   }
 }
 
