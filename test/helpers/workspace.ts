@@ -1,5 +1,5 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { parse } from "csv-parse/sync";
 import type { Manifest } from "../../src/core/manifest.js";
 import { startAnsweringServer } from "./answering-server.js";
@@ -19,7 +19,10 @@ type Files = Readonly<Record<string, string | Buffer>>;
 export async function workspace(files: Files = {}, { folder, ...options }: WorkspaceOptions = {}) {
   const cwd = folder ?? (await temporaryFolder());
   const at = (name: string): string => join(cwd, name);
-  const write = (name: string, text: string | Buffer) => writeFile(at(name), text);
+  const write = async (name: string, text: string | Buffer) => {
+    await mkdir(dirname(at(name)), { recursive: true });
+    await writeFile(at(name), text);
+  };
   for (const [name, text] of Object.entries(files)) await write(name, text);
   const read = (name: string): Promise<string> => readFile(at(name), "utf8");
   const runWith = (more: RunReputeOptions, ...args: readonly string[]) =>

@@ -1,10 +1,6 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
-import { runRepute, type RunReputeResult } from "../../helpers/run-repute.js";
-import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { workspace } from "../../helpers/workspace.js";
 
 /** Delimited files that differ in columns, dialect and item column, one of them gzipped. */
 const reports: Readonly<Record<string, string | Buffer>> = {
@@ -14,27 +10,24 @@ const reports: Readonly<Record<string, string | Buffer>> = {
   "d.txt": "192.0.2.6\n# no item\nc.example.com\n",
 };
 
-async function reportsIn(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  for (const [name, text] of Object.entries(reports)) await writeFile(join(folder, name), text);
-}
-
-async function enriched(
-  cwd: string,
-  args: readonly string[],
-): Promise<RunReputeResult & { readonly rows: readonly Record<string, string>[] }> {
-  const result = await runRepute(["enrich", ...args, "--local"], { cwd });
-  const out = args[args.indexOf("-o") + 1]!;
-  const text = result.code === 0 ? await readFile(join(cwd, out), "utf8") : "";
-  return { ...result, rows: parse(text, { columns: true }) };
+async function prepared(files: typeof reports = reports) {
+  const place = await workspace(files);
+  const enriched = async (...args: readonly string[]) => {
+    const result = await place.run("enrich", ...args, "--local");
+    const out = args[args.indexOf("-o") + 1]!;
+    return { ...result, rows: result.code === 0 ? await place.records(out) : [] };
+  };
+  return { ...place, enriched };
 }
 
 test("writes files that differ in columns and dialect to one output", async () => {
-  const cwd = await temporaryFolder();
-  await reportsIn(join(cwd, "more"));
-  await writeFile(join(cwd, "more/notes.md"), "");
-  await writeFile(join(cwd, "first.csv"), "Data\n192.0.2.9\n");
-  const { code, stderr, rows } = await enriched(cwd, ["first.csv", "more/", "-o", "all.csv"]);
+  const more = Object.entries(reports).map(([name, text]) => [`more/${name}`, text]);
+  const { enriched, manifest, run } = await prepared({
+    ...Object.fromEntries(more),
+    "more/notes.md": "",
+    "first.csv": "Data\n192.0.2.9\n",
+  });
+  const { code, stderr, rows } = await enriched("first.csv", "more/", "-o", "all.csv");
   expect(code, stderr).toBe(0);
   expect(stderr).toContain("skipping notes.md in more/");
   expect(stderr).toContain('using column "Data" in first.csv, more/a.csv (4 of 4 sampled cells');
@@ -61,8 +54,7 @@ test("writes files that differ in columns and dialect to one output", async () =
     ["more/d.txt", "", "192.0.2.6"],
     ["more/d.txt", "", "c.example.com"],
   ]);
-  const manifest = JSON.parse(await readFile(join(cwd, "all.csv.manifest.json"), "utf8")) as object;
-  expect(manifest).toMatchObject({
+  expect(await manifest("all.csv")).toMatchObject({
     input: { path: null, rows: 10 },
     inputs: [
       { path: "first.csv", bytes: 15, rows: 1, item_column: "Data" },
@@ -72,28 +64,23 @@ test("writes files that differ in columns and dialect to one output", async () =
       { path: "more/d.txt", rows: 2, format: "text" },
     ],
   });
-  expect(await runRepute(["verify", "all.csv"], { cwd })).toMatchObject({ code: 0 });
+  expect(await run("verify", "all.csv")).toMatchObject({ code: 0 });
 });
 
 test("resumes a run stopped in any file to the same output", async () => {
-  const cwd = await temporaryFolder();
-  await reportsIn(cwd);
+  const { enriched, manifest } = await prepared();
   const files = ["a.csv", "b.csv", "c.tsv.gz", "d.txt"];
-  const whole = await enriched(cwd, [...files, "-o", "whole.csv", "--lookups", "query"]);
+  const whole = await enriched(...files, "-o", "whole.csv", "--lookups", "query");
   let stops = 0;
   const args = [...files, "-o", "out.csv", "--lookups", "query", "--resume"];
-  let last = await enriched(cwd, [...args, "--max-requests", "1", "--concurrency", "1"]);
-  for (; last.code === 75; stops++) {
-    last = await enriched(cwd, [...args, "--max-requests", "1", "--concurrency", "1"]);
-  }
+  const step = () => enriched(...args, "--max-requests", "1", "--concurrency", "1");
+  let last = await step();
+  for (; last.code === 75; stops++) last = await step();
   expect(last.stderr).not.toContain("resume_differs");
   expect(stops).toBeGreaterThan(5);
   const plain = (rows: typeof whole.rows) => rows.map((row) => ({ ...row, rep_looked_up_at: "" }));
   expect(plain(last.rows)).toEqual(plain(whole.rows));
-  const inputs = async (out: string): Promise<unknown> => {
-    const text = await readFile(join(cwd, `${out}.manifest.json`), "utf8");
-    return (JSON.parse(text) as { inputs: unknown }).inputs;
-  };
+  const inputs = async (output: string) => (await manifest(output)).inputs;
   expect(await inputs("out.csv")).toEqual(await inputs("whole.csv"));
 });
 
@@ -101,43 +88,42 @@ test.each([
   ["is gone", ["a.csv", "d.txt"], /the inputs were 3, now 2: b\.csv is gone/],
   ["is new", ["a.csv", "b.csv", "c.tsv.gz", "d.txt"], /now 4: c\.tsv\.gz is new/],
 ])("a new run starts with the answers so far if a file %s", async (_, files, message) => {
-  const cwd = await temporaryFolder();
-  await reportsIn(cwd);
+  const { enriched } = await prepared();
   const args = ["-o", "out.csv", "--max-requests", "3", "--concurrency", "1", "--resume"];
-  await enriched(cwd, ["a.csv", "b.csv", "d.txt", ...args]);
-  const { code, stderr } = await enriched(cwd, [...files, ...args]);
+  await enriched("a.csv", "b.csv", "d.txt", ...args);
+  const { code, stderr } = await enriched(...files, ...args);
   expect(code).toBe(75);
   expect(stderr).toMatch(message);
   expect(stderr).toMatch(/took over 3 answers/);
 });
 
 test("a new run starts with the answers so far if a finished file has changed", async () => {
-  const cwd = await temporaryFolder();
-  await reportsIn(cwd);
+  const { enriched, write } = await prepared();
   const long = Array.from({ length: 300 }, (_, n) => `192.0.2.1,${n}${" ".repeat(999)}\n`).join("");
-  await writeFile(join(cwd, "a.csv"), `ip,n\n${long}`);
+  await write("a.csv", `ip,n\n${long}`);
   const args = ["a.csv", "b.csv", "-o", "out.csv", "--max-requests", "3", "--resume"];
-  const stopped = await enriched(cwd, [...args, "--concurrency", "1"]);
+  const stopped = await enriched(...args, "--concurrency", "1");
   expect(stopped.code, stopped.stderr).toBe(75);
   // In the middle, which the samples at both ends don't cover.
-  await writeFile(join(cwd, "a.csv"), `ip,n\n${long.replace("192.0.2.1,150 ", "192.0.2.7,150 ")}`);
-  const { code, stderr } = await enriched(cwd, args);
+  await write("a.csv", `ip,n\n${long.replace("192.0.2.1,150 ", "192.0.2.7,150 ")}`);
+  const { code, stderr } = await enriched(...args);
   expect(code).toBe(75);
   expect(stderr).toMatch(/a\.csv has changed since it was read.*a new run starts/);
   expect(stderr).toMatch(/took over 3 answers/);
 });
 
 test("--item-column applies to the files that have the column", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "a.csv"), "src,dst\n192.0.2.1,192.0.2.2\n");
-  await writeFile(join(cwd, "b.csv"), "ip\n192.0.2.3\n");
+  const { enriched } = await prepared({
+    "a.csv": "src,dst\n192.0.2.1,192.0.2.2\n",
+    "b.csv": "ip\n192.0.2.3\n",
+  });
   const files = ["a.csv", "b.csv", "-o", "out.csv"];
-  const { rows } = await enriched(cwd, [...files, "--item-column", "dst"]);
+  const { rows } = await enriched(...files, "--item-column", "dst");
   expect(rows.map((row) => row["rep_item"])).toEqual(["192.0.2.2", "192.0.2.3"]);
-  const missing = await enriched(cwd, ["b.csv", "b.csv", "-o", "o.csv", "--item-column", "dst"]);
+  const missing = await enriched("b.csv", "b.csv", "-o", "o.csv", "--item-column", "dst");
   expect(missing.code).toBe(2);
   expect(missing.stderr).toContain('none of the 2 inputs has a column "dst" (--item-column)');
-  const unclear = await enriched(cwd, [...files]);
+  const unclear = await enriched(...files);
   expect(unclear.code).toBe(2);
   expect(unclear.stderr).toContain("a.csv: several columns could hold the items");
 });

@@ -6,11 +6,11 @@ import { fileEndings } from "../../../src/jobs/tags/export-index.js";
 import { stemOf } from "../../../src/jobs/tags/export-tag.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { exporterOf, readExport, type Exporter } from "./exporting.js";
-import { served, startTagServer } from "./tag-server.js";
+import { served } from "./tag-server.js";
 
 /** A folder with one export, ready for the next. */
 async function anExport(): Promise<Exporter> {
-  const exporter = await exporterOf(await startTagServer({ "a:b": served(["192.0.2.1"]) }));
+  const exporter = await exporterOf({ "a:b": served(["192.0.2.1"]) });
   await exporter.run();
   return exporter;
 }
@@ -60,7 +60,7 @@ it("foreign files stay", async () => {
 
 it("a list whose files are gone is reported and dropped if it cannot be kept", async () => {
   const lists = { "a:b": served(["192.0.2.1"]), "c:d": served(["192.0.2.2"]) };
-  const { folder, run, warnings } = await exporterOf(await startTagServer(lists));
+  const { folder, run, warnings } = await exporterOf(lists);
   await run();
   const { generation } = await readExport(folder);
   await rm(join(folder, generation, "c--d.txt"));

@@ -12,21 +12,28 @@ import type { ExportReport, ExportTagsOptions } from "../../../src/jobs/tags/opt
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { nothingWithheld } from "../../helpers/nothing-withheld.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
-import type { TagServer } from "./tag-server.js";
+import { type Bend, type ServedList, startTagServer, type TagServer } from "./tag-server.js";
 
 /** Exports to one folder, with a clock that stands still unless a test moves it. */
 export interface Exporter {
+  readonly server: TagServer;
   readonly folder: string;
   readonly clock: ManualClock;
   readonly warnings: string[];
   readonly run: (options?: Partial<ExportTagsOptions>) => Promise<ExportReport>;
 }
 
-export async function exporterOf(server: TagServer): Promise<Exporter> {
+/** Exports from a server with these lists. */
+export async function exporterOf(
+  lists: Readonly<Record<string, ServedList>>,
+  bend?: Bend,
+): Promise<Exporter> {
+  const server = await startTagServer(lists, bend);
   const folder = join(await temporaryFolder(), "lists");
   const clock = new ManualClock();
   const warnings: string[] = [];
   return {
+    server,
     folder,
     clock,
     warnings,

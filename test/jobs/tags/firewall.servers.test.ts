@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, test } from "vitest";
 import { exportedTag, exporterOf, linesOf, readExport } from "./exporting.js";
-import { addresses, served, startTagServer } from "./tag-server.js";
+import { addresses, served } from "./tag-server.js";
 
 const execute = promisify(execFile);
 
@@ -14,8 +14,7 @@ const v6 = Array.from({ length: 5_000 }, (_, at) => `2001:db8::${(at * 3).toStri
 
 /** Exports one tag in the formats of firewalls. */
 async function exported(tag: string, entries: readonly string[]) {
-  const server = await startTagServer({ [tag]: served(entries) });
-  const { folder, run } = await exporterOf(server);
+  const { server, folder, run } = await exporterOf({ [tag]: served(entries) });
   const again = () => run({ formats: ["txt", "cidr", "nft", "ipset"] });
   await again();
   return { server, folder, again };

@@ -1,14 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { describe, expect, it, test } from "vitest";
 import { exportedTag, exporterOf, linesOf } from "./exporting.js";
-import {
-  addresses,
-  type Bend,
-  failure,
-  served,
-  startTagServer,
-  type TagServer,
-} from "./tag-server.js";
+import { addresses, type Bend, failure, served, type TagServer } from "./tag-server.js";
 
 /** Entries for three pages. */
 const many = addresses(25_000);
@@ -26,10 +19,10 @@ const drifts: [string, Bend][] = [
 
 describe.each(drifts)("a list that changes while being read: %s", (what, bend) => {
   it("fails when the list changes three more times", async () => {
-    const server = await startTagServer({ "a:b": served(many) }, (page, request) =>
+    const { server, run } = await exporterOf({ "a:b": served(many) }, (page, request) =>
       request.offset > 0 ? bend(page, request) : page,
     );
-    const report = await (await exporterOf(server)).run();
+    const report = await run();
     expect(report.tags[0]?.error).toEqual({
       code: "snapshot_drift",
       message: expect.stringMatching(
@@ -41,12 +34,11 @@ describe.each(drifts)("a list that changes while being read: %s", (what, bend) =
 });
 
 test("a list that stops changing is exported in its new form", async () => {
-  const server = await startTagServer({ "a:b": served(many) }, (page, { at }) => {
+  const { server, folder, run } = await exporterOf({ "a:b": served(many) }, (page, { at }) => {
     if (at !== 1) return page;
     server.lists["a:b"] = served(addresses(12_000, 7), "b");
     return failure("snapshot has expired");
   });
-  const { folder, run } = await exporterOf(server);
   await run();
   expect(await exportedTag(folder, "a:b")).toMatchObject({
     total: 12_000,
@@ -101,8 +93,8 @@ describe("an invalid list fails its tag at once", () => {
   ];
 
   test.each(cases)("%s", async (_, bend, code, message) => {
-    const server = await startTagServer({ "a:b": served(many) }, bend);
-    const report = await (await exporterOf(server)).run();
+    const { server, run } = await exporterOf({ "a:b": served(many) }, bend);
+    const report = await run();
     expect(report.tags[0]?.error?.code).toBe(code);
     expect(report.tags[0]?.error?.message).toMatch(message);
     expect(server.pages.filter(({ offset }) => offset === 0)).toHaveLength(1);
@@ -110,12 +102,12 @@ describe("an invalid list fails its tag at once", () => {
 });
 
 test("a service that ignores the offset is detected at its second page", async () => {
-  const server = await startTagServer({ "a:b": served(many) }, (page) => ({
+  const { server, run } = await exporterOf({ "a:b": served(many) }, (page) => ({
     ...page,
     entries: many.slice(0, 10_000),
     total: 1_000_000,
   }));
-  const report = await (await exporterOf(server)).run();
+  const report = await run();
   expect(report.tags[0]?.error).toEqual({
     code: "page_repeated",
     message: expect.stringMatching(/page at offset 10000 .* repeats the one before it/) as string,
@@ -137,8 +129,7 @@ describe("an interrupted export", () => {
   it("changes nothing, and starts over when it is repeated", async () => {
     const { bend, signal } = abortAt(2);
     const lists = { "a:b": served(["192.0.2.1"]), "c:d": served(many) };
-    const server = await startTagServer(lists, bend);
-    const { folder, run } = await exporterOf(server);
+    const { server, folder, run } = await exporterOf(lists, bend);
     await expect(run({ signal, parallel: 1 })).rejects.toThrow("stopped");
     expect(await readdir(folder)).toEqual(["generations"]);
     expect(await run({ parallel: 1 })).toMatchObject({ exported: 2 });

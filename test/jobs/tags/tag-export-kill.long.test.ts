@@ -6,7 +6,7 @@ import { seededHash } from "../../../src/core/seeded-hash.js";
 import { type ExportedTag, exportedTags } from "../../../src/jobs/tags/export-index.js";
 import { startExporter } from "./exporter-process.js";
 import { exporterOf, readExport } from "./exporting.js";
-import { addresses, type ServedList, served, startTagServer } from "./tag-server.js";
+import { addresses, type ServedList, served } from "./tag-server.js";
 
 /** Entries of each tag. */
 const sizes = { "a:one": 75_000, "b:two": 25_000, "c:three": 5 };
@@ -26,11 +26,10 @@ function night(letter: string): Record<string, ServedList> {
 
 test("an export killed at random pages leaves a complete export", async () => {
   let onPage: () => void = () => {};
-  const server = await startTagServer(night("a"), (page) => {
+  const { server, folder, run } = await exporterOf(night("a"), (page) => {
     onPage();
     return page;
   });
-  const { folder, run } = await exporterOf(server);
   await run();
 
   let kills = 0;

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { openWithheld } from "../../../src/client/lookup/withheld.js";
 import { exportedTags } from "../../../src/jobs/tags/export-index.js";
 import { exporterOf, readExport } from "./exporting.js";
-import { served, startTagServer } from "./tag-server.js";
+import { served } from "./tag-server.js";
 import { runRepute } from "../../helpers/run-repute.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
@@ -31,8 +31,7 @@ async function listOf(text: string): Promise<string> {
 
 describe("a list never has", () => {
   test("addresses in reserved ranges, in any format", async () => {
-    const server = await startTagServer({ "a:b": served(entries) });
-    const exporter = await exporterOf(server);
+    const exporter = await exporterOf({ "a:b": served(entries) });
     const formats = ["txt", "csv", "ndjson", "cidr", "nft", "ipset"] as const;
     await exporter.run({ withheld: await openWithheld({}), formats });
     const [tag] = exportedTags(await readExport(exporter.folder));
@@ -46,8 +45,7 @@ describe("a list never has", () => {
 
   test("what exclusion lists name, and the index says so", async () => {
     const exclude = [await listOf("8.8.0.0/16\n2606:4700::/32\n10.0.0.1\n")];
-    const server = await startTagServer({ "a:b": served(entries) });
-    const exporter = await exporterOf(server);
+    const exporter = await exporterOf({ "a:b": served(entries) });
     await exporter.run({ withheld: await openWithheld({ exclude }) });
     const [tag] = exportedTags(await readExport(exporter.folder));
     expect(tag?.left_out).toMatchObject({
@@ -77,10 +75,9 @@ describe("a list that changes much", () => {
   ])(
     "from %i to %i addresses, with %s allowed, is replaced: %s",
     async (before, now, maxChange, replaced) => {
-      const server = await startTagServer({ "a:b": served(of(before)) });
-      const exporter = await exporterOf(server);
+      const exporter = await exporterOf({ "a:b": served(of(before)) });
       await exporter.run();
-      server.lists["a:b"] = served(of(now), "b");
+      exporter.server.lists["a:b"] = served(of(now), "b");
       const { tags } = await exporter.run(maxChange === undefined ? {} : { maxChange });
       const lines = (await readFile(join(exporter.folder, "a--b.txt"), "utf8")).split("\n");
       expect(lines.length - 1).toBe(replaced ? now : before);
@@ -109,8 +106,7 @@ test("tags export takes only tags of the given intents", async () => {
 });
 
 test("a list that is left out whole is reported", async () => {
-  const server = await startTagServer({ "a:b": served(["10.0.0.1", "192.0.2.1"]) });
-  const exporter = await exporterOf(server);
+  const exporter = await exporterOf({ "a:b": served(["10.0.0.1", "192.0.2.1"]) });
   await exporter.run({ withheld: await openWithheld({}) });
   expect(exporter.warnings).toEqual([
     "the list of tag a:b is empty because all of its addresses are left out: 2 in reserved ranges (--bogons ask keeps them), 0 on exclusion lists",
@@ -125,8 +121,7 @@ describe("a combined list", () => {
       "a:b": served(["9.9.9.10", "9.9.9.9", "2620:fe::fe"], letter),
       "c:d": served(["9.9.9.9", "9.9.9.2"], letter),
     });
-    const server = await startTagServer(lists("a"));
-    const exporter = await exporterOf(server);
+    const exporter = await exporterOf(lists("a"));
     const read = () =>
       Promise.all(
         ["all", "a--b"].flatMap((name) =>
@@ -138,7 +133,7 @@ describe("a combined list", () => {
     expect(await exporter.run({ formats, combine: "all" })).toMatchObject({ combined });
     const before = await read();
     expect(before[0]).toBe("9.9.9.2\n9.9.9.9\n9.9.9.10\n2620:fe::fe\n");
-    Object.assign(server.lists, lists("b"));
+    Object.assign(exporter.server.lists, lists("b"));
     await exporter.clock.advance(86_400_000);
     expect(await exporter.run({ formats, combine: "all" })).toMatchObject({ combined });
     expect(await read()).toEqual(before);

@@ -9,7 +9,7 @@ const aTag = { "spam:bulk": served(["192.0.2.10", "2001:db8::1", "192.0.2.9"]) }
 
 describe("the list of a tag", () => {
   it("is sorted numerically, IPv4 before IPv6, and described in the index", async () => {
-    const { folder, run } = await exporterOf(await startTagServer(aTag));
+    const { folder, run } = await exporterOf(aTag);
     await run();
     const lines = ["192.0.2.9", "192.0.2.10", "2001:db8::1"];
     expect(await linesOf(folder, "spam--bulk.txt")).toEqual(lines);
@@ -40,7 +40,7 @@ describe("the list of a tag", () => {
   });
 
   it("is written in each requested format, with the same digest in each", async () => {
-    const { folder, run } = await exporterOf(await startTagServer(aTag));
+    const { folder, run } = await exporterOf(aTag);
     await run();
     const { sha256 } = await exportedTag(folder, "spam:bulk");
     await run({ formats: ["csv", "ndjson", "cidr", "nft", "ipset"] });
@@ -68,8 +68,7 @@ describe("paging", () => {
     [0, [0]],
     [10_000, [0]],
   ])("%i entries are requested at offsets %j", async (count, offsets) => {
-    const server = await startTagServer({ "a:b": served(addresses(count)) });
-    const { folder, run } = await exporterOf(server);
+    const { server, folder, run } = await exporterOf({ "a:b": served(addresses(count)) });
     const report = await run();
     expect(report.tags[0]).toMatchObject({ status: "exported", total: count });
     expect(server.pages.map(({ offset }) => offset)).toEqual(offsets);
@@ -77,11 +76,9 @@ describe("paging", () => {
   });
 
   it("uses the snapshot of the first page for all later ones, and reports progress", async () => {
-    const server = await startTagServer({ "a:b": served(addresses(10_001)) });
+    const { server, run } = await exporterOf({ "a:b": served(addresses(10_001)) });
     const told: unknown[] = [];
-    await (
-      await exporterOf(server)
-    ).run({
+    await run({
       onProgress: ({ entries, total }) => told.push([entries, total]),
     });
     expect(server.pages.map(({ snapshot }) => snapshot)).toEqual([null, "a".repeat(24)]);
@@ -93,11 +90,11 @@ describe("paging", () => {
   });
 
   it("continues after a page shorter than requested", async () => {
-    const server = await startTagServer({ "a:b": served(addresses(25)) }, (page) => ({
+    const { server, run } = await exporterOf({ "a:b": served(addresses(25)) }, (page) => ({
       ...page,
       entries: page.entries.slice(0, 10),
     }));
-    const report = await (await exporterOf(server)).run();
+    const report = await run();
     expect(report.tags[0]).toMatchObject({ status: "exported", total: 25 });
     expect(server.pages.map(({ offset }) => offset)).toEqual([0, 10, 20]);
   });
@@ -105,8 +102,9 @@ describe("paging", () => {
 
 describe("a second export", () => {
   it("reports added and removed addresses", async () => {
-    const server = await startTagServer({ "a:b": served(["192.0.2.1", "192.0.2.2", "::1"]) });
-    const { folder, run, clock } = await exporterOf(server);
+    const { server, folder, run, clock } = await exporterOf({
+      "a:b": served(["192.0.2.1", "192.0.2.2", "::1"]),
+    });
     await run();
     server.lists["a:b"] = served(["192.0.2.3", "192.0.2.2", "::2"], "b");
     await clock.advance(1000);
@@ -120,8 +118,7 @@ describe("a second export", () => {
   });
 
   it("of the same addresses is unchanged, but still a new generation", async () => {
-    const server = await startTagServer(aTag);
-    const { folder, run, clock } = await exporterOf(server);
+    const { folder, run, clock } = await exporterOf(aTag);
     const first = await run();
     await clock.advance(1000);
     const second = await run();
@@ -134,7 +131,7 @@ describe("a second export", () => {
   });
 
   it("compares with an empty list if the earlier addresses are gone, and says so", async () => {
-    const { folder, run, warnings } = await exporterOf(await startTagServer(aTag));
+    const { folder, run, warnings } = await exporterOf(aTag);
     await run();
     await rm(join(folder, "current", "spam--bulk.txt"));
     await run();
@@ -147,7 +144,7 @@ describe("tags that are not requested", () => {
   const lists = { "a:b": served(["192.0.2.1"]), "c:d": served(["192.0.2.2"]) };
 
   it("keep their lists", async () => {
-    const { folder, run } = await exporterOf(await startTagServer(lists));
+    const { folder, run } = await exporterOf(lists);
     await run();
     expect(await run({ names: ["a:b"] })).toMatchObject({ unchanged: 1, kept: 1 });
     expect(await exportedTag(folder, "c:d")).toMatchObject({ status: "kept" });
@@ -155,8 +152,7 @@ describe("tags that are not requested", () => {
   });
 
   it("are compared with their own last export", async () => {
-    const server = await startTagServer({ ...lists });
-    const { folder, run } = await exporterOf(server);
+    const { server, folder, run } = await exporterOf(lists);
     await run();
     await run({ names: ["a:b"] });
     server.lists["c:d"] = served(["192.0.2.3"], "b");
@@ -165,7 +161,7 @@ describe("tags that are not requested", () => {
   });
 
   it("are removed if asked", async () => {
-    const { folder, run } = await exporterOf(await startTagServer(lists));
+    const { folder, run } = await exporterOf(lists);
     await run();
     expect(await run({ names: ["a:b"], prune: true })).toMatchObject({ kept: 0 });
     expect((await readExport(folder)).tags.map(({ name }) => name)).toEqual(["a:b"]);
@@ -177,8 +173,7 @@ describe("a tag that fails", () => {
   const lists = { "a:b": served(["192.0.2.1"]), "c:d": served(["192.0.2.2"]) };
 
   it("keeps its earlier list, and the others continue", async () => {
-    const server = await startTagServer({ ...lists });
-    const { folder, run } = await exporterOf(server);
+    const { server, folder, run } = await exporterOf(lists);
     await run();
     delete server.lists["a:b"];
     server.lists["c:d"] = served(["192.0.2.3"], "b");
@@ -197,7 +192,7 @@ describe("a tag that fails", () => {
   });
 
   it("is in the index if it was never exported", async () => {
-    const { folder, run } = await exporterOf(await startTagServer(lists));
+    const { folder, run } = await exporterOf(lists);
     await run({ names: ["a:b", "no:such"] });
     expect((await readExport(folder)).tags[1]).toEqual({
       name: "no:such",
@@ -207,8 +202,7 @@ describe("a tag that fails", () => {
   });
 
   it("leaves the folder unchanged if no other was exported", async () => {
-    const server = await startTagServer({ ...lists });
-    const { folder, run } = await exporterOf(server);
+    const { server, folder, run } = await exporterOf(lists);
     await run();
     const before = await readExport(folder);
     delete server.lists["a:b"];
@@ -217,7 +211,7 @@ describe("a tag that fails", () => {
   });
 
   it("has an empty name", async () => {
-    const { run } = await exporterOf(await startTagServer(lists));
+    const { run } = await exporterOf(lists);
     const report = await run({ names: ["", "a:b"] });
     expect(report.tags.map(({ error }) => error?.code)).toEqual(["invalid_tag_name", undefined]);
   });
@@ -227,11 +221,10 @@ describe("a service that is down", () => {
   const names = Array.from({ length: 30 }, (_, at) => `a:${at}`);
 
   it("is not retried for every tag", async () => {
-    const server = await startTagServer(
+    const { server, run } = await exporterOf(
       Object.fromEntries(names.map((name) => [name, served([])])),
       () => reply(502),
     );
-    const { run } = await exporterOf(server);
     const report = await run({ parallel: 2 });
     expect([report.failed, report.tags.length]).toEqual([30, 30]);
     expect(server.pages.length).toBeLessThan(12);
@@ -243,10 +236,7 @@ describe("a service that is down", () => {
 
   it("is still asked if only some tags fail", async () => {
     const lists = Object.fromEntries(names.map((name) => [name, served([])]));
-    const server = await startTagServer(lists, (page, { at }) =>
-      at % 4 === 3 ? page : reply(502),
-    );
-    const { run } = await exporterOf(server);
+    const { run } = await exporterOf(lists, (page, { at }) => (at % 4 === 3 ? page : reply(502)));
     expect(await run({ parallel: 1 })).toMatchObject({ exported: 7, failed: 23 });
   });
 });
@@ -255,7 +245,7 @@ describe("names", () => {
   it("never become a path", async () => {
     const names = ["..", "../x:y", "/etc:passwd", ".a:b", `long:${"x".repeat(300)}`];
     const lists = Object.fromEntries(names.map((name) => [name, served(["192.0.2.1"])]));
-    const { folder, run } = await exporterOf(await startTagServer(lists));
+    const { folder, run } = await exporterOf(lists);
     const report = await run({ names });
     expect(report.tags.map(({ status }) => status)).toEqual(names.map(() => "exported"));
     const files = (await readdir(folder)).filter((name) => name.endsWith(".txt"));
@@ -264,13 +254,13 @@ describe("names", () => {
   });
 
   it("that repeat are exported once", async () => {
-    const server = await startTagServer(aTag);
-    const report = await (await exporterOf(server)).run({ names: ["spam:bulk", "spam:bulk"] });
+    const { server, run } = await exporterOf(aTag);
+    const report = await run({ names: ["spam:bulk", "spam:bulk"] });
     expect([report.exported, report.tags.length, server.pages.length]).toEqual([1, 1, 1]);
   });
 
   it("may be empty: the folder has an empty index, or stays as it is", async () => {
-    const { folder, run } = await exporterOf(await startTagServer(aTag));
+    const { folder, run } = await exporterOf(aTag);
     await run({ names: [] });
     expect((await readExport(folder)).tags).toEqual([]);
     await run();
@@ -282,7 +272,7 @@ describe("names", () => {
 
 describe("generations", () => {
   it("stay in order when the clock is set back", async () => {
-    const { folder, run, clock } = await exporterOf(await startTagServer(aTag));
+    const { folder, run, clock } = await exporterOf(aTag);
     await run();
     await clock.advance(1000);
     await run();
@@ -297,7 +287,7 @@ describe("generations", () => {
   });
 
   it("of the same second get distinct names; the folder has nothing but links to the newest", async () => {
-    const { folder, run } = await exporterOf(await startTagServer(aTag));
+    const { folder, run } = await exporterOf(aTag);
     const names = [(await run()).generation, (await run()).generation];
     expect(names).toEqual(["generations/20240101T000000Z", "generations/20240101T000000Z-2"]);
     for (const generation of names) {
@@ -317,8 +307,7 @@ describe("generations", () => {
 
 describe("a folder with foreign files", () => {
   test.each(["index.json", "current"])("is refused for its %s", async (name) => {
-    const server = await startTagServer(aTag);
-    const { folder, run } = await exporterOf(server);
+    const { folder, run } = await exporterOf(aTag);
     await run();
     await rm(join(folder, name));
     await writeFile(join(folder, name), "mine");
@@ -327,7 +316,7 @@ describe("a folder with foreign files", () => {
   });
 
   it("fails a tag whose file name is taken", async () => {
-    const { folder, run } = await exporterOf(await startTagServer(aTag));
+    const { folder, run } = await exporterOf(aTag);
     await run({ names: [] });
     await symlink("elsewhere", join(folder, "spam--bulk.csv"));
     expect((await run()).tags[0]?.error?.code).toBe("file_name_taken");
@@ -335,7 +324,7 @@ describe("a folder with foreign files", () => {
   });
 
   it("is refused if its index cannot be read", async () => {
-    const { folder, run } = await exporterOf(await startTagServer(aTag));
+    const { folder, run } = await exporterOf(aTag);
     await run();
     await writeFile(join(folder, "index.json"), "{");
     await expect(run()).rejects.toMatchObject({ code: "export_index_unreadable" });
@@ -343,8 +332,7 @@ describe("a folder with foreign files", () => {
 });
 
 test("refused credentials end the export, and the folder stays unchanged", async () => {
-  const server = await startTagServer({ ...aTag });
-  const { folder, run } = await exporterOf(server);
+  const { folder, run } = await exporterOf(aTag);
   await run();
   const before = await readExport(folder);
   const refused = await startTagServer(aTag, () => (socket) => {

@@ -42,9 +42,10 @@ export function served(entries: readonly string[], letter = "a"): ServedList {
 
 /** Serves tags from a scripted server; `bend` may change each answer. */
 export async function startTagServer(
-  lists: Record<string, ServedList>,
+  given: Readonly<Record<string, ServedList>>,
   bend: Bend = (page) => page,
 ): Promise<TagServer> {
+  const lists = { ...given };
   const pages: PageRequest[] = [];
   const tags: string[] = [];
   const server = await startScriptedServer(({ path }) => {
