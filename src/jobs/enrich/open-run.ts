@@ -1,19 +1,18 @@
 import { chosenColumns } from "./rows/chosen-columns.js";
 import { v7 as timeOrderedId } from "uuid";
-import { type Clock, systemClock } from "../../core/clock.js";
-import { addedColumns, type OptionalColumns } from "../../core/columns.js";
+import { systemClock } from "../../core/clock.js";
+import { addedColumns } from "../../core/columns.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import { raceAbort } from "../../core/abort.js";
 import { formatCount } from "../../core/wording/quantity.js";
-import type { OpenedSource } from "../../io/input/types.js";
-import type { Encoder, EncoderOptions } from "../../io/formats/types.js";
+import type { Encoder } from "../../io/formats/types.js";
 import type { Sink } from "../../io/output/types.js";
 import { encoderOptions, openPublisher, openStream, stageFile } from "./destination/open-output.js";
-import type { CheckedOutput, Publisher } from "../../io/output/publisher.js";
+import type { CheckedOutput } from "../../io/output/publisher.js";
 import { textSink } from "../../io/output/text/text-sink.js";
 import { formats } from "../../io/formats/registry.js";
-import { type Fingerprint, takeFingerprint } from "./state/fingerprint.js";
-import type { Checkpoint, RunState } from "./state/run-state.js";
+import { takeFingerprint } from "./state/fingerprint.js";
+import type { RunState } from "./state/run-state.js";
 import type { Job, StartRow } from "./types.js";
 import { announceReading, optionalColumnsOf } from "./rows/reading.js";
 import { Tally } from "./tally.js";
@@ -35,37 +34,20 @@ export interface RunPlace {
 }
 
 /** A run with its input and output open, ready to move rows. */
-export interface OpenRun extends RunPlace {
-  readonly clock: Clock;
-  readonly runId: string;
-  readonly fingerprint: Fingerprint;
-  readonly inputGrew: boolean;
-  readonly optional: OptionalColumns;
-  /** Checkpoint to continue from; null for a new run. */
-  readonly before: Checkpoint | null;
-  readonly source: OpenedSource;
-  /** What publishes the rows; null for text that goes to a stream. */
-  readonly publisher: Publisher | null;
-  /** What its check found. */
-  readonly checked: CheckedOutput;
-  readonly tally: Tally;
-  readonly encoder: EncoderOptions;
-  /** Set if rows may be left out of the output. */
-  readonly leftOut: RowSelection | null;
-  /** The caller finishes or abandons it; the stack closes the source. */
-  readonly sink: Sink;
-}
-
-/** A run whose output is not open yet. */
-type OpeningRun = Omit<OpenRun, "sink" | "publisher" | "checked">;
+export type OpenRun = Awaited<ReturnType<typeof openRun>>;
 
 /** Opens a run's input and output, at the interrupted run's position or at the start. */
-export async function openRun(place: RunPlace, stack: ResourceStack): Promise<OpenRun> {
+export async function openRun(place: RunPlace, stack: ResourceStack) {
+  const run = await openRunInput(place, stack);
+  return { ...run, ...(await openRunOutput(run)) };
+}
+
+async function openRunInput(place: RunPlace, stack: ResourceStack) {
   const { job, target, state, inputGrew = false } = place;
   const { session, settings, clock = systemClock } = job;
+  /** Checkpoint to continue from; null for a new run. */
   const before = state.checkpoint;
   const fingerprint = await takeFingerprint(job, target);
-  const optional = optionalColumnsOf(job);
   const runId = before?.runId ?? job.refill?.runId ?? job.runId ?? timeOrderedId();
   job.onRunId?.(runId);
   const opening = job.rows.open(before?.source ?? null);
@@ -81,22 +63,19 @@ export async function openRun(place: RunPlace, stack: ResourceStack): Promise<Op
   if (before !== null) {
     job.onNotice?.(`continuing at row ${formatCount(before.source.row + 1)}`);
   }
-  const { columns } = chosenColumns(source, settings.output.inputColumns);
+  const optional = optionalColumnsOf(job);
+  const { columns, only: ofChosen } = chosenColumns(source, settings.output.inputColumns);
   const added = addedColumns(optional);
-  const rest = { columns, added, clock };
-  const encoder = encoderOptions(settings.output, target.format, source, rest);
+  const encoder = encoderOptions(settings.output, target.format, source, { columns, added, clock });
   const { only, distinct } = settings.output;
-  const leftOut = only === undefined && !distinct ? null : new RowSelection({ only, distinct });
+  const leftOut = only !== undefined || distinct ? new RowSelection({ only, distinct }) : null;
   const facts = { clock, runId, fingerprint, inputGrew, optional, before };
-  const run: OpeningRun = { ...place, ...facts, source, tally, encoder, leftOut };
-  return { ...run, ...(await openRunOutput(run)) };
+  return { ...place, ...facts, source, tally, encoder, ofChosen, leftOut };
 }
 
 /** Opens the output, once it is checked, or the stage of its rows. */
-async function openRunOutput(
-  run: OpeningRun,
-): Promise<Pick<OpenRun, "publisher" | "checked" | "sink">> {
-  const { job, target, state, before, tally, encoder: options, leftOut } = run;
+async function openRunOutput(run: Awaited<ReturnType<typeof openRunInput>>) {
+  const { job, target, state, before, tally, encoder: options, ofChosen, leftOut } = run;
   const onWarning = warnOnce(job, tally);
   const encode = (): Encoder => {
     const encoder = formats[target.text ?? "csv"].write(options);
@@ -113,13 +92,13 @@ async function openRunOutput(
       : await openFileDestination(stageFile(target, state.path), startAt);
   const gzip = target.gzip && target.text !== "stix";
   const resumeRows = startAt?.rows ?? null;
-  const { only } = chosenColumns(run.source, job.settings.output.inputColumns);
   const { encoder: whole } = checked;
   const encoder: Encoder = {
     header: whole.header,
-    encode: (rows) => whole.encode(rows.map(only)),
+    encode: (rows) => whole.encode(rows.map(ofChosen)),
   };
   const sink = textSink(encoder, destination, { gzip, resumeRows });
+  // The caller finishes or abandons the sink; the stack closes the source.
   return { publisher, checked, sink: leftOut?.sink(sink, resumeRows ?? 0) ?? sink };
 }
 

@@ -42,34 +42,7 @@ function factsIn({ took_over, earlier_rows, first_broken, retried }: RunFacts): 
 }
 
 /** The counts of a run as plain JSON, as its manifest has them. Stored in checkpoints. */
-export interface TallySnapshot
-  extends
-    RunFacts,
-    Pick<
-      Manifest,
-      | keyof Named
-      | "requests"
-      | "drift"
-      | "statuses"
-      | "verdicts"
-      | "kinds"
-      | "sources"
-      | "elsewhere"
-      | "inside_cells"
-      | "exclusions"
-      | "warned_rows"
-      | "synthetic"
-      | "sample"
-    > {
-  readonly rows: number;
-  /** Rows that are counted and not written. */
-  readonly left_out: NonNullable<Manifest["left_out"]>;
-  /**
-   * Requests of lookups that ended without a finding in the journal, as of the last orderly stop. A
-   * resumed run starts from these and adds the requests recorded in the journal.
-   */
-  readonly unjournalled: Readonly<Record<string, Readonly<Record<string, number>>>>;
-}
+export type TallySnapshot = ReturnType<Tally["snapshot"]>;
 
 /** The counts of a run whose rows are written again. */
 export function withoutRows({ unjournalled, took_over, synthetic, sample }: TallySnapshot) {
@@ -79,7 +52,7 @@ export function withoutRows({ unjournalled, took_over, synthetic, sample }: Tall
 
 type OutcomeCounts = ReturnType<typeof outcomeCounts>;
 
-function outcomeCounts(from?: Partial<Pick<TallySnapshot, "statuses" | "verdicts">>) {
+function outcomeCounts(from?: Partial<Pick<Manifest, "statuses" | "verdicts">>) {
   return {
     statuses: { ...zeros(findingStatuses), ...from?.statuses },
     verdicts: { ...zeros(countedVerdicts), ...from?.verdicts },
@@ -112,7 +85,11 @@ export class Tally {
   readonly #requests = new Map<string, Counts>();
   /** Those that are not in the journal, or not yet. */
   readonly #open = new Map<string, Counts>();
-  #unjournalled: TallySnapshot["unjournalled"];
+  /**
+   * Requests of lookups that ended without a finding in the journal, as of the last orderly stop. A
+   * resumed run starts from these and adds the requests recorded in the journal.
+   */
+  #unjournalled: Readonly<Record<string, Readonly<Record<string, number>>>>;
 
   /** @param from the counts of the run so far. Its journal has the other requests, and the drift */
   constructor(from: Partial<TallySnapshot> = {}) {
@@ -231,7 +208,7 @@ export class Tally {
     addCount(this.#named.warnings, message, n);
   }
 
-  snapshot(): TallySnapshot {
+  snapshot() {
     return {
       rows: this.rows,
       left_out: structuredClone(this.#leftOut),

@@ -14,8 +14,7 @@ import {
   memberOf,
   unasked,
 } from "../../core/finding.js";
-import type { Item, ItemKind } from "../../core/item/item.js";
-import type { Manifest } from "../../core/manifest.js";
+import type { Item } from "../../core/item/item.js";
 import { isQuota, type Rate } from "../../core/options.js";
 import { enrich } from "../enrich/execute.js";
 import { enrichOptions, type FlatSettings, inGroups } from "../enrich/options.js";
@@ -37,38 +36,14 @@ interface PlanJob extends Told {
 export type CachedAnswers = Omit<CachedOptions, "endpoint">;
 
 /** Estimate for a run over an input, and what it would not look up. */
-export interface Plan extends Pick<Manifest, "elsewhere" | "inside_cells"> {
-  readonly rows: number;
-  /** Rows by kind of item. */
-  readonly kinds: Readonly<Record<ItemKind, number>>;
-  /** Rows without an item by reason, most frequent first. */
-  readonly unsupported: Readonly<Record<string, number>>;
-  /** Rows that could not be read as records. */
-  readonly unreadable: number;
-  readonly distinct_items: number;
-  readonly duplicate_rows: number;
-  /** Rows that each exclusion list holds back, by its path. They are also `unsupported`. */
-  readonly excluded: Readonly<Record<string, number>>;
-  /** Distinct addresses in reserved ranges that no list holds back. `--bogons local` answers them without a request. */
-  readonly bogons: number;
-  /** Distinct items with a fresh answer in the cache, by endpoint. */
-  readonly cached: Readonly<Record<string, number>>;
-  /** Requests for each value of `--lookups`, with `--bogons` as given. */
-  readonly requests: Readonly<Record<string, PlannedRequests>>;
-  /** Cost of the given `--lookups`: requests in total (at most, under triage) and time. */
-  readonly chosen: ReturnType<typeof timeOf> & {
-    readonly lookups: string;
-    readonly requests: number;
-  };
-  readonly warnings: Readonly<Record<string, number>>;
-}
+export type Plan = Awaited<ReturnType<typeof plan>>;
 
 /**
  * Makes a run that asks nothing and discards its rows, and estimates requests and time.
  *
  * @throws UsageError, FatalError if the input cannot be read, as in a run
  */
-export async function plan(job: PlanJob): Promise<Plan> {
+export async function plan(job: PlanJob) {
   const { settings, cache = null, withheld, onWarning } = job;
   const chosen = lookupEndpoints.filter((endpoint) => settings.lookups.includes(endpoint));
   const items = new PlannedItems(withheld, cache);
@@ -92,17 +67,25 @@ export async function plan(job: PlanJob): Promise<Plan> {
   const untold = Object.entries(counts.warnings).filter(([message]) => !told.has(message));
   return {
     rows: counts.input.rows,
+    /** Rows by kind of item. */
     kinds,
+    /** Rows without an item by reason, most frequent first. */
     unsupported,
+    /** Rows that could not be read as records. */
     unreadable: statuses.failed,
     distinct_items: items.distinct,
     duplicate_rows: items.rows - items.distinct,
+    /** Rows that each exclusion list holds back, by its path. They are also `unsupported`. */
     excluded: Object.fromEntries(exclusions.map(({ path, rows: held }) => [path, held])),
+    /** Distinct addresses in reserved ranges that no list holds back. `--bogons local` answers them without a request. */
     bogons: items.bogons,
+    /** Distinct items with a fresh answer in the cache, by endpoint. */
     cached: Object.fromEntries(
       lookupEndpoints.map((endpoint) => [memberOf(endpoint), items.cached[endpoint]]),
     ),
+    /** Requests for each value of `--lookups`, with `--bogons` as given. */
     requests,
+    /** Cost of the given `--lookups`: requests in total (at most, under triage) and time. */
     chosen: { lookups, requests: most, ...timeOf(job.pace, most) },
     warnings: Object.fromEntries(untold),
     ...(elsewhere !== undefined && { elsewhere }),

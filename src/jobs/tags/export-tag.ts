@@ -18,7 +18,7 @@ import {
   v4Text,
 } from "./address-list.js";
 import type { ExportFolder } from "./export-folder.js";
-import { type ExportedTag, listName } from "./export-index.js";
+import { type ExportedTag, listName } from "./export-folder.js";
 import { setNames, writeFormats, writeText } from "./formats.js";
 import { type ExportTagsOptions, TagExportError } from "./options.js";
 

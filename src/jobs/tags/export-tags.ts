@@ -9,7 +9,7 @@ import {
   hasList,
   indexSchemaVersion,
   listName,
-} from "./export-index.js";
+} from "./export-folder.js";
 import { ServiceError } from "../../client/api/status-fault.js";
 import {
   type ExportReport,

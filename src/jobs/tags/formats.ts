@@ -4,8 +4,7 @@ import { basename } from "node:path";
 import { type AddressList, addressTexts, v4Text } from "./address-list.js";
 import { v6Text } from "../../core/item/ip.js";
 import { quoted } from "../../core/wording/printable.js";
-import type { ExportedTag, tagFormats } from "./export-index.js";
-import { exportFault } from "./options.js";
+import { type ExportedTag, exportFault, type tagFormats } from "./export-folder.js";
 import { csvPieces } from "../../io/formats/csv/csv-output.js";
 import { inBlocks } from "../../io/output/text/write-lines.js";
 

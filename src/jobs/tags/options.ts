@@ -3,11 +3,10 @@ import type { IntelClient } from "../../client/api/intel-client.js";
 import type { Withheld } from "../../client/lookup/withheld.js";
 import type { Clock } from "../../core/clock.js";
 import { intents } from "../../core/endpoints/endpoint.js";
-import { FatalError, ReputeError } from "../../core/errors.js";
-import { faultReason } from "../../core/files/system-fault.js";
+import { ReputeError } from "../../core/errors.js";
 import { namesAmong, option } from "../../core/options.js";
 import type { TagExportRecord } from "../../core/manifest.js";
-import { type ExportIndex, tagFormats } from "./export-index.js";
+import { type ExportIndex, tagFormats } from "./export-folder.js";
 
 export const tagExportOptions = z.strictObject({
   formats: option(namesAmong(tagFormats, "format").prefault("txt"), {
@@ -132,11 +131,3 @@ export interface ExportReport {
  * `invalid_tag_name`, `file_name_taken` … Other tags continue.
  */
 export class TagExportError extends ReputeError {}
-
-export function exportFault(path: string, error: unknown): ReputeError {
-  if (error instanceof ReputeError) return error;
-  return new FatalError("export_unwritable", `cannot write ${path}: ${faultReason(error)}`, {
-    cause: error,
-    hint: "fix that and run again: the folder still holds the previous export",
-  });
-}

@@ -1,8 +1,7 @@
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, test } from "vitest";
-import { ExportFolder } from "../../../src/jobs/tags/export-folder.js";
-import { fileEndings } from "../../../src/jobs/tags/export-index.js";
+import { ExportFolder, tagFormats } from "../../../src/jobs/tags/export-folder.js";
 import { stemOf } from "../../../src/jobs/tags/export-tag.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { exporterOf, readExport, type Exporter } from "./exporting.js";
@@ -109,7 +108,7 @@ test.each([
   ["a:b--c", stemOf("a:b--c").replace("--", ":")],
 ])("%s and %s get files of their own", (one, other) => {
   const files = [one, other].flatMap((tag) =>
-    fileEndings.map((ending) => `${stemOf(tag)}.${ending}`),
+    [...tagFormats, "added.txt", "removed.txt"].map((ending) => `${stemOf(tag)}.${ending}`),
   );
   expect(new Set(files).size).toBe(files.length);
 });

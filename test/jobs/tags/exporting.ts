@@ -6,7 +6,7 @@ import {
   type ExportIndex,
   exportedTags,
   exportIndexSchema,
-} from "../../../src/jobs/tags/export-index.js";
+} from "../../../src/jobs/tags/export-folder.js";
 import { exportTags } from "../../../src/jobs/tags/export-tags.js";
 import type { ExportReport, ExportTagsOptions } from "../../../src/jobs/tags/options.js";
 import { ManualClock } from "../../helpers/manual-clock.js";

@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { seededHash } from "../../../src/core/seeded-hash.js";
-import { type ExportedTag, exportedTags } from "../../../src/jobs/tags/export-index.js";
+import { type ExportedTag, exportedTags } from "../../../src/jobs/tags/export-folder.js";
 import { startExporter } from "./exporter-process.js";
 import { exporterOf, readExport } from "./exporting.js";
 import { addresses, type ServedList, served } from "./tag-server.js";

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openWithheld } from "../../../src/client/lookup/withheld.js";
-import { exportedTags } from "../../../src/jobs/tags/export-index.js";
+import { exportedTags } from "../../../src/jobs/tags/export-folder.js";
 import { exporterOf, readExport } from "./exporting.js";
 import { served } from "./tag-server.js";
 import { runRepute } from "../../helpers/run-repute.js";

@@ -8,7 +8,7 @@ import {
   exportedTags,
   type ExportIndex,
   exportIndexSchema,
-} from "../../../src/jobs/tags/export-index.js";
+} from "../../../src/jobs/tags/export-folder.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { startExporter } from "./exporter-process.js";
 import { addresses, served, startTagServer } from "./tag-server.js";

@@ -21,11 +21,12 @@ import { SqliteFile } from "../../../client/store/sqlite-file.js";
 import { startOver, UsageError } from "../../../core/errors.js";
 import { counted } from "../../../core/wording/quantity.js";
 import { RunState } from "./run-state.js";
-import { hasCode, stateFault } from "./state-fault.js";
 import {
   damageMark,
   databaseName,
+  hasCode,
   makeStateFolder,
+  stateFault,
   statePath,
   tidyFolder,
 } from "./state-folder.js";

@@ -14,8 +14,15 @@ import { removePart } from "../../../io/output/part-file.js";
 import type { SinkPosition } from "../../../io/output/types.js";
 import type { Fingerprint } from "./fingerprint.js";
 import { type TallySnapshot, withoutRows } from "../tally.js";
-import { hasCode, stateFault } from "./state-fault.js";
-import { damageMark, databaseName, leftIn, removeEmpty, tidyFolder } from "./state-folder.js";
+import {
+  damageMark,
+  databaseName,
+  hasCode,
+  leftIn,
+  removeEmpty,
+  stateFault,
+  tidyFolder,
+} from "./state-folder.js";
 
 interface OpenOptions {
   /** Where the database is while its folder is removed. @default none: the run is not resumed */
