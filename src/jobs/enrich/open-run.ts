@@ -1,4 +1,3 @@
-import { chosenColumns } from "./rows/chosen-columns.js";
 import { v7 as timeOrderedId } from "uuid";
 import { systemClock } from "../../core/clock.js";
 import { addedColumns } from "../../core/columns.js";
@@ -14,7 +13,7 @@ import { formats } from "../../io/formats/registry.js";
 import { takeFingerprint } from "./state/fingerprint.js";
 import type { RunState } from "./state/run-state.js";
 import type { Job, StartRow } from "./types.js";
-import { announceReading, optionalColumnsOf } from "./rows/reading.js";
+import { announceReading, chosenColumns, optionalColumnsOf } from "./rows/reading.js";
 import { Tally } from "./tally.js";
 import type { OutputTarget } from "./destination/choose-output.js";
 import { verdictOf } from "../../core/verdict.js";

@@ -1,4 +1,3 @@
-import { chosenColumns } from "../rows/chosen-columns.js";
 import { join } from "node:path";
 import { systemClock } from "../../../core/clock.js";
 import type { Encoder, EncoderOptions } from "../../../io/formats/types.js";
@@ -9,7 +8,7 @@ import type { Publisher } from "../../../io/output/publisher.js";
 import { stagePath } from "../../../io/output/stage.js";
 import { textPublisher } from "../../../io/output/text/text-sink.js";
 import type { Destination } from "../../../io/output/types.js";
-import { optionalColumnsOf } from "../rows/reading.js";
+import { chosenColumns, optionalColumnsOf } from "../rows/reading.js";
 import type { Job } from "../types.js";
 import type { OutputTarget } from "./choose-output.js";
 
