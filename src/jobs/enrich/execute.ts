@@ -10,7 +10,7 @@ import { isPartLost, outputGone, removePart } from "../../io/output/part-file.js
 import { stagePath, stageUpTo } from "../../io/output/stage.js";
 import { chooseRun, type ChosenRun } from "./destination/choose-output.js";
 import { openPublisher, stageFile } from "./destination/open-output.js";
-import { endingOfError, recordEnding, recordStream } from "./ending.js";
+import { recordEnding, recordStream } from "./ending.js";
 import { publishStaged, suffixOf } from "./finish/publish.js";
 import type { RunPlace } from "./open-run.js";
 import { chosenColumns, inputReading, optionalColumnsOf } from "./rows/reading.js";
@@ -18,7 +18,7 @@ import { runRows } from "./run-rows.js";
 import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
 import { openState } from "./state/open-state.js";
 import { type Checkpoint, RunState } from "./state/run-state.js";
-import { readUnfinished, tidyFolder } from "./state/state-folder.js";
+import { tidyFolder } from "./state/state-folder.js";
 import type { EnrichJob, Job, PublishedRun } from "./types.js";
 
 /**
@@ -62,20 +62,13 @@ function runToStream({ job, target }: ChosenRun): Promise<Manifest> {
     throw new UsageError("resume_needs_file", message);
   }
   return withResources(async (stack) => {
-    const folder = await scratchFolder(stack);
-    const state = RunState.open(folder);
+    const state = RunState.open(await scratchFolder(stack));
     stack.defer(() => state.release());
     const place = placeRun({ job, target }, state);
-    try {
-      await place.makeCopies(false);
-      const manifest = await runRows(place);
-      await recordStream(job, manifest);
-      return manifest;
-    } catch (error) {
-      const record = await readUnfinished(folder);
-      if (record !== null) await recordStream(job, { ...record, ...endingOfError(error, false) });
-      throw error;
-    }
+    await place.makeCopies(false);
+    const manifest = await runRows(place);
+    await recordStream(job, manifest);
+    return manifest;
   });
 }
 

@@ -17,7 +17,7 @@ import { type CheckedOutput, mixedData, otherTable } from "../../io/output/publi
 import { stageUpTo } from "../../io/output/stage.js";
 import type { OutputTarget } from "./destination/choose-output.js";
 import { stageFile } from "./destination/open-output.js";
-import { endingOfError } from "./ending.js";
+import { endingOfError, recordStream } from "./ending.js";
 import { leastRows } from "./failure-limits.js";
 import { previousOutputs } from "./finish/previous-outputs.js";
 import { manifestOf, publish } from "./finish/publish.js";
@@ -77,7 +77,10 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       await run.sink.abandon();
       dropUselessState(run, lookup, error);
       const removed = await run.state.saveRemoved();
-      if (lookup !== null) await saveUnfinished(run.state.path, record());
+      if (lookup !== null && run.state.isKept) await saveUnfinished(run.state.path, record());
+      else if (lookup !== null) {
+        await recordStream(job, { ...record(), ...endingOfError(error, false) });
+      }
       throw removed ?? error;
     }
   });
