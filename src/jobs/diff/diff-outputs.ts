@@ -1,9 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { decisiveMembers, isOtherWord } from "../../core/verdict.js";
 import { countedVerdicts, type Verdict, verdicts } from "../../core/finding.js";
-import { FatalError, ReputeError } from "../../core/errors.js";
+import { FatalError } from "../../core/errors.js";
 import { abortable } from "../../core/abort.js";
 import type { Output } from "../../io/output/output.js";
 import { readOutput } from "../../io/output/read.js";
@@ -85,28 +82,16 @@ type RowLists = AsyncIterable<readonly OutputRecord[]>;
  * Compares two outputs item by item. The newest answer about an item counts. Both
  * sides go through a temporary SQLite file, so memory doesn't grow with the rows.
  *
- * @param folder where the temporary file goes. Default the system's
+ * @throws FatalError `temporary_file`
  */
-export async function diffOutputs(
-  earlier: RowLists,
-  later: RowLists,
-  folder = tmpdir(),
-): Promise<OutputDiff> {
-  const refused = (error: unknown): unknown => storageFault(folder, error);
-  const place = await mkdtemp(join(folder, "repute-diff-")).catch((error: unknown) => {
-    throw refused(error);
-  });
-  let database: Database | null = null;
-  const dispose = async (): Promise<void> => {
-    database?.close();
-    await rm(place, { recursive: true, force: true });
-  };
+export async function diffOutputs(earlier: RowLists, later: RowLists): Promise<OutputDiff> {
+  // A database without a name is in a file that SQLite deletes as soon as it is open.
+  const database = new DatabaseSync("");
   try {
-    database = new DatabaseSync(join(place, "diff.sqlite"));
     setUp(database);
     await load(database, "earlier", earlier);
     await load(database, "later", later);
-    const changes = () => changesIn(database!, refused);
+    const changes = () => changesIn(database);
     return {
       counts: compareSides(database),
       changes,
@@ -115,22 +100,21 @@ export async function diffOutputs(
         for (const change of changes()) if (first.push(change) >= most) break;
         return first;
       },
-      [Symbol.asyncDispose]: dispose,
+      [Symbol.asyncDispose]: async () => database.close(),
     };
   } catch (error) {
-    await dispose();
-    throw refused(error);
+    database.close();
+    throw storageFault(error);
   }
 }
 
-/** Explains what SQLite or the system refused; any other error is returned as it is. */
-function storageFault(folder: string, error: unknown): unknown {
-  if (error instanceof ReputeError || !(error instanceof Error)) return error;
-  if (!("errcode" in error) && !("errno" in error)) return error;
-  const message = `cannot compare with a temporary file in ${folder}: ${storeFault(error)}`;
+/** Explains what SQLite refused; any other error is returned as it is. */
+function storageFault(error: unknown): unknown {
+  if (!(error instanceof Error) || !("errcode" in error)) return error;
+  const message = `cannot compare in a temporary file: ${storeFault(error)}`;
   return new FatalError("temporary_file", message, {
     cause: error,
-    hint: "free space there, or set TMPDIR to another folder",
+    hint: "free space in the folder of temporary files, or set TMPDIR to another one",
   });
 }
 
@@ -141,7 +125,7 @@ function setUp(database: Database): void {
   const side = "(kind, item, verdict, looked_up_at, side, PRIMARY KEY (kind, item)) WITHOUT ROWID";
   database.exec(`
     PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
-    PRAGMA cache_size = -32000; PRAGMA locking_mode = EXCLUSIVE;
+    PRAGMA cache_size = -32000;
     CREATE TABLE earlier ${side};
     CREATE TABLE later ${side};
     CREATE TABLE changes (rank, gravest, gravity, kind, item, change)`);
@@ -194,14 +178,14 @@ function compareSides(database: Database): DiffCounts {
   return counts;
 }
 
-function* changesIn(database: Database, refused: (error: unknown) => unknown): Generator<Change> {
+function* changesIn(database: Database): Generator<Change> {
   const sorted = database.prepare(
     "SELECT change FROM changes ORDER BY rank, gravest, gravity, kind, item",
   );
   try {
     for (const { change } of sorted.iterate()) yield JSON.parse(String(change)) as Change;
   } catch (error) {
-    throw refused(error);
+    throw storageFault(error);
   }
 }
 

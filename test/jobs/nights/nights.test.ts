@@ -11,7 +11,6 @@ import { tallyReport } from "../../../src/jobs/report/report-tally.js";
 import { aRow } from "../../helpers/enriched-rows.js";
 import { findingOf, itemOf, type Night, nights, outages } from "../../helpers/random-nights.js";
 import { randomRounds } from "../../helpers/random-rounds.js";
-import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 /** The rows that a night writes, read back, and the counts of its run. */
 async function written(night: Night) {
@@ -76,11 +75,10 @@ function metered({ verdicts, statuses }: Tally): Record<string, number> {
 const run = { seed: 37, ...randomRounds(100) };
 
 test("an outage makes no item better, and its end makes none worse", async () => {
-  const folder = await temporaryFolder();
   await fc.assert(
     fc.asyncProperty(outages, async ([one, other]) => {
       const [before, after] = [await written(one), await written(other)];
-      await using diff = await diffOutputs(once(before.records), once(after.records), folder);
+      await using diff = await diffOutputs(once(before.records), once(after.records));
       expect(diff.counts).toMatchObject({ better: 0, worse: 0, changed: 0 });
     }),
     run,
