@@ -26,7 +26,7 @@ import { moveRows } from "./rows/move-rows.js";
 import { firstRows, hasFewerRows, startRow } from "./rows/reading.js";
 import { RunSignals } from "./run-signals.js";
 import { saveUnfinished } from "./state/state-folder.js";
-import { Checkpointer } from "./state/checkpointer.js";
+import { Checkpointer } from "./checkpointer.js";
 import type { Tally } from "./tally.js";
 import type { RunProgress } from "./types.js";
 import { closingWarnings } from "./warnings.js";

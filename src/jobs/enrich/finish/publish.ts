@@ -23,7 +23,7 @@ import { stageFile } from "../destination/open-output.js";
 import { endingOfRows, exitCodes, unknownEnding } from "../ending.js";
 import { refusalOf } from "../failure-limits.js";
 import type { OpenRun, RunPlace } from "../open-run.js";
-import type { Checkpointer } from "../state/checkpointer.js";
+import type { Checkpointer } from "../checkpointer.js";
 
 /** A run whose last row is written. */
 interface WrittenRun extends OpenRun {

@@ -1,8 +1,8 @@
-import type { Manifest } from "../../../core/manifest.js";
-import type { SourcePosition } from "../../../io/input/types.js";
-import type { SinkPosition } from "../../../io/output/types.js";
-import type { OpenRun } from "../open-run.js";
-import { saveUnfinished } from "./state-folder.js";
+import type { Manifest } from "../../core/manifest.js";
+import type { SourcePosition } from "../../io/input/types.js";
+import type { SinkPosition } from "../../io/output/types.js";
+import type { OpenRun } from "./open-run.js";
+import { saveUnfinished } from "./state/state-folder.js";
 
 /** A checkpoint is due after this time or this many rows, whichever comes first. */
 const due = { ms: 1_000, rows: 5_000 };
