@@ -30,23 +30,6 @@ export const exitCodes = {
   SIGTERM: 143,
 } as const;
 
-/** Ending of a run without an end: what a killed process leaves behind. */
-export const unknownEnding: RunEnding = {
-  exit_reason: "interrupted",
-  exit_code: null,
-  resumable: true,
-};
-
-/** Ending of a run whose rows are written and not too many failed. */
-export function endingOfRows(
-  failOn: FailOn,
-  statuses: Readonly<Record<FindingStatus, number>>,
-): RunEnding {
-  const exit_code = exitCodeOfRun(failOn, statuses);
-  const exit_reason = exit_code === exitCodes.done ? "done" : "rows_failed";
-  return { exit_reason, exit_code, resumable: false };
-}
-
 /** Ending of a run that an error ended. @param kept its state is kept, to continue from */
 export function endingOfError(error: unknown, kept: boolean): RunEnding {
   const known = error instanceof ReputeError ? error : null;

@@ -44,12 +44,6 @@ function factsIn({ took_over, earlier_rows, first_broken, retried }: RunFacts): 
 /** The counts of a run as plain JSON, as its manifest has them. Stored in checkpoints. */
 export type TallySnapshot = ReturnType<Tally["snapshot"]>;
 
-/** The counts of a run whose rows are written again. */
-export function withoutRows({ unjournalled, took_over, synthetic, sample }: TallySnapshot) {
-  const kept = { unjournalled, took_over, synthetic, sample };
-  return new Tally(kept).snapshot();
-}
-
 type OutcomeCounts = ReturnType<typeof outcomeCounts>;
 
 function outcomeCounts(from?: Partial<Pick<Manifest, "statuses" | "verdicts">>) {

@@ -20,7 +20,7 @@ import { isObjectAddress } from "../../../io/s3/address.js";
 import { onlySpelling } from "../destination/check-paths.js";
 import { resultOf } from "../destination/choose-output.js";
 import { stageFile } from "../destination/open-output.js";
-import { endingOfRows, exitCodes, unknownEnding } from "../ending.js";
+import { exitCodeOfRun, exitCodes } from "../ending.js";
 import { refusalOf } from "../failure-limits.js";
 import type { OpenRun, RunPlace } from "../open-run.js";
 import type { Checkpointer } from "../checkpointer.js";
@@ -54,10 +54,12 @@ export async function publish(run: WrittenRun): Promise<Manifest> {
   const refusal = run.isRefused
     ? "too_few_rows"
     : refusalOf(limits, tally.snapshot(), earlier_rows);
-  const ending: RunEnding =
-    refusal === null
-      ? endingOfRows(limits.failOn, tally.statuses)
-      : { exit_reason: refusal, exit_code: exitCodes.stopped, resumable: false };
+  const code = exitCodeOfRun(limits.failOn, tally.statuses);
+  const ending: RunEnding = {
+    exit_reason: refusal ?? (code === exitCodes.done ? "done" : "rows_failed"),
+    exit_code: refusal === null ? code : exitCodes.stopped,
+    resumable: false,
+  };
   checkCounts(run, position.rows);
   for (const [message, count] of run.warnings) tally.warning(message, count);
   await sink.close();
@@ -152,10 +154,12 @@ export function suffixOf({ exit_reason }: Pick<Manifest, "exit_reason">): string
   return isRefusal(exit_reason) ? failedSuffix : "";
 }
 
+/** Ending of a run without an end: what a killed process leaves behind. */
+const noEnding: RunEnding = { exit_reason: "interrupted", exit_code: null, resumable: true };
+
 /**
  * Builds the manifest of a run.
  *
- * @param ending default none: as a killed process leaves it behind
  * @param bytes those written to a stream
  */
 export function manifestOf(
@@ -168,7 +172,7 @@ export function manifestOf(
     tally,
     runId,
   }: OpenRun & Pick<WrittenRun, "checkpointer">,
-  ending: RunEnding = unknownEnding,
+  ending: RunEnding = noEnding,
   bytes: number | null = null,
 ): Manifest {
   const { rows, unjournalled: _, left_out, ...counts } = tally.snapshot();

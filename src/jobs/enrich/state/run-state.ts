@@ -13,7 +13,7 @@ import type { SourcePosition } from "../../../io/input/types.js";
 import { removePart } from "../../../io/output/part-file.js";
 import type { SinkPosition } from "../../../io/output/types.js";
 import type { Fingerprint } from "./fingerprint.js";
-import { type TallySnapshot, withoutRows } from "../tally.js";
+import { Tally, type TallySnapshot } from "../tally.js";
 import {
   damageMark,
   databaseName,
@@ -251,9 +251,10 @@ export class RunState {
   /** Lets the run write its rows again, from the first one, with the answers that it has. */
   rewind(): void {
     if (this.checkpoint === null) return;
-    const { source, tally } = this.checkpoint;
-    const again = { source: { ...source, row: 0 }, sink: null, tally: withoutRows(tally) };
-    this.checkpoint = { ...this.checkpoint, ...again };
+    const { source, tally: before } = this.checkpoint;
+    const { unjournalled, took_over, synthetic, sample } = before;
+    const tally = new Tally({ unjournalled, took_over, synthetic, sample }).snapshot();
+    this.checkpoint = { ...this.checkpoint, source: { ...source, row: 0 }, sink: null, tally };
     this.#write({ checkpoint: this.checkpoint, finished: null });
   }
 
