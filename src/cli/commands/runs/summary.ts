@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { type FailOn, brokenRows, lookedUp } from "../../../jobs/enrich/failure-limits.js";
+import { brokenRows, lookedUp } from "../../../jobs/enrich/failure-limits.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import type { CommandCall } from "../../command.js";
 import { oneLine, labelled } from "../../../core/wording/printable.js";
@@ -25,6 +25,7 @@ import {
 } from "../../../core/wording/quantity.js";
 import { manifestPath, startOf } from "../../../core/files/output-names.js";
 import { FatalError } from "../../../core/errors.js";
+import { lackedColumns, retriedColumns } from "../../../core/columns.js";
 import { readableFormats } from "../../../io/formats/registry.js";
 import type { FlatSettings } from "../../../jobs/enrich/options.js";
 
@@ -33,7 +34,7 @@ const maxListed = 5;
 /** What the settings of a run say about its end. */
 type RunSettings = Pick<
   FlatSettings,
-  "prefix" | "stateDir" | "failOn" | "maxFailed" | "minRows" | "tagIps"
+  "columns" | "prefix" | "stateDir" | "failOn" | "maxFailed" | "minRows" | "tagIps"
 > & {
   readonly output: Output;
   readonly report?: string | undefined;
@@ -49,9 +50,9 @@ export async function printSummary(
   manifest: Manifest,
   { settings, context }: Pick<CommandCall<RunSettings>, "settings" | "context">,
 ): Promise<void> {
-  const { json, quiet, failOn, prefix } = settings;
+  const { json, quiet } = settings;
   if (quiet && manifest.exit_code === exitCodes.rowsFailed) {
-    context.reporter.warning(countedRows(manifest, failOn, prefix));
+    context.reporter.warning(countedRows(manifest, settings));
   }
   if (json || quiet || context.reporter.format === "json") return;
   context.reporter.print(formatSummary(manifest, context.reporter.width ?? 100, settings));
@@ -65,7 +66,7 @@ function formatSummary(manifest: Manifest, width: number, settings: RunSettings)
   const { input, output, seconds, statuses } = manifest;
   const { malicious, suspicious, listed, none, unknown } = manifest.verdicts;
   const madeUp = madeUpOf(manifest);
-  const advice = retryFailedRows(manifest, settings.prefix);
+  const advice = retryFailedRows(manifest, settings);
   const speed = seconds > 0 ? ` (${formatSpeed(output.rows / seconds)} rows/s)` : "";
   const { indicators, bytes } = output;
   const written =
@@ -175,8 +176,11 @@ function list(counts: Readonly<Record<string, number>>, most = 10): string {
 }
 
 /** One line about the rows that `--fail-on` counts: how many, the most common code, what to do. */
-export function countedRows(manifest: Manifest, { statuses }: FailOn, prefix: string): string {
-  const found = statuses.filter((status) => manifest.statuses[status] > 0);
+export function countedRows(
+  manifest: Manifest,
+  settings: Pick<RunSettings, "columns" | "prefix" | "failOn">,
+): string {
+  const found = settings.failOn.statuses.filter((status) => manifest.statuses[status] > 0);
   const counts = found.map((status) => `${formatCount(manifest.statuses[status])} ${status}`);
   const { invalid_item = 0, ...errors } = manifest.errors;
   const codes = {
@@ -186,8 +190,11 @@ export function countedRows(manifest: Manifest, { statuses }: FailOn, prefix: st
   };
   const [code, times = 0] = Object.entries(codes).toSorted(([, m], [, n]) => n - m)[0] ?? [];
   const often = times === 0 ? "" : `, most often ${code} (${formatCount(times)})`;
-  const advice = retryFailedRows(manifest, prefix) ?? "rep_error in the output says why";
-  return `${counts.join(", ")} of ${counted(manifest.input.rows, "row")}${often}; ${advice}`;
+  const { columns, prefix } = settings;
+  const why = columns?.includes("error") === false ? [] : `${prefix}error in the output says why`;
+  const advice = retryFailedRows(manifest, settings) ?? why;
+  const rows = `${counts.join(", ")} of ${counted(manifest.input.rows, "row")}${often}`;
+  return [rows, advice].flat().join("; ");
 }
 
 /**
@@ -238,7 +245,8 @@ const refusalText: Readonly<
   },
 };
 
-function hintFor(manifest: Manifest, { output: target, prefix }: RunSettings): string {
+function hintFor(manifest: Manifest, settings: RunSettings): string {
+  const { output: target } = settings;
   const { exit_reason, output } = manifest;
   const check = "check the export that makes the input";
   if (exit_reason === "too_few_rows") return `${check}; to accept it, add --min-rows 0`;
@@ -248,17 +256,14 @@ function hintFor(manifest: Manifest, { output: target, prefix }: RunSettings): s
   if (retryableRows(manifest) === 0) return `${check}; to accept it, raise --max-failed`;
   const again = "run it again once the service works, or raise --max-failed";
   // `retry` cannot write a file's rows to a table, so it updates the file.
-  return (
-    retryAdvice(output, [...(target.isTable ? [] : ["-o", target.given]), ...prefixFlag(prefix)]) ??
-    again
-  );
+  return retryAdvice(output, settings, target.isTable ? [] : ["-o", target.given]) ?? again;
 }
 
 /** How to retry the failed rows of a finished run; null if none can succeed or `retry` can't read them. */
-function retryFailedRows(manifest: Manifest, prefix: string): string | null {
+function retryFailedRows(manifest: Manifest, settings: RetriedSettings): string | null {
   const { output, exit_code } = manifest;
   if (retryableRows(manifest) <= 0 || exit_code !== exitCodes.rowsFailed) return null;
-  return retryAdvice(output, prefixFlag(prefix));
+  return retryAdvice(output, settings);
 }
 
 /** Number of failed rows in the output that a retry may fix. */
@@ -276,14 +281,18 @@ export function readingFlags({
   return [...prefixFlag(prefix), ...(hasState ? ["--state-dir", stateDir] : [])];
 }
 
-/** How to retry the failed rows of an output; null if `retry` cannot read its format. */
+type RetriedSettings = Pick<RunSettings, "columns" | "prefix">;
+
+/** How to retry the failed rows of an output; null if `retry` can't read its format, or misses columns. */
 function retryAdvice(
   { path, format }: Manifest["output"],
-  flags: readonly string[],
+  { columns: only, prefix }: RetriedSettings,
+  flags: readonly string[] = [],
 ): string | null {
-  if (path === null) return null;
-  if (!readableFormats.includes(format)) return null;
-  return `to retry the failed rows: repute retry ${[path, ...flags].map(shellWord).join(" ")}`;
+  if (path === null || !readableFormats.includes(format)) return null;
+  if (lackedColumns(retriedColumns, { only }).length > 0) return null;
+  const words = [path, ...flags, ...prefixFlag(prefix)].map(shellWord);
+  return `to retry the failed rows: repute retry ${words.join(" ")}`;
 }
 
 function prefixFlag(prefix: string): readonly string[] {

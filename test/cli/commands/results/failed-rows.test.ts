@@ -6,9 +6,14 @@ import type { Manifest } from "../../../../src/core/manifest.js";
 type Facts = Partial<Pick<Manifest, "errors" | "unsupported">> & {
   readonly format?: string;
   readonly statuses: Partial<Manifest["statuses"]>;
+  readonly columns?: string[];
+  readonly prefix?: string;
 };
 
-function line(level: string, { format = "csv", ...facts }: Facts): string {
+function line(
+  level: string,
+  { format = "csv", columns, prefix = "rep_", ...facts }: Facts,
+): string {
   const statuses = { complete: 0, partial: 0, invalid: 0, unsupported: 0, failed: 0 };
   const manifest = {
     input: { rows: 1_200 },
@@ -19,7 +24,7 @@ function line(level: string, { format = "csv", ...facts }: Facts): string {
     ...facts,
     statuses: { ...statuses, ...facts.statuses },
   } as unknown as Manifest;
-  return countedRows(manifest, failOn().parse(level), "rep_");
+  return countedRows(manifest, { failOn: failOn().parse(level), prefix, columns });
 }
 
 test("names the rows, the commonest code and the command that retries them", () => {
@@ -29,11 +34,13 @@ test("names the rows, the commonest code and the command that retries them", () 
   );
 });
 
-test("says where the reason is if the file cannot be retried", () => {
-  const facts = { statuses: { failed: 3 }, errors: { timeout: 3 }, format: "es-bulk" };
-  expect(line("failed", facts)).toBe(
-    "3 failed of 1,200 rows, most often timeout (3); rep_error in the output says why",
-  );
+test.each([
+  [{ format: "es-bulk" }, "; rep_error in the output says why"],
+  [{ columns: ["item", "status", "error"], prefix: "x_" }, "; x_error in the output says why"],
+  [{ columns: ["item", "status"] }, ""],
+])("says where the reason is if the file cannot be retried: %j", (own, why) => {
+  const facts = { statuses: { failed: 3 }, errors: { timeout: 3 }, ...own };
+  expect(line("failed", facts)).toBe(`3 failed of 1,200 rows, most often timeout (3)${why}`);
 });
 
 test("counts every status that --fail-on names", () => {

@@ -118,7 +118,8 @@ test.each([
   ["the output is stdout", { path: null }, 3],
   ["the output is a table", { path: "duckdb:x.duckdb?table=t", format: "duckdb" }, 3],
   ["retry cannot read the format", { path: "out.ndjson", format: "es-bulk" }, 3],
-])("proposes no retry if %s", async (_, output, exit_code) => {
+  ["retry needs other columns", { path: "out.csv" }, 3, ["item", "status", "error"]],
+])("proposes no retry if %s", async (_, output, exit_code, columns?: string[]) => {
   const given = { ...manifest, output: { ...manifest.output, ...output }, exit_code };
-  expect(await summary(given, 100, { prefix: "rep_" })).not.toContain("repute retry");
+  expect(await summary(given, 100, { prefix: "rep_", columns })).not.toContain("repute retry");
 });
