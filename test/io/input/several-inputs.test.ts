@@ -25,12 +25,14 @@ test("writes files that differ in columns and dialect to one output", async () =
   const { enriched, manifest, run } = await prepared({
     ...Object.fromEntries(more),
     "more/notes.md": "",
+    "more/empty.csv": "",
     "first.csv": "Data\n192.0.2.9\n",
   });
   const { code, stderr, rows } = await enriched("first.csv", "more/", "-o", "all.csv");
   expect(code, stderr).toBe(0);
   expect(stderr).toContain("skipping notes.md in more/");
   expect(stderr).toContain('using column "Data" in first.csv, more/a.csv (4 of 4 sampled cells');
+  expect(stderr).not.toContain("column_1");
   expect(Object.keys(rows[0]!).slice(0, 7)).toEqual([
     "Data",
     "Note",
@@ -62,6 +64,7 @@ test("writes files that differ in columns and dialect to one output", async () =
       { path: "more/b.csv", rows: 2, delimiter: ";", item_column: " ioc " },
       { path: "more/c.tsv.gz", rows: 2, format: "tsv", item_column: "domain" },
       { path: "more/d.txt", rows: 2, format: "text" },
+      { path: "more/empty.csv", rows: 0 },
     ],
   });
   expect(await run("verify", "all.csv")).toMatchObject({ code: 0 });

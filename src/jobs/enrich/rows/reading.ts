@@ -280,7 +280,8 @@ function choicesIn(files: readonly FilePosition[]): readonly string[] {
   const byColumn = new Map<string, FilePosition[]>();
   for (const file of files) {
     const { items, format } = file.reading;
-    if (format === "text") continue;
+    // Lists of items have one column, empty files none.
+    if (format === "text" || file.columns.length === 0) continue;
     const column = shownColumns(items);
     byColumn.set(column, [...(byColumn.get(column) ?? []), file]);
   }
