@@ -327,11 +327,12 @@ function hasOtherItem({ note }: Noted, { value }: Item): boolean {
 const betweenWords = /[\s,;|()<>"'[\]{}（）［］【】，；｜、]+/;
 
 /**
- * Strips a cell (see `strip`), and a stray leading `?`, the trace of a byte order mark written in the
- * wrong encoding, or the mark of a list. No item starts with one.
+ * Strips a cell (see `strip`), the marks of a list in JSON, Python or PostgreSQL, and a stray leading
+ * `?`, the trace of a byte order mark written in the wrong encoding, or the mark of a list. No item
+ * starts with one.
  */
 function stripCell(text: string): string {
-  const bare = strip(text);
+  const bare = strip(strip(text).replace(listLiteral, "$1$2"));
   return withoutBullet(
     bare.startsWith("?") ? strip(bare.replace(questionMarks, "")) || bare : bare,
   );
@@ -349,6 +350,7 @@ function behindLabel(text: string): string | null {
   return refang(stripCell(text.slice(label[0].length)));
 }
 
+const listLiteral = /^(?:[[({]\s*[bu]?(["'`].*["'`])[\s,]*[\])}]|\{([^{}"']*)\})$/s;
 const questionMarks = /^[?\s]+/;
 const otherLabel =
   /^(?:iocs?|indicators?|observables?|c2|c&c|cnc|c2 (?:server|domain|host)|from|to|cc|bcc|rcpt)$/i;

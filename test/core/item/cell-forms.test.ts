@@ -113,6 +113,14 @@ describe("a cell is the item as it is written", () => {
     ["http://a.example.com/,http://b.example.com/", "several"],
     ["http://a.example.com/|hxxp://b.example.com/", "several"],
     ["http://a.example.com/ 192.0.2.1", "several"],
+    // Lists as JSON, Python and PostgreSQL write them.
+    ['["192.0.2.1"]', "ip 192.0.2.1"],
+    ["['ann@example.com']", "email ann@example.com"],
+    ["[u'ann@example.com',]", "email ann@example.com"],
+    ['[ "http:\\/\\/example.com\\/a" ]', "url http://example.com/a"],
+    [`("${sha256}", "${sha1}")`, `sha1 ${sha1}`],
+    ["{ann@example.com,NULL}", "email ann@example.com"],
+    ['["192.0.2.1", "192.0.2.2"]', "several"],
     ["http://exa mple.com/", "url_syntax"],
   ])("or is not sent: %j", (text, expected) => {
     expect(read(text)).toBe(expected);
