@@ -122,34 +122,20 @@ export const retriedColumns: readonly string[] = [
   "error",
 ];
 
-/** @throws UsageError `columns_missing` if an earlier output lacks columns that a command needs */
+/**
+ * @param what lacks them
+ * @param hint what to do. @default for an earlier output
+ * @throws UsageError `columns_missing` if columns that a command or flag needs are not there
+ */
 export function mustHaveColumns(
-  path: string,
+  what: string,
   needed: readonly string[],
   has: OptionalColumns,
+  hint = "run enrich again with these among --columns, or without --columns; if they were removed or renamed since, take the file as it was written",
 ): void {
-  refuseLack(path, lackedColumns(needed, has), {
-    hint: "run enrich again with these among --columns, or without --columns; if they were removed or renamed since, take the file as it was written",
-  });
-}
-
-/** @throws UsageError `columns_missing` if `--columns` leaves out columns that another flag needs */
-export function mustChooseColumns(
-  what: string,
-  needed: readonly string[],
-  only: readonly string[] | undefined,
-): void {
-  refuseLack(what, lackedColumns(needed, { only }), {
-    hint: "add them to --columns, or leave out --columns",
-  });
-}
-
-function refuseLack(
-  what: string,
-  lacking: readonly string[],
-  remedy: { readonly hint: string },
-): void {
+  const lacking = lackedColumns(needed, has);
   if (lacking.length === 0) return;
   const many = `${counted(lacking.length, "column")} that this needs`;
-  throw new UsageError("columns_missing", `${what} lacks ${many}: ${lacking.join(", ")}`, remedy);
+  const message = `${what} lacks ${many}: ${lacking.join(", ")}`;
+  throw new UsageError("columns_missing", message, { hint });
 }

@@ -1,9 +1,9 @@
-import type { Dispatcher } from "undici";
 import { createDispatcher } from "../../src/client/api/http/dispatcher.js";
-import { RequestThread } from "../../src/client/api/thread/request-thread.js";
+import { requestThread } from "../../src/client/api/thread/request-thread.js";
+import type { Connections } from "../../src/client/session/connections.js";
 
 /** Opens one connection at a time to a service. */
-export type Connect = (baseUrl: string) => Dispatcher | RequestThread;
+export type Connect = (baseUrl: string) => Connections["dispatcher"];
 
 /** Node.js itself loads a thread's first file, so it must be the built one. */
 const entry = new URL("../../dist/client/api/thread/entry.js", import.meta.url);
@@ -11,5 +11,5 @@ const entry = new URL("../../dist/client/api/thread/entry.js", import.meta.url);
 /** Both transports, which must behave the same. */
 export const ways = [
   ["on the caller's thread", (baseUrl) => createDispatcher(baseUrl, { connections: 1 })],
-  ["on a thread of its own", () => new RequestThread(1, { entry })],
+  ["on a thread of its own", () => requestThread(1, entry)],
 ] as const satisfies readonly (readonly [name: string, connect: Connect])[];

@@ -45,8 +45,8 @@ export async function openConnections(
 ): Promise<Connections> {
   const { concurrency, rate = [] } = settings;
   if (threads && perSecond(rate) >= threadRate) {
-    const { RequestThread } = await import("../api/thread/request-thread.js");
-    return { dispatcher: new RequestThread(concurrency), queue: maxQueue };
+    const { requestThread } = await import("../api/thread/request-thread.js");
+    return { dispatcher: requestThread(concurrency), queue: maxQueue };
   }
   const { createDispatcher } = await import("../api/http/dispatcher.js");
   return { dispatcher: createDispatcher(url, { connections: concurrency }), queue: 0 };

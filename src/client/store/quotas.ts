@@ -89,7 +89,7 @@ export function quotaPath({ stateFolder, service }: QuotaLocation): string {
  * counted in full.
  */
 class FileQuotaStore implements QuotaStore {
-  readonly #file: SqliteFile;
+  #file: SqliteFile;
   readonly #onWarning: (message: string) => void;
   #isFailing = false;
 
@@ -100,9 +100,11 @@ class FileQuotaStore implements QuotaStore {
 
   /** Null if another process holds the lock for too long, or the disk fails: no request is permitted. */
   change<T>(work: (counts: QuotaCounts) => T): T | null {
-    const file = this.#file;
-    const { path } = file;
+    const { path } = this.#file;
     try {
+      // Deleting it starts from 0.
+      if (!this.#file.isInPlace) this.#reopen();
+      const file = this.#file;
       const changed = file.transact(() => {
         const counts = countsIn(file);
         const result = work(counts);
@@ -112,11 +114,18 @@ class FileQuotaStore implements QuotaStore {
       this.#isFailing = false;
       return changed;
     } catch (error) {
-      const { message } = explainFault(path, error, `the quota count ${path}`, "write");
-      if (!this.#isFailing) this.#onWarning(`${message}; sending nothing until it can be written`);
+      const { kind, message } = explainFault(path, error, `the quota count ${path}`, "write");
+      const until = kind === "damaged" ? "you delete the file" : "it can be written";
+      if (!this.#isFailing) this.#onWarning(`${message}; sending nothing until ${until}`);
       this.#isFailing = true;
       return null;
     }
+  }
+
+  #reopen(): void {
+    const file = SqliteFile.open(this.#file.path, "counts");
+    this.#file.close();
+    this.#file = file;
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { abortable } from "../../core/abort.js";
-import { mustChooseColumns, reportedColumns } from "../../core/columns.js";
+import { mustHaveColumns, reportedColumns } from "../../core/columns.js";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
 import { checkRunWords, hasRunWords, startOf } from "../../core/files/output-names.js";
 import { redactAddress } from "../../core/redaction.js";
@@ -93,7 +93,8 @@ export async function prepareReport(
   const { parts, object } = named;
   checkRunWords("--report", parts);
   if (against !== undefined) checkAgainst(against, output);
-  mustChooseColumns("the output", reportedColumns, columns);
+  const hint = "add them to --columns, or leave out --columns";
+  mustHaveColumns("the output", reportedColumns, { only: columns }, hint);
   if (output.isStdout) {
     const message = "--report cannot read an output that goes to stdout";
     throw new UsageError("report_needs_file", message, {

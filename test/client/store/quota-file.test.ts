@@ -179,6 +179,16 @@ describe("quota counts", () => {
     );
   });
 
+  test("start from 0 where their file is deleted meanwhile", async () => {
+    const { clock, warnings, path, store } = await counted();
+    const quotas = store();
+    expect(spend(quotas, clock, 10)).toBe(10);
+    await rm(path);
+    expect(spend(quotas, clock, 10)).toBe(10);
+    expect(spend(store(), clock, 10)).toBe(0);
+    expect(warnings).toEqual([]);
+  });
+
   test("permit nothing while they cannot be written, and go on afterwards", async () => {
     const { clock, warnings, path, store } = await counted();
     const quotas = store();

@@ -3,6 +3,7 @@ import type { ThreadStart, Arrivals, ArrivalsMessage, Orders } from "./entry.js"
 import { Worker } from "node:worker_threads";
 import { parseBase } from "../options.js";
 import { proxyFor } from "../http/proxy.js";
+import { AbortGroups, type Leave } from "../../../core/abort.js";
 import { ShortLivedMap } from "../../../core/short-lived-map.js";
 import { TransportError } from "../http/transport-error.js";
 
@@ -12,41 +13,27 @@ const threadEntry = new URL("./entry.js", import.meta.url);
 /**
  * Makes requests on a separate thread, which handles connections, HTTP and timeouts. With two
  * processors and one lookup per row, a run is 1.17 times as fast with 32 open requests and 1.2 times
- * with 64, for 25 MB more memory.
+ * with 64, for 25 MB more memory. Each client gets a thread, which starts with its first request.
  *
  * If a thread cannot start or breaks down, its requests fail like on a broken connection; the next
  * request starts another one.
+ *
+ * @param connections maximum number of open connections; further requests queue on the thread
+ * @param entry the module to run on the thread
  */
-export class RequestThread {
-  readonly #connections: number;
-  readonly #entry: URL;
-  readonly #opened: ThreadRequests[] = [];
-
-  /**
-   * @param connections maximum number of open connections; further requests queue on the thread
-   * @param options `entry`: the module to run on the thread
-   */
-  constructor(connections: number, options: { readonly entry?: URL } = {}) {
-    this.#connections = connections;
-    this.#entry = options.entry ?? threadEntry;
-  }
-
-  /**
-   * Creates one client's requests to a base address. Each client gets a thread, which starts with its
-   * first request.
-   *
-   * @throws UsageError if the address, or that of its proxy, is invalid
-   */
-  open(transport: Omit<ThreadStart, "connections">): Requests {
-    const start = { ...transport, connections: this.#connections };
-    const requests = new ThreadRequests(start, this.#entry);
-    this.#opened.push(requests);
-    return requests;
-  }
-
-  async destroy(): Promise<void> {
-    await Promise.all(this.#opened.splice(0).map((requests) => requests.destroy()));
-  }
+export function requestThread(connections: number, entry = threadEntry) {
+  const opened: ThreadRequests[] = [];
+  return {
+    /** @throws UsageError if the address, or that of its proxy, is invalid */
+    open(transport: Omit<ThreadStart, "connections">): Requests {
+      const requests = new ThreadRequests({ ...transport, connections }, entry);
+      opened.push(requests);
+      return requests;
+    },
+    async destroy(): Promise<void> {
+      await Promise.all(opened.map((requests) => requests.destroy()));
+    },
+  };
 }
 
 /** Garbage on the thread is short-lived bodies; more room costs 28 MB and gains no speed. */
@@ -60,9 +47,9 @@ class ThreadRequests implements Requests {
   readonly #origin: string;
   readonly #start: ThreadStart;
   readonly #entry: URL;
-  readonly #watched = new WeakSet<AbortSignal>();
+  readonly #aborts = new AbortGroups();
   /** Requests whose outcome the thread hasn't reported yet. */
-  readonly #pending = new ShortLivedMap<number, readonly [AbortSignal, Receiver]>();
+  readonly #pending = new ShortLivedMap<number, readonly [Leave, Receiver]>();
   #lastId = 0;
   #orders: Orders = [];
   #willSend = false;
@@ -81,8 +68,8 @@ class ThreadRequests implements Requests {
     if (signal.aborted) return receiver.failed(signal.reason);
     if (this.#isDestroyed) return receiver.failed(this.#fault("the connections are closed"));
     const id = ++this.#lastId;
-    this.#watch(signal);
-    this.#pending.set(id, [signal, receiver]);
+    const abort = (reason: unknown): void => this.#drop(id, reason);
+    this.#pending.set(id, [this.#aborts.join(signal, { abort }), receiver]);
     this.#orders.push([id, path]);
     this.#sendSoon();
   }
@@ -93,19 +80,11 @@ class ThreadRequests implements Requests {
     await this.#worker?.terminate();
   }
 
-  /** An aborted request that has begun runs to its end on the thread; nobody waits for it. */
-  #watch(signal: AbortSignal): void {
-    if (this.#watched.has(signal)) return;
-    this.#watched.add(signal);
-    const abort = (): void => {
-      const aborted = [...this.#pending.keys()].filter(
-        (id) => this.#pending.get(id)?.[0] === signal,
-      );
-      this.#orders.push(...aborted);
-      this.#sendSoon();
-      for (const id of aborted) this.#settle(id)?.failed(signal.reason);
-    };
-    signal.addEventListener("abort", abort, { once: true });
+  /** A request that has begun runs to its end on the thread; nobody waits for it. */
+  #drop(id: number, reason: unknown): void {
+    this.#orders.push(id);
+    this.#sendSoon();
+    this.#settle(id)?.failed(reason);
   }
 
   /** Sends orders of one turn together, but not so many that the thread waits for them. */
@@ -161,7 +140,9 @@ class ThreadRequests implements Requests {
   }
 
   #settle(id: number): Receiver | undefined {
-    return this.#pending.take(id)?.[1];
+    const [leave, receiver] = this.#pending.take(id) ?? [];
+    leave?.();
+    return receiver;
   }
 
   #failAll(error: TransportError): void {

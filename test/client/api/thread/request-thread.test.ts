@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { afterEach, expect, test, vi } from "vitest";
-import { RequestThread } from "../../../../src/client/api/thread/request-thread.js";
+import { requestThread } from "../../../../src/client/api/thread/request-thread.js";
 import { TransportError } from "../../../../src/client/api/http/transport-error.js";
 import type { Answer, Requests } from "../../../../src/client/api/types.js";
 
@@ -36,7 +36,7 @@ async function serve(
 }
 
 function open(baseUrl: string, module = entry, connections = 4): Requests {
-  const thread = new RequestThread(connections, { entry: module });
+  const thread = requestThread(connections, module);
   closing.push(() => thread.destroy());
   return thread.open({ baseUrl, headers: [["x-api-key", "secret"]] });
 }
@@ -109,7 +109,7 @@ test("opens no more requests than connections; others queue on the thread, or ar
 });
 
 test("fails open and later requests when destroyed", async () => {
-  const thread = new RequestThread(1, { entry });
+  const thread = requestThread(1, entry);
   const requests = thread.open({ baseUrl: await serve(() => undefined) });
   const pending = get(requests, "/a");
   const [, failed] = await Promise.all([
@@ -122,7 +122,7 @@ test("fails open and later requests when destroyed", async () => {
 });
 
 test("gives two clients a thread each, and ends both, or none that started", async () => {
-  const thread = new RequestThread(1, { entry });
+  const thread = requestThread(1, entry);
   const one = thread.open({ baseUrl: await serve(echo) });
   const other = thread.open({ baseUrl: `${await serve(echo)}/other` });
   const [here, there] = await Promise.all([get(one, "/a"), get(other, "/a")]);
@@ -134,7 +134,7 @@ test("gives two clients a thread each, and ends both, or none that started", asy
   for (const closed of [one, other]) {
     await expect(get(closed, "/b")).rejects.toMatchObject({ code: "connection_reset" });
   }
-  await expect(new RequestThread(1, { entry }).destroy()).resolves.toBeUndefined();
+  await expect(requestThread(1, entry).destroy()).resolves.toBeUndefined();
 });
 
 test.each([
@@ -151,7 +151,7 @@ test.each([
 test.each(["ftp://192.0.2.1/", "https://intel.example/beta?key=s3cret"])(
   "rejects the address %s at once, without showing its query",
   (baseUrl) => {
-    const open = () => new RequestThread(1, { entry }).open({ baseUrl });
+    const open = () => requestThread(1, entry).open({ baseUrl });
     expect(open).toThrow(expect.objectContaining({ code: "invalid_address" }));
     expect(open).not.toThrow("s3cret");
   },
