@@ -63,11 +63,20 @@ export function pointerOf(path: readonly PropertyKey[]): string {
  * with the context.
  *
  * @returns the value, for use only if no problem is an error. Problems are every missing
- *   (`unknown_field`) or invalid (`malformed_field`) field, and each null within a string
+ *   (`unknown_field`) or invalid (`malformed_field`) field, numbers that have lost digits
+ *   (`inexact_number`), and each null within a string
  */
 export function renderPayload(payload: unknown, context: JsonObject) {
   const problems: Problem[] = [];
   const missing: MissingField[] = [];
+  let isInexact = false;
+
+  const json = (value: unknown): string =>
+    JSON.stringify(value, (_, each: unknown) => {
+      // Reading it has rounded it, or JSON has no such number.
+      if (typeof each === "number") isInexact ||= !(Math.abs(each) <= Number.MAX_SAFE_INTEGER);
+      return each;
+    });
 
   const render = (value: unknown, path: Path): unknown => {
     if (typeof value === "string") return renderText(value, pointerOf(path));
@@ -95,30 +104,32 @@ export function renderPayload(payload: unknown, context: JsonObject) {
     return alone ? values[0] : values.map(asText).join("");
   };
 
+  const asText = (value: unknown): string => {
+    if (value === null || value === undefined) return "";
+    return typeof value === "string" ? value : json(value);
+  };
+
   let value: unknown = null;
   try {
     value = render(payload, ["payload"]);
-    JSON.stringify(value);
+    json(value);
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
     const message =
       "with its fields filled in, it is nested too deeply or too large; use single fields instead of whole objects";
     problems.push(errorAt("/payload", "too_large", message));
   }
+  if (isInexact) problems.push(errorAt("/payload", "inexact_number", lostDigits));
   return { value, problems: [...problems, ...unknownFields(missing, context)] };
 }
 
 const leftOut = "a field in this string is null in the context and is left out";
+const lostDigits = "it has a number too large to be sent with all its digits; make it text";
 
 export function malformedFields(text: PqlText, pointer: string): Problem[] {
   return text.faults.map(({ at, message }) =>
     errorAt(pointer, "malformed_field", `in the field at character ${at + 1}: ${message}`),
   );
-}
-
-function asText(value: unknown): string {
-  if (value === null || value === undefined) return "";
-  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** Path of the subscriber data in a case context. */

@@ -73,6 +73,14 @@ describe("a payload", () => {
     expect(rendered(payload)).toEqual({ a: [{ b: 48213 }], c: 1, d: null });
   });
 
+  it.each(["{{ id }}", "no. {{ id }}", "{{ all }}", "in {{ all }}", 1e400])(
+    "whose numbers have lost digits is an error: %s",
+    (member) => {
+      const large = JSON.parse('{"id":9007199254740993,"all":[{"id":-9007199254740993}]}');
+      expect(errorOf({ member }, large).code).toBe("inexact_number");
+    },
+  );
+
   it("that nests without end is an error", () => {
     const payload: unknown = JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`);
     expect(errorOf(payload).code).toBe("too_large");
