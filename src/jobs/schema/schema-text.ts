@@ -61,7 +61,8 @@ export async function schemaOf(
   const dialect = dialects.find(({ name }) => name === format);
   const lacking = dialect === undefined ? [] : textWarnings(dialect.rules, own);
   for (const message of lacking) reading.onWarning(message);
-  const optional = { file: input !== null && "inputs" in input, raw, only };
+  const column = [settings.itemColumn ?? []].flat().length > 1;
+  const optional = { file: input !== null && "inputs" in input, column, raw, only };
   return schemaText(format, { ...settings, ...own, optional });
 }
 

@@ -25,12 +25,14 @@ describe.each(["json-schema", ...dialects.map(({ name }) => name)])(
   (format) => {
     test("lists every added column, and the input's columns if an input is named", async () => {
       const [bare, full] = [
-        await schemaOf("--format", format),
+        await schemaOf("--format", format, "--item-column", "a", "--item-column", "b"),
         await schemaOf(join(samples, "indicators.csv"), "--format", format),
       ];
       for (const { name } of columns) expect(bare).toContain(`rep_${name}`);
+      expect(bare).toContain("rep_column");
       expect(bare).not.toContain("indicator");
       expect(full).toContain("indicator");
+      expect(full).not.toContain("rep_column");
     });
 
     test("uses the prefix, and refuses an input that has a column of the same name", async () => {
