@@ -1,9 +1,6 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runRepute } from "../../helpers/run-repute.js";
 import { reply, startScriptedServer } from "../../helpers/scripted-server.js";
-import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { workspace } from "../../helpers/workspace.js";
 import { ipResult, plainResult, success } from "../../client/api/answers.js";
 
 /** A service whose tags and networks look like formulas, and a function that runs a command. */
@@ -17,21 +14,19 @@ async function service({ failsFirst = false } = {}) {
     const asn = { countryCode: "DE", asn: "-1", name: "'=name" };
     return reply(200, success({ ...ipResult(), item, tags: ["=cmd", "'=cmd"], asn }));
   });
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.txt"), "203.0.113.1\n+a@example.com\n");
+  const place = await workspace({ "in.txt": "203.0.113.1\n+a@example.com\n" });
   const address = ["--intel-url", `${server.url}/beta`, "--retries", "0", "--max-failed", "100%"];
-  const run = (...args: readonly string[]) => runRepute(args, { cwd });
-  const night = (output: string, ...flags: readonly string[]) =>
-    run("enrich", "in.txt", "-o", output, "-q", "--fail-on", "never", ...address, ...flags);
-  return { server, cwd, run, night, address };
+  const night = (output: string) =>
+    place.run("enrich", "in.txt", "-o", output, "-q", "--fail-on", "never", ...address);
+  return { ...place, server, night, address };
 }
 
 test("the same answers in CSV, TSV and NDJSON are the same", async () => {
-  const { run, night, cwd } = await service();
+  const { run, night, read } = await service();
   await night("a.csv");
   await night("a.tsv");
   await night("a.ndjson");
-  expect(await readFile(join(cwd, "a.csv"), "utf8")).toContain(",'+a@example.com,");
+  expect(await read("a.csv")).toContain(",'+a@example.com,");
   for (const pair of [
     ["a.csv", "a.ndjson"],
     ["a.ndjson", "a.tsv"],
@@ -54,13 +49,13 @@ test("a report shows values as they were received", async () => {
 });
 
 test("a retry asks for the item as it was, and keeps it", async () => {
-  const { server, cwd, run, night, address } = await service({ failsFirst: true });
-  await writeFile(join(cwd, "in.txt"), "+a@example.com\n");
+  const { server, read, run, night, address, write } = await service({ failsFirst: true });
+  await write("in.txt", "+a@example.com\n");
   await night("a.csv");
   const { code } = await run("retry", "a.csv", "-o", "b.csv", "-q", ...address);
   expect(code).toBe(0);
   const asked = server.requests.map(({ path }) => path.slice(path.lastIndexOf("/") + 1));
   expect([...new Set(asked)]).toEqual(["%2Ba%40example.com"]);
-  const [, row] = (await readFile(join(cwd, "b.csv"), "utf8")).split("\n");
+  const [, row] = (await read("b.csv")).split("\n");
   expect(row).toMatch(/^\+a@example\.com,'\+a@example\.com,email,complete,none,/);
 });

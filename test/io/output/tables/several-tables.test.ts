@@ -1,42 +1,27 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { parse } from "csv-parse/sync";
+import { rm } from "node:fs/promises";
 import { expect, it } from "vitest";
-import type { Manifest } from "../../../../src/core/manifest.js";
-import { runRepute, type RunReputeResult } from "../../../helpers/run-repute.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { workspace } from "../../../helpers/workspace.js";
 import { queryDuckdb } from "./warehouse-readers.js";
 
-type Rows = readonly Record<string, string>[];
-
 /** A CSV file, a Parquet file, and a DuckDB file with a table. */
-async function prepared(): Promise<string> {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "a.csv"), "Data,note\n192.0.2.1,one\n192.0.2.2,\n");
+async function prepared() {
+  const place = await workspace({ "a.csv": "Data,note\n192.0.2.1,one\n192.0.2.2,\n" });
+  const { at, run } = place;
   const b = `SELECT '192.0.2.' || (n + 10) AS ioc, CASE n WHEN 0 THEN NULL WHEN 1 THEN '' ELSE 'x' END AS note FROM range(4) t(n)`;
-  await queryDuckdb(`COPY (${b}) TO '${join(cwd, "b.parquet")}'`);
-  await queryDuckdb(
-    "CREATE TABLE c AS SELECT 'c.example.com' AS host, 7 AS n",
-    join(cwd, "c.duckdb"),
-  );
-  return cwd;
+  await queryDuckdb(`COPY (${b}) TO '${at("b.parquet")}'`);
+  await queryDuckdb("CREATE TABLE c AS SELECT 'c.example.com' AS host, 7 AS n", at("c.duckdb"));
+  const enrich = (...args: readonly string[]) =>
+    run("enrich", ...args, "--local", "--lookups", "query");
+  return { ...place, enrich };
 }
 
 const inputs = ["a.csv", "b.parquet", "duckdb:c.duckdb?query=SELECT host, n FROM c"];
 
-function enrich(cwd: string, ...args: readonly string[]): Promise<RunReputeResult> {
-  return runRepute(["enrich", ...args, "--local", "--lookups", "query"], { cwd });
-}
-
-async function rowsOf(cwd: string, file: string): Promise<Rows> {
-  return parse(await readFile(join(cwd, file)), { columns: true });
-}
-
 it("reads text, Parquet and a query in order as one input", async () => {
-  const cwd = await prepared();
-  const { code, stderr } = await enrich(cwd, ...inputs, "-o", "all.csv");
+  const { enrich, manifest, records, run } = await prepared();
+  const { code, stderr } = await enrich(...inputs, "-o", "all.csv");
   expect(code, stderr).toBe(0);
-  const rows = await rowsOf(cwd, "all.csv");
+  const rows = await records("all.csv");
   expect(Object.keys(rows[0]!).slice(0, 5)).toEqual(["Data", "note", "ioc", "host", "n"]);
   expect(rows.map((row) => [row["rep_file"], row["rep_item"], row["note"], row["n"]])).toEqual([
     ["a.csv", "192.0.2.1", "one", ""],
@@ -47,9 +32,7 @@ it("reads text, Parquet and a query in order as one input", async () => {
     ["b.parquet", "192.0.2.13", "x", ""],
     [inputs[2], "c.example.com", "", "7"],
   ]);
-  const { input, inputs: each } = JSON.parse(
-    await readFile(join(cwd, "all.csv.manifest.json"), "utf8"),
-  ) as Manifest;
+  const { input, inputs: each } = await manifest("all.csv");
   expect(input).toMatchObject({ path: null, rows: 7 });
   expect(
     each?.map(({ path, format, rows: n, item_column }) => [path, format, n, item_column]),
@@ -58,16 +41,16 @@ it("reads text, Parquet and a query in order as one input", async () => {
     ["b.parquet", "parquet", 4, "ioc"],
     [inputs[2], "duckdb", 1, "host"],
   ]);
-  const plan = await runRepute(["plan", ...inputs, "--json", "--local"], { cwd });
+  const plan = await run("plan", ...inputs, "--json", "--local");
   expect(JSON.parse(plan.stdout)).toMatchObject({ rows: 7, kinds: { ip: 6, domain: 1 } });
 });
 
 it("gives objects beside NDJSON", async () => {
-  const cwd = await prepared();
-  await writeFile(join(cwd, "a.ndjson"), '{"ip":"192.0.2.1","n":1.50}\n');
+  const { enrich, read, write } = await prepared();
+  await write("a.ndjson", '{"ip":"192.0.2.1","n":1.50}\n');
   const mixed = ["a.ndjson", ...inputs.slice(1)];
-  expect(await enrich(cwd, ...mixed, "-o", "all.ndjson")).toMatchObject({ code: 0 });
-  const lines = (await readFile(join(cwd, "all.ndjson"), "utf8")).trimEnd().split("\n");
+  expect(await enrich(...mixed, "-o", "all.ndjson")).toMatchObject({ code: 0 });
+  const lines = (await read("all.ndjson")).trimEnd().split("\n");
   expect(lines.map((line) => line.slice(0, line.indexOf(',"rep":')))).toEqual([
     '{"ip":"192.0.2.1","n":1.50',
     '{"ioc":"192.0.2.10","note":null',
@@ -79,16 +62,17 @@ it("gives objects beside NDJSON", async () => {
 });
 
 it("resumes in any of them, after the tables are gone", async () => {
-  const cwd = await prepared();
-  await enrich(cwd, ...inputs, "-o", "whole.csv");
+  const { at, enrich, records } = await prepared();
+  await enrich(...inputs, "-o", "whole.csv");
   const args = [...inputs, "-o", "out.csv", "--resume", "--concurrency", "1"];
-  let run = await enrich(cwd, ...args, "--max-requests", "1");
-  await rm(join(cwd, "b.parquet"));
-  await rm(join(cwd, "c.duckdb"));
+  let run = await enrich(...args, "--max-requests", "1");
+  await rm(at("b.parquet"));
+  await rm(at("c.duckdb"));
   let stops = 0;
-  for (; run.code === 75; stops++) run = await enrich(cwd, ...args, "--max-requests", "1");
+  for (; run.code === 75; stops++) run = await enrich(...args, "--max-requests", "1");
   expect(run.code, run.stderr).toBe(0);
   expect(stops).toBeGreaterThan(4);
-  const plain = (rows: Rows) => rows.map((row) => ({ ...row, rep_looked_up_at: "" }));
-  expect(plain(await rowsOf(cwd, "out.csv"))).toEqual(plain(await rowsOf(cwd, "whole.csv")));
+  const plain = async (name: string) =>
+    (await records(name)).map((row) => ({ ...row, rep_looked_up_at: "" }));
+  expect(await plain("out.csv")).toEqual(await plain("whole.csv"));
 });
