@@ -1,22 +1,21 @@
-import { copyFile, readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runRepute } from "../../helpers/run-repute.js";
-import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { workspace } from "../../helpers/workspace.js";
 
 const samples = join(import.meta.dirname, "../../../samples/publishers");
 
 /** Runs a command on a copy of a sample. */
 async function run(command: string, name: string, ...args: readonly string[]) {
-  const cwd = await temporaryFolder();
-  await copyFile(join(samples, name), join(cwd, name));
-  return { cwd, ...(await runRepute([command, name, ...args], { cwd })) };
+  const { read, run: own } = await workspace({ [name]: await readFile(join(samples, name)) });
+  return { read, ...(await own(command, name, ...args)) };
 }
 
 async function statuses(name: string): Promise<readonly (string | undefined)[]> {
-  const { cwd, code } = await run("enrich", name, "-o", "out.ndjson", "--local", "--quiet");
+  const { code, read } = await run("enrich", name, "-o", "out.ndjson", "--local", "--quiet");
   expect(code).toBe(0);
-  const lines = (await readFile(join(cwd, "out.ndjson"), "utf8")).trimEnd().split("\n");
+  const lines = (await read("out.ndjson")).trimEnd().split("\n");
   return lines.map((line) => {
     const { rep } = JSON.parse(line) as { rep: { status: string; error?: { code: string } } };
     return rep.error?.code ?? rep.status;
@@ -41,19 +40,20 @@ test.each([
   ["stix-bundle.json", 8, "stix.example.com,domain,stix-bundle.json,11,1"],
   ["misp-event.json", 7, "kit.example.com,domain,misp-event.json,15,1"],
 ])("extracts the items of %s as rows that enrich takes", async (name, count, row) => {
-  const { cwd, code, stdout } = await run("extract", name, "--quiet");
+  const { code, stdout } = await run("extract", name, "--quiet");
   expect([code, stdout.trimEnd().split("\n").length - 1]).toEqual([0, count]);
   expect(stdout).toContain(`\n${row}\n`);
-  const enriched = await runRepute(["enrich", "-", "--local", "--quiet"], { cwd, stdin: stdout });
+  const enriched = await runRepute(["enrich", "-", "--local", "--quiet"], { stdin: stdout });
   expect([enriched.code, enriched.stdout.trimEnd().split("\n").length - 1]).toEqual([0, count]);
   expect(enriched.stdout).toMatch(/^item,kind,file,line,count,rep_item,/);
 });
 
 test("counts how often an item is found, defanged or not, over several files", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "a.txt"), "Block it.\nhost.example.com, host[.]example[.]com\n");
-  await writeFile(join(cwd, "b.txt"), "hxxp://example[.]net/x and HOST.example.com\n");
-  const { stdout } = await runRepute(["extract", "a.txt", "b.txt", "--quiet"], { cwd });
+  const { run } = await workspace({
+    "a.txt": "Block it.\nhost.example.com, host[.]example[.]com\n",
+    "b.txt": "hxxp://example[.]net/x and HOST.example.com\n",
+  });
+  const { stdout } = await run("extract", "a.txt", "b.txt", "--quiet");
   expect(stdout.trimEnd().split("\n").slice(1)).toEqual([
     "host.example.com,domain,a.txt,2,3",
     "http://example.net/x,url,b.txt,1,1",
@@ -71,14 +71,12 @@ test.each(["prose-report.txt", "stix-bundle.json", "misp-event.json"])(
 );
 
 test("counts what extract leaves out, and names the part of a mail that it cannot read", async () => {
-  const cwd = await temporaryFolder();
   const part = "Content-Type: image/png; name=a.png\nContent-Transfer-Encoding: base64\n\n";
   const picture = Buffer.from("\x89PNG\r\n\x1a\n", "latin1").toString("base64");
-  await writeFile(
-    join(cwd, "a.eml"),
-    `Run main.rs, then main.rs and lib.py.\n\n${part}${picture}\n`,
-  );
-  const { code, stderr } = await runRepute(["extract", "a.eml"], { cwd });
+  const { run } = await workspace({
+    "a.eml": `Run main.rs, then main.rs and lib.py.\n\n${part}${picture}\n`,
+  });
+  const { code, stderr } = await run("extract", "a.eml");
   expect([code, stderr]).toEqual([
     0,
     "repute: a.eml, line 6: part a.png not read: a PNG image\n" +
@@ -88,12 +86,11 @@ test("counts what extract leaves out, and names the part of a mail that it canno
 });
 
 test("reads HTML, which enrich refuses with the command for it", async () => {
-  const cwd = await temporaryFolder();
   const page = '<!doctype html>\n<a href="https://a.example.com/?b=1&amp;c=2">a</a>\n';
-  await writeFile(join(cwd, "page.html"), page);
-  const { stdout } = await runRepute(["extract", "page.html", "--quiet"], { cwd });
+  const { run } = await workspace({ "page.html": page });
+  const { stdout } = await run("extract", "page.html", "--quiet");
   expect(stdout).toContain("\nhttps://a.example.com/?b=1&c=2,url,page.html,2,1\n");
-  const { code, stderr } = await runRepute(["enrich", "page.html", "--local"], { cwd });
+  const { code, stderr } = await run("enrich", "page.html", "--local");
   expect([code, stderr.replaceAll(/\s+/g, " ")]).toEqual([
     2,
     expect.stringContaining("is an HTML page; ") as string,

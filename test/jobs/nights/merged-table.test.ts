@@ -1,31 +1,27 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { queryDuckdb } from "../../io/output/tables/warehouse-readers.js";
-import { runRepute } from "../../helpers/run-repute.js";
-import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { workspace } from "../../helpers/workspace.js";
 
 const table = "duckdb:out.duckdb?table=t";
 
 async function merged(...flags: readonly string[]) {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), "n,ip\n1,192.0.2.1\n2,192.0.2.1\n3,\n4,192.0.2.2\n");
+  const text = "n,ip\n1,192.0.2.1\n2,192.0.2.1\n3,\n4,192.0.2.2\n";
+  const { at, run } = await workspace({ "in.csv": text });
   const args = ["in.csv", "-o", table, "--local", "--quiet", "--mode", "merge", ...flags];
-  expect(await runRepute(["enrich", ...args], { cwd })).toMatchObject({ code: 0, stderr: "" });
-  return { cwd, query: (sql: string) => queryDuckdb(sql, join(cwd, "out.duckdb")) };
+  expect(await run("enrich", ...args)).toMatchObject({ code: 0, stderr: "" });
+  return { run, query: (sql: string) => queryDuckdb(sql, at("out.duckdb")) };
 }
 
 test("verify accepts a merged table, which may lack rows of its run, but not surplus rows", async () => {
-  const { cwd, query } = await merged();
-  const verify = () => runRepute(["verify", table], { cwd });
-  expect(await verify()).toMatchObject({
+  const { run, query } = await merged();
+  expect(await run("verify", table)).toMatchObject({
     code: 0,
     stdout: `${table}: 2 rows, matches its manifest\n`,
   });
   await query(
     "INSERT INTO t SELECT t.* REPLACE (rep_item || '.' || more AS rep_item) FROM t, range(9) AS r(more)",
   );
-  expect(await verify()).toMatchObject({
+  expect(await run("verify", table)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("rows: the manifest says 4, the table has 20"),
   });

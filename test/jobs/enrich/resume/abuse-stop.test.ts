@@ -8,7 +8,8 @@ import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 test("SIGTERM ends a run that waits for stdin, and leaves no files", async () => {
   const cwd = await temporaryFolder();
-  const { child, result } = startRepute(["enrich", "-o", "out.csv", "--local"], { cwd });
+  const args = ["enrich", "-o", "out.csv", "--intel-url", "http://127.0.0.1:9/beta"];
+  const { child, result } = startRepute(args, { cwd });
   await stateOf(cwd);
   child.kill("SIGTERM");
   expect(await result).toMatchObject({
