@@ -1,9 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Manifest } from "../../../src/core/manifest.js";
 import { runRepute } from "../../helpers/run-repute.js";
-import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { workspace } from "../../helpers/workspace.js";
 
 const samples = join(import.meta.dirname, "../../../samples/publishers");
 
@@ -13,13 +11,13 @@ interface Enriched {
 }
 
 async function enriched(name: string, flags: readonly string[] = []) {
-  const out = join(await temporaryFolder(), "out.ndjson");
-  const args = ["enrich", join(samples, name), "-o", out, "--local", "--shape", "nested", ...flags];
-  const { code, stderr } = await runRepute(args);
+  const { manifest, read, run } = await workspace();
+  const args = ["-o", "out.ndjson", "--local", "--shape", "nested", ...flags];
+  const { code, stderr } = await run("enrich", join(samples, name), ...args);
   expect(code, stderr).toBe(0);
-  const lines = (await readFile(out, "utf8")).trimEnd().split("\n");
-  const { input } = JSON.parse(await readFile(`${out}.manifest.json`, "utf8")) as Manifest;
-  return { input, rows: lines.map((line) => JSON.parse(line) as Enriched) };
+  const lines = (await read("out.ndjson")).trimEnd().split("\n");
+  const { input } = await manifest("out.ndjson");
+  return { input, stderr, rows: lines.map((line) => JSON.parse(line) as Enriched) };
 }
 
 test.each([
@@ -37,6 +35,43 @@ test.each([
   expect(rows.map(({ rep }) => `${rep.kind} ${rep.status}`)).toEqual(
     kinds.map((kind) => `${kind} complete`),
   );
+});
+
+test.each([
+  [
+    "misp-export.csv",
+    "value",
+    '7 of 7 sampled cells are indicators); "type" holds the kinds',
+    ["ip", "domain", "url", "sha1", null, null, "email"],
+  ],
+  [
+    "commented-header.csv",
+    "ioc_value",
+    '4 of 4 sampled cells are indicators); "ioc_type" holds the kinds',
+    ["ip", "url", "domain", null],
+  ],
+  ["semicolons.csv", "Peer", "3 of 3 sampled cells are indicators)", ["ip", "ip", "domain"]],
+  ["counted-list.txt", "IP", "4 of 4 sampled cells are indicators)", ["ip", "ip", "ip", "ip"]],
+  [
+    "report.csv",
+    "Data",
+    '7 of 8 sampled cells are indicators); "Indicator" holds the kinds',
+    [null, "ip", "domain", "url", null, null, null, null],
+  ],
+])("%s needs no flag: the run says why its items are in %s", async (name, column, why, kinds) => {
+  const { input, stderr, rows } = await enriched(name);
+  expect(stderr).toContain(`repute: using column "${column}" (${why}\n`);
+  expect(rows.map(({ rep }) => rep.kind)).toEqual(kinds);
+  expect(input.item_column).toBe(column);
+});
+
+test("a column without items is refused, and the other one named", async () => {
+  const { run } = await workspace({ "in.csv": "name,ip\nalpha,192.0.2.1\nbeta,192.0.2.2\n" });
+  const flags = ["--item-column", "name", "-o", "out.csv", "--local"];
+  const { code, stderr } = await run("enrich", "in.csv", ...flags);
+  expect(code).toBe(1);
+  expect(stderr).toContain("repute: none of the 2 rows can be looked up");
+  expect(stderr).toMatch(/^ {2}elsewhere +ip 2 \(not looked up\)$/m);
 });
 
 test("title lines are skipped, printed and recorded", async () => {
