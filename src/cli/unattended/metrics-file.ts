@@ -94,12 +94,10 @@ function readLastSuccess(path: string): number | null {
   }
 }
 
-interface MeteredRun extends Facts {
-  /** When a run with this file last succeeded, in seconds since 1970; null for never. */
-  readonly lastSuccess: number | null;
-  readonly startedAt: number;
-  readonly now: number;
-}
+/** When a run with its file last succeeded is in seconds since 1970; null for never. */
+type MeteredRun = Facts & { readonly lastSuccess: number | null } & Readonly<
+    Record<"startedAt" | "now", number>
+  >;
 
 type Labels = Readonly<Record<string, string>>;
 

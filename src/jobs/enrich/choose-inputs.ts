@@ -16,15 +16,9 @@ import { isFolder } from "../../core/files/folders.js";
 import { isObjectPrefix } from "../../io/s3/address.js";
 import { parseInput } from "../../io/output/registry.js";
 import { readingOf } from "./rows/reading.js";
-import type { ReadingSettings } from "./types.js";
+import type { EnrichJob, ReadingSettings } from "./types.js";
 
 type InputStream = Extract<SourceInput, { readonly stream: unknown }>;
-
-/** Receives what a person should know about the inputs. */
-interface InputListener {
-  readonly onNotice: (message: string) => void;
-  readonly onWarning: (message: string) => void;
-}
 
 /**
  * The input that names stand for: a file, `-` for the stream, or several files and folders. Files of a
@@ -37,7 +31,7 @@ export async function inputNamed(
   names: readonly string[],
   stream: () => InputStream,
   settings: ReadingSettings & FolderSettings,
-  { onNotice, onWarning }: InputListener,
+  { onNotice, onWarning }: Required<Pick<EnrichJob, "onNotice" | "onWarning">>,
 ): Promise<RunInput> {
   const [path = "-"] = names;
   if (names.length <= 1 && !isFolder(path) && !isObjectPrefix(path)) {

@@ -48,11 +48,7 @@ async function countFile(
   return { ...whole, indicators, ...(indicators === undefined ? writtenOf(manifest) : none) };
 }
 
-async function countRows(
-  output: Output,
-  asked: string | undefined,
-  manifest: Manifest,
-): Promise<RowCounts> {
+async function countRows(output: Output, asked: string | undefined, manifest: Manifest) {
   const statuses = zeros(findingStatuses);
   const verdicts = zeros(countedVerdicts);
   let rows = 0;
@@ -135,17 +131,11 @@ async function manifestOfRun(output: Output, stateDir: string | undefined): Prom
   return manifest as Manifest;
 }
 
-interface RowCounts {
-  readonly rows: number;
-  readonly statuses: Manifest["statuses"];
+/** What an output holds of a run. Rows are not counted where it does not keep one record for each. */
+interface CountedOutput {
+  readonly rows: number | null;
+  readonly statuses: Manifest["statuses"] | null;
   readonly verdicts: Manifest["verdicts"] | null;
-}
-
-/** The same of a format that may not keep one record per row, such as STIX bundles. */
-type CountedRows = { readonly [Name in keyof RowCounts]: RowCounts[Name] | null };
-
-/** What an output holds of a run. */
-interface CountedOutput extends CountedRows {
   /** Size of the file; null for a table. */
   readonly bytes: number | null;
   /** SHA-256 of the file, hex; null for a table. */
