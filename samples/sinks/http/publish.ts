@@ -1,7 +1,11 @@
 import { FatalError } from "../../../src/core/errors.js";
 import { ndjsonEncoder } from "../../../src/io/formats/ndjson/ndjson-output.js";
 import { renamePart, writePart } from "../../../src/io/output/part-file.js";
-import type { Publisher, PublisherOptions } from "../../../src/io/output/publisher.js";
+import {
+  describer,
+  type Publisher,
+  type PublisherOptions,
+} from "../../../src/io/output/publisher.js";
 import { type Stage, stageEncoder } from "../../../src/io/output/stage.js";
 import type { WrittenOutput } from "../../../src/io/output/types.js";
 
@@ -9,22 +13,20 @@ import type { WrittenOutput } from "../../../src/io/output/types.js";
 const mostRows = 1_000;
 
 /** Posts rows to a collector. */
-export function httpPublisher(
-  url: URL,
-  name: string,
-  { columns, prefix, runId, base, signal }: PublisherOptions,
-): Publisher {
+export function httpPublisher(url: URL, name: string, options: PublisherOptions): Publisher {
+  const { columns, prefix, runId, signal } = options;
   const within = { signal: signal ?? null };
+  // The collector gets all rows or, if the run has too many failures, none.
+  const describe = describer(options, { format: "http" });
   return {
-    // The collector gets all rows or, if the run has too many failures, none.
-    takesParts: false,
+    describe,
     async check() {
       await send(url, name, { method: "OPTIONS", ...within });
       const encoder = ndjsonEncoder({ columns, prefix, shape: "nested" });
       return { encoder: stageEncoder((row) => [encoder.encode([row])]) };
     },
     async publish(stage, { suffix }): Promise<WrittenOutput> {
-      if (suffix !== "") return keepFailed(stage, `${base}${suffix}.ndjson`);
+      if (suffix !== "") return keepFailed(stage, describe(suffix).base!);
       let number = 0;
       for await (const body of bodies(stage)) {
         // A run that was killed sends its requests again: the collector tells them by the key.

@@ -17,6 +17,8 @@ export interface Output {
   readonly format: string | null;
   readonly gzip: boolean;
   readonly isStdout: boolean;
+  /** Its rows are text, of which `--to` may name the format. */
+  readonly isText: boolean;
   /** A table of a database. Rows of other runs may be in it. */
   readonly isTable: boolean;
   /** The rules of its typed columns; null for text. */
@@ -41,8 +43,8 @@ export interface Output {
   readonly base: (stateDir?: string) => string;
   /** The output of a run: with its date for `{date}`, and its identifier for `{run_id}`. */
   readonly named: (run: RunStart) => Output;
-  /** Publishes a run's staged rows; null for text, which is staged as the file itself. */
-  readonly publisher: ((options: PublisherOptions) => Promise<Publisher>) | null;
+  /** Opens it for the rows of a run. */
+  readonly publisher: (options: PublisherOptions) => Promise<Publisher>;
   /** Opens the rows of a run in a table; null for anything else. */
   readonly records: ((rows: RunRows) => Promise<TableRecords>) | null;
 }
@@ -72,7 +74,7 @@ export interface TableRecords {
 }
 
 /** What a kind of place knows of an output. */
-export type KindOutput = Pick<Output, "name" | "format" | "file" | "base"> &
+export type KindOutput = Pick<Output, "name" | "format" | "file" | "base" | "publisher"> &
   Partial<Omit<Output, "given" | "isTable" | "run" | "pattern" | "named">>;
 
 /** Parses the name of an output of one kind; null for any other. @throws UsageError */

@@ -1,25 +1,40 @@
 import type { MadeUp, TableData } from "../../core/finding.js";
 import type { Clock } from "../../core/clock.js";
-import type { Encoder } from "../formats/types.js";
-import type { Stage } from "./stage.js";
+import type { Encoder, SinkFormat } from "../formats/types.js";
+import { type Stage, stagePath } from "./stage.js";
 import type { Manifest } from "../../core/manifest.js";
-import type { WrittenOutput } from "./types.js";
+import type { Destination, WrittenOutput } from "./types.js";
 import type { TableSchemaOptions } from "./typed/table-schema.js";
 
-/** What lets a run's staged rows appear in an output. */
+/** An output of a run, of any kind: what it is, and what lets the run's staged rows appear in it. */
 export interface Publisher {
+  /** Says what a run leaves there. @param suffix that of a run with too many failures. @default none */
+  describe(suffix?: string): OutputDescription;
   /**
    * Checks before the first request what would otherwise fail after the last: rights, columns, names.
    *
+   * @param encode makes the encoder of text
    * @throws ReputeError
    */
-  check(): Promise<CheckedOutput>;
+  check(encode: () => Encoder): Promise<CheckedOutput>;
   /**
    * Publishes the rows. May be repeated, whenever it was killed: the result is the same.
    *
    * @throws ReputeError
    */
   publish(stage: Stage, as: PublishedAs): Promise<WrittenOutput>;
+}
+
+export interface OutputDescription {
+  /** For the manifest, and the format of its rows; null for a stream. */
+  readonly path: string | null;
+  readonly format: string;
+  /** Path from which the name of its manifest derives; null for a stream, which has none. */
+  readonly base: string | null;
+  /** The file whose part file has the rows until they are published; null if a stream gets them at once. */
+  readonly stage: string | null;
+  /** Whether the staged rows are compressed. */
+  readonly isCompressed: boolean;
   /** Whether the rows of a run that stops early are published, and the others with its end. */
   readonly takesParts: boolean;
 }
@@ -44,12 +59,24 @@ interface PublishedAs {
   readonly manifest: (written: WrittenOutput) => Manifest | null;
 }
 
+/** Where a run writes. */
+export interface OutputPlace {
+  /** For messages and the manifest, without a password. */
+  readonly name: string;
+  /** The file that appears; null for a table and a stream. */
+  readonly file: string | null;
+  /** Path from which the names of the run's own files derive; null for a stream. */
+  readonly base: string | null;
+}
+
 /** What a publisher needs to know about the run. */
-export interface PublisherOptions extends TableSchemaOptions {
+export interface PublisherOptions extends TableSchemaOptions, OutputPlace {
   /** Value of `rep_run_id` in every row; kept by a resumed run. */
   readonly runId: string;
-  /** Path from which the names of the run's own files derive. */
-  readonly base: string;
+  /** The folder of the run's state, where rows wait that are not the output's own text. */
+  readonly folder: string;
+  /** How text is written; null for typed columns. */
+  readonly text: TextOptions | null;
   /** Called for each value that cannot be stored unchanged, with one message per kind. */
   readonly onWarning?: ((message: string) => void) | undefined;
   /** Aborts waiting for an unreachable server. */
@@ -57,6 +84,32 @@ export interface PublisherOptions extends TableSchemaOptions {
   readonly clock?: Clock | undefined;
   /** Set if the answers of the run are known to be made up. */
   readonly madeUp?: MadeUp | undefined;
+}
+
+export interface TextOptions {
+  readonly format: SinkFormat;
+  readonly gzip: boolean;
+  /** Opens the stream of an output that is no file. */
+  readonly openStream: () => Promise<Destination>;
+}
+
+/**
+ * Describes an output: a file, an object that is uploaded from it, a stream, or a place that takes only
+ * the rows of a run without too many failures; those of any other become NDJSON beside the run's state.
+ *
+ * @param kind how it differs from an output with this format and rows in the state's folder
+ */
+export function describer(
+  { name, file, base, folder }: OutputPlace & Pick<PublisherOptions, "folder">,
+  kind: Pick<OutputDescription, "format"> & Partial<OutputDescription>,
+): (suffix?: string) => OutputDescription {
+  const own = { stage: stagePath(folder), isCompressed: false, takesParts: false, ...kind };
+  return (suffix = "") => {
+    if (base === null) return { ...own, path: null, base };
+    if (file !== null || suffix === "") return { ...own, path: name + suffix, base: base + suffix };
+    const path = `${base}${suffix}.ndjson`;
+    return { ...own, path, format: "ndjson", base: path };
+  };
 }
 
 /**

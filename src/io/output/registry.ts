@@ -51,11 +51,11 @@ function outputOf(name: string, pattern: Output | null): Output {
   const output: Output = {
     gzip: false,
     isStdout: false,
+    isText: false,
     rules: null,
     database: null,
     object: null,
     parts: { before: "", file: name, after: "" },
-    publisher: null,
     records: null,
     ...found,
     isTable: found.records !== undefined,
@@ -86,8 +86,13 @@ function parseKind(name: string, pattern: string): KindOutput {
 /** A text file, a device, or `-` for stdout. */
 function textOutput(name: string): KindOutput {
   const base = (): string => realPath(sharedPath(name));
-  if (name === "-") return { name: "stdout", isStdout: true, format: null, file: null, base };
-  return { name, ...detectSinkFormat(withoutFailed(name)), file: realPath(name), base };
+  const publisher: KindOutput["publisher"] = async (options) =>
+    options.text?.format === "stix"
+      ? (await import("./stix/publish.js")).stixPublisher(options)
+      : (await import("./text/text-sink.js")).textPublisher(options);
+  const kind = { base, publisher, isText: true };
+  if (name === "-") return { ...kind, name: "stdout", isStdout: true, format: null, file: null };
+  return { ...kind, name, ...detectSinkFormat(withoutFailed(name)), file: realPath(name) };
 }
 
 /** Whether a name is that of a Parquet file, or object. @throws UsageError `parquet_gzip` */
@@ -105,15 +110,13 @@ function isParquet(name: string): boolean {
 function parquetOutput(name: string): KindOutput | null {
   // An address is another kind; a single letter is a Windows drive.
   if (/^[a-z][a-z0-9+.-]+:/i.test(name) || !isParquet(name)) return null;
-  const file = realPath(name);
   return {
     name,
     format: "parquet",
     rules: parquetRules,
-    file,
+    file: realPath(name),
     base: () => realPath(sharedPath(name)),
-    publisher: async (options) =>
-      (await import("./parquet/publish.js")).parquetPublisher(file, options),
+    publisher: async (options) => (await import("./parquet/publish.js")).parquetPublisher(options),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { EnrichedRow } from "../../core/row.js";
 import type { ChecksumState } from "../../core/files/checksum.js";
+import type { Manifest } from "../../core/manifest.js";
 import type { SinkFormat } from "../formats/types.js";
 
 /** How much of an output is durable. Plain JSON, stored in the run's checkpoint. */
@@ -24,19 +25,9 @@ export interface WrittenFile {
   readonly sha256: string;
 }
 
-/** What is going to be published: all rows of a run. */
-export interface WrittenOutput {
-  /** Size of the file; null if the output holds more than this run. */
-  readonly bytes: number | null;
-  /** SHA-256 of the file, hex; null if the output holds more than this run. */
-  readonly sha256: string | null;
-  /** Null for a STIX bundle, which does not hold them one by one. */
-  readonly rows: number | null;
-  /** STIX bundles only. */
-  readonly indicators?: number;
-  /** Of a merged table: rows that lack a value of its key, and are not stored. */
-  readonly withoutKey?: number;
-}
+/** What the manifest says of published rows. A STIX bundle does not hold them one by one. */
+export type WrittenOutput = Pick<Manifest["output"], "bytes" | "sha256"> &
+  Partial<Pick<Manifest["output"], "rows" | "indicators" | "without_key">>;
 
 export interface Sink {
   /** Writes rows in order. Resolves when it accepts more: this is the back-pressure. */

@@ -9,7 +9,7 @@ import { inFile } from "../../io/output/output.js";
 import { isPartLost, outputGone, removePart } from "../../io/output/part-file.js";
 import { stagePath, stageUpTo } from "../../io/output/stage.js";
 import { chooseRun, type ChosenRun } from "./destination/choose-output.js";
-import { openPublisher, stageFile } from "./destination/open-output.js";
+import { openPublisher } from "./destination/open-output.js";
 import { recordEnding, recordStream } from "./ending.js";
 import { publishStaged, suffixOf } from "./finish/publish.js";
 import type { RunPlace } from "./open-run.js";
@@ -192,8 +192,9 @@ async function republish(
 ): Promise<Manifest> {
   const { onWarning } = place.job;
   const publisher = await openPublisher({ ...place, source, runId, onWarning });
-  if (publisher === null) throw new TypeError("a stream is not resumed");
-  const stage = stageUpTo(stageFile(place.target, place.state.path), sink!);
+  const { stage: staged } = publisher.describe();
+  if (staged === null) throw new TypeError("a stream is not resumed");
+  const stage = stageUpTo(staged, sink!);
   return publishStaged(place, publisher, stage, { ...manifest, resumed: manifest.resumed + 1 });
 }
 
@@ -246,10 +247,6 @@ async function endRun(place: RunPlace, manifest: Manifest): Promise<void> {
   const { job, target, state } = place;
   const { onFinished = (lastStep) => lastStep() } = job;
   const { upload } = target;
-  // Text is its own stage, and stays.
-  if (upload !== undefined || stageFile(target, state.path) !== target.file) {
-    await state.finish(manifest, true);
-  }
   await job.onPublished?.(publishedRun(place, manifest));
   await tidyFolder(state.path);
   onFinished(() => {

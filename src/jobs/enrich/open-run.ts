@@ -6,8 +6,7 @@ import { raceAbort } from "../../core/abort.js";
 import { formatCount } from "../../core/wording/quantity.js";
 import type { Encoder } from "../../io/formats/types.js";
 import type { Sink } from "../../io/output/types.js";
-import { encoderOptions, openPublisher, openStream, stageFile } from "./destination/open-output.js";
-import type { CheckedOutput } from "../../io/output/publisher.js";
+import { encoderOptions, openPublisher, openStream } from "./destination/open-output.js";
 import { textSink } from "../../io/output/text/text-sink.js";
 import { formats } from "../../io/formats/registry.js";
 import { takeFingerprint } from "./state/fingerprint.js";
@@ -74,22 +73,19 @@ async function openRunInput(place: RunPlace, stack: ResourceStack) {
 
 /** Opens the output, once it is checked, or the stage of its rows. */
 async function openRunOutput(run: Awaited<ReturnType<typeof openRunInput>>) {
-  const { job, target, state, before, tally, encoder: options, ofChosen, leftOut } = run;
+  const { job, target, before, tally, encoder: options, ofChosen, leftOut } = run;
   const onWarning = warnOnce(job, tally);
   const encode = (): Encoder => {
     const encoder = formats[target.text ?? "csv"].write(options);
     return job.refill?.encoder?.(encoder) ?? encoder;
   };
-  const publisher = await openPublisher({ ...run, onWarning, encode });
-  const checking = publisher?.check() ?? Promise.resolve({ encoder: encode() });
-  const checked: CheckedOutput = await raceAbort(checking, job.signal, () => undefined);
+  const publisher = await openPublisher({ ...run, onWarning });
+  const { stage, isCompressed: gzip } = publisher.describe();
+  const checked = await raceAbort(publisher.check(encode), job.signal, () => undefined);
   const startAt = before?.sink ?? null;
   if (startAt === null) for (const message of checked.warnings ?? []) onWarning(message);
   const destination =
-    publisher === null
-      ? await openStream(target, job)
-      : await openFileDestination(stageFile(target, state.path), startAt);
-  const gzip = target.gzip && target.text !== "stix";
+    stage === null ? await openStream(target, job) : await openFileDestination(stage, startAt);
   const resumeRows = startAt?.rows ?? null;
   const { encoder: whole } = checked;
   const encoder: Encoder = {

@@ -16,7 +16,6 @@ import { storedManifest } from "../../io/output/manifest-file.js";
 import { type CheckedOutput, mixedData, otherTable } from "../../io/output/publisher.js";
 import { stageUpTo } from "../../io/output/stage.js";
 import type { OutputTarget } from "./destination/choose-output.js";
-import { stageFile } from "./destination/open-output.js";
 import { endingOfError, recordStream } from "./ending.js";
 import { leastRows } from "./failure-limits.js";
 import { previousOutputs } from "./finish/previous-outputs.js";
@@ -115,12 +114,13 @@ async function publishSoFar(
   end: EarlyEndError,
 ): Promise<void> {
   const { job, publisher, target } = run;
-  if (publisher?.takesParts !== true) return;
+  const { stage: staged, takesParts } = publisher.describe();
+  if (!takesParts || staged === null) return;
   try {
     // A table must not have more rows than a resume knows of.
     const position = await checkpointer.save();
     const soFar = { ...manifestOf({ ...run, checkpointer }), ...endingOfError(end, true) };
-    const stage = stageUpTo(stageFile(target, run.state.path), position);
+    const stage = stageUpTo(staged, position);
     const at = Date.parse(soFar.ended_at);
     await publisher.publish(stage, { suffix: "", at, manifest: () => soFar });
   } catch (error) {

@@ -104,7 +104,7 @@ export async function prepareReport(
   if (object !== null) {
     await (await import("../../io/s3/objects.js")).checkObjectWritable(object.address);
   } else if (named.file !== null && !hasRunWords(dirname(report))) await checkFolder(named.file);
-  if (output.publisher === null) {
+  if (output.isText) {
     refuseUnreadable(output.given, to ?? outputFile(output, null).format);
   }
   return async ({ manifest, read }) => {

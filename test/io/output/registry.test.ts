@@ -8,7 +8,7 @@ import { parseOutput } from "../../../src/io/output/registry.js";
 it.each(["-", "out.csv", "out.ndjson.gz", "/dev/null", "./sqlite:out.csv", "C:out.csv", "a/b:c"])(
   "%s is text",
   (output) => {
-    expect(parseOutput(output)).toMatchObject({ rules: null, isTable: false, publisher: null });
+    expect(parseOutput(output)).toMatchObject({ rules: null, isTable: false, isText: true });
   },
 );
 

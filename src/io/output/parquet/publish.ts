@@ -8,7 +8,7 @@ import { checkWritable, renamePart, writePart } from "../part-file.js";
 import { storedType, type CellValue, type TypedColumn } from "../../formats/column-types.js";
 import { cellsEncoder, type StagedCell } from "../stage.js";
 import { leadingNames, parquetRules, tableSchema, textWarnings } from "../typed/table-schema.js";
-import type { Publisher, PublisherOptions } from "../publisher.js";
+import { describer, type Publisher, type PublisherOptions } from "../publisher.js";
 import type { Destination } from "../types.js";
 
 /** Large enough for readers to skip by group, small enough to buffer. */
@@ -17,15 +17,14 @@ const group = { rows: 10_000, characters: 8 * 1024 * 1024 };
 const loadedIndex = leadingNames.indexOf("loaded_at");
 
 /** Publishes a Parquet file, which appears by rename. */
-export async function parquetPublisher(
-  file: string,
-  options: PublisherOptions,
-): Promise<Publisher> {
+export async function parquetPublisher(options: PublisherOptions): Promise<Publisher> {
+  const { file } = options;
+  if (file === null) throw new TypeError("no Parquet file");
   const driver = await loadDriver("hyparquet-writer", () => import("hyparquet-writer"));
   const schema = tableSchema(parquetRules, options);
   const { columns } = schema;
   return {
-    takesParts: false,
+    describe: describer(options, { format: "parquet" }),
     async check() {
       await checkWritable(dirname(file), file);
       const warnings = textWarnings(parquetRules, options);

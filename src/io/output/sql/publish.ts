@@ -14,7 +14,13 @@ import {
   withDatabase,
 } from "./dialect.js";
 import { dataOf, earlierRuns, prepareRuns, prepareTable, recordRun } from "./prepare-table.js";
-import { mixedData, otherTable, type Publisher, type PublisherOptions } from "../publisher.js";
+import {
+  describer,
+  mixedData,
+  otherTable,
+  type Publisher,
+  type PublisherOptions,
+} from "../publisher.js";
 import { type TableSchema, tableSchema, textWarnings } from "../typed/table-schema.js";
 import type { WrittenOutput } from "../types.js";
 
@@ -23,12 +29,13 @@ import type { WrittenOutput } from "../types.js";
  * rows of a run with too many failures become a file beside its state.
  */
 export function tablePublisher(target: TableTarget, options: PublisherOptions): Publisher {
-  const { mode, clock = systemClock, base, madeUp, runId } = options;
+  const { mode, clock = systemClock, madeUp, runId } = options;
   const { name, dialect } = target;
   const wanted = tableSchema(dialect.rules, options);
+  // Only a whole run replaces the rows of others.
+  const describe = describer(options, { format: dialect.name, takesParts: mode !== "replace" });
   return {
-    // Only a whole run replaces the rows of others.
-    takesParts: mode !== "replace",
+    describe,
     async check() {
       const { schema, holds, earlierRows } = await withDatabase(
         target,
@@ -45,7 +52,7 @@ export function tablePublisher(target: TableTarget, options: PublisherOptions): 
       return { holds, earlierRows, warnings, encoder: cellsEncoder(schema, options) };
     },
     async publish(stage, { suffix, at, manifest }) {
-      if (suffix !== "") return keepFailed(stage, wanted, `${base}${suffix}.ndjson`);
+      if (suffix !== "") return keepFailed(stage, wanted, describe(suffix).base!);
       return withDatabase(target, { ...options, access: "write" }, async (database) => {
         const written = await database.transaction(async () => {
           const { table, holds, withoutKey } = await load(database, target, wanted, {
@@ -57,7 +64,7 @@ export function tablePublisher(target: TableTarget, options: PublisherOptions): 
             bytes: null,
             sha256: null,
             rows: stage.count,
-            ...(withoutKey !== null && { withoutKey }),
+            ...(withoutKey !== null && { without_key: withoutKey }),
           };
           const record = manifest(stored);
           if (record === null) return stored;

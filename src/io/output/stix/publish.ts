@@ -1,34 +1,26 @@
 import { createReadStream } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { linesEncoder } from "../../formats/lines-encoder.js";
 import { bundleEnd, bundleHeader, encodedId } from "../../formats/shapes/stix.js";
-import type { Encoder } from "../../formats/types.js";
 import { checkWritable, partPath, renamePart, writePart } from "../part-file.js";
-import type { Publisher } from "../publisher.js";
+import { describer, type Publisher, type PublisherOptions } from "../publisher.js";
 import { type Stage, stageLine } from "../stage.js";
 import { type TextWriter, textWriter } from "../text/text-sink.js";
 import type { Destination } from "../types.js";
-
-interface BundleTarget {
-  readonly runId: string;
-  readonly file: string;
-  readonly gzip: boolean;
-  /** Gets what the file holds, which has no name of its own then; null for none. */
-  readonly stream: Destination | null;
-}
 
 /**
  * Publishes a STIX bundle, which has each indicator once. Only rows with an indicator are staged.
  *
  * Memory grows by about 100 bytes per indicator, once the run has ended.
  */
-export function stixPublisher(
-  { runId, file, gzip, stream }: BundleTarget,
-  encode: () => Encoder,
-): Publisher {
+export async function stixPublisher(options: PublisherOptions): Promise<Publisher> {
+  const { runId, folder, text } = options;
+  // A stream gets what the file holds, which has no name of its own then.
+  const file = options.file ?? join(folder, "bundle");
+  const stream = options.file === null ? ((await text?.openStream()) ?? null) : null;
   return {
-    takesParts: false,
-    async check() {
+    describe: describer(options, { format: "stix" }),
+    async check(encode) {
       await checkWritable(dirname(file), file);
       const encoder = encode();
       const staged = linesEncoder((row) => {
@@ -40,11 +32,11 @@ export function stixPublisher(
     async publish(stage, { suffix }) {
       const ids = new Set<string>();
       const written = await writePart(file, (destination) =>
-        writeBundle(stage, bundleHeader(runId), textWriter(destination, gzip), ids),
+        writeBundle(stage, bundleHeader(runId), textWriter(destination, text?.gzip === true), ids),
       );
       if (stream === null) await renamePart(file, suffix);
       else await copyTo(stream, partPath(file));
-      return { ...written, rows: null, indicators: ids.size };
+      return { ...written, indicators: ids.size };
     },
   };
 }

@@ -8,7 +8,7 @@ import type { EnrichedRow } from "../../../core/row.js";
 import type { Destination, Sink, SinkPosition } from "../types.js";
 import type { Encoder } from "../../formats/types.js";
 import { outputGone, renamePart } from "../part-file.js";
-import type { Publisher } from "../publisher.js";
+import { describer, type Publisher, type PublisherOptions } from "../publisher.js";
 
 const compress = promisify(gzip);
 
@@ -85,12 +85,15 @@ export function textSink(
   };
 }
 
-/** Renames a staged text file, which already holds the final bytes. */
-export function textPublisher(file: string, encode: () => Encoder): Publisher {
+/** Renames a staged text file, which already holds the final bytes. A stream gets them at once. */
+export function textPublisher(options: PublisherOptions): Publisher {
+  const { file, text } = options;
+  const { format = "", gzip: isCompressed = false } = text ?? {};
   return {
-    takesParts: false,
-    check: async () => ({ encoder: encode() }),
+    describe: describer(options, { format, stage: file, isCompressed }),
+    check: async (encode) => ({ encoder: encode() }),
     async publish(stage, { suffix }) {
+      if (file === null) throw new TypeError("a stream has its rows already");
       const rows = stage.count;
       if (existsSync(stage.path)) {
         const written = await stage.verify();

@@ -21,6 +21,7 @@ import type { Output } from "../../../io/output/output.js";
 import { checkFolder, checkOutputName, keepInputs } from "./check-paths.js";
 import type { OutputSettings } from "../options.js";
 import type { Job } from "../types.js";
+import type { OutputPlace } from "../../../io/output/publisher.js";
 import type { ObjectUpload } from "../../../io/output/object/publish.js";
 
 /** A job and its output. */
@@ -100,31 +101,13 @@ function inputFiles({ input, settings, refill }: Job): readonly string[] {
 }
 
 /** The output of a run, as it is found when the run begins. */
-export interface OutputTarget extends Pick<Output, "name" | "file" | "gzip"> {
+export interface OutputTarget extends OutputPlace, Pick<Output, "gzip"> {
   readonly output: Output;
-  /** Path from which the run's own file names derive; null for stdout and devices. */
-  readonly base: string | null;
   readonly format: string;
   /** The format, if it is one of text; null for typed columns. */
   readonly text: SinkFormat | null;
   /** Of an object, which is uploaded from a file. */
   readonly upload?: ObjectUpload;
-}
-
-/**
- * What a run leaves, and the path from which the names of that derive.
- *
- * @param suffix that of a run with too many failures; the rows that a table does not take are NDJSON
- */
-export function resultOf(
-  { name, file, format }: Pick<OutputTarget, "name" | "file" | "format">,
-  base: string,
-  suffix: string,
-) {
-  const own = base + suffix;
-  if (suffix === "" || file !== null) return { base: own, path: name + suffix, format };
-  const path = `${own}.ndjson`;
-  return { base: path, path, format: "ndjson" };
 }
 
 type OutputChoice = OutputSettings & { readonly stateDir?: string | undefined };
@@ -144,7 +127,7 @@ export async function chooseOutput(
   const { name, file, database, object, gzip, isStdout } = output;
   await checkOutputName(output, to);
   refuseIdleOptions(settings);
-  const text = output.publisher === null ? await textFormat(settings, inputFormat) : null;
+  const text = output.isText ? await textFormat(settings, inputFormat) : null;
   refuseWithoutColumns(settings, text);
   const format = text ?? output.format ?? "";
   const stream = { output, name, file: null, base: null, format, text, gzip };
@@ -205,7 +188,7 @@ function refuseIdleOptions({ output, to, shape, esAction, esId, table }: OutputC
     refuse("es_option_unused", `${ofBulk} applies only to --to es-bulk`, hint);
   }
   const ofText = to !== undefined ? `--to ${to}` : shape === "nested" ? "--shape nested" : null;
-  if (output.publisher !== null && ofText !== null && to !== output.format) {
+  if (!output.isText && ofText !== null && to !== output.format) {
     const message = `${ofText} applies only to text files, and ${name} has typed columns`;
     refuse("text_option", message, `leave out ${ofText.split(" ", 1)[0]}, or name another output`);
   }

@@ -18,8 +18,6 @@ import type { WrittenOutput } from "../../../io/output/types.js";
 import type { closingWarnings } from "../warnings.js";
 import { isObjectAddress } from "../../../io/s3/address.js";
 import { onlySpelling } from "../destination/check-paths.js";
-import { resultOf } from "../destination/choose-output.js";
-import { stageFile } from "../destination/open-output.js";
 import { exitCodeOfRun, exitCodes } from "../ending.js";
 import { refusalOf } from "../failure-limits.js";
 import type { OpenRun, RunPlace } from "../open-run.js";
@@ -63,9 +61,10 @@ export async function publish(run: WrittenRun): Promise<Manifest> {
   checkCounts(run, position.rows);
   for (const [message, count] of run.warnings) tally.warning(message, count);
   await sink.close();
-  const manifest = manifestOf(run, ending, publisher === null ? position.length : null);
-  if (publisher === null) return manifest;
-  const stage = stageUpTo(stageFile(run.target, state.path), position);
+  const { stage: staged } = publisher.describe();
+  const manifest = manifestOf(run, ending, staged === null ? position.length : null);
+  if (staged === null) return manifest;
+  const stage = stageUpTo(staged, position);
   // Before the mark: a resume that finds none writes lost rows again.
   await stage.verify();
   await state.finish(manifest);
@@ -80,30 +79,32 @@ export async function publish(run: WrittenRun): Promise<Manifest> {
  * @throws FatalError `output_*`
  */
 export async function publishStaged(
-  { job, target }: Pick<RunPlace, "job" | "target">,
+  { job, target, state }: RunPlace,
   publisher: Publisher,
   stage: Stage,
   staged: Manifest,
 ): Promise<Manifest> {
   const suffix = suffixOf(staged);
-  const complete = ({ bytes, sha256, indicators, withoutKey }: WrittenOutput): Manifest => {
-    const optional = {
-      ...(indicators !== undefined && { indicators }),
-      ...(withoutKey !== undefined && { without_key: withoutKey }),
-    };
-    return { ...staged, output: { ...staged.output, bytes, sha256, ...optional } };
-  };
+  const complete = (written: WrittenOutput): Manifest => ({
+    ...staged,
+    output: { ...staged.output, ...written },
+  });
   // A file that was uploaded is made again as it was.
   const at = Date.parse(staged.ended_at);
   const manifest = complete(await publisher.publish(stage, { suffix, at, manifest: complete }));
-  const { base, upload, output } = target;
+  const { upload, output } = target;
+  const { base } = publisher.describe(suffix);
   if (base === null) return manifest;
-  await writeManifest(resultOf(target, base, suffix).base, manifest);
+  await writeManifest(base, manifest);
   await upload?.publish(suffix, job.signal);
+  // Text is its own stage, and stays.
+  if (upload !== undefined || publisher.describe().stage !== target.file) {
+    await state.finish(manifest, true);
+  }
   if (suffix !== "") return manifest;
-  const earlier = [resultOf(target, base, failedSuffix).base];
-  if (output.object !== null) earlier.push(output.object.address + failedSuffix);
-  for (const failed of earlier) {
+  const { base: failedBase } = publisher.describe(failedSuffix);
+  for (const failed of [failedBase, output.object && output.object.address + failedSuffix]) {
+    if (failed === null) continue;
     await removeFailed(failed, inputPaths(job.input)).catch((error: Error) => {
       job.onWarning?.(`cannot remove ${failed} of an earlier run: ${error.message}`);
     });
@@ -167,7 +168,7 @@ export function manifestOf(
     job,
     source,
     inputGrew,
-    target,
+    publisher,
     checkpointer,
     tally,
     runId,
@@ -181,7 +182,7 @@ export function manifestOf(
   const copyOf = "path" in job.input ? job.input.copyOf : undefined;
   const inputs = inputRecords(source, rows);
   const skipped = "inputs" in job.input ? job.input.skipped : undefined;
-  const left = target.base === null ? null : resultOf(target, target.base, suffixOf(ending));
+  const { path, format } = publisher.describe(suffixOf(ending));
   return {
     schema_version: schemaVersion,
     program: programInfo(),
@@ -197,8 +198,8 @@ export function manifestOf(
     inputs,
     skipped_inputs: skipped?.[0] && skipped.map(({ path, reason }) => ({ path, reason })),
     output: {
-      path: left?.path ?? null,
-      format: left?.format ?? target.format,
+      path,
+      format,
       bytes,
       rows: tally.written,
       sha256: null,

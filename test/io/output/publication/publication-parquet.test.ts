@@ -6,7 +6,7 @@ import { schemaVersion } from "../../../../src/core/columns.js";
 import { formOfParquet } from "../../../../src/io/output/parquet/read.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import { noManifest, openPlace, openRun, publishRows, someRows, stageIn } from "./publishing.js";
+import { noManifest, openPlace, openRun, publishRows, someRows, stageOf } from "./publishing.js";
 import { systemClock } from "../../../../src/core/clock.js";
 import { queryDuckdb } from "../tables/warehouse-readers.js";
 
@@ -26,7 +26,7 @@ it("has the same bytes when it is published again, later", async () => {
   const position = await sink.checkpoint();
   const written = await sink.publish();
   const publisher = await openPlace(file, folder, { clock: systemClock });
-  expect(await publisher.publish(stageIn(file, folder, position), noManifest)).toEqual(written);
+  expect(await publisher.publish(stageOf(publisher, position), noManifest)).toEqual(written);
 });
 
 it("leaves nothing behind before its first row", async () => {

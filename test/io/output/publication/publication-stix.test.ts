@@ -1,23 +1,18 @@
-import { stix } from "../../../../src/io/formats/shapes/stix.js";
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { EnrichedRow } from "../../../../src/core/row.js";
 import { streamDestination } from "../../../../src/io/output/part-file.js";
-import { openStage, type StagedSink } from "./publishing.js";
-import { stixPublisher } from "../../../../src/io/output/stix/publish.js";
-import type { SinkPosition } from "../../../../src/io/output/types.js";
+import { openRun } from "./publishing.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-
-const options = { columns: ["ip"], prefix: "rep_", shape: "flat" } as const;
 
 describe("a bundle", () => {
   it.each([false, true])("appears with each indicator once, compressed: %s", async (gzip) => {
     const { folder, file } = await aPlace();
-    const { sink } = await open(folder, { gzip });
+    const { sink } = await openRun(file, folder, { text: { ...bundle, gzip } });
     await sink.write([...accused(1, 3), harmless(4)]);
     await sink.write([...accused(2, 5), ...accused(1, 1)]);
     await sink.checkpoint();
@@ -25,7 +20,11 @@ describe("a bundle", () => {
     await sink.publish(".failed");
     expect(await namesIn(`${file}.failed`, gzip)).toEqual(names(1, 5));
     const written = await sink.publish();
-    expect(written).toMatchObject({ rows: null, indicators: 5 });
+    expect(written).toEqual({
+      bytes: expect.any(Number),
+      sha256: expect.any(String),
+      indicators: 5,
+    });
     expect(await namesIn(file, gzip)).toEqual(names(1, 5));
     expect((await readFile(file)).length).toBe(written.bytes);
     // As after a kill: an object may have these bytes already.
@@ -34,14 +33,14 @@ describe("a bundle", () => {
 
   it("has an item once that occurs before and after an interruption", async () => {
     const { folder, file } = await aPlace();
-    const first = await open(folder);
+    const first = await openRun(file, folder);
     await first.sink.write(accused(1, 700));
     const position = await first.sink.checkpoint();
     await first.sink.write(accused(701, 900));
     await first.sink.checkpoint();
     await first.sink.abandon();
     expect(await readdir(folder)).toEqual(["state"]);
-    const second = await open(folder, {}, position);
+    const second = await openRun(file, folder, {}, position);
     await second.sink.write(accused(650, 720));
     expect(await second.sink.publish()).toMatchObject({ indicators: 720 });
     expect(await namesIn(file)).toEqual(names(1, 720));
@@ -52,7 +51,9 @@ describe("a bundle on a stream", () => {
   it("ends if the reader has closed it", async () => {
     const { folder } = await aPlace();
     const stdout = new PassThrough();
-    const { sink } = await open(folder, { stream: streamDestination(stdout, "stdout") });
+    const openStream = async () => streamDestination(stdout, "stdout");
+    const to = { file: null, base: null, text: { ...bundle, gzip: false, openStream } };
+    const { sink } = await openRun("-", folder, to);
     await sink.write(accused(1, 3));
     stdout.destroy();
     await expect(sink.publish()).rejects.toMatchObject({ code: "output_closed" });
@@ -62,20 +63,10 @@ describe("a bundle on a stream", () => {
 
 async function aPlace(): Promise<{ folder: string; file: string }> {
   const folder = await temporaryFolder();
-  await mkdir(join(folder, "state"));
-  return { folder, file: join(folder, "out.json") };
+  return { folder, file: join(folder, "out.stix") };
 }
 
-async function open(
-  folder: string,
-  members: Partial<Parameters<typeof stixPublisher>[0]> = {},
-  resume: SinkPosition | null = null,
-): Promise<{ readonly sink: StagedSink }> {
-  const file = join(folder, "out.json");
-  const target = { runId: "1", file, gzip: false, stream: null, ...members };
-  const publisher = stixPublisher(target, () => stix.write(options));
-  return { sink: await openStage(publisher, join(folder, "state", "rows"), resume) };
-}
+const bundle = { format: "stix", openStream: () => expect.unreachable() } as const;
 
 /** Rows whose items become indicators. */
 function accused(from: number, to: number): readonly EnrichedRow[] {

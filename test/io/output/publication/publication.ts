@@ -13,7 +13,7 @@ import {
   publishRows,
   someCells,
   someRows,
-  stageIn,
+  stageOf,
 } from "./publishing.js";
 import type { ReadRow } from "../tables/warehouse-readers.js";
 
@@ -65,7 +65,7 @@ export function describePublication(place: PublicationPlace): void {
       const written = await sink.publish();
       const first = await read(folder);
       expect(first).toHaveLength(1_500);
-      const stage = stageIn(output(folder), folder, position);
+      const stage = stageOf(publisher, position);
       // By the same process, and by one that finds the run finished.
       for (const again of [publisher, await openPlace(output(folder), folder)]) {
         expect(await again.publish(stage, noManifest)).toEqual(written);
@@ -85,7 +85,7 @@ export function describePublication(place: PublicationPlace): void {
       const first = await openRun(output(folder), folder);
       await first.sink.write(someRows(1, 7));
       const position = await first.sink.checkpoint();
-      expect(first.publisher.takesParts).toBe(appends);
+      expect(first.publisher.describe().takesParts).toBe(appends);
       if (appends) await first.sink.publish();
       expect(await cellsIn(folder)).toEqual(appends ? someCells(1, 7) : []);
       await first.sink.write(someRows(8, 9));
@@ -99,9 +99,9 @@ export function describePublication(place: PublicationPlace): void {
     it("publishes no row if one of them was changed meanwhile", async () => {
       const folder = await temporaryFolder();
       await publish(folder, someRows(1, 3));
-      const { sink } = await openRun(output(folder), folder, { runId: "run 2" });
+      const { publisher, sink } = await openRun(output(folder), folder, { runId: "run 2" });
       await sink.write(someRows(4, 1_500));
-      const { path } = stageIn(output(folder), folder, await sink.checkpoint());
+      const { path } = stageOf(publisher, await sink.checkpoint());
       const bytes = await readFile(path);
       const found = bytes.indexOf("cell 1499");
       bytes[found < 0 ? bytes.length >> 1 : found]! ^= 0x20;

@@ -9,10 +9,10 @@ import type {
   Publisher,
   PublisherOptions,
 } from "../../../../src/io/output/publisher.js";
-import { type Stage, stagePath, stageUpTo } from "../../../../src/io/output/stage.js";
+import { type Stage, stageUpTo } from "../../../../src/io/output/stage.js";
 import { formats } from "../../../../src/io/formats/registry.js";
-import { sinkFormats } from "../../../../src/io/formats/types.js";
-import { textPublisher, textSink } from "../../../../src/io/output/text/text-sink.js";
+import { type Encoder, type SinkFormat, sinkFormats } from "../../../../src/io/formats/types.js";
+import { textSink } from "../../../../src/io/output/text/text-sink.js";
 import type { Manifest } from "../../../../src/core/manifest.js";
 import { parseOutput } from "../../../../src/io/output/registry.js";
 import type { Sink, SinkPosition, WrittenOutput } from "../../../../src/io/output/types.js";
@@ -25,41 +25,33 @@ export const publishedAt = "2026-01-02T03:05:00Z";
 
 const publishedNow: Clock = { ...systemClock, now: () => Date.parse(publishedAt) };
 
-/** Options of a new run with its state folder in `folder`. */
-async function someOptions(
-  folder: string,
-  members: Partial<PublisherOptions> = {},
-): Promise<PublisherOptions> {
-  await mkdir(join(folder, "state"), { recursive: true });
-  return {
-    columns: ["ip"],
-    prefix: "rep_",
-    runId: "00000000-0000-4000-8000-000000000001",
-    base: join(folder, "base"),
-    clock: publishedNow,
-    ...members,
-  };
-}
-
-/** What publishes an output; that of text has its format as extension. */
+/** Publishes a new run with its state folder in `folder`. Text has its format as extension. */
 export async function openPlace(
   output: string,
   folder: string,
   members: Partial<PublisherOptions> = {},
 ): Promise<Publisher> {
-  const options = await someOptions(folder, members);
-  const { publisher, file } = parseOutput(output);
-  if (publisher !== null) return publisher(options);
-  const { columns, prefix } = options;
-  const format = sinkFormats.find((name) => basename(output).split(".").includes(name))!;
-  const shape = format === "ndjson" ? "nested" : "flat";
-  return textPublisher(file!, () => formats[format].write({ columns, prefix, shape }));
+  const state = join(folder, "state");
+  await mkdir(state, { recursive: true });
+  const { publisher, name, file, gzip } = parseOutput(output);
+  const format = formatOf(output);
+  return publisher({
+    name,
+    file,
+    base: join(folder, "base"),
+    folder: state,
+    text: format === null ? null : { format, gzip, openStream: () => expect.unreachable() },
+    columns: ["ip"],
+    prefix: "rep_",
+    runId: "00000000-0000-4000-8000-000000000001",
+    clock: publishedNow,
+    ...members,
+  });
 }
 
-/** The rows that wait to be published, without the suffix that they have as a part file. */
-function stageOf(output: string, folder: string): string {
-  const { publisher, file } = parseOutput(output);
-  return publisher === null ? file! : stagePath(join(folder, "state"));
+function formatOf(output: string): SinkFormat | null {
+  const words = basename(output).split(".");
+  return sinkFormats.find((name) => words.includes(name)) ?? null;
 }
 
 /** Checks an output as a run does before its first request. */
@@ -68,7 +60,8 @@ export async function checkOutput(
   members: Partial<PublisherOptions> = {},
   folder?: string,
 ): Promise<CheckedOutput> {
-  return (await openPlace(output, folder ?? (await temporaryFolder()), members)).check();
+  const publisher = await openPlace(output, folder ?? (await temporaryFolder()), members);
+  return publisher.check(() => expect.unreachable());
 }
 
 /** The error of what has to be refused. */
@@ -85,27 +78,6 @@ export interface StagedSink extends Pick<Sink, "write" | "checkpoint" | "abandon
   publish(suffix?: string, manifest?: Manifest | null): Promise<WrittenOutput>;
 }
 
-/** Checks where a run's rows will be published, and opens their stage. */
-export async function openStage(
-  publisher: Publisher,
-  path: string,
-  resume: SinkPosition | null,
-  clock: Clock = publishedNow,
-): Promise<StagedSink> {
-  const { encoder } = await publisher.check();
-  const file = await openFileDestination(path, resume);
-  const resumeRows = resume?.rows ?? null;
-  const sink = textSink(encoder, file, { gzip: path.endsWith(".gz"), resumeRows });
-  onTestFinished(() => sink.abandon());
-  return {
-    ...sink,
-    async publish(suffix = "", manifest = null) {
-      const stage = stageUpTo(path, await sink.checkpoint());
-      return publisher.publish(stage, { suffix, at: clock.now(), manifest: () => manifest });
-    },
-  };
-}
-
 export async function openRun(
   output: string,
   folder: string,
@@ -113,13 +85,38 @@ export async function openRun(
   resume: SinkPosition | null = null,
 ): Promise<{ readonly publisher: Publisher; readonly sink: StagedSink }> {
   const publisher = await openPlace(output, folder, members);
-  const sink = await openStage(publisher, stageOf(output, folder), resume, members.clock);
-  return { publisher, sink };
+  const { columns = ["ip"], prefix = "rep_", text, clock } = members;
+  const format = text?.format ?? formatOf(output) ?? "csv";
+  const shape = format === "ndjson" ? "nested" : "flat";
+  const encode = () => formats[format].write({ columns, prefix, shape });
+  return { publisher, sink: await openStage(publisher, encode, resume, clock) };
 }
 
-/** The staged rows of an output in a folder of a test. */
-export function stageIn(output: string, folder: string, position: SinkPosition): Stage {
-  return stageUpTo(stageOf(output, folder), position);
+/** Checks where a run's rows will be published, and opens their stage. */
+async function openStage(
+  publisher: Publisher,
+  encode: () => Encoder,
+  resume: SinkPosition | null,
+  clock: Clock = publishedNow,
+): Promise<StagedSink> {
+  const { encoder } = await publisher.check(encode);
+  const { stage: path, isCompressed: gzip } = publisher.describe();
+  const file = await openFileDestination(path!, resume);
+  const resumeRows = resume?.rows ?? null;
+  const sink = textSink(encoder, file, { gzip, resumeRows });
+  onTestFinished(() => sink.abandon());
+  return {
+    ...sink,
+    async publish(suffix = "", manifest = null) {
+      const stage = stageUpTo(path!, await sink.checkpoint());
+      return publisher.publish(stage, { suffix, at: clock.now(), manifest: () => manifest });
+    },
+  };
+}
+
+/** The staged rows of an output. */
+export function stageOf(publisher: Publisher, position: SinkPosition): Stage {
+  return stageUpTo(publisher.describe().stage!, position);
 }
 
 export const noManifest = { suffix: "", at: Date.parse(publishedAt), manifest: () => null };

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { anEnrichedRow, type FindingParts } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { queryDuckdb } from "./warehouse-readers.js";
-import { openPlace, openRun, stageIn } from "../publication/publishing.js";
+import { openPlace, openRun, stageOf } from "../publication/publishing.js";
 
 /** A database with the table `enriched`, and how a test asks it without repute. */
 export interface TablePlace {
@@ -44,7 +44,7 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
       async again() {
         const publisher = await openPlace(output(folder), folder, options);
         const as = { suffix: "", at: options.clock.now(), manifest: () => manifest };
-        await publisher.publish(stageIn(output(folder), folder, staged), as);
+        await publisher.publish(stageOf(publisher, staged), as);
       },
     };
   }
@@ -116,8 +116,8 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
       for (const [runId, rows] of Object.entries(nights)) {
         const { audit } = await publish(folder, { mode: "merge", key, runId, rows });
         const isKept = (row: EnrichedRow) => row !== none && (row !== long || name !== "postgres");
-        const withoutKey = rows.length - rows.filter(isKept).length;
-        expect(audit).toMatchObject({ rows: rows.length, withoutKey });
+        const without_key = rows.length - rows.filter(isKept).length;
+        expect(audit).toMatchObject({ rows: rows.length, without_key });
       }
       const found = await items(folder);
       expect(found.toSorted()).toEqual([...kept].toSorted());
@@ -159,7 +159,7 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
       const options = { mode: "replace", runId: "2" } as const;
       const { publisher, sink } = await openRun(output(folder), folder, options);
       await sink.abandon();
-      expect(publisher.takesParts).toBe(false);
+      expect(publisher.describe().takesParts).toBe(false);
       expect(await items(folder)).toEqual(["192.0.2.1 1 1"]);
     });
   });
