@@ -1,5 +1,4 @@
 import { open, readFile, rename, rm } from "node:fs/promises";
-import { crc32 } from "node:zlib";
 import { faultReason } from "./system-fault.js";
 
 /**
@@ -15,7 +14,7 @@ export async function writeJsonFile(
   await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, isPrivate ? 0o600 : 0o644);
 }
 
-export async function replaceFile(path: string, text: string, rights: number): Promise<void> {
+async function replaceFile(path: string, text: string, rights: number): Promise<void> {
   const fresh = `${path}.new`;
   const handle = await open(fresh, "w", rights);
   try {
@@ -48,19 +47,4 @@ export async function readJsonFile(path: string): Promise<unknown> {
 
 export function jsonFileFault(error: unknown): string {
   return error instanceof SyntaxError ? "it is not valid JSON" : faultReason(error);
-}
-
-/** JSON of a value beside its checksum. */
-export function sealJson(value: object): string {
-  return JSON.stringify({ checksum: crc32(JSON.stringify(value)), value });
-}
-
-/** Reads what `sealJson` wrote; null if anything has changed. */
-export function openSealedJson(text: string): object | null {
-  try {
-    const { checksum, value } = JSON.parse(text) as { readonly checksum: number; value: object };
-    return checksum === crc32(JSON.stringify(value)) ? value : null;
-  } catch {
-    return null;
-  }
 }

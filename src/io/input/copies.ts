@@ -1,12 +1,11 @@
 import { privateFolder } from "../../core/files/folders.js";
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, open, rename, rm } from "node:fs/promises";
 import { cellRecords } from "../formats/csv/csv.js";
 import { openInput } from "./open-input.js";
 import { basename, join } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { FatalError, startOver } from "../../core/errors.js";
 import type { ChecksumState } from "../../core/files/checksum.js";
-import { openSealedJson, replaceFile, sealJson } from "../../core/files/json-file.js";
 import { withoutFailed } from "../../core/files/output-names.js";
 import { temporaryFolder } from "../../core/resource-stack.js";
 import { counted, formatBytes } from "../../core/wording/quantity.js";
@@ -31,8 +30,8 @@ interface CopyPlace {
 /** The inputs of a run on this machine. */
 interface Copies {
   readonly input: RunInput;
-  /** Makes the copies, or checks those of the interrupted run. */
-  readonly make: (isResumed: boolean) => Promise<void>;
+  /** Makes the copies, or checks those of the interrupted run. @param known what it returned; null for none */
+  readonly make: (known: readonly CopySeal[] | null) => Promise<readonly CopySeal[]>;
 }
 
 /** Whether an input is copied before it is read: a table, a Parquet file or an object. */
@@ -60,32 +59,28 @@ export function copiesOf(given: RunInput, place: CopyPlace): Copies {
       : local({ name: "", input: given }, place.folder).input;
   return {
     input,
-    async make(isResumed) {
-      for (const copy of copies) await (isResumed ? copy.check() : copy.make());
+    async make(known) {
+      const seals: CopySeal[] = [];
+      for (const [index, copy] of copies.entries()) {
+        seals.push(await copy.make(known?.[index] ?? null));
+      }
+      return seals;
     },
   };
 }
 
-/** What is known of a copy, beside it. */
-interface CopySeal {
+/** What a run keeps of a copy. */
+export interface CopySeal {
   readonly content: ChecksumState;
   /** Of a table. */
-  readonly types?: readonly InputType[];
-}
-
-const sealName = "copied.json";
-
-/** Null if a copy is incomplete. */
-async function readSeal(folder: string): Promise<Partial<CopySeal> | null> {
-  return readFile(join(folder, sealName), "utf8").then(openSealedJson, () => null);
+  readonly types: readonly InputType[];
 }
 
 interface Copy {
   /** The copy as input. */
   readonly input: FileInput;
-  make(): Promise<void>;
-  /** Checks what an interrupted run copied. */
-  check(): Promise<void>;
+  /** @param known what an interrupted run kept of it; null to make it */
+  make(known: CopySeal | null): Promise<CopySeal>;
 }
 
 function copyTo(place: CopyPlace, given: FileInput): Copy {
@@ -93,6 +88,7 @@ function copyTo(place: CopyPlace, given: FileInput): Copy {
   const { path: address, table } = given;
   /** Of an object: that of what was copied, else of what is there now. */
   let version: Promise<string | null> | null = null;
+  let types: CopySeal["types"] = [];
   const input: FileInput =
     table === undefined
       ? {
@@ -105,45 +101,36 @@ function copyTo(place: CopyPlace, given: FileInput): Copy {
             name: table.name,
             kind: table.kind,
             shape: place.shape,
-            types: async () => (await readSeal(folder))?.types ?? [],
+            types: () => types,
           },
         };
   const { path } = input;
-  const write = async (to: string): Promise<CopySeal["types"]> => {
-    if (table !== undefined) return copyTable(table, to, place);
-    version = Promise.resolve(await copyObject(address, to, place));
-    return undefined;
+  const write = async (): Promise<CopySeal> => {
+    const fresh = `${path}.new`;
+    try {
+      await mkdir(folder, { recursive: true, ...privateFolder });
+      if (table !== undefined) types = await copyTable(table, fresh, place);
+      else version = Promise.resolve(await copyObject(address, fresh, place));
+      const content = await settle(fresh);
+      await rename(fresh, path);
+      return { content, types };
+    } catch (error) {
+      await rm(fresh, { force: true });
+      if (signal.aborted) throw signal.reason;
+      const isOfDisk = (error as NodeJS.ErrnoException).syscall !== undefined;
+      throw isOfDisk ? outputFault(path, error) : error;
+    }
   };
   return {
     input,
-    async make() {
-      const fresh = `${path}.new`;
-      try {
-        await mkdir(folder, { recursive: true, ...privateFolder });
-        const types = await write(fresh);
-        const content = await settle(fresh);
-        await rename(fresh, path);
-        const seal: CopySeal = { content, ...(types !== undefined && { types }) };
-        await replaceFile(join(folder, sealName), sealJson(seal), 0o600);
-      } catch (error) {
-        await rm(fresh, { force: true });
-        if (signal.aborted) throw signal.reason;
-        const isOfDisk = (error as NodeJS.ErrnoException).syscall !== undefined;
-        throw isOfDisk ? outputFault(path, error) : error;
-      }
-    },
-    async check() {
-      const damaged = (what: string, cause?: unknown): FatalError =>
-        new FatalError("copy_damaged", `the copy of ${input.copyOf?.name} ${what}: ${path}`, {
-          cause,
-          hint: startOver,
-        });
-      const { content } = (await readSeal(folder)) ?? {};
-      if (content === undefined) throw damaged("is incomplete");
-      const found = await verifyFile(path, content).catch((error: unknown) => {
-        throw damaged("is damaged", error);
-      });
-      if (found.bytes !== content.bytes) throw damaged("is damaged");
+    async make(known) {
+      if (known === null) return write();
+      types = known.types;
+      const { content } = known;
+      const found = await verifyFile(path, content).catch((error: unknown) => error);
+      if ((found as ChecksumState).bytes === content.bytes) return known;
+      const message = `the copy of ${input.copyOf?.name} is damaged: ${path}`;
+      throw new FatalError("copy_damaged", message, { cause: found, hint: startOver });
     },
   };
 }

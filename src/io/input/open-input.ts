@@ -85,7 +85,7 @@ export async function openSource(input: AnyInput, options: SourceOptions): Promi
   const { warnings } = bytes;
   try {
     const { kind, shape, types: typesOf } = ("path" in input && input.copyOf) || {};
-    const types = (await typesOf?.()) ?? [];
+    const types = typesOf?.() ?? [];
     const text = shape === "objects" ? { ...bytes, chunks: objectLines(bytes, types) } : bytes;
     const format = shape === "cells" ? { read: readCells } : formats[options.format];
     const found = await format.read(

@@ -7,25 +7,28 @@ import type { TlpChoice } from "./tlp-rows.js";
 import type { CopyShape, TableInput } from "./table-input.js";
 import type { InputReading, ReadOptions } from "../formats/types.js";
 
+/** How an input is read. */
+interface SourceLayout {
+  /** The input's columns in order, unchanged (surrounding spaces included). */
+  readonly columns: readonly string[];
+  /** Their types, of tables. @default text */
+  readonly types?: readonly InputType[] | undefined;
+  readonly reading: InputReading;
+}
+
 /** How an interrupted run read its input. */
-export interface SourcePosition {
+export interface SourcePosition extends SourceLayout {
   /** Rows that are written. They are read again, except for files before the one of the last row. */
   readonly row: number;
-  readonly columns: readonly string[];
-  readonly types?: readonly InputType[] | undefined;
   /** Checksum of the stored bytes read by then. */
   readonly input?: ChecksumState | undefined;
-  readonly reading: InputReading;
   /** Of several inputs, what is known of each; `row` then counts across them. */
   readonly files?: readonly FilePosition[] | undefined;
 }
 
 /** How far one of several inputs was read. Plain JSON. */
-export interface FilePosition {
+export interface FilePosition extends SourceLayout {
   readonly name: string;
-  readonly columns: readonly string[];
-  readonly types?: readonly InputType[] | undefined;
-  readonly reading: InputReading;
   readonly kind?: string | undefined;
   /** Rows of the inputs before it; null if it isn't reached yet. */
   readonly start: number | null;
@@ -59,7 +62,7 @@ interface CopiedFrom {
   /** Of a table: its kind, how its rows are read, and the types of its columns. */
   readonly kind?: string;
   readonly shape?: CopyShape;
-  readonly types?: () => Promise<readonly InputType[]>;
+  readonly types?: () => readonly InputType[];
   /** Of an object: its ETag; null for unknown. */
   readonly version?: () => Promise<string | null>;
 }
@@ -116,12 +119,7 @@ export interface InputBytes extends TextBytes {
 export type AnyInput = SourceInput | { readonly opened: InputBytes };
 
 /** An opened input with its header read and its item column found. */
-export interface OpenedSource {
-  /** The input's columns in order, unchanged (surrounding spaces included). */
-  readonly columns: readonly string[];
-  /** Their types, of tables. @default text */
-  readonly types?: readonly InputType[] | undefined;
-  readonly reading: InputReading;
+export interface OpenedSource extends SourceLayout {
   /** Batches of rows in input order, never empty. Leaving the loop early closes the input. */
   readonly rows: AsyncIterable<readonly Row[]>;
   /** What is read, if it is not text: the kind of a table. */

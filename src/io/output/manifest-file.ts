@@ -33,30 +33,22 @@ export function manifestPlace({ object, base }: Output, stateDir?: string): stri
   return manifestPath(object?.address ?? base(stateDir));
 }
 
-/**
- * The manifest of an output; null if there is none. Another program may have written it, so any member
- * may be missing.
- *
- * @throws UsageError `manifest_unreadable`
- */
-export function manifestOfOutput(output: Output, stateDir?: string): Promise<FoundManifest | null> {
-  return manifestAt(manifestPlace(output, stateDir));
-}
-
-/** The same; null also for one that cannot be read. */
-export function storedManifest(output: Output, stateDir?: string): Promise<FoundManifest | null> {
-  return storedManifestAt(manifestPlace(output, stateDir));
-}
-
-/** @param place a path, or the address of an object */
-export function storedManifestAt(place: string): Promise<FoundManifest | null> {
-  return manifestAt(place).catch((error: unknown) => {
+/** The same as `readManifest`; null also for a manifest that cannot be read. */
+export function storedManifest(place: string): Promise<FoundManifest | null> {
+  return readManifest(place).catch((error: unknown) => {
     if (error instanceof UsageError && error.code === "manifest_unreadable") return null;
     throw error;
   });
 }
 
-async function manifestAt(place: string): Promise<FoundManifest | null> {
+/**
+ * Reads a manifest; null if there is none. Another program may have written it, so any member may be
+ * missing.
+ *
+ * @param place a path, or the address of an object
+ * @throws UsageError `manifest_unreadable`
+ */
+export async function readManifest(place: string): Promise<FoundManifest | null> {
   const isObject = isObjectAddress(place);
   const text = isObject ? await (await import("../s3/objects.js")).readText(place) : null;
   try {

@@ -59,24 +59,24 @@ interface PublishedAs {
   readonly manifest: (written: WrittenOutput) => Manifest | null;
 }
 
-/** Where a run writes. */
-export interface OutputPlace {
-  /** For messages and the manifest, without a password. */
+/** What a publisher needs to know about the run. */
+export interface PublisherOptions extends TableSchemaOptions {
+  /** Of the output, for messages and the manifest, without a password. */
   readonly name: string;
   /** The file that appears; null for a table and a stream. */
   readonly file: string | null;
   /** Path from which the names of the run's own files derive; null for a stream. */
   readonly base: string | null;
-}
-
-/** What a publisher needs to know about the run. */
-export interface PublisherOptions extends TableSchemaOptions, OutputPlace {
   /** Value of `rep_run_id` in every row; kept by a resumed run. */
   readonly runId: string;
   /** The folder of the run's state, where rows wait that are not the output's own text. */
   readonly folder: string;
-  /** How text is written; null for typed columns. */
-  readonly text: TextOptions | null;
+  /** How text is written, and what opens the stream of an output that is no file; null for no text. */
+  readonly text: {
+    readonly format: SinkFormat;
+    readonly gzip: boolean;
+    readonly openStream: () => Promise<Destination>;
+  } | null;
   /** Called for each value that cannot be stored unchanged, with one message per kind. */
   readonly onWarning?: ((message: string) => void) | undefined;
   /** Aborts waiting for an unreachable server. */
@@ -86,13 +86,6 @@ export interface PublisherOptions extends TableSchemaOptions, OutputPlace {
   readonly madeUp?: MadeUp | undefined;
 }
 
-export interface TextOptions {
-  readonly format: SinkFormat;
-  readonly gzip: boolean;
-  /** Opens the stream of an output that is no file. */
-  readonly openStream: () => Promise<Destination>;
-}
-
 /**
  * Describes an output: a file, an object that is uploaded from it, a stream, or a place that takes only
  * the rows of a run without too many failures; those of any other become NDJSON beside the run's state.
@@ -100,7 +93,7 @@ export interface TextOptions {
  * @param kind how it differs from an output with this format and rows in the state's folder
  */
 export function describer(
-  { name, file, base, folder }: OutputPlace & Pick<PublisherOptions, "folder">,
+  { name, file, base, folder }: Pick<PublisherOptions, "name" | "file" | "base" | "folder">,
   kind: Pick<OutputDescription, "format"> & Partial<OutputDescription>,
 ): (suffix?: string) => OutputDescription {
   const own = { stage: stagePath(folder), isCompressed: false, takesParts: false, ...kind };

@@ -9,7 +9,7 @@ import { mapLists } from "../formats/reading/lines.js";
 import { readableFormats } from "../formats/registry.js";
 import { type OutputRecord, sinkFormats } from "../formats/types.js";
 import { downloadObject, isMissing } from "../s3/objects.js";
-import { manifestOfOutput, prefixOfOutput } from "./manifest-file.js";
+import { manifestPlace, prefixOfOutput, readManifest } from "./manifest-file.js";
 import { inFile, type Output, type RunRows, type TableRecords } from "./output.js";
 import { recordReader, type OutputForm } from "./output-row.js";
 import { type ColumnRules, tableSchema, type TableSchemaOptions } from "./typed/table-schema.js";
@@ -40,7 +40,7 @@ export async function readOutput(
   const local = await localOutput(given);
   try {
     const { output } = local;
-    const found = await manifestOfOutput(output, stateDir);
+    const found = await readManifest(manifestPlace(output, stateDir));
     const rows = { runId: output.run, prefix: prefixOfOutput(asked, found), only };
     const { records, columns, optional, runId } = await openRecords(output, found, rows);
     mustHaveColumns(output.given, only ?? reportedColumns, optional);

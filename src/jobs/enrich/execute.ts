@@ -65,7 +65,7 @@ function runToStream({ job, target }: ChosenRun): Promise<Manifest> {
     const state = RunState.open(await scratchFolder(stack));
     stack.defer(() => state.release());
     const place = placeRun({ job, target }, state);
-    await place.makeCopies(false);
+    await place.makeCopies(null);
     const manifest = await runRows(place);
     await recordStream(job, manifest);
     return manifest;
@@ -90,9 +90,7 @@ async function runResumably(
   const isNamed = hasRunWords(output.parts.file);
   const name = isNamed ? output.given : target.name;
   const opening = { ...how, name, within: target.upload?.folder, onNotice, onWarning };
-  const state = await openState(output.base(how.stateDir), opening, async () =>
-    target.upload?.withdraw(),
-  );
+  const state = await openState(output.base(how.stateDir), opening);
   const own = placeRun({ job, target }, state);
   let place = own;
 
@@ -103,12 +101,13 @@ async function runResumably(
     // Which items its rows had is not kept, so they are written again.
     if (job.settings.output.distinct) state.rewind();
     const isResumed = state.checkpoint !== null;
-    if (!isResumed) {
+    if (isResumed) await place.makeCopies(state.copies);
+    else {
       place = own;
-      if (isNamed && target.file !== null) await state.note(target.file);
-      await target.upload?.begin(job.refill?.replacedVersion);
+      const file = isNamed ? target.file : null;
+      const replaced = (await target.upload?.begin(job.refill?.replacedVersion)) ?? null;
+      await state.note({ file, replaced, copies: await place.makeCopies(null) });
     }
-    await place.makeCopies(isResumed);
     return runRows({ ...place, inputGrew });
   };
 
@@ -156,7 +155,7 @@ function placeRun({ job, target }: ChosenRun, state: RunState) {
   const copied = job.rows.copied?.({ folder: state.path, shape, ...told });
   const own = copied && { ...job, input: copied.input, rows: { ...job.rows, open: copied.open } };
   /** Copies the inputs that are not on this machine, or checks what the interrupted run copied. */
-  const makeCopies = async (isResumed: boolean): Promise<void> => copied?.make(isResumed);
+  const makeCopies = async (known: RunState["copies"]) => (await copied?.make(known)) ?? null;
   return { job: own ?? job, target, state, makeCopies };
 }
 
@@ -231,9 +230,8 @@ async function discardIfReplaced(error: unknown, place: RunPlace): Promise<void>
   if (fileInputs(input).length !== inputs) throw error;
 }
 
-async function discard(why: string, { job, target, state }: RunPlace): Promise<void> {
+async function discard(why: string, { job, state }: RunPlace): Promise<void> {
   job.onNotice?.(`${why}; a new run starts`);
-  await target.upload?.withdraw();
   await state.startOver();
 }
 

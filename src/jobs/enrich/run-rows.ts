@@ -12,7 +12,7 @@ import { type ResourceStack, withResources } from "../../core/resource-stack.js"
 import { rowCodes } from "../../core/row-codes.js";
 import { counted } from "../../core/wording/quantity.js";
 import { formats } from "../../io/formats/registry.js";
-import { storedManifest } from "../../io/output/manifest-file.js";
+import { manifestPlace, storedManifest } from "../../io/output/manifest-file.js";
 import { type CheckedOutput, mixedData, otherTable } from "../../io/output/publisher.js";
 import { stageUpTo } from "../../io/output/stage.js";
 import type { OutputTarget } from "./destination/choose-output.js";
@@ -159,7 +159,7 @@ async function earlierRows(
   const own = checked.earlierRows ?? (await replacedRows(target));
   if (own !== undefined || output.pattern === null) return own;
   for (const previous of await previousOutputs(output.pattern, output)) {
-    const rows = rowsIn(await storedManifest(previous));
+    const rows = rowsIn(await storedManifest(manifestPlace(previous)));
     if (rows !== undefined) return rows;
   }
   return undefined;
@@ -169,7 +169,7 @@ async function earlierRows(
 async function replacedRows({ output, file, upload }: OutputTarget): Promise<number | undefined> {
   const isThere =
     upload === undefined ? file !== null && existsSync(file) : await upload.replaces();
-  return isThere ? rowsIn(await storedManifest(output)) : undefined;
+  return isThere ? rowsIn(await storedManifest(manifestPlace(output))) : undefined;
 }
 
 /** Rows that a run read: with `--only`, its output has fewer. */

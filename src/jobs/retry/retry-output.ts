@@ -20,7 +20,12 @@ import { parseOutput } from "../../io/output/registry.js";
 import { checkOutputName } from "../enrich/destination/check-paths.js";
 import { execute } from "../enrich/execute.js";
 import type { EnrichJob, Job, RowSource, StartRow } from "../enrich/types.js";
-import { manifestOfOutput, prefixOfOutput, storedManifest } from "../../io/output/manifest-file.js";
+import {
+  manifestPlace,
+  prefixOfOutput,
+  readManifest,
+  storedManifest,
+} from "../../io/output/manifest-file.js";
 import { endpoints } from "../../core/endpoints/endpoints.js";
 import {
   type Finding,
@@ -66,7 +71,8 @@ export async function namesOfRetry(
     const { parts } = parseOutput(name);
     checkRunWords(flag, parts);
     if (!hasRunWords(parts.file)) return name;
-    const { run_id: runId, started_at: startedAt } = (await storedManifest(retried)) ?? {};
+    const { run_id: runId, started_at: startedAt } =
+      (await storedManifest(manifestPlace(retried))) ?? {};
     if (runId !== undefined && startedAt !== undefined)
       return namedAfter(name, { runId, startedAt });
     throw new UsageError(
@@ -94,7 +100,7 @@ export async function retryOutput(job: EnrichJob, asked?: string): Promise<Manif
   const { output, to } = job.settings.output;
   const path = given.given;
   // A file is an output without it.
-  const manifest = await manifestOfOutput(local.output).catch(() => null);
+  const manifest = await readManifest(manifestPlace(local.output)).catch(() => null);
   const prefix = prefixOfOutput(asked, manifest);
   const file = outputFile(local.output, manifest, to);
   const inPlace = placeOf(output) === placeOf(given);

@@ -76,7 +76,7 @@ async function columnsOf(
   return withResources(async (stack) => {
     const rows = inputReading(input, settings);
     const copied = rows.copied?.({ folder: await scratchFolder(stack), shape: "cells", signal });
-    await copied?.make(false);
+    await copied?.make(null);
     const source = await (copied ?? rows).open(null);
     await source.close();
     return source;

@@ -6,7 +6,7 @@ import type { Manifest } from "../../core/manifest.js";
 import { zeros } from "../../core/row.js";
 import { readableFormats } from "../../io/formats/registry.js";
 import { unfinishedHint } from "../../io/input/stored-input.js";
-import { manifestOfOutput, manifestPlace, prefixOfOutput } from "../../io/output/manifest-file.js";
+import { manifestPlace, prefixOfOutput, readManifest } from "../../io/output/manifest-file.js";
 import type { Output } from "../../io/output/output.js";
 import { outputFault } from "../../core/files/output-fault.js";
 import { localOutput, openRecords, outputFile } from "../../io/output/read.js";
@@ -110,7 +110,7 @@ function differencesOf(manifest: Manifest, audit: CountedOutput, place: string):
 
 async function manifestOfRun(output: Output, stateDir: string | undefined): Promise<Manifest> {
   const path = manifestPlace(output, stateDir);
-  const manifest = await manifestOfOutput(output, stateDir);
+  const manifest = await readManifest(path);
   if (manifest === null) {
     const hint =
       (await unfinishedHint(output.base(stateDir))) ??

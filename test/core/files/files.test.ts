@@ -2,12 +2,7 @@ import { mkdir, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeFolder, realPath } from "../../../src/core/files/folders.js";
-import {
-  jsonFileFault,
-  openSealedJson,
-  readJsonFile,
-  sealJson,
-} from "../../../src/core/files/json-file.js";
+import { jsonFileFault, readJsonFile } from "../../../src/core/files/json-file.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 test.each([
@@ -18,32 +13,6 @@ test.each([
   await writeFile(join(folder, "half.json"), '{"a":');
   const fault = await readJsonFile(join(folder, name)).catch(jsonFileFault);
   expect(fault).toBe(reason);
-});
-
-const value = {
-  text: 'a "quoted" ünïcode\u2028 \ud800',
-  list: [1, { two: null }],
-  checksum2: true,
-};
-
-test("opens what it sealed", () => {
-  expect(openSealedJson(sealJson(value))).toEqual(value);
-});
-
-test("rejects JSON that was changed, cut off or never sealed", () => {
-  const text = sealJson(value);
-  for (const [from, to] of [
-    ["1", "2"],
-    ["null", "nul1"],
-    ['"checksum":', '"checksum":1'],
-  ] as const) {
-    expect(openSealedJson(text.replace(from, to))).toBeNull();
-  }
-  for (let length = 0; length < text.length; length++) {
-    expect(openSealedJson(text.slice(0, length))).toBeNull();
-  }
-  expect(openSealedJson(`${text}x`)).toBeNull();
-  expect(openSealedJson(JSON.stringify(value))).toBeNull();
 });
 
 test("creates a folder and its parents, all with the given mode", async () => {

@@ -171,7 +171,7 @@ const largeVector = 32 * 1024 * 1024;
  * DuckDB takes most of the machine by default. Beyond this memory limit it spills to a folder
  * beside the file. Nothing is downloaded.
  */
-const settings = { memory_limit: "128MB", threads: "2", autoinstall_known_extensions: "false" };
+const settings = { memory_limit: "128MB", autoinstall_known_extensions: "false" };
 
 type OpenFile = readonly [DuckDBInstance, DuckDBConnection];
 
@@ -186,7 +186,9 @@ async function openFile(file: string, access: ConnectOptions["access"]): Promise
   if (isTrial) await checkAccess(dirname(file), constants.W_OK);
   const access_mode = access === "read" ? "READ_ONLY" : "READ_WRITE";
   const path = isTrial ? ":memory:" : file;
-  const instance = await DuckDBInstance.create(path, { ...settings, access_mode });
+  // To write rows in their order, a second thread holds 200 MB of them, and saves no time.
+  const threads = access === "read" ? "1" : "2";
+  const instance = await DuckDBInstance.create(path, { ...settings, threads, access_mode });
   return [instance, await instance.connect()];
 }
 

@@ -1,12 +1,11 @@
 import { privateFolder } from "../../../core/files/folders.js";
 import { existsSync, readdirSync, rmdirSync, rmSync } from "node:fs";
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { FatalError, UsageError } from "../../../core/errors.js";
 import { manifestPath } from "../../../core/files/output-names.js";
 import { checkObjectWritable, etagAt, writeObject } from "../../s3/objects.js";
 import type { ObjectFile } from "../output.js";
-import { readJsonFile, writeJsonFile } from "../../../core/files/json-file.js";
 
 /**
  * The objects of a run, which are uploaded from files when it is complete. What another run has
@@ -32,16 +31,17 @@ export class ObjectUpload {
   }
 
   /**
-   * Notes which version of the output a new run replaces. Called under its lock.
+   * Which version of the output a new run replaces, for `publish`; null if the store can't be asked.
+   * Called under the run's lock.
    *
    * @param version ETag of what the run has read to replace it. @default any
    */
-  async begin(version = ""): Promise<void> {
+  async begin(version = ""): Promise<ReplacedObject | null> {
     const { address } = this.#rows;
-    await this.withdraw();
     // As in the check of the store, a fault may have passed when the output is complete.
-    const found = await this.#note(address).catch(() => null);
+    const found = await versionAt(address).catch(() => null);
     if (version !== "" && found?.etag !== version) throw outputReplaced(address);
+    return found;
   }
 
   /**
@@ -49,13 +49,15 @@ export class ObjectUpload {
    * May be repeated.
    *
    * @param suffix appended to the names of the objects
+   * @param notes keeps which version they replace
    */
-  async publish(suffix: string, signal?: AbortSignal): Promise<void> {
+  async publish(suffix: string, notes: UploadNotes, signal?: AbortSignal): Promise<void> {
     const { path, address } = this.#rows;
     try {
-      await this.#send(path + suffix, address + suffix, signal);
+      await this.#send(path + suffix, address + suffix, notes, signal);
     } catch (error) {
-      if (error instanceof FatalError && error.code === "output_replaced") await this.withdraw();
+      // The run may be repeated, and then replaces what is there.
+      if (error instanceof FatalError && error.code === "output_replaced") notes.replaced = null;
       if (!(error instanceof UsageError)) throw error;
       // Credentials and buckets may be gone when a run ends. Its files are kept, and it can be resumed.
       const { code, message, hint } = error;
@@ -63,9 +65,14 @@ export class ObjectUpload {
     }
   }
 
-  async #send(path: string, address: string, signal?: AbortSignal): Promise<void> {
-    const noted = (await readJsonFile(this.#noted).catch(() => null)) as ReplacedObject | null;
-    const { etag } = noted?.address === address ? noted : await this.#note(address);
+  async #send(
+    path: string,
+    address: string,
+    notes: UploadNotes,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    if (notes.replaced?.address !== address) notes.replaced = await versionAt(address);
+    const { etag } = notes.replaced;
     const written = await writeObject(address, { path }, { replaces: etag, signal });
     if (written === null) throw outputReplaced(address);
     const manifest = manifestPath(address);
@@ -77,11 +84,6 @@ export class ObjectUpload {
       const content = { path: manifestPath(path) };
       if ((await writeObject(manifest, content, { replaces, signal })) !== null) return;
     }
-  }
-
-  /** Forgets which version the run replaces. */
-  async withdraw(): Promise<void> {
-    await rm(this.#noted, { force: true });
   }
 
   /** Whether there is an object that will be replaced, as far as the store tells. */
@@ -106,16 +108,10 @@ export class ObjectUpload {
       // Something is still in it, or it is gone.
     }
   }
+}
 
-  get #noted(): string {
-    return join(this.folder, "replaced.json");
-  }
-
-  async #note(address: string): Promise<ReplacedObject> {
-    const replaced = { address, etag: await etagAt(address) };
-    await writeJsonFile(this.#noted, replaced, true);
-    return replaced;
-  }
+async function versionAt(address: string): Promise<ReplacedObject> {
+  return { address, etag: await etagAt(address) };
 }
 
 function outputReplaced(address: string): FatalError {
@@ -125,8 +121,13 @@ function outputReplaced(address: string): FatalError {
   });
 }
 
+/** What a run keeps of its upload. */
+interface UploadNotes {
+  replaced: ReplacedObject | null;
+}
+
 /** What a run replaces in object storage. */
-interface ReplacedObject {
+export interface ReplacedObject {
   readonly address: string;
   /** Its version when the run began; null if there was none, undefined if the store told none. */
   readonly etag?: string | null | undefined;

@@ -21,7 +21,7 @@ import type { Output } from "../../../io/output/output.js";
 import { checkFolder, checkOutputName, keepInputs } from "./check-paths.js";
 import type { OutputSettings } from "../options.js";
 import type { Job } from "../types.js";
-import type { OutputPlace } from "../../../io/output/publisher.js";
+import type { PublisherOptions } from "../../../io/output/publisher.js";
 import type { ObjectUpload } from "../../../io/output/object/publish.js";
 
 /** A job and its output. */
@@ -101,7 +101,8 @@ function inputFiles({ input, settings, refill }: Job): readonly string[] {
 }
 
 /** The output of a run, as it is found when the run begins. */
-export interface OutputTarget extends OutputPlace, Pick<Output, "gzip"> {
+export interface OutputTarget
+  extends Pick<PublisherOptions, "name" | "file" | "base">, Pick<Output, "gzip"> {
   readonly output: Output;
   readonly format: string;
   /** The format, if it is one of text; null for typed columns. */

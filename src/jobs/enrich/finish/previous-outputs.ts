@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { hasRunWords, wordForms } from "../../../core/files/output-names.js";
-import { storedManifest } from "../../../io/output/manifest-file.js";
+import { manifestPlace, storedManifest } from "../../../io/output/manifest-file.js";
 import type { Output } from "../../../io/output/output.js";
 import { parseOutput } from "../../../io/output/registry.js";
 
@@ -45,7 +45,7 @@ function withWords(name: string): string {
 
 /** Why an output cannot be compared with; null if it can. */
 export async function faultOf(output: Output, stateDir?: string): Promise<string | null> {
-  const manifest = await storedManifest(output, stateDir);
+  const manifest = await storedManifest(manifestPlace(output, stateDir));
   if (manifest === null) return "it has no manifest that can be read";
   const { file, object } = output;
   const bytes = manifest.output?.bytes;

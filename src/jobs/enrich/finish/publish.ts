@@ -9,7 +9,7 @@ import { programInfo } from "../../../core/program.js";
 import { positionalName } from "../../../io/formats/columns/name-columns.js";
 import { linesSkipped } from "../../../io/formats/csv/find-preamble.js";
 import { inputPaths, type OpenedSource } from "../../../io/input/types.js";
-import { storedManifestAt, writeManifest } from "../../../io/output/manifest-file.js";
+import { storedManifest, writeManifest } from "../../../io/output/manifest-file.js";
 import { defaultPrefix } from "../../../io/output/options.js";
 import { partPath } from "../../../io/output/part-file.js";
 import type { Publisher } from "../../../io/output/publisher.js";
@@ -96,7 +96,7 @@ export async function publishStaged(
   const { base } = publisher.describe(suffix);
   if (base === null) return manifest;
   await writeManifest(base, manifest);
-  await upload?.publish(suffix, job.signal);
+  await upload?.publish(suffix, state, job.signal);
   // Text is its own stage, and stays.
   if (upload !== undefined || publisher.describe().stage !== target.file) {
     await state.finish(manifest, true);
@@ -120,7 +120,7 @@ export async function publishStaged(
  */
 async function removeFailed(failed: string, inputs: readonly string[]): Promise<void> {
   const manifest = manifestPath(failed);
-  const found = await storedManifestAt(manifest);
+  const found = await storedManifest(manifest);
   if (!isRefusal(found?.exit_reason) || inputs.map(onlySpelling).includes(onlySpelling(failed)))
     return;
   // Remove the manifest last: the rows can be recognised only by it.

@@ -46,7 +46,6 @@ interface StateOptions {
  *
  * @param output path from which the folder's name derives
  * @param options.name name of the output in messages; by default its path
- * @param discard called on a restart to remove what the interrupted run left elsewhere
  * @throws UsageError `resume_or_restart` for both flags, `state_exists` if there is an interrupted run and neither flag is set,
  *   `output_locked` if a run is in progress, `state_no_folder`, `state_version`; FatalError
  *   `state_damaged`
@@ -54,7 +53,6 @@ interface StateOptions {
 export async function openState(
   output: string,
   { resume, restart, name = output, within, onNotice, onWarning }: StateOptions,
-  discard: () => Promise<void> = () => Promise.resolve(),
 ): Promise<RunState> {
   const folder = statePath(output);
   if (resume && restart) {
@@ -71,11 +69,8 @@ export async function openState(
     if (kept !== null)
       onNotice?.(`${folder} was damaged; ${counted(kept, "answer")} could be read`);
     if (!resume && !restart && !(await state.isEmpty())) throw refusal(name, folder);
-    if (restart) {
-      // Discard first: until that is done, the folder tells what is left to discard.
-      await discard();
-      await state.startOver(kept !== null);
-    } else if (!state.resumable) await tidyFolder(folder);
+    if (restart) await state.startOver(kept !== null);
+    else if (!state.resumable) await tidyFolder(folder);
     return state;
   } catch (error) {
     state.release();

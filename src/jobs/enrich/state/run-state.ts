@@ -9,7 +9,9 @@ import { makeFolder, privateFile } from "../../../core/files/folders.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import { outputLocked } from "../../../core/files/run-lock.js";
 import type { Manifest } from "../../../core/manifest.js";
+import type { CopySeal } from "../../../io/input/copies.js";
 import type { SourcePosition } from "../../../io/input/types.js";
+import type { ReplacedObject } from "../../../io/output/object/publish.js";
 import { removePart } from "../../../io/output/part-file.js";
 import type { SinkPosition } from "../../../io/output/types.js";
 import type { Fingerprint } from "./fingerprint.js";
@@ -63,17 +65,27 @@ export interface Checkpoint {
 }
 
 /** What a run relies on, besides its answers. */
-interface Facts {
+interface Facts extends RunNotes {
   /** Address of the service that the answers are from. */
   readonly service: string | null;
   /** Its progress, as of a run that is finished. */
   readonly checkpoint: Checkpoint | null;
   readonly finished: FinishedRun | null;
-  /** The file that a run writes, where another run of the same state writes another one. */
-  readonly file: string | null;
 }
 
-const none: Facts = { service: null, checkpoint: null, finished: null, file: null };
+/** What a run notes before its first row. */
+interface RunNotes {
+  /** The file that it writes, where another run of the same state writes another one. */
+  readonly file: string | null;
+  /** The object that it replaces. */
+  readonly replaced: ReplacedObject | null;
+  /** The copies of its inputs. */
+  readonly copies: readonly CopySeal[] | null;
+}
+
+const noNotes: RunNotes = { file: null, replaced: null, copies: null };
+
+const none: Facts = { service: null, checkpoint: null, finished: null, ...noNotes };
 
 /**
  * What must survive of a run, in a folder beside its growing output: a database with its answers and
@@ -206,10 +218,22 @@ export class RunState {
     }
   }
 
-  /** Notes a file that a new run is about to write elsewhere, and removes that of an earlier one. */
-  async note(file: string): Promise<void> {
+  /** Notes what a new run is about to write, and removes the file that an earlier one noted. */
+  async note(notes: RunNotes): Promise<void> {
     await this.#removeNoted();
-    this.#write({ file });
+    this.#write(notes);
+  }
+
+  get replaced(): ReplacedObject | null {
+    return this.#facts.replaced;
+  }
+
+  set replaced(replaced: ReplacedObject | null) {
+    this.#write({ replaced });
+  }
+
+  get copies(): RunNotes["copies"] {
+    return this.#facts.copies;
   }
 
   async #removeNoted(): Promise<void> {

@@ -62,7 +62,7 @@ export async function makeStateFolder(folder: string, mark: string): Promise<voi
 
 /** Files and folders that a run keeps beside its database. Anything else in their folder is left alone. */
 const own =
-  /^(?:run\.db\.[\w.-]+|rows\.part|manifest\.json(?:\.new)?|(?:input-\d+\/)?(?:input\.[\w.]+|copied\.json(?:\.new)?)|input-\d+\/)$/;
+  /^(?:run\.db\.[\w.-]+|rows\.part|manifest\.json(?:\.new)?|(?:input-\d+\/)?input\.[\w.]+|input-\d+\/)$/;
 
 /** Removes everything except the database. */
 export async function tidyFolder(folder: string): Promise<void> {
