@@ -132,7 +132,7 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     parquet: text,
     jsonSchema: { type: ["array", "null"], items: { type: "string" } },
     cellOf: () => undefined,
-    toText: (value) => (isTexts(value) ? value : null),
+    toText: (value) => (typeof value === "object" ? value : null),
     fromText: joinedEntries,
   },
 };
@@ -162,10 +162,6 @@ function in64Bits(value: bigint): bigint | undefined {
 
 function numberFrom(value: string): number | null {
   return value === "" ? null : Number(value);
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((entry) => typeof entry === "string");
 }
 
 /**

@@ -35,14 +35,6 @@ export function jsonOf(value: InputValue): string {
   return value instanceof JsonText ? value.json : String(value);
 }
 
-export function objectValue(entries: Iterable<readonly [string, InputValue]>): JsonText {
-  const members = Array.from(
-    entries,
-    ([name, value]) => `${JSON.stringify(name)}:${jsonOf(value)}`,
-  );
-  return new JsonText(`{${members.join(",")}}`);
-}
-
 function isList(value: InputValue): value is readonly InputValue[] {
   return Array.isArray(value);
 }

@@ -3,7 +3,7 @@ import type { Column } from "../../core/column.js";
 import type { OptionalColumns } from "../../core/columns.js";
 import type { Item, ItemKind } from "../../core/item/item.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
-import type { TextBytes, Warnings, RecordSplitter } from "./reading/lines.js";
+import type { TextBytes, RecordSplitter } from "./reading/lines.js";
 import type { Delimiter } from "./reading/sample.js";
 
 export const sourceFormats = ["csv", "tsv", "json", "ndjson", "text"] as const;
@@ -138,7 +138,8 @@ export interface Reading {
   readonly bytes: TextBytes;
   /** Known columns and layout, when resuming; null to detect them. */
   readonly settled: { readonly columns: readonly string[]; readonly reading: InputReading } | null;
-  readonly warnings: Warnings;
+  /** Those about the input as a whole, to be extended. */
+  readonly warnings: string[];
 }
 
 export interface FormatReading {

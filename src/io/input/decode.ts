@@ -1,7 +1,7 @@
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
-import { continued, limits, type Warnings } from "../formats/reading/lines.js";
+import { continued, limits } from "../formats/reading/lines.js";
 import { peek } from "../formats/reading/sample.js";
 import type { StoredInput } from "./stored-input.js";
 import type { Encoding } from "./types.js";
@@ -10,7 +10,7 @@ import type { Encoding } from "./types.js";
 export async function decode(
   stored: StoredInput,
   { gzip, encoding, json, sheet }: Encoding,
-  warnings: Warnings,
+  warnings: string[],
 ): Promise<AsyncGenerator<Buffer>> {
   const { name } = stored;
   let { head, chunks } = await peek(stored.chunks, (bytes) => bytes.length >= 2);
@@ -35,7 +35,7 @@ export async function decode(
   }
   const start = head.toString("latin1", 0, 3);
   const utf16 = utf16Marks.find(([mark]) => start.startsWith(mark))?.[1];
-  if (utf16 !== undefined) warnings.add(`the input is ${utf16}; converted to UTF-8`);
+  if (utf16 !== undefined) warnings.push(`the input is ${utf16}; converted to UTF-8`);
   const found = utf16 ?? encoding;
   if (found !== undefined) chunks = transcode(chunks, found, name);
   else if (start === utf8Mark) {

@@ -4,7 +4,7 @@ import { UsageError } from "../../core/errors.js";
 import { realPath } from "../../core/files/folders.js";
 import { manifestPath } from "../../core/files/output-names.js";
 import { detectSourceFormat } from "../formats/registry.js";
-import { isObjectAddress, isObjectPrefix, withBucketSlash } from "../s3/address.js";
+import { isObjectAddress, isObjectPrefix } from "../s3/address.js";
 import { openError } from "./stored-input.js";
 import {
   type FileInput,
@@ -187,7 +187,7 @@ function emptyError(
 async function listingOf(name: string, recursive: boolean): Promise<Listing | null> {
   if (isObjectPrefix(name)) {
     const { listObjects } = await import("../s3/objects.js");
-    const address = withBucketSlash(name);
+    const address = name.endsWith("/") ? name : `${name}/`;
     // One request for a thousand objects, not one for each folder.
     const keys = await listObjects(address, recursive ? "all" : "folder");
     return { name: address, entries: new Map(keys.map((key) => [key, "file"])) };

@@ -6,7 +6,7 @@ import {
   isHeadComplete,
   peek,
 } from "../formats/reading/sample.js";
-import { type LineEnd, limits, Warnings } from "../formats/reading/lines.js";
+import { type LineEnd, limits } from "../formats/reading/lines.js";
 import { decode } from "./decode.js";
 import { refuseBinary } from "./refuse-binary.js";
 import { holdMarked } from "./tlp-rows.js";
@@ -48,8 +48,11 @@ export async function openInput(input: AnyInput, options: InputOptions): Promise
   const stored = await openStored(input, options.before, options.textBytes);
   const { name, size, checksum } = stored;
   try {
-    const warnings = new Warnings();
-    const { head, chunks } = await peek(await decode(stored, options, warnings), showsLineEnd);
+    const warnings: string[] = [];
+    const { head, chunks } = await peek(
+      await decode(stored, options, warnings),
+      (bytes) => bytes.length >= limits.headBytes || bytes.includes("\n"),
+    );
     refuseBinary(head, name, options.textBytes !== undefined);
     return {
       name,
@@ -65,10 +68,6 @@ export async function openInput(input: AnyInput, options: InputOptions): Promise
     await stored.close();
     throw error;
   }
-}
-
-function showsLineEnd(head: Buffer): boolean {
-  return head.length >= limits.headBytes || head.includes("\n");
 }
 
 /**
@@ -101,7 +100,7 @@ export async function openSource(input: AnyInput, options: SourceOptions): Promi
       bytesTotal: bytes.bytesTotal,
       bytesRead: () => bytes.bytesRead(),
       checksum: () => bytes.checksum(),
-      warnings: warnings.counts,
+      warnings,
       close: () => bytes.close(),
     };
   } catch (error) {

@@ -176,12 +176,8 @@ class SeveralSource implements OpenedSource {
     return [...this.#positions];
   }
 
-  get warnings(): ReadonlyMap<string, number> {
-    const counts = new Map<string, number>();
-    for (const [message, count] of this.files().flatMap(({ warnings }) => warnings)) {
-      counts.set(message, (counts.get(message) ?? 0) + count);
-    }
-    return counts;
+  get warnings(): readonly string[] {
+    return this.files().flatMap(({ warnings }) => warnings);
   }
 
   async close(): Promise<void> {

@@ -5,7 +5,7 @@ import { quoted } from "../../core/wording/printable.js";
 import { tlpFault, type TlpMark } from "../../core/tlp.js";
 import { matchColumn, unknownColumn } from "../formats/columns/name-columns.js";
 import { valuesAt } from "../formats/ndjson/ndjson.js";
-import { mapLists, type Warnings } from "../formats/reading/lines.js";
+import { mapLists } from "../formats/reading/lines.js";
 import type { ColumnPlace, FormatReading, ReadOptions } from "../formats/types.js";
 
 /** Which rows may be sent, by their mark of the Traffic Light Protocol. */
@@ -21,7 +21,7 @@ export function holdMarked(
   name: string,
   { columns, reading, rows }: FormatReading,
   choice: TlpChoice & Pick<ReadOptions, "isOneOfSeveral">,
-  warnings: Warnings,
+  warnings: string[],
 ): FormatReading["rows"] {
   const { tlpColumn, maxTlp } = choice;
   const place = tlpPlace(columns, choice);
@@ -33,7 +33,7 @@ export function holdMarked(
     }
     if (place === null) return rows;
     const column = quoted(place.name);
-    warnings.add(`rows are sent whatever their mark in column ${column}; --max-tlp sets a limit`);
+    warnings.push(`rows are sent whatever their mark in column ${column}; --max-tlp sets a limit`);
     return rows;
   }
   if (choice.isOneOfSeveral !== true) mustHaveMarks(name, { columns, reading }, choice);
@@ -44,7 +44,7 @@ export function holdMarked(
     return [place === null ? "" : (row.cells[place.index] ?? "")];
   };
   return heldRows(rows, marksOf, maxTlp, () =>
-    warnings.add(`no record has a TLP mark${where} in ${name}, so that none was sent`),
+    warnings.push(`no record has a TLP mark${where} in ${name}, so that none was sent`),
   );
 }
 

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import type { ChecksumState } from "../../core/files/checksum.js";
 import type { Row } from "../../core/row.js";
 import type { InputType } from "../formats/column-types.js";
-import type { TextBytes, Warnings } from "../formats/reading/lines.js";
+import type { TextBytes } from "../formats/reading/lines.js";
 import type { TlpChoice } from "./tlp-rows.js";
 import type { CopyShape, TableInput } from "./table-input.js";
 import type { InputReading, ReadOptions } from "../formats/types.js";
@@ -35,7 +35,7 @@ export interface FilePosition extends SourceLayout {
   readonly input?: ChecksumState;
   /** Stored size in bytes; null for a stream. */
   readonly bytesTotal: number | null;
-  readonly warnings: readonly (readonly [message: string, count: number])[];
+  readonly warnings: readonly string[];
 }
 
 export interface Encoding {
@@ -109,7 +109,7 @@ export type RunInput = SourceInput | SeveralInputs;
 export interface InputBytes extends TextBytes {
   /** Stored size in bytes; null if it isn't a regular file. */
   readonly bytesTotal: number | null;
-  readonly warnings: Warnings;
+  readonly warnings: string[];
   bytesRead(): number;
   checksum(): ChecksumState;
   close(): Promise<void>;
@@ -133,7 +133,7 @@ export interface OpenedSource extends SourceLayout {
    */
   checksum(): ChecksumState | undefined;
   files?(): readonly FilePosition[];
-  readonly warnings: ReadonlyMap<string, number>;
+  readonly warnings: readonly string[];
   close(): Promise<void>;
 }
 

@@ -117,6 +117,7 @@ function findingOf(record: OutputRecord): Finding | null {
   const verdict = verdicts.find((known) => known === record.text("verdict"));
   if (status === undefined || (verdict === undefined && record.text("verdict") !== "")) return null;
   const source = findingSources.find((known) => known === record.text("source")) ?? "local";
+  const result = { tags: record.list("tags"), ...leastAnswer[verdict ?? "unknown"] };
   return {
     ...unasked(
       status,
@@ -124,16 +125,13 @@ function findingOf(record: OutputRecord): Finding | null {
         ? null
         : { code: record.text("error_code"), message: record.text("error") },
     ),
-    answers: answersOf(record, leastAnswer[verdict ?? "unknown"]),
+    // Enough to tell the verdict, and to count the tags.
+    answers: Object.fromEntries(
+      answeredLookups(record).map((endpoint) => [endpoint, { result }] as const),
+    ),
     missing: record.list("missing"),
     source,
   };
-}
-
-/** Results of the endpoints that answered: enough to tell the verdict, and to count the tags. */
-function answersOf(record: OutputRecord, least: JsonObject): Finding["answers"] {
-  const result = { tags: record.list("tags"), ...least };
-  return Object.fromEntries(answeredLookups(record).map((endpoint) => [endpoint, { result }]));
 }
 
 /** The lookups that a row of an output has answers of, as its columns show. */

@@ -76,23 +76,16 @@ async function* readStage(path: string, length: number): AsyncGenerator<readonly
   try {
     const range = { start: 0, end: length - 1, highWaterMark: 256 * 1024 };
     for await (const chunk of createReadStream(path, range)) {
-      yield splitter.push(chunk as Buffer).map(parseRow);
+      const lines = splitter.push(chunk as Buffer);
+      yield lines.map((line) => JSON.parse(line.toString("utf8")) as StagedRow);
     }
   } catch (error) {
     throw partFault(path, error);
   }
 }
 
-function parseRow(line: Buffer): StagedRow {
-  return JSON.parse(line.toString("utf8")) as StagedRow;
-}
-
 /** Added columns that say what was looked up, where it is from, and with which surplus cells. */
 const kept: ReadonlySet<string> = new Set(["item", "kind", "extra", "file", "column"]);
-
-function isFilledIn({ from }: TableColumn): boolean {
-  return from.kind === "loaded_at" || (from.kind === "added" && !kept.has(from.column.name));
-}
 
 interface StagedRun {
   readonly runId: string;
@@ -108,7 +101,10 @@ export function cellsEncoder(
   options: StagedRun,
 ): Encoder {
   const readers = cellReaders(columns, options);
-  const fills = columns.map(isFilledIn);
+  const fills = columns.map(
+    ({ from }) =>
+      from.kind === "loaded_at" || (from.kind === "added" && !kept.has(from.column.name)),
+  );
   return stageEncoder((enriched) => {
     const { saved, before } = enriched.row;
     if (saved === undefined) return readers.map((read) => read(enriched));

@@ -12,16 +12,7 @@ export function isObjectAddress(name: string): boolean {
 
 /** Whether a name is an address that stands for objects: one that ends in `/`, or a bucket. */
 export function isObjectPrefix(name: string): boolean {
-  return isObjectAddress(name) && (name.endsWith("/") || isBucket(name));
-}
-
-/** `s3://BUCKET` as `s3://BUCKET/`; any other address unchanged. */
-export function withBucketSlash(address: string): string {
-  return isBucket(address) ? `${address}/` : address;
-}
-
-function isBucket(name: string): boolean {
-  return /^s3:\/\/[^/?#]+$/i.test(name);
+  return isObjectAddress(name) && (name.endsWith("/") || /^s3:\/\/[^/?#]+$/i.test(name));
 }
 
 /** Parses the address of an object, or one that ends in `/`. @throws UsageError `bad_object_address` */

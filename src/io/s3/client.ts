@@ -13,14 +13,6 @@ export interface ObjectStore {
 /** Clients by their settings: each has connections, and credentials that it renews. */
 const stores = new Map<string, Promise<ObjectStore>>();
 
-function findStore(): Promise<ObjectStore> {
-  const settings = Object.entries(process.env).filter(([name]) => name.startsWith("AWS_"));
-  const key = JSON.stringify(settings);
-  const store = stores.get(key) ?? loadStore();
-  stores.set(key, store);
-  return store;
-}
-
 async function loadStore(): Promise<ObjectStore> {
   const sdk = await loadDriver("@aws-sdk/client-s3", () => import("@aws-sdk/client-s3"));
   const { Upload } = await loadDriver("@aws-sdk/lib-storage", () => import("@aws-sdk/lib-storage"));
@@ -44,14 +36,20 @@ async function loadStore(): Promise<ObjectStore> {
   return { sdk, Upload, client };
 }
 
+type Action = "read" | "write";
+
 export async function withStore<T>(
   address: string,
-  action: "read" | "write",
+  action: Action,
   run: (store: ObjectStore) => Promise<T>,
 ): Promise<T> {
   // It would appear on stderr in every run, which cron mails.
   process.env["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] ??= "true";
-  const store = await findStore();
+  const settings = Object.entries(process.env).filter(([name]) => name.startsWith("AWS_"));
+  const key = JSON.stringify(settings);
+  const opening = stores.get(key) ?? loadStore();
+  stores.set(key, opening);
+  const store = await opening;
   try {
     return await run(store);
   } catch (error) {
@@ -66,8 +64,6 @@ interface SdkError {
   readonly message?: string;
   readonly $metadata?: { readonly httpStatusCode?: number };
 }
-
-type Action = "read" | "write";
 
 interface StoreFault {
   readonly Kind: typeof FatalError | typeof UsageError;

@@ -8,14 +8,11 @@ import { countedWarning, otherTimes, otherWords } from "./counters.js";
 import type { OpenRun } from "./open-run.js";
 import type { TallySnapshot } from "./tally.js";
 
-/** A warning, and the number of times it applies. */
-type CountedWarning = readonly [message: string, count: number];
-
 /** Warnings about the run as a whole: the input, the service's address, the item column. */
 export function closingWarnings(
   { job, source, tally }: OpenRun,
   ofAddress: readonly string[],
-): readonly CountedWarning[] {
+): readonly string[] {
   const counts = tally.snapshot();
   const { columns } = job.settings.output;
   const losesCells =
@@ -30,7 +27,7 @@ export function closingWarnings(
   ].filter((message) => typeof message === "string");
   // Those about values are counted already, row by row.
   for (const message of [...messages, ...valueWarnings(counts)]) job.onWarning?.(message);
-  return [...source.warnings, ...messages.map((message): CountedWarning => [message, 1])];
+  return [...source.warnings, ...messages];
 }
 
 /** Share of rows without an indicator from which the item column is probably wrong. */

@@ -1,5 +1,4 @@
 import { isAsked } from "./rate-columns.js";
-import type { Warnings } from "../reading/lines.js";
 import { quoted } from "../../../core/wording/printable.js";
 import { strip } from "../../../core/item/refang.js";
 import { counted, formatCount, shellWord } from "../../../core/wording/quantity.js";
@@ -51,14 +50,14 @@ export function positionalName(index: number): string {
 export function warnOfDuplicateName(
   columns: readonly string[],
   choice: ColumnPlace,
-  warnings: Warnings,
+  warnings: string[],
 ): void {
   const name = choice.name.trim();
   const others = distinctNames(columns).filter(
     (_, index) => index !== choice.index && columns[index]!.trim() === name,
   );
   if (others.length === 0) return;
-  warnings.add(
+  warnings.push(
     `several columns are named ${quoted(name)}; using the first (the others: ${others.join(", ")})`,
   );
 }

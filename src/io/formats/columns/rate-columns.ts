@@ -37,7 +37,7 @@ export function rateColumns(
   isHeld: IsHeld = () => false,
 ): readonly RatedColumn[] {
   return columns.map(({ name, cells, neighbours }, index) => {
-    const isUsual = isUsualName(name);
+    const isUsual = customaryItemColumns.includes(strip(name).toLowerCase());
     const labels = isUsual ? neighbours.map((n) => columns[n]!.cells) : [];
     const ratings = cells.map(ratingOf);
     const isOpen = !isUsual && parseKindName(name) === null;
@@ -112,10 +112,6 @@ const standIn = /^(?:192\.0\.2\.|198\.51\.100\.|203\.0\.113\.|198\.1[89]\.|2001:
 
 /** Customary names of item columns. The first one that holds indicators is used. */
 export const customaryItemColumns = ["item", "indicator", "ioc", "value", "data"];
-
-function isUsualName(name: string): boolean {
-  return customaryItemColumns.includes(strip(name).toLowerCase());
-}
 
 /** Whether a text names an item column or a kind: `ip` above addresses is a header. */
 export function isColumnName(text: string): boolean {

@@ -86,7 +86,8 @@ function csvEncoder(own: Delimiter, options: EncoderOptions): Encoder {
   const ours = options.added ?? columns;
   const names = [...options.columns, ...addedColumnNames(options.prefix, options.columns, ours)];
   const outputCells = (enriched: EnrichedRow): string[] => {
-    const cells = inputCells(enriched.row.cells, width);
+    const cells = enriched.row.cells.slice(0, width);
+    while (cells.length < width) cells.push("");
     for (const column of ours) cells.push(withoutFormula(cellOf(column.value(enriched))));
     return cells;
   };
@@ -100,12 +101,6 @@ function csvEncoder(own: Delimiter, options: EncoderOptions): Encoder {
       return text;
     },
   };
-}
-
-function inputCells(cells: readonly string[], width: number): string[] {
-  const all = cells.slice(0, width);
-  while (all.length < width) all.push("");
-  return all;
 }
 
 function cellOf(value: ColumnValue): string {

@@ -35,13 +35,7 @@ import type {
   ReadOptions,
   WritableFormat,
 } from "../types.js";
-import {
-  findPreamble,
-  type CommentNames,
-  namesIn,
-  isRuleRecord,
-  textOfLines,
-} from "./find-preamble.js";
+import { findPreamble, type CommentNames, namesIn, isRule, textOfLines } from "./find-preamble.js";
 import { csvOutput } from "./csv-output.js";
 import { type CsvDialect, type CsvRecord, readRecords } from "./csv-records.js";
 import { indicatorWeight } from "../../../core/item/recognise.js";
@@ -327,7 +321,7 @@ function draftOf(
   const comment = named(first.length);
   const header = findHeader(records, comment, options);
   const below = records[1]?.cells ?? [];
-  const begin = header === "record" ? (isRuleRecord(below) ? 2 : 1) : 0;
+  const begin = header === "record" ? (isRule(below.join("|")) ? 2 : 1) : 0;
   const unnamed = (): readonly string[] => first.map((_, index) => positionalName(index));
   return {
     header,

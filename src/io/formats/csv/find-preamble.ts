@@ -194,13 +194,8 @@ function hasIndicators(lines: readonly string[], delimiter: Delimiter): boolean 
 /** Dashes, also in cells: `|---|:--:|`, `|:-|-:|`, `----+----`, `---~---`. */
 const ruleOfCells = /^(?=.*(?:-{3}|={3}|\|\s*(?::-|-+:)))[-=+:|,;~^*/\s]+$/;
 
-function isRule(line: string): boolean {
+export function isRule(line: string): boolean {
   return ruleOfCells.test(line);
-}
-
-/** Whether a record is a rule as `isRule` knows it. */
-export function isRuleRecord(cells: readonly string[]): boolean {
-  return isRule(cells.join("|"));
 }
 
 export interface CommentNames {

@@ -121,18 +121,6 @@ export const limits = {
   sampleLines: 20,
 } as const;
 
-export class Warnings {
-  readonly #counts = new Map<string, number>();
-
-  get counts(): ReadonlyMap<string, number> {
-    return this.#counts;
-  }
-
-  add(message: string): void {
-    this.#counts.set(message, (this.#counts.get(message) ?? 0) + 1);
-  }
-}
-
 const quote = 0x22;
 
 /**

@@ -16,10 +16,10 @@ import {
   decimalText,
   floatText,
   type InputValue,
+  jsonOf,
   JsonText,
   numberText,
   numberValue,
-  objectValue,
 } from "../../formats/input-values.js";
 
 const loadReader = () => loadDriver("hyparquet", () => import("hyparquet"));
@@ -145,8 +145,13 @@ async function compressorsFor({ row_groups: groups }: FileMetaData): Promise<Com
   return compressors;
 }
 
+/** The name of a type: logical, else converted, else physical. */
+function typeName({ type, converted_type, logical_type }: SchemaElement): string {
+  return logical_type?.type ?? converted_type ?? type ?? "";
+}
+
 /** Types that hyparquet rounds or refuses. */
-const inexact: ReadonlySet<string | undefined> = new Set(["DECIMAL", "INTERVAL", "BSON"]);
+const inexact: ReadonlySet<string> = new Set(["DECIMAL", "INTERVAL", "BSON"]);
 
 /**
  * Without the types that hyparquet rounds or refuses. Their values are read as integers or bytes, which
@@ -154,9 +159,7 @@ const inexact: ReadonlySet<string | undefined> = new Set(["DECIMAL", "INTERVAL",
  */
 function withExactValues(metadata: FileMetaData): FileMetaData {
   const plain = (element: SchemaElement): SchemaElement => {
-    if (!inexact.has(element.converted_type) && !inexact.has(element.logical_type?.type)) {
-      return element;
-    }
+    if (!inexact.has(typeName(element))) return element;
     const { converted_type: _1, logical_type: _2, ...rest } = element;
     return rest;
   };
@@ -222,9 +225,10 @@ function parquetValues(column: SchemaTree): (value: unknown) => InputValue {
     if (typeof value !== "object" || value instanceof Uint8Array || value instanceof JsonText) {
       return (scalar ?? plain)(value);
     }
-    return objectValue(
-      Object.entries(value).map(([name, of]) => [name, memberOf(name)(of)] as const),
+    const texts = Object.entries(value).map(
+      ([name, of]) => `${JSON.stringify(name)}:${jsonOf(memberOf(name)(of))}`,
     );
+    return new JsonText(`{${texts.join(",")}}`);
   };
   return read;
 }
@@ -246,17 +250,18 @@ function childNamed(node: SchemaTree, name: string): SchemaTree | null {
 const plain = scalarOf(null);
 
 function scalarOf(element: SchemaElement | null): (value: unknown) => InputValue {
-  const { type, converted_type: converted, logical_type: logical } = element ?? {};
-  if (converted === "DECIMAL" || logical?.type === "DECIMAL") {
+  const { type, logical_type: logical } = element ?? {};
+  const name = element === null ? "" : typeName(element);
+  if (name === "DECIMAL") {
     const scale = element?.scale ?? (logical?.type === "DECIMAL" ? logical.scale : 0);
     return (value) => new JsonText(decimalText(integerOf(value), scale));
   }
-  if (converted === "TIME_MILLIS" || converted === "TIME_MICROS" || logical?.type === "TIME") {
-    const unit = logical?.type === "TIME" ? logical.unit : converted?.slice("TIME_".length);
+  if (/^TIME(?:_|$)/.test(name)) {
+    const unit = logical?.type === "TIME" ? logical.unit : name.slice("TIME_".length);
     const decimals = unit === "NANOS" ? 9 : unit === "MICROS" ? 6 : 3;
     return (value) => clockText(integerOf(value), decimals);
   }
-  if (converted === "INTERVAL" || logical?.type === "INTERVAL") {
+  if (name === "INTERVAL") {
     return (value) => (value instanceof Uint8Array ? intervalText(value) : String(value));
   }
   const isFloat = type === "FLOAT";
@@ -324,20 +329,21 @@ function parquetType({ element, children }: SchemaTree): InputType {
   };
 }
 
-function nestedName({ converted_type: converted, logical_type: logical }: SchemaElement): string {
-  const name = logical?.type ?? converted ?? "";
+function nestedName(element: SchemaElement): string {
+  const name = typeName(element);
   if (name === "LIST") return "a list";
   return name.startsWith("MAP") ? "a map" : "nested";
 }
 
-function declaredName({ type, converted_type: converted, logical_type: logical }: SchemaElement) {
+function declaredName(element: SchemaElement): string {
+  const { logical_type: logical } = element;
   if (logical?.type === "TIMESTAMP") return `TIMESTAMP(${logical.unit})`;
-  return logical?.type ?? converted ?? type ?? "untyped";
+  return typeName(element) || "untyped";
 }
 
 function scalarType(element: SchemaElement): StoredType | null {
   const { type, converted_type: converted, logical_type: logical } = element;
-  if (logical?.type === "DECIMAL" || converted === "DECIMAL") return decimalIn(element);
+  if (typeName(element) === "DECIMAL") return decimalIn(element);
   if (logical?.type === "INTEGER") {
     return logical.bitWidth === 64 && !logical.isSigned ? "decimal(20,0)" : "integer";
   }

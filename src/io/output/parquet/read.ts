@@ -67,7 +67,7 @@ export async function formOfParquet(path: string, options: OutputColumns): Promi
         bytesTotal,
         bytesRead: () => (rows === 0 ? bytesTotal : Math.round((bytesTotal * place.row) / rows)),
         checksum: () => checksum,
-        warnings: new Map(),
+        warnings: [],
         close: () => Promise.resolve(),
       };
     },

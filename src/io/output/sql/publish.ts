@@ -6,6 +6,7 @@ import { cellsEncoder, type Stage, type StagedCell } from "../stage.js";
 import type { ColumnType, ColumnValue } from "../../../core/column.js";
 import {
   type Dialect,
+  type Query,
   quoteTable,
   type TableDatabase,
   type TableName,
@@ -117,7 +118,7 @@ async function load(
   const found = { schema, holds, earlierRows: earlier, withoutKey: null };
   if (mode === "merge") return { ...found, table, withoutKey: await mergeRows(database, rows) };
   if (mode === "replace") {
-    if (stage === null) found.earlierRows ??= await countAll(database, to);
+    if (stage === null) found.earlierRows ??= numberIn(await query(`SELECT count(*) FROM ${to}`));
     // Unlike TRUNCATE this lets others read the rows meanwhile.
     const others = `${dialect.quote(rowKey[0])} <> ${dialect.parameter(1)}`;
     await query(`DELETE FROM ${to} WHERE ${others}`, [runId]);
@@ -179,7 +180,7 @@ async function addRows(
   const [id, row] = schema.rowKey.map((column) => dialect.quote(column));
   const ofRun = `FROM ${to} AS stored WHERE ${id} = ${dialect.parameter(1)}`;
   const stored = async (what: string): Promise<number> =>
-    Number((await query(`SELECT ${what} ${ofRun}`, [runId]))[0]?.[0] ?? 0);
+    numberIn(await query(`SELECT ${what} ${ofRun}`, [runId]));
   const list = names.join(", ");
   const insert = `INSERT INTO ${to} (${list}) SELECT ${list} FROM ${from} WHERE`;
   const last = await stored(`max(${row})`);
@@ -232,8 +233,7 @@ async function mergeRows(
   for (const statement of dialect.merge({ to, newest, key, columns: names, age })) {
     await query(statement);
   }
-  const [[lacking] = []] = await query(`SELECT count(*) FROM ${from} WHERE NOT (${isKeyed})`);
-  return Number(lacking ?? 0);
+  return numberIn(await query(`SELECT count(*) FROM ${from} WHERE NOT (${isKeyed})`));
 }
 
 /** Whether a row has a key that can be stored. @param key its quoted columns */
@@ -246,7 +246,7 @@ function hasKey({ maxKeyBytes }: Dialect, key: readonly string[]): string {
   return conditions.join(" AND ");
 }
 
-async function countAll({ query }: TableDatabase, table: string): Promise<number> {
-  const [[counted] = []] = await query(`SELECT count(*) FROM ${table}`);
-  return Number(counted);
+/** The only value of a result; 0 for none. */
+function numberIn([row]: Awaited<ReturnType<Query>>): number {
+  return Number(row?.[0] ?? 0);
 }

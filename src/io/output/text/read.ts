@@ -54,7 +54,7 @@ export async function formOfText(
     async open(startAt) {
       const input = await openInput({ path }, { gzip, before: startAt?.input });
       const rows = rowsIn(path, input.chunks, records, found, startAt?.row ?? 0);
-      return { ...input, columns, reading, rows, warnings: new Map() };
+      return { ...input, columns, reading, rows, warnings: [] };
     },
   };
 }

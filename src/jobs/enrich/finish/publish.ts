@@ -59,7 +59,7 @@ export async function publish(run: WrittenRun): Promise<Manifest> {
     resumable: false,
   };
   checkCounts(run, position.rows);
-  for (const [message, count] of run.warnings) tally.warning(message, count);
+  for (const message of run.warnings) tally.warning(message);
   await sink.close();
   const { stage: staged } = publisher.describe();
   const manifest = manifestOf(run, ending, staged === null ? position.length : null);

@@ -97,7 +97,7 @@ describe("csv item and kind column", () => {
   it("are the first of several with the same name, with a warning", async () => {
     const { rows, source } = await readSource("csv", piped("item,item\na,b\n"));
     expect(rows[0]?.itemText).toBe("a");
-    expect(source.warnings.size).toBe(1);
+    expect(source.warnings).toHaveLength(1);
   });
 
   it.each(["itemColumn", "kindColumn"] as const)(

@@ -182,7 +182,7 @@ function sourceOf(batches: readonly Row[][], end?: Error): OpenedSource {
     bytesTotal: null,
     bytesRead: () => 0,
     checksum: () => ({ bytes: 0, crc: 0, marks: [] }),
-    warnings: new Map(),
+    warnings: [],
     close: () => Promise.resolve(),
   };
 }
