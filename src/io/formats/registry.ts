@@ -31,22 +31,17 @@ export const readableFormats: readonly string[] = [
   "parquet",
 ];
 
-interface DetectedFormat<Name> {
-  /** Null for names such as `.txt`: the first lines then decide. */
-  readonly format: Name | null;
-  readonly gzip: boolean;
-}
-
 /**
- * Detects an input's format from its file extension, ignoring case. `-` (stdin) implies nothing.
+ * Detects an input's format from its file extension, ignoring case. `-` (stdin) implies nothing, and
+ * names such as `.txt` neither: the first lines then decide.
  */
-export function detectSourceFormat(path: string): DetectedFormat<SourceFormat> {
+export function detectSourceFormat(path: string) {
   // A workbook is converted into rows of cells.
-  if (/\.xlsx$/i.test(path)) return { format: "csv", gzip: false };
+  if (/\.xlsx$/i.test(path)) return { format: "csv" as const, gzip: false };
   return detect(withoutFailed(path), sourceFormats, /\.(?:gz|gzip)$/);
 }
 
-export function detectSinkFormat(path: string): DetectedFormat<SinkFormat> {
+export function detectSinkFormat(path: string) {
   return detect(path, sinkFormats, /\.gz$/);
 }
 
@@ -54,7 +49,7 @@ function detect<Name extends keyof typeof formats>(
   path: string,
   names: readonly Name[],
   compressed: RegExp,
-): DetectedFormat<Name> {
+) {
   const whole = basename(path).toLowerCase();
   const name = whole.replace(compressed, "");
   const extension = name.slice(name.lastIndexOf(".") + 1);

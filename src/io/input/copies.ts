@@ -27,13 +27,6 @@ interface CopyPlace {
   readonly onNotice?: ((message: string) => void) | undefined;
 }
 
-/** The inputs of a run on this machine. */
-interface Copies {
-  readonly input: RunInput;
-  /** Makes the copies, or checks those of the interrupted run. @param known what it returned; null for none */
-  readonly make: (known: readonly CopySeal[] | null) => Promise<readonly CopySeal[]>;
-}
-
 /** Whether an input is copied before it is read: a table, a Parquet file or an object. */
 export function isCopied({ path, table }: FileInput): boolean {
   return table !== undefined || isObjectAddress(path);
@@ -43,8 +36,8 @@ export function isCopied({ path, table }: FileInput): boolean {
  * The copies of the inputs that are no local text. Each is made once; the run reads the copy. Of
  * several inputs, each has a folder of its own.
  */
-export function copiesOf(given: RunInput, place: CopyPlace): Copies {
-  const copies: Copy[] = [];
+export function copiesOf(given: RunInput, place: CopyPlace) {
+  const copies: ReturnType<typeof copyTo>[] = [];
   const local = (named: NamedInput, folder: string): NamedInput => {
     const { input } = named;
     if (!("path" in input) || !isCopied(input)) return named;
@@ -53,13 +46,14 @@ export function copiesOf(given: RunInput, place: CopyPlace): Copies {
     return { ...named, name: input.table?.name ?? named.name, input: copy.input };
   };
   const folderOf = (index: number): string => join(place.folder, `input-${index + 1}`);
-  const input =
+  const input: RunInput =
     "inputs" in given
       ? { ...given, inputs: given.inputs.map((named, index) => local(named, folderOf(index))) }
       : local({ name: "", input: given }, place.folder).input;
   return {
     input,
-    async make(known) {
+    /** Makes the copies, or checks those of an interrupted run. @param known what it kept; null for none */
+    async make(known: readonly CopySeal[] | null): Promise<readonly CopySeal[]> {
       const seals: CopySeal[] = [];
       for (const [index, copy] of copies.entries()) {
         seals.push(await copy.make(known?.[index] ?? null));
@@ -76,14 +70,8 @@ export interface CopySeal {
   readonly types: readonly InputType[];
 }
 
-interface Copy {
-  /** The copy as input. */
-  readonly input: FileInput;
-  /** @param known what an interrupted run kept of it; null to make it */
-  make(known: CopySeal | null): Promise<CopySeal>;
-}
-
-function copyTo(place: CopyPlace, given: FileInput): Copy {
+/** The copy of an input, as input, and what makes it or checks that of an interrupted run. */
+function copyTo(place: CopyPlace, given: FileInput) {
   const { folder, signal } = place;
   const { path: address, table } = given;
   /** Of an object: that of what was copied, else of what is there now. */
@@ -123,7 +111,7 @@ function copyTo(place: CopyPlace, given: FileInput): Copy {
   };
   return {
     input,
-    async make(known) {
+    async make(known: CopySeal | null): Promise<CopySeal> {
       if (known === null) return write();
       types = known.types;
       const { content } = known;

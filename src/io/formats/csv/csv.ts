@@ -258,7 +258,7 @@ async function findLayout(
   await records.until(() => records.read.length > 0);
   if (records.read.length === 0) return emptyLayout(options.itemColumn);
   let sampled: number = limits.sampleRecords;
-  const draft = (): Draft => draftOf(records.read, named, { ...options, sampled });
+  const draft = () => draftOf(records.read, named, { ...options, sampled });
   const found = await findColumns(
     {
       input,
@@ -306,17 +306,11 @@ function emptyLayout(itemColumn: ReadOptions["itemColumn"]): CsvLayout {
   return { columns: [], header: "none", items, kind: null };
 }
 
-interface Draft {
-  readonly header: InputReading["header"];
-  readonly names: readonly string[];
-  readonly rows: readonly CsvRecord[];
-}
-
 function draftOf(
   records: readonly CsvRecord[],
   named: (width: number) => CommentNames | null,
   options: LayoutOptions & { readonly sampled: number },
-): Draft {
+) {
   const first = records[0]!.cells;
   const comment = named(first.length);
   const header = findHeader(records, comment, options);

@@ -108,11 +108,16 @@ function mustFit(what: string, name: string, longest: number, more = ""): void {
   );
 }
 
+interface PostgresAddress extends TableAddress {
+  /** Without `table`. It may contain a password: pass it only to the driver. */
+  readonly url: string;
+}
+
 /**
  * Parses the address of a table: `postgres://user:password@host:port/database?table=NAME`. Other known
  * parameters go to the driver.
  */
-function parseAddress(name: string): TableAddress | null {
+function parseAddress(name: string): PostgresAddress | null {
   if (!/^postgres(?:ql)?:/i.test(name)) return null;
   const address = readUrl(name);
   checkParameters(address.searchParams, {
@@ -122,12 +127,12 @@ function parseAddress(name: string): TableAddress | null {
   });
   const table = postgres.parseTable(address.searchParams.get("table") ?? defaultTable);
   address.searchParams.delete("table");
-  // It may contain a password: pass it only to the driver.
   const { href: url, host, pathname, username } = address;
   const user = username === "" ? "" : `${username}@`;
   const words = [host, pathname.slice(1), tableText(table)].filter((word) => word !== "");
   return {
     dialect: postgres,
+    url,
     place: `postgres://${user}${host}${pathname}`,
     form: "postgres://USER@HOST/DATABASE",
     table,
