@@ -49,11 +49,9 @@ export interface OutputForm {
    *
    * @param startAt where to begin; what was read before must be the same. @default unchecked
    */
-  readonly open: (startAt?: SourcePosition | null) => Promise<OpenedRows>;
-}
-
-interface OpenedRows extends OpenedSource {
-  readonly rows: AsyncIterable<readonly OutputRow[]>;
+  readonly open: (
+    startAt?: SourcePosition | null,
+  ) => Promise<OpenedSource & { readonly rows: AsyncIterable<readonly OutputRow[]> }>;
 }
 
 /** Where a record is, and what a retry that keeps it writes. */

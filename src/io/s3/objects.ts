@@ -1,4 +1,5 @@
 import { createReadStream } from "node:fs";
+import { extname } from "node:path";
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
@@ -145,10 +146,6 @@ function encoded(crc: number): string {
   return bytes.toString("base64");
 }
 
-type ObjectContent =
-  | { readonly path: string }
-  | { readonly text: string; readonly type: "application/json" | "text/html; charset=utf-8" };
-
 interface WriteOptions {
   /** ETag of the version that may be replaced; null if none may be. @default any */
   readonly replaces?: string | null | undefined;
@@ -156,24 +153,25 @@ interface WriteOptions {
 }
 
 /**
- * Writes an object, which appears at once, with the content's size and CRC-32. Nothing stays of an
+ * Writes an object, which appears at once, with the size and CRC-32 of a file. Nothing stays of an
  * upload that fails.
  *
+ * @param path of the file
  * @returns its ETag; null if there is another version than may be replaced, which stays. One with the
  *   same content is taken for an upload whose answer was lost.
  */
 export async function writeObject(
   address: string,
-  content: ObjectContent,
+  path: string,
   { replaces, signal }: WriteOptions = {},
 ): Promise<string | null> {
   return withStore(address, "write", async (store) => {
-    const { bytes, crc } = await factsOf(content);
+    const { bytes, crc } = await hashFile(path);
     // Some stores know no conditions; and with others, this saves sending the content in vain.
     const now = replaces === undefined ? undefined : await etagAt(address);
     const isFree = now === undefined || now === replaces;
     const send = (condition: object) =>
-      upload(store, { ...objectAt(address), ...condition }, content, signal);
+      upload(store, { ...objectAt(address), ...condition }, path, signal);
     const isWritten = isFree && (await writeIf(replaces, send));
     const stored = await findObject(address);
     const isSame = stored?.size === bytes && (stored.crc ?? (await crcOf(stored))) === encoded(crc);
@@ -188,11 +186,6 @@ export async function writeObject(
   });
 }
 
-async function factsOf(content: ObjectContent): Promise<{ bytes: number; crc: number }> {
-  if ("path" in content) return hashFile(content.path);
-  return { bytes: Buffer.byteLength(content.text), crc: crc32(content.text) };
-}
-
 /** The CRC-32 of an object whose store does not tell it. */
 async function crcOf(stored: PinnedObject): Promise<string> {
   let crc = 0;
@@ -200,20 +193,24 @@ async function crcOf(stored: PinnedObject): Promise<string> {
   return encoded(crc);
 }
 
+/** What a browser must be told; others go by the name. */
+const types: ReadonlyMap<string, string> = new Map([
+  [".html", "text/html; charset=utf-8"],
+  [".json", "application/json"],
+]);
+
 /** Sends a small object at once, others in parts, whose checksums the store compares. */
 async function upload(
   { sdk, Upload, client }: ObjectStore,
   to: { readonly Bucket: string; readonly Key: string },
-  content: ObjectContent,
+  path: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const body =
-    "text" in content
-      ? { ContentType: content.type, Body: Buffer.from(content.text) }
-      : { Body: createReadStream(content.path) };
+  const type = types.get(extname(to.Key).toLowerCase());
   const params = {
     ...to,
-    ...body,
+    ...(type !== undefined && { ContentType: type }),
+    Body: createReadStream(path),
     ChecksumAlgorithm: "CRC32",
     ChecksumType: "FULL_OBJECT",
   } as const;

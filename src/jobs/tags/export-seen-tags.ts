@@ -4,6 +4,8 @@ import { manifestPath, startOf } from "../../core/files/output-names.js";
 import type { Manifest, TagExportRecord } from "../../core/manifest.js";
 import { counted, shellWord } from "../../core/wording/quantity.js";
 import { writeManifest } from "../../io/output/manifest-file.js";
+import { parseOutput } from "../../io/output/registry.js";
+import { writeLines } from "../../io/output/text/write-lines.js";
 import type { Output } from "../../io/output/output.js";
 import { otherNames } from "../enrich/counters.js";
 import { exitCodes } from "../enrich/ending.js";
@@ -78,9 +80,8 @@ async function saveManifest(
   stateDir: string | undefined,
 ): Promise<void> {
   if (object === null) return writeManifest(base(stateDir), manifest);
-  const { writeObject } = await import("../../io/s3/objects.js");
-  const text = `${JSON.stringify(manifest, null, 2)}\n`;
-  await writeObject(manifestPath(object.address), { text, type: "application/json" });
+  const beside = parseOutput(manifestPath(object.address));
+  await writeLines(beside, [`${JSON.stringify(manifest, null, 2)}\n`]);
 }
 
 function failedRecord(tag: string, error: unknown): TagExportRecord {

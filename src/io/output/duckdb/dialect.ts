@@ -89,7 +89,7 @@ function parseAddress(name: string): TableAddress | null {
     throw new UsageError("bad_output", `${name} does not name a DuckDB file`, { hint });
   }
   const place = `duckdb:${path}`;
-  checkParameters(options, { known: ["table"], name: place, hint });
+  checkParameters(options, ["table"], place, hint);
   const table = duckdb.parseTable(options.get("table") ?? defaultTable);
   const file = realPath(path);
   return {

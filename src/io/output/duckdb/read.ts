@@ -96,7 +96,7 @@ function copyStatement(
     return storedType(type) === "json" ? textJson(json) : json;
   });
   // The header is the name of the only column.
-  const lines = selectLines({ query, columns, line: copyHeader(names).trimEnd() });
+  const lines = selectLines(query, columns, copyHeader(names).trimEnd());
   return `COPY (${lines}) TO ${sqlText(path)} (${linesAsTheyAre}, HEADER)`;
 }
 

@@ -73,7 +73,7 @@ export class ObjectUpload {
   ): Promise<void> {
     if (notes.replaced?.address !== address) notes.replaced = await versionAt(address);
     const { etag } = notes.replaced;
-    const written = await writeObject(address, { path }, { replaces: etag, signal });
+    const written = await writeObject(address, path, { replaces: etag, signal });
     if (written === null) throw outputReplaced(address);
     const manifest = manifestPath(address);
     for (;;) {
@@ -81,8 +81,8 @@ export class ObjectUpload {
       const there = await etagAt(address);
       // The store may refuse to tell.
       if (there !== undefined && written !== "" && there !== written) throw outputReplaced(address);
-      const content = { path: manifestPath(path) };
-      if ((await writeObject(manifest, content, { replaces, signal })) !== null) return;
+      const sent = await writeObject(manifest, manifestPath(path), { replaces, signal });
+      if (sent !== null) return;
     }
   }
 

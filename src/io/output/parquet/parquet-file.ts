@@ -34,13 +34,6 @@ export interface ParquetFile {
   readonly rows: (reading?: ParquetReading) => AsyncGenerator<readonly (readonly InputValue[])[]>;
 }
 
-interface OpenedFile {
-  readonly kind: FileKind;
-  readonly file: AsyncBuffer;
-  readonly metadata: FileMetaData;
-  readonly tree: SchemaTree;
-}
-
 interface FileKind {
   /** For messages. */
   readonly name: string;
@@ -60,7 +53,7 @@ export async function openParquet(path: string, kind: FileKind): Promise<Parquet
       names: tree.children.map(({ element }) => element.name),
       types: tree.children.map(parquetType),
       count: Number(metadata.num_rows),
-      rows: (reading) => parquetRows({ kind, file, metadata, tree }, reading),
+      rows: (reading) => parquetRows(kind, file, metadata, tree.children, reading),
     };
   } catch (error) {
     throw unreadable(kind, "its footer cannot be read", error);
@@ -79,13 +72,15 @@ interface ParquetReading {
 }
 
 async function* parquetRows(
-  { kind, file, metadata, tree }: OpenedFile,
+  kind: FileKind,
+  file: AsyncBuffer,
+  metadata: FileMetaData,
+  children: readonly SchemaTree[],
   { first = 0, end = Infinity, columns, keepsJson = false }: ParquetReading = {},
 ): AsyncGenerator<readonly (readonly InputValue[])[]> {
   const compressors = await compressorsFor(metadata);
   const nodes =
-    columns?.map((wanted) => tree.children.find(({ element }) => element.name === wanted)!) ??
-    tree.children;
+    columns?.map((wanted) => children.find(({ element }) => element.name === wanted)!) ?? children;
   // Taken before the elements lose their types.
   const valuesOf = nodes.map(parquetValues);
   const exact = withExactValues(metadata);

@@ -120,11 +120,9 @@ interface PostgresAddress extends TableAddress {
 function parseAddress(name: string): PostgresAddress | null {
   if (!/^postgres(?:ql)?:/i.test(name)) return null;
   const address = readUrl(name);
-  checkParameters(address.searchParams, {
-    known: parameters,
-    name: "the PostgreSQL address",
-    hint: "write ?table=NAME after the database, then &sslmode=… and other connection parameters",
-  });
+  const hint =
+    "write ?table=NAME after the database, then &sslmode=… and other connection parameters";
+  checkParameters(address.searchParams, parameters, "the PostgreSQL address", hint);
   const table = postgres.parseTable(address.searchParams.get("table") ?? defaultTable);
   address.searchParams.delete("table");
   const { href: url, host, pathname, username } = address;

@@ -28,7 +28,7 @@ export async function copyFromPostgres(
     const found = await findColumns(client, query);
     const copied = { columns: found.names, types: found.types };
     if (path === null) return { ...copied, rows: 0 };
-    const lines = selectLines({ ...found, query, line: "line" });
+    const lines = selectLines(query, found.columns, "line");
     const statement = `COPY (${lines}) TO STDOUT (${linesAsTheyAre})`;
     const rows = await writeLines(client, path, copyHeader(found.names), statement, signal);
     return { ...copied, rows };
@@ -89,11 +89,6 @@ const printing = [
 /** Timeout of pg for the rows. Keepalives detect a dead server long before. */
 const query_timeout = 24 * 60 * 60_000;
 
-interface DescribedQuery extends QueryConfig {
-  readonly queryMode?: "extended";
-  readonly query_timeout: number;
-}
-
 /** SQLSTATEs of the server that concern the query: syntax, names, types, read-only transaction. */
 const ofQuery = /^(?:42(?!501)|22|25006|0A000|2F|3F|21)/;
 
@@ -108,11 +103,12 @@ function explained(error: unknown): unknown {
 /** The columns of a query, whose names may repeat. The server knows types by number. Reads no rows. */
 async function findColumns(client: Client, query: string) {
   // A cursor is for one query that selects; the extended protocol refuses more than one.
-  const declare: DescribedQuery = {
-    text: `DECLARE repute_input NO SCROLL CURSOR FOR ${query}`,
-    queryMode: "extended",
-    query_timeout,
-  };
+  const declare: QueryConfig & { readonly queryMode: "extended"; readonly query_timeout: number } =
+    {
+      text: `DECLARE repute_input NO SCROLL CURSOR FOR ${query}`,
+      queryMode: "extended",
+      query_timeout,
+    };
   await client.query(declare);
   const fetch: QueryArrayConfig = { text: "FETCH 0 FROM repute_input", rowMode: "array" };
   const { fields } = await client.query(fetch);

@@ -20,16 +20,13 @@ export function timeJson(text: string): string {
 /** The name of a column in the query of a copy. */
 export const copiedName = (index: number): string => `c${index}`;
 
-interface CopiedQuery {
-  readonly query: string;
-  /** The JSON of each column, which is named by `copiedName`, as SQL: null for null. */
-  readonly columns: readonly string[];
-  /** The name of the only column. */
-  readonly line: string;
-}
-
-/** A SELECT of the lines of a copy, without a header. */
-export function selectLines({ query, columns, line }: CopiedQuery): string {
+/**
+ * A SELECT of the lines of a copy, without a header.
+ *
+ * @param columns the JSON of each, which is named by `copiedName`, as SQL: null for null
+ * @param line the name of the only column
+ */
+export function selectLines(query: string, columns: readonly string[], line: string): string {
   const values = columns.map((json) => `coalesce(${json}, 'null')`);
   const lineOf = `'[' || array_to_string(ARRAY[${values.join(", ")}]::text[], ',') || ']'`;
   const aliases = columns.map((_, index) => copiedName(index)).join(", ");

@@ -252,17 +252,15 @@ export interface TableTarget extends TableAddress {
   readonly name: string;
 }
 
-interface ParameterRules {
-  readonly known: readonly string[];
-  /** Name of the address for messages, without a password. */
-  readonly name: string;
-  readonly hint: string;
-}
-
-/** @throws UsageError `bad_output` for parameters that are unknown or repeated */
+/**
+ * @param address its name for messages, without a password
+ * @throws UsageError `bad_output` for parameters that are unknown or repeated
+ */
 export function checkParameters(
   parameters: URLSearchParams,
-  { known, name: address, hint }: ParameterRules,
+  known: readonly string[],
+  address: string,
+  hint: string,
 ): void {
   const names = [...parameters.keys()];
   const wrong = names.find((name, at) => !known.includes(name) || names.indexOf(name) < at);

@@ -34,14 +34,10 @@ async function writeToObject(
   signal?: AbortSignal,
 ): Promise<void> {
   const { writeObject } = await import("../../s3/objects.js");
-  if (/\.html$/i.test(address)) {
-    await writeObject(address, { text: [...lines].join(""), type: "text/html; charset=utf-8" });
-    return;
-  }
   await withResources(async (stack) => {
     const path = join(await scratchFolder(stack), basename(address));
     await writeFile(path, lines, signal);
-    await writeObject(address, { path }, { signal });
+    await writeObject(address, path, { signal });
   });
 }
 

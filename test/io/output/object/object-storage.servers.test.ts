@@ -195,7 +195,7 @@ async function bigFile(): Promise<{ readonly path: string; readonly content: Buf
 test("a multipart upload survives resets and throttling", async () => {
   const { path, content } = await bigFile();
   store.fault = fails("PUT", /partNumber=/, "reset", "slow down", null, null, "reset");
-  await writeObject("s3://lake/big.bin", { path });
+  await writeObject("s3://lake/big.bin", path);
   expect(content.equals(await store.get("big.bin"))).toBe(true);
 });
 
@@ -205,7 +205,7 @@ test.each([
 ] as const)("nothing stays of an upload with %s", async (_, method, pattern, fault, says) => {
   const { path } = await bigFile();
   store.fault = fails(method, pattern, fault);
-  await expect(writeObject("s3://lake/none.bin", { path })).rejects.toThrow(says);
+  await expect(writeObject("s3://lake/none.bin", path)).rejects.toThrow(says);
   expect(await store.keys()).not.toContain("none.bin");
   expect(await store.uploads()).toEqual([]);
 });
@@ -218,9 +218,7 @@ test("nothing stays of an upload that is interrupted", async () => {
     return null;
   };
   const { signal } = stopped;
-  await expect(writeObject("s3://lake/none.bin", { path }, { signal })).rejects.toThrow(
-    "cannot write",
-  );
+  await expect(writeObject("s3://lake/none.bin", path, { signal })).rejects.toThrow("cannot write");
   expect(await store.uploads()).toEqual([]);
 });
 
@@ -230,7 +228,7 @@ test.each(["with a checksum", "without checksums"])(
     const { path } = await bigFile();
     store.tellsChecksums = kind === "with a checksum";
     store.fault = fails("POST", /uploadId=/, "lost answer");
-    expect(await writeObject("s3://lake/lost.bin", { path })).toBe(await store.etag("lost.bin"));
+    expect(await writeObject("s3://lake/lost.bin", path)).toBe(await store.etag("lost.bin"));
     expect(store.requests.filter((line) => /partNumber=/.test(line))).toHaveLength(5);
     await store.remove("lost.bin");
   },
