@@ -1,4 +1,5 @@
 import type { MadeUp, TableData } from "../../core/finding.js";
+import type { FatalError, ReputeError, UsageError } from "../../core/errors.js";
 import type { Clock } from "../../core/clock.js";
 import type { Encoder, SinkFormat } from "../formats/types.js";
 import { type Stage, stagePath } from "./stage.js";
@@ -110,10 +111,14 @@ export function describer(
  *
  * @param holds whose answers it holds
  */
-export function mixedData(name: string, holds: TableData): string {
-  return holds === "real"
-    ? `${name} holds rows of a real service, and takes no made-up ones`
-    : `${name} holds made-up rows (--local or repute serve), and takes none of a real service`;
+export function mixedData(
+  Kind: typeof FatalError | typeof UsageError,
+  name: string,
+  holds: TableData,
+): ReputeError {
+  const what =
+    holds === "real"
+      ? "rows of a real service, and takes no made-up ones"
+      : "made-up rows (--local or repute serve), and takes none of a real service";
+  return new Kind("made_up_rows", `${name} holds ${what}`, { hint: "write to another table" });
 }
-
-export const otherTable = "write to another table";

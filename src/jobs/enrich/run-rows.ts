@@ -13,7 +13,7 @@ import { rowCodes } from "../../core/row-codes.js";
 import { counted } from "../../core/wording/quantity.js";
 import { formats } from "../../io/formats/registry.js";
 import { manifestPlace, storedManifest } from "../../io/output/manifest-file.js";
-import { type CheckedOutput, mixedData, otherTable } from "../../io/output/publisher.js";
+import { type CheckedOutput, mixedData } from "../../io/output/publisher.js";
 import { stageUpTo } from "../../io/output/stage.js";
 import type { OutputTarget } from "./destination/choose-output.js";
 import { endingOfError, recordStream } from "./ending.js";
@@ -233,8 +233,7 @@ function refuseMixed(
 ): void {
   const holds = checked.holds ?? null;
   if (holds === null || holds === (madeUp === undefined ? "real" : "made up")) return;
-  const message = mixedData(target.name, holds);
-  signals.end(new FatalError("made_up_rows", message, { hint: otherTable }));
+  signals.end(mixedData(FatalError, target.name, holds));
 }
 
 /**

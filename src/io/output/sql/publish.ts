@@ -15,13 +15,7 @@ import {
   withDatabase,
 } from "./dialect.js";
 import { dataOf, earlierRuns, prepareRuns, prepareTable, recordRun } from "./prepare-table.js";
-import {
-  describer,
-  mixedData,
-  otherTable,
-  type Publisher,
-  type PublisherOptions,
-} from "../publisher.js";
+import { describer, mixedData, type Publisher, type PublisherOptions } from "../publisher.js";
 import { type TableSchema, tableSchema, textWarnings } from "../typed/table-schema.js";
 import type { WrittenOutput } from "../types.js";
 
@@ -47,7 +41,7 @@ export function tablePublisher(target: TableTarget, options: PublisherOptions): 
         },
       );
       if (holds === "real" && madeUp !== undefined) {
-        throw new UsageError("made_up_rows", mixedData(name, holds), { hint: otherTable });
+        throw mixedData(UsageError, name, holds);
       }
       const warnings = textWarnings(dialect.rules, options);
       return { holds, earlierRows, warnings, encoder: cellsEncoder(schema, options) };
@@ -71,7 +65,7 @@ export function tablePublisher(target: TableTarget, options: PublisherOptions): 
           if (record === null) return stored;
           const ours = dataOf(record);
           if (holds !== null && ours !== null && holds !== ours) {
-            throw new FatalError("made_up_rows", mixedData(name, holds), { hint: otherTable });
+            throw mixedData(FatalError, name, holds);
           }
           await recordRun(database, table, record, at);
           return stored;
