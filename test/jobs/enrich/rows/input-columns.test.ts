@@ -36,8 +36,9 @@ test.each([
     "NOTE",
     'note,rep_status,rep_item,rep_extra\n"a, b",complete,192.0.2.1,\n,complete,192.0.2.2,"[""surplus""]"\n',
   ],
-])("CSV with the columns %s", async (names, text) => {
-  expect(await written("in.csv", "out.csv", ...few, "--input-columns", names)).toBe(text);
+])("CSV with the columns %s, of an item column that is named twice", async (names, text) => {
+  const flags = [...few, "--item-column", "ip", "--input-columns", names];
+  expect(await written("in.csv", "out.csv", ...flags)).toBe(text);
 });
 
 test("objects keep the members as written, others leave no trace", async () => {

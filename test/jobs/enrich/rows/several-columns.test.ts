@@ -52,7 +52,7 @@ test("every element of a list in NDJSON has a row; an empty list has one, too", 
       return [n, rep.item ?? rep.error.code, ...("column" in rep ? [rep.column] : [])].join(" ");
     });
   };
-  expect(await itemsOf("--item-column", "ips[]", "--item-column", "ips[]")).toEqual([
+  expect(await itemsOf("--item-column", "ips[]")).toEqual([
     "1 192.0.2.1",
     "1 not_text",
     "1 192.0.2.2",
