@@ -26,7 +26,7 @@ export interface Publisher {
   publish(stage: Stage, as: PublishedAs): Promise<WrittenOutput>;
 }
 
-export interface OutputDescription {
+interface OutputDescription {
   /** For the manifest, and the format of its rows; null for a stream. */
   readonly path: string | null;
   readonly format: string;
