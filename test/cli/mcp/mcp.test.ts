@@ -138,6 +138,19 @@ const hostile = [
   "x".repeat(100_000),
 ];
 
+test("addresses of another tag are refused", async () => {
+  const facts = { entries: ["192.0.2.1"], lastUpdate: "x", total: 1, snapshot: "s".repeat(24) };
+  const result = { tag: "spam:y", ...facts };
+  const { url } = await startScriptedServer(() =>
+    reply(200, { status: "success", statusCode: 200, result }),
+  );
+  const [listed] = await session(
+    ["--intel-url", url, "--bogons", "ask"],
+    [["list_tag_addresses", { name: "spam:x" }]],
+  );
+  expect([listed?.isError, listed?.data.error]).toEqual([true, "other_tag"]);
+});
+
 test.each(hostile)("a hostile text of the service stays data: %#", async (text) => {
   const key = "key-of-the-test-0123456789";
   const tag = { name: text, intent: text, description: text, references: [], timeline: [] };
