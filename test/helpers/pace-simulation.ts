@@ -38,6 +38,8 @@ interface SimulationOptions {
   readonly seed?: number;
   /** How long a request takes to the server at most, in milliseconds. Default 0. */
   readonly shiftMs?: number;
+  /** How long the server's machine stands still at most, in milliseconds, once a second. Default 0. */
+  readonly stallMs?: number;
 }
 
 /**
@@ -47,7 +49,7 @@ interface SimulationOptions {
 export async function simulatePace(
   server: ScriptedServer,
   seconds: number,
-  { seed = 1, shiftMs = 0 }: SimulationOptions = {},
+  { seed = 1, shiftMs = 0, stallMs = 0 }: SimulationOptions = {},
 ): Promise<readonly Second[]> {
   const timers = new SimulatedTimers();
   const random = linearCongruential(seed);
@@ -64,6 +66,7 @@ export async function simulatePace(
     open: 0,
   }));
   const now = (): Mutable<Second> => counts[Math.floor(clock.now() / 1000)] ?? { ...nothing };
+  const stalls = new Stalls(stallMs, random);
   let open = 0;
   const ask: AttemptLookup = async () => {
     open++;
@@ -71,6 +74,8 @@ export async function simulatePace(
     second.sent++;
     second.open = Math.max(second.open, open);
     if (shiftMs > 0) await timers.sleep(shiftMs * random());
+    const stalledMs = stalls.until(clock.now()) - clock.now();
+    if (stalledMs > 0) await timers.sleep(stalledMs);
     const { afterMs, throttled, retryAfterMs = null } = server(clock.now(), open);
     await clock.sleep(afterMs);
     open--;
@@ -212,4 +217,29 @@ export function worstSecond(times: readonly number[]): number {
     most = Math.max(most, to - from + 1);
   }
   return most;
+}
+
+/** Times in which nothing arrives: one in each second, at a random time and of a random length. */
+class Stalls {
+  readonly #mostMs: number;
+  readonly #random: () => number;
+  #second = -1;
+  #from = 0;
+  #until = 0;
+
+  constructor(mostMs: number, random: () => number) {
+    this.#mostMs = mostMs;
+    this.#random = random;
+  }
+
+  /** When what arrives at `now` is read. */
+  until(now: number): number {
+    const second = Math.floor(now / 1000);
+    if (this.#mostMs > 0 && second !== this.#second) {
+      this.#second = second;
+      this.#from = 1000 * second + 900 * this.#random();
+      this.#until = this.#from + this.#mostMs * this.#random();
+    }
+    return now >= this.#from && now < this.#until ? this.#until : now;
+  }
 }

@@ -1,9 +1,19 @@
 /**
  * The climb after a cut, in milliseconds: back to the last good rate, then beyond it, doubling it in
  * `doubleMs`, or in `waits` times the wait that the service asks for. The rate starts `below` it. Below
- * `slow` requests per second, where a cut costs a larger share of them, doubling takes twice as long.
+ * `slow` requests per second, where a cut costs a larger share of them, doubling takes twice as long. A
+ * rate that is not `steady` doubles in `unsteadyMs`: it was cut far from the last good one.
  */
-const climb = { below: 0.1, backMs: 2_000, doubleMs: 10_000, slow: 40, waits: 16, mostMs: 600_000 };
+const climb = {
+  below: 0.1,
+  backMs: 2_000,
+  doubleMs: 10_000,
+  unsteadyMs: 4_000,
+  steady: 1.25,
+  slow: 40,
+  waits: 16,
+  mostMs: 600_000,
+};
 
 /**
  * Fraction of the rate that remains after a throttle answer that asks for a wait, since each one costs
@@ -17,7 +27,7 @@ const cutTo = { beyond: 0.99, below: 0.8 };
  * other one just above its limit, so that the accepted ones show half of it; if more than the share of
  * `half` is refused, the limit is far below.
  */
-const belowLimit = { beyond: 0.95, below: 0.85, half: 0.6 };
+const belowLimit = { beyond: 0.95, below: 0.88, half: 0.6 };
 
 /** How long ago, in milliseconds, a request was sent whose answer arrives. */
 const answerMs = 100;
@@ -29,21 +39,29 @@ const apartMs = 500;
  * Share and number of throttled answers, beyond noise, that show a limit; `first` before any cut, and
  * `search` while the rate doubles each second, which noise should not end.
  */
-const strain = { first: 0.04, search: 0.08, share: 0.02, least: 5 };
+const strain = { first: 0.04, search: 0.12, share: 0.02, least: 5 };
+
+/**
+ * Throttle answers within this fraction of the interval between requests count once: a machine that stood
+ * still reads all at once what was sent in the meantime.
+ */
+const together = 0.25;
 
 /** Recent answers: half of them are forgotten after this time, if enough for `strain.least` remain. */
 const recent = { ms: 1_000, answers: 125 };
 
 /**
- * A trial at a fraction of the last good rate, less during the search: how many answers and expected
- * throttle answers it takes, its maximum duration, and the delay until the next one, which doubles while
- * they find no noise.
+ * A trial at a fraction of the last good rate, less of one that is not steady, and `below` what was
+ * accepted: how many answers and expected throttle answers it takes, its maximum duration, and the delay
+ * until the next one, which doubles while they find no noise. Noise of `most` or more is not looked for.
  */
 const trials = {
-  at: 0.6,
-  searchAt: 0.5,
+  at: 0.75,
+  unsteadyAt: 0.4,
+  below: 0.9,
+  most: 0.5,
   answers: 40,
-  throttles: 4,
+  throttles: 6,
   longestMs: 4_000,
   againMs: 6_000,
   mostMs: 300_000,
@@ -65,6 +83,11 @@ const proof = { beyond: 1.02, answers: 30 };
 const searchFrom = 10;
 const lowest = 1;
 
+interface Trial {
+  readonly rate: number;
+  readonly share: number;
+}
+
 /** What was learned. Times are milliseconds of the time in which the rate was used up. */
 interface LearnedRate {
   /** Last good rate in requests per second; null while nothing is limited. */
@@ -72,12 +95,14 @@ interface LearnedRate {
   readonly cutAt: number;
   /** True until a limit was hit twice: the rate doubles each second. */
   readonly searching: boolean;
+  /** Whether a limit was hit again near the last good rate. */
+  readonly isSteady: boolean;
   /** Last wait that the service asked for; 0 for none. */
   readonly waitMs: number;
   /** Share of the answers that is throttled at any rate, as by one sick server behind a balancer. */
   readonly noise: number;
   /** The cut that a trial tests: rate and share before it. */
-  readonly trial: { readonly rate: number; readonly share: number } | null;
+  readonly trial: Trial | null;
   /** Earliest time of the next trial, and the delay of the one after it. */
   readonly tryAt: number;
   readonly againMs: number;
@@ -87,6 +112,7 @@ const nothing: LearnedRate = {
   known: null,
   cutAt: 0,
   searching: true,
+  isSteady: false,
   waitMs: 0,
   noise: 0,
   trial: null,
@@ -114,6 +140,7 @@ export class AdaptiveRate {
   #since = 0;
   #sentBefore = 0;
   #halvedAt = 0;
+  #throttledMs = 0;
   /** Answers at most at the last good rate, since the last cut; whether it has proved good. */
   #calm = { answers: 0, throttles: 0, isGood: false };
   /** Whether the last cut came before the last good rate was reached again. */
@@ -126,16 +153,24 @@ export class AdaptiveRate {
     this.#sent = sent;
   }
 
+  /** Whether the rate doubles each second. */
+  get isSearching(): boolean {
+    return this.#learned.searching;
+  }
+
   /** Allowed requests per second; infinite while no limit is known. */
   rateAt(now: number): number {
-    const { known, cutAt, searching, waitMs, trial } = this.#learned;
+    const { known, cutAt, searching, isSteady, waitMs, trial } = this.#learned;
     if (known === null) return Number.POSITIVE_INFINITY;
-    const tryAt = searching ? trials.searchAt : trials.at;
-    if (trial !== null) return Math.max(lowest, tryAt * known);
+    if (trial !== null) {
+      const most = isSteady ? trials.at : trials.unsteadyAt;
+      return Math.max(lowest, known * Math.min(most, trials.below * (1 - trial.share)));
+    }
     const since = Math.max(0, now - cutAt);
     if (searching) return known * 2 ** (since / 1000);
     const beyond = since - climb.backMs;
-    const leastMs = known < climb.slow ? 2 * climb.doubleMs : climb.doubleMs;
+    const steadyMs = known < climb.slow ? 2 * climb.doubleMs : climb.doubleMs;
+    const leastMs = isSteady ? steadyMs : climb.unsteadyMs;
     const doubleMs = Math.min(climb.mostMs, Math.max(leastMs, climb.waits * waitMs));
     const part = beyond < 0 ? climb.below * (beyond / climb.backMs) ** 3 : (beyond / doubleMs) ** 4;
     return Math.max(lowest, known * (1 + part));
@@ -191,7 +226,7 @@ export class AdaptiveRate {
     const part = waitMs === 0 ? 1 : isEarly ? cutTo.below : cutTo.beyond;
     let least = rate / 2;
     if (waitMs === 0 && !isFirst) {
-      if (!isEarly) least = belowLimit.beyond * this.#throttledAt[0]!;
+      if (!isEarly) least = belowLimit.beyond * this.#throttledAt.at(-3)!;
       else if (share < belowLimit.half) least = belowLimit.below * rate;
     }
     const good = part * Math.min(rate, Math.max(least, accepted));
@@ -200,18 +235,24 @@ export class AdaptiveRate {
     this.#wasEarly = isEarly;
     // Next to nothing is throttled at a lower rate.
     const isClear = this.#calm.isGood && this.#learned.noise < noisy.none;
-    const tests = waitMs === 0 && now >= tryAt && share < 1 && !isClear;
+    // Noise that was found may have ended, whatever the share.
+    const most = this.#learned.noise < noisy.none ? trials.most : 1;
+    const tests = waitMs === 0 && now >= tryAt && share < most && !isClear;
     this.#cutTicket = ticket;
     const to = Math.max(isFirst ? 2 * searchFrom : lowest, good);
     this.#begin(now, {
       known: isFirst && !tests ? to / 2 : to,
       searching: isFirst,
+      isSteady: !searching && rate < climb.steady * known!,
       trial: tests ? { rate, share } : null,
     });
   }
 
   #count(now: number, ticket: number, throttled: boolean): boolean {
-    if (ticket <= this.#cutTicket) return false;
+    const isTogether =
+      throttled && now - this.#throttledMs < (together * 1000) / this.rateAt(now - answerMs);
+    if (throttled) this.#throttledMs = now;
+    if (ticket <= this.#cutTicket || isTogether) return false;
     this.#since ||= now;
     this.#halvedAt ||= now;
     if (now - this.#halvedAt >= recent.ms && this.#answers >= recent.answers) {
@@ -233,9 +274,8 @@ export class AdaptiveRate {
     if (throttled && !tried.inRow) tried.throttles++;
     tried.inRow = throttled;
     const least = Math.max(trials.answers, trials.throttles / trial.share);
-    if (tried.answers >= least) this.#judge(now, trial);
-    else if (now - cutAt > trials.longestMs) this.#endTrial(now);
-    else return false;
+    if (tried.answers < least && now - cutAt <= trials.longestMs) return false;
+    this.#judge(now, trial, tried.answers >= least);
     return true;
   }
 
@@ -261,27 +301,38 @@ export class AdaptiveRate {
     this.#learned = { ...this.#learned, noise: isMuch ? Math.min(noise, seen) : seen };
   }
 
-  /** Throttling that a trial barely lowers is noise: the cut is undone. */
-  #judge(now: number, { rate, share: before }: NonNullable<LearnedRate["trial"]>): void {
-    const { noise } = this.#learned;
-    const share = this.#tried.throttles / this.#tried.answers;
-    if (share <= noisy.most && share >= noise + (before - noise) / 3) {
-      const { againMs } = trials;
-      this.#begin(now, { known: rate, noise: share, trial: null, tryAt: now, againMs });
+  /**
+   * Throttling that a trial barely lowers is noise: the cut is undone. If it grows, the limit fell.
+   *
+   * @param isEnough whether there were enough answers for that
+   */
+  #judge(now: number, { rate, share: before }: Trial, isEnough: boolean): void {
+    const { noise, searching, known, againMs } = this.#learned;
+    const { answers, throttles } = this.#tried;
+    const share = throttles / answers;
+    const isNoise = share >= noise + (before - noise) / 3 && share <= 2 * before;
+    if (isEnough && isNoise && share <= noisy.most) {
+      this.#begin(now, {
+        known: rate,
+        noise: share,
+        trial: null,
+        tryAt: now,
+        againMs: trials.againMs,
+      });
       return;
     }
-    const seen = noise === 0 ? share : (noise + share) / 2;
-    this.#endTrial(now, share > noisy.unexplained ? Math.min(noise, share) : seen);
-  }
-
-  #endTrial(now: number, noise = this.#learned.noise): void {
-    const { againMs, searching, known } = this.#learned;
+    const isOver = share < noise / 2 && noise * answers >= strain.least;
+    let seen = noise;
+    if (share > noisy.unexplained) seen = Math.min(noise, share);
+    else if (isOver || (isEnough && noise === 0)) seen = share;
+    else if (isEnough) seen = (noise + share) / 2;
+    const waitMs = isOver ? trials.againMs / 2 : againMs;
     this.#begin(now, {
       known: searching ? known! / 2 : known,
-      noise,
+      noise: seen,
       trial: null,
-      tryAt: now + againMs,
-      againMs: Math.min(trials.mostMs, 2 * againMs),
+      tryAt: now + waitMs,
+      againMs: Math.min(trials.mostMs, 2 * waitMs),
     });
   }
 

@@ -226,8 +226,13 @@ export class Pace implements RequestPace {
       this.#isExact ||= isExact;
       const { averageMs, fastMs } = this.#due.get(name) ?? { averageMs: lastMs, fastMs: lastMs };
       let [average, soonest] = [now - backlog, now - late];
-      if (name === "found") this.#idleMs += Math.max(0, average - averageMs);
-      else if (now - lastMs > idleMs) [average, soonest] = [now, late > 0 ? now + leadMs : now];
+      if (name === "found") {
+        // A search goes no further than twice what is sent.
+        const times = this.#found.isSearching ? 2 : 1;
+        this.#idleMs += Math.min(now - lastMs, times * Math.max(0, average - averageMs));
+      } else if (now - lastMs > idleMs) {
+        [average, soonest] = [now, late > 0 ? now + leadMs : now];
+      }
       this.#due.set(name, {
         averageMs: Math.max(averageMs, average) + interval,
         fastMs: Math.max(fastMs, soonest) + fast,

@@ -8,6 +8,12 @@ interface SlotsOptions {
   readonly ahead?: number | undefined;
 }
 
+/**
+ * Number of attempts that may be open at first, since all of them may exceed an unknown limit. Each one
+ * that ends makes room for another.
+ */
+const openAtFirst = 8;
+
 /** Minimum queue length that counts as crowded, so that slots never run empty. */
 const leastCrowd = 16;
 
@@ -30,7 +36,7 @@ export class Slots {
     this.#concurrency = concurrency;
     this.#ahead = ahead;
     this.#crowdedFrom = Math.max(leastCrowd, concurrency + ahead);
-    this.#limit = pLimit(concurrency);
+    this.#limit = pLimit(Math.min(openAtFirst, concurrency));
   }
 
   answered(): void {
@@ -64,10 +70,15 @@ export class Slots {
   readonly limit = <I, O extends { readonly signal: AbortSignal }, A>(
     next: (item: I, options: O) => Promise<A>,
   ): typeof next => {
+    const open = (): void => {
+      if (this.#limit.concurrency < this.#concurrency) this.#limit.concurrency++;
+    };
     const turn = (item: I, options: O): Promise<A> => {
       this.#noteWaiting();
       options.signal.throwIfAborted();
-      return next(item, options);
+      const attempt = next(item, options);
+      if (this.#limit.concurrency < this.#concurrency) attempt.then(open, open);
+      return attempt;
     };
     return (item, options) => {
       const attempt = this.#limit(turn, item, options);

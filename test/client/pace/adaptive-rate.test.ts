@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import {
   askingToWait,
   fixedWindow,
+  ill,
   simulatePace,
   slidingWindow,
   slowingDown,
@@ -29,27 +30,56 @@ test.each(Object.entries(servers))(
 );
 
 test.each([
-  [20, 0, 0.85, 0.03],
-  [50, 0, 0.85, 0.02],
-  [150, 0, 0.85, 0.02],
-  [300, 0, 0.85, 0.02],
-  [1_000, 0, 0.85, 0.02],
-  [20, 0.4, 0.85, 0.03],
-  [50, 0.4, 0.85, 0.02],
-  [150, 0.4, 0.85, 0.02],
-  [300, 0.4, 0.8, 0.02],
+  [20, 0, 0, 0.85, 0.03],
+  [50, 0, 0, 0.85, 0.02],
+  [150, 0, 0, 0.85, 0.02],
+  [300, 0, 0, 0.85, 0.02],
+  [1_000, 0, 0, 0.85, 0.02],
+  [20, 0.4, 0, 0.85, 0.03],
+  [50, 0.4, 0, 0.85, 0.02],
+  [150, 0.4, 0, 0.85, 0.02],
+  [300, 0.4, 0, 0.8, 0.02],
   // Even if the limit were known, 3% would arrive too early at 0.77 of it.
-  [1_000, 0.4, 0.6, 0.03],
+  [1_000, 0.4, 0, 0.6, 0.03],
+  // Of what is sent while the machine stands still, all but one request is refused.
+  [20, 0, 60, 0.8, 0.05],
+  [150, 0, 60, 0.8, 0.05],
+  [300, 0, 60, 0.8, 0.05],
+  [1_000, 0, 60, 0.8, 0.05],
 ])(
-  "a limit of %i/s that admits no two requests at once is found when they arrive up to %f ms late",
-  async (limit, shiftMs, least, throttled) => {
+  "a limit of %i/s that admits no two requests at once is found when they arrive up to %f ms late, and %i ms once a second",
+  async (limit, shiftMs, stallMs, least, throttled) => {
     const seconds = await simulatePace(
       tokenBucket(() => limit, 1),
       60,
-      { shiftMs },
+      { shiftMs, stallMs },
     );
     expect(used(seconds, limit, 10, 60)).toBeGreaterThanOrEqual(least);
     expect(throttledShare(seconds.slice(10))).toBeLessThanOrEqual(throttled);
+  },
+);
+
+test.each([
+  [50, 0],
+  [150, 0],
+  [150, 15],
+  [300, 150],
+])(
+  "of a limit of %i/s with a bucket of %i, most is used although 3%% are throttled at any rate",
+  async (limit, bucket) => {
+    let [share, throttled] = [0, 0];
+    for (const seed of [1, 2, 3]) {
+      const server = ill(
+        tokenBucket(() => limit, Math.max(1, bucket)),
+        () => 0.03,
+        seed,
+      );
+      const seconds = await simulatePace(server, 40, { seed });
+      share += used(seconds, limit, 10, 40) / 3;
+      throttled += throttledShare(seconds.slice(10)) / 3;
+    }
+    expect(share).toBeGreaterThanOrEqual(0.8);
+    expect(throttled).toBeLessThanOrEqual(0.06);
   },
 );
 

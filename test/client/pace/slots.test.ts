@@ -10,6 +10,20 @@ test("opens no more attempts than allowed", async () => {
   expect(next.open).toHaveLength(2);
 });
 
+test("opens eight attempts at first, and one more for each that ends", async () => {
+  const next = held();
+  const lookup = limit({ concurrency: 12 })(next);
+  for (let i = 0; i < 30; i++) void lookup(item, unaborted());
+  await settle();
+  expect(next.open).toHaveLength(8);
+  next.open[0]?.answer(complete());
+  await settle();
+  expect(next.open).toHaveLength(1 + 9);
+  for (const open of next.open.slice(1, 8)) open.answer(complete());
+  await settle();
+  expect(next.open).toHaveLength(8 + 12);
+});
+
 test("lets more attempts queue from the first good answer until a sign of a limit", async () => {
   const next = held();
   const slots = new Slots({ concurrency: 2, ahead: 3 });
