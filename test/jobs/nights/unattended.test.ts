@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import {
@@ -136,12 +136,16 @@ test("state and manifest of a table are in --state-dir, where verify, report and
   const verified = await run("verify", table, "--state-dir", "monday");
   expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining("20 rows") });
   const said = async (...call: readonly string[]) => (await run(...call)).stdout;
-  for (const [state, gone, rows] of [
-    ["monday", 0, 20],
-    ["tuesday", 1, 19],
+  const text = await readFile(join(cwd, "monday", manifest ?? ""), "utf8");
+  const { run_id: first } = JSON.parse(text) as { readonly run_id: string };
+  for (const [named, state, gone, rows] of [
+    [`${table}&run=${first}`, "monday", 0, 20],
+    [table, "tuesday", 1, 19],
+    // The newest run, whoever wrote it.
+    [table, "monday", 1, 19],
   ] as const) {
-    const diff = await said("diff", "first.csv", table, "--state-dir", state, "--json");
+    const diff = await said("diff", "first.csv", named, "--state-dir", state, "--json");
     expect(diff.split("\n").filter((line) => line.includes('"gone"'))).toHaveLength(gone);
-    expect(await said("report", table, "--state-dir", state)).toContain(`against ${rows} (100%)`);
+    expect(await said("report", named, "--state-dir", state)).toContain(`against ${rows} (100%)`);
   }
 });
