@@ -22,7 +22,8 @@ export interface CsvRecord {
 /**
  * Reads the records of a CSV input except blank and comment lines, in one batch per chunk.
  * @param linesBefore number of lines before the first byte
- * @throws FatalError `input_quote`, `input_record`, `input_record_too_long`, with the line number
+ * @throws FatalError `input_fields`, `input_quote`, `input_record`, `input_record_too_long`, with the
+ *   line number
  */
 export async function* readRecords(
   input: TextBytes,
@@ -54,6 +55,8 @@ class RecordReader {
   /** Lines up to the end of the last complete record. */
   #line: number;
   #error: Error | null = null;
+  /** The line of Zeek (`#fields`) or W3C (`#Fields:`) that names the columns. */
+  #fields: string | null = null;
 
   constructor(input: TextBytes, dialect: CsvDialect, linesBefore: number) {
     this.#input = input;
@@ -77,6 +80,7 @@ class RecordReader {
     const bytes = this.#takePending();
     const end = records.reduce((sum, { size }) => sum + size, -this.#skipped);
     this.#skipped = 0;
+    if (this.#dialect.comment === "#") this.#checkFields(bytes.subarray(0, end));
     this.#line += countLineEnds(bytes.subarray(0, end), this.#dialect.lineEnd);
     this.#pending = [bytes.subarray(end)];
     this.#pendingLength = bytes.length - end;
@@ -87,6 +91,21 @@ class RecordReader {
       }
     }
     return records;
+  }
+
+  /** Throws if the columns change between records, as after a restart or in joined logs. */
+  #checkFields(bytes: Buffer): void {
+    for (const mark of ["#fields\t", "#Fields:"]) {
+      for (let at = bytes.indexOf(mark); at !== -1; at = bytes.indexOf(mark, at + 1)) {
+        if (at > 0 && bytes[at - 1] !== 0x0a) continue;
+        const [fields = ""] = bytes.toString("latin1", at).split(/\r?\n/, 1);
+        this.#fields ??= fields;
+        if (fields === this.#fields) continue;
+        const line = this.#line + 1 + countLineEnds(bytes.subarray(0, at), this.#dialect.lineEnd);
+        const message = `line ${line} of ${this.#input.name}: other columns begin here: ${fields}`;
+        throw new FatalError("input_fields", message, { hint: "split the file before this line" });
+      }
+    }
   }
 
   /** Throws if the parser failed or the unfinished record has become too long. */

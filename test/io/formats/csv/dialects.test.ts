@@ -38,6 +38,12 @@ const dialects: readonly (readonly [string, string, string, number])[] = [
     "n,c-ip,ua",
     0,
   ],
+  [
+    "W3C that begins again",
+    "#Fields: n c-ip\r\n1 192.0.2.1\r\n#Date: x\r\n#Fields: n c-ip\r\n2 192.0.2.2\r\n",
+    "n,c-ip",
+    0,
+  ],
   ["; comments", "; list\n;\n;; 2024\n192.0.2.1,x\n192.0.2.2,y\n", "column_1,column_2", 3],
   ["; and # comments", "; list\n# n,ip\n1,192.0.2.1\n2,192.0.2.2\n", "n,ip", 2],
   ["; in both, as separator", "; list\n192.0.2.1 ; a\n192.0.2.2 ; b\n", "column_1,column_2", 1],
@@ -65,6 +71,16 @@ describe("a table", () => {
     expect(source.columns.map((name) => name.trim()).join(",")).toBe(columns);
     expect(items.filter((item) => item !== "-")).toEqual(two);
     expect(linesSkipped(reading)).toBe(skipped);
+  });
+
+  it.each([
+    ["#fields\tn\tip\n1\t192.0.2.1\n#fields\tip\tn\n192.0.2.2\t2\n", 3],
+    ["#Fields: n c-ip\r\n1 192.0.2.1\r\n\r\n#Fields: c-ip n\r\n192.0.2.2 2\r\n", 4],
+  ])("stops where other columns begin in %j", async (content, line) => {
+    await expect(read(content)).rejects.toMatchObject({
+      code: "input_fields",
+      message: expect.stringMatching(`^line ${line} of .*: other columns begin here: #[Ff]ields`),
+    });
   });
 
   it.each(dialects)("is found behind any name with %s", async (_, content, columns) => {
