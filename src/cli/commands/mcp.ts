@@ -21,7 +21,6 @@ import { counted } from "../../core/wording/quantity.js";
 import { escapedInJson } from "../../core/wording/printable.js";
 import { tlpFault } from "../../core/tlp.js";
 import { extractItems } from "../../jobs/extract/extract-items.js";
-import { assertTag } from "../../jobs/tags/export-tag.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { lookupGroups, withSession } from "../sessions.js";
 
@@ -184,7 +183,6 @@ function toolsOf(session: Session, call: Call, left: () => number) {
       { name: tagName, limit: z.int().min(1).max(most.addresses).default(most.addresses) },
       async ({ name, limit }) => {
         const page = await (await client()).tagIps(name, { signal, limit });
-        assertTag(name, page.tag);
         const withheld = await session.withheld();
         const isHeld = (text: string): boolean => {
           const { item } = recogniseItem(text, "ip");

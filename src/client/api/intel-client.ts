@@ -80,25 +80,26 @@ export class IntelClient {
    * Fetches the description of a tag.
    *
    * @param name `<group>:<name>`
-   * @throws ServiceError (`RejectedError` for an unknown tag), FatalError
+   * @throws ServiceError (`RejectedError` for an unknown tag, `other_tag`), FatalError
    */
-  tag(name: string, options: CallOptions = {}): Promise<Tag> {
-    return this.#caller.call(
-      "tag",
-      { subject: `tag ${name}`, argument: name, hint: namesHint },
-      options,
-    );
+  async tag(name: string, options: CallOptions = {}): Promise<Tag> {
+    const call = { subject: `tag ${name}`, argument: name, hint: namesHint };
+    const tag = await this.#caller.call("tag", call, options);
+    assertTag(name, tag.name);
+    return tag;
   }
 
   /**
    * Fetches one page of a tag's IP addresses.
    *
-   * @throws UsageError for an invalid page; ServiceError, FatalError
+   * @throws UsageError for an invalid page; ServiceError (`other_tag`), FatalError
    */
   async tagIps(name: string, page: TagIpsPage = {}): Promise<TagIps> {
     const subject = `IP list of tag ${name}`;
     const call = { subject, argument: name, query: pageQuery(page), hint: namesHint };
-    return this.#caller.call("tag-ips", call, page);
+    const answer = await this.#caller.call("tag-ips", call, page);
+    assertTag(name, answer.tag);
+    return answer;
   }
 
   /**
@@ -151,6 +152,15 @@ function pageQuery({ offset, limit, snapshot }: TagIpsPage): string {
     if (value !== undefined) query.set(name, String(value));
   }
   return query.size === 0 ? "" : `?${query.toString()}`;
+}
+
+/** @throws ServiceError `other_tag` if the service answered for another tag */
+function assertTag(name: string, answered: string): void {
+  if (answered === name) return;
+  throw new ServiceError(
+    "other_tag",
+    `the service answered for tag ${JSON.stringify(answered)} when asked for ${JSON.stringify(name)}`,
+  );
 }
 
 function assertSameDataset(name: string, pin: TagIps, page: TagIps): void {

@@ -36,6 +36,16 @@ export function holdMarked(
     warnings.push(`rows are sent whatever their mark in column ${column}; --max-tlp sets a limit`);
     return rows;
   }
+  const named = columns.filter((column) => customary.test(column.trim()));
+  if (tlpColumn === undefined && named.length > 1) {
+    throw new UsageError(
+      "tlp_ambiguous",
+      `${name} has several columns of TLP marks: ${named.map((column) => quoted(column)).join(", ")}`,
+      {
+        hint: "name one with --tlp-column",
+      },
+    );
+  }
   if (choice.isOneOfSeveral !== true) mustHaveMarks(name, { columns, reading }, choice);
   const path = tlpColumn ?? place?.name;
   const where = path === undefined ? "" : ` at ${quoted(path)}`;

@@ -55,7 +55,6 @@ export async function exportTag(tag: TagExport): Promise<ExportedTag> {
   }
   for (let restarts = 0; ; restarts++) {
     const about = await client.tag(name, { signal });
-    assertTag(name, about.name);
     let pinnedAt: string | null = null;
     const onPage = ({ total }: TagIps, entries: number): void => {
       pinnedAt ??= new Date(clock.now()).toISOString();
@@ -94,7 +93,7 @@ interface TagList extends Pick<TagIps, "snapshot" | "lastUpdate" | "total"> {
  * be as many as its total.
  *
  * @param onPage called with each page, and the number of entries so far
- * @throws TagExportError `other_tag`, `invalid_entry`, `count_mismatch`; as `iterateTagIps`
+ * @throws TagExportError `invalid_entry`, `count_mismatch`; as `iterateTagIps`
  */
 export async function readList(
   client: Pick<IntelClient, "iterateTagIps">,
@@ -106,7 +105,6 @@ export async function readList(
   let entries = 0;
   let pin: TagIps | null = null;
   for await (const page of client.iterateTagIps(name, { signal })) {
-    assertTag(name, page.tag);
     const read = readEntries(page.entries);
     if (typeof read === "number") {
       const entry = quoted(page.entries[read] ?? "", 60);
@@ -129,15 +127,6 @@ export async function readList(
     "count_mismatch",
     `the list of tag ${name} has ${counted(distinct, "distinct address")}, but its reported total is ${formatCount(total)}` +
       (repeats > 0 ? `; it has ${counted(repeats, "duplicate entry")}` : ""),
-  );
-}
-
-/** @throws TagExportError `other_tag` if the service answered for another tag */
-export function assertTag(name: string, answered: string): void {
-  if (answered === name) return;
-  throw new TagExportError(
-    "other_tag",
-    `the service answered for tag ${JSON.stringify(answered)} when asked for ${JSON.stringify(name)}`,
   );
 }
 

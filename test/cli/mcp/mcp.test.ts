@@ -138,18 +138,25 @@ const hostile = [
   "x".repeat(100_000),
 ];
 
-test("addresses of another tag are refused", async () => {
+test("what is said of another tag is refused", async () => {
   const facts = { entries: ["192.0.2.1"], lastUpdate: "x", total: 1, snapshot: "s".repeat(24) };
-  const result = { tag: "spam:y", ...facts };
+  const result = { tag: "spam:y", name: "spam:y", ...facts };
   const { url } = await startScriptedServer(() =>
     reply(200, { status: "success", statusCode: 200, result }),
   );
-  const [listed] = await session(
+  const replies = await session(
     ["--intel-url", url, "--bogons", "ask"],
-    [["list_tag_addresses", { name: "spam:x" }]],
+    [
+      ["list_tag_addresses", { name: "spam:x" }],
+      ["describe_tag", { name: "spam:x" }],
+    ],
   );
-  expect([listed?.isError, listed?.data.error]).toEqual([true, "other_tag"]);
+  for (const { isError, data } of replies) {
+    expect([isError, data.error]).toEqual([true, "other_tag"]);
+  }
 });
+
+const tagIn = (path: string): string => decodeURIComponent(path.split("/").at(-1) ?? "");
 
 test.each(hostile)("a hostile text of the service stays data: %#", async (text) => {
   const key = "key-of-the-test-0123456789";
@@ -174,7 +181,7 @@ test.each(hostile)("a hostile text of the service stays data: %#", async (text) 
     reply(200, {
       status: "success",
       statusCode: 200,
-      result: path.includes("/tags/") ? tag : query,
+      result: path.includes("/tags/") ? { ...tag, name: tagIn(path) } : query,
     }),
   );
   const replies = await session(

@@ -125,7 +125,7 @@ describe("tags", () => {
     ["/tags", [tag], (intel) => intel.tags()],
     ["/tags?includeDescriptions=true", [tag], (intel) => intel.tags({ includeDescriptions: true })],
     ["/tags/a%3Ab", tag, (intel) => intel.tag("a:b")],
-    ["/tags/%2E%2E", tag, (intel) => intel.tag("..")],
+    ["/tags/%2E%2E", { ...tag, name: ".." }, (intel) => intel.tag("..")],
     [
       "/tags/a%3Ab/ips?offset=5&limit=7&snapshot=abcdefghijklmnopqrstuv%2B%2F",
       onePage(["192.0.2.1"]),
@@ -147,6 +147,19 @@ describe("tags", () => {
     const intel = await client([page([])]);
     await expect(intel.tagIps("a:b", options)).rejects.toThrow(words);
     expect(server.requests).toEqual([]);
+  });
+
+  test.each([
+    (intel: IntelClient) => intel.tag("c:d"),
+    (intel: IntelClient) => intel.tagIps("c:d"),
+    (intel: IntelClient) => collected(intel.iterateTagIps("c:d")),
+  ])("refuses the answer of another tag: %s", async (read) => {
+    const result = { ...tag, ...onePage(["192.0.2.1"]) };
+    const intel = await client([reply(200, success(result))]);
+    await expect(read(intel)).rejects.toMatchObject({
+      code: "other_tag",
+      message: 'the service answered for tag "a:b" when asked for "c:d"',
+    });
   });
 
   test("reads the whole list under the snapshot of its first page", async () => {

@@ -40,6 +40,19 @@ test.each([
   expect(tlpFault(texts, most) === null).toBe(isSent);
 });
 
+test("does not choose between two columns of marks", async () => {
+  await writeFile(at("two.csv"), "ip,tlp,marking\n192.0.2.1,clear,red\n");
+  const limit = ["-o", at("out.csv"), "--max-tlp", "green"];
+  const refused = await asked(["enrich", at("two.csv"), ...limit]);
+  expect(refused).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('several columns of TLP marks: "tlp", "marking"'),
+    seen: [],
+  });
+  const named = await asked(["enrich", at("two.csv"), ...limit, "--tlp-column", "tlp"]);
+  expect(named).toMatchObject({ code: 0, seen: ["192.0.2.1"] });
+});
+
 let folder: string;
 const at = (name: string): string => join(folder, name);
 const addresses = [1, 2, 3, 4].map((last) => `192.0.2.${last}`);

@@ -8,7 +8,7 @@ import { type CommandCall, defineCommand, quotaCode, type SettingsOf } from "../
 import { wantsLines, writeOut } from "../../terminal/data-output.js";
 import { printable } from "../../../core/wording/printable.js";
 import { TagExportError } from "../../../jobs/tags/options.js";
-import { assertTag, readList } from "../../../jobs/tags/export-tag.js";
+import { readList } from "../../../jobs/tags/export-tag.js";
 
 const ofTag = {
   operands: [["NAME", "name of the tag, <group>:<name>"]],
@@ -70,9 +70,7 @@ export const tagsShowCommand = defineCommand({
   run: (call) => {
     const { operand: name, context } = call;
     return printAnswer("intel", call, async (session) => {
-      const tag = await (await session.intel()).tag(name, { signal: context.signal });
-      assertTag(name, tag.name);
-      return tag;
+      return (await session.intel()).tag(name, { signal: context.signal });
     });
   },
 });
