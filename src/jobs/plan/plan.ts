@@ -33,7 +33,7 @@ interface PlanJob extends Told {
   readonly cache?: CachedAnswers | null;
 }
 
-export type CachedAnswers = Omit<CachedOptions, "endpoint">;
+type CachedAnswers = Omit<CachedOptions, "endpoint">;
 
 /** Estimate for a run over an input, and what it would not look up. */
 export type Plan = Awaited<ReturnType<typeof plan>>;

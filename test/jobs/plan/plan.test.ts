@@ -8,7 +8,7 @@ import { openCache } from "../../../src/client/store/cache.js";
 import { lookupEndpoints, memberOf } from "../../../src/core/finding.js";
 import { enrich } from "../../../src/jobs/enrich/execute.js";
 import { enrichOptions } from "../../../src/jobs/enrich/options.js";
-import { type CachedAnswers, plan, timeOf } from "../../../src/jobs/plan/plan.js";
+import { plan, timeOf } from "../../../src/jobs/plan/plan.js";
 import { jobHere } from "../../helpers/job-here.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
@@ -28,6 +28,8 @@ const rows = [
   ",",
   "EXAMPLE.com.,nonsense",
 ];
+
+type CachedAnswers = NonNullable<Parameters<typeof plan>[0]["cache"]>;
 
 const { signal } = new AbortController();
 
