@@ -247,7 +247,8 @@ function createPrivate(path: string): void {
   // Never opens a file that exists: closing it would release this process's locks on it
   // (https://www.sqlite.org/howtocorrupt.html#posix_close_bug).
   if (existsSync(path)) return accessSync(path, constants.R_OK | constants.W_OK);
-  closeSync(openSync(path, "wx", 0o600));
+  // Another process may have created it since.
+  closeSync(openSync(path, "a", 0o600));
 }
 
 /** Tells a file from another one that takes its place. */
