@@ -12,7 +12,7 @@ export default defineConfig({
     ...builtSources.test,
     setupFiles: [...builtSources.test.setupFiles, "test/helpers/property-seed.ts"],
     include: ["test/**/*.long.test.ts", ...testsWith("randomRounds(")],
-    env: { REPUTE_TEST_ALL_ROUNDS: "true" },
+    env: { TEST_ALL_ROUNDS: "true" },
     sequence: { sequencer: CrashPointsFirst },
     globalSetup: ["test/helpers/own-state-folder.ts", "test/helpers/build-once.ts"],
     reporters: inCi ? ["default", ["json", { outputFile: ".out/reports/long.json" }]] : ["default"],

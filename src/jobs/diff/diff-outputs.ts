@@ -110,8 +110,12 @@ export async function diffOutputs(earlier: RowLists, later: RowLists): Promise<O
 
 /** Explains what SQLite refused; any other error is returned as it is. */
 function storageFault(error: unknown): unknown {
-  if (!(error instanceof Error) || !("errcode" in error)) return error;
-  const message = `cannot compare in a temporary file: ${storeFault(error)}`;
+  if (!(error instanceof Error)) return error;
+  const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown };
+  if (errcode === undefined && code !== "ERR_SQLITE_ERROR") return error;
+  // What an iterator throws has no result code.
+  const why = errcode === undefined ? error.message : storeFault(error);
+  const message = `cannot compare in a temporary file: ${why}`;
   return new FatalError("temporary_file", message, {
     cause: error,
     hint: "free space in the folder of temporary files, or set TMPDIR to another one",
