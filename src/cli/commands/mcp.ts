@@ -19,7 +19,7 @@ import { programInfo } from "../../core/program.js";
 import { nestedFacts } from "../../core/row.js";
 import { counted } from "../../core/wording/quantity.js";
 import { escapedInJson } from "../../core/wording/printable.js";
-import { tlpFault } from "../../core/tlp.js";
+import { tlpFault } from "../../core/exclusions/tlp.js";
 import { extractItems } from "../../jobs/extract/extract-items.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { lookupGroups, withSession } from "../sessions.js";

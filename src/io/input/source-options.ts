@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { option } from "../../core/options.js";
-import { parseTlp, type TlpMark, tlpMarks } from "../../core/tlp.js";
+import { parseTlp, type TlpMark, tlpMarks } from "../../core/exclusions/tlp.js";
 import { sourceFormats } from "../formats/types.js";
 
 /** A mark of TLP 2.0, however it is written. */

@@ -2,7 +2,7 @@ import { UsageError } from "../../core/errors.js";
 import type { JsonObject } from "../../core/finding.js";
 import type { Row } from "../../core/row.js";
 import { quoted } from "../../core/wording/printable.js";
-import { tlpFault, type TlpMark } from "../../core/tlp.js";
+import { tlpFault, type TlpMark } from "../../core/exclusions/tlp.js";
 import { matchColumn, unknownColumn } from "../formats/columns/name-columns.js";
 import { valuesAt } from "../formats/ndjson/ndjson.js";
 import { mapLists } from "../formats/reading/lines.js";

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { beforeEach, expect, test } from "vitest";
-import { parseTlp, tlpFault, tlpMarks } from "../../../src/core/tlp.js";
+import { parseTlp, tlpFault, tlpMarks } from "../../../src/core/exclusions/tlp.js";
 import { runRepute } from "../../helpers/run-repute.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { watchedService } from "../../helpers/watched-service.js";

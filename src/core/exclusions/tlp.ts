@@ -1,5 +1,5 @@
-import type { FindingError } from "./finding.js";
-import { itemCodes } from "./row-codes.js";
+import type { FindingError } from "../finding.js";
+import { itemCodes } from "../row-codes.js";
 
 /** The marks of the Traffic Light Protocol 2.0 (FIRST), the widest sharing first. */
 export const tlpMarks = ["clear", "green", "amber", "amber+strict", "red"] as const;
