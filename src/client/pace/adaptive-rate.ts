@@ -1,8 +1,8 @@
 /**
  * The climb after a cut, in milliseconds: back to the last good rate, then beyond it, doubling it in
  * `doubleMs`, or in `waits` times the wait that the service asks for. The rate starts `below` it. Below
- * `slow` requests per second, where a cut costs a larger share of them, doubling takes twice as long. A
- * rate that is not `steady` doubles in `unsteadyMs`: it was cut far from the last good one.
+ * `slow` requests per second, where a cut costs a larger share of them, doubling takes twice as long.
+ * Until a limit is hit below `steady` times the last good rate, it takes `unsteadyMs`.
  */
 const climb = {
   below: 0.1,
@@ -22,8 +22,8 @@ const climb = {
 const cutTo = { beyond: 0.99, below: 0.8 };
 
 /**
- * What is good without such a wait: of the rate at which throttling began, or of one that was throttled
- * before the last good one is reached again. A limiter that admits no two requests at once refuses every
+ * What is good without such a wait: of the median rate of the last throttled requests, or of one that was
+ * throttled before the last good one is reached again. A limiter that admits no two requests at once refuses every
  * other one just above its limit, so that the accepted ones show half of it; if more than the share of
  * `half` is refused, the limit is far below.
  */
@@ -42,8 +42,8 @@ const apartMs = 500;
 const strain = { first: 0.04, search: 0.12, share: 0.02, least: 5 };
 
 /**
- * Throttle answers within this fraction of the interval between requests count once: a machine that stood
- * still reads all at once what was sent in the meantime.
+ * Throttle answers within this fraction of the interval between requests count once: a server
+ * that stalled reads at once what was sent meanwhile.
  */
 const together = 0.25;
 

@@ -10,7 +10,7 @@ interface SlotsOptions {
 
 /**
  * Number of attempts that may be open at first, since all of them may exceed an unknown limit. Each one
- * that ends makes room for another.
+ * that ends makes room for one more.
  */
 const openAtFirst = 8;
 
