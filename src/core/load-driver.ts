@@ -39,6 +39,7 @@ const families = [
   ["pg", "pg-copy-streams"],
   ["hyparquet-writer", "hyparquet"],
   ["bullmq", "ioredis"],
+  ["saxes", "yauzl"],
   ["@aws-sdk/client-s3", "@aws-sdk/lib-storage"],
 ];
 

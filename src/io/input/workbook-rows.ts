@@ -1,6 +1,6 @@
-import { text } from "node:stream/consumers";
-import { crc32, createInflateRaw } from "node:zlib";
-import type { SaxesParser } from "saxes";
+import { crc32 } from "node:zlib";
+import type { SaxesParser as Parser } from "saxes";
+import type { Entry, ZipFile } from "yauzl";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
 import { loadDriver } from "../../core/load-driver.js";
 import { csvPieces } from "../formats/csv/csv-output.js";
@@ -21,30 +21,14 @@ export async function* workbookRows(
   name: string,
   sheet: string | undefined,
 ): AsyncGenerator<Buffer> {
-  const { SaxesParser: Parser } = await loadDriver(
-    "saxes",
-    () => import("saxes"),
-    "reading an Excel workbook",
-  );
-  const parserOf: ParserOf = (open, close) => {
-    const parser = new Parser({ xmlns: false });
-    // Some programs write `x:row`.
-    const localName = (tag: string): string => tag.slice(tag.indexOf(":") + 1);
-    let text = "";
-    parser.on("opentag", (tag) => {
-      text = "";
-      open(localName(tag.name), tag.attributes);
-    });
-    parser.on("text", (piece) => (text += piece));
-    parser.on("closetag", (tag) => {
-      close(localName(tag.name), text);
-      text = "";
-    });
-    return parser;
-  };
-  const archive = await collect(chunks, name);
+  const what = "reading an Excel workbook";
+  const { SaxesParser } = await loadDriver("saxes", () => import("saxes"), what);
+  const { fromBufferPromise } = await loadDriver("yauzl", () => import("yauzl"), what);
+  const bytes = await collect(chunks, name);
   try {
-    yield* rowsIn(filesIn(archive), parserOf, { name, sheet });
+    const zip = await fromBufferPromise(bytes, { autoClose: false });
+    const read = await readerOf(zip, () => new SaxesParser({ xmlns: false }));
+    yield* rowsIn(read, { name, sheet });
   } catch (error) {
     if (error instanceof ReputeError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
@@ -54,14 +38,6 @@ export async function* workbookRows(
     });
   }
 }
-
-type Attributes = Readonly<Record<string, string>>;
-
-/** Makes a parser that calls `close` with the text before the end of an element. */
-type ParserOf = (
-  open: (name: string, attributes: Attributes) => void,
-  close: (name: string, text: string) => void,
-) => SaxesParser;
 
 async function collect(chunks: AsyncGenerator<Buffer>, name: string): Promise<Buffer> {
   const pieces: Buffer[] = [];
@@ -77,77 +53,48 @@ async function collect(chunks: AsyncGenerator<Buffer>, name: string): Promise<Bu
   return Buffer.concat(pieces);
 }
 
-/** A file of an archive. */
-interface PackedFile {
-  readonly bytes: Buffer;
-  readonly isDeflated: boolean;
-  readonly crc: number;
+type Attributes = Readonly<Record<string, string>>;
+
+/** What is called for each element of a file; at its end, with the text after its last child. */
+interface Handlers {
+  readonly open: (name: string, attributes: Attributes) => void;
+  readonly close: (name: string, text: string) => void;
 }
 
-type Files = ReadonlyMap<string, PackedFile>;
+/** Reads a file of a workbook, and yields after each piece of it. */
+type Read = (path: string, handlers: Handlers, optional?: "optional") => AsyncGenerator<undefined>;
 
-/**
- * The files of a ZIP archive, from its central directory (APPNOTE.TXT, 4.3.7, 4.3.12 and 4.3.14 to
- * 4.3.16). Programs that write as they go use the fields of ZIP64 for small files, too.
- */
-function filesIn(archive: Buffer): Files {
-  const files = new Map<string, PackedFile>();
-  const end = archive.lastIndexOf("PK\u0005\u0006", undefined, "latin1");
-  if (end === -1) throw new Error("it is cut off");
-  let at = archive.readUInt32LE(end + 16);
-  if (at === in64Bits) at = numberAt(archive, numberAt(archive, end - 12) + 48);
-  while (archive.toString("latin1", at, at + 4) === "PK\u0001\u0002") {
-    const nameEnd = at + 46 + archive.readUInt16LE(at + 28);
-    const extraEnd = nameEnd + archive.readUInt16LE(at + 30);
-    const [, packed, header] = sizesAndOffset(archive, at, archive.subarray(nameEnd, extraEnd));
-    const lengths = archive.readUInt16LE(header + 26) + archive.readUInt16LE(header + 28);
-    const start = header + 30 + lengths;
-    files.set(archive.toString("utf8", at + 46, nameEnd), {
-      bytes: archive.subarray(start, start + packed),
-      isDeflated: archive.readUInt16LE(at + 10) !== 0,
-      crc: archive.readUInt32LE(at + 16),
+async function readerOf(zip: ZipFile, newParser: () => Parser): Promise<Read> {
+  const entries = new Map<string, Entry>();
+  for await (const entry of zip.eachEntry()) entries.set(entry.fileName, entry);
+  // Some programs write `x:row`.
+  const localName = (tag: string): string => tag.slice(tag.indexOf(":") + 1);
+  return async function* (path, { open, close }, optional) {
+    const entry = entries.get(path);
+    if (entry === undefined && optional) return;
+    if (entry === undefined) throw new Error(`it has no file ${path}`);
+    const parser = newParser();
+    let text = "";
+    parser.on("opentag", (tag) => {
+      text = "";
+      open(localName(tag.name), tag.attributes);
     });
-    at = extraEnd + archive.readUInt16LE(at + 32);
-  }
-  return files;
-}
-
-/** Stands for a number of 64 bits elsewhere. */
-const in64Bits = 0xffffffff;
-
-/** The original and the packed size of a file, and the offset of its header (APPNOTE.TXT, 4.5.3). */
-function sizesAndOffset(
-  archive: Buffer,
-  entry: number,
-  extra: Buffer,
-): readonly [size: number, packed: number, header: number] {
-  let at = 0;
-  while (at + 4 <= extra.length && extra.readUInt16LE(at) !== 1)
-    at += 4 + extra.readUInt16LE(at + 2);
-  at += 4;
-  const read = (field: number): number => {
-    const number = archive.readUInt32LE(entry + field);
-    if (number !== in64Bits) return number;
-    at += 8;
-    return numberAt(extra, at - 8);
+    parser.on("text", (piece) => (text += piece));
+    parser.on("closetag", (tag) => {
+      close(localName(tag.name), text);
+      text = "";
+    });
+    const decoder = new TextDecoder();
+    let checksum = 0;
+    const content: AsyncIterable<Buffer> = await zip.openReadStreamPromise(entry);
+    for await (const chunk of content) {
+      checksum = crc32(chunk, checksum);
+      parser.write(decoder.decode(chunk, { stream: true }));
+      yield;
+    }
+    if (checksum !== entry.crc32) throw new Error(`the checksum of ${path} does not match`);
+    parser.close();
   };
-  return [read(24), read(20), read(42)];
-}
-
-function numberAt(bytes: Buffer, at: number): number {
-  return Number(bytes.readBigUInt64LE(at));
-}
-
-async function* contentOf(files: Files, path: string): AsyncGenerator<Buffer> {
-  const file = files.get(path);
-  if (file === undefined) throw new Error(`it has no file ${path}`);
-  let checksum = 0;
-  const chunks = file.isDeflated ? createInflateRaw().end(file.bytes) : [file.bytes];
-  for await (const chunk of chunks as AsyncIterable<Buffer>) {
-    checksum = crc32(chunk, checksum);
-    yield chunk;
-  }
-  if (checksum !== file.crc) throw new Error(`the checksum of ${path} does not match`);
 }
 
 interface SheetFacts {
@@ -158,43 +105,39 @@ interface SheetFacts {
 
 /** The rows of a sheet, whose file and texts are named in the workbook. */
 async function* rowsIn(
-  files: Files,
-  parserOf: ParserOf,
+  read: Read,
   { name, sheet }: { readonly name: string; readonly sheet: string | undefined },
 ): AsyncGenerator<Buffer> {
-  const elementsOf = async (path: string): Promise<readonly Element[]> => {
-    const found: Element[] = [];
-    const parents: string[] = [];
-    const parser = parserOf(
-      (tag, attributes) => {
-        found.push({ tag, attributes, parent: parents.at(-1) });
-        parents.push(tag);
-      },
-      () => parents.pop(),
-    );
-    if (files.has(path)) parser.write(await text(contentOf(files, path))).close();
-    return found;
-  };
-  const workbook = await elementsOf("xl/workbook.xml");
-  const styles = await elementsOf("xl/styles.xml");
-  const targets = await elementsOf("xl/_rels/workbook.xml.rels");
+  const workbook = await elementsOf(read, "xl/workbook.xml");
+  const styles = await elementsOf(read, "xl/styles.xml");
+  const targets = await elementsOf(read, "xl/_rels/workbook.xml.rels");
   const id = sheetId(attributesOf(workbook, "sheet"), name, sheet);
   const target =
     attributesOf(targets, "Relationship").find(({ Id }) => Id === id)?.["Target"] ?? "";
   const path = target.startsWith("/") ? target.slice(1) : `xl/${target}`;
   const facts: SheetFacts = {
-    texts: await textsOf(files, parserOf),
+    texts: await textsOf(read),
     dates: dateStyles(attributesOf(styles, "xf", "cellXfs"), attributesOf(styles, "numFmt")),
     is1904: /^(?:1|true)$/.test(attributesOf(workbook, "workbookPr")[0]?.["date1904"] ?? ""),
   };
   const rows: string[][] = [];
-  const parser = rowParser(parserOf, facts, rows);
-  const decoder = new TextDecoder();
-  for await (const xml of contentOf(files, path)) {
-    parser.write(decoder.decode(xml, { stream: true }));
+  for await (const _ of read(path, rowHandlers(facts, rows))) {
     for (const piece of csvPieces(",", rows.splice(0), String)) yield Buffer.from(piece);
   }
-  parser.close();
+}
+
+async function elementsOf(read: Read, path: string): Promise<readonly Element[]> {
+  const found: Element[] = [];
+  const parents: string[] = [];
+  const handlers: Handlers = {
+    open(tag, attributes) {
+      found.push({ tag, attributes, parent: parents.at(-1) });
+      parents.push(tag);
+    },
+    close: () => parents.pop(),
+  };
+  for await (const _ of read(path, handlers, "optional"));
+  return found;
 }
 
 interface Element {
@@ -237,34 +180,33 @@ function sheetId(
 }
 
 /** The shared texts of a workbook, without phonetic readings. */
-async function textsOf(files: Files, parserOf: ParserOf): Promise<readonly string[]> {
+async function textsOf(read: Read): Promise<readonly string[]> {
   const texts: string[] = [];
   let isPhonetic = false;
-  const parser = parserOf(
-    (tag) => {
+  const handlers: Handlers = {
+    open(tag) {
       if (tag === "si") texts.push("");
       if (tag === "rPh") isPhonetic = true;
     },
-    (tag, piece) => {
+    close(tag, piece) {
       if (tag === "rPh") isPhonetic = false;
       if (tag === "t" && !isPhonetic) texts.push(`${texts.pop()}${piece}`);
     },
-  );
-  const path = "xl/sharedStrings.xml";
-  if (files.has(path)) parser.write(await text(contentOf(files, path))).close();
+  };
+  for await (const _ of read("xl/sharedStrings.xml", handlers, "optional"));
   return texts;
 }
 
-/** Reads the XML of a sheet into rows of cells. A row that is missing is empty. */
-function rowParser(parserOf: ParserOf, facts: SheetFacts, rows: string[][]): SaxesParser {
+/** Reads a sheet into rows of cells. A row that is missing is empty. */
+function rowHandlers(facts: SheetFacts, rows: string[][]): Handlers {
   let last = 0;
   let row = 0;
   let cells: string[] = [];
   let column = -1;
   let cell: Attributes = {};
   let value = "";
-  return parserOf(
-    (tag, attributes) => {
+  return {
+    open(tag, attributes) {
       if (tag === "row") {
         row = Number(attributes["r"] ?? row + 1);
         column = -1;
@@ -274,7 +216,7 @@ function rowParser(parserOf: ParserOf, facts: SheetFacts, rows: string[][]): Sax
         column = cell["r"] === undefined ? column + 1 : columnOf(cell["r"]);
       }
     },
-    (tag, piece) => {
+    close(tag, piece) {
       if (tag === "v" || tag === "t") value += piece;
       else if (tag === "c" && value !== "") {
         while (cells.length < column) cells.push("");
@@ -286,7 +228,7 @@ function rowParser(parserOf: ParserOf, facts: SheetFacts, rows: string[][]): Sax
         cells = [];
       }
     },
-  );
+  };
 }
 
 /** Index of the column in a reference such as `AB12`. */

@@ -63,6 +63,7 @@ function inZip64(whole: Buffer): Buffer {
   const start = Buffer.concat([whole.subarray(0, directory), ...entries]);
   const record = Buffer.alloc(56);
   record.write("PK\u0006\u0006", "latin1");
+  record.writeBigUInt64LE(BigInt(whole.readUInt16LE(end + 10)), 32);
   record.writeBigUInt64LE(BigInt(directory), 48);
   const locator = Buffer.alloc(20);
   locator.write("PK\u0006\u0007", "latin1");
