@@ -8,11 +8,10 @@ import { fileInputs } from "../../io/input/types.js";
 import { inFile } from "../../io/output/output.js";
 import { isPartLost, outputGone, removePart } from "../../io/output/part-file.js";
 import { stagePath, stageUpTo } from "../../io/output/stage.js";
-import { chooseRun, type ChosenRun } from "./destination/choose-output.js";
-import { openPublisher } from "./destination/open-output.js";
+import { chooseRun } from "./destination/choose-output.js";
 import { recordEnding, recordStream } from "./ending.js";
 import { publishStaged, suffixOf } from "./finish/publish.js";
-import type { RunPlace } from "./open-run.js";
+import { openPublisher, type RunPlace } from "./open-run.js";
 import { chosenColumns, inputReading, optionalColumnsOf } from "./rows/reading.js";
 import { runRows } from "./run-rows.js";
 import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
@@ -20,6 +19,8 @@ import { openState } from "./state/open-state.js";
 import { type Checkpoint, RunState } from "./state/run-state.js";
 import { tidyFolder } from "./state/state-folder.js";
 import type { EnrichJob, Job, PublishedRun } from "./types.js";
+
+type ChosenRun = Awaited<ReturnType<typeof chooseRun>>;
 
 /**
  * The main job: reads every row of the input, looks up its item and writes the enriched row.

@@ -4,20 +4,22 @@ import { addedColumns } from "../../core/columns.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import { raceAbort } from "../../core/abort.js";
 import { formatCount } from "../../core/wording/quantity.js";
-import type { Encoder } from "../../io/formats/types.js";
-import type { Sink } from "../../io/output/types.js";
-import { encoderOptions, openPublisher, openStream } from "./destination/open-output.js";
+import type { Encoder, EncoderOptions } from "../../io/formats/types.js";
+import type { OpenedSource } from "../../io/input/types.js";
+import type { Publisher } from "../../io/output/publisher.js";
+import type { Destination, Sink } from "../../io/output/types.js";
 import { textSink } from "../../io/output/text/text-sink.js";
 import { formats } from "../../io/formats/registry.js";
 import { takeFingerprint } from "./state/fingerprint.js";
 import type { RunState } from "./state/run-state.js";
+import type { OutputSettings } from "./options.js";
 import type { Job, StartRow } from "./types.js";
 import { announceReading, chosenColumns, optionalColumnsOf } from "./rows/reading.js";
 import { Tally } from "./tally.js";
 import type { OutputTarget } from "./destination/choose-output.js";
 import { verdictOf } from "../../core/verdict.js";
 import type { EnrichedRow, LeftOutReason, Row } from "../../core/row.js";
-import { openFileDestination } from "../../io/output/part-file.js";
+import { openDevice, openFileDestination, streamDestination } from "../../io/output/part-file.js";
 import type { SinkSettings } from "../../io/output/options.js";
 import { KnownItems } from "./rows/known-items.js";
 
@@ -85,7 +87,7 @@ async function openRunOutput(run: Awaited<ReturnType<typeof openRunInput>>) {
   const startAt = before?.sink ?? null;
   if (startAt === null) for (const message of checked.warnings ?? []) onWarning(message);
   const destination =
-    stage === null ? await openStream(target, job) : await openFileDestination(stage, startAt);
+    stage === null ? await openStream(run) : await openFileDestination(stage, startAt);
   const resumeRows = startAt?.rows ?? null;
   const { encoder: whole } = checked;
   const encoder: Encoder = {
@@ -95,6 +97,48 @@ async function openRunOutput(run: Awaited<ReturnType<typeof openRunInput>>) {
   const sink = textSink(encoder, destination, { gzip, resumeRows });
   // The caller finishes or abandons the sink; the stack closes the source.
   return { publisher, checked, sink: leftOut?.sink(sink, resumeRows ?? 0) ?? sink };
+}
+
+/** How a run's rows are encoded, in any format. CSV keeps the delimiter of its input. */
+function encoderOptions(
+  { prefix, shape, esAction, esId }: OutputSettings,
+  format: string,
+  { reading, kind }: OpenedSource,
+  rest: Pick<EncoderOptions, "columns" | "added" | "clock">,
+): EncoderOptions {
+  const flatOrNested = shape ?? (format === "ndjson" ? "nested" : "flat");
+  const isCsv = reading.format === "csv" && format === "csv" && kind === undefined;
+  // The columns of a log may be apart by spaces: no CSV.
+  const delimiter =
+    isCsv && reading.delimiter !== " " ? (reading.delimiter ?? undefined) : undefined;
+  return { ...rest, delimiter, prefix, shape: flatOrNested, esAction, esId };
+}
+
+interface PublishedPlace extends Omit<RunPlace, "inputGrew"> {
+  readonly source: Pick<OpenedSource, "columns" | "types">;
+  readonly runId: string;
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/** What publishes the rows of a run. @throws ReputeError */
+export function openPublisher(run: PublishedPlace): Promise<Publisher> {
+  const { job, target, state, source, runId, onWarning } = run;
+  const { name, file, base, text: format, gzip } = target;
+  const { signal, clock = systemClock } = job;
+  const { prefix, table, inputColumns } = job.settings.output;
+  const { columns, types } = chosenColumns(source, inputColumns);
+  const optional = optionalColumnsOf(job);
+  const { madeUp } = job.session.service;
+  const rows = { columns, types, optional, prefix, ...table, runId };
+  const text = format && { format, gzip, openStream: () => openStream(run) };
+  const place = { name, file, base, folder: state.path, text };
+  return target.output.publisher({ ...place, ...rows, clock, signal, madeUp, onWarning });
+}
+
+/** The job's signal aborts waiting for the reader of a named pipe. */
+async function openStream({ job, target }: Omit<RunPlace, "state">): Promise<Destination> {
+  const { name, output } = target;
+  return output.isStdout ? streamDestination(job.stdout, name) : openDevice(name, job.signal);
 }
 
 /** Counts each warning, and tells it once: the same one may occur for every row. */

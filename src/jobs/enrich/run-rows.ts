@@ -1,17 +1,21 @@
 import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { madeUpIn } from "../../client/api/service-description.js";
 import { itemOf } from "../../client/lookup/compose.js";
 import { openRequests } from "../../client/lookup/options.js";
 import { endpointOf } from "../../client/store/cache-key.js";
 import type { Taken } from "../../client/store/journal.js";
 import type { LookupStore } from "../../client/store/store.js";
+import { abortable } from "../../core/abort.js";
 import { EarlyEndError, FatalError } from "../../core/errors.js";
 import { type MadeUp, unasked } from "../../core/finding.js";
 import type { FoundManifest, Manifest } from "../../core/manifest.js";
 import { type ResourceStack, withResources } from "../../core/resource-stack.js";
+import type { Row } from "../../core/row.js";
 import { rowCodes } from "../../core/row-codes.js";
 import { counted } from "../../core/wording/quantity.js";
 import { formats } from "../../io/formats/registry.js";
+import { inputPaths, type OpenedSource, type RunInput } from "../../io/input/types.js";
 import { manifestPlace, storedManifest } from "../../io/output/manifest-file.js";
 import { type CheckedOutput, mixedData } from "../../io/output/publisher.js";
 import { stageUpTo } from "../../io/output/stage.js";
@@ -22,12 +26,12 @@ import { previousOutputs } from "./finish/previous-outputs.js";
 import { manifestOf, publish } from "./finish/publish.js";
 import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
 import { moveRows } from "./rows/move-rows.js";
-import { firstRows, hasFewerRows, startRow } from "./rows/reading.js";
+import { startRow } from "./rows/reading.js";
 import { RunSignals } from "./run-signals.js";
 import { saveUnfinished } from "./state/state-folder.js";
 import { Checkpointer } from "./checkpointer.js";
 import type { Tally } from "./tally.js";
-import type { RunProgress } from "./types.js";
+import type { Job, RunProgress } from "./types.js";
 import { closingWarnings } from "./warnings.js";
 
 /** Opens input, output and lookup, moves the rows and publishes them. Closes everything, however it ends. */
@@ -175,6 +179,56 @@ async function replacedRows({ output, file, upload }: OutputTarget): Promise<num
 /** Rows that a run read: with `--only`, its output has fewer. */
 function rowsIn(manifest: FoundManifest | null): number | undefined {
   return manifest?.input?.rows ?? manifest?.output?.rows;
+}
+
+/**
+ * The first rows of a source. Ends without waiting for one more, which a pipe may never bring.
+ *
+ * @param limit number of the last one. @default all
+ */
+async function* firstRows(
+  rows: OpenedSource["rows"],
+  limit = Number.POSITIVE_INFINITY,
+): AsyncGenerator<readonly Row[]> {
+  for await (const batch of rows) {
+    const last = batch.at(-1)?.number ?? 0;
+    yield last > limit ? batch.filter(({ number }) => number <= limit) : batch;
+    if (last >= limit) return;
+  }
+}
+
+/**
+ * Whether an input has fewer rows than this, as far as they can be counted before the run reads them.
+ * Reads no further than necessary.
+ *
+ * @throws the signal's reason, or why the input cannot be read
+ */
+async function hasFewerRows(
+  least: number,
+  { input, settings, signal, rows: from }: Pick<Job, "input" | "settings" | "signal" | "rows">,
+): Promise<boolean> {
+  // An input without rows asks for nothing anyway.
+  if (least <= 1 || !(await isReadTwice(input))) return false;
+  const source = await from.open(null);
+  let rows = 0;
+  try {
+    for await (const batch of abortable(firstRows(source.rows, settings.run.limit), signal)) {
+      rows += batch.length;
+      if (rows >= least) return false;
+    }
+  } finally {
+    await source.close();
+  }
+  return true;
+}
+
+/** Whether an input consists of regular files, which can be read more than once. */
+async function isReadTwice(input: RunInput): Promise<boolean> {
+  const paths = inputPaths(input);
+  if (!("path" in input) && !("inputs" in input && paths.length === input.inputs.length))
+    return false;
+  const files = await Promise.all(paths.map((path) => stat(path).catch(() => null)));
+  return files.every((file) => file?.isFile() === true);
 }
 
 type RunLookup = Awaited<ReturnType<typeof openRunLookup>>;

@@ -126,14 +126,14 @@ export function renderPayload(payload: unknown, context: JsonObject) {
 const leftOut = "a field in this string is null in the context and is left out";
 const lostDigits = "it has a number too large to be sent with all its digits; make it text";
 
-export function malformedFields(text: PqlText, pointer: string): Problem[] {
+function malformedFields(text: PqlText, pointer: string): Problem[] {
   return text.faults.map(({ at, message }) =>
     errorAt(pointer, "malformed_field", `in the field at character ${at + 1}: ${message}`),
   );
 }
 
 /** Path of the subscriber data in a case context. */
-export const subscriberPath = ["s", "resolver_data"] as const;
+const subscriberPath = ["s", "resolver_data"] as const;
 
 /** Member names and array indexes from the root of a value. */
 type Path = readonly (string | number)[];
@@ -262,4 +262,93 @@ export function readField(context: unknown, path: Path): { readonly value: unkno
     value = (value as Record<string | number, unknown>)[step];
   }
   return value === undefined ? null : { value };
+}
+
+/** The texts of a webhook. */
+interface Content {
+  readonly endpoint: string;
+  readonly path?: string | undefined;
+  readonly payload: unknown;
+}
+
+/**
+ * What is wrong with the fields of a webhook, and which subscriber data it has as static text. Without a
+ * context, only the syntax of fields can be checked.
+ */
+export function contentProblems(
+  { endpoint, path: place = "", payload }: Content,
+  context: JsonObject | undefined,
+): readonly Problem[] {
+  const problems = context ? renderPayload(payload, context).problems : [];
+  const values = context ? subscriberValues(context) : [];
+  const warn = (pointer: string, text: string, advice: (fields: string) => string): void => {
+    for (const fields of subscriberDataIn(text, values)) {
+      const message = `this static text contains subscriber data, which is right for one case only; ${advice(fields)}`;
+      problems.push(warningAt(pointer, "static_data", message));
+    }
+  };
+  const address = { "/endpoint": endpoint.replace(/^\w+:\/\/[^/?#]*/, ""), "/path": place };
+  for (const [pointer, text] of Object.entries(address)) {
+    const advice = "the address is the same for every case, so send it in the payload as";
+    warn(pointer, decoded(text) ?? text, (fields) => `${advice} ${fields}`);
+  }
+  for (const { path, value } of valuesIn(payload, ["payload"], maxValues)) {
+    if (typeof value !== "string" && typeof value !== "number") continue;
+    const pointer = pointerOf(path);
+    const parsed = parsePql(String(value));
+    // With a context, rendering has reported these.
+    if (context === undefined) problems.push(...malformedFields(parsed, pointer));
+    const statics = parsed.parts.filter((part) => typeof part === "string").join("\u0000");
+    warn(pointer, statics, (fields) => `write ${fields} instead`);
+  }
+  return problems;
+}
+
+const maxValues = 5000;
+const maxValueLength = 1000;
+const plainWord = /^(?:true|false|null|none|unknown|yes|n\/a)$/;
+
+/** A value of the subscriber data in lower case, and the fields with this value. */
+type SubscriberValue = readonly [text: string, fields: readonly string[]];
+
+/**
+ * Strings and numbers of the subscriber data, longest first. Omits values that occur everywhere:
+ * shorter than three characters, booleans, words such as `none`.
+ */
+function subscriberValues(context: unknown): readonly SubscriberValue[] {
+  const data = readField(context, subscriberPath);
+  const fieldsOf = new Map<string, string[]>();
+  for (const { path, value } of valuesIn(data?.value, subscriberPath, maxValues)) {
+    if (typeof value !== "string" && typeof value !== "number") continue;
+    const text = String(value).trim().toLowerCase();
+    if (text.length < 3 || text.length > maxValueLength || plainWord.test(text)) continue;
+    fieldsOf.set(text, [...(fieldsOf.get(text) ?? []), `{{ ${formatPath(path)} }}`]);
+  }
+  return [...fieldsOf].sort(([a], [b]) => b.length - a.length);
+}
+
+/**
+ * Fields to use instead of the subscriber values that a static text has as whole words. A value within
+ * a longer match (the name in the e-mail address) does not count again.
+ */
+function subscriberDataIn(text: string, values: readonly SubscriberValue[]): readonly string[] {
+  let left = text.toLowerCase();
+  return values.flatMap(([value, fields]) => {
+    if (!left.includes(value)) return [];
+    const literal = value.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
+    const word = new RegExp(String.raw`(?<![\p{L}\p{N}])${literal}(?![\p{L}\p{N}])`, "gu");
+    const rest = left.replaceAll(word, "\u0000");
+    const isThere = rest !== left;
+    left = rest;
+    return isThere ? [fields.slice(0, 3).join(" or ")] : [];
+  });
+}
+
+/** Null if a percent sign is not part of percent-encoding. */
+export function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
 }

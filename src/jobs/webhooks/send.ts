@@ -15,7 +15,7 @@ import type { Item } from "../../core/item/item.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import { CredentialMask } from "../../core/redaction.js";
 import { quoted } from "../../core/wording/printable.js";
-import { addressProblems, shownUrl, type Webhook, webhookUrl } from "./webhook.js";
+import { addressProblems, type Webhook, webhookUrl } from "./webhook.js";
 import {
   errorAt,
   pointerOf,
@@ -83,6 +83,17 @@ export function prepareCall(
 }
 
 type PreparedCall = ReturnType<typeof prepareCall>;
+
+/** The URL for display, with the values of parameters that look like secrets hidden. */
+export function shownUrl({ href }: URL): string {
+  return href.replaceAll(/(?<=[?&])([^=&]*)=[^&]*/g, (parameter, name: string) => {
+    const [decoded = ""] = new URLSearchParams(name).keys();
+    return secretName.test(decoded) ? `${name}=[hidden]` : parameter;
+  });
+}
+
+const secretName =
+  /^(?:.*[-_.])?(?:api[-_]?key|key|(?:access[-_]?|auth[-_]?)?token|secret|password|passwd|pwd|signature|sig)$/i;
 
 /** A payload as a body: a string as text, null as none, everything else as JSON. */
 function encode(payload: unknown): [body: string | null, contentType: string | null] {

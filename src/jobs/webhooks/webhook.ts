@@ -5,19 +5,7 @@ import { quoted } from "../../core/wording/printable.js";
 import { parseYaml } from "../../core/wording/yaml-text.js";
 import { isLoopback } from "../../client/api/http/proxy.js";
 import type { JsonObject } from "../../core/finding.js";
-import {
-  errorAt,
-  formatPath,
-  malformedFields,
-  parsePql,
-  pointerOf,
-  type Problem,
-  readField,
-  renderPayload,
-  subscriberPath,
-  valuesIn,
-  warningAt,
-} from "./render.js";
+import { contentProblems, decoded, errorAt, pointerOf, type Problem, warningAt } from "./render.js";
 
 /** Methods that a webhook can use. The interface names POST, PUT and PATCH as examples. */
 const webhookMethods = ["POST", "PUT", "PATCH", "DELETE", "GET"] as const;
@@ -142,30 +130,10 @@ export function addressProblems({
   return problems;
 }
 
-/** The URL for display, with the values of parameters that look like secrets hidden. */
-export function shownUrl({ href }: URL): string {
-  return href.replaceAll(/(?<=[?&])([^=&]*)=[^&]*/g, (parameter, name: string) => {
-    const [decoded = ""] = new URLSearchParams(name).keys();
-    return secretName.test(decoded) ? `${name}=[hidden]` : parameter;
-  });
-}
-
-const secretName =
-  /^(?:.*[-_.])?(?:api[-_]?key|key|(?:access[-_]?|auth[-_]?)?token|secret|password|passwd|pwd|signature|sig)$/i;
-
 /** Whether a path (without its query), decoded or not, could lead out of the endpoint. */
 function mayLeave(path: string): boolean {
   const text = decoded(path);
   return text === null || leavesEndpoint.test(path) || leavesEndpoint.test(text);
-}
-
-/** Null if a percent sign is not part of percent-encoding. */
-function decoded(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
 }
 
 const leavesEndpoint =
@@ -186,69 +154,6 @@ function split(path: string): readonly [path: string, query: string] {
  * @returns errors first; empty if there are none
  */
 export function checkWebhook(webhook: Webhook, context?: JsonObject): readonly Problem[] {
-  const { payload, path = "", endpoint } = webhook;
-  const problems: Problem[] = addressProblems(webhook);
-  if (context) problems.push(...renderPayload(payload, context).problems);
-  const values = context ? subscriberValues(context) : [];
-  const warn = (pointer: string, text: string, advice: (fields: string) => string): void => {
-    for (const fields of subscriberDataIn(text, values)) {
-      const message = `this static text contains subscriber data, which is right for one case only; ${advice(fields)}`;
-      problems.push(warningAt(pointer, "static_data", message));
-    }
-  };
-  const address = { "/endpoint": endpoint.replace(/^\w+:\/\/[^/?#]*/, ""), "/path": path };
-  for (const [pointer, text] of Object.entries(address)) {
-    const advice = "the address is the same for every case, so send it in the payload as";
-    warn(pointer, decoded(text) ?? text, (fields) => `${advice} ${fields}`);
-  }
-  for (const { path, value } of valuesIn(payload, ["payload"], maxValues)) {
-    if (typeof value !== "string" && typeof value !== "number") continue;
-    const pointer = pointerOf(path);
-    const parsed = parsePql(String(value));
-    // With a context, rendering has reported these.
-    if (context === undefined) problems.push(...malformedFields(parsed, pointer));
-    const statics = parsed.parts.filter((part) => typeof part === "string").join("\u0000");
-    warn(pointer, statics, (fields) => `write ${fields} instead`);
-  }
+  const problems = [...addressProblems(webhook), ...contentProblems(webhook, context)];
   return problems.sort((a, b) => Number(a.level === "warning") - Number(b.level === "warning"));
-}
-
-const maxValues = 5000;
-const maxValueLength = 1000;
-const plainWord = /^(?:true|false|null|none|unknown|yes|n\/a)$/;
-
-/** A value of the subscriber data in lower case, and the fields with this value. */
-type SubscriberValue = readonly [text: string, fields: readonly string[]];
-
-/**
- * Strings and numbers of the subscriber data, longest first. Omits values that occur everywhere:
- * shorter than three characters, booleans, words such as `none`.
- */
-function subscriberValues(context: unknown): readonly SubscriberValue[] {
-  const data = readField(context, subscriberPath);
-  const fieldsOf = new Map<string, string[]>();
-  for (const { path, value } of valuesIn(data?.value, subscriberPath, maxValues)) {
-    if (typeof value !== "string" && typeof value !== "number") continue;
-    const text = String(value).trim().toLowerCase();
-    if (text.length < 3 || text.length > maxValueLength || plainWord.test(text)) continue;
-    fieldsOf.set(text, [...(fieldsOf.get(text) ?? []), `{{ ${formatPath(path)} }}`]);
-  }
-  return [...fieldsOf].sort(([a], [b]) => b.length - a.length);
-}
-
-/**
- * Fields to use instead of the subscriber values that a static text has as whole words. A value within
- * a longer match (the name in the e-mail address) does not count again.
- */
-function subscriberDataIn(text: string, values: readonly SubscriberValue[]): readonly string[] {
-  let left = text.toLowerCase();
-  return values.flatMap(([value, fields]) => {
-    if (!left.includes(value)) return [];
-    const literal = value.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
-    const word = new RegExp(String.raw`(?<![\p{L}\p{N}])${literal}(?![\p{L}\p{N}])`, "gu");
-    const rest = left.replaceAll(word, "\u0000");
-    const isThere = rest !== left;
-    left = rest;
-    return isThere ? [fields.slice(0, 3).join(" or ")] : [];
-  });
 }

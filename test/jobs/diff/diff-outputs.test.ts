@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { OutputRecord } from "../../../src/io/formats/types.js";
 import { changeCounts, changePhrase } from "../../../src/jobs/report/phrases.js";
 import { type Change, diffOutputs, type OutputDiff } from "../../../src/jobs/diff/diff-outputs.js";
-import { diffLines } from "../../../src/jobs/report/page/diff-page.js";
+import { diffLines } from "../../../src/jobs/report/page/page.js";
 import { record } from "../report/rows.js";
 
 type Columns = Readonly<Record<string, string>>;

@@ -8,10 +8,10 @@ import {
   checkWebhook,
   parseWebhook,
   readWebhook,
-  shownUrl,
   type Webhook,
   webhookUrl,
 } from "../../../src/jobs/webhooks/webhook.js";
+import { shownUrl } from "../../../src/jobs/webhooks/send.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 const good: Webhook = {

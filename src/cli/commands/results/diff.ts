@@ -73,7 +73,7 @@ async function diff(call: DiffCall): Promise<number> {
     });
   }
   const output = settings.output === undefined ? null : parseOutput(settings.output);
-  const { diffFormatOf, diffLines } = await import("../../../jobs/report/page/diff-page.js");
+  const { diffFormatOf, diffLines } = await import("../../../jobs/report/page/page.js");
   const format = output === null ? null : diffFormatOf(output.given);
   if (output !== null) await checkOutput(output, [earlier, later]);
   const { compareOutputs } = await import("../../../jobs/diff/diff-outputs.js");

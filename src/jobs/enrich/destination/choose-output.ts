@@ -24,12 +24,6 @@ import type { Job } from "../types.js";
 import type { PublisherOptions } from "../../../io/output/publisher.js";
 import type { ObjectUpload } from "../../../io/output/object/publish.js";
 
-/** A job and its output. */
-export interface ChosenRun {
-  readonly job: Job;
-  readonly target: OutputTarget;
-}
-
 /**
  * Creates the folders with `{date}` or `{run_id}` in the path of a file.
  *
@@ -55,13 +49,13 @@ export async function makeFolders(file: string, run: RunStart): Promise<readonly
 }
 
 /**
- * Chooses the output of a job. Names it after its run, where its name has `{date}` or `{run_id}`.
+ * Chooses the output of a job, and returns both. Names it after its run, where its name has `{date}` or `{run_id}`.
  *
  * @param made receives the folders that are created because they are named so
  * @param run the interrupted one. @default one that starts now
  * @throws as `chooseOutput`; UsageError `run_word`
  */
-export async function chooseRun(given: Job, made: string[], run?: RunStart): Promise<ChosenRun> {
+export async function chooseRun(given: Job, made: string[], run?: RunStart) {
   const job = await namedJob(given, made, run);
   const { settings, signal } = job;
   const inputFormat = () => raceAbort(job.rows.inputFormat(), signal);

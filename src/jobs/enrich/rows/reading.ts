@@ -31,12 +31,9 @@ import {
   type RunInput,
   type SourceInput,
   type SourcePosition,
-  inputPaths,
 } from "../../../io/input/types.js";
 import type { Lookup } from "../../../client/lookup/types.js";
 import type { Job, ReadingSettings, RowSource, StartRow } from "../types.js";
-import { stat } from "node:fs/promises";
-import { abortable } from "../../../core/abort.js";
 
 /** The optional columns of a run's output. */
 export function optionalColumnsOf({
@@ -321,54 +318,4 @@ function sampled(readings: readonly InputReading[]): string {
 
 function sumOf(numbers: readonly number[]): number {
   return numbers.reduce((sum, number) => sum + number, 0);
-}
-
-/**
- * The first rows of a source. Ends without waiting for one more, which a pipe may never bring.
- *
- * @param limit number of the last one. @default all
- */
-export async function* firstRows(
-  rows: OpenedSource["rows"],
-  limit = Number.POSITIVE_INFINITY,
-): AsyncGenerator<readonly Row[]> {
-  for await (const batch of rows) {
-    const last = batch.at(-1)?.number ?? 0;
-    yield last > limit ? batch.filter(({ number }) => number <= limit) : batch;
-    if (last >= limit) return;
-  }
-}
-
-/**
- * Whether an input has fewer rows than this, as far as they can be counted before the run reads them.
- * Reads no further than necessary.
- *
- * @throws the signal's reason, or why the input cannot be read
- */
-export async function hasFewerRows(
-  least: number,
-  { input, settings, signal, rows: from }: Pick<Job, "input" | "settings" | "signal" | "rows">,
-): Promise<boolean> {
-  // An input without rows asks for nothing anyway.
-  if (least <= 1 || !(await isReadTwice(input))) return false;
-  const source = await from.open(null);
-  let rows = 0;
-  try {
-    for await (const batch of abortable(firstRows(source.rows, settings.run.limit), signal)) {
-      rows += batch.length;
-      if (rows >= least) return false;
-    }
-  } finally {
-    await source.close();
-  }
-  return true;
-}
-
-/** Whether an input consists of regular files, which can be read more than once. */
-async function isReadTwice(input: RunInput): Promise<boolean> {
-  const paths = inputPaths(input);
-  if (!("path" in input) && !("inputs" in input && paths.length === input.inputs.length))
-    return false;
-  const files = await Promise.all(paths.map((path) => stat(path).catch(() => null)));
-  return files.every((file) => file?.isFile() === true);
 }
