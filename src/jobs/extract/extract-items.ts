@@ -6,7 +6,7 @@ import { openInput } from "../../io/input/open-input.js";
 import type { NamedInput } from "../../io/input/types.js";
 import { itemFinder } from "./find-items.js";
 import { MailReader } from "./mail.js";
-import { isMarkup, isXml, MarkupReader, withoutEntities } from "./markup.js";
+import { markupReader, type TextReader } from "./markup.js";
 
 interface ExtractedItem {
   readonly item: string;
@@ -85,17 +85,14 @@ async function* readableText(
   });
   if (bytes === null) return;
   try {
-    let reader: MailReader | MarkupReader | null = null;
-    let hasEntities: boolean | null = null;
+    let reader: TextReader | null = null;
     for await (const block of textBlocks(bytes.chunks)) {
-      hasEntities ??= isXml(block) && !isMarkup(block);
-      const read = hasEntities ? withoutEntities(block) : block;
-      const text = bytes.lineEnd === "cr" ? read.replaceAll("\r", "\n") : read;
-      reader ??= isMarkup(text)
-        ? new MarkupReader()
-        : new MailReader((part, line) => {
-            onNotice(`${name}, line ${line}: ${part}`);
-          });
+      const text = bytes.lineEnd === "cr" ? block.replaceAll("\r", "\n") : block;
+      reader ??=
+        markupReader(text) ??
+        new MailReader((part, line) => {
+          onNotice(`${name}, line ${line}: ${part}`);
+        });
       yield reader.read(text);
     }
     if (reader !== null) yield reader.end();

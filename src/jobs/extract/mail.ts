@@ -1,16 +1,10 @@
 import { TextDecoder } from "node:util";
 import { detached, encodeText } from "../../core/bytes.js";
 import { binaryKind } from "../../io/input/refuse-binary.js";
-import { isMarkup, MarkupReader } from "./markup.js";
+import { markupReader, type TextReader } from "./markup.js";
 
 /** Called with what is not read, or read as something else, and the line where it begins. */
 type OnUnread = (what: string, line: number) => void;
-
-/** Reads text in pieces of whole lines; the last piece may lack its line end. */
-interface TextReader {
-  read(piece: string): string;
-  end(): string;
-}
 
 /** Decodes whole lines of a body; null if they turn out not to be text. */
 type Decode = (lines: string) => string | null;
@@ -166,7 +160,8 @@ export class MailReader implements TextReader {
 
   /** Reads the decoded text of a part. */
   #textOf({ part, onUnread }: Body, head: string): TextReader {
-    if (part.type === "text/html" || isMarkup(head)) return new MarkupReader();
+    const markup = markupReader(head, part.type);
+    if (markup !== null) return markup;
     return part.type === "message/rfc822" && this.#depth < mostNested
       ? new MailReader(onUnread, this.#depth + 1)
       : { read: (text) => text, end: () => "" };

@@ -1,3 +1,15 @@
+/** Reads text in pieces of whole lines; the last piece may lack its line end. */
+export interface TextReader {
+  read(piece: string): string;
+  end(): string;
+}
+
+/** What reads the markup that a text begins with; null for other text. @param type its media type */
+export function markupReader(head: string, type = ""): TextReader | null {
+  if (type === "text/html" || isMarkup(head)) return new MarkupReader();
+  return isXml(head) ? { read: withoutEntities, end: () => "" } : null;
+}
+
 /** Whether a text begins as an HTML page. */
 export function isMarkup(head: string): boolean {
   return /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^]{0,4096}?-->\s*)*<(?:!doctype\s+html|html|head|body|title|meta|link|div|p|a|table|ul|ol|span|h[1-6]|br|img|script|style|form|center|font)\b[^<@:]/i.test(
@@ -6,7 +18,7 @@ export function isMarkup(head: string): boolean {
 }
 
 /** Whether a text begins as another XML document, whose entities stand for characters, too. */
-export function isXml(head: string): boolean {
+function isXml(head: string): boolean {
   return /^\s*<(?:\?xml\s|[a-z][\w.-]*:[\w.-]+[\s>]|(?:rss|feed)[\s>])/i.test(head);
 }
 
@@ -17,7 +29,7 @@ const longestTag = 256 * 1024;
  * Reads HTML, in pieces: its text, scripts, and the attributes that hold addresses. Every line stays a line;
  * carriage returns end the others.
  */
-export class MarkupReader {
+export class MarkupReader implements TextReader {
   /** A tag or an entity whose end has not been read yet. */
   #rest = "";
   /** The name of the element whose content is no markup. */
@@ -121,7 +133,7 @@ const named: ReadonlyMap<string, string> = new Map(
     .map((entity) => [/^[a-z]+/.exec(entity)![0], entity.replace(/^[a-z]+/, "")]),
 );
 
-export function withoutEntities(text: string): string {
+function withoutEntities(text: string): string {
   if (!text.includes("&")) return text;
   return text.replaceAll(
     /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]+));?/gi,
