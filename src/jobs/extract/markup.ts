@@ -11,7 +11,7 @@ export function markupReader(head: string, type = ""): TextReader | null {
 }
 
 /** Whether a text begins as an HTML page. */
-export function isMarkup(head: string): boolean {
+function isMarkup(head: string): boolean {
   return /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^]{0,4096}?-->\s*)*<(?:!doctype\s+html|html|head|body|title|meta|link|div|p|a|table|ul|ol|span|h[1-6]|br|img|script|style|form|center|font)\b[^<@:]/i.test(
     head,
   );
@@ -29,7 +29,7 @@ const longestTag = 256 * 1024;
  * Reads HTML, in pieces: its text, scripts, and the attributes that hold addresses. Every line stays a line;
  * carriage returns end the others.
  */
-export class MarkupReader implements TextReader {
+class MarkupReader implements TextReader {
   /** A tag or an entity whose end has not been read yet. */
   #rest = "";
   /** The name of the element whose content is no markup. */

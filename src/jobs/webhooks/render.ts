@@ -208,7 +208,7 @@ interface PqlText {
  * name followed by any number of `.name` and `[0]` (an array index). There are no operators and no
  * calls. A `}}` without `{{` is plain text.
  */
-export function parsePql(text: string): PqlText {
+function parsePql(text: string): PqlText {
   const parts: PqlText["parts"][number][] = [];
   const faults: PqlText["faults"][number][] = [];
   let done = 0;
@@ -252,7 +252,7 @@ export function formatPath(path: Path): string {
  *
  * @returns the boxed value, or null if there is none
  */
-export function readField(context: unknown, path: Path): { readonly value: unknown } | null {
+function readField(context: unknown, path: Path): { readonly value: unknown } | null {
   let value = context;
   for (const step of path) {
     if (typeof value !== "object" || value === null || step === "__proto__") return null;

@@ -85,7 +85,7 @@ export function prepareCall(
 type PreparedCall = ReturnType<typeof prepareCall>;
 
 /** The URL for display, with the values of parameters that look like secrets hidden. */
-export function shownUrl({ href }: URL): string {
+function shownUrl({ href }: URL): string {
   return href.replaceAll(/(?<=[?&])([^=&]*)=[^&]*/g, (parameter, name: string) => {
     const [decoded = ""] = new URLSearchParams(name).keys();
     return secretName.test(decoded) ? `${name}=[hidden]` : parameter;

@@ -3,8 +3,6 @@ import { describe, expect, it, test } from "vitest";
 import type { JsonObject } from "../../../src/core/finding.js";
 import {
   formatPath,
-  parsePql,
-  readField,
   renderPayload,
   throwErrors,
   WebhookError,
@@ -158,9 +156,9 @@ describe("a hostile context", () => {
   });
 });
 
-describe("parsePql", () => {
-  it.each(["{{s.x}}", "{{   s.x   }}", "{{\n\ts.x\n}}"])("allows white space: %j", (text) => {
-    expect(parsePql(text).parts).toEqual([{ path: ["s", "x"] }]);
+describe("a field", () => {
+  it.each(["{{case_id}}", "{{   case_id   }}", "{{\n\tcase_id\n}}"])("may be %j", (text) => {
+    expect(rendered(text)).toBe("case-0001");
   });
 
   it.each([
@@ -169,42 +167,45 @@ describe("parsePql", () => {
     ["{{ s..x }}", "write the path"],
     ["{{ s[x] }}", "write the path"],
     ["{{{ s.x }}}", "write the path"],
-  ])("explains the fault in %j", (text, message) => {
-    expect(parsePql(text).faults).toEqual([{ at: 0, message: expect.stringContaining(message) }]);
+  ])("that is malformed is explained: %j", (text, message) => {
+    const { problems } = errorOf(text);
+    expect(problems.map((problem) => problem.message)).toEqual([
+      expect.stringMatching(`at character 1: .*${message}`),
+    ]);
   });
 
-  it("continues after an invalid field", () => {
-    const { parts, faults } = parsePql("a {{ . }} b {{ s.x }} {{ }}");
-    expect(parts).toEqual(["a ", " b ", { path: ["s", "x"] }, " "]);
-    expect(faults.map((fault) => fault.at)).toEqual([2, 22]);
+  it("is read behind an invalid one", () => {
+    const { value, problems } = renderPayload("a {{ . }} b {{ case_id }} {{ }}", context);
+    expect(value).toBe("a  b case-0001 ");
+    const places = problems.map(({ message }) => /character (\d+)/.exec(message)?.[1]);
+    expect(places).toEqual(["3", "27"]);
   });
 
-  it("parses every path it formats", () => {
+  it("may have every path that messages name", () => {
     const name = fc.oneof(fc.string(), anyText()).filter((text) => /^[^.[\]{}]+$/.test(text));
     const step = fc.oneof(name, fc.nat(999_999_999));
     fc.assert(
       fc.property(fc.array(step), (steps) => {
-        fc.pre(!/\s$/.test(String(steps.at(-1))));
-        const path = ["s", ...steps];
-        expect(parsePql(`{{ ${formatPath(path)} }}`)).toEqual({ parts: [{ path }], faults: [] });
+        fc.pre(!/\s$/.test(String(steps.at(-1))) && !steps.includes("__proto__"));
+        const s = steps.reduceRight<unknown>(
+          (value, at) => Object.assign(typeof at === "number" ? [] : {}, { [at]: value }),
+          "found",
+        );
+        expect(rendered(`{{ ${formatPath(["s", ...steps])} }}`, { s })).toBe("found");
       }),
     );
   });
-});
 
-describe("readField", () => {
   it.each([
-    ["a member of a text", ["text", "length"]],
-    ["a member of an array", ["list", "length"]],
-    ["an index of an object", ["s", 0]],
-    ["an index beyond the end", ["list", 9]],
-    ["an inherited member", ["constructor"]],
-    ["the prototype", ["__proto__"]],
-    ["a member of __proto__ that the JSON has", ["__proto__", "admin"]],
+    ["a member of a text", "text.length"],
+    ["a member of an array", "list.length"],
+    ["an index of an object", "s[0]"],
+    ["an index beyond the end", "list[9]"],
+    ["an inherited member", "constructor"],
+    ["the prototype", "__proto__"],
+    ["a member of __proto__ that the JSON has", "__proto__.admin"],
   ])("does not reach %s", (_, path) => {
-    const context: unknown = JSON.parse(
-      '{"s":{"0":1},"text":"abc","list":[1],"nothing":null,"__proto__":{"admin":true}}',
-    );
-    expect(readField(context, path)).toBeNull();
+    const json = '{"s":{"0":1},"text":"abc","list":[1],"__proto__":{"admin":true}}';
+    expect(errorOf(`{{ ${path} }}`, JSON.parse(json) as JsonObject).code).toBe("unknown_field");
   });
 });

@@ -11,7 +11,7 @@ import {
   type Webhook,
   webhookUrl,
 } from "../../../src/jobs/webhooks/webhook.js";
-import { shownUrl } from "../../../src/jobs/webhooks/send.js";
+import { prepareCall } from "../../../src/jobs/webhooks/send.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 const good: Webhook = {
@@ -186,9 +186,9 @@ describe("addressProblems", () => {
   });
 });
 
-it("shownUrl hides the values of parameters that look like secrets", () => {
-  const url = new URL(`${base}/a?page=1&token=hunter2&x=%20`);
-  expect(shownUrl(url)).toBe(`${base}/a?page=1&token=[hidden]&x=%20`);
+it("a call is shown without the values of parameters that look like secrets", () => {
+  const hook = { ...good, endpoint: `${base}/a?page=1&token=hunter2&x=%20`, payload: null };
+  expect(prepareCall(hook, {}).shown.url).toBe(`${base}/a?page=1&token=[hidden]&x=%20`);
 });
 
 const context = {
