@@ -6,7 +6,7 @@ import { parseKindName } from "../../../core/item/item.js";
 import { itemCodes } from "../../../core/row-codes.js";
 import { recogniseItem } from "../../../core/item/recognise.js";
 import { memberTexts, objectText } from "../../../core/json-members.js";
-import type { EnrichedRow, Row } from "../../../core/row.js";
+import type { EnrichedRow } from "../../../core/row.js";
 import {
   columnName,
   matchColumn,
