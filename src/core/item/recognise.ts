@@ -178,8 +178,9 @@ function readItem(plain: string, kind: ItemKind | null): Item | null {
   return (kind === null ? null : readItemAs(kind, plain)) ?? detectItem(plain);
 }
 
-export function indicatorWeight(text: string): number {
-  return rateWords(text).weight;
+/** Whether a text is an indicator or has an item in its words, so that it names no column. */
+export function holdsIndicator(text: string): boolean {
+  return rateWords(text).weight === 1 || recogniseItem(text).reason?.code === "prose";
 }
 
 /** Whether a line is an item, or a list with one, without a note beside it. */

@@ -22,7 +22,7 @@ export function readWord(word: string): WrittenItem | null {
 
 /**
  * Reads the item that a word holds together with what a log or a list has beside it: the name of a field
- * (`dst=192.0.2.1`), a user (`root@192.0.2.1`), a password (`ann@example.com:…`), the marks of a rule
+ * (`dst=192.0.2.1`; Excel keeps the text of `="192.0.2.1"`), a user (`root@192.0.2.1`), a password (`ann@example.com:…`), the marks of a rule
  * (`||example.com^`) or of a link, a comment (`example.com#note`), a scheme that the service does not
  * know (`sftp://example.com/`) or that of a page (`//example.com/a`).
  */
@@ -47,7 +47,7 @@ const forms = [
   /^[^/@]+@([\d.]+(?::\d+)?)$/,
   /^((?!git@)[^\s:@]+@[^\s:@]+):[^/]+$/,
   /^(?!cid:|[\da-f]{1,4}:)[a-z][\w-]*:(?!\/\/|:)(.+)$/i,
-  /^[\w.-]*=(.+)$/,
+  /^[\w.-]*=["']?(.+)$/,
   /^[A-Z_]{4,}\/([\d.]+)$/,
   /^([^\s/?#@]+)#/,
   /^(?:@@)?\|\|([^/^|$]+)\^(?:\$.*)?$/,

@@ -206,6 +206,9 @@ describe("a cell with an item and a note is the item", () => {
 
   it.each([
     ["dst=192.0.2.1", "ip 192.0.2.1"],
+    ['="192.0.2.1"', "ip 192.0.2.1"],
+    ['dst="192.0.2.1"', "ip 192.0.2.1"],
+    ["url='http://example.com/a'", "url http://example.com/a"],
     ["src:192.0.2.1", "ip 192.0.2.1"],
     ["user=ann@example.com", "email ann@example.com"],
     ["HIER_DIRECT/192.0.2.1", "ip 192.0.2.1"],

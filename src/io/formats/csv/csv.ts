@@ -38,7 +38,7 @@ import type {
 import { findPreamble, type CommentNames, namesIn, isRule, textOfLines } from "./find-preamble.js";
 import { csvOutput } from "./csv-output.js";
 import { type CsvDialect, type CsvRecord, readRecords } from "./csv-records.js";
-import { indicatorWeight } from "../../../core/item/recognise.js";
+import { holdsIndicator } from "../../../core/item/recognise.js";
 import { customaryItemColumns, columnShare } from "../columns/rate-columns.js";
 
 /** Comma-separated values (RFC 4180); also semicolons or tabs if the input uses them. */
@@ -345,7 +345,7 @@ function findHeader(
 function isRow([first, ...others]: readonly CsvRecord[]): boolean {
   const rows = others.slice(0, limits.sampleRecords);
   return first!.cells.some((cell, index) => {
-    if (indicatorWeight(cell) < 1 || fieldName.test(cell.trim())) return false;
+    if (!holdsIndicator(cell) || fieldName.test(cell.trim())) return false;
     if (rows.length === 0 || !dottedName.test(cell.trim())) return true;
     const { share, kind } = columnShare(rows.map(({ cells }) => cells[index] ?? ""));
     return share >= minShare && kind === "domain";

@@ -1,4 +1,4 @@
-import { indicatorWeight, isItemLine } from "../../../core/item/recognise.js";
+import { holdsIndicator, isItemLine, rateWords } from "../../../core/item/recognise.js";
 import { strip } from "../../../core/item/refang.js";
 import { type HeadLines, countDelimiters, type Delimiter, cellsOfLine } from "../reading/sample.js";
 import { isColumnName, columnShare } from "../columns/rate-columns.js";
@@ -91,7 +91,7 @@ function firstRecord(
     index >= 0 && (rule.test(lines[index]!) || before[index]! + 1 < before[index + 1]!);
   const isApart = isBreak(first - 1);
   if (!isApart) {
-    const isHeader = !cells[first]!.some((cell) => indicatorWeight(cell) === 1);
+    const isHeader = !cells[first]!.some(holdsIndicator);
     let title = first - 1;
     while (title >= 0 && !isBreak(title) && counts[title] === 0) title -= 1;
     if (!isHeader || (title >= 0 && !isBreak(title))) return 0;
@@ -113,7 +113,7 @@ function cellsOf(line: string, delimiter: Delimiter): readonly string[] {
 function isOfTable(line: string, delimiter: Delimiter): boolean {
   const cells = cellsOf(line, delimiter);
   return (
-    cells.some((cell) => indicatorWeight(cell) === 1) || (line.split('"').length - 1) % 2 === 1
+    cells.some((cell) => rateWords(cell).weight === 1) || (line.split('"').length - 1) % 2 === 1
   );
 }
 
@@ -231,7 +231,7 @@ export function namesIn(
   if (width < 2) return null;
   for (const comment of comments.toReversed()) {
     const names = cellsOfLine(comment, delimiter).map((name) => name.trim());
-    const isHeader = names.length === width && !names.some((name) => indicatorWeight(name) === 1);
+    const isHeader = names.length === width && !names.some(holdsIndicator);
     if (isHeader) return { names, comment, isDeclared: false };
   }
   return null;

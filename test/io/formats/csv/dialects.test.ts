@@ -125,6 +125,8 @@ describe("a line with an item", () => {
     ["a defanged URL", "hxxp://example[.]com/a,x\nfoo,y\nbar,z\n"],
     ["a hash of another kind", `${"a".repeat(64)},n\nfoo,y\nbar,z\n`],
     ["a mail address with a name", "Ann <ann@example.com>,x\nfoo,y\nbar,z\n"],
+    ["an address in a sentence", "Ban of 192.0.2.1 at noon,x\n192.0.2.2,y\n"],
+    ["two addresses in a sentence", "192.0.2.1 asked 192.0.2.2,x\n192.0.2.3,y\n"],
   ])("is a row, with %s", async (_, content) => {
     const { source } = await readSource("csv", piped(content), {
       ...noFlags,
