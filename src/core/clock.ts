@@ -113,7 +113,7 @@ export function timeText(units: bigint, decimals: number): string {
 }
 
 /** Decimals of a second: `.25` for 250 milliseconds, "" for 0. */
-export function fractionText(within: bigint, decimals: number): string {
+function fractionText(within: bigint, decimals: number): string {
   if (decimals === 0) return "";
   const digits = String(within).padStart(decimals, "0").replace(/0+$/, "");
   return digits === "" ? "" : `.${digits}`;

@@ -7,7 +7,7 @@ import type {
   SchemaElement,
   SchemaTree,
 } from "hyparquet";
-import { fractionText, timeText } from "../../../core/clock.js";
+import { timeText } from "../../../core/clock.js";
 import { FatalError, ReputeError } from "../../../core/errors.js";
 import { faultReason } from "../../../core/files/system-fault.js";
 import { loadDriver } from "../../../core/load-driver.js";
@@ -256,9 +256,8 @@ function scalarOf(element: SchemaElement | null): (value: unknown) => InputValue
     const decimals = unit === "NANOS" ? 9 : unit === "MICROS" ? 6 : 3;
     return (value) => clockText(integerOf(value), decimals);
   }
-  if (name === "INTERVAL") {
-    return (value) => (value instanceof Uint8Array ? intervalText(value) : String(value));
-  }
+  // Twelve bytes: months, days and milliseconds.
+  if (name === "INTERVAL") return (value) => hexText(value as Uint8Array);
   const isFloat = type === "FLOAT";
   return (value) => {
     if (value instanceof JsonText) return value;
@@ -277,32 +276,10 @@ function integerOf(value: unknown): bigint {
   return BigInt.asIntN(value.length * 8, BigInt(`0x${Buffer.from(value).toString("hex")}`));
 }
 
+/** A time of day, which may be 24:00:00. */
 function clockText(units: bigint, decimals: number): string {
-  const perSecond = 10n ** BigInt(decimals);
-  const seconds = Number(units / perSecond);
-  const two = (n: number): string => String(Math.floor(n)).padStart(2, "0");
-  const clock = `${two(seconds / 3600)}:${two((seconds / 60) % 60)}:${two(seconds % 60)}`;
-  return clock + fractionText(units % perSecond, decimals);
-}
-
-/** Months, days and milliseconds, as DuckDB writes them: `1 year 2 months 3 days 04:05:06`. */
-function intervalText(bytes: Uint8Array): string {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const [months, days, ms] = [0, 4, 8].map((at) => view.getUint32(at, true)) as [
-    number,
-    number,
-    number,
-  ];
-  const counts = [
-    [Math.floor(months / 12), "year"],
-    [months % 12, "month"],
-    [days, "day"],
-  ] as const;
-  const parts = counts.flatMap(([n, unit]) =>
-    n === 0 ? [] : [`${n} ${unit}${n === 1 ? "" : "s"}`],
-  );
-  if (ms > 0 || parts.length === 0) parts.push(clockText(BigInt(ms), 3));
-  return parts.join(" ");
+  const hours = String(units / (3_600n * 10n ** BigInt(decimals))).padStart(2, "0");
+  return hours + timeText(units, decimals).slice("1970-01-01T00".length, -1);
 }
 
 /** Bytes without a type are text if they are UTF-8, otherwise shown in hexadecimal. */
@@ -310,8 +287,12 @@ function bytesText(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    return `\\x${Buffer.from(bytes).toString("hex")}`;
+    return hexText(bytes);
   }
+}
+
+function hexText(bytes: Uint8Array): string {
+  return `\\x${Buffer.from(bytes).toString("hex")}`;
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -42,7 +42,17 @@ const stored: RandomColumns = {
   lists: textLists("VARCHAR[]", duckdbList),
 };
 
-const { infinite: _, spans: _2, ...inParquet } = stored;
+const { infinite: _, ...plain } = stored;
+
+const inParquet: RandomColumns = {
+  ...plain,
+  clocks: printed("TIME", "01:02:03.5", "24:00:00"),
+  // Their bytes: months, days and milliseconds.
+  spans: {
+    ...printed("INTERVAL", "1 year 3 days 04:05:06"),
+    cell: () => String.raw`\x0c000000030000005065e000`,
+  },
+};
 
 const inDuckdb: RandomColumns = {
   ...stored,
