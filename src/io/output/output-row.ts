@@ -1,5 +1,10 @@
-import type { OptionalColumns } from "../../core/columns.js";
-import { FatalError } from "../../core/errors.js";
+import {
+  addedColumns,
+  lackedColumns,
+  type OptionalColumns,
+  optionalColumnsIn,
+} from "../../core/columns.js";
+import { FatalError, UsageError } from "../../core/errors.js";
 import {
   findingSources,
   type Finding,
@@ -17,7 +22,13 @@ import { endpoints } from "../../core/endpoints/endpoints.js";
 import { joinedEntries, type InputType } from "../formats/column-types.js";
 import type { OpenedSource, SourcePosition } from "../input/types.js";
 import type { OutputRecord, Encoder, InputReading, SourceFormat } from "../formats/types.js";
-import type { TableColumn } from "./typed/table-schema.js";
+import {
+  type ColumnRules,
+  leadingNames,
+  type TableColumn,
+  tableSchema,
+} from "./typed/table-schema.js";
+import type { RunRows } from "./output.js";
 import { cellOf, type InputValue } from "../formats/input-values.js";
 import type { SinkSettings } from "./options.js";
 
@@ -192,4 +203,37 @@ export function recordReader(
     const ordered = places.map((place) => values[place] ?? null);
     return typedRecord(names, ordered);
   };
+}
+
+/**
+ * What a reader takes of the columns of a typed output: the names of added ones, without the prefix, and
+ * of its own.
+ *
+ * @param name of the output, for messages
+ * @param names of all its columns
+ * @throws UsageError `not_an_output`
+ */
+export function outputColumns(
+  name: string,
+  names: readonly string[],
+  rules: ColumnRules,
+  { prefix, only }: Omit<RunRows, "runId">,
+) {
+  const needed = [...leadingNames, "status"].map((plain) => prefix + plain);
+  const lacking = needed.find((column) => !names.includes(column));
+  if (lacking !== undefined) throw notAnOutput(name, `has no column ${lacking}`);
+  const optional = optionalColumnsIn(names, prefix);
+  const ours = tableSchema(rules, { columns: [], prefix, optional }).columns;
+  const lacks = lackedColumns(only ?? [], optional);
+  const wanted = only ?? addedColumns(optional).map((column) => column.name);
+  const added = wanted.filter((column) => !lacks.includes(column));
+  const isOurs = (column: string): boolean => ours.some((each) => each.name === column);
+  return { optional, ours, added, own: only ? [] : names.filter((column) => !isOurs(column)) };
+}
+
+/** The error for something that is read as an output. */
+export function notAnOutput(name: string, what: string): UsageError {
+  return new UsageError("not_an_output", `${name} ${what}`, {
+    hint: "name an output of repute; give --prefix if its added columns don't start with rep_",
+  });
 }

@@ -2,20 +2,15 @@ import { stat, rm } from "node:fs/promises";
 import { type InputType, columnTypes } from "../../formats/column-types.js";
 import { verifyFile } from "../../input/stored-input.js";
 import {
+  notAnOutput,
+  outputColumns,
   type OutputForm,
   outputReading,
   outputRow,
   type OutputRow,
   recordReader,
 } from "../output-row.js";
-import {
-  leadingNames,
-  parquetRules,
-  stagedType,
-  type TableColumn,
-  tableSchema,
-} from "../typed/table-schema.js";
-import { addedColumns, lackedColumns, optionalColumnsIn } from "../../../core/columns.js";
+import { parquetRules, stagedType, type TableColumn, tableSchema } from "../typed/table-schema.js";
 import { FatalError, UsageError, startOver, continueRun } from "../../../core/errors.js";
 import type { StagedCell, StagedRow } from "../stage.js";
 import { cellOf as textOfValue, type InputValue } from "../../formats/input-values.js";
@@ -34,16 +29,21 @@ import {
 import { temporaryFolder } from "../../../core/resource-stack.js";
 import { writeChunks } from "../../../core/files/write-chunks.js";
 
-type OutputColumns = Pick<RunRows, "prefix" | "only">;
-
-export async function formOfParquet(path: string, options: OutputColumns): Promise<OutputForm> {
+export async function formOfParquet(
+  path: string,
+  options: Omit<RunRows, "runId">,
+): Promise<OutputForm> {
   const facts = await stat(path).catch(() => null);
   if (facts === null) {
     throw new FatalError("output_missing", `there is no file ${path}`, { hint: "check the path" });
   }
   const opened = await openParquet(path, { name: path, isOutput: true });
-  const { prefix } = options;
-  const { columns, own, optional } = columnsOf(path, opened, options);
+  const { prefix, only } = options;
+  const { optional, added, own } = outputColumns(path, opened.names, parquetRules, options);
+  const schema = tableSchema(parquetRules, { columns: own, prefix, optional });
+  const columns = schema.columns.filter(
+    ({ from }) => !only || (from.kind === "added" && added.includes(from.column.name)),
+  );
   const runId = await runOf(opened, `${prefix}run_id`);
   const [rows, bytesTotal] = [opened.count, facts.size];
   const form = {
@@ -72,24 +72,6 @@ export async function formOfParquet(path: string, options: OutputColumns): Promi
       };
     },
   };
-}
-
-/** The columns of an output, of which a reader may want only some, and its own. */
-function columnsOf(path: string, { names }: ParquetFile, { prefix, only }: OutputColumns) {
-  const optional = optionalColumnsIn(names, prefix);
-  const lacks = new Set(lackedColumns(only ?? ["status"], optional));
-  const needed = [
-    ...leadingNames,
-    ...(only ?? addedColumns(optional).map(({ name }) => name)).filter((name) => !lacks.has(name)),
-    ...(lacks.has("status") ? ["status"] : []),
-  ];
-  const lacking = needed.find((name) => !names.includes(prefix + name));
-  if (lacking !== undefined) throw notAnOutput(path, `has no column ${prefix}${lacking}`);
-  const ours = new Set(needed.map((name) => prefix + name));
-  const own = only === undefined ? names.filter((name) => !ours.has(name)) : [];
-  const schema = tableSchema(parquetRules, { columns: own, prefix, optional });
-  const columns = schema.columns.filter(({ name }) => only === undefined || ours.has(name));
-  return { columns, own, optional };
 }
 
 /** @param place counts the rows that are read */
@@ -168,12 +150,6 @@ function outputCells(
     throw notAnOutput(path, `has a column ${columns[index]?.name} that is not ${type}`);
   };
   return (values) => values.map(cellOf);
-}
-
-function notAnOutput(path: string, what: string): UsageError {
-  return new UsageError("not_an_output", `${path} ${what}`, {
-    hint: "name an output of repute; give --prefix if its added columns don't start with rep_",
-  });
 }
 
 /**

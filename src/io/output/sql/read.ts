@@ -1,14 +1,12 @@
-import { addedColumns, lackedColumns, optionalColumnsIn } from "../../../core/columns.js";
 import { mapLists } from "../../formats/reading/lines.js";
 import type { RunRows, TableRecords } from "../output.js";
-import { typedRecord } from "../output-row.js";
+import { outputColumns, typedRecord } from "../output-row.js";
 import { copiedRows } from "../../input/copies.js";
 import type { TableInput } from "../../input/table-input.js";
-import { FatalError, UsageError } from "../../../core/errors.js";
+import { FatalError } from "../../../core/errors.js";
 import { sqlText } from "./copy-statement.js";
 import { quoteTable, type TableDatabase, type TableTarget, withDatabase } from "./dialect.js";
 import { checkTable } from "./prepare-table.js";
-import { tableSchema } from "../typed/table-schema.js";
 
 /**
  * Opens the rows of a run in a table, in their order.
@@ -31,8 +29,9 @@ export async function readRun(
 async function findRun(
   database: TableDatabase,
   { name, table: named }: TableTarget,
-  { prefix, runId, only }: RunRows,
+  rows: RunRows,
 ) {
+  const { prefix, runId } = rows;
   const { dialect, query } = database;
   const table = await database.find(named);
   if (table === null) {
@@ -40,14 +39,8 @@ async function findRun(
   }
   const stored = await database.columnsOf(table);
   const names = stored.map((column) => column.name);
-  if (!names.includes(`${prefix}status`)) {
-    throw new UsageError("not_an_output", `${name} has no column ${prefix}status`, {
-      hint: "name an output of repute; give --prefix if its added columns don't start with rep_",
-    });
-  }
-  const optional = optionalColumnsIn(names, prefix);
-  const schema = tableSchema(dialect.rules, { columns: [], prefix, optional });
-  checkTable(dialect, table, schema, stored);
+  const { optional, ours, added, own } = outputColumns(name, names, dialect.rules, rows);
+  checkTable(dialect, table, { columns: ours, key: [] }, stored);
   const { quote } = dialect;
   const [from, run] = [quoteTable(dialect, table), quote(`${prefix}run_id`)];
   const [[newest = null] = []] = await query(
@@ -61,18 +54,14 @@ async function findRun(
       hint: "name another run, or none to take the newest",
     });
   }
-  const ours = new Map(schema.columns.map((column) => [column.name, column.type]));
-  const lacks = lackedColumns(only ?? [], optional);
-  const wanted = only ?? addedColumns(optional).map((column) => column.name);
-  const added = wanted.filter((column) => !lacks.includes(column));
-  const columns = only === undefined ? names.filter((column) => !ours.has(column)) : [];
-  const selected = [...added.map((column) => prefix + column), ...columns].map((column) =>
-    ours.get(column) === "text[]" ? `array_to_string(${quote(column)}, '|')` : quote(column),
+  const lists = new Set(ours.filter(({ type }) => type === "text[]").map((column) => column.name));
+  const selected = [...added.map((column) => prefix + column), ...own].map((column) =>
+    lists.has(column) ? `array_to_string(${quote(column)}, '|')` : quote(column),
   );
   return {
     runId: String(newest),
     optional,
-    columns,
+    columns: own,
     added,
     query: `SELECT ${selected.join(", ")} FROM ${from} WHERE ${run} = ${sqlText(String(newest))} ORDER BY ${quote(`${prefix}row`)}`,
   };
