@@ -1,161 +1,135 @@
-import type { Stage } from "../stage.js";
 import { access as checkAccess, constants, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { loadDriver } from "../../../core/load-driver.js";
-import type { CopiedTable, CopyOptions } from "../../input/table-input.js";
+import type { Stage } from "../stage.js";
 import { sqlText } from "../sql/copy-statement.js";
 import {
   type ConnectOptions,
   type Dialect,
-  type FoundColumn,
-  type FoundTable,
+  foundColumn,
   type Query,
   quoteTable,
-  type Selection,
   type TableDatabase,
-  type TableName,
 } from "../sql/dialect.js";
 import { duckdbFault } from "./fault.js";
-import { FatalError, UsageError } from "../../../core/errors.js";
+import { FatalError, type ReputeError, UsageError } from "../../../core/errors.js";
 import { copyFromDuckdb } from "./read.js";
 
 /**
- * An open DuckDB file. All its errors are explained. DuckDB locks the file, so that nothing in it needs
+ * Opens a DuckDB file. All its errors are explained. DuckDB locks the file, so that nothing in it needs
  * a lock.
+ *
+ * @param name what of the file is used, for messages
  */
-export class DuckdbDatabase implements TableDatabase {
-  readonly dialect: Dialect;
-  readonly #explain: (error: unknown) => Error;
-  readonly #name: string;
-  readonly #instance: DuckDBInstance;
-  readonly #connection: DuckDBConnection;
-
-  private constructor(
-    dialect: Dialect,
-    name: string,
-    [instance, connection]: OpenFile,
-    explain: (error: unknown) => Error,
-  ) {
-    this.dialect = dialect;
-    this.#name = name;
-    this.#instance = instance;
-    this.#connection = connection;
-    this.#explain = explain;
-  }
-
-  /** @param name what of the file is used, for messages */
-  static async open(
-    dialect: Dialect,
-    file: string,
-    name: string,
-    { access }: Pick<ConnectOptions, "access">,
-  ): Promise<DuckdbDatabase> {
-    const explain = (error: unknown): Error =>
-      duckdbFault(name, error, access === "read" ? "read" : "write");
-    const opened = await openFile(file, access).catch((error: unknown) => {
-      throw explain(error);
-    });
-    return new DuckdbDatabase(dialect, name, opened, explain);
-  }
-
-  readonly query: Query = async (sql, values = []) => {
+export async function openDuckdb(
+  dialect: Dialect,
+  file: string,
+  name: string,
+  { access }: Pick<ConnectOptions, "access">,
+): Promise<TableDatabase> {
+  const explain = (error: unknown): ReputeError =>
+    duckdbFault(name, error, access === "read" ? "read" : "write");
+  const [instance, connection] = await openFile(file, access).catch((error: unknown) => {
+    throw explain(error);
+  });
+  const query: Query = async (sql, values = []) => {
     try {
-      const result = await this.#connection.runAndReadAll(sql, [...values]);
+      const result = await connection.runAndReadAll(sql, [...values]);
       return result.getRows() as (string | bigint | boolean | null)[][];
     } catch (error) {
-      throw this.#explain(error);
+      throw explain(error);
     }
   };
-
-  copy(selection: Selection, path: string | null, options: CopyOptions): Promise<CopiedTable> {
-    return copyFromDuckdb(this.#connection, selection, path, {
-      ...options,
-      explain: this.#explain,
-    });
-  }
-
-  async transaction<T>(work: () => Promise<T>, end: "COMMIT" | "ROLLBACK" = "COMMIT"): Promise<T> {
-    await this.query("BEGIN TRANSACTION");
-    try {
-      const result = await work();
-      await this.query(end);
-      return result;
-    } catch (error) {
-      await this.query("ROLLBACK").catch(() => undefined);
-      throw error;
-    }
-  }
-
-  async find({ schema, name }: TableName): Promise<FoundTable | null> {
-    const [found] = await this.query(
-      `SELECT table_type FROM information_schema.tables WHERE table_catalog = current_database()
-       AND lower(table_schema) = lower($1) AND lower(table_name) = lower($2)`,
-      [schema ?? "main", name],
-    );
-    if (found === undefined) return null;
-    return { schema, name, notTable: found[0] === "VIEW" ? "is a view" : null };
-  }
-
-  async columnsOf(table: TableName): Promise<readonly FoundColumn[]> {
-    // `duckdb_columns()` would first bind every view of the system.
-    const rows = await this.query(
-      `SELECT name, type, "notnull" AND dflt_value IS NULL FROM pragma_table_info($1)`,
-      [quoteTable(this.dialect, table)],
-    );
-    return rows.map(([name, type, isRequired]) => ({
-      name: String(name),
-      type: String(type),
-      isRequired: isRequired === true,
-    }));
-  }
-
-  async hasKey({ schema, name }: TableName, key: readonly string[]): Promise<boolean> {
-    const wanted = key.map((_, index) => `lower($${index + 3})`).join(", ");
-    const found = await this.query(
-      `SELECT 1 FROM duckdb_constraints() WHERE database_name = current_database()
-       AND lower(schema_name) = lower($1) AND lower(table_name) = lower($2)
-       AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')
-       AND list_sort(list_transform(constraint_column_names, lambda name: lower(name)))
-         = list_sort([${wanted}])`,
-      [schema ?? "main", name, ...key],
-    );
-    return found.length > 0;
-  }
-
-  async stagedRows(stage: Stage | null): Promise<string> {
-    if (stage === null || stage.count === 0) return "(SELECT NULL::VARCHAR[] AS cells WHERE FALSE)";
-    const { path, length, count } = stage;
-    let [longest, line] = [0, 0];
-    await stage.verify((bytes) => {
-      let from = 0;
-      for (let end; (end = bytes.indexOf(0x0a, from)) >= 0; from = end + 1) {
-        longest = Math.max(longest, line + end - from);
-        line = 0;
+  return {
+    dialect,
+    query,
+    copy: (...selected) => copyFromDuckdb(connection, explain, ...selected),
+    async transaction(work, end = "COMMIT") {
+      await query("BEGIN TRANSACTION");
+      try {
+        const result = await work();
+        await query(end);
+        return result;
+      } catch (error) {
+        await query("ROLLBACK").catch(() => undefined);
+        throw error;
       }
-      line += bytes.length - from;
-    });
-    if (length > largeVector && (length / count) * vectorRows > largeVector) {
-      const kilobytes = Math.round(length / count / 1024);
-      const message = `cannot write ${this.#name}: its rows have ${kilobytes} KB on average, and DuckDB holds ${vectorRows} of them in memory`;
-      throw new FatalError("output_memory", message, {
-        hint: "write such rows to Parquet or PostgreSQL; with --cache nothing is asked again",
-      });
+    },
+    ...catalogue(dialect, query),
+    stagedRows: (stage) => stagedRows(name, stage),
+    async settle() {
+      await query("CHECKPOINT");
+    },
+    async close() {
+      connection.closeSync();
+      instance.closeSync();
+    },
+  };
+}
+
+/** What is in the file. */
+function catalogue(
+  dialect: Dialect,
+  query: Query,
+): Pick<TableDatabase, "find" | "columnsOf" | "hasKey"> {
+  return {
+    async find({ schema, name }) {
+      const [found] = await query(
+        `SELECT table_type FROM information_schema.tables WHERE table_catalog = current_database()
+         AND lower(table_schema) = lower($1) AND lower(table_name) = lower($2)`,
+        [schema ?? "main", name],
+      );
+      if (found === undefined) return null;
+      return { schema, name, notTable: found[0] === "VIEW" ? "is a view" : null };
+    },
+    async columnsOf(table) {
+      // `duckdb_columns()` would first bind every view of the system.
+      const rows = await query(
+        `SELECT name, type, "notnull" AND dflt_value IS NULL FROM pragma_table_info($1)`,
+        [quoteTable(dialect, table)],
+      );
+      return rows.map(foundColumn);
+    },
+    async hasKey({ schema, name }, key) {
+      const wanted = key.map((_, index) => `lower($${index + 3})`).join(", ");
+      const found = await query(
+        `SELECT 1 FROM duckdb_constraints() WHERE database_name = current_database()
+         AND lower(schema_name) = lower($1) AND lower(table_name) = lower($2)
+         AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')
+         AND list_sort(list_transform(constraint_column_names, lambda name: lower(name)))
+           = list_sort([${wanted}])`,
+        [schema ?? "main", name, ...key],
+      );
+      return found.length > 0;
+    },
+  };
+}
+
+/** @param output its name, for messages */
+async function stagedRows(output: string, stage: Stage | null): Promise<string> {
+  if (stage === null || stage.count === 0) return "(SELECT NULL::VARCHAR[] AS cells WHERE FALSE)";
+  const { path, length, count } = stage;
+  let [longest, line] = [0, 0];
+  await stage.verify((bytes) => {
+    let from = 0;
+    for (let end; (end = bytes.indexOf(0x0a, from)) >= 0; from = end + 1) {
+      longest = Math.max(longest, line + end - from);
+      line = 0;
     }
-    // Buffers are of twice the size of the largest object.
-    const largest = Math.max(1024 * 1024, longest + 1024);
-    return `read_json(${sqlText(path)}, format = 'newline_delimited', records = false,
-      compression = 'uncompressed', columns = {cells: 'VARCHAR[]'}, maximum_object_size = ${largest})`;
+    line += bytes.length - from;
+  });
+  if (length > largeVector && (length / count) * vectorRows > largeVector) {
+    const kilobytes = Math.round(length / count / 1024);
+    const message = `cannot write ${output}: its rows have ${kilobytes} KB on average, and DuckDB holds ${vectorRows} of them in memory`;
+    throw new FatalError("output_memory", message, {
+      hint: "write such rows to Parquet or PostgreSQL; with --cache nothing is asked again",
+    });
   }
-
-  async settle(): Promise<void> {
-    await this.query("CHECKPOINT");
-  }
-
-  async close(): Promise<void> {
-    this.#connection.closeSync();
-    this.#instance.closeSync();
-  }
+  // Buffers are of twice the size of the largest object.
+  const largest = Math.max(1024 * 1024, longest + 1024);
+  return `read_json(${sqlText(path)}, format = 'newline_delimited', records = false,
+    compression = 'uncompressed', columns = {cells: 'VARCHAR[]'}, maximum_object_size = ${largest})`;
 }
 
 /**

@@ -101,7 +101,7 @@ function parseAddress(name: string): TableAddress | null {
     parts: { before, file: path, after },
     base: (stateDir) => baseOf(realPath(sharedPath(path)), table, stateDir),
     connect: async (shown, options) =>
-      (await import("./database.js")).DuckdbDatabase.open(duckdb, file, shown, options),
+      (await import("./database.js")).openDuckdb(duckdb, file, shown, options),
   };
 }
 

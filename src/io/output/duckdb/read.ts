@@ -18,13 +18,14 @@ import type { Selection } from "../sql/dialect.js";
 /**
  * Copies the rows of a selection, as `TableDatabase.copy`.
  *
- * @param options.explain explains an error of the database
+ * @param explain explains an error of the database
  */
 export async function copyFromDuckdb(
   connection: DuckDBConnection,
+  explain: (error: unknown) => Error,
   { query, isOwn }: Selection,
   path: string | null,
-  { signal, explain }: CopyOptions & { readonly explain: (error: unknown) => Error },
+  { signal }: CopyOptions,
 ): Promise<CopiedTable> {
   const found = await findColumns(connection, query).catch((error: unknown) => {
     throw isOwn ? refused(error) : explain(error);

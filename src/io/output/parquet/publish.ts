@@ -123,17 +123,13 @@ function rowGroupWriter(
  */
 const maxStatisticLength = 64;
 
-function dropLongBounds(group: RowGroup): void {
-  for (const { meta_data: facts } of group.columns) {
-    const { statistics } = facts ?? {};
-    if (statistics === undefined) continue;
-    if (isLong(statistics.min_value)) delete statistics.min_value;
-    if (isLong(statistics.max_value)) delete statistics.max_value;
+function dropLongBounds({ columns }: RowGroup): void {
+  for (const { meta_data: facts } of columns) {
+    const statistics = facts?.statistics ?? {};
+    for (const bound of ["min_value", "max_value"] as const) {
+      if (String(statistics[bound] ?? "").length > maxStatisticLength) delete statistics[bound];
+    }
   }
-}
-
-function isLong(bound: unknown): boolean {
-  return typeof bound === "string" && bound.length > maxStatisticLength;
 }
 
 function elements({ name, type, nullable }: TypedColumn): SchemaElement[] {

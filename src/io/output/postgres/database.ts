@@ -13,6 +13,7 @@ import {
   type ConnectOptions,
   type Dialect,
   type FoundColumn,
+  foundColumn,
   type FoundTable,
   type Query,
   quoteTable,
@@ -152,11 +153,7 @@ export class PostgresDatabase implements TableDatabase {
        WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
       [quoteTable(this.dialect, table)],
     );
-    return rows.map(([name, type, isRequired]) => ({
-      name: String(name),
-      type: String(type),
-      isRequired: isRequired === true,
-    }));
+    return rows.map(foundColumn);
   }
 
   async hasKey(table: TableName, key: readonly string[]): Promise<boolean> {

@@ -246,6 +246,13 @@ export interface FoundColumn {
   readonly isRequired: boolean;
 }
 
+/** A column as a database lists it. */
+export function foundColumn([name, type, isRequired]: Awaited<
+  ReturnType<Query>
+>[number]): FoundColumn {
+  return { name: String(name), type: String(type), isRequired: isRequired === true };
+}
+
 /** The address of what is used of a database. */
 export interface TableTarget extends TableAddress {
   /** For messages. */
