@@ -1,6 +1,6 @@
 import { itemRow, type Row } from "../../core/row.js";
 import { type ColumnFlag, matchColumn, unknownColumn } from "./columns/name-columns.js";
-import { textOfLines } from "./csv/find-preamble.js";
+import { skippedIn } from "./csv/find-preamble.js";
 import { contentLines, continued, type Line, mapLists } from "./reading/lines.js";
 import type { FormatReading, ReadableFormat, Reading, ReadOptions } from "./types.js";
 
@@ -27,10 +27,9 @@ async function read({ bytes, settled }: Reading, options: ReadOptions): Promise<
   };
   const lines = contentLines(bytes, isSkipped);
   const first = await lines.next();
-  const found = { commentLines: skipped.length, skippedText: textOfLines(skipped) };
   return {
     columns,
-    reading: settled?.reading ?? { ...reading, comment, ...(skipped.length > 0 && found) },
+    reading: settled?.reading ?? { ...reading, comment, ...skippedIn(skipped) },
     rows: mapLists(continued(first, lines), rowMaker()),
   };
 }

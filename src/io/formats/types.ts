@@ -43,14 +43,12 @@ export interface InputReading {
   readonly comment: string | null;
   /** Ignore spaces before a cell, so that `"a", "b"` has two quoted cells. */
   readonly spaced: boolean;
-  /** Lines before the header: a title, a date, a rule. @default 0 */
+  /** Lines before the header that are not CSV: a title, a date, a rule. @default 0 */
   readonly skippedLines?: number;
-  /** Comments before the first record, unless `skippedLines` counts them. @default 0 */
-  readonly commentLines?: number;
-  /** The rule below the header, which is skipped too. */
-  readonly rule?: string;
-  /** The text of these lines, cut, for a notice. */
-  readonly skippedText?: string;
+  /** Whether there is a rule below the header. @default false */
+  readonly hasRule?: boolean;
+  /** The lines at the start that belong to no row: those above, and comments. Their text is cut. */
+  readonly skipped?: { readonly lines: number; readonly text: string };
   /** Where the column names come from: the first record, a comment line before it, or neither. */
   readonly header: "record" | "comment" | "none";
   /** One row is read for each. */

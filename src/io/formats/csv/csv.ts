@@ -35,7 +35,7 @@ import type {
   ReadOptions,
   WritableFormat,
 } from "../types.js";
-import { findPreamble, type CommentNames, namesIn, isRule, textOfLines } from "./find-preamble.js";
+import { findPreamble, type CommentNames, namesIn, isRule, skippedIn } from "./find-preamble.js";
 import { csvOutput } from "./csv-output.js";
 import { type CsvDialect, type CsvRecord, readRecords } from "./csv-records.js";
 import { holdsIndicator } from "../../../core/item/recognise.js";
@@ -151,10 +151,10 @@ async function detect(
   const { lineEnd } = bytes;
   const { head, chunks } = await peek(bytes.chunks, isHeadComplete);
   const mark = options.comment ?? (options.guessed ? "#" : null);
-  const lines = headLines(head, { lineEnd, comment: mark });
-  const { comments } = lines;
+  const start = headLines(head, { lineEnd, comment: mark });
+  const { comments } = start;
   const comment = options.comment ?? (comments.length > 0 ? mark : null);
-  const table = findPreamble(lines, candidates, options);
+  const table = findPreamble(start, candidates, options);
   const { content, skippedLines, rule } = table;
   const delimiter = table.delimiter ?? candidates[0];
   const spaced = isSpaced(content, delimiter);
@@ -164,24 +164,24 @@ async function detect(
   const { columns, ...layout } = await findLayout(bytes.name, sample, named, options);
   const naming = layout.header === "comment" ? named(columns.length)?.comment : undefined;
   const told = comments.filter((line) => line !== naming);
-  const skippedText = textOfLines([...told, ...table.skipped]);
+  const hasRule = rule !== null && layout.header === "record";
+  const lines = (skippedLines || told.length) + (hasRule ? 1 : 0);
   const found: InputReading = {
     format: options.format,
     delimiter,
     comment,
     spaced,
     ...(skippedLines > 0 && { skippedLines }),
-    ...(skippedLines === 0 && told.length > 0 && { commentLines: told.length }),
-    ...(rule !== null && layout.header === "record" && { rule }),
-    ...(skippedText !== "" && { skippedText }),
+    ...(hasRule && { hasRule }),
+    ...skippedIn([...told, ...table.skipped], lines),
     ...layout,
   };
   return rowsOf(reading, columns, found, sample.all(recordsOfHeader(found)));
 }
 
 /** How many records are no rows: the header, and the rule below it. */
-function recordsOfHeader({ header, rule }: InputReading): number {
-  return header === "record" ? (rule === undefined ? 1 : 2) : 0;
+function recordsOfHeader({ header, hasRule }: InputReading): number {
+  return header === "record" ? (hasRule === true ? 2 : 1) : 0;
 }
 
 async function withoutLines(text: TextBytes, lines: number): Promise<TextBytes> {

@@ -5,7 +5,6 @@ import { isColumnName, columnShare } from "../columns/rate-columns.js";
 import { matchColumn, minShare } from "../columns/name-columns.js";
 import type { ReadOptions, InputReading } from "../types.js";
 import { cutOff } from "../../../core/wording/printable.js";
-import { counted } from "../../../core/wording/quantity.js";
 
 interface Preamble {
   /** Lines before the header or the first row that belong to neither. */
@@ -237,26 +236,11 @@ export function namesIn(
   return null;
 }
 
-/** The notice about lines that are not read; null for none. */
-export function skippedNotice(
-  reading: Pick<InputReading, "skippedLines" | "commentLines" | "skippedText" | "rule">,
-  input: string | null = null,
-): string | null {
-  const lines = linesSkipped(reading);
-  if (lines === 0) return null;
-  const where = input === null ? "" : ` of ${input}`;
-  return `skipping ${counted(lines, "line")} before the first record${where}: ${reading.skippedText ?? ""}`;
-}
-
-/** The lines before the first record that belong to no row, with the rule below the header. */
-export function linesSkipped({
-  skippedLines = 0,
-  commentLines = 0,
-  rule: below,
-}: Pick<InputReading, "skippedLines" | "commentLines" | "rule">): number {
-  return skippedLines + commentLines + (below === undefined ? 0 : 1);
-}
-
-export function textOfLines(lines: readonly string[]): string {
-  return cutOff(lines.map((line) => line.trim()).join(" / "), 120);
+/** What an input's reading says of lines that belong to no row. */
+export function skippedIn(
+  texts: readonly string[],
+  lines = texts.length,
+): Pick<InputReading, "skipped"> {
+  const text = cutOff(texts.map((line) => line.trim()).join(" / "), 120);
+  return lines === 0 ? {} : { skipped: { lines, text } };
 }

@@ -7,7 +7,6 @@ import { findingStatuses } from "../../../core/finding.js";
 import { isRefusal, type Manifest, type RunEnding } from "../../../core/manifest.js";
 import { programInfo } from "../../../core/program.js";
 import { positionalName } from "../../../io/formats/columns/name-columns.js";
-import { linesSkipped } from "../../../io/formats/csv/find-preamble.js";
 import { inputPaths, type OpenedSource } from "../../../io/input/types.js";
 import { storedManifest, writeManifest } from "../../../io/output/manifest-file.js";
 import { defaultPrefix } from "../../../io/output/options.js";
@@ -230,14 +229,13 @@ function inputRecords(source: Pick<OpenedSource, "files">, rows: number): Manife
 }
 
 function readingFacts({ reading, kind: table }: Pick<OpenedSource, "reading" | "kind">) {
-  const { format, delimiter, header, items, kind } = reading;
-  const skippedLines = linesSkipped(reading);
+  const { format, delimiter, header, items, kind, skipped } = reading;
   const [{ by, sample }] = items;
   return {
     format: table ?? format,
     delimiter: table === undefined ? delimiter : null,
     header,
-    ...(skippedLines === 0 ? {} : { skipped_lines: skippedLines }),
+    ...(skipped && { skipped_lines: skipped.lines }),
     item_column: items
       .map(({ name, index }) => (name === "" ? positionalName(index) : name))
       .join(","),

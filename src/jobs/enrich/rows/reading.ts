@@ -7,6 +7,7 @@ import { itemCodes } from "../../../core/row-codes.js";
 import { recogniseItem } from "../../../core/item/recognise.js";
 import { memberTexts, objectText } from "../../../core/json-members.js";
 import type { EnrichedRow } from "../../../core/row.js";
+import { counted } from "../../../core/wording/quantity.js";
 import {
   columnName,
   matchColumn,
@@ -14,7 +15,6 @@ import {
   shownColumns,
   unknownColumn,
 } from "../../../io/formats/columns/name-columns.js";
-import { skippedNotice } from "../../../io/formats/csv/find-preamble.js";
 import { detectSourceFormat } from "../../../io/formats/registry.js";
 import { openSource, type SniffedInput, sniffFormat } from "../../../io/input/open-input.js";
 import type { InputReading, SourceFormat } from "../../../io/formats/types.js";
@@ -267,7 +267,14 @@ function choiceIn(reading: InputReading): readonly string[] {
   const also = kinds === null ? "" : `; ${kinds} holds the kinds`;
   const choice = found === "" ? null : `using column ${shownColumns(items)}${found}${also}`;
   const onlyKinds = kinds === null ? [] : `using column ${kinds} for the kinds of items`;
-  return [skippedNotice(reading) ?? [], choice ?? onlyKinds].flat();
+  return [skippedNotice(reading), choice ?? onlyKinds].flat();
+}
+
+/** The notice about lines at the start that are not read. */
+function skippedNotice({ skipped }: InputReading, where = ""): readonly string[] {
+  if (skipped === undefined) return [];
+  const { lines, text } = skipped;
+  return [`skipping ${counted(lines, "line")} before the first record${where}: ${text}`];
 }
 
 const mostNamed = 3;
@@ -283,7 +290,7 @@ function choicesIn(files: readonly FilePosition[]): readonly string[] {
     byColumn.set(column, [...(byColumn.get(column) ?? []), file]);
   }
   const groups = [...byColumn].toSorted(([, a], [, b]) => b.length - a.length);
-  const skips = files.flatMap(({ name, reading }) => skippedNotice(reading, name) ?? []);
+  const skips = files.flatMap(({ name, reading }) => skippedNotice(reading, ` of ${name}`));
   const choices = groups.map(([column, group]) => {
     const where =
       group.length > mostNamed ? `${group.length} files` : group.map(({ name }) => name).join(", ");

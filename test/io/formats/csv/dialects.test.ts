@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { linesSkipped } from "../../../../src/io/formats/csv/find-preamble.js";
 import { piped, plainRow, readSource } from "../../input/sources/sources-reading.js";
 import { sniffFormat } from "../../../../src/io/input/open-input.js";
 import { Readable } from "node:stream";
@@ -70,7 +69,7 @@ describe("a table", () => {
     const { items, reading, ...source } = await read(content);
     expect(source.columns.map((name) => name.trim()).join(",")).toBe(columns);
     expect(items.filter((item) => item !== "-")).toEqual(two);
-    expect(linesSkipped(reading)).toBe(skipped);
+    expect(reading.skipped?.lines ?? 0).toBe(skipped);
   });
 
   it.each([
