@@ -13,7 +13,7 @@ import type { InputType } from "../formats/column-types.js";
 import { isObjectAddress } from "../s3/address.js";
 import { outputFault } from "../../core/files/output-fault.js";
 import type { FileInput, NamedInput, RunInput } from "./types.js";
-import { verifyFile } from "./stored-input.js";
+import { verifyFile } from "./open-input.js";
 import type { CopyShape, TableInput } from "./table-input.js";
 
 /** Where the inputs of a run are copied, and what a run needs meanwhile. */

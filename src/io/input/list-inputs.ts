@@ -5,7 +5,7 @@ import { realPath } from "../../core/files/folders.js";
 import { manifestPath } from "../../core/files/output-names.js";
 import { detectSourceFormat } from "../formats/registry.js";
 import { isObjectAddress, isObjectPrefix } from "../s3/address.js";
-import { openError } from "./stored-input.js";
+import { openError } from "./open-input.js";
 import {
   type FileInput,
   type NamedInput,

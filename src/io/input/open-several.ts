@@ -6,7 +6,7 @@ import { flatten } from "../formats/ndjson/ndjson.js";
 import type { InputReading, ItemColumn } from "../formats/types.js";
 import { mustHaveMarks, type TlpChoice } from "./tlp-rows.js";
 import type { FilePosition, NamedInput, OpenedSource, SourcePosition } from "./types.js";
-import { verifyFile } from "./stored-input.js";
+import { verifyFile } from "./open-input.js";
 import type { InputType } from "../formats/column-types.js";
 
 interface SeveralFile extends NamedInput {

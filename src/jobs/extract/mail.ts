@@ -1,6 +1,6 @@
 import { TextDecoder } from "node:util";
 import { detached, encodeText } from "../../core/bytes.js";
-import { binaryKind } from "../../io/input/refuse-binary.js";
+import { binaryKind } from "../../io/input/decode.js";
 import { markupReader, type TextReader } from "./markup.js";
 
 /** Called with what is not read, or read as something else, and the line where it begins. */

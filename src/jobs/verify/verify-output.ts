@@ -5,7 +5,7 @@ import { countedVerdicts, findingStatuses, verdicts } from "../../core/finding.j
 import type { Manifest } from "../../core/manifest.js";
 import { zeros } from "../../core/row.js";
 import { readableFormats } from "../../io/formats/registry.js";
-import { unfinishedHint } from "../../io/input/stored-input.js";
+import { unfinishedHint } from "../../io/input/open-input.js";
 import { manifestPlace, prefixOfOutput, readManifest } from "../../io/output/manifest-file.js";
 import type { Output } from "../../io/output/output.js";
 import { outputFault } from "../../core/files/output-fault.js";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { openStored } from "../../../src/io/input/stored-input.js";
+import { openInput } from "../../../src/io/input/open-input.js";
 import { runRepute, startRepute } from "../../helpers/run-repute.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
@@ -100,15 +100,18 @@ test.each([
 
 test("a named pipe is read until its writer closes it, or the reader", async () => {
   const path = join(await withPipe(), "pipe");
-  const [stored, writer] = await Promise.all([openStored({ path }), open(path, "w")]);
-  await writer.write("ip\n192.0.2.1\n");
-  expect((await stored.chunks.next()).value?.toString()).toBe("ip\n192.0.2.1\n");
-  const next = stored.chunks.next();
+  const opening = async () => {
+    const [input, writer] = [openInput({ path }, { gzip: false }), await open(path, "w")];
+    await writer.write("ip\n192.0.2.1\n");
+    const bytes = await input;
+    expect((await bytes.chunks.next()).value?.toString()).toBe("ip\n192.0.2.1\n");
+    return { bytes, writer, next: bytes.chunks.next() };
+  };
+  const { bytes, writer, next } = await opening();
   await writer.close();
   expect(await next).toMatchObject({ done: true });
-  expect([stored.size, stored.checksum.bytes]).toEqual([null, 13]);
-  const [again, silent] = await Promise.all([openStored({ path }), open(path, "w")]);
-  const waiting = again.chunks.next();
+  expect([bytes.bytesTotal, bytes.bytesRead()]).toEqual([null, 13]);
+  const { bytes: again, writer: silent, next: waiting } = await opening();
   await again.close();
   await expect(waiting).rejects.toMatchObject({ code: "input_unreadable" });
   await silent.close();

@@ -1,8 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { detectSourceFormat } from "../../../src/io/formats/registry.js";
-import { openSource } from "../../../src/io/input/open-input.js";
-import { sniffFormat } from "../../../src/io/input/open-input.js";
+import { openSource, sniffFormat } from "../../../src/io/input/open-source.js";
 import { piped } from "./sources/sources-reading.js";
 
 const options = { gzip: false, comment: null };

@@ -1,6 +1,6 @@
 import { stat, rm } from "node:fs/promises";
 import { type InputType, columnTypes } from "../../formats/column-types.js";
-import { verifyFile } from "../../input/stored-input.js";
+import { verifyFile } from "../../input/open-input.js";
 import {
   notAnOutput,
   outputColumns,

@@ -16,7 +16,7 @@ import {
   unknownColumn,
 } from "../../../io/formats/columns/name-columns.js";
 import { detectSourceFormat } from "../../../io/formats/registry.js";
-import { openSource, type SniffedInput, sniffFormat } from "../../../io/input/open-input.js";
+import { openSource, type SniffedInput, sniffFormat } from "../../../io/input/open-source.js";
 import type { InputReading, SourceFormat } from "../../../io/formats/types.js";
 import { copiesOf, isCopied } from "../../../io/input/copies.js";
 import type { CopyShape, TableInput } from "../../../io/input/table-input.js";

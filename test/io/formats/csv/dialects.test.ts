@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { piped, plainRow, readSource } from "../../input/sources/sources-reading.js";
-import { sniffFormat } from "../../../../src/io/input/open-input.js";
+import { sniffFormat } from "../../../../src/io/input/open-source.js";
 import { Readable } from "node:stream";
 
 const noFlags = { guessed: true, header: null, itemColumn: null } as const;

@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import type { Row } from "../../../../src/core/row.js";
 import type { InputReading, SourceFormat } from "../../../../src/io/formats/types.js";
-import { openSource as open } from "../../../../src/io/input/open-input.js";
+import { openSource as open } from "../../../../src/io/input/open-source.js";
 import type {
   InputBytes,
   OpenedSource,
