@@ -7,7 +7,7 @@ import { makeFolder } from "../../core/files/folders.js";
 import type { Finding } from "../../core/finding.js";
 import { AnswerTable, type ReadBackOptions, storedRecord } from "./answer-table.js";
 import { keyHash } from "./cache-key.js";
-import { explainFault, inodeOf, kindOfFault, SqliteFile } from "./sqlite-file.js";
+import { explainFault, inodeOf, SqliteFile } from "./sqlite-file.js";
 import { Batch, type FindingStore } from "./store.js";
 
 interface CacheOptions extends ReadBackOptions {
@@ -229,7 +229,7 @@ class FindingCache implements FindingStore {
       }
     } catch (error) {
       // Where another process holds the lock, pruning can wait for another day.
-      if (kindOfFault(file.path, error) !== "busy") this.#giveUp("open", error);
+      if (explainFault(file.path, error).kind !== "busy") this.#giveUp("open", error);
     }
   }
 

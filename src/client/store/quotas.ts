@@ -5,7 +5,7 @@ import { FatalError, type ReputeError, UsageError } from "../../core/errors.js";
 import { makeFolder } from "../../core/files/folders.js";
 import { serviceAddress } from "./cache-key.js";
 import { QuotaCounts, type QuotaStore } from "./quota.js";
-import { explainFault, SqliteFile, storeFault } from "./sqlite-file.js";
+import { explainFault, SqliteFile } from "./sqlite-file.js";
 
 interface QuotaLocation {
   /** Address of the service whose quotas are counted. */
@@ -26,16 +26,43 @@ export function readQuotas(location: QuotaLocation): QuotaCounts {
 }
 
 /**
- * Counts a service's quotas in the user's state folder.
+ * Counts a service's quotas in a small SQLite file in the user's state folder, shared by all processes
+ * that use the folder. A change is on disk before the requests it counts are sent. A killed process
+ * leaves its reservation counted in full. While another process holds the lock for too long, or the disk
+ * fails, no request is permitted.
  *
  * @param onWarning called while the count cannot be written
  * @throws UsageError `quota_uncounted` if the folder cannot be written; FatalError `quota_damaged`
  */
-export function openQuotas(
-  location: QuotaLocation,
-  onWarning: (message: string) => void,
-): FileQuotaStore {
-  return new FileQuotaStore(openCounts(location), onWarning);
+export function openQuotas(location: QuotaLocation, onWarning: (message: string) => void) {
+  let file = openCounts(location);
+  const { path } = file;
+  let isFailing = false;
+  const change: QuotaStore["change"] = (work) => {
+    try {
+      if (!file.isInPlace) {
+        // Deleting it starts from 0.
+        const fresh = SqliteFile.open(path, "counts");
+        file.close();
+        file = fresh;
+      }
+      const changed = file.transact(() => {
+        const counts = countsIn(file);
+        const result = work(counts);
+        file.write({ counts: counts.state });
+        return result;
+      });
+      isFailing = false;
+      return changed;
+    } catch (error) {
+      const { kind, message } = explainFault(path, error, `the quota count ${path}`, "write");
+      const until = kind === "damaged" ? "you delete the file" : "it can be written";
+      if (!isFailing) onWarning(`${message}; sending nothing until ${until}`);
+      isFailing = true;
+      return null;
+    }
+  };
+  return { change, close: () => file.close() };
 }
 
 /** Opens the file of a service's counts, and checks it. */
@@ -60,9 +87,9 @@ function countsIn(file: SqliteFile): QuotaCounts {
 }
 
 function quotaFault(path: string, cause: unknown): ReputeError {
-  const { kind, message } = explainFault(path, cause, `the quota count ${path}`);
+  const { kind, why, message } = explainFault(path, cause, `the quota count ${path}`);
   if (kind !== "damaged" && kind !== "version") {
-    return quotaUncounted(`in ${dirname(path)}: ${storeFault(cause)}`);
+    return quotaUncounted(`in ${dirname(path)}: ${why}`);
   }
   const hint = "delete the file to count from 0: requests sent before are not counted then";
   return new FatalError("quota_damaged", message, { cause, hint });
@@ -81,54 +108,4 @@ export function quotaPath({ stateFolder, service }: QuotaLocation): string {
   const host = new URL(service).hostname.replaceAll(/[^a-z0-9.-]/g, "_").slice(0, 100);
   const digest = createHash("sha256").update(address).digest("hex").slice(0, 16);
   return join(stateFolder, "quota", `${host}-${digest}.db`);
-}
-
-/**
- * Counts quotas in a small SQLite file per service, shared by all processes that use the folder. A
- * change is on disk before the requests it counts are sent. A killed process leaves its reservation
- * counted in full.
- */
-class FileQuotaStore implements QuotaStore {
-  #file: SqliteFile;
-  readonly #onWarning: (message: string) => void;
-  #isFailing = false;
-
-  constructor(file: SqliteFile, onWarning: (message: string) => void) {
-    this.#file = file;
-    this.#onWarning = onWarning;
-  }
-
-  /** Null if another process holds the lock for too long, or the disk fails: no request is permitted. */
-  change<T>(work: (counts: QuotaCounts) => T): T | null {
-    const { path } = this.#file;
-    try {
-      // Deleting it starts from 0.
-      if (!this.#file.isInPlace) this.#reopen();
-      const file = this.#file;
-      const changed = file.transact(() => {
-        const counts = countsIn(file);
-        const result = work(counts);
-        file.write({ counts: counts.state });
-        return result;
-      });
-      this.#isFailing = false;
-      return changed;
-    } catch (error) {
-      const { kind, message } = explainFault(path, error, `the quota count ${path}`, "write");
-      const until = kind === "damaged" ? "you delete the file" : "it can be written";
-      if (!this.#isFailing) this.#onWarning(`${message}; sending nothing until ${until}`);
-      this.#isFailing = true;
-      return null;
-    }
-  }
-
-  #reopen(): void {
-    const file = SqliteFile.open(this.#file.path, "counts");
-    this.#file.close();
-    this.#file = file;
-  }
-
-  close(): void {
-    this.#file.close();
-  }
 }

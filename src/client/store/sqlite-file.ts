@@ -53,7 +53,7 @@ const logBytes = 32 * 1024 * 1024;
 
 const neverChanges = new Int32Array(new SharedArrayBuffer(4));
 
-/** An open file of SQLite. What it throws is an error of SQLite or the system: see `kindOfFault`. */
+/** An open file of SQLite. What it throws is an error of SQLite or the system: see `explainFault`. */
 export class SqliteFile {
   readonly path: string;
   readonly database: DatabaseSyncInstance;
@@ -81,7 +81,7 @@ export class SqliteFile {
         return file;
       } catch (error) {
         file.database.close();
-        if (kindOfFault(path, error) !== "busy" || performance.now() >= until) throw error;
+        if (meaningOf(error) !== "busy" || performance.now() >= until) throw error;
       }
       // SQLite does not wait for a process that turns on the log.
       Atomics.wait(neverChanges, 0, 0, 20);
@@ -98,31 +98,28 @@ export class SqliteFile {
     this.#isAlone = use === "run";
     // Large pages hold more answers in less space; few of them change at once without an index.
     if (this.#isAlone) database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA page_size = 8192");
-    if (this.pragma("user_version") !== 0) this.#checkVersion();
+    this.#isNew();
     const [mode, sync] = use === "counts" ? ["delete", "FULL"] : ["wal", "NORMAL"];
-    if (this.pragma(`journal_mode = ${mode}`) !== mode) throw errorOf(codes.protocol, noLocks);
+    if (this.pragma(`journal_mode = ${mode}`) !== mode) throw errorOf(codes.locks[0], noLocks);
     database.exec(`
       PRAGMA synchronous = ${sync};
       PRAGMA wal_autocheckpoint = ${logBytes / Number(this.pragma("page_size"))};
       PRAGMA cell_size_check = ON;
       PRAGMA trusted_schema = OFF;`);
     // Another process may create them first.
-    if (this.pragma("user_version") === 0) {
-      this.transact(() => {
-        if (this.pragma("user_version") === 0) this.create(use);
-      });
-    }
-    this.#checkVersion();
+    if (this.#isNew()) this.transact(() => this.#isNew() && this.create(use));
+  }
+
+  /** Whether it has no tables yet. @throws OtherVersion */
+  #isNew(): boolean {
+    const found = this.pragma("user_version");
+    if (found !== 0 && found !== version) throw new OtherVersion();
+    return found === 0;
   }
 
   /** Creates the tables. */
   create(use: FileUse): void {
     this.database.exec(use === "cache" ? schema + index : schema);
-  }
-
-  /** @throws an error of the kind `version` for a file of another version of repute */
-  #checkVersion(): void {
-    if (this.pragma("user_version") !== version) throw new OtherVersion();
   }
 
   pragma(name: string): unknown {
@@ -261,7 +258,7 @@ class OtherVersion extends Error {}
 
 /** The error for content that cannot be what was written. */
 export function corrupt(what: string): Error {
-  return errorOf(codes.corrupt, what);
+  return errorOf(codes.damaged[0], what);
 }
 
 function errorOf(errcode: number, what: string): Error {
@@ -269,34 +266,53 @@ function errorOf(errcode: number, what: string): Error {
 }
 
 /**
- * The kind of an error: another process holds the lock, and a retry may succeed; the file is damaged, or
- * of another version of repute; the file system lacks what SQLite needs. Null for all others.
+ * What SQLite's result codes mean (https://www.sqlite.org/rescode.html): a kind of fault, or the error
+ * of the system that says the same.
  */
-export function kindOfFault(
-  path: string,
-  error: unknown,
-): "busy" | "damaged" | "version" | "locks" | null {
+const codes = {
+  busy: [5],
+  // A rejected statement (1) or value (19, 20) means that the tables have changed.
+  damaged: [11, 1, 19, 20, 26],
+  // The extended codes are for locks and shared memory.
+  locks: [15, 2058, 2314, 3594, 3850, 4618, 5130, 5386],
+  EROFS: [8],
+  EIO: [10],
+  // No space for shared memory (4874), too.
+  ENOSPC: [13, 4874],
+} as const;
+
+function meaningOf(error: unknown): "version" | keyof typeof codes | undefined {
   if (error instanceof OtherVersion) return "version";
-  const code = codeOf(error);
-  if (code === codes.busy) return "busy";
-  if (code === codes.protocol) return "locks";
-  // A file that is writable but read-only to SQLite has a header of an unknown version.
-  const isDamaged = damaged.has(code) || (code === codes.readOnly && isWritable(path));
-  return isDamaged ? "damaged" : null;
+  const { errcode } = (error ?? {}) as { readonly errcode?: number };
+  const names = Object.keys(codes) as (keyof typeof codes)[];
+  const meaning = (code: number) => names.find((name) => codes[name].some((one) => one === code));
+  return errcode === undefined ? undefined : (meaning(errcode) ?? meaning(errcode & 0xff));
 }
 
+const noLocks = "SQLite needs a file system with locks and shared memory";
+
 /**
- * Explains an error of SQLite or the system.
+ * Explains an error of SQLite or the system. Its kind is `busy` if another process holds the lock, and a
+ * retry may succeed; `damaged`; `version` if another version of repute wrote the file; `locks` if the
+ * file system lacks what SQLite needs.
  *
  * @param what the file, such as `the cache DIR`
  * @param doing what failed
  */
 export function explainFault(path: string, error: unknown, what = path, doing = "use") {
-  const [kind, why, cause] = [kindOfFault(path, error), storeFault(error), systemError(error)];
+  const meaning = meaningOf(error);
+  // A file that is writable but read-only to SQLite has a header of an unknown version.
+  const kind = meaning === "EROFS" && isWritable(path) ? "damaged" : meaning;
+  const isOfSystem = kind?.startsWith("E") === true;
+  const cause = isOfSystem
+    ? Object.assign(new Error(kind, { cause: error }), { code: kind })
+    : error;
+  const reasons = { busy: "another process has locked it for too long", locks: noLocks };
+  const why = kind === "busy" || kind === "locks" ? reasons[kind] : faultReason(cause);
   const failed = kind === "damaged" ? `${what} is damaged` : `cannot ${doing} ${what}`;
   const isOther = kind === "version";
   const message = isOther ? `another version of repute wrote ${what}` : `${failed}: ${why}`;
-  return { kind, message, cause };
+  return { kind, why, message, cause };
 }
 
 function isWritable(path: string): boolean {
@@ -306,62 +322,4 @@ function isWritable(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Why SQLite or the system refused an operation, as the end of a sentence. */
-export function storeFault(error: unknown): string {
-  const code = codeOf(error);
-  if (code === codes.busy) return "another process has locked it for too long";
-  return code === codes.protocol ? noLocks : faultReason(systemError(error));
-}
-
-/** The system's error for one of SQLite's, where they mean the same. */
-function systemError(error: unknown): unknown {
-  const code = errnos[codeOf(error) ?? 0];
-  return code === undefined ? error : Object.assign(new Error(code, { cause: error }), { code });
-}
-
-const noLocks = "SQLite needs a file system with locks and shared memory";
-
-/** Primary result codes (https://www.sqlite.org/rescode.html). */
-const codes = {
-  error: 1,
-  busy: 5,
-  readOnly: 8,
-  ioError: 10,
-  corrupt: 11,
-  full: 13,
-  protocol: 15,
-  constraint: 19,
-  mismatch: 20,
-  notDatabase: 26,
-} as const;
-
-/** A rejected statement (`error`) or value means that the tables have changed. */
-const damaged: ReadonlySet<number | null> = new Set([
-  codes.corrupt,
-  codes.notDatabase,
-  codes.error,
-  codes.constraint,
-  codes.mismatch,
-]);
-
-const errnos: Readonly<Record<number, string>> = {
-  [codes.readOnly]: "EROFS",
-  [codes.ioError]: "EIO",
-  [codes.full]: "ENOSPC",
-};
-
-/** Extended codes for locks and shared memory that a file system lacks. */
-const lockFaults: ReadonlySet<number> = new Set([2058, 2314, 3594, 3850, 4618, 5130, 5386]);
-
-/** SQLITE_IOERR_SHMSIZE: no space for shared memory. */
-const shmSize = 4874;
-
-/** SQLite's primary result code; null for any other error. */
-function codeOf(error: unknown): number | null {
-  const { errcode } = (error ?? {}) as { readonly errcode?: unknown };
-  if (typeof errcode !== "number") return null;
-  if (errcode === shmSize) return codes.full;
-  return lockFaults.has(errcode) ? codes.protocol : errcode & 0xff;
 }

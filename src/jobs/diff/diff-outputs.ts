@@ -6,7 +6,7 @@ import type { Output } from "../../io/output/output.js";
 import { readOutput } from "../../io/output/read.js";
 import type { OutputRecord } from "../../io/formats/types.js";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { type SqliteFile, storeFault } from "../../client/store/sqlite-file.js";
+import { explainFault, type SqliteFile } from "../../client/store/sqlite-file.js";
 import { zeros } from "../../core/row.js";
 
 /** How an item differs between two outputs, worst first. */
@@ -114,7 +114,7 @@ function storageFault(error: unknown): unknown {
   const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown };
   if (errcode === undefined && code !== "ERR_SQLITE_ERROR") return error;
   // What an iterator throws has no result code.
-  const why = errcode === undefined ? error.message : storeFault(error);
+  const why = errcode === undefined ? error.message : explainFault("", error).why;
   const message = `cannot compare in a temporary file: ${why}`;
   return new FatalError("temporary_file", message, {
     cause: error,
