@@ -108,9 +108,9 @@ export class Journal implements LookupStore {
     if (this.#fault !== null) throw this.#fault;
   }
 
-  /** Forgets all answers. Call it within a transaction. */
+  /** Forgets all answers. @throws ReputeError */
   clear(): void {
-    this.#table.file.database.exec("DELETE FROM answers");
+    this.#try(() => this.#table.file.database.exec("DELETE FROM answers"));
     this.last = 0;
     this.#newest.fill(0);
   }

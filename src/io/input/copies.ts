@@ -1,5 +1,4 @@
-import { privateFolder } from "../../core/files/folders.js";
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { open, rename, rm } from "node:fs/promises";
 import { cellRecords } from "../formats/csv/csv.js";
 import { openInput } from "./open-input.js";
 import { basename, join } from "node:path";
@@ -18,6 +17,7 @@ import type { CopyShape, TableInput } from "./table-input.js";
 
 /** Where the inputs of a run are copied, and what a run needs meanwhile. */
 interface CopyPlace {
+  /** One that exists. */
   readonly folder: string;
   /** How the rows of tables are read. */
   readonly shape: CopyShape;
@@ -33,23 +33,22 @@ export function isCopied({ path, table }: FileInput): boolean {
 }
 
 /**
- * The copies of the inputs that are no local text. Each is made once; the run reads the copy. Of
- * several inputs, each has a folder of its own.
+ * The copies of the inputs that are no local text. Each is made once; the run reads the copy. Those of
+ * several inputs have numbers.
  */
 export function copiesOf(given: RunInput, place: CopyPlace) {
   const copies: ReturnType<typeof copyTo>[] = [];
-  const local = (named: NamedInput, folder: string): NamedInput => {
+  const local = (named: NamedInput, name: string): NamedInput => {
     const { input } = named;
     if (!("path" in input) || !isCopied(input)) return named;
-    const copy = copyTo({ ...place, folder }, input);
+    const copy = copyTo(join(place.folder, name), place, input);
     copies.push(copy);
     return { ...named, name: input.table?.name ?? named.name, input: copy.input };
   };
-  const folderOf = (index: number): string => join(place.folder, `input-${index + 1}`);
   const input: RunInput =
     "inputs" in given
-      ? { ...given, inputs: given.inputs.map((named, index) => local(named, folderOf(index))) }
-      : local({ name: "", input: given }, place.folder).input;
+      ? { ...given, inputs: given.inputs.map((named, at) => local(named, `input-${at + 1}`)) }
+      : local({ name: "", input: given }, "input").input;
   return {
     input,
     /** Makes the copies, or checks those of an interrupted run. @param known what it kept; null for none */
@@ -71,20 +70,18 @@ export interface CopySeal {
 }
 
 /** The copy of an input, as input, and what makes it or checks that of an interrupted run. */
-function copyTo(place: CopyPlace, given: FileInput) {
-  const { folder, signal } = place;
-  const { path: address, table } = given;
+function copyTo(base: string, place: CopyPlace, { path: address, table }: FileInput) {
   /** Of an object: that of what was copied, else of what is there now. */
   let version: Promise<string | null> | null = null;
   let types: CopySeal["types"] = [];
   const input: FileInput =
     table === undefined
       ? {
-          path: join(folder, `input${extensionOf(address)}`),
+          path: base + extensionOf(address),
           copyOf: { name: address, version: () => (version ??= versionOf(address)) },
         }
       : {
-          path: join(folder, "input.rows"),
+          path: `${base}.rows`,
           copyOf: {
             name: table.name,
             kind: table.kind,
@@ -96,7 +93,6 @@ function copyTo(place: CopyPlace, given: FileInput) {
   const write = async (): Promise<CopySeal> => {
     const fresh = `${path}.new`;
     try {
-      await mkdir(folder, { recursive: true, ...privateFolder });
       if (table !== undefined) types = await copyTable(table, fresh, place);
       else version = Promise.resolve(await copyObject(address, fresh, place));
       const content = await settle(fresh);
@@ -104,7 +100,7 @@ function copyTo(place: CopyPlace, given: FileInput) {
       return { content, types };
     } catch (error) {
       await rm(fresh, { force: true });
-      if (signal.aborted) throw signal.reason;
+      place.signal.throwIfAborted();
       const isOfDisk = (error as NodeJS.ErrnoException).syscall !== undefined;
       throw isOfDisk ? outputFault(path, error) : error;
     }

@@ -102,7 +102,7 @@ async function runResumably(
     // Which items its rows had is not kept, so they are written again.
     if (job.settings.output.distinct) state.rewind();
     const isResumed = state.checkpoint !== null;
-    if (isResumed) await place.makeCopies(state.copies);
+    if (isResumed) await place.makeCopies(state.facts.copies);
     else {
       place = own;
       const file = isNamed ? target.file : null;
@@ -117,9 +117,8 @@ async function runResumably(
       place = placeRun(await chooseRun(given, made, state.checkpoint), state);
     }
     const manifest = await complete().catch(async (error: unknown) => {
-      if (isPartLost(error) && state.canRewind) {
+      if (isPartLost(error) && state.rewind()) {
         onWarning?.(`${error.message}; the rows are written again with the answers so far`);
-        state.rewind();
       } else await discardIfReplaced(error, place);
       return complete();
     });
@@ -156,7 +155,8 @@ function placeRun({ job, target }: ChosenRun, state: RunState) {
   const copied = job.rows.copied?.({ folder: state.path, shape, ...told });
   const own = copied && { ...job, input: copied.input, rows: { ...job.rows, open: copied.open } };
   /** Copies the inputs that are not on this machine, or checks what the interrupted run copied. */
-  const makeCopies = async (known: RunState["copies"]) => (await copied?.make(known)) ?? null;
+  const makeCopies = async (known: RunState["facts"]["copies"]) =>
+    (await copied?.make(known)) ?? null;
   return { job: own ?? job, target, state, makeCopies };
 }
 
@@ -166,8 +166,9 @@ function placeRun({ job, target }: ChosenRun, state: RunState) {
  */
 async function finishEarlier(place: RunPlace): Promise<Manifest | null> {
   const { job, target, state } = place;
-  if (state.finished === null) return null;
-  const { manifest, checkpoint, isPublished } = state.finished;
+  const { finished, checkpoint } = state.facts;
+  if (finished === null || checkpoint === null) return null;
+  const { manifest, isPublished } = finished;
   const { file, upload } = target;
   const left = file === null ? null : file + suffixOf(manifest);
   if (isPublished && left !== null && upload === undefined && !existsSync(left)) {
@@ -262,11 +263,12 @@ function publishedRun({ job, target, state }: RunPlace, manifest: Manifest): Pub
     manifest,
     async read() {
       const { readOutput, readStaged } = await import("../../io/output/read.js");
-      if (state.finished === null || output.rules === null) {
+      const { finished, checkpoint } = state.facts;
+      if (finished === null || output.rules === null) {
         const local = output.object === null ? output : inFile(output, output.object.path);
         return readOutput(local, prefix, undefined, job.settings.run.stateDir);
       }
-      const { source, sink } = state.finished.checkpoint;
+      const { source, sink } = checkpoint!;
       const { columns } = chosenColumns(source, inputColumns);
       const rows = { columns, prefix, optional: optionalColumnsOf(job) };
       return {

@@ -16,7 +16,7 @@ import type { StagedCell, StagedRow } from "../stage.js";
 import { cellOf as textOfValue, type InputValue } from "../../formats/input-values.js";
 import { openParquet, type ParquetFile } from "./parquet-file.js";
 import { existsSync, type Stats } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { isObjectAddress } from "../../s3/address.js";
 import { downloadObject } from "../../s3/objects.js";
 import type { RunRows } from "../output.js";
@@ -163,7 +163,7 @@ export async function copyParquet(
 ): Promise<CopiedTable> {
   if (!isObjectAddress(name)) return copyFile(name, to, options, name);
   await using own = to === null ? await temporaryFolder() : null;
-  const path = join(own?.path ?? dirname(to ?? ""), "input.parquet");
+  const path = own === null ? `${to}.parquet` : join(own.path, "input.parquet");
   try {
     await downloadObject(name, path, options);
     return await copyFile(path, to, options, name);

@@ -1,31 +1,18 @@
-import {
-  closeSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  renameSync,
-  rmSync,
-} from "node:fs";
+import { constants, copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
+import { lstat, mkdir, open, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import {
-  AnswerTable,
-  storedRecord,
-  type StoredAnswer,
-} from "../../../client/store/answer-table.js";
+import { AnswerTable, storedRecord } from "../../../client/store/answer-table.js";
 import { Journal } from "../../../client/store/journal.js";
 import { SqliteFile } from "../../../client/store/sqlite-file.js";
 import { startOver, UsageError } from "../../../core/errors.js";
+import { privateFolder } from "../../../core/files/folders.js";
+import { outputFault } from "../../../core/files/output-fault.js";
 import { counted } from "../../../core/wording/quantity.js";
 import { RunState } from "./run-state.js";
 import {
   damageMark,
   databaseName,
   hasCode,
-  makeStateFolder,
   stateFault,
   statePath,
   tidyFolder,
@@ -61,14 +48,18 @@ export async function openState(
   }
   const mark = `${within ?? folder}.finished`;
   await makeStateFolder(folder, mark);
-  const open = () => RunState.open(folder, { mark, checks: !restart, onWarning });
-  const { state, kept } = await (restart
-    ? openAnyway(folder, open)
-    : { state: open(), kept: null });
+  const openIt = () => RunState.open(folder, { mark, checks: !restart, onWarning });
+  const { state, kept } = restart
+    ? await openAnyway(folder, openIt)
+    : { state: openIt(), kept: null };
   try {
     if (kept !== null)
       onNotice?.(`${folder} was damaged; ${counted(kept, "answer")} could be read`);
-    if (!resume && !restart && !(await state.isEmpty())) throw refusal(name, folder);
+    if (!resume && !restart && !(await state.isEmpty())) {
+      throw new UsageError("state_exists", `an interrupted run of ${name} exists (${folder})`, {
+        hint: `continue it with --resume, or ${startOver}`,
+      });
+    }
     if (restart) await state.startOver(kept !== null);
     else if (!state.resumable) await tidyFolder(folder);
     return state;
@@ -78,24 +69,43 @@ export async function openState(
   }
 }
 
+/**
+ * Creates the folder of a state.
+ *
+ * @param mark where the database of a run is while it removes its folder
+ * @throws UsageError `state_no_folder`; FatalError `output_*`
+ */
+async function makeStateFolder(folder: string, mark: string): Promise<void> {
+  const facts = await lstat(folder).catch(() => null);
+  if (facts?.isDirectory() === false) {
+    const what = facts.isSymbolicLink() ? "a symbolic link" : "not a folder";
+    throw new UsageError("state_no_folder", `${folder} is ${what}`, {
+      hint: "the run needs this name for its state: move it elsewhere, or write to another output",
+    });
+  }
+  try {
+    await mkdir(folder, privateFolder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    });
+    // Left by a run that was killed as it removed its state.
+    if (existsSync(mark)) await rename(mark, join(folder, databaseName));
+  } catch (error) {
+    throw outputFault(folder, error);
+  }
+}
+
 /** Opens a state even if it is damaged: then with the answers that can be read, `kept` of them. */
-async function openAnyway(folder: string, open: () => RunState) {
+async function openAnyway(folder: string, openIt: () => RunState) {
   const path = join(folder, databaseName);
   let kept = existsSync(damageMark(folder)) ? await salvage(path) : null;
   try {
-    return { state: open(), kept };
+    return { state: openIt(), kept };
   } catch (error) {
     if (hasCode(error, "state_version")) removeDatabase(path);
     else if (kept === null && hasCode(error, "state_damaged")) kept = await salvage(path);
     else throw error;
-    return { state: open(), kept };
+    return { state: openIt(), kept };
   }
-}
-
-function refusal(name: string, folder: string): UsageError {
-  return new UsageError("state_exists", `an interrupted run of ${name} exists (${folder})`, {
-    hint: `continue it with --resume, or ${startOver}`,
-  });
 }
 
 /**
@@ -113,7 +123,7 @@ async function salvage(path: string): Promise<number> {
     for (const suffix of suffixes.filter((each) => existsSync(path + each))) {
       copyFileSync(path + suffix, copy + suffix, constants.COPYFILE_FICLONE);
     }
-    lengthen(copy);
+    await lengthen(copy);
     const count = copyAnswers(new SqliteFile(copy), SqliteFile.open(fresh, "run"));
     for (const suffix of suffixes.slice(1)) rmSync(path + suffix, { force: true });
     renameSync(fresh, path);
@@ -133,24 +143,26 @@ function removeDatabase(path: string): void {
 }
 
 /** SQLite refuses to read a file that was cut off: gives it the length that its header names. */
-function lengthen(path: string): void {
-  const file = openSync(path, "r+");
-  try {
-    const header = Buffer.alloc(100);
-    readSync(file, header, 0, 100, 0);
-    const length = header.readUInt16BE(16) * header.readUInt32BE(28);
-    if (length > fstatSync(file).size && length < 2 ** 40) ftruncateSync(file, length);
-  } finally {
-    closeSync(file);
-  }
+async function lengthen(path: string): Promise<void> {
+  await using file = await open(path, "r+");
+  const { buffer: header } = await file.read(Buffer.alloc(100), 0, 100, 0);
+  const length = header.readUInt16BE(16) * header.readUInt32BE(28);
+  if (length > (await file.stat()).size && length < 2 ** 40) await file.truncate(length);
 }
 
+/** Answers in a row that cannot be read after which there are no others. */
+const mostUnreadable = 10_000;
+
+/** Copies the answers that can be read, whatever happened to those between them. */
 function copyAnswers(from: SqliteFile, to: SqliteFile): number {
   const journal = new Journal(to, { fault: (error) => stateFault(to.path, error) });
   try {
     const service = attempt(() => from.read("service"));
-    for (const answer of service === null ? [] : readableAnswers(from)) {
-      journal.put(answer.key, storedRecord(answer, { asReceived: true }));
+    const table = service === null ? null : attempt(() => new AnswerTable(from));
+    for (let [n, unreadable] = [1, 0]; unreadable < mostUnreadable; n++) {
+      const answer = attempt(() => table?.byNumber(n) ?? null);
+      unreadable = answer === null ? unreadable + 1 : 0;
+      if (answer !== null) journal.put(answer.key, storedRecord(answer, { asReceived: true }));
     }
     to.write({ service });
     journal.flush();
@@ -158,21 +170,6 @@ function copyAnswers(from: SqliteFile, to: SqliteFile): number {
   } finally {
     from.database.close();
     to.close();
-  }
-}
-
-/** Answers in a row that cannot be read after which there are no others. */
-const mostUnreadable = 10_000;
-
-/** The answers that can be read, whatever happened to those between them. */
-function* readableAnswers(file: SqliteFile): Generator<StoredAnswer> {
-  const table = attempt(() => new AnswerTable(file));
-  if (table === null) return;
-  const last = attempt(() => Number(file.value("SELECT coalesce(max(n), 0) FROM answers")));
-  for (let [n, unreadable] = [1, 0]; n <= (last ?? n) && unreadable < mostUnreadable; n++) {
-    const found = attempt(() => table.byNumber(n));
-    unreadable = found === null ? unreadable + 1 : 0;
-    if (found !== null) yield found;
   }
 }
 

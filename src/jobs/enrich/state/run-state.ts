@@ -1,9 +1,9 @@
-import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { Journal } from "../../../client/store/journal.js";
 import { serviceAddress } from "../../../client/store/cache-key.js";
-import { kindOfFault, SqliteFile } from "../../../client/store/sqlite-file.js";
+import { explainFault, SqliteFile } from "../../../client/store/sqlite-file.js";
 import { continueRun, FatalError } from "../../../core/errors.js";
 import { makeFolder, privateFile } from "../../../core/files/folders.js";
 import { outputFault } from "../../../core/files/output-fault.js";
@@ -21,7 +21,6 @@ import {
   databaseName,
   hasCode,
   leftIn,
-  removeEmpty,
   stateFault,
   tidyFolder,
 } from "./state-folder.js";
@@ -32,17 +31,6 @@ interface OpenOptions {
   /** Checks how the file is built, too. Answers are checked when they are read. @default true */
   readonly checks?: boolean;
   readonly onWarning?: ((message: string) => void) | undefined;
-}
-
-/**
- * A run whose rows are written and verified, so that only publishing is left. Saved before the first
- * file gets its final name, and removed as the last step before the process exits. A `--resume` that
- * finds it repeats the publishing, which is idempotent.
- */
-interface FinishedRun {
-  readonly manifest: Manifest;
-  /** What is left is to remove the local files. */
-  readonly isPublished: boolean;
 }
 
 /** Progress of a run: enough to continue it in another process. */
@@ -65,16 +53,17 @@ export interface Checkpoint {
 }
 
 /** What a run relies on, besides its answers. */
-interface Facts extends RunNotes {
+interface Facts {
   /** Address of the service that the answers are from. */
   readonly service: string | null;
   /** Its progress, as of a run that is finished. */
   readonly checkpoint: Checkpoint | null;
-  readonly finished: FinishedRun | null;
-}
-
-/** What a run notes before its first row. */
-interface RunNotes {
+  /**
+   * Set once its rows are written and verified, so that only publishing is left; once it is published,
+   * removing the local files. Saved before the first file gets its final name, and removed as the last
+   * step before the process exits. A `--resume` that finds it repeats the publishing, which is idempotent.
+   */
+  readonly finished: { readonly manifest: Manifest; readonly isPublished: boolean } | null;
   /** The file that it writes, where another run of the same state writes another one. */
   readonly file: string | null;
   /** The object that it replaces. */
@@ -83,9 +72,14 @@ interface RunNotes {
   readonly copies: readonly CopySeal[] | null;
 }
 
-const noNotes: RunNotes = { file: null, replaced: null, copies: null };
-
-const none: Facts = { service: null, checkpoint: null, finished: null, ...noNotes };
+const none: Facts = {
+  service: null,
+  checkpoint: null,
+  finished: null,
+  file: null,
+  replaced: null,
+  copies: null,
+};
 
 /**
  * What must survive of a run, in a folder beside its growing output: a database with its answers and
@@ -102,13 +96,13 @@ export class RunState {
   earlier = 0;
   /** True if the folder holds something to resume. */
   resumable = false;
-  #facts = none;
+  #facts: Facts;
   readonly #file: SqliteFile;
   readonly #mark: string;
   /** The database's write-ahead log. */
   #log: FileHandle | null = null;
 
-  private constructor(path: string, file: SqliteFile, mark: string) {
+  private constructor(path: string, file: SqliteFile, { mark = "", checks = true }: OpenOptions) {
     this.path = path;
     this.#file = file;
     this.#mark = mark;
@@ -119,6 +113,12 @@ export class RunState {
         return fault;
       },
     });
+    this.#facts = this.#try(() => {
+      if (checks) file.check();
+      const facts = Object.keys(none).map((name) => [name, file.read(name)]);
+      return Object.fromEntries(facts) as Facts;
+    });
+    this.#takeUp();
   }
 
   /**
@@ -128,35 +128,35 @@ export class RunState {
    * @throws UsageError `output_locked`, `state_version`; FatalError `state_damaged`, `output_*`
    */
   static open(folder: string, options: OpenOptions = {}): RunState {
-    const { mark = "", checks = true, onWarning } = options;
     const path = join(folder, databaseName);
     for (;;) {
       let file: SqliteFile | null = null;
       try {
         file = SqliteFile.open(path, "run");
         const damage = file.damageOfLog();
-        if (damage !== null) onWarning?.(`${damage}: the answers stored after it are asked again`);
+        if (damage !== null) {
+          options.onWarning?.(`${damage}: the answers stored after it are asked again`);
+        }
         // It may have been removed before it was locked, and another one be there.
-        if (file.isInPlace) return new RunState(folder, file, mark).#read(checks);
+        if (file.isInPlace) return new RunState(folder, file, options);
       } catch (error) {
         file?.close();
-        throw kindOfFault(path, error) === "busy" ? outputLocked() : stateFault(path, error);
+        throw explainFault(path, error).kind === "busy" ? outputLocked() : stateFault(path, error);
       }
       file.close();
     }
   }
 
-  #read(checks: boolean): this {
-    this.#try(() => {
-      if (checks) this.#file.check();
-      const names = Object.keys(none) as (keyof Facts)[];
-      const facts = names.map((name) => [name, this.#file.read(name)]);
-      this.#facts = Object.fromEntries(facts) as Facts;
-    });
+  /** Continues the run that is there, or takes its answers for those of an earlier one. */
+  #takeUp(): void {
     this.checkpoint = this.#facts.checkpoint;
     this.earlier = this.checkpoint?.answers.earlier ?? this.journal.last;
     this.resumable = this.checkpoint !== null;
-    return this;
+  }
+
+  /** What is stored. */
+  get facts(): Facts {
+    return this.#facts;
   }
 
   /** Whether the run can be resumed. */
@@ -177,10 +177,10 @@ export class RunState {
     }
   }
 
-  /** Whether no run has written anything. */
+  /** Whether no run has left anything. */
   async isEmpty(): Promise<boolean> {
-    const hasNone = Object.values(this.#facts).every((fact) => fact === null);
-    return this.journal.last === 0 && hasNone && (await leftIn(this.path)).length === 0;
+    const isBlank = this.journal.last === 0 && !this.resumable;
+    return isBlank && (await leftIn(this.path)).length === 0;
   }
 
   /** Whether the answers are of the service that a run asks. */
@@ -188,21 +188,10 @@ export class RunState {
     return serviceAddress(this.#facts.service ?? "") === serviceAddress(serviceOf(run));
   }
 
-  /** A run whose rows are complete, and how far they are durable; null if there is none. */
-  get finished(): (FinishedRun & { readonly checkpoint: Checkpoint }) | null {
-    const { finished, checkpoint } = this.#facts;
-    return finished && checkpoint && { ...finished, checkpoint };
-  }
-
-  /** Writes facts, with the answers so far, and makes another change. @throws FatalError */
-  #write(facts: Partial<Facts>, also: () => void = () => undefined): void {
+  /** Writes facts, with the answers so far. @throws FatalError */
+  #write(facts: Partial<Facts>): void {
     this.journal.flush();
-    this.#try(() =>
-      this.#file.transact(() => {
-        this.#file.write(facts);
-        also();
-      }),
-    );
+    this.#try(() => this.#file.transact(() => this.#file.write(facts)));
     this.#facts = { ...this.#facts, ...facts };
   }
 
@@ -219,7 +208,7 @@ export class RunState {
   }
 
   /** Notes what a new run is about to write, and removes the file that an earlier one noted. */
-  async note(notes: RunNotes): Promise<void> {
+  async note(notes: Pick<Facts, "file" | "replaced" | "copies">): Promise<void> {
     await this.#removeNoted();
     this.#write(notes);
   }
@@ -232,10 +221,6 @@ export class RunState {
     this.#write({ replaced });
   }
 
-  get copies(): RunNotes["copies"] {
-    return this.#facts.copies;
-  }
-
   async #removeNoted(): Promise<void> {
     const { file } = this.#facts;
     if (file !== null) await removePart(file);
@@ -243,15 +228,11 @@ export class RunState {
 
   /** Saves a checkpoint, with the answers that it relies on. What it names must be on disk. */
   async save(checkpoint: Checkpoint): Promise<void> {
-    const { path } = this.#file;
     // SQLite would go on with a file that was removed.
-    if (!existsSync(path)) {
+    if (!existsSync(this.#file.path)) {
       throw outputFault(this.path, Object.assign(new Error("removed"), { code: "ENOENT" }));
     }
-    const service = this.#facts.checkpoint === null && {
-      service: serviceOf(checkpoint.fingerprint),
-    };
-    this.#write({ ...service, checkpoint, finished: null });
+    this.#write({ service: serviceOf(checkpoint.fingerprint), checkpoint, finished: null });
     this.resumable = true;
     await this.#sync();
   }
@@ -267,36 +248,34 @@ export class RunState {
     await this.#sync();
   }
 
-  /** Whether it is as it was found, with the answers of an interrupted run. */
-  get canRewind(): boolean {
-    return this.checkpoint !== null && this.#facts.checkpoint === this.checkpoint;
-  }
-
-  /** Lets the run write its rows again, from the first one, with the answers that it has. */
-  rewind(): void {
-    if (this.checkpoint === null) return;
-    const { source, tally: before } = this.checkpoint;
-    const { unjournalled, took_over, synthetic, sample } = before;
+  /**
+   * Lets an interrupted run write its rows again, from the first one, with the answers that it has.
+   *
+   * @returns false without one, or if it has gone on since
+   */
+  rewind(): boolean {
+    const { checkpoint } = this;
+    if (checkpoint === null || checkpoint !== this.#facts.checkpoint) return false;
+    const { unjournalled, took_over, synthetic, sample } = checkpoint.tally;
     const tally = new Tally({ unjournalled, took_over, synthetic, sample }).snapshot();
-    this.checkpoint = { ...this.checkpoint, source: { ...source, row: 0 }, sink: null, tally };
+    const source = { ...checkpoint.source, row: 0 };
+    this.checkpoint = { ...checkpoint, source, sink: null, tally };
     this.#write({ checkpoint: this.checkpoint, finished: null });
+    return true;
   }
 
   /** Forgets the run. @param keepsAnswers for the next one, which takes them over */
   async startOver(keepsAnswers = true): Promise<void> {
     await this.#removeNoted();
-    const { service } = this.#facts;
-    if (keepsAnswers) this.#write({ ...none, service });
-    else this.#write(none, () => this.journal.clear());
+    this.#write({ ...none, service: this.#facts.service });
+    if (!keepsAnswers) this.journal.clear();
     await tidyFolder(this.path);
-    this.checkpoint = null;
-    this.earlier = this.journal.last;
-    this.resumable = false;
+    this.#takeUp();
   }
 
   /** Forgets the answers of an earlier run. */
   forgetAnswers(): void {
-    this.#write({ service: null }, () => this.journal.clear());
+    this.journal.clear();
     this.earlier = 0;
   }
 
@@ -366,6 +345,16 @@ export class RunState {
     } catch (error) {
       throw this.journal.fail(error);
     }
+  }
+}
+
+/** Removes a folder unless something is in it. */
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code !== "ENOTEMPTY" && code !== "ENOENT") throw error;
   }
 }
 

@@ -1,9 +1,7 @@
-import { existsSync, rmdirSync } from "node:fs";
-import { lstat, mkdir, readdir, rename, rm } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { explainFault } from "../../../client/store/sqlite-file.js";
 import { FatalError, ReputeError, startOver, UsageError } from "../../../core/errors.js";
-import { privateFolder } from "../../../core/files/folders.js";
 import { readJsonFile, writeJsonFile } from "../../../core/files/json-file.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import { type Manifest, manifestSchema } from "../../../core/manifest.js";
@@ -35,71 +33,21 @@ export async function readUnfinished(folder: string): Promise<Manifest | null> {
   return manifestSchema.safeParse(found).data ?? null;
 }
 
-/**
- * Creates the folder of a state.
- *
- * @param mark where the database of a run is while it removes its folder
- * @throws UsageError `state_no_folder`; FatalError `output_*`
- */
-export async function makeStateFolder(folder: string, mark: string): Promise<void> {
-  const facts = await lstat(folder).catch(() => null);
-  if (facts?.isDirectory() === false) {
-    const what = facts.isSymbolicLink() ? "a symbolic link" : "not a folder";
-    throw new UsageError("state_no_folder", `${folder} is ${what}`, {
-      hint: "the run needs this name for its state: move it elsewhere, or write to another output",
-    });
-  }
-  try {
-    await mkdir(folder, privateFolder).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST") throw error;
-    });
-    // Left by a run that was killed as it removed its state.
-    if (existsSync(mark)) await rename(mark, join(folder, databaseName));
-  } catch (error) {
-    throw outputFault(folder, error);
-  }
-}
-
-/** Files and folders that a run keeps beside its database. Anything else in their folder is left alone. */
-const own =
-  /^(?:run\.db\.[\w.-]+|rows\.part|manifest\.json(?:\.new)?|(?:input-\d+\/)?input\.[\w.]+|input-\d+\/)$/;
+/** Files that a run keeps beside its database. Anything else in their folder is left alone. */
+const own = /^(?:run\.db\.[\w.-]+|rows\.part|manifest\.json(?:\.new)?|input(?:-\d+)?\.[\w.]+)$/;
 
 /** Removes everything except the database. */
 export async function tidyFolder(folder: string): Promise<void> {
-  for (const path of await leftIn(folder)) {
-    if (path.endsWith("/")) removeEmpty(join(folder, path));
-    else await rm(join(folder, path), { force: true });
-  }
+  for (const name of await leftIn(folder)) await rm(join(folder, name), { force: true });
 }
 
-/**
- * What a run has left beside its database, by paths in its folder. Those of folders end with a slash,
- * and follow what is in them.
- */
+/** The files that a run has left beside its database. */
 export async function leftIn(folder: string): Promise<readonly string[]> {
   try {
-    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-    const paths = entries.map(
-      (entry) =>
-        relative(folder, join(entry.parentPath, entry.name)) + (entry.isDirectory() ? "/" : ""),
-    );
-    return paths
-      .filter((path) => own.test(path))
-      .toSorted()
-      .toReversed();
+    return (await readdir(folder)).filter((name) => own.test(name));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw outputFault(folder, error);
-  }
-}
-
-/** Removes a folder unless something is in it. */
-export function removeEmpty(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    if (code !== "ENOTEMPTY" && code !== "ENOENT") throw error;
   }
 }
 

@@ -224,8 +224,8 @@ describe("a state folder with foreign files", () => {
     const state = await openState(output, start);
     await state.save(aCheckpoint());
     await writeFile(join(state.path, "rows.part"), "");
+    await writeFile(join(state.path, "input-1.tsv"), "");
     await mkdir(join(state.path, "input-1"));
-    await writeFile(join(state.path, "input-1", "input.tsv"), "");
     await writeFile(join(state.path, "input-1", "notes.txt"), "mine");
     await state.remove();
     expect(await readdir(state.path, { recursive: true })).toEqual([
