@@ -79,6 +79,31 @@ export class AddressWatch {
       ? "is this the right service, whose address ends in /beta?"
       : "does the address end in /beta?";
   }
+
+  /**
+   * Ends the run if a lookup uses up its attempts before the service has ever answered: the address is
+   * wrong or nothing runs there, and thousands of failed rows would say no more. A single attempt that was
+   * connected proves nothing; if all fail that way, the circuit breaker ends the run.
+   *
+   * @throws FatalError `service_unreachable`
+   */
+  failFast(answered: () => boolean): LookupWrapper {
+    const judged = (finding: Finding): Finding => {
+      const { status, httpStatus, attempts, error } = finding;
+      if (status !== "failed" || httpStatus !== null || answered()) return finding;
+      const { code, message = "" } = error ?? {};
+      if (attempts === 1 && connected.has(code)) return finding;
+      const [, hint] = transportCodes[code as TransportFault] ?? transportCodes.connect_failed;
+      const after = counted(attempts, "attempt");
+      const what = `no answer from ${this.#address} after ${after}: ${message}`;
+      throw new FatalError("service_unreachable", what, { hint });
+    };
+    return (next) => (item, options) => {
+      const finding = next(item, options);
+      // After the first answer there is nothing left to check.
+      return answered() ? finding : finding.then(judged);
+    };
+  }
 }
 
 /** Faults after a connection was made. */
@@ -86,34 +111,3 @@ const connected: ReadonlySet<string | undefined> = new Set<TransportFault>([
   "connection_reset",
   "timeout",
 ]);
-
-/**
- * Ends the run if a lookup uses up its attempts before the service has ever answered: the address is
- * wrong or nothing runs there, and thousands of failed rows would say no more. A single attempt that was
- * connected proves nothing; if all fail that way, the circuit breaker ends the run.
- *
- * @throws FatalError `service_unreachable`
- */
-export function failFast(options: {
-  readonly address: string;
-  readonly answered: () => boolean;
-}): LookupWrapper {
-  const judged = (finding: Finding): Finding => {
-    if (finding.status === "failed" && finding.httpStatus === null && !options.answered()) {
-      const { code, message = "" } = finding.error ?? {};
-      if (finding.attempts === 1 && connected.has(code)) return finding;
-      const [, remedy] = transportCodes[code as TransportFault] ?? transportCodes.connect_failed;
-      throw new FatalError(
-        "service_unreachable",
-        `no answer from ${options.address} after ${counted(finding.attempts, "attempt")}: ${message}`,
-        { hint: remedy },
-      );
-    }
-    return finding;
-  };
-  return (next) => (item, lookupOptions) => {
-    const finding = next(item, lookupOptions);
-    // After the first answer there is nothing left to check.
-    return options.answered() ? finding : finding.then(judged);
-  };
-}

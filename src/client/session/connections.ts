@@ -1,8 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { ClientOptions } from "../api/caller.js";
 import { isQuota, type Rate } from "../../core/options.js";
-import { EarlyEndError } from "../../core/errors.js";
-import { counted } from "../../core/wording/quantity.js";
 
 /** Requests per second from which a separate request thread is worth its memory. */
 const threadRate = 1_000;
@@ -81,15 +79,4 @@ export class OpenedOnce {
   async settled(): Promise<void> {
     await Promise.allSettled(this.#parts.values());
   }
-}
-
-/** Ends a run or command when its quota is used up. */
-export function quotaUsedUp(rate: Rate | null, resumesAtMs: number): EarlyEndError {
-  const quota =
-    rate === null
-      ? "the service's own quota"
-      : `the quota of ${counted(rate.count, "request")} in ${rate.perMs / 3_600_000} h`;
-  const nextMinuteMs = Math.ceil(resumesAtMs / 60_000) * 60_000;
-  const at = new Date(nextMinuteMs).toISOString().replace(/:\d\d\.\d+Z$/, "Z");
-  return new EarlyEndError("quota_used_up", `${quota} is used up until ${at}`);
 }

@@ -4,7 +4,7 @@ import { IntelClient } from "../api/intel-client.js";
 import type { AttemptReport, CallPolicy } from "../api/types.js";
 import { type Rate, isQuota } from "../../core/options.js";
 import { ResourceStack } from "../../core/resource-stack.js";
-import { AddressWatch, failFast } from "../lookup/address-watch.js";
+import { AddressWatch } from "../lookup/address-watch.js";
 import { retryCalls } from "../lookup/attempt/retry.js";
 import { Outage } from "../lookup/attempt/outage.js";
 import { openWithheld, type Withheld, type WithheldChoice } from "../lookup/withheld.js";
@@ -12,19 +12,14 @@ import { composeLookup, type LookupClient } from "../lookup/compose.js";
 import { type LookupSettings, openRequests, paceOf } from "../lookup/options.js";
 import { Slots } from "../pace/slots.js";
 import type { FindingStore, LookupStore } from "../store/store.js";
-import {
-  type Connections,
-  mayQueue,
-  openConnections,
-  quotaUsedUp,
-  OpenedOnce,
-} from "./connections.js";
+import { type Connections, mayQueue, openConnections, OpenedOnce } from "./connections.js";
 import type { OpenedLookup, ServiceAccess, SessionOptions, SessionSettings } from "./types.js";
 import { longestWaitMs } from "../../core/finding.js";
 import { Pace, type RequestPace } from "../pace/pace.js";
 import { rateLimitHintMs, rateLimitPolicy, tellsLimit } from "../api/rate-limit-headers.js";
 import { QuotaCounts, type QuotaStore } from "../store/quota.js";
-import type { EarlyEndError } from "../../core/errors.js";
+import { EarlyEndError } from "../../core/errors.js";
+import { counted } from "../../core/wording/quantity.js";
 
 /** What a user of a session hears while it looks items up. */
 interface SessionListener {
@@ -190,7 +185,7 @@ export class Session {
       pace,
       retries: settings.retries,
       answered: run?.answered ?? (() => this.#answered),
-      failFast: run && failFast({ address: service.url, answered: run.answered }),
+      failFast: run && address.failFast(run.answered),
       outage,
       store: use.store,
       isResumed: use.isResumed,
@@ -334,4 +329,15 @@ function paceOfQueued(pace: RequestPace): RequestPace {
     hold,
     advise: ignore,
   };
+}
+
+/** Ends a run or command when its quota is used up. */
+function quotaUsedUp(rate: Rate | null, resumesAtMs: number): EarlyEndError {
+  const quota =
+    rate === null
+      ? "the service's own quota"
+      : `the quota of ${counted(rate.count, "request")} in ${rate.perMs / 3_600_000} h`;
+  const nextMinuteMs = Math.ceil(resumesAtMs / 60_000) * 60_000;
+  const at = new Date(nextMinuteMs).toISOString().replace(/:\d\d\.\d+Z$/, "Z");
+  return new EarlyEndError("quota_used_up", `${quota} is used up until ${at}`);
 }

@@ -26,12 +26,9 @@ interface CacheOptions extends ReadBackOptions {
 const partialLifetime = 1 / 24;
 
 /** The cache's files have a folder of their own, which can be deleted at any time. */
-function folderIn(cache: string): string {
-  return join(cache, "answers");
-}
-
-function pathIn(cache: string): string {
-  return join(folderIn(cache), "answers.db");
+function placeIn(cache: string) {
+  const folder = join(cache, "answers");
+  return { folder, path: join(folder, "answers.db") };
 }
 
 /**
@@ -52,7 +49,7 @@ export function cacheSize(cache: string): number | null {
 
 /** Opens the file of a cache, creating it if missing; null only with `readOnly`, if there is none. */
 function openFile(cache: string, readOnly: boolean): SqliteFile | null {
-  const [folder, path] = [folderIn(cache), pathIn(cache)];
+  const { folder, path } = placeIn(cache);
   if (!existsSync(path)) {
     if (readOnly) return null;
     makeFolder(folder, 0o700);
@@ -62,9 +59,10 @@ function openFile(cache: string, readOnly: boolean): SqliteFile | null {
 }
 
 function cacheFault(cache: string, doing: string, cause: unknown): ReputeError {
-  const { kind, message } = explainFault(pathIn(cache), cause, `the cache ${cache}`, doing);
+  const { folder, path } = placeIn(cache);
+  const { kind, message } = explainFault(path, cause, `the cache ${cache}`, doing);
   const isRuined = kind === "damaged" || kind === "version";
-  const hint = isRuined ? `delete the folder ${folderIn(cache)}` : null;
+  const hint = isRuined ? `delete the folder ${folder}` : null;
   return new FatalError(isRuined ? `cache_${kind}` : "cache_unusable", message, { cause, hint });
 }
 
@@ -80,6 +78,8 @@ export async function openCache(options: CacheOptions): Promise<FindingStore> {
   await cache.prune();
   return cache;
 }
+
+type Doing = "open" | "read" | "write";
 
 class FindingCache implements FindingStore {
   readonly #options: CacheOptions;
@@ -99,22 +99,30 @@ class FindingCache implements FindingStore {
 
   #open(): void {
     const { folder, readOnly = false } = this.#options;
-    try {
-      this.#inode = inodeOf(pathIn(folder));
+    this.#attempt("open", () => {
+      const { path } = placeIn(folder);
+      this.#inode = inodeOf(path);
       const file = openFile(folder, readOnly);
       if (file === null) return;
-      this.#inode = inodeOf(pathIn(folder));
+      this.#inode = inodeOf(path);
       this.#table = new AnswerTable(file);
       this.#isWritable = !readOnly;
+    });
+  }
+
+  #attempt<T>(doing: Doing, work: () => T): T | null {
+    try {
+      return work();
     } catch (error) {
-      this.#giveUp("open", error);
+      this.#giveUp(doing, error);
+      return null;
     }
   }
 
   get(key: string): Finding | null {
     const waiting = this.#batch.waiting.get(key);
     if (waiting !== undefined) return waiting;
-    try {
+    return this.#attempt("read", () => {
       this.#beginReading();
       const stored = this.#table?.byHash(keyHash(key)) ?? null;
       if (stored === null || stored.key !== key) return null;
@@ -124,10 +132,7 @@ class FindingCache implements FindingStore {
       // A clock that is or was wrong can give a time in the future.
       const isFresh = Math.abs(clock.now() - stored.storedAt) < lifetimeMs;
       return isFresh ? storedRecord(stored, this.#options).finding : null;
-    } catch (error) {
-      this.#giveUp("read", error);
-      return null;
-    }
+    });
   }
 
   put(key: string, finding: Finding): void {
@@ -154,35 +159,31 @@ class FindingCache implements FindingStore {
   }
 
   #endReading(): void {
-    try {
+    this.#attempt("read", () => {
       const { database } = this.#table?.file ?? {};
       if (database?.isTransaction === true) database.exec("COMMIT");
-    } catch (error) {
-      this.#giveUp("read", error);
-    }
+    });
   }
 
   #write(answers: ReadonlyMap<string, Finding>): void {
     this.#endReading();
     const table = this.#isWritable ? this.#table : null;
-    try {
+    this.#attempt("write", () =>
       table?.file.transact(() => {
         for (const [key, finding] of answers) {
           table.add(key, keyHash(key), { finding, again: null, drift: [] });
         }
-      });
-    } catch (error) {
-      this.#giveUp("write", error);
-      // A new file takes the place of a damaged one.
-      if (this.#table !== table) this.#write(answers);
-    }
+      }),
+    );
+    // A new file takes the place of a damaged one.
+    if (this.#isWritable && this.#table !== table) this.#write(answers);
   }
 
   /**
    * Warns of a fault, and goes on without the cache or, in place of a damaged one, with a new one. What
    * cannot be written can still be read.
    */
-  #giveUp(doing: "open" | "read" | "write", error: unknown): void {
+  #giveUp(doing: Doing, error: unknown): void {
     const { folder, onWarning, readOnly = false } = this.#options;
     const { code, message, hint } = cacheFault(folder, doing, error);
     const isDamaged = code === "cache_damaged";
@@ -247,10 +248,10 @@ class FindingCache implements FindingStore {
  * @returns the new name; null if that fails
  */
 function setAside(cache: string, inode: number | undefined): string | null {
-  const folder = folderIn(cache);
+  const { folder, path } = placeIn(cache);
   const aside = `${folder}.damaged`;
   try {
-    if (inodeOf(pathIn(cache)) === inode) {
+    if (inodeOf(path) === inode) {
       rmSync(aside, { recursive: true, force: true });
       renameSync(folder, aside);
     }

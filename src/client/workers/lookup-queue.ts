@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Job, Queue, QueueEvents, Worker, WorkerOptions } from "bullmq";
+import type { Queue, QueueEvents, Worker, WorkerOptions } from "bullmq";
 import { madeUpHeaders } from "../api/service-description.js";
 import { TransportError, type TransportFault } from "../api/http/transport-error.js";
 import { parseBase } from "../api/options.js";
@@ -18,7 +18,12 @@ export type WorkerAnswer =
   | { readonly status: number; readonly headers: Answer["headers"]; readonly body: string }
   | { readonly fault: TransportFault; readonly message: string; readonly status: number | null };
 
-export type LookUp = (job: Job<null, WorkerAnswer>) => Promise<WorkerAnswer>;
+/** Makes the request of a lookup, on a worker. */
+export type LookUp = (path: string) => Promise<{
+  readonly outcome: Answer | TransportError;
+  /** Whether equal lookups may have the same answer for a while. */
+  readonly isShared: boolean;
+}>;
 
 /** The queue of the lookups of a service: that of all who name the same Redis and the same service. */
 export interface OpenQueue {
@@ -58,7 +63,15 @@ export async function openQueue(where: QueueAddress): Promise<OpenQueue> {
     return events;
   };
   const work: OpenQueue["work"] = (lookUp, options) =>
-    new bullmq.Worker(name, lookUp, { ...common, ...options });
+    new bullmq.Worker<null, WorkerAnswer>(
+      name,
+      async ({ id = "", opts }) => {
+        const { outcome, isShared } = await lookUp(id.slice(id.indexOf("/")));
+        if (!isShared) opts.removeOnComplete = true;
+        return pack(outcome);
+      },
+      { ...common, ...options },
+    );
   return { connection, queue, listen, work };
 }
 
@@ -67,14 +80,10 @@ export function jobIdOf(path: string, nth: number): string {
   return `${nth}${path}`;
 }
 
-export function pathOf(jobId: string): string {
-  return jobId.slice(jobId.indexOf("/"));
-}
-
 const madeUp = Object.values(madeUpHeaders).join("|");
 const read = new RegExp(`^(?:content-type|retry-after|(?:x-)?ratelimit.*|${madeUp})$`);
 
-export function pack(outcome: Answer | TransportError): WorkerAnswer {
+function pack(outcome: Answer | TransportError): WorkerAnswer {
   if (outcome instanceof TransportError) {
     const { code: fault, message, httpStatus: status } = outcome;
     return { fault, message, status };

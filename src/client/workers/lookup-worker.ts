@@ -7,14 +7,7 @@ import { ServiceError } from "../api/status-fault.js";
 import { rateLimitHintMs } from "../api/rate-limit-headers.js";
 import type { Answer } from "../api/types.js";
 import { type Again, isOverQuota, lookupEndpoints } from "../../core/finding.js";
-import {
-  type LookUp,
-  type OpenQueue,
-  openQueue,
-  pack,
-  pathOf,
-  type QueueAddress,
-} from "./lookup-queue.js";
+import { type LookUp, type OpenQueue, openQueue, type QueueAddress } from "./lookup-queue.js";
 import { rateText, SharedRate } from "./shared-rate.js";
 import { raceAbort } from "../../core/abort.js";
 import type { Rate } from "../../core/options.js";
@@ -124,8 +117,7 @@ function lookUpWith(
   refused: AbortController,
 ): LookUp {
   const caller = new Caller("intel", options, options.apiKey ?? undefined);
-  return async (job) => {
-    const path = pathOf(job.id!);
+  return async (path) => {
     const endpoint = lookupEndpoints.find((name) => path.startsWith(`/${name}/`)) ?? "query";
     const sentAt = rate.now;
     // Open lookups are finished, whatever stops the worker.
@@ -136,8 +128,8 @@ function lookUpWith(
     });
     const again = againAfter(outcome, caller.context, refused);
     // Another attempt must not find this answer.
-    if (again !== null || refused.signal.aborted) job.opts.removeOnComplete = true;
-    if (outcome instanceof TransportError) return pack(outcome);
+    const isShared = again === null && !refused.signal.aborted;
+    if (outcome instanceof TransportError) return { outcome, isShared };
     const isThrottled = again?.policy === "throttled" || isOverQuota({ again });
     const waitMs = isThrottled ? again!.afterMs : rateLimitHintMs(outcome.headers, options.clock);
     rate.isAccepted ||= !isThrottled;
@@ -145,7 +137,7 @@ function lookUpWith(
     // Without a time to wait, 503 says little about the rate.
     const isLimit = isThrottled && (outcome.status === 429 || waitMs !== null);
     if (isLimit) await rate.lower(sentAt).catch(ignore);
-    return pack(outcome);
+    return { outcome, isShared };
   };
 }
 

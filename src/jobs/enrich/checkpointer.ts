@@ -54,7 +54,7 @@ export class Checkpointer {
     const position = await sink.checkpoint();
     if (!state.isKept) return position;
     const { startedAt, seconds, resumed } = this;
-    const { answers } = state;
+    const answers = { last: state.journal.last, earlier: state.earlier };
     const run = { runId, startedAt, seconds, resumed, fingerprint, answers };
     const source = this.#sourcePosition();
     await state.save({ ...run, source, sink: position, tally: tally.snapshot() });

@@ -17,7 +17,6 @@ import { runRows } from "./run-rows.js";
 import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
 import { openState } from "./state/open-state.js";
 import { type Checkpoint, RunState } from "./state/run-state.js";
-import { tidyFolder } from "./state/state-folder.js";
 import type { EnrichJob, Job, PublishedRun } from "./types.js";
 
 type ChosenRun = Awaited<ReturnType<typeof chooseRun>>;
@@ -248,7 +247,7 @@ async function endRun(place: RunPlace, manifest: Manifest): Promise<void> {
   const { onFinished = (lastStep) => lastStep() } = job;
   const { upload } = target;
   await job.onPublished?.(publishedRun(place, manifest));
-  await tidyFolder(state.path);
+  await state.tidy();
   onFinished(() => {
     upload?.clean(state.path);
     state.removeLast(() => upload?.cleanEmpty());

@@ -9,14 +9,7 @@ import { privateFolder } from "../../../core/files/folders.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import { counted } from "../../../core/wording/quantity.js";
 import { RunState } from "./run-state.js";
-import {
-  damageMark,
-  databaseName,
-  hasCode,
-  stateFault,
-  statePath,
-  tidyFolder,
-} from "./state-folder.js";
+import { damageMark, databaseName, hasCode, stateFault, statePath } from "./state-folder.js";
 
 interface StateOptions {
   readonly resume: boolean;
@@ -61,7 +54,7 @@ export async function openState(
       });
     }
     if (restart) await state.startOver(kept !== null);
-    else if (!state.resumable) await tidyFolder(folder);
+    else if (!state.resumable) await state.tidy();
     return state;
   } catch (error) {
     state.release();

@@ -1,5 +1,5 @@
 import { existsSync, renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Journal } from "../../../client/store/journal.js";
 import { serviceAddress } from "../../../client/store/cache-key.js";
@@ -16,14 +16,7 @@ import { removePart } from "../../../io/output/part-file.js";
 import type { SinkPosition } from "../../../io/output/types.js";
 import type { Fingerprint } from "./fingerprint.js";
 import { Tally, type TallySnapshot } from "../tally.js";
-import {
-  damageMark,
-  databaseName,
-  hasCode,
-  leftIn,
-  stateFault,
-  tidyFolder,
-} from "./state-folder.js";
+import { damageMark, databaseName, hasCode, stateFault } from "./state-folder.js";
 
 interface OpenOptions {
   /** Where the database is while its folder is removed. @default none: the run is not resumed */
@@ -164,10 +157,6 @@ export class RunState {
     return this.#mark !== "";
   }
 
-  get answers(): Checkpoint["answers"] {
-    return { last: this.journal.last, earlier: this.earlier };
-  }
-
   /** Tells `--restart` to keep the answers that can be read. */
   #markDamage(): void {
     try {
@@ -180,7 +169,7 @@ export class RunState {
   /** Whether no run has left anything. */
   async isEmpty(): Promise<boolean> {
     const isBlank = this.journal.last === 0 && !this.resumable;
-    return isBlank && (await leftIn(this.path)).length === 0;
+    return isBlank && (await this.#filesLeft()).length === 0;
   }
 
   /** Whether the answers are of the service that a run asks. */
@@ -269,7 +258,7 @@ export class RunState {
     await this.#removeNoted();
     this.#write({ ...none, service: this.#facts.service });
     if (!keepsAnswers) this.journal.clear();
-    await tidyFolder(this.path);
+    await this.tidy();
     this.#takeUp();
   }
 
@@ -298,6 +287,21 @@ export class RunState {
     this.#try(() => file.copyTo(file.path));
     const message = `${path} was removed during the run; its answers are saved there again`;
     return new FatalError("state_removed", message, { hint: continueRun });
+  }
+
+  /** Removes everything in its folder except the database. */
+  async tidy(): Promise<void> {
+    for (const name of await this.#filesLeft()) await rm(join(this.path, name), { force: true });
+  }
+
+  /** The files that a run has left beside its database. */
+  async #filesLeft(): Promise<readonly string[]> {
+    try {
+      return (await readdir(this.path)).filter((name) => own.test(name));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+      throw outputFault(this.path, error);
+    }
   }
 
   /** Stores what can be stored, gives up the lock, and leaves the rest for `--resume`. */
@@ -335,7 +339,7 @@ export class RunState {
       await this.startOver();
       return this.release();
     }
-    await tidyFolder(this.path);
+    await this.tidy();
     this.removeLast();
   }
 
@@ -347,6 +351,9 @@ export class RunState {
     }
   }
 }
+
+/** Files that a run keeps beside its database. Anything else in their folder is left alone. */
+const own = /^(?:run\.db\.[\w.-]+|rows\.part|manifest\.json(?:\.new)?|input(?:-\d+)?\.[\w.]+)$/;
 
 /** Removes a folder unless something is in it. */
 function removeEmpty(folder: string): void {

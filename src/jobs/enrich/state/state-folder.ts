@@ -1,4 +1,3 @@
-import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { explainFault } from "../../../client/store/sqlite-file.js";
 import { FatalError, ReputeError, startOver, UsageError } from "../../../core/errors.js";
@@ -31,24 +30,6 @@ export async function saveUnfinished(folder: string, record: Manifest): Promise<
 export async function readUnfinished(folder: string): Promise<Manifest | null> {
   const found = await readJsonFile(join(folder, recordName)).catch(() => null);
   return manifestSchema.safeParse(found).data ?? null;
-}
-
-/** Files that a run keeps beside its database. Anything else in their folder is left alone. */
-const own = /^(?:run\.db\.[\w.-]+|rows\.part|manifest\.json(?:\.new)?|input(?:-\d+)?\.[\w.]+)$/;
-
-/** Removes everything except the database. */
-export async function tidyFolder(folder: string): Promise<void> {
-  for (const name of await leftIn(folder)) await rm(join(folder, name), { force: true });
-}
-
-/** The files that a run has left beside its database. */
-export async function leftIn(folder: string): Promise<readonly string[]> {
-  try {
-    return (await readdir(folder)).filter((name) => own.test(name));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw outputFault(folder, error);
-  }
 }
 
 export function hasCode(error: unknown, code: string): boolean {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Attempt, Finding } from "../../../../src/core/finding.js";
-import { failFast } from "../../../../src/client/lookup/address-watch.js";
+import { AddressWatch } from "../../../../src/client/lookup/address-watch.js";
 import { Outage } from "../../../../src/client/lookup/attempt/outage.js";
 import type { AttemptLookup } from "../../../../src/client/lookup/types.js";
 import { attempt } from "../attempts.js";
@@ -13,7 +13,7 @@ describe("failFast", () => {
   const asked = (code: string, attempts: number, known = false): Promise<Finding> => {
     const error = { code, message: "no answer" };
     const failed = aFinding({ status: "failed", httpStatus: null, attempts, error });
-    const wrap = failFast({ address: "https://intel.example", answered: () => known });
+    const wrap = new AddressWatch({ address: "https://intel.example" }).failFast(() => known);
     const { signal } = new AbortController();
     return wrap(() => Promise.resolve(failed))(anItem, { signal, row: 1 });
   };
