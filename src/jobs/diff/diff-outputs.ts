@@ -1,4 +1,4 @@
-import { decisiveMembers, isOtherWord } from "../../core/verdict.js";
+import { decisiveColumns, decisiveMembers, isOtherWord } from "../../core/verdict.js";
 import { countedVerdicts, type Verdict, verdicts } from "../../core/finding.js";
 import { FatalError } from "../../core/errors.js";
 import { abortable } from "../../core/abort.js";
@@ -278,7 +278,7 @@ function weightsOf(row: OutputRecord): readonly (number | null)[] {
   const missing = row.list("missing");
   return decisiveMembers.flatMap((member) => {
     const isMissing = missing.includes(member);
-    const [query, quick] = [row.text(columnOf[member]), row.text(`quick_${columnOf[member]}`)];
+    const [query = "", quick = ""] = decisiveColumns[member].map((column) => row.text(column));
     const weightOf = (word: string): number | null =>
       word !== "" && isOtherWord(member, word) ? null : (gravities.get(word) ?? 0);
     return [
@@ -287,8 +287,6 @@ function weightsOf(row: OutputRecord): readonly (number | null)[] {
     ];
   });
 }
-
-const columnOf = { intent: "intent", serviceMailBlocklist: "mail_blocklist" } as const;
 
 /** How grave a verdict, an intent or a mail blocklist status is. */
 const gravities: ReadonlyMap<string, number> = new Map([

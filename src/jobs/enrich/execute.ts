@@ -58,7 +58,7 @@ export async function execute(job: Job): Promise<Manifest> {
 /** The run cannot be resumed, so its journal and staged rows go to a temporary folder. */
 function runToStream({ job, target }: ChosenRun): Promise<Manifest> {
   if (job.settings.run.resume) {
-    const message = `--resume needs an output file, and ${target.name} is not one`;
+    const message = `--resume needs an output file, and ${target.output.name} is not one`;
     throw new UsageError("resume_needs_file", message);
   }
   return withResources(async (stack) => {
@@ -88,7 +88,7 @@ async function runResumably(
   const { run: how } = given.settings;
   const { output } = given.settings.output;
   const isNamed = hasRunWords(output.parts.file);
-  const name = isNamed ? output.given : target.name;
+  const name = isNamed ? output.given : output.name;
   const opening = { ...how, name, within: target.upload?.folder, onNotice, onWarning };
   const state = await openState(output.base(how.stateDir), opening);
   const own = placeRun({ job, target }, state);
@@ -178,7 +178,7 @@ async function finishEarlier(place: RunPlace): Promise<Manifest | null> {
   const { differences } = await compareFingerprints(checkpoint.fingerprint, now, job.input);
   if (differences.length === 0) return published;
   job.onWarning?.(
-    `completed the interrupted run of ${target.name}; options or input have changed, so a new run starts now`,
+    `completed the interrupted run of ${target.output.name}; options or input have changed, so a new run starts now`,
   );
   await state.startOver();
   return null;

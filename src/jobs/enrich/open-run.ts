@@ -57,7 +57,7 @@ async function openRunInput(place: RunPlace, stack: ResourceStack) {
   tally.hasMadeUp(session.service.madeUp);
   tally.hasMadeUp(job.refill?.madeUp);
   const withheld = await session.withheld(settings.lookup);
-  tally.exclusions.name(withheld.lists);
+  tally.excludes(withheld.lists);
   tally.elsewhere.watch(source, withheld.isListed);
   announceReading(job, source);
   if (before !== null) {
@@ -123,7 +123,8 @@ interface PublishedPlace extends Omit<RunPlace, "inputGrew"> {
 /** What publishes the rows of a run. @throws ReputeError */
 export function openPublisher(run: PublishedPlace): Promise<Publisher> {
   const { job, target, state, source, runId, onWarning } = run;
-  const { name, file, base, text: format, gzip } = target;
+  const { output, file, base, text: format } = target;
+  const { name, gzip } = output;
   const { signal, clock = systemClock } = job;
   const { prefix, table, inputColumns } = job.settings.output;
   const { columns, types } = chosenColumns(source, inputColumns);
@@ -132,13 +133,13 @@ export function openPublisher(run: PublishedPlace): Promise<Publisher> {
   const rows = { columns, types, optional, prefix, ...table, runId };
   const text = format && { format, gzip, openStream: () => openStream(run) };
   const place = { name, file, base, folder: state.path, text };
-  return target.output.publisher({ ...place, ...rows, clock, signal, madeUp, onWarning });
+  return output.publisher({ ...place, ...rows, clock, signal, madeUp, onWarning });
 }
 
 /** The job's signal aborts waiting for the reader of a named pipe. */
 async function openStream({ job, target }: Omit<RunPlace, "state">): Promise<Destination> {
-  const { name, output } = target;
-  return output.isStdout ? streamDestination(job.stdout, name) : openDevice(name, job.signal);
+  const { name, isStdout } = target.output;
+  return isStdout ? streamDestination(job.stdout, name) : openDevice(name, job.signal);
 }
 
 /** Counts each warning, and tells it once: the same one may occur for every row. */

@@ -128,7 +128,9 @@ async function publishSoFar(
     const at = Date.parse(soFar.ended_at);
     await publisher.publish(stage, { suffix: "", at, manifest: () => soFar });
   } catch (error) {
-    job.onWarning?.(`the rows so far are not in ${target.name} yet: ${(error as Error).message}`);
+    job.onWarning?.(
+      `the rows so far are not in ${target.output.name} yet: ${(error as Error).message}`,
+    );
   }
 }
 
@@ -287,7 +289,7 @@ function refuseMixed(
 ): void {
   const holds = checked.holds ?? null;
   if (holds === null || holds === (madeUp === undefined ? "real" : "made up")) return;
-  signals.end(mixedData(FatalError, target.name, holds));
+  signals.end(mixedData(FatalError, target.output.name, holds));
 }
 
 /**

@@ -63,7 +63,6 @@ export class Tally {
   rows: number;
   readonly statuses: OutcomeCounts["statuses"];
   readonly verdicts: OutcomeCounts["verdicts"];
-  readonly exclusions: ExclusionCounts;
   readonly elsewhere: Elsewhere;
   readonly facts: RunFacts;
   /** How its answers are made up; undefined if they are those of a real service. */
@@ -74,6 +73,8 @@ export class Tally {
   readonly #sources: Record<FindingSource, number>;
   readonly #named: Named;
   readonly #warnedRows: Counts;
+  /** The exclusion lists of the run by their paths, with the rows that they held back. */
+  readonly #exclusions = new Map<string, ExclusionRecord & { rows: number }>();
   readonly #drift: Counts = new Map();
   /** By endpoint. */
   readonly #requests = new Map<string, Counts>();
@@ -89,7 +90,7 @@ export class Tally {
   constructor(from: Partial<TallySnapshot> = {}) {
     this.rows = from.rows ?? 0;
     ({ statuses: this.statuses, verdicts: this.verdicts } = outcomeCounts(from));
-    this.exclusions = new ExclusionCounts(from.exclusions);
+    for (const list of from.exclusions ?? []) this.#exclusions.set(list.path, { ...list });
     this.elsewhere = new Elsewhere(from);
     this.facts = factsIn(from);
     this.#madeUp = madeUpOf(from);
@@ -162,7 +163,7 @@ export class Tally {
     }
     if (error !== null) {
       addCount(this.#named[status === "unsupported" ? "unsupported" : "errors"], error.code);
-      if (error.code === "excluded") this.exclusions.row(error.message);
+      if (error.code === "excluded") this.#heldBack(error.message);
     }
     this.hasMadeUp(firstAnswer(finding)?.madeUp);
     const tags = finding.answers.query?.result["tags"];
@@ -198,6 +199,24 @@ export class Tally {
     this.facts.retried = { ...retried, ...more };
   }
 
+  /** Names the exclusion lists of the run. Those that are counted already, however spelled, keep their counts. */
+  excludes(lists: readonly ExclusionList[]): void {
+    for (const { path, entries, sha256 } of lists) {
+      const known = [...this.#exclusions.values()].find(
+        (list) => resolve(list.path) === resolve(path),
+      );
+      if (known !== undefined) this.#exclusions.delete(known.path);
+      this.#exclusions.set(path, { path, entries, sha256, rows: known?.rows ?? 0 });
+    }
+  }
+
+  /** Counts a row that a list held back, now or in the run that is retried. */
+  #heldBack(message: string): void {
+    for (const list of this.#exclusions.values()) {
+      if (message === excludedMessage(list.path)) list.rows++;
+    }
+  }
+
   warning(message: string, n = 1): void {
     addCount(this.#named.warnings, message, n);
   }
@@ -223,7 +242,9 @@ export class Tally {
       tags: mostFrequentFirst(this.#named.tags),
       warnings: mostFrequentFirst(this.#named.warnings),
       ...this.elsewhere.snapshot(),
-      ...this.exclusions.snapshot(),
+      ...(this.#exclusions.size > 0 && {
+        exclusions: structuredClone([...this.#exclusions.values()]),
+      }),
       warned_rows: Object.fromEntries(this.#warnedRows),
       ...this.facts,
       ...madeUpMembers(this.#madeUp),
@@ -242,38 +263,7 @@ function countsTo(counts: Counts): Manifest["requests"][string] {
   return { total, outcomes: mostFrequentFirst(counts) };
 }
 
-type ExclusionRecords = NonNullable<Manifest["exclusions"]>;
-
-/** Rows that each exclusion list of a run held back. */
-class ExclusionCounts {
-  /** By the message of their rows. */
-  readonly #lists: Map<string, ExclusionRecords[number] & { rows: number }>;
-
-  constructor(lists: ExclusionRecords = []) {
-    this.#lists = new Map(lists.map((list) => [excludedMessage(list.path), { ...list }]));
-  }
-
-  /** Names the lists of the run. Those that are counted already, however spelled, keep their counts. */
-  name(lists: readonly ExclusionList[]): void {
-    for (const { path, entries, sha256 } of lists) {
-      const known = [...this.#lists].find(([, list]) => resolve(list.path) === resolve(path));
-      if (known !== undefined) this.#lists.delete(known[0]);
-      const rows = known?.[1].rows ?? 0;
-      this.#lists.set(excludedMessage(path), { path, entries, sha256, rows });
-    }
-  }
-
-  /** Counts a row that a list held back, now or in the run that is retried. */
-  row(message: string): void {
-    const list = this.#lists.get(message);
-    if (list !== undefined) list.rows++;
-  }
-
-  /** In the order of the lists; nothing for a run without any. */
-  snapshot(): Pick<Manifest, "exclusions"> {
-    return this.#lists.size === 0 ? {} : { exclusions: structuredClone([...this.#lists.values()]) };
-  }
-}
+type ExclusionRecord = NonNullable<Manifest["exclusions"]>[number];
 
 /** Most services are real: then those of the embedded one are left out. */
 function sourceCounts(sources: Readonly<Record<string, number>>): Manifest["sources"] {

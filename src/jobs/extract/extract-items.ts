@@ -1,4 +1,3 @@
-import { isAscii, isUtf8, transcode } from "node:buffer";
 import { decodeBytes } from "../../core/bytes.js";
 import { ReputeError } from "../../core/errors.js";
 import type { Item, ItemKind } from "../../core/item/item.js";
@@ -114,20 +113,12 @@ async function* textBlocks(chunks: AsyncIterable<Buffer>): AsyncGenerator<string
     if (length < blockBytes) continue;
     const whole = Buffer.concat(parts, length);
     const end = blockEnd(whole);
-    if (end > 0) yield decodeBlock(whole.subarray(0, end));
+    if (end > 0) yield decodeBytes(whole.subarray(0, end));
     const rest = whole.subarray(end);
     parts = [rest];
     length = rest.length;
   }
-  if (length > 0) yield decodeBlock(Buffer.concat(parts, length));
-}
-
-/** As `decodeBytes`. Of other than ASCII characters, `transcode` decodes a block four times as fast. */
-function decodeBlock(bytes: Buffer): string {
-  if (isAscii(bytes)) return bytes.toString("latin1");
-  return isUtf8(bytes)
-    ? transcode(bytes, "utf8", "utf16le").toString("utf16le")
-    : decodeBytes(bytes);
+  if (length > 0) yield decodeBytes(Buffer.concat(parts, length));
 }
 
 /** Where to cut; 0 if there is no good place yet. */

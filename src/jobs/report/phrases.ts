@@ -1,3 +1,4 @@
+import { detached } from "../../core/bytes.js";
 import { formatCount } from "../../core/wording/quantity.js";
 import { type Change, changeKinds, type DiffCounts } from "../diff/diff-outputs.js";
 
@@ -78,9 +79,7 @@ function nonZero(counts: readonly (readonly [count: number, name: string])[]): r
 /** Cuts a text that is too long to show, and says how long it was. */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text;
-  // A copy: V8 keeps a whole text as long as a slice of it.
-  const kept = Buffer.from(text.slice(0, most).replace(/[\uD800-\uDBFF]$/, ""), "utf16le");
-  const start = kept.toString("utf16le");
+  const start = detached(text.slice(0, most).replace(/[\uD800-\uDBFF]$/, ""));
   return `${start}… (${formatCount(text.length)} characters)`;
 }
 

@@ -16,22 +16,6 @@ describe("Tally", () => {
     expect(counts.tags).toEqual({ "a:b": 2, "c:d": 1 });
   });
 
-  it("counts rows by verdict, those without one as unknown", () => {
-    const tally = new Tally();
-    const findings = [
-      { query: { intent: "malicious" } },
-      { quickCheck: { intent: "malicious" }, status: "failed" },
-      { query: { intent: "suspicious" } },
-      { query: { abusixMailBlocklist: "ACTIVE" } },
-      { query: { intent: "unknown" }, status: "partial" },
-      { status: "failed" },
-    ] as const;
-    for (const finding of findings) tally.row(anEnrichedRow({}, finding));
-    tally.row(anEnrichedRow({}, { status: "unsupported" }, null));
-    const verdicts = { malicious: 2, suspicious: 1, listed: 1, none: 1, unknown: 2 };
-    expect(tally.snapshot()).toMatchObject({ rows: 7, verdicts });
-  });
-
   it("keeps the reasons of unsupported rows apart from errors", () => {
     const tally = new Tally();
     const error = { code: "sha256", message: "" } as const;
@@ -95,8 +79,9 @@ describe("Tally", () => {
       { path: "theirs.txt", entries: 2, sha256: "bb", rows: 5 },
     ];
     const tally = new Tally({ ...new Tally().snapshot(), exclusions });
-    tally.exclusions.name([new ExclusionList("./ours.txt", "aa")]);
-    tally.exclusions.row(excludedMessage("./ours.txt"));
+    tally.excludes([new ExclusionList("./ours.txt", "aa")]);
+    const error = { code: "excluded", message: excludedMessage("./ours.txt") } as const;
+    tally.row(anEnrichedRow({}, { status: "unsupported", error }, null));
     expect(tally.snapshot().exclusions).toMatchObject([
       { path: "theirs.txt", rows: 5 },
       { path: "./ours.txt", rows: 4 },

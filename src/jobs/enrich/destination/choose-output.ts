@@ -95,8 +95,7 @@ function inputFiles({ input, settings, refill }: Job): readonly string[] {
 }
 
 /** The output of a run, as it is found when the run begins. */
-export interface OutputTarget
-  extends Pick<PublisherOptions, "name" | "file" | "base">, Pick<Output, "gzip"> {
+export interface OutputTarget extends Pick<PublisherOptions, "file" | "base"> {
   readonly output: Output;
   readonly format: string;
   /** The format, if it is one of text; null for typed columns. */
@@ -119,13 +118,13 @@ export async function chooseOutput(
   inputPaths: readonly string[],
 ): Promise<OutputTarget> {
   const { output, to, stateDir } = settings;
-  const { name, file, database, object, gzip, isStdout } = output;
+  const { name, file, database, object, isStdout } = output;
   await checkOutputName(output, to);
   refuseIdleOptions(settings);
   const text = output.isText ? await textFormat(settings, inputFormat) : null;
   refuseWithoutColumns(settings, text);
   const format = text ?? output.format ?? "";
-  const stream = { output, name, file: null, base: null, format, text, gzip };
+  const stream = { output, file: null, base: null, format, text };
   if (isStdout) return stream;
   const held = object === null ? (file ?? database) : null;
   if (held !== null) {

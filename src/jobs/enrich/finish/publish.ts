@@ -145,7 +145,7 @@ function checkCounts({ rowsRead, tally, target }: WrittenRun, written: number): 
   ].filter((fault) => fault !== false);
   if (faults.length === 0) return;
   throw new FatalError("rows_lost", `row counts do not match: ${faults.join("; ")}`, {
-    hint: `the rows written are in ${target.file === null ? target.name : partPath(target.file)}; please report this as a bug; ${startOver}`,
+    hint: `the rows written are in ${target.file === null ? target.output.name : partPath(target.file)}; please report this as a bug; ${startOver}`,
   });
 }
 

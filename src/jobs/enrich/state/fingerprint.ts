@@ -67,7 +67,7 @@ export async function identifyInput(input: SourceInput, bytes?: number): Promise
 /** Identifies a run: its input, and every option that its output depends on. */
 export async function takeFingerprint(
   { settings, input, session, rows, refill }: Job,
-  target: { readonly format: string; readonly gzip: boolean },
+  { format }: { readonly format: string },
 ): Promise<Fingerprint> {
   const { output, lookup } = settings;
   const { lists, bogons } = await session.withheld(lookup);
@@ -84,8 +84,8 @@ export async function takeFingerprint(
     bogons,
     lookups: lookup.lookups,
     limit: settings.run.limit,
-    to: target.format,
-    gzip: target.gzip,
+    to: format,
+    gzip: output.output.gzip,
     "input-columns": output.inputColumns,
     "es-action": esAction,
     "es-id": esId,

@@ -134,7 +134,7 @@ describe("chooseOutput of a warehouse", () => {
     expect(target).toMatchObject({
       file: null,
       format: "postgres",
-      name: "postgres://me@db.example:5433/intel?table=a.b",
+      output: { name: "postgres://me@db.example:5433/intel?table=a.b" },
       base: expect.stringMatching(/\/repute-db\.example_5433-intel-a\.b-[0-9a-f]{8}$/),
     });
   });
