@@ -22,30 +22,31 @@ export async function verifyOutput(given: Output, asked: string | undefined, sta
   await using local = await localOutput(given);
   const { output } = local;
   const manifest = await manifestOfRun(output, stateDir);
-  const audit = output.isTable
-    ? { bytes: null, sha256: null, ...(await countRows(output, asked, manifest)) }
-    : await countFile(output, asked, manifest);
+  const audit = {
+    ...(await contentOf(output, manifest)),
+    ...(await countsOf(output, asked, manifest)),
+    /** Of a STIX bundle, which omits rows that accuse nothing. */
+    indicators: manifest.output.indicators,
+  };
   return { audit, differences: differencesOf(manifest, audit, output.isTable ? "table" : "file") };
 }
 
-/** Reads a whole file: its bytes, and the rows of a format that can be read back. */
-async function countFile(
-  output: Output,
-  asked: string | undefined,
-  manifest: Manifest,
-): Promise<CountedOutput> {
-  const { path, format } = outputFile(output, manifest);
-  const { indicators } = manifest.output;
-  const { bytes, sha256 } = await hashFile(path).catch((error: unknown) => {
+/** Size and SHA-256 of its file; null for a table. */
+async function contentOf(output: Output, manifest: Manifest) {
+  if (output.isTable) return { bytes: null, sha256: null };
+  const { path } = outputFile(output, manifest);
+  return hashFile(path).catch((error: unknown) => {
     throw outputFault(path, error);
   });
-  const whole = { bytes, sha256 };
-  if (readableFormats.includes(format)) {
-    return { ...whole, ...(await countRows(output, asked, manifest)) };
-  }
+}
+
+/** What it holds of the run. Null where it does not keep a record for each row. */
+async function countsOf(output: Output, asked: string | undefined, manifest: Manifest) {
+  const isRead = output.isTable || readableFormats.includes(outputFile(output, manifest).format);
+  if (isRead) return countRows(output, asked, manifest);
   // Its checksum says that the rows are those of the manifest.
-  const none = { rows: null, statuses: null, verdicts: null };
-  return { ...whole, indicators, ...(indicators === undefined ? writtenOf(manifest) : none) };
+  if (manifest.output.indicators === undefined) return writtenOf(manifest);
+  return { rows: null, statuses: null, verdicts: null };
 }
 
 async function countRows(output: Output, asked: string | undefined, manifest: Manifest) {
@@ -78,7 +79,9 @@ async function countRows(output: Output, asked: string | undefined, manifest: Ma
   return { rows, statuses, verdicts: hasVerdicts ? verdicts : null };
 }
 
-function differencesOf(manifest: Manifest, audit: CountedOutput, place: string): readonly string[] {
+type Audit = Awaited<ReturnType<typeof contentOf>> & Awaited<ReturnType<typeof countsOf>>;
+
+function differencesOf(manifest: Manifest, audit: Audit, place: string): readonly string[] {
   const { output } = manifest;
   const written = writtenOf(manifest);
   // Rows of the same key, or with an older answer than another run's, are not in a merged table.
@@ -129,19 +132,6 @@ async function manifestOfRun(output: Output, stateDir: string | undefined): Prom
     throw new FatalError("manifest_unreadable", `${path} is not the manifest of a run`);
   }
   return manifest as Manifest;
-}
-
-/** What an output holds of a run. Rows are not counted where it does not keep one record for each. */
-interface CountedOutput {
-  readonly rows: number | null;
-  readonly statuses: Manifest["statuses"] | null;
-  readonly verdicts: Manifest["verdicts"] | null;
-  /** Size of the file; null for a table. */
-  readonly bytes: number | null;
-  /** SHA-256 of the file, hex; null for a table. */
-  readonly sha256: string | null;
-  /** Of a STIX bundle, which omits rows that accuse nothing. */
-  readonly indicators?: number | undefined;
 }
 
 /** The counts of the written rows: without those that are left out. */
