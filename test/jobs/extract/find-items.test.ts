@@ -39,6 +39,12 @@ it.each([
   expect([precision >= precise, recall >= complete], faults).toEqual([true, true]);
 });
 
+function itemsIn(text: string): readonly string[] {
+  const found: string[] = [];
+  itemFinder()(text, ({ item }) => found.push(item.value));
+  return found;
+}
+
 it.each([
   ["first.example.com\n\nsecond.example.com", ["first.example.com 0", "second.example.com 2"], 2],
   ['{"a": "x\\u000ay.example.com"}\n"z.example.com"\n', ["y.example.com 0", "z.example.com 1"], 2],
@@ -86,9 +92,7 @@ it.each([
   ["at http://9.9.9.9\\@a.example.net/b,c today", "http://9.9.9.9/@a.example.net/b,c"],
   ["„hxxp[:]//9[.]9[.]9[.]9\\a@a.example.net“", "http://9.9.9.9/a@a.example.net"],
 ])("finds the item of %s", (text, expected) => {
-  const found: string[] = [];
-  itemFinder()(text, ({ item }) => found.push(item.value));
-  expect(found).toEqual([expected]);
+  expect(itemsIn(text)).toEqual([expected]);
 });
 
 it.each([
@@ -123,9 +127,7 @@ it.each([
   'raise Error("found %r" % token.id, token.start_mark)',
   "lookup[(cookie.domain, cookie.path, cookie.name)] = None",
 ])("finds no item in %s", (text) => {
-  const found: string[] = [];
-  itemFinder()(text, ({ item }) => found.push(item.value));
-  expect(found).toEqual([]);
+  expect(itemsIn(text)).toEqual([]);
 });
 
 it.each([
@@ -152,9 +154,7 @@ it.each([
   ['local-zone: "a.example.com." static', ["a.example.com"]],
   ["git@a.example.com:b/c.git", []],
 ])("finds the items of %j", (text, expected) => {
-  const found: string[] = [];
-  itemFinder()(`See: ${text}\n`, ({ item }) => found.push(item.value));
-  expect(found).toEqual(expected);
+  expect(itemsIn(`See: ${text}\n`)).toEqual(expected);
 });
 
 // Endings of countries and newer domains that files have, too: hosts unless the text says file or code.
@@ -184,9 +184,7 @@ it.each([
   ["Let lib/core.c, src/main.c and pay-now.ps be.", false],
   ["Set\n.B pay\\-now.so\n.B a\n.B c\n", false],
 ])("tells whether a host is in %j", (text, expected) => {
-  const found: string[] = [];
-  itemFinder()(`${text}\n`, ({ item }) => found.push(item.value));
-  expect(found.some((item) => item.startsWith("pay"))).toBe(expected);
+  expect(itemsIn(`${text}\n`).some((item) => item.startsWith("pay"))).toBe(expected);
 });
 
 it("tells what it leaves out as file, version or code", () => {

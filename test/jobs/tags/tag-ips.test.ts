@@ -1,5 +1,4 @@
-import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, symlink } from "node:fs/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Manifest } from "../../../src/core/manifest.js";
 import {
@@ -8,19 +7,17 @@ import {
   startScriptedServer,
   type Step,
 } from "../../helpers/scripted-server.js";
-import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { type Workspace, workspace } from "../../helpers/workspace.js";
 import { failure, ipResult, success } from "../../client/api/answers.js";
-import { runInProcess } from "../../cli/run-in-process.js";
 
 const snapshot = "0123456789abcdef01234567";
 
-let folder: string;
+let place: Workspace;
 let server: ScriptedServer;
 /** Overrides the service's answers for tags. */
 let bend: (path: string) => Step | null;
 
 beforeEach(async () => {
-  folder = await temporaryFolder();
   bend = () => null;
   server = await startScriptedServer(({ path }) => {
     const [, kind, name = "", ips] = path.split("/");
@@ -35,19 +32,15 @@ beforeEach(async () => {
     const entries = ["192.0.2.1", "192.0.2.2"];
     return reply(200, success({ tag, entries, lastUpdate: "now", total: 2, snapshot }));
   });
-  await writeFile(join(folder, "in.txt"), "192.0.2.1\n");
+  place = await workspace({ "in.txt": "192.0.2.1\n" });
 });
 
-function enrich(...more: string[]) {
-  const paths = [join(folder, "in.txt"), "-o", join(folder, "out.csv")];
-  const tags = ["--tag-ips", join(folder, "lists")];
-  const service = ["--intel-url", server.url, "--lookups", "query"];
-  return runInProcess(["enrich", ...paths, ...tags, ...service, ...more]);
-}
+const run = (...args: readonly string[]) => place.run(...args, "--intel-url", server.url);
 
-async function manifest(): Promise<Manifest> {
-  return JSON.parse(await readFile(join(folder, "out.csv.manifest.json"), "utf8")) as Manifest;
-}
+const enriching = ["enrich", "in.txt", "--lookups", "query"];
+
+const enrich = (...more: readonly string[]) =>
+  run(...enriching, "-o", "out.csv", "--tag-ips", "lists", ...more);
 
 const failed = {
   tag: "no:such",
@@ -64,7 +57,7 @@ const failed = {
 };
 
 function exported() {
-  const file = (ending: string) => join(folder, "lists", `spam--bulk.${ending}`);
+  const file = (ending: string) => `lists/spam--bulk.${ending}`;
   return {
     tag: "spam:bulk",
     status: "exported",
@@ -87,13 +80,8 @@ describe("a tag that fails", () => {
   });
 
   test("is also reported by tags export --quiet", async () => {
-    const args = ["tags", "export", "no:such", "spam:bulk", "-o", join(folder, "lists")];
-    const { code, stdout, stderr } = await runInProcess([
-      ...args,
-      "--intel-url",
-      server.url,
-      "--quiet",
-    ]);
+    const args = ["tags", "export", "no:such", "spam:bulk", "-o", "lists", "--quiet"];
+    const { code, stdout, stderr } = await run(...args);
     expect([code, stdout]).toEqual([3, ""]);
     expect(stderr).toBe(
       "repute: could not export tag no:such: the intelligence interface refuses: there is no tag no:such\n" +
@@ -107,10 +95,9 @@ describe("the result of each tag", () => {
     const { stdout } = await enrich("--json");
     const printed = JSON.parse(stdout) as Manifest;
     expect(printed.tag_exports).toEqual([failed, exported()]);
-    expect(await manifest()).toEqual(printed);
-    for (const file of exported().files) await readFile(file);
-    const verified = await runInProcess(["verify", join(folder, "out.csv")]);
-    expect(verified).toMatchObject({
+    expect(await place.manifest()).toEqual(printed);
+    for (const file of exported().files) await place.read(file);
+    expect(await place.run("verify", "out.csv")).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("matches its manifest") as string,
     });
@@ -124,15 +111,12 @@ describe("the result of each tag", () => {
   });
 
   test("is absent without an export", async () => {
-    const paths = [join(folder, "in.txt"), "-o", join(folder, "out.csv")];
-    await runInProcess(["enrich", ...paths, "--intel-url", server.url, "--lookups", "query"]);
-    expect(await manifest()).not.toHaveProperty("tag_exports");
+    await run(...enriching, "-o", "out.csv");
+    expect(await place.manifest()).not.toHaveProperty("tag_exports");
   });
 
   test("is there for rows on stdout, too", async () => {
-    const args = ["enrich", join(folder, "in.txt"), "--tag-ips", join(folder, "lists"), "--json"];
-    const service = ["--intel-url", server.url, "--lookups", "query"];
-    const { code, stderr } = await runInProcess([...args, ...service]);
+    const { code, stderr } = await run(...enriching, "--tag-ips", "lists", "--json");
     const last = stderr.trimEnd().split("\n").at(-1) ?? "";
     expect([code, (JSON.parse(last) as Manifest).tag_exports?.length]).toEqual([3, 2]);
   });
@@ -150,38 +134,34 @@ describe("an export that ends early", () => {
       { tag: "no:such", status: "failed", error: { code: "unauthorized" } },
       { tag: "spam:bulk", status: "failed", error: { code: "unauthorized" } },
     ]);
-    expect((await manifest()).tag_exports).toHaveLength(2);
-    const lists = join(folder, "lists");
-    const again = `tags export no:such spam:bulk -o ${lists}`;
+    expect((await place.manifest()).tag_exports).toHaveLength(2);
+    const again = "tags export no:such spam:bulk -o lists";
     expect(stderr).toContain(`repute ${again}`);
     bend = () => null;
-    const { code: later } = await runInProcess([...again.split(" "), "--intel-url", server.url]);
-    expect(later).toBe(3);
-    expect(await readdir(lists)).toContain("spam--bulk.txt");
+    expect(await run(...again.split(" "))).toMatchObject({ code: 3 });
+    expect(await readdir(place.at("lists"))).toContain("spam--bulk.txt");
   });
 });
 
 test("reports an unusable folder before any request", async () => {
-  await writeFile(join(folder, "lists"), "a file");
+  await place.write("lists", "a file");
   const { code, stderr } = await enrich();
   expect([code, server.requests.length]).toEqual([1, 0]);
   expect(stderr).toMatch(/cannot write .*lists.*: part of the path is not a folder/);
 });
 
 test("reports a folder with a foreign index before any request", async () => {
-  await writeFile(join(folder, "index.json"), "mine");
-  await symlink(folder, join(folder, "lists"));
+  await place.write("index.json", "mine");
+  await symlink(place.cwd, place.at("lists"));
   const { code, stderr } = await enrich();
   expect([code, server.requests.length]).toEqual([2, 0]);
   expect(stderr).toMatch(/index\.json exists and does not belong to an export/);
 });
 
 test("tags export --all drops no list if the service lists no tags", async () => {
-  const lists = join(folder, "lists");
-  const service = ["--intel-url", server.url];
-  await runInProcess(["tags", "export", "spam:bulk", "-o", lists, ...service]);
+  await run("tags", "export", "spam:bulk", "-o", "lists");
   bend = (path) => (path.startsWith("/tags?") || path === "/tags" ? reply(200, success([])) : null);
-  const { code, stderr } = await runInProcess(["tags", "export", "--all", "-o", lists, ...service]);
+  const { code, stderr } = await run("tags", "export", "--all", "-o", "lists");
   expect([code, stderr]).toEqual([1, expect.stringContaining("the service lists no tags")]);
-  expect(await readdir(lists)).toContain("spam--bulk.txt");
+  expect(await readdir(place.at("lists"))).toContain("spam--bulk.txt");
 });

@@ -6,6 +6,7 @@ import {
   startScriptedServer,
   type ScriptedServer,
 } from "../../../helpers/scripted-server.js";
+import { domainResult, quickCheckResult, success } from "../../../client/api/answers.js";
 import { column, workspace } from "../../../helpers/workspace.js";
 
 const concurrency = 8;
@@ -15,22 +16,13 @@ const pace = ["--concurrency", String(concurrency), "--rate", "100000/s"];
 async function serving(): Promise<ScriptedServer> {
   return startScriptedServer(({ path }) => {
     if (!path.startsWith("/beta/")) return reply(404);
-    const quick = path.includes("/quick-check/");
-    return reply(200, {
-      status: "success",
-      statusCode: 200,
-      result: {
-        item: "a.example.com",
-        serviceMailBlocklist: "NOT_LISTED",
-        type: "DOMAIN",
-        intent: "none",
-        ...(quick
-          ? { bogon: false, activity: false }
-          : { tags: [], firstSeen: null, lastSeen: null, observedActivity: null }),
-      },
-    });
+    const item = path.slice(path.lastIndexOf("/") + 1);
+    const result = path.includes("/quick-check/") ? quickCheckResult() : domainResult();
+    return reply(200, success({ ...result, ...nothingKnown, item }));
   });
 }
+
+const nothingKnown = { type: "DOMAIN", intent: "none", serviceMailBlocklist: "NOT_LISTED" };
 
 const hosts = (count: number) => Array.from({ length: count }, (_, n) => `h${n}.example.com`);
 

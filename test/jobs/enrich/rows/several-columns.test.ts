@@ -1,10 +1,5 @@
-import { mkdir, readFile, rename, rm } from "node:fs/promises";
-import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
-import { comparableRows } from "../../../helpers/comparable-rows.js";
-import { runCopied } from "../../../helpers/crash-copies.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { workspace } from "../../../helpers/workspace.js";
 
 const both = ["--item-column", "src", "--item-column", "dst"];
@@ -93,29 +88,4 @@ test("files have rows for those of the columns that they have", async () => {
   expect(each.map((row) => row["rep_column"])).toEqual(["dst", "ip"]);
   const missing = await place.run(...args, "--item-column", "peer", "--restart");
   expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('column "peer"')]);
-});
-
-test("a run killed within a record continues with its next row", async () => {
-  const parent = await temporaryFolder();
-  const cwd = join(parent, "run");
-  await mkdir(cwd);
-  const text = "src,dst\n192.0.2.1,192.0.2.2\n192.0.2.3,192.0.2.4\n";
-  const { run } = await workspace({ "in.csv": text }, { folder: cwd });
-  const service = await startAnsweringServer();
-  // One request at a time, so that the rows of a record are written apart.
-  const pace = ["--concurrency", "1", "--lookups", "query", "--intel-url", service.url];
-  const args = ["enrich", "in.csv", "-o", "out.csv", ...both, ...pace, "--quiet"];
-  const { code, copies } = await runCopied(args, cwd);
-  expect(code).toBe(0);
-  const wanted = comparableRows(await readFile(join(cwd, "out.csv")), "out.csv");
-  const found: unknown[] = [];
-  for (const copy of copies) {
-    await rm(cwd, { recursive: true });
-    await rename(copy, cwd);
-    const { code, stderr } = await run(...args, "--resume");
-    const rows = comparableRows(await readFile(join(cwd, "out.csv")), "out.csv");
-    if (code !== 0 || rows.join() !== wanted.join()) found.push({ copy: basename(copy), stderr });
-  }
-  expect(found).toEqual([]);
-  expect(copies.length).toBeGreaterThan(10);
 });
