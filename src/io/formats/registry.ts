@@ -1,8 +1,7 @@
 import { basename } from "node:path";
 import { csv, tsv } from "./csv/csv.js";
 import { ndjson } from "./ndjson/ndjson.js";
-import { esBulk } from "./shapes/es-bulk.js";
-import { stix } from "./shapes/stix.js";
+import { esBulk, stix } from "./shapes.js";
 import { text } from "./text.js";
 import {
   type ReadableFormat,

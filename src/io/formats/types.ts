@@ -3,6 +3,7 @@ import type { Column } from "../../core/column.js";
 import type { OptionalColumns } from "../../core/columns.js";
 import type { Item, ItemKind } from "../../core/item/item.js";
 import type { EnrichedRow, Row } from "../../core/row.js";
+import type { InputType } from "./column-types.js";
 import type { TextBytes, RecordSplitter } from "./reading/lines.js";
 import type { Delimiter } from "./reading/sample.js";
 
@@ -134,15 +135,22 @@ export interface ReadOptions {
 
 export interface Reading {
   readonly bytes: TextBytes;
-  /** Known columns and layout, when resuming; null to detect them. */
-  readonly settled: { readonly columns: readonly string[]; readonly reading: InputReading } | null;
+  /** What is known when resuming; null to detect it. */
+  readonly settled: SourceLayout | null;
   /** Those about the input as a whole, to be extended. */
   readonly warnings: string[];
 }
 
-export interface FormatReading {
+/** How an input is read. */
+export interface SourceLayout {
+  /** The input's columns in order, unchanged (surrounding spaces included). */
   readonly columns: readonly string[];
+  /** Their types, of tables. @default text */
+  readonly types?: readonly InputType[] | undefined;
   readonly reading: InputReading;
+}
+
+export interface FormatReading extends SourceLayout {
   /** Batches of rows, of any length. */
   readonly rows: AsyncIterable<readonly Row[]>;
 }

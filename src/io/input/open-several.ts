@@ -15,7 +15,7 @@ interface SeveralFile extends NamedInput {
 }
 
 interface KnownFile extends SeveralFile {
-  readonly position: FilePosition;
+  position: FilePosition;
   /** A pipe stays open from the time it was sampled; null for a file. */
   readonly opened: OpenedSource | null;
 }
@@ -137,7 +137,6 @@ class SeveralSource implements OpenedSource {
   readonly bytesTotal: number | null;
   readonly #files: readonly KnownFile[];
   readonly #union: ColumnUnion;
-  readonly #positions: FilePosition[];
   /** Whether rows say which item column is theirs, also where a file has only one. */
   readonly #namesColumns: boolean;
   #at: number;
@@ -153,17 +152,17 @@ class SeveralSource implements OpenedSource {
     this.types = uniteTypes(this.#union, positions);
     this.#at = at;
     // Files that were only read ahead are read again.
-    this.#positions = positions.map((position, index) => {
-      if (index < at) return position;
-      return { ...position, start: index === at ? position.start : null, warnings: [] };
-    });
+    for (const [index, file] of files.slice(at).entries()) {
+      const { position } = file;
+      file.position = { ...position, start: index === 0 ? position.start : null, warnings: [] };
+    }
     const sizes = positions.map(({ bytesTotal }) => bytesTotal);
     this.bytesTotal = sizes.includes(null) ? null : sumOf(sizes);
     this.rows = this.#read();
   }
 
   bytesRead(): number {
-    const read = this.#positions.slice(0, this.#at).map(({ input }) => input?.bytes ?? 0);
+    const read = this.#files.slice(0, this.#at).map(({ position }) => position.input?.bytes ?? 0);
     return sumOf(read) + (this.#source?.bytesRead() ?? 0);
   }
 
@@ -173,7 +172,7 @@ class SeveralSource implements OpenedSource {
 
   files(): readonly FilePosition[] {
     this.#record();
-    return [...this.#positions];
+    return this.#files.map(({ position }) => position);
   }
 
   get warnings(): readonly string[] {
@@ -186,12 +185,12 @@ class SeveralSource implements OpenedSource {
   }
 
   async *#read(): AsyncGenerator<readonly Row[]> {
-    let reached = this.#positions[this.#at]?.start ?? 0;
+    let reached = this.#files[this.#at]?.position.start ?? 0;
     for (; this.#at < this.#files.length; this.#at++) {
-      const { opened, open: openFile } = this.#files[this.#at]!;
-      const position = { ...this.#positions[this.#at]!, start: reached };
-      this.#positions[this.#at] = position;
-      this.#source = opened ?? (await openFile({ ...position, row: 0 }));
+      const file = this.#files[this.#at]!;
+      const position = { ...file.position, start: reached };
+      file.position = position;
+      this.#source = file.opened ?? (await file.open({ ...position, row: 0 }));
       const rowOf = this.#placer(position);
       for await (const batch of this.#source.rows) {
         const rows = batch.map(rowOf);
@@ -228,14 +227,11 @@ class SeveralSource implements OpenedSource {
 
   /** Notes what is known of the current file. */
   #record(): void {
-    const position = this.#positions[this.#at];
-    if (this.#source === null || position === undefined) return;
-    const input = this.#source.checksum() ?? position.input;
-    this.#positions[this.#at] = {
-      ...position,
-      ...(input !== undefined && { input }),
-      warnings: [...this.#source.warnings],
-    };
+    const file = this.#files[this.#at];
+    if (this.#source === null || file === undefined) return;
+    const input = this.#source.checksum();
+    const warnings = [...this.#source.warnings];
+    file.position = { ...file.position, ...(input !== undefined && { input }), warnings };
   }
 }
 

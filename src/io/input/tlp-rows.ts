@@ -6,7 +6,7 @@ import { tlpFault, type TlpMark } from "../../core/exclusions/tlp.js";
 import { matchColumn, unknownColumn } from "../formats/columns/name-columns.js";
 import { valuesAt } from "../formats/ndjson/ndjson.js";
 import { mapLists } from "../formats/reading/lines.js";
-import type { ColumnPlace, FormatReading, ReadOptions } from "../formats/types.js";
+import type { ColumnPlace, FormatReading, ReadOptions, SourceLayout } from "../formats/types.js";
 
 /** Which rows may be sent, by their mark of the Traffic Light Protocol. */
 export interface TlpChoice {
@@ -80,7 +80,7 @@ async function* heldRows(
 /** Checks that there is a column of marks. Objects may have the member of a path later on. */
 export function mustHaveMarks(
   name: string,
-  { columns, reading }: Pick<FormatReading, "columns" | "reading">,
+  { columns, reading }: SourceLayout,
   choice: TlpChoice,
 ): void {
   const { tlpColumn: wanted, maxTlp } = choice;

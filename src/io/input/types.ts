@@ -5,16 +5,7 @@ import type { InputType } from "../formats/column-types.js";
 import type { TextBytes } from "../formats/reading/lines.js";
 import type { TlpChoice } from "./tlp-rows.js";
 import type { CopyShape, TableInput } from "./table-input.js";
-import type { InputReading, ReadOptions } from "../formats/types.js";
-
-/** How an input is read. */
-interface SourceLayout {
-  /** The input's columns in order, unchanged (surrounding spaces included). */
-  readonly columns: readonly string[];
-  /** Their types, of tables. @default text */
-  readonly types?: readonly InputType[] | undefined;
-  readonly reading: InputReading;
-}
+import type { ReadOptions, SourceLayout } from "../formats/types.js";
 
 /** How an interrupted run read its input. */
 export interface SourcePosition extends SourceLayout {

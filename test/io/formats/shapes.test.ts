@@ -2,8 +2,13 @@ import { expect, it } from "vitest";
 import { systemClock } from "../../../src/core/clock.js";
 import type { Item } from "../../../src/core/item/item.js";
 import type { EnrichedRow } from "../../../src/core/row.js";
-import { esBulk } from "../../../src/io/formats/shapes/es-bulk.js";
-import { bundleEnd, bundleHeader, encodedId, stix } from "../../../src/io/formats/shapes/stix.js";
+import {
+  bundleEnd,
+  bundleHeader,
+  encodedId,
+  esBulk,
+  stix,
+} from "../../../src/io/formats/shapes.js";
 import type { EncoderOptions } from "../../../src/io/formats/types.js";
 import { anEnrichedRow, fullIpResult } from "../../helpers/enriched-rows.js";
 

@@ -14,6 +14,7 @@ import type {
   ReadableFormat,
   Reading,
   ReadOptions,
+  SourceLayout,
   WritableFormat,
 } from "../types.js";
 import { ndjsonEncoder, ndjsonRecords } from "./ndjson-output.js";
@@ -79,7 +80,7 @@ async function findLayout(
   input: string,
   lines: Sample<ParsedLine>,
   options: ColumnFlags & Pick<ReadOptions, "comment">,
-): Promise<Pick<FormatReading, "columns" | "reading">> {
+): Promise<SourceLayout> {
   const objects = (): readonly JsonObject[] =>
     lines.read.flatMap(({ object }) => (object === null ? [] : [object]));
   let sampled: number = limits.sampleRecords;

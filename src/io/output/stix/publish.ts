@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { dirname, join } from "node:path";
 import { linesEncoder } from "../../formats/lines-encoder.js";
-import { bundleEnd, bundleHeader, encodedId } from "../../formats/shapes/stix.js";
+import { bundleEnd, bundleHeader, encodedId } from "../../formats/shapes.js";
 import { checkWritable, partPath, renamePart, writePart } from "../part-file.js";
 import { describer, type Publisher, type PublisherOptions } from "../publisher.js";
 import { type Stage, stageLine } from "../stage.js";

@@ -1,12 +1,51 @@
+import { hash } from "node:crypto";
 import { v5 as nameUuid } from "uuid";
-import { systemClock, timestamp, parseTimestamp } from "../../../core/clock.js";
-import type { Accusation } from "../../../core/finding.js";
-import { accusationIn, verdictOf } from "../../../core/verdict.js";
-import { linesEncoder } from "../lines-encoder.js";
-import type { Encoder, EncoderOptions, WritableFormat } from "../types.js";
-import type { Item, ItemKind } from "../../../core/item/item.js";
-import type { ColumnValue } from "../../../core/column.js";
-import { columns } from "../../../core/columns.js";
+import { systemClock, timestamp, parseTimestamp } from "../../core/clock.js";
+import type { ColumnValue } from "../../core/column.js";
+import { columns } from "../../core/columns.js";
+import type { Accusation } from "../../core/finding.js";
+import type { Item, ItemKind } from "../../core/item/item.js";
+import { nestedFacts, nestedText } from "../../core/row.js";
+import { accusationIn, verdictOf } from "../../core/verdict.js";
+import { jsonLinesEncoder, linesEncoder } from "./lines-encoder.js";
+import { cellMembers, memberKeys } from "./ndjson/ndjson-output.js";
+import type { Encoder, EncoderOptions, WritableFormat } from "./types.js";
+
+/**
+ * Writes the body of Elasticsearch's and OpenSearch's `_bulk` request: per row an action line and a
+ * document with all data under `repute`. The identifier depends only on the row and its number, or on
+ * the item, so loading the file again, or that of another run of the same input, replaces documents
+ * instead of adding some.
+ */
+export const esBulk: WritableFormat = {
+  extensions: [],
+  write: pairEncoder,
+  keepsReceived: () => true,
+};
+
+function pairEncoder({
+  columns,
+  esAction = "index",
+  esId = "row",
+  clock = systemClock,
+}: EncoderOptions): Encoder {
+  const keys = memberKeys(columns);
+  return jsonLinesEncoder(({ row, item, finding }) => {
+    // A line that is not a record has no columns.
+    const input = row.json ?? (row.fault === null ? `{${cellMembers(row, keys)}}` : "null");
+    const identity =
+      esId === "item" && item !== null
+        ? `${item.kind}\n${item.value}`
+        : `${row.number}\n${input}\n${row.extra ?? ""}`;
+    const id = hash("sha256", identity).slice(0, 40);
+    const time = finding.lookedUpAt ?? timestamp(clock.now());
+    const facts = nestedText(nestedFacts(item, finding), finding).slice(1, -1);
+    // `extra` of a cell-based source is already JSON; an NDJSON record has all its members.
+    const extra = row.json === null && row.extra !== null ? `,"extra":${row.extra}` : "";
+    const repute = `{"row":${row.number},${facts},"input":${input}${extra}}`;
+    return `{"${esAction}":{"_id":"${id}"}}\n{"@timestamp":${JSON.stringify(time)},"repute":${repute}}\n`;
+  });
+}
 
 /**
  * Namespace of the UUIDs below. STIX reserves its own namespace for cyber-observable objects (STIX
@@ -60,7 +99,7 @@ const indicatorTypes: Readonly<Record<Accusation, string>> = {
 
 /**
  * Encodes a STIX 2.1 bundle with one line per indicator. Only accused items become indicators. The
- * encoder repeats an item that occurs again and leaves out the end: `publish/stix.ts` makes the
+ * encoder repeats an item that occurs again and leaves out the end: `output/stix/publish.ts` makes the
  * bundle of what it returns.
  */
 export const stix: WritableFormat = {
