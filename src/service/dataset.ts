@@ -12,12 +12,15 @@ import {
 import { UsageError } from "../core/errors.js";
 import { quoted } from "../core/wording/printable.js";
 import { isIPv4 } from "node:net";
-import { camelCase, endpoints } from "../core/endpoints/endpoints.js";
+import { type CamelCase, camelCase, endpoints } from "../core/endpoints/endpoints.js";
 import { type QueryResult, queryResultSchema } from "../core/endpoints/query.js";
-import { eachEndpoint, type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
+import { type LookupEndpoint, lookupEndpoints } from "../core/finding.js";
 import { readIpv6 } from "../core/item/ip.js";
-import type { Item } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";
+import { packagePath } from "../core/program.js";
+
+/** Folder of the dataset in the package. */
+export const sampleDataset = packagePath("samples/dataset");
 
 export interface Dataset {
   /** By normal form of the item. */
@@ -48,13 +51,14 @@ export interface Placed<T = unknown> {
 }
 
 /**
- * Loads and validates a dataset folder. Every file is optional, but an unknown one is an error,
- * since its name is probably misspelt.
+ * Loads a dataset folder. Every file is optional, but an unknown one is an error, since its name is
+ * probably misspelt.
  *
+ * @param isChecked whether to compare the records with their schemas, which takes most of the time
  * @throws UsageError `dataset_not_found`, or `dataset_invalid`, naming file and line of the first
  *   fault
  */
-export async function loadDataset(folder: string): Promise<Dataset> {
+export async function loadDataset(folder: string, isChecked = true): Promise<Dataset> {
   const parts: { [part in DatasetPart]?: readonly Placed[] } = {};
   try {
     for (const file of (await readdir(folder)).sort()) {
@@ -74,7 +78,7 @@ export async function loadDataset(folder: string): Promise<Dataset> {
       hint: "name a folder laid out as in samples/dataset/README.md",
     });
   }
-  return assemble(parts);
+  return assemble(parts, isChecked);
 }
 
 function linesOf(text: string, path: string): Placed[] {
@@ -91,39 +95,48 @@ function linesOf(text: string, path: string): Placed[] {
 }
 
 /**
- * Validates the records against the API schemas and against each other.
+ * Makes a dataset of the records in its files.
  *
  * @throws UsageError `dataset_invalid`, naming the place of the first fault
  */
-export function assemble(parts: { readonly [part in DatasetPart]?: readonly Placed[] }): Dataset {
-  const items = datasetParts.items.read(parts.items);
-  const records = datasetParts.tags.read(parts.tags);
-  const tagged = addressesByTag([...items.values()], records);
+export function assemble(
+  parts: { readonly [part in DatasetPart]?: readonly Placed[] },
+  isChecked = true,
+): Dataset {
+  const read = <Name extends DatasetPart, Line extends DatasetRecord<Name>>(
+    name: Name,
+    faultOf?: (line: Line) => string | null,
+  ): Map<string, Line> => {
+    const part = datasetParts[name] as unknown as Part<Line>;
+    return recordsOf(part, parts[name] ?? [], isChecked, faultOf);
+  };
+  const records = read("tags");
+  const items = read("items", (entry) => {
+    const unknown = tagsOf(entry).find((name) => !records.has(name));
+    return unknown === undefined
+      ? null
+      : `result.tags: tag ${quoted(unknown)} is not in tags.ndjson`;
+  });
+  const known = [...items.values()].flatMap((entry) => ("result" in entry ? entry.result : []));
+  const addresses = known.filter((result) => result.type === "IP");
   const tags = new Map<string, DatasetTag>();
-  for (const [name, { value }] of records) {
-    const list = addressList([...(tagged.get(name) ?? []), ...value.entries]);
-    const { tag, lastUpdate } = value;
+  for (const [name, { tag, lastUpdate, entries = [] }] of records) {
+    const tagged = addresses.flatMap(({ item, tags }) => (tags.includes(name) ? [item] : []));
+    const list = addressList([...tagged, ...entries]);
     tags.set(name, { tag, list, hasAddress: hasMember(list), lastUpdate });
   }
-  const webhooks = datasetParts.webhooks.read(parts.webhooks);
-  const transitions = [...datasetParts.transitions.read(parts.transitions).values()];
-  for (const { value, where } of transitions) {
-    if (webhooks.has(value.webhook)) continue;
-    throw invalid(where, `webhook: ${quoted(value.webhook)} is not in webhooks.ndjson`);
-  }
+  const webhooks = read("webhooks");
+  const transitions = read("transitions", ({ webhook }) =>
+    webhooks.has(webhook) ? null : `webhook: ${quoted(webhook)} is not in webhooks.ndjson`,
+  );
   return {
-    items: valuesOf(items),
+    items,
     tags,
-    customers: [...valuesOf(datasetParts.customers.read(parts.customers)).values()],
-    cases: valuesOf(datasetParts.cases.read(parts.cases)),
-    contexts: new Map(
-      Array.from(datasetParts.contexts.read(parts.contexts), ([id, { value }]) => [
-        id,
-        value.context,
-      ]),
-    ),
-    webhooks: valuesOf(webhooks),
-    transitions: transitions.map(({ value }) => value),
+    customers: [...read("customers").values()],
+    cases: read("cases"),
+    contexts: new Map(Array.from(read("contexts"), ([id, { context }]) => [id, context])),
+    webhooks,
+    transitions: [...transitions.values()],
   };
 }
 
@@ -133,73 +146,72 @@ function invalid(where: string, what: string): UsageError {
   });
 }
 
-/** A file `<part>.ndjson`: the schema of its lines, and how to read them by their keys, which must be distinct. */
-function part<S extends z.ZodType>(schema: S, keyOf: (record: z.output<S>) => string) {
-  const read = (lines: readonly Placed[] = []): Map<string, Placed<z.output<S>>> => {
-    const records = new Map<string, Placed<z.output<S>>>();
-    for (const { value, where } of lines) {
-      const parsed = schema.safeParse(value);
-      if (!parsed.success) throw invalid(where, firstIssue(parsed.error));
-      const key = keyOf(parsed.data);
-      const first = records.get(key);
-      if (first) throw invalid(where, `${quoted(key)} is a duplicate of ${first.where}`);
-      records.set(key, { value: parsed.data, where });
-    }
-    return records;
-  };
-  return { schema, read };
+/** A file `<part>.ndjson`: the schema of its lines, and their keys, which must be distinct. */
+interface Part<Line> {
+  readonly schema: z.ZodType<Line, Line>;
+  readonly keyOf: (line: Line) => string;
 }
 
-function valuesOf<T>(records: ReadonlyMap<string, Placed<T>>): Map<string, T> {
-  return new Map(Array.from(records, ([key, { value }]) => [key, value]));
+function part<Line>(schema: z.ZodType<Line, Line>, keyOf: Part<Line>["keyOf"]): Part<Line> {
+  return { schema, keyOf };
 }
 
-/** The addresses that carry each tag, which are part of the tag's list. */
-function addressesByTag(
-  items: readonly Placed<DatasetRecord<"items">>[],
-  known: ReadonlyMap<string, unknown>,
-): Map<string, string[]> {
-  const addresses = new Map<string, string[]>();
-  for (const { value: entry, where } of items) {
-    if (!("result" in entry) || !("tags" in entry.result)) continue;
-    for (const tag of entry.result.tags as readonly string[]) {
-      if (!known.has(tag)) {
-        throw invalid(where, `result.tags: tag ${quoted(tag)} is not in tags.ndjson`);
-      }
-      if (entry.result.type !== "IP") continue;
-      addresses.set(tag, [...(addresses.get(tag) ?? []), entry.item.value]);
+function recordsOf<Line>(
+  { schema, keyOf }: Part<Line>,
+  lines: readonly Placed[],
+  isChecked: boolean,
+  faultOf: (line: Line) => string | null = () => null,
+): Map<string, Line> {
+  const records = new Map<string, Line>();
+  const places = new Map<string, string>();
+  for (const { value, where } of lines) {
+    const line = value as Line;
+    if (isChecked) {
+      const { error } = schema.safeParse(line);
+      const fault = error ? firstIssue(error) : faultOf(line);
+      if (fault !== null) throw invalid(where, fault);
     }
+    const key = keyOf(line);
+    const first = places.get(key);
+    if (first) throw invalid(where, `${quoted(key)} is a duplicate of ${first}`);
+    places.set(key, where);
+    records.set(key, line);
   }
-  return addresses;
+  return records;
 }
 
-/** What the service answers for an item. */
-export interface KnownAnswer {
-  readonly result: QueryResult;
-  /** Answers given instead of those derived from `result`. */
-  readonly answers: { readonly [endpoint in LookupEndpoint]?: object | undefined };
-  readonly partial: PartialScript | null;
+function tagsOf(entry: DatasetItem): readonly string[] {
+  return "result" in entry && "tags" in entry.result ? (entry.result.tags as string[]) : [];
 }
+
+const partialScript = z.strictObject({
+  missing: z.array(z.array(z.string())).min(1),
+  forever: z.boolean().optional(),
+});
+
+/**
+ * What the service answers for an item; members named after endpoints, such as `quickCheck`, override
+ * what derives from `result`.
+ *
+ * `partial` are answers to give before a full one: each request gets the next list of missing members.
+ * After the last list, `forever` starts over without giving a full answer.
+ */
+export interface KnownAnswer extends OwnAnswers {
+  readonly result: QueryResult;
+  readonly partial?: Readonly<z.output<typeof partialScript>> | undefined;
+}
+
+type OwnAnswers = {
+  readonly [endpoint in LookupEndpoint as CamelCase<endpoint>]?: object | undefined;
+};
 
 /** The message in `errors.$` of the 400 that an item gets. */
 export interface RefusedAnswer {
   readonly refuse: string;
 }
 
-type DatasetItem = { readonly item: Item } & (KnownAnswer | RefusedAnswer);
+type DatasetItem = KnownAnswer | (RefusedAnswer & { readonly item: string });
 
-const partialScript = z.strictObject({
-  missing: z.array(z.array(z.string())).min(1),
-  forever: z.boolean().default(false),
-});
-
-/**
- * Partial answers to give before a full one: each request gets the next list of missing members.
- * After the last list, `forever` starts over without giving a full answer.
- */
-type PartialScript = Readonly<z.output<typeof partialScript>>;
-
-/** Results of other endpoints than `query`, such as `quickCheck`, that override the derived ones. */
 const ownResults = Object.fromEntries(
   lookupEndpoints
     .filter((endpoint) => endpoint !== "query")
@@ -216,36 +228,28 @@ const itemRecord = z
     partial: partialScript.optional(),
     note: z.string().optional(),
   })
-  .transform((entry, context): DatasetItem => {
-    const { refuse, result, partial = null } = entry;
-    const refused = (fault: string): never => {
-      context.addIssue(fault);
-      return z.NEVER;
-    };
-    const text = refuse === undefined ? result?.item : entry.item;
-    if (text === undefined) return refused("neither a result, nor an item to refuse");
+  .superRefine((entry, context) => {
+    const text = entry.refuse === undefined ? entry.result?.item : entry.item;
+    if (text === undefined) return context.addIssue("neither a result, nor an item to refuse");
     const { item, reason } = recogniseItem(text);
-    if (item === null) return refused(`${quoted(text)}: ${reason.message}`);
-    if (item.value !== text) {
-      return refused(`write ${quoted(text)} in its normal form, ${quoted(item.value)}`);
+    if (item === null) context.addIssue(`${quoted(text)}: ${reason.message}`);
+    else if (item.value !== text) {
+      context.addIssue(`write ${quoted(text)} in its normal form, ${quoted(item.value)}`);
     }
-    if (refuse !== undefined) return { item, refuse };
-    const results = entry as Readonly<Record<string, object | undefined>>;
-    const answers = eachEndpoint((endpoint) => results[camelCase(endpoint)]);
-    return { item, result: result!, answers, partial };
-  });
+  }) as unknown as z.ZodType<DatasetItem, DatasetItem>;
 
 /** A partial result: missing members become null. */
 export function withMissing(result: QueryResult, missing: readonly string[]): object {
   return { ...result, ...Object.fromEntries(missing.map((member) => [member, null])) };
 }
 
+function addressOf(text: string): string | null {
+  return isIPv4(text) ? text : readIpv6(text);
+}
+
 const addressEntries = z.array(
-  z.string().transform((text, context) => {
-    const address = isIPv4(text) ? text : readIpv6(text);
-    if (address !== null) return address;
-    context.addIssue(`${quoted(text)} is not an IP address`);
-    return z.NEVER;
+  z.string().refine((text) => addressOf(text) !== null, {
+    error: ({ input }) => `${quoted(String(input))} is not an IP address`,
   }),
 );
 
@@ -253,7 +257,7 @@ const addressEntries = z.array(
 const tagRecord = z.strictObject({
   tag: calls.tag.schema.extend({ name: z.string().regex(/^[^:]+:.+$/, "must be <group>:<name>") }),
   lastUpdate: z.iso.datetime({ offset: true }),
-  entries: addressEntries.default([]),
+  entries: addressEntries.optional(),
 });
 
 const caseRecord = calls["rep-share-case"].schema.extend({ state: z.enum(caseStates) });
@@ -277,7 +281,7 @@ const transitionRecord = z.strictObject({
 });
 
 const datasetParts = {
-  items: part(itemRecord, ({ item }) => item.value),
+  items: part(itemRecord, (entry) => ("refuse" in entry ? entry.item : entry.result.item)),
   tags: part(tagRecord, ({ tag }) => tag.name),
   customers: part(calls.customers.schema.shape.items.element, (customer) => customer.customer_id),
   cases: part(caseRecord, ({ id }) => id),
@@ -298,13 +302,13 @@ export const bodies = {
 type DatasetPart = keyof typeof datasetParts;
 
 /** The content of a line of such a file. */
-export type DatasetRecord<Part extends DatasetPart> = Readonly<
-  z.output<(typeof datasetParts)[Part]["schema"]>
+export type DatasetRecord<Name extends DatasetPart> = Readonly<
+  z.output<(typeof datasetParts)[Name]["schema"]>
 >;
 
-/** The distinct addresses, IPv4 before IPv6, otherwise in order of appearance. */
+/** The distinct addresses in normal form, IPv4 before IPv6, otherwise in order of appearance. */
 function addressList(addresses: readonly string[]): readonly string[] {
-  const distinct = [...new Set(addresses)];
+  const distinct = [...new Set(addresses.map((text) => addressOf(text)!))];
   return [...distinct.filter(isIPv4), ...distinct.filter((address) => !isIPv4(address))];
 }
 

@@ -1,5 +1,6 @@
 import type { ServiceName } from "../client/api/service-description.js";
 import type { ServiceAccess } from "../client/session/types.js";
+import { loadDataset, sampleDataset } from "./dataset.js";
 import { sampleAccessToken, sampleCaseApiKey, startService } from "./service.js";
 
 /**
@@ -22,7 +23,9 @@ export async function startEmbedded(
   synthetic: number | undefined,
 ) {
   const keys = { apiKey: intel, accessToken: ops, caseApiKey: caseKey };
-  const service = await startService({ ...keys, synthetic });
+  // Its records are checked by tests: most of a start is spent on that.
+  const dataset = await loadDataset(sampleDataset, false);
+  const service = await startService({ ...keys, synthetic, dataset });
   const shared = {
     name: embeddedServiceName(synthetic),
     embedded: true,

@@ -1,4 +1,4 @@
-import { endpoints } from "../core/endpoints/endpoints.js";
+import { camelCase, endpoints } from "../core/endpoints/endpoints.js";
 import {
   type DomainResult,
   type IpResult,
@@ -6,7 +6,7 @@ import {
   results,
 } from "../core/endpoints/query.js";
 import { isBogon } from "../core/item/ip.js";
-import type { z } from "zod";
+import { z } from "zod";
 import type { LookupEndpoint } from "../core/finding.js";
 import { intents } from "../core/endpoints/endpoint.js";
 import type { Item } from "../core/item/item.js";
@@ -49,7 +49,9 @@ export function answersFrom(
       full: () => {
         const missing = hasPartial ? scripted(facts) : undefined;
         if (missing) return without(missing);
-        return success(toJson(facts.answers[endpoint] ?? endpoints[endpoint].answerFrom(result)));
+        return success(
+          toJson(facts[camelCase(endpoint)] ?? endpoints[endpoint].answerFrom(result)),
+        );
       },
       partial: hasPartial ? (dice) => without(someMembers(result, dice)) : null,
     };
@@ -57,7 +59,7 @@ export function answersFrom(
 }
 
 export function answerNotListed(item: Item): KnownAnswer {
-  return { result: notListed(item), answers: {}, partial: null };
+  return { result: notListed(item) };
 }
 
 function writer(blocklistField: ServiceSettings["blocklistField"]): (result: object) => string {
@@ -83,7 +85,7 @@ function recognised(text: string) {
 function scripts(): (facts: KnownAnswer) => readonly string[] | undefined {
   const asked = new WeakMap<KnownAnswer, number>();
   return (facts) => {
-    if (facts.partial === null) return undefined;
+    if (facts.partial === undefined) return undefined;
     const { missing, forever } = facts.partial;
     const before = asked.get(facts) ?? 0;
     asked.set(facts, before + 1);
@@ -156,7 +158,7 @@ type Nulls<Shape extends Readonly<Record<string, z.ZodType>>> = {
 function nulls<Shape extends Readonly<Record<string, z.ZodType>>>({
   shape,
 }: z.ZodObject<Shape, z.core.$loose>): Nulls<Shape> {
-  const names = Object.keys(shape).filter((name) => shape[name]!.safeParse(null).success);
+  const names = Object.keys(shape).filter((name) => shape[name] instanceof z.ZodNullable);
   return Object.fromEntries(names.map((name) => [name, null])) as Nulls<Shape>;
 }
 

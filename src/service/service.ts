@@ -3,10 +3,9 @@ import { isLoopback } from "../client/api/http/proxy.js";
 import { type Clock, systemClock } from "../core/clock.js";
 import { FatalError, UsageError } from "../core/errors.js";
 import { quoted } from "../core/wording/printable.js";
-import { packagePath } from "../core/program.js";
 import { apiRoutes, localRoutes } from "./api-routes.js";
 import { Cases, type FireWebhook } from "./cases.js";
-import { type Dataset, loadDataset, firstIssue } from "./dataset.js";
+import { type Dataset, loadDataset, firstIssue, sampleDataset } from "./dataset.js";
 import { answersFrom } from "./item-answers.js";
 import { serviceOptions, type ServiceSettings } from "./options.js";
 import { failure, type OnRequest, plain, RequestStats, Responder } from "./responder.js";
@@ -61,10 +60,9 @@ export interface Service {
  */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const settings = settingsOf(options);
-  const { dataset: given } = options;
+  const { dataset: given = sampleDataset } = options;
   const { synthetic: seed } = settings;
-  const folder = given ?? packagePath("samples/dataset");
-  const loaded = typeof folder === "object" ? folder : await loadDataset(folder);
+  const loaded = typeof given === "object" ? given : await loadDataset(given);
   const { dataset, unlisted } =
     seed === undefined
       ? { dataset: loaded, unlisted: undefined }

@@ -19,11 +19,10 @@ export function syntheticAnswers(seed: number): (item: Item) => KnownAnswer {
     return {
       result,
       // The quick check's intent cannot come from a result without one.
-      answers:
-        "intent" in result
-          ? {}
-          : { "quick-check": { ...endpoints["quick-check"].answerFrom(result), intent } },
-      partial: isPartial ? { missing: [missingOf(result, draw)], forever: true } : null,
+      ...(!("intent" in result) && {
+        quickCheck: { ...endpoints["quick-check"].answerFrom(result), intent },
+      }),
+      ...(isPartial && { partial: { missing: [missingOf(result, draw)], forever: true } }),
     };
   };
 }

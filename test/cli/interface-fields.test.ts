@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { calls } from "../../src/client/api/calls.js";
 import { lookupEndpoints } from "../../src/core/finding.js";
-import { packagePath } from "../../src/core/program.js";
-import { loadDataset } from "../../src/service/dataset.js";
+import { loadDataset, sampleDataset } from "../../src/service/dataset.js";
 import { sampleAccessToken, sampleCaseApiKey, type Service } from "../../src/service/service.js";
 import { ask, askJson, bearing, runningService } from "../service/running-service.js";
 
@@ -161,7 +160,7 @@ const others: Readonly<Record<string, Members>> = {
   },
 };
 
-const dataset = await loadDataset(packagePath("samples/dataset"));
+const dataset = await loadDataset(sampleDataset);
 const absent = [
   "45.33.32.156",
   "10.0.0.1",

@@ -4,8 +4,7 @@ import { expect, test } from "vitest";
 import type { QueryResult } from "../../src/core/endpoints/query.js";
 import { caseStates } from "../../src/client/api/calls.js";
 import { resultTypes, blocklistStatuses } from "../../src/core/endpoints/endpoint.js";
-import { packagePath } from "../../src/core/program.js";
-import { loadDataset } from "../../src/service/dataset.js";
+import { loadDataset, sampleDataset } from "../../src/service/dataset.js";
 import { contradictoryTimes } from "../helpers/contradictory-times.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
@@ -34,7 +33,7 @@ const tag = { tag: { name: "a:b" }, lastUpdate: "2024-01-01T00:00:00Z" };
 const webhook = { name: "w", endpoint: "http://127.0.0.1:8025", method: "POST", payload: {} };
 
 test("the packaged dataset has every type of result, every status and no status, and a case in every state", async () => {
-  const { cases, items } = await loadDataset(packagePath("samples/dataset"));
+  const { cases, items } = await loadDataset(sampleDataset);
   const results = [...items.values()].flatMap((entry) => ("result" in entry ? entry.result : []));
   expect(results.flatMap((result) => contradictoryTimes(result))).toEqual([]);
   expect(new Set(results.map(({ type }) => type))).toEqual(new Set(resultTypes));

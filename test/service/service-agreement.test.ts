@@ -1,7 +1,7 @@
+import { isIP } from "node:net";
 import { expect, test } from "vitest";
 import type { TagIps, TagSummary } from "../../src/client/api/calls.js";
-import { packagePath } from "../../src/core/program.js";
-import { loadDataset } from "../../src/service/dataset.js";
+import { loadDataset, sampleDataset } from "../../src/service/dataset.js";
 import type { Service } from "../../src/service/service.js";
 import { datasetOf } from "../helpers/dataset-of.js";
 import { askJson, resultOf, runningService, sending } from "./running-service.js";
@@ -63,13 +63,11 @@ test("an address on the dataset's lists has the same answer with --synthetic", a
 });
 
 test("the tags of every address in the dataset have it on their lists", async () => {
-  const dataset = await loadDataset(packagePath("samples/dataset"));
+  const dataset = await loadDataset(sampleDataset);
   const service = await runningService({ dataset });
   const lists = await listsOf(service);
   const contradictions: string[] = [];
-  for (const address of [...dataset.items.values()].flatMap(({ item }) =>
-    item.kind === "ip" ? [item.value] : [],
-  )) {
+  for (const address of [...dataset.items.keys()].filter(isIP)) {
     const { tags } = await query(service, address);
     for (const tag of tags ?? []) {
       if (lists.get(tag)?.includes(address) !== true) contradictions.push(`${tag}: ${address}`);

@@ -2,11 +2,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { QueryResult } from "../../src/core/endpoints/query.js";
 import { datasetOf } from "../helpers/dataset-of.js";
-import { packagePath } from "../../src/core/program.js";
-import { loadDataset } from "../../src/service/dataset.js";
+import { loadDataset, sampleDataset } from "../../src/service/dataset.js";
 import { ask, askJson, refusalOf, resultOf, runningService } from "./running-service.js";
 
-const dataset = await loadDataset(packagePath("samples/dataset"));
+const dataset = await loadDataset(sampleDataset);
 /** Serves the tests that do not change what it answers. */
 const service = await runningService({ dataset });
 const empty = await runningService({ dataset: datasetOf({}) });
@@ -20,7 +19,7 @@ function quickCheck(item: string): string {
   return `/beta/quick-check/${encodeURIComponent(item)}`;
 }
 
-test.each(listed.filter((entry) => entry.partial === null).map((entry) => entry.result))(
+test.each(listed.filter((entry) => entry.partial === undefined).map((entry) => entry.result))(
   "query answers for $item with the result of the dataset",
   async (result) => {
     const answer = await askJson(service, query(result.item));

@@ -13,6 +13,7 @@ export type CamelCase<Words extends string> = Words extends `${infer First}-${in
   ? `${First}${Capitalize<CamelCase<Rest>>}`
   : Words;
 
-export function camelCase(words: string): string {
-  return words.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+export function camelCase<Words extends string>(words: Words): CamelCase<Words> {
+  const text = words.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return text as CamelCase<Words>;
 }
