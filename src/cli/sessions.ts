@@ -16,18 +16,16 @@ import { lookupOptions } from "../client/lookup/options.js";
 type SessionCall = Pick<
   CommandCall<ServiceChoice & SessionSettings>,
   "settings" | "given" | "context"
->;
-
-type SessionListener = Pick<SessionOptions, "onAttempt">;
+> &
+  Pick<SessionOptions, "onAttempt">;
 
 /** Calls `use` with the session of one service; see `withSessions`. */
 export function withSession<T>(
   name: ServiceName,
   call: SessionCall,
   use: (session: Session) => Promise<T>,
-  listener: SessionListener = {},
 ): Promise<T> {
-  return withSessions([name], call, (sessions) => use(sessions[name]), listener);
+  return withSessions([name], call, (sessions) => use(sessions[name]));
 }
 
 /**
@@ -41,21 +39,20 @@ export function withSessions<Name extends ServiceName, T>(
   names: readonly Name[],
   call: SessionCall,
   use: (sessions: Readonly<Record<Name, Session>>) => Promise<T>,
-  listener: SessionListener = {},
 ): Promise<T> {
   return withResources(async (stack) => {
     const services = await openServices(names, call, stack);
     const { Session } = await import("../client/session/session.js");
-    const { settings, context } = call;
+    const { settings, context, onAttempt } = call;
     const { clock, env, reporter } = context;
     const stateFolder = userStateFolder(env);
     const { onWarning } = reporter.listener;
+    const shared = { settings, clock, stateFolder, onWarning, ...(onAttempt && { onAttempt }) };
     const opened: Partial<Record<ServiceName, Session>> = {};
     for (const name of names) {
       const service = services[name]!;
       if (stateFolder === null && !service.embedded) await refuseUncounted(settings);
-      const options = { service, settings, clock, stateFolder, onWarning, ...listener };
-      opened[name] = stack.use(new Session(options));
+      opened[name] = stack.use(new Session({ service, ...shared }));
     }
     return use(opened as Readonly<Record<Name, Session>>);
   });

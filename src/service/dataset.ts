@@ -45,8 +45,8 @@ export interface DatasetTag {
 }
 
 /** A value of the dataset and its place, such as `items.ndjson:4`. */
-export interface Placed<T = unknown> {
-  readonly value: T;
+interface Placed {
+  readonly value: unknown;
   readonly where: string;
 }
 

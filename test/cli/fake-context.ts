@@ -1,7 +1,7 @@
 import { PassThrough, Readable, Writable } from "node:stream";
 import type { CliContext } from "../../src/cli/terminal/cli-context.js";
 import { Reporter } from "../../src/cli/terminal/reporter.js";
-import type { TerminalStream } from "../../src/cli/terminal/terminal-output.js";
+import type { TerminalStream } from "../../src/cli/terminal/reporter.js";
 import { ManualClock } from "../helpers/manual-clock.js";
 
 /**

@@ -1,4 +1,4 @@
-import { assemble, type Dataset, type Placed } from "../../src/service/dataset.js";
+import { assemble, type Dataset } from "../../src/service/dataset.js";
 
 /**
  * A dataset without a folder, from the lines of its files as values.
@@ -8,7 +8,7 @@ import { assemble, type Dataset, type Placed } from "../../src/service/dataset.j
 export function datasetOf(parts: {
   readonly [part in keyof Parameters<typeof assemble>[0]]?: readonly unknown[];
 }): Dataset {
-  const placed = Object.entries(parts).map(([part, values]): [string, Placed[]] => [
+  const placed = Object.entries(parts).map(([part, values]) => [
     part,
     values.map((value, index) => ({ value, where: `${part}[${index}]` })),
   ]);

@@ -60,9 +60,8 @@ type Call = CommandCall<SettingsOf<typeof groups>>;
 async function serveTools(call: Call): Promise<void> {
   let requests = 0;
   const left = (): number => call.settings.maxRequests - requests;
-  await withSession("intel", call, (session) => serveSession(session, call, left), {
-    onAttempt: () => void requests++,
-  });
+  const own = { ...call, onAttempt: () => void requests++ };
+  await withSession("intel", own, (session) => serveSession(session, call, left));
 }
 
 async function serveSession(session: Session, call: Call, left: () => number): Promise<void> {

@@ -1,7 +1,6 @@
 import type { Readable } from "node:stream";
 import type { Clock } from "../../core/clock.js";
-import type { Reporter } from "./reporter.js";
-import type { TerminalStream } from "./terminal-output.js";
+import type { Reporter, TerminalStream } from "./reporter.js";
 
 /** What the program gets from its process. Tests pass their own. */
 export interface CliContext {

@@ -1,10 +1,12 @@
+import type { Writable } from "node:stream";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { wrapLines, oneLine, printable } from "../../core/wording/printable.js";
-import { limitFault } from "../../core/files/system-fault.js";
+import { systemFault } from "../../core/files/system-fault.js";
 import { redactAddress } from "../../core/redaction.js";
-import type { TerminalStream } from "./terminal-output.js";
 import { serviceCodes } from "../../core/row-codes.js";
 import { EarlyEndError, InterruptedError, ReputeError, UsageError } from "../../core/errors.js";
+
+export type TerminalStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 export const logFormats = ["text", "json"] as const;
 
@@ -162,13 +164,16 @@ function explain(error: unknown): readonly string[] {
     const lines = texts.map((line) => `repute: ${oneLine(line)}`);
     return error.hint === null ? lines : [...lines, `  ${error.hint}`];
   }
-  const limit = limitFault(error);
-  if (limit !== null) return [`repute: ${limit[0]}`, `  ${limit[1]}`];
+  const limit = limits.has((error as NodeJS.ErrnoException | null)?.code) && systemFault(error);
+  if (limit) return [`repute: ${limit[0]}`, `  ${limit[1]}`];
   return [
     `repute: unexpected error: ${oneLine(messageOf(error))}`,
     "  this is a bug in repute; please report it, with the line that --log-format json prints",
   ];
 }
+
+/** Of the process or the machine: any operation may reach them. */
+const limits: ReadonlySet<string | undefined> = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]);
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

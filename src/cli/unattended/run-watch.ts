@@ -22,6 +22,14 @@ export interface WatchSettings {
   readonly logFormat?: Reporter["format"];
 }
 
+interface WatchedCommand {
+  readonly name: string;
+  readonly shownCommand: readonly string[];
+  readonly context: CliContext;
+  /** What cannot be read of them is missing. */
+  readonly settings: WatchSettings;
+}
+
 interface WatchedRun {
   /** The record so far; without one, nothing has been counted yet. */
   readonly record?: () => AnyRecord;
@@ -38,11 +46,8 @@ interface WatchedRun {
  * metrics of `--metrics` and the calls of `--ping`.
  */
 export class RunWatch {
-  readonly #name: string;
-  readonly #shownCommand: readonly string[];
-  readonly #context: CliContext;
+  readonly #command: WatchedCommand;
   readonly #startedAt: number;
-  readonly #settings: WatchSettings;
   readonly #metrics: MetricsFile | null;
   #run: WatchedRun = {};
   #final: AnyRecord | null = null;
@@ -51,20 +56,11 @@ export class RunWatch {
   #told: Promise<void> = Promise.resolve();
   #printed = false;
 
-  /** @param settings what cannot be read of them is missing */
-  constructor(
-    name: string,
-    shownCommand: readonly string[],
-    context: CliContext,
-    settings: WatchSettings,
-  ) {
-    const { clock, reporter } = context;
+  constructor(command: WatchedCommand) {
+    const { clock, reporter } = command.context;
+    const { metrics } = command.settings;
     const { onWarning } = reporter.listener;
-    const { metrics } = settings;
-    this.#name = name;
-    this.#shownCommand = shownCommand;
-    this.#context = context;
-    this.#settings = settings;
+    this.#command = command;
     this.#metrics = metrics === undefined ? null : new MetricsFile(metrics, { clock, onWarning });
     this.#startedAt = clock.now();
   }
@@ -116,12 +112,13 @@ export class RunWatch {
 
   /** Takes a few seconds at most. The address is a secret, so that a warning names only its host. */
   async #ping(suffix: string, body: string | null): Promise<void> {
-    const { ping } = this.#settings;
+    const { context, settings } = this.#command;
+    const { ping } = settings;
     if (ping === undefined) return;
     const url = new URL(ping);
     const { username, password, host } = url;
     const warn = (reason: string): void =>
-      this.#context.reporter.warning(`the ping to ${host} failed: ${reason}`);
+      context.reporter.warning(`the ping to ${host} failed: ${reason}`);
     url.pathname = url.pathname.replace(/\/+$/, "") + suffix;
     try {
       const login = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
@@ -133,7 +130,7 @@ export class RunWatch {
         authorization: login.length > 1 ? `Basic ${login.toString("base64")}` : null,
         timeoutMs: 4_000,
         keptBytes: 4096,
-        env: this.#context.env,
+        env: context.env,
       };
       const { sendOnce } = await import("../../client/api/http/send-once.js");
       const { status } = await sendOnce(request, new AbortController().signal);
@@ -144,8 +141,8 @@ export class RunWatch {
   }
 
   #facts(record = this.#final ?? this.#run.record?.() ?? {}) {
-    const output = redactAddress(this.#settings.output);
-    return { command: this.#name, output, record, ended: null };
+    const { name: command, settings } = this.#command;
+    return { command, output: redactAddress(settings.output), record, ended: null };
   }
 
   #ending(code: number, error: unknown): RunEnding {
@@ -185,14 +182,15 @@ export class RunWatch {
 
   /** The record of a run that has not begun, with the members of any other. */
   #nothing(): AnyRecord {
-    const { output } = this.#settings;
-    const now = this.#context.clock.now();
+    const { shownCommand: command, context, settings } = this.#command;
+    const { output } = settings;
+    const now = context.clock.now();
     const { rows, unjournalled: _, left_out: __, ...counts } = new Tally().snapshot();
     return {
       schema_version: schemaVersion,
-      program: { name: "repute", version: this.#context.version },
+      program: { name: "repute", version: context.version },
       run_id: null,
-      command: this.#shownCommand,
+      command,
       input: { path: null, bytes: 0, rows },
       output: { path: output === "-" ? null : redactAddress(output), bytes: null, rows },
       ...counts,
@@ -204,8 +202,8 @@ export class RunWatch {
   }
 
   #print(record: AnyRecord, { exit_reason, exit_code }: RunEnding): void {
-    const { json, quiet, output } = this.#settings;
-    const { reporter, stdout, stderr } = this.#context;
+    const { json, quiet, output } = this.#command.settings;
+    const { reporter, stdout, stderr } = this.#command.context;
     if (this.#printed) return;
     this.#printed = true;
     const toStdout = output !== "-" || this.#run.toStdout === true;

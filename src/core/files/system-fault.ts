@@ -1,50 +1,52 @@
-const faults: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
-  ENOSPC: ["the disk is full", "free some space, then run again"],
-  EDQUOT: ["the disk quota is used up", "free some space, then run again"],
+type Fault = readonly [reason: string, hint: string, outputCode?: string];
+
+/** By the code of the system: the third is the code of the error if an output cannot be written. */
+const faults: Readonly<Record<string, Fault>> = {
+  ENOSPC: ["the disk is full", "free some space, then run again", "output_disk_full"],
+  EDQUOT: ["the disk quota is used up", "free some space, then run again", "output_disk_full"],
   EFBIG: [
     "the file has reached its maximum size",
     "raise the limit of file sizes (ulimit -f), or split the input",
+    "output_too_large",
   ],
-  EIO: ["the disk reports an error", "check the disk, then run again"],
-  EMFILE: ["too many open files", "raise the limit with ulimit -n 1024, then run again"],
-  ENFILE: ["too many open files on this machine", "close other programs, then run again"],
+  EIO: ["the disk reports an error", "check the disk, then run again", "output_io"],
+  EMFILE: [
+    "too many open files",
+    "raise the limit with ulimit -n 1024, then run again",
+    "output_files",
+  ],
+  ENFILE: [
+    "too many open files on this machine",
+    "close other programs, then run again",
+    "output_files",
+  ],
   EAGAIN: ["the system refuses another thread", "raise the limit with ulimit -u, then run again"],
   ENOMEM: ["out of memory", "free memory or raise the limit with ulimit -v, then run again"],
-  EROFS: ["the file system is read-only", "write to another folder"],
-  EACCES: ["permission denied", "check the owner and permissions of the folder"],
-  EPERM: ["operation not permitted", "check the owner and permissions of the folder"],
-  ENOENT: ["the folder does not exist", "create the folder, then run again"],
-  ENOTDIR: ["part of the path is not a folder", "check the path"],
+  EROFS: ["the file system is read-only", "write to another folder", "output_read_only"],
+  EACCES: ["permission denied", "check the owner and permissions of the folder", "output_denied"],
+  EPERM: [
+    "operation not permitted",
+    "check the owner and permissions of the folder",
+    "output_denied",
+  ],
+  ENOENT: [
+    "the folder does not exist",
+    "create the folder, then run again",
+    "output_folder_missing",
+  ],
+  ENOTDIR: ["part of the path is not a folder", "check the path", "output_folder_missing"],
   EEXIST: ["it is not a folder", "remove the file or name another folder"],
-  EISDIR: ["it is a directory", "name a file"],
+  EISDIR: ["it is a directory", "name a file", "output_is_directory"],
 };
 
-function errnoOf(error: unknown): string {
+/** What is known of a system error; null for any other. */
+export function systemFault(error: unknown): Fault | null {
   const { code } = (error ?? {}) as { readonly code?: unknown };
-  return typeof code === "string" ? code : "";
+  return (typeof code === "string" ? faults[code] : undefined) ?? null;
 }
 
 export function faultReason(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return faults[errnoOf(error)]?.[0] ?? text;
-}
-
-/** Reason and hint for a limit of the process or machine, which any operation may reach; null for others. */
-export function limitFault(error: unknown): readonly [reason: string, hint: string] | null {
-  const errno = errnoOf(error);
-  return limits.has(errno) ? (faults[errno] ?? null) : null;
-}
-
-const limits: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]);
-
-/** The hint for a system error with a code in `codes`, and that code; null for any other error. */
-export function knownFault<Code extends string>(
-  error: unknown,
-  codes: Readonly<Record<string, Code>>,
-): { readonly code: Code; readonly hint: string } | null {
-  const errno = errnoOf(error);
-  const [code, fault] = [codes[errno], faults[errno]];
-  return code === undefined || fault === undefined ? null : { code, hint: fault[1] };
+  return systemFault(error)?.[0] ?? (error instanceof Error ? error.message : String(error));
 }
 
 /** Error codes of OpenSSL's verification and Node.js's host name check (Node.js documentation: tls, X509 certificate error codes). */

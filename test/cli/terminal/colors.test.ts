@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { paintFor, TerminalOutput } from "../../../src/cli/terminal/terminal-output.js";
+import { paintFor, TerminalOutput } from "../../../src/cli/terminal/data-output.js";
 import { printTable } from "../../../src/cli/terminal/data-output.js";
 import { FakeStream } from "../fake-context.js";
 

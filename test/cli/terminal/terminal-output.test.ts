@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { TerminalOutput } from "../../../src/cli/terminal/terminal-output.js";
+import { TerminalOutput } from "../../../src/cli/terminal/data-output.js";
 import { FakeStream } from "../fake-context.js";
 
 function written(...chunks: readonly (string | Uint8Array)[]): string {
