@@ -112,11 +112,19 @@ export function defineCommand<Groups extends OptionGroups>(
 
 /** @throws UsageError if the number of operands is wrong, or the operand is not allowed */
 export function checkOperands(
-  { name, operands: [expected] = [], operandCount, operandChoices = [] }: Command,
+  {
+    name,
+    operands: [expected] = [],
+    operandCount,
+    operandChoices = [],
+  }: Pick<Command, "name" | "operands" | "operandCount" | "operandChoices">,
   operands: readonly string[],
 ): void {
-  if (expected === undefined) return noOperands(name, operands);
-  if (operandCount === undefined) return;
+  if (expected === undefined && operands.length > 0) {
+    const message = `${name} takes no arguments; got ${operands.join(" ")}`;
+    throw new UsageError("too_many_arguments", message);
+  }
+  if (expected === undefined || operandCount === undefined) return;
   const [placeholder, meaning] = expected;
   const [first = ""] = operands;
   if (operandCount === "one" && first.trim() === "") {
@@ -130,15 +138,6 @@ export function checkOperands(
     "too_many_arguments",
     `${name} takes only ${placeholder}; got ${operands.join(" ")}`,
     { hint: "quote an argument that contains spaces" },
-  );
-}
-
-/** @throws UsageError if there are operands */
-export function noOperands(command: string, operands: readonly string[]): void {
-  if (operands.length === 0) return;
-  throw new UsageError(
-    "too_many_arguments",
-    `${command} takes no arguments; got ${operands.join(" ")}`,
   );
 }
 

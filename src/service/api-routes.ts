@@ -32,7 +32,14 @@ interface ApiData {
   readonly caseApiKey: string;
 }
 
-export function apiRoutes(app: FastifyInstance, responder: Responder, data: ApiData): void {
+/** Adds every route: those of the interface, and those below `/_local/`. */
+export function addRoutes(
+  app: FastifyInstance,
+  responder: Responder,
+  stats: RequestStats,
+  data: ApiData,
+): void {
+  localRoutes(app, stats, data);
   for (const endpoint of lookupEndpoints) {
     app.get(routeOf(endpoint), (request: ApiRequest, reply) => {
       const { item = "" } = request.params;
@@ -136,12 +143,7 @@ const moveBody = z.strictObject({ state: z.enum(caseStates) });
  * Routes below `/_local/`, which the API does not have: counts, webhook settings, triggers of case
  * transitions, and changes to a tag's list. They are not counted and never fail.
  */
-export function localRoutes(
-  app: FastifyInstance,
-  stats: RequestStats,
-  cases: Cases,
-  lists: TagLists,
-): void {
+function localRoutes(app: FastifyInstance, stats: RequestStats, { cases, lists }: ApiData): void {
   const route = <S extends z.ZodType>(
     method: "GET" | "POST" | "PUT",
     path: string,

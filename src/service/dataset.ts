@@ -205,12 +205,13 @@ type OwnAnswers = {
   readonly [endpoint in LookupEndpoint as CamelCase<endpoint>]?: object | undefined;
 };
 
-/** The message in `errors.$` of the 400 that an item gets. */
-export interface RefusedAnswer {
+/** An item that the service answers with 400, and the message in `errors.$`. */
+interface RefusedItem {
+  readonly item: string;
   readonly refuse: string;
 }
 
-type DatasetItem = KnownAnswer | (RefusedAnswer & { readonly item: string });
+type DatasetItem = KnownAnswer | RefusedItem;
 
 const ownResults = Object.fromEntries(
   lookupEndpoints
@@ -237,11 +238,6 @@ const itemRecord = z
       context.addIssue(`write ${quoted(text)} in its normal form, ${quoted(item.value)}`);
     }
   }) as unknown as z.ZodType<DatasetItem, DatasetItem>;
-
-/** A partial result: missing members become null. */
-export function withMissing(result: QueryResult, missing: readonly string[]): object {
-  return { ...result, ...Object.fromEntries(missing.map((member) => [member, null])) };
-}
 
 function addressOf(text: string): string | null {
   return isIPv4(text) ? text : readIpv6(text);

@@ -11,7 +11,7 @@ import type { LookupEndpoint } from "../core/finding.js";
 import { intents } from "../core/endpoints/endpoint.js";
 import type { Item } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";
-import { type Dataset, type KnownAnswer, type RefusedAnswer, withMissing } from "./dataset.js";
+import type { Dataset, DatasetRecord, KnownAnswer } from "./dataset.js";
 import { quoted } from "../core/wording/printable.js";
 import type { ServiceSettings } from "./options.js";
 import { failure, partialSuccess, type RouteAnswer, success } from "./responder.js";
@@ -27,16 +27,16 @@ export function answersFrom(
   { items }: Dataset,
   lists: TagLists,
   blocklistField: ServiceSettings["blocklistField"],
-  unlisted: (item: Item) => KnownAnswer = answerNotListed,
+  unlisted: (item: Item) => KnownAnswer = (item) => ({ result: notListed(item) }),
 ): (endpoint: LookupEndpoint, text: string) => RouteAnswer {
   const toJson = writer(blocklistField);
   const scripted = scripts();
-  const factsOf = (text: string): KnownAnswer | RefusedAnswer => {
+  const factsOf = (text: string): DatasetRecord<"items"> => {
     const direct = items.get(text);
     if (direct) return direct;
     const { item, reason } = recognised(text);
-    if (item === null) return { refuse: `cannot look up ${quoted(text)}: ${reason.message}` };
-    return items.get(item.value) ?? unlisted(item);
+    if (item !== null) return items.get(item.value) ?? unlisted(item);
+    return { item: text, refuse: `cannot look up ${quoted(text)}: ${reason.message}` };
   };
   return (endpoint, text) => {
     const facts = factsOf(text);
@@ -58,8 +58,9 @@ export function answersFrom(
   };
 }
 
-export function answerNotListed(item: Item): KnownAnswer {
-  return { result: notListed(item) };
+/** A partial result: missing members become null. */
+function withMissing(result: QueryResult, missing: readonly string[]): object {
+  return { ...result, ...Object.fromEntries(missing.map((member) => [member, null])) };
 }
 
 function writer(blocklistField: ServiceSettings["blocklistField"]): (result: object) => string {
@@ -130,7 +131,7 @@ export function notListed({ kind, value: item }: Item): QueryResult {
   return { item, ...blank, type: types[kind] };
 }
 
-export function unknownDomain(item: string): DomainResult {
+function unknownDomain(item: string): DomainResult {
   return { ...nullable.domain, item, ...blank, type: "DOMAIN", ...seen };
 }
 

@@ -3,7 +3,7 @@ import { isLoopback } from "../client/api/http/proxy.js";
 import { type Clock, systemClock } from "../core/clock.js";
 import { FatalError, UsageError } from "../core/errors.js";
 import { quoted } from "../core/wording/printable.js";
-import { apiRoutes, localRoutes } from "./api-routes.js";
+import { addRoutes } from "./api-routes.js";
 import { Cases, type FireWebhook } from "./cases.js";
 import { type Dataset, loadDataset, firstIssue, sampleDataset } from "./dataset.js";
 import { answersFrom } from "./item-answers.js";
@@ -75,7 +75,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 
   const { host, port: wanted } = settings;
   const app = createServer(responder, host);
-  apiRoutes(app, responder, {
+  addRoutes(app, responder, stats, {
     dataset,
     lists,
     cases,
@@ -83,7 +83,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     accessToken: options.accessToken ?? sampleAccessToken,
     caseApiKey: options.caseApiKey ?? sampleCaseApiKey,
   });
-  localRoutes(app, stats, cases, lists);
 
   try {
     await app.listen({ host, port: wanted });

@@ -4,14 +4,14 @@ import type { Verdict } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
 import type { KnownAnswer, Dataset, DatasetTag } from "./dataset.js";
 import { endpoints } from "../core/endpoints/endpoints.js";
-import { answerNotListed, notListed, unknownAddress, unknownDomain } from "./item-answers.js";
+import { notListed, unknownAddress } from "./item-answers.js";
 import { seededHash } from "../core/seeded-hash.js";
 
 /** Invents an answer for every item, always the same for a seed and an item. */
 export function syntheticAnswers(seed: number): (item: Item) => KnownAnswer {
   return (item) => {
     const unlisted = notListed(item);
-    if (unlisted.type === "IP_BOGON" && !isInvented(item.value)) return answerNotListed(item);
+    if (unlisted.type === "IP_BOGON" && !isInvented(item.value)) return { result: unlisted };
     const draw = new Draw(seed, item.value);
     const verdict = drawnVerdict(draw);
     const { result, intent } = invent(seed, item, verdict);
@@ -86,7 +86,7 @@ function invent(
         intent,
         result: { ...unknownAddress(value), ...hostFacts(seed, value, span, draw), ...known },
       }
-    : { intent, result: { ...unknownDomain(value), ...known } };
+    : { intent, result: { ...notListed(item), ...known } as QueryResult };
 }
 
 function blocklistOf(verdict: Verdict, isKnown: boolean, draw: Draw): string {
@@ -242,7 +242,7 @@ export function withInvented(dataset: Dataset, seed: number) {
   const [isKnown, invented] = [knownTo(dataset), syntheticAnswers(seed)];
   return {
     dataset: withSyntheticTags(dataset, seed),
-    unlisted: (item: Item) => (isKnown(item.value) ? answerNotListed(item) : invented(item)),
+    unlisted: (item: Item) => (isKnown(item.value) ? { result: notListed(item) } : invented(item)),
   };
 }
 

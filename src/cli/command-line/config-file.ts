@@ -185,11 +185,8 @@ export async function readSettings(
 }
 
 function optionsOf(commands: readonly Command[]): readonly OptionSpec[] {
-  const byKey = new Map<string, OptionSpec>();
-  for (const spec of commands.flatMap((command) => optionSpecs(command.options))) {
-    if (!byKey.has(spec.key)) byKey.set(spec.key, spec);
-  }
-  return [...byKey.values()];
+  const specs = commands.flatMap((command) => optionSpecs(command.options));
+  return [...new Map(specs.map((spec) => [spec.key, spec])).values()];
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;

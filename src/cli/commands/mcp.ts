@@ -18,7 +18,6 @@ import { loadDriver } from "../../core/load-driver.js";
 import { programInfo } from "../../core/program.js";
 import { nestedFacts } from "../../core/row.js";
 import { counted } from "../../core/wording/quantity.js";
-import { escapedInJson } from "../../core/wording/printable.js";
 import { tlpFault } from "../../core/exclusions/tlp.js";
 import { extractItems } from "../../jobs/extract/extract-items.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
@@ -130,7 +129,12 @@ function dataText(data: unknown): string {
       ? `${value.slice(0, longestText)}… (${counted(value.length - longestText, "character")} more)`
       : value;
   const text = JSON.stringify(data, shortened, 1);
-  return text.replaceAll(/[\p{Cf}\p{Co}\p{Zl}\p{Zp}\u007f-\u009f]/gu, escapedInJson);
+  return text.replaceAll(/[\p{Cf}\p{Co}\p{Zl}\p{Zp}\u007f-\u009f]/gu, (character) =>
+    character.replaceAll(
+      /[^]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    ),
+  );
 }
 
 /** A tool, whose arguments are as its schema says. */

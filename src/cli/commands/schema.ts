@@ -5,7 +5,7 @@ import { sourceOptions } from "../../io/input/source-options.js";
 import { sinkOptions } from "../../io/output/options.js";
 import { dialects } from "../../io/output/registry.js";
 import { defaultTable } from "../../io/output/sql/dialect.js";
-import { type CommandCall, defineCommand, noOperands, type SettingsOf } from "../command.js";
+import { type CommandCall, checkOperands, defineCommand, type SettingsOf } from "../command.js";
 import { enrichInput } from "./runs/enrich-job.js";
 import { writeOut } from "../terminal/data-output.js";
 
@@ -69,7 +69,7 @@ async function printSchema(call: CommandCall<SettingsOf<typeof groups>>): Promis
       hint: `add --format with one of ${formatNames.join(", ")}`,
     });
   }
-  if (format === "manifest") noOperands("schema --format manifest", operands);
+  if (format === "manifest") checkOperands({ name: "schema --format manifest" }, operands);
   const input = operands.length === 0 ? null : await enrichInput(operands, context, settings);
   const { schemaOf } = await import("../../jobs/schema/schema-text.js");
   const { onWarning } = context.reporter.listener;

@@ -40,19 +40,14 @@ export function readItemAs(kind: ItemKind, text: string): Item | null {
  * @returns the normal form, or null if the text is not a SHA1 hash
  */
 export function readSha1(text: string): string | null {
-  if (text.length < digits || text.length > digits + longestLabel) return null;
-  if (text.length === digits) return isHex(text) ? text.toLowerCase() : null;
-  const hash = text.replace(label, "");
-  return hash.length === digits && isHex(hash) ? hash.toLowerCase() : null;
+  return sha1.exec(text)?.[1]?.toLowerCase() ?? null;
 }
+
+const sha1 = /^(?:sha-?1: ?)?([\da-f]{40})$/i;
 
 function isHex(text: string): boolean {
   return /^[\da-f]*$/i.test(text);
 }
-
-const digits = 40;
-const longestLabel = 7;
-const label = /^sha-?1: ?/i;
 
 /** Says why a stripped and refanged text is not an item. The text must not be one. */
 export function explainUnsupported(text: string): UnsupportedCode {

@@ -108,9 +108,3 @@ export function cutOff(text: string, longest: number): string {
 export function quoted(text: string, longest = 100): string {
   return JSON.stringify(cutOff(text, longest));
 }
-
-/** A control or invisible character as escaped in JSON. */
-export function escapedInJson(character: string): string {
-  const units = character.split("").map((unit) => unit.charCodeAt(0).toString(16).padStart(4, "0"));
-  return units.map((unit) => `\\u${unit}`).join("");
-}
