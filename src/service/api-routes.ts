@@ -33,13 +33,8 @@ interface ApiData {
 }
 
 /** Adds every route: those of the interface, and those below `/_local/`. */
-export function addRoutes(
-  app: FastifyInstance,
-  responder: Responder,
-  stats: RequestStats,
-  data: ApiData,
-): void {
-  localRoutes(app, stats, data);
+export function addRoutes(app: FastifyInstance, responder: Responder, data: ApiData): void {
+  localRoutes(app, responder.stats, data);
   for (const endpoint of lookupEndpoints) {
     app.get(routeOf(endpoint), (request: ApiRequest, reply) => {
       const { item = "" } = request.params;

@@ -103,15 +103,8 @@ export function assemble(
   parts: { readonly [part in DatasetPart]?: readonly Placed[] },
   isChecked = true,
 ): Dataset {
-  const read = <Name extends DatasetPart, Line extends DatasetRecord<Name>>(
-    name: Name,
-    faultOf?: (line: Line) => string | null,
-  ): Map<string, Line> => {
-    const part = datasetParts[name] as unknown as Part<Line>;
-    return recordsOf(part, parts[name] ?? [], isChecked, faultOf);
-  };
-  const records = read("tags");
-  const items = read("items", (entry) => {
+  const records = datasetParts.tags.read(parts.tags, isChecked);
+  const items = datasetParts.items.read(parts.items, isChecked, (entry) => {
     const unknown = tagsOf(entry).find((name) => !records.has(name));
     return unknown === undefined
       ? null
@@ -125,16 +118,21 @@ export function assemble(
     const list = addressList([...tagged, ...entries]);
     tags.set(name, { tag, list, hasAddress: hasMember(list), lastUpdate });
   }
-  const webhooks = read("webhooks");
-  const transitions = read("transitions", ({ webhook }) =>
+  const webhooks = datasetParts.webhooks.read(parts.webhooks, isChecked);
+  const transitions = datasetParts.transitions.read(parts.transitions, isChecked, ({ webhook }) =>
     webhooks.has(webhook) ? null : `webhook: ${quoted(webhook)} is not in webhooks.ndjson`,
   );
   return {
     items,
     tags,
-    customers: [...read("customers").values()],
-    cases: read("cases"),
-    contexts: new Map(Array.from(read("contexts"), ([id, { context }]) => [id, context])),
+    customers: [...datasetParts.customers.read(parts.customers, isChecked).values()],
+    cases: datasetParts.cases.read(parts.cases, isChecked),
+    contexts: new Map(
+      Array.from(datasetParts.contexts.read(parts.contexts, isChecked), ([id, { context }]) => [
+        id,
+        context,
+      ]),
+    ),
     webhooks,
     transitions: [...transitions.values()],
   };
@@ -146,38 +144,31 @@ function invalid(where: string, what: string): UsageError {
   });
 }
 
-/** A file `<part>.ndjson`: the schema of its lines, and their keys, which must be distinct. */
-interface Part<Line> {
-  readonly schema: z.ZodType<Line, Line>;
-  readonly keyOf: (line: Line) => string;
-}
-
-function part<Line>(schema: z.ZodType<Line, Line>, keyOf: Part<Line>["keyOf"]): Part<Line> {
-  return { schema, keyOf };
-}
-
-function recordsOf<Line>(
-  { schema, keyOf }: Part<Line>,
-  lines: readonly Placed[],
-  isChecked: boolean,
-  faultOf: (line: Line) => string | null = () => null,
-): Map<string, Line> {
-  const records = new Map<string, Line>();
-  const places = new Map<string, string>();
-  for (const { value, where } of lines) {
-    const line = value as Line;
-    if (isChecked) {
-      const { error } = schema.safeParse(line);
-      const fault = error ? firstIssue(error) : faultOf(line);
-      if (fault !== null) throw invalid(where, fault);
+/** A file `<part>.ndjson`: the schema of its lines, and how to read them by their keys, which must be distinct. */
+function part<Line>(schema: z.ZodType<Line, Line>, keyOf: (line: Line) => string) {
+  const read = (
+    lines: readonly Placed[] = [],
+    isChecked: boolean,
+    faultOf: (line: Line) => string | null = () => null,
+  ): Map<string, Line> => {
+    const records = new Map<string, Line>();
+    const places = new Map<string, string>();
+    for (const { value, where } of lines) {
+      const line = value as Line;
+      if (isChecked) {
+        const { error } = schema.safeParse(line);
+        const fault = error ? firstIssue(error) : faultOf(line);
+        if (fault !== null) throw invalid(where, fault);
+      }
+      const key = keyOf(line);
+      const first = places.get(key);
+      if (first) throw invalid(where, `${quoted(key)} is a duplicate of ${first}`);
+      places.set(key, where);
+      records.set(key, line);
     }
-    const key = keyOf(line);
-    const first = places.get(key);
-    if (first) throw invalid(where, `${quoted(key)} is a duplicate of ${first}`);
-    places.set(key, where);
-    records.set(key, line);
-  }
-  return records;
+    return records;
+  };
+  return { schema, read };
 }
 
 function tagsOf(entry: DatasetItem): readonly string[] {

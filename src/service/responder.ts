@@ -62,20 +62,19 @@ export type OnRequest = (endpoint: EndpointName, subject: string) => void;
 
 /** Sends the answers of routes: counts each request, applies faults and latency, and writes. */
 export class Responder {
+  readonly stats = new RequestStats();
   readonly #settings: ServiceSettings;
-  readonly #stats: RequestStats;
   readonly #clock: Clock;
   readonly #onRequest: OnRequest | undefined;
   readonly #faults: Faults;
   readonly #rateLimit: () => number;
   readonly #closing = new AbortController();
 
-  constructor(settings: ServiceSettings, stats: RequestStats, clock: Clock, onRequest?: OnRequest) {
+  constructor(settings: ServiceSettings, clock: Clock, onRequest?: OnRequest) {
     this.#settings = settings;
-    this.#stats = stats;
     this.#clock = clock;
     this.#onRequest = onRequest;
-    this.#faults = new Faults(settings, settings.seed);
+    this.#faults = new Faults(settings);
     this.#rateLimit = settings.rateLimit ? rateLimit(settings.rateLimit, clock) : () => 0;
     setMaxListeners(0, this.#closing.signal);
   }
@@ -86,7 +85,7 @@ export class Responder {
     subject: string,
     answer: RouteAnswer,
   ): Promise<void> {
-    this.#stats.arrived(endpoint);
+    this.stats.arrived(endpoint);
     this.#onRequest?.(endpoint, subject);
     reply.hijack();
     const { apiKey } = this.#settings;
@@ -95,13 +94,13 @@ export class Responder {
     if (isRefused) return this.#end(reply, endpoint, plain(403, { message: "Forbidden" }));
     const waitMs = this.#rateLimit();
     if (waitMs > 0) {
-      this.#stats.fault("rate-limit");
+      this.stats.fault("rate-limit");
       const headers = { "retry-after": String(Math.max(1, Math.ceil(waitMs / 1000))) };
       const answer = { ...plain(429, { message: "Too Many Requests" }), headers };
       return this.#end(reply, endpoint, answer);
     }
     const { fault, outcome } = this.#faults.answer(endpoint, subject, answer);
-    if (fault !== "none") this.#stats.fault(fault);
+    if (fault !== "none") this.stats.fault(fault);
     const { latency } = this.#settings;
     if (latency > 0) {
       const gone = new AbortController();
@@ -110,14 +109,14 @@ export class Responder {
       await this.#clock
         .sleep(latency, AbortSignal.any([signal, gone.signal]))
         .catch(() => undefined);
-      if (gone.signal.aborted) return this.#stats.ended(endpoint, "aborted");
+      if (gone.signal.aborted) return this.stats.ended(endpoint, "aborted");
     }
     this.#end(reply, endpoint, outcome);
   }
 
   /** Refuses a request that no endpoint answers, without faults or latency. */
   refuse(reply: FastifyReply, answer: ServedAnswer): void {
-    this.#stats.arrived("unknown");
+    this.stats.arrived("unknown");
     reply.hijack();
     this.#end(reply, "unknown", answer);
   }
@@ -130,11 +129,11 @@ export class Responder {
   #end(reply: FastifyReply, endpoint: EndpointName, outcome: ServedOutcome): void {
     const { raw } = reply;
     if (outcome === "reset") {
-      this.#stats.ended(endpoint, "reset");
+      this.stats.ended(endpoint, "reset");
       raw.socket?.resetAndDestroy();
       return;
     }
-    this.#stats.ended(endpoint, String(outcome.status));
+    this.stats.ended(endpoint, String(outcome.status));
     const { status, body, contentType, headers } = outcome;
     raw.writeHead(status, {
       ...headers,
@@ -173,29 +172,24 @@ type FaultName = (typeof faultNames)[number];
 /** An answer, or a deliberately broken connection. */
 type ServedOutcome = ServedAnswer | "reset";
 
-/** Probabilities of the faults, each from 0 to 1, with a sum of at most 1. */
-type FaultRates = Pick<ServiceSettings, `${FaultName}Rate`>;
-
 /**
  * Decides which requests fail. The decision depends only on the seed, the endpoint, the item and
  * the number of failures in a row of that item, so neither the order of requests nor earlier runs
  * change it. A successful answer resets that number.
  */
 class Faults {
-  readonly #rates: FaultRates;
-  readonly #seed: number;
+  readonly #settings: ServiceSettings;
   readonly #failing = new Map<string, { failures: number; malformed: boolean }>();
 
-  constructor(rates: FaultRates, seed: number) {
-    const sum = faultNames.reduce((all, name) => all + rates[`${name}Rate`], 0);
+  constructor(settings: ServiceSettings) {
+    const sum = faultNames.reduce((all, name) => all + settings[`${name}Rate`], 0);
     if (sum > 1 + Number.EPSILON * 4) {
       throw new UsageError(
         "fault_rates_invalid",
         `the rates of partial, unavailable, reset and malformed answers add up to ${sum}; lower them to a sum of at most 1`,
       );
     }
-    this.#rates = rates;
-    this.#seed = seed;
+    this.#settings = settings;
   }
 
   answer(
@@ -205,8 +199,9 @@ class Faults {
   ): { readonly fault: FaultName | "none"; readonly outcome: ServedOutcome } {
     const key = `${endpoint} ${subject}`;
     const { failures = 0, malformed = false } = this.#failing.get(key) ?? {};
-    const point = seededHash(this.#seed, key, failures) / 2 ** 32;
-    const dice = seededHash(this.#seed, key, ~failures);
+    const { seed } = this.#settings;
+    const point = seededHash(seed, key, failures) / 2 ** 32;
+    const dice = seededHash(seed, key, ~failures);
     const fault = this.#fault(point, partial !== null, malformed);
     if (fault === "none") this.#failing.delete(key);
     else {
@@ -225,9 +220,9 @@ class Faults {
 
   #fault(point: number, canBePartial: boolean, wasMalformed: boolean): FaultName | "none" {
     let rest = point;
-    const fault = faultNames.find((name) => (rest -= this.#rates[`${name}Rate`]) < 0) ?? "none";
+    const fault = faultNames.find((name) => (rest -= this.#settings[`${name}Rate`]) < 0) ?? "none";
     // A client repeats a malformed answer once and then fails the row, so two never follow each other.
-    const isRepeated = fault === "malformed" && wasMalformed && this.#rates.malformedRate < 1;
+    const isRepeated = fault === "malformed" && wasMalformed && this.#settings.malformedRate < 1;
     return isRepeated || (fault === "partial" && !canBePartial) ? "none" : fault;
   }
 }
@@ -285,38 +280,36 @@ interface Counts {
 }
 
 /** Body of `GET /_local/stats`. Requests below `/_local/` are not counted. */
-interface StatsSnapshot {
+interface StatsCounts {
   /** Endpoints with at least one request. */
-  readonly requests: Readonly<Partial<Record<EndpointName, Readonly<Counts>>>>;
-  readonly faults: Readonly<Partial<Record<CountedFault, number>>>;
+  readonly requests: Partial<Record<EndpointName, Counts>>;
+  readonly faults: Partial<Record<CountedFault, number>>;
   /** Requests that have no outcome yet. */
-  readonly in_flight: number;
+  in_flight: number;
 }
 
 /** Counts each request on arrival, and its outcome once known. */
 export class RequestStats {
-  readonly #requests: Partial<Record<EndpointName, Counts>> = {};
-  readonly #faults: Partial<Record<CountedFault, number>> = {};
-  #inFlight = 0;
+  readonly #counts: StatsCounts = { requests: {}, faults: {}, in_flight: 0 };
 
   arrived(endpoint: EndpointName): void {
-    this.#inFlight += 1;
+    this.#counts.in_flight += 1;
     const fresh = { path: callPath(endpoint), total: 0, outcomes: {} };
-    (this.#requests[endpoint] ??= fresh).total += 1;
+    (this.#counts.requests[endpoint] ??= fresh).total += 1;
   }
 
   ended(endpoint: EndpointName, outcome: string): void {
-    this.#inFlight -= 1;
-    const { outcomes } = this.#requests[endpoint]!;
+    this.#counts.in_flight -= 1;
+    const { outcomes } = this.#counts.requests[endpoint]!;
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   }
 
   fault(name: CountedFault): void {
-    this.#faults[name] = (this.#faults[name] ?? 0) + 1;
+    const { faults } = this.#counts;
+    faults[name] = (faults[name] ?? 0) + 1;
   }
 
-  snapshot(): StatsSnapshot {
-    const counts = { requests: this.#requests, faults: this.#faults, in_flight: this.#inFlight };
-    return structuredClone(counts);
+  snapshot(): StatsCounts {
+    return structuredClone(this.#counts);
   }
 }

@@ -8,7 +8,7 @@ import { Cases, type FireWebhook } from "./cases.js";
 import { type Dataset, loadDataset, firstIssue, sampleDataset } from "./dataset.js";
 import { answersFrom } from "./item-answers.js";
 import { serviceOptions, type ServiceSettings } from "./options.js";
-import { failure, type OnRequest, plain, RequestStats, Responder } from "./responder.js";
+import { failure, type OnRequest, plain, type RequestStats, Responder } from "./responder.js";
 import { TagLists } from "./snapshots.js";
 import type { z } from "zod";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
@@ -68,14 +68,13 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       ? { dataset: loaded, unlisted: undefined }
       : (await import("./synthetic-answers.js")).withInvented(loaded, seed);
   const clock = options.clock ?? systemClock;
-  const stats = new RequestStats();
-  const responder = new Responder(settings, stats, clock, options.onRequest);
+  const responder = new Responder(settings, clock, options.onRequest);
   const cases = new Cases(dataset, options.fireWebhook);
   const lists = new TagLists(dataset.tags, clock);
 
   const { host, port: wanted } = settings;
   const app = createServer(responder, host);
-  addRoutes(app, responder, stats, {
+  addRoutes(app, responder, {
     dataset,
     lists,
     cases,
@@ -100,7 +99,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     caseUrl: origin,
     port,
     exposed: !isLoopback(inUrl(address)),
-    stats: () => stats.snapshot(),
+    stats: () => responder.stats.snapshot(),
     close: () => closeServer(app, responder),
   };
 }

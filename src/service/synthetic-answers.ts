@@ -12,9 +12,9 @@ export function syntheticAnswers(seed: number): (item: Item) => KnownAnswer {
   return (item) => {
     const unlisted = notListed(item);
     if (unlisted.type === "IP_BOGON" && !isInvented(item.value)) return { result: unlisted };
-    const draw = new Draw(seed, item.value);
+    const draw = drawFor(seed, item.value);
     const verdict = drawnVerdict(draw);
-    const { result, intent } = invent(seed, item, verdict);
+    const { result, intent } = invent(seed, item, verdict, draw);
     const isPartial = draw.share("partial") < syntheticShares.partial;
     return {
       result,
@@ -61,8 +61,8 @@ function invent(
   seed: number,
   item: Item,
   verdict: Verdict,
+  draw: Draw,
 ): { readonly intent: string; readonly result: QueryResult } {
-  const draw = new Draw(seed, item.value);
   const isKnown = verdict !== "none" || draw.share("known") < seenAnyway;
   const isAccused = verdict === "malicious" || verdict === "suspicious";
   const unaccused = isKnown ? draw.pick(["unknown", "none"], "intent") : "none";
@@ -102,7 +102,7 @@ const contactStatuses = ["WORKING", "WORKING", "WORKING", "RECIPIENT_FAILED", "U
 
 function hostFacts(seed: number, address: string, span: Span | null, draw: Draw) {
   // Neighbouring addresses share a network, and a few networks have most addresses.
-  const network = new Draw(seed, prefixOf(address)).pick(networks, "network", 2.2);
+  const network = drawFor(seed, prefixOf(address)).pick(networks, "network", 2.2);
   const status = draw.pick(contactStatuses, "contact");
   const domain = `${network.asn.toLowerCase()}.example.net`;
   const from = span?.first ?? newest - 90 * dayMs;
@@ -253,7 +253,7 @@ export function withInvented(dataset: Dataset, seed: number) {
 function withSyntheticTags(dataset: Dataset, seed: number): Dataset {
   const isKnown = knownTo(dataset);
   const bearerTest = (tag: string) => (address: string) => {
-    const draw = new Draw(seed, address);
+    const draw = drawFor(seed, address);
     return tagsOf(address, "ip", drawnVerdict(draw), draw).includes(tag) && !isKnown(address);
   };
   const added = tags.map(([name, intent, category, what]): [string, DatasetTag] => {
@@ -329,28 +329,18 @@ function swarmBlock(): string[] {
   );
 }
 
+type Draw = ReturnType<typeof drawFor>;
+
 /** Numbers that depend on the seed, a text and the question alone. Each question draws independently. */
-class Draw {
-  readonly #seed: number;
-  readonly #text: string;
-
-  constructor(seed: number, text: string) {
-    this.#seed = seed;
-    this.#text = text;
-  }
-
+function drawFor(seed: number, text: string) {
   /** A number from 0 up to, not including, 1. */
-  share(question: string): number {
-    return seededHash(this.#seed, `${question} ${this.#text}`, 0) / 2 ** 32;
-  }
-
-  /** A whole number from 0 up to, not including, `end`. */
-  below(end: number, question: string): number {
-    return Math.floor(this.share(question) * end);
-  }
-
-  /** One of the choices; `skew` above 1 prefers those at the beginning. */
-  pick<T>(choices: readonly T[], question: string, skew = 1): T {
-    return choices[Math.floor(this.share(question) ** skew * choices.length)]!;
-  }
+  const share = (question: string): number => seededHash(seed, `${question} ${text}`, 0) / 2 ** 32;
+  return {
+    share,
+    /** A whole number from 0 up to, not including, `end`. */
+    below: (end: number, question: string): number => Math.floor(share(question) * end),
+    /** One of the choices; `skew` above 1 prefers those at the beginning. */
+    pick: <T>(choices: readonly T[], question: string, skew = 1): T =>
+      choices[Math.floor(share(question) ** skew * choices.length)]!,
+  };
 }
