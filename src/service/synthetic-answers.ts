@@ -86,7 +86,7 @@ function invent(
         intent,
         result: { ...unknownAddress(value), ...hostFacts(seed, value, span, draw), ...known },
       }
-    : { intent, result: { ...notListed(item), ...known } as QueryResult };
+    : { intent, result: { ...notListed(item), ...known } };
 }
 
 function blocklistOf(verdict: Verdict, isKnown: boolean, draw: Draw): string {
