@@ -87,19 +87,18 @@ const mostInWindow = 999_999_999;
 
 /** A rate such as `100/s`, `600/min` (or `600/m`), `5000/h`, `10000/d`. */
 export function rate(): z.ZodType<Rate, string | Rate> {
-  return z
-    .string()
-    .or(z.strictObject({ count: z.number().min(1), perMs: z.number().positive() }))
-    .transform((value, context): Rate => {
-      if (typeof value === "object") return value;
-      const [, digits, unit = ""] = /^(\d+)\/(s|m|min|h|d)$/.exec(value.trim()) ?? [];
-      const perMs = unitMs[unit];
-      const count = Number(digits);
-      if (Number(value.split("/", 1)[0]) > mostInWindow)
-        return refuse(context, "must be at most 999,999,999 in a window");
-      if (perMs !== undefined && count >= 1) return { count, perMs };
-      return refuse(context, "must be a count and a window, such as 100/s, 600/min or 10000/d");
-    });
+  const spelled = "must be a count and a window, such as 100/s, 600/min or 10000/d";
+  const object = z.strictObject({ count: z.number().min(1), perMs: z.number().positive() });
+  return z.union([z.string(), object], spelled).transform((value, context): Rate => {
+    if (typeof value === "object") return value;
+    const [, digits, unit = ""] = /^(\d+)\/(s|m|min|h|d)$/.exec(value.trim()) ?? [];
+    const perMs = unitMs[unit];
+    const count = Number(digits);
+    if (Number(value.split("/", 1)[0]) > mostInWindow)
+      return refuse(context, "must be at most 999,999,999 in a window");
+    if (perMs !== undefined && count >= 1) return { count, perMs };
+    return refuse(context, spelled);
+  });
 }
 
 /**

@@ -170,7 +170,8 @@ export class Repute implements AsyncDisposable {
    */
   async exportTags(options: TagListOptions): Promise<ExportReport> {
     const { exportTags } = await import("../jobs/tags/export-tags.js");
-    const own = { ...options, ...(await this.#services.tagExport()) };
+    const checked = checkedOptions("exportTags()", schemas.tagList, options);
+    const own = { ...checked, ...(await this.#services.tagExport()) };
     return this.#track(exportTags({ ...own, ...this.#call(options) }));
   }
 
@@ -194,7 +195,8 @@ export class Repute implements AsyncDisposable {
    * `caseApiKey` if the endpoint is at `caseUrl`.
    *
    * @param about a context, or the id of a case to read the context of
-   * @throws WebhookError if the payload or the address is invalid; nothing was sent
+   * @throws UsageError for a wrong member, WebhookError if the payload or the address is invalid;
+   * nothing was sent
    */
   async sendWebhook(
     webhook: Webhook,
@@ -202,11 +204,13 @@ export class Repute implements AsyncDisposable {
     options: CallOptions = {},
   ): Promise<WebhookDelivery> {
     const call = this.#call(options);
+    const { asWebhook } = await import("../jobs/webhooks/webhook.js");
+    const checked = asWebhook(webhook, "sendWebhook()");
     const context = typeof about === "string" ? await this.caseContext(about, options) : about;
     const { sendWebhook } = await import("../jobs/webhooks/send.js");
     const { readExclusions } = await import("../core/exclusions/read-exclusions.js");
     const { clock, settings, caseKey: apiKey } = this.#services;
-    return sendWebhook(webhook, context, {
+    return sendWebhook(checked, context, {
       ...settings,
       ...call,
       apiKey,

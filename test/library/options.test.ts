@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { UsageError } from "../../src/core/errors.js";
 import { repute } from "../../src/library/repute.js";
-import type { LookupCall, ReputeOptions } from "../../src/library/options.js";
+import type { LookupCall, ReputeOptions, TagListOptions } from "../../src/library/options.js";
+import type { Webhook } from "../../src/jobs/webhooks/webhook.js";
 
 function faultOf(options: unknown): UsageError {
   try {
@@ -17,6 +18,7 @@ const url = "https://intel.example/beta";
 
 it.each([
   [{ rate: "5" }, 'rate must be a count and a window, such as 100/s, 600/min or 10000/d; got "5"'],
+  [{ rate: 5 }, "rate must be a count and a window, such as 100/s, 600/min or 10000/d; got 5"],
   [{ retries: -1 }, "retries must be at least 0; got -1"],
   [{ concurrency: 1.5 }, "concurrency must be a whole number; got 1.5"],
   [{ timeout: "soon" }, "timeout must be a number and a unit (ms, s, m, h, d), such as 30s"],
@@ -66,4 +68,26 @@ it.each(["192.0.2.1", 5, null, {}])("takes no items from %o", async (items) => {
   await using client = repute({ local: true });
   const results = client.lookupAll(items as readonly string[]);
   await expect(results.next()).rejects.toThrow("the items must be a list or a stream");
+});
+
+it.each([
+  [{}, "names must be a list of names of tags"],
+  [{}, "folder must be the path of a folder"],
+  [{ names: "spam:snowshoe", folder: "lists" }, "names must be a list of names of tags"],
+  [{ names: [], folder: "lists", formats: ["pdf"] }, 'the unknown format "pdf"'],
+  [{ names: [], folder: "lists", fold: 1 }, "there is no option fold; did you mean folder?"],
+])("names the option of an export of lists at fault: %o", async (options, message) => {
+  await using client = repute({ local: true });
+  const call = client.exportTags(options as TagListOptions);
+  await expect(call).rejects.toMatchObject({ code: "invalid_setting" });
+  await expect(call).rejects.toThrow(message);
+});
+
+it.each([
+  [null, "a webhook must be an object"],
+  [{ name: "n", endpoint: "http://127.0.0.1:1/", method: "POST" }, "/payload is missing"],
+])("names the member of a webhook at fault: %o", async (webhook, message) => {
+  await using client = repute({ local: true });
+  const call = client.sendWebhook(webhook as Webhook, "case-2001");
+  await expect(call).rejects.toThrow(`sendWebhook(): ${message}`);
 });

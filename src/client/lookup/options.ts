@@ -133,17 +133,10 @@ export function openRequests({
 export type RateOption = string | Rate | readonly (string | Rate)[];
 
 function rates(): z.ZodType<readonly Rate[], RateOption> {
-  const one = rate();
   return z
-    .union([
-      z.string(),
-      z.array(z.custom<string | Rate>()),
-      z.custom<Rate>((value) => typeof value === "object"),
-    ])
-    .transform((value) =>
-      typeof value === "string" ? value.split(",") : Array.isArray(value) ? value : [value],
-    )
-    .pipe(z.array(one).min(1));
+    .custom<RateOption>()
+    .transform((value) => (typeof value === "string" ? value.split(",") : [value].flat()))
+    .pipe(z.array(rate()).min(1));
 }
 
 function paths(): z.ZodType<readonly string[], string | readonly string[]> {

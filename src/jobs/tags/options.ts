@@ -77,18 +77,18 @@ export interface ExportTagsOptions extends Partial<
   readonly clock: Clock;
   /** Aborting ends the export with the signal's reason. The folder stays unchanged. */
   readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: TagProgress) => void) | undefined;
+  /** Called with the number of entries read so far, and that which the service reports. */
+  readonly onProgress?:
+    | ((progress: {
+        readonly tag: string;
+        readonly entries: number;
+        readonly total: number;
+      }) => void)
+    | undefined;
   /** Called for each tag that fails. */
   readonly onFault?: ((tag: string, error: ReputeError) => void) | undefined;
   /** Receives warnings for the user, as sentences. */
   readonly onWarning?: ((warning: string) => void) | undefined;
-}
-
-interface TagProgress {
-  readonly tag: string;
-  /** Entries read so far, of the total that the service reports. */
-  readonly entries: number;
-  readonly total: number;
 }
 
 /** What became of a tag: as in the manifest of a run, but its files are named as in the folder. */

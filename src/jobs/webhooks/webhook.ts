@@ -54,6 +54,11 @@ export function parseWebhook(text: string, origin: string): Webhook {
     const at = position === null ? "" : `, line ${position.line}, column ${position.column}`;
     throw new UsageError("webhook_syntax", `${origin}${at}: ${message}`);
   }
+  return asWebhook(value, origin);
+}
+
+/** @throws UsageError `webhook_schema` with the place of every invalid member */
+export function asWebhook(value: unknown, origin: string): Webhook {
   const parsed = webhookSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.flatMap(describe);
