@@ -19,7 +19,7 @@ import {
 import { type Item, itemKinds } from "../../core/item/item.js";
 import type { Row } from "../../core/row.js";
 import { endpoints } from "../../core/endpoints/endpoints.js";
-import { joinedEntries, type InputType } from "../formats/column-types.js";
+import { joinedEntries } from "../formats/column-types.js";
 import type { OpenedSource, SourcePosition } from "../input/types.js";
 import type { OutputRecord, Encoder, InputReading, SourceFormat } from "../formats/types.js";
 import {
@@ -45,10 +45,6 @@ export interface OutputRow extends Row {
 export interface OutputForm {
   /** The input's own columns; none for NDJSON, whose records bring their members. */
   readonly columns: readonly string[];
-  /** Their types. @default text */
-  readonly types?: readonly InputType[];
-  /** The kind of a table. */
-  readonly kind?: string;
   readonly reading: InputReading;
   readonly optional: OptionalColumns;
   /** The run that wrote it, if the files tell. */

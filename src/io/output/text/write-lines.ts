@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { scratchFolder, withResources } from "../../../core/resource-stack.js";
+import { temporaryFolder } from "../../../core/resource-stack.js";
 import type { Output } from "../output.js";
 import { openDevice, removePart, renamePart, writeAll, writePart } from "../part-file.js";
 import type { Destination } from "../types.js";
@@ -34,11 +34,10 @@ async function writeToObject(
   signal?: AbortSignal,
 ): Promise<void> {
   const { writeObject } = await import("../../s3/objects.js");
-  await withResources(async (stack) => {
-    const path = join(await scratchFolder(stack), basename(address));
-    await writeFile(path, lines, signal);
-    await writeObject(address, path, { signal });
-  });
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, basename(address));
+  await writeFile(path, lines, signal);
+  await writeObject(address, path, { signal });
 }
 
 async function writeFile(

@@ -148,8 +148,8 @@ export async function chooseOutput(
   }
   const target = { ...stream, file, base };
   if (object === null) return target;
-  const { ObjectUpload } = await import("../../../io/output/object/publish.js");
-  return { ...target, upload: await ObjectUpload.open(object) };
+  const { openUpload } = await import("../../../io/output/object/publish.js");
+  return { ...target, upload: await openUpload(object) };
 }
 
 /** The format of an output of text. @throws UsageError `unknown_output` */
