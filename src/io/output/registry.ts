@@ -226,7 +226,7 @@ function findTable(name: string, isObject: boolean): TableInput | null {
     const names = hasTable ? "both a table and a query" : "an empty query";
     const fault = `the input ${address.place} names ${query === null ? "no table" : names}`;
     throw new UsageError("bad_table_input", fault, {
-      hint: `write '${address.form}?table=NAME' or '${address.form}?query=SELECT …', in quotes`,
+      hint: `write '${address.place}?table=NAME' or '${address.place}?query=SELECT …', in quotes`,
     });
   }
   return null;

@@ -32,6 +32,13 @@ export type StagedCell = string | readonly string[] | null;
 
 export type StagedRow = readonly StagedCell[];
 
+/** About how much memory a row takes: its characters. */
+export function sizeOf(row: StagedRow): number {
+  let size = 0;
+  for (const cell of row) size += typeof cell === "string" ? cell.length : sizeOf(cell ?? []);
+  return size;
+}
+
 /** The staged rows in a state folder, without the suffix that they have as a part file. */
 export function stagePath(stateFolder: string): string {
   return join(stateFolder, "rows");

@@ -95,7 +95,6 @@ function parseAddress(name: string): TableAddress | null {
   return {
     dialect: duckdb,
     place,
-    form: "duckdb:FILE",
     table,
     database: file,
     parts: { before, file: path, after },

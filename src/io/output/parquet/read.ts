@@ -12,7 +12,7 @@ import {
 } from "../output-row.js";
 import { parquetRules, stagedType, type TableColumn, tableSchema } from "../typed/table-schema.js";
 import { FatalError, UsageError, startOver, continueRun } from "../../../core/errors.js";
-import type { StagedCell, StagedRow } from "../stage.js";
+import { sizeOf, type StagedCell, type StagedRow } from "../stage.js";
 import { cellOf as textOfValue, type InputValue } from "../../formats/input-values.js";
 import { openParquet, type ParquetFile } from "./parquet-file.js";
 import { existsSync, type Stats } from "node:fs";
@@ -95,11 +95,6 @@ async function* rowsIn(
       return outputRow(recordOf(values), at, `${path}, row ${number}`);
     });
   }
-}
-
-/** About how much memory a row takes. */
-function sizeOf(cells: StagedRow): number {
-  return cells.reduce((sum, cell) => sum + (typeof cell === "string" ? cell.length : 8), 0);
 }
 
 /** Passes the rows of a file on, and finds out whether it was changed while they were read. */

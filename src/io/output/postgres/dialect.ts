@@ -74,12 +74,8 @@ export const postgres: Dialect = {
   // An entry of an index has at most 2,704 (manual, section 64.1.4).
   maxKeyBytes: 2_600,
   parseTable,
-  firstRows: ({ from, where, group, order }) => [
-    `SELECT DISTINCT ON (${group}) *`,
-    from,
-    where,
-    `ORDER BY ${group}, ${order}`,
-  ],
+  firstRows: ({ from, where, group, order }) =>
+    `SELECT DISTINCT ON (${group}) *\n${from}\n${where}\nORDER BY ${group}, ${order}`,
   merge({ to, newest, key, columns, age }) {
     const others = columns.filter((name) => !key.includes(name));
     const update = `UPDATE SET ${excluded(others)} WHERE ${age("excluded")} > ${age("t")}`;
@@ -132,7 +128,6 @@ function parseAddress(name: string): PostgresAddress | null {
     dialect: postgres,
     url,
     place: `postgres://${user}${host}${pathname}`,
-    form: "postgres://USER@HOST/DATABASE",
     table,
     database: null,
     parts: { before: "", file: "", after: name },

@@ -35,7 +35,7 @@ export interface SchemaDialect {
   /** A list that can be compared. */
   readonly comparable: (list: string) => string;
   /** SELECT of the first row of each group. */
-  readonly firstRows: (rows: RowGroups) => readonly string[];
+  readonly firstRows: (rows: RowGroups) => string;
 }
 
 /** The same of a database that runs write to. Implement this to support another one. */
@@ -160,9 +160,8 @@ export function excluded(columns: readonly string[]): string {
 }
 
 /** First rows with `QUALIFY`, as DuckDB and BigQuery have it. */
-export function qualifiedRows({ from, where, group, order }: RowGroups): readonly string[] {
-  const first = `QUALIFY row_number() OVER (PARTITION BY ${group} ORDER BY ${order}) = 1`;
-  return ["SELECT *", from, where, first];
+export function qualifiedRows({ from, where, group, order }: RowGroups): string {
+  return `SELECT *\n${from}\n${where}\nQUALIFY row_number() OVER (PARTITION BY ${group} ORDER BY ${order}) = 1`;
 }
 
 /** The address of a table, or of a database of which a query selects rows. */
@@ -170,8 +169,6 @@ export interface TableAddress {
   readonly dialect: Dialect;
   /** The database for messages, without a password. */
   readonly place: string;
-  /** How the address of a database is written, for advice. */
-  readonly form: string;
   readonly table: TableName;
   /** The file of the database; null for a server. */
   readonly database: string | null;

@@ -51,7 +51,7 @@ const kinds = {
         where: "WHERE {item} IS NOT NULL",
         group: "{kind}, {item}",
         order: "{status} = 'failed', {looked_up_at} DESC NULLS LAST, {run_id} DESC, {row} DESC",
-      }).join("\n"),
+      }),
   },
   changes: {
     about: [

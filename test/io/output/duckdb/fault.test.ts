@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { FatalError, UsageError } from "../../../../src/core/errors.js";
-import { duckdbFault } from "../../../../src/io/output/duckdb/fault.js";
+import { duckdbFault } from "../../../../src/io/output/duckdb/database.js";
 
 const display = "duckdb:w.duckdb?table=enriched";
 
