@@ -51,14 +51,13 @@ const together = 0.25;
 const recent = { ms: 1_000, answers: 125 };
 
 /**
- * A trial at a fraction of the last good rate, less of one that is not steady, and `below` what was
- * accepted: how many answers and expected throttle answers it takes, its maximum duration, and the delay
- * until the next one, which doubles while they find no noise. Noise of `most` or more is not looked for.
+ * A trial at a fraction of the last good rate, less of one that is not steady: how many answers and expected
+ * throttle answers it takes, its maximum duration, and the delay until the next one, which doubles while
+ * they find no noise. Noise of `most` or more is not looked for.
  */
 const trials = {
   at: 0.75,
   unsteadyAt: 0.4,
-  below: 0.9,
   most: 0.5,
   answers: 40,
   throttles: 6,
@@ -153,18 +152,12 @@ export class AdaptiveRate {
     this.#sent = sent;
   }
 
-  /** Whether the rate doubles each second. */
-  get isSearching(): boolean {
-    return this.#learned.searching;
-  }
-
   /** Allowed requests per second; infinite while no limit is known. */
   rateAt(now: number): number {
     const { known, cutAt, searching, isSteady, waitMs, trial } = this.#learned;
     if (known === null) return Number.POSITIVE_INFINITY;
     if (trial !== null) {
-      const most = isSteady ? trials.at : trials.unsteadyAt;
-      return Math.max(lowest, known * Math.min(most, trials.below * (1 - trial.share)));
+      return Math.max(lowest, known * (isSteady ? trials.at : trials.unsteadyAt));
     }
     const since = Math.max(0, now - cutAt);
     if (searching) return known * 2 ** (since / 1000);
