@@ -22,7 +22,7 @@ const climb = {
 const cutTo = { beyond: 0.99, below: 0.8 };
 
 /**
- * What is good without such a wait: of the median rate of the last throttled requests, or of one that was
+ * What is good without such a wait: of the rate at which the throttled request was sent, or of one that was
  * throttled before the last good one is reached again. A limiter that admits no two requests at once refuses every
  * other one just above its limit, so that the accepted ones show half of it; if more than the share of
  * `half` is refused, the limit is far below.
@@ -131,8 +131,6 @@ export class AdaptiveRate {
   readonly #sent: () => number;
   /** Ticket of the last cut: what was sent before it says nothing about the rate since. */
   #cutTicket = -1;
-  /** Rates at which the last throttled requests were sent. */
-  #throttledAt: readonly number[] = [];
   /** Recent answers, the time since which they count, and the requests sent before. */
   #answers = 0;
   #throttles = 0;
@@ -188,8 +186,6 @@ export class AdaptiveRate {
    */
   throttled(now: number, ticket: number, pauses: number, waitMs: number): boolean {
     this.#count(now, ticket, true);
-    const rates = [...this.#throttledAt, this.rateAt(now - answerMs)];
-    this.#throttledAt = rates.slice(-strain.least);
     this.#learned = { ...this.#learned, waitMs };
     const { known, cutAt, trial } = this.#learned;
     const isHigh = this.#isHigh();
@@ -219,7 +215,7 @@ export class AdaptiveRate {
     const part = waitMs === 0 ? 1 : isEarly ? cutTo.below : cutTo.beyond;
     let least = rate / 2;
     if (waitMs === 0 && !isFirst) {
-      if (!isEarly) least = belowLimit.beyond * this.#throttledAt.at(-3)!;
+      if (!isEarly) least = belowLimit.beyond * this.rateAt(now - answerMs);
       else if (share < belowLimit.half) least = belowLimit.below * rate;
     }
     const good = part * Math.min(rate, Math.max(least, accepted));
