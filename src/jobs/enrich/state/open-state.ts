@@ -1,6 +1,6 @@
 import { constants, copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { lstat, mkdir, open, rename } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { AnswerTable, storedRecord } from "../../../client/store/answer-table.js";
 import { Journal } from "../../../client/store/journal.js";
 import { SqliteFile } from "../../../client/store/sqlite-file.js";
@@ -9,7 +9,7 @@ import { privateFolder } from "../../../core/files/folders.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import { counted } from "../../../core/wording/quantity.js";
 import { RunState } from "./run-state.js";
-import { damageMark, databaseName, hasCode, stateFault, statePath } from "./state-folder.js";
+import { databaseName, hasCode, stateFault, statePath } from "./state-folder.js";
 
 interface StateOptions {
   readonly resume: boolean;
@@ -41,9 +41,9 @@ export async function openState(
   }
   const mark = `${within ?? folder}.finished`;
   await makeStateFolder(folder, mark);
-  const openIt = () => RunState.open(folder, { mark, checks: !restart, onWarning });
+  const openIt = () => RunState.open(folder, { mark, onWarning });
   const { state, kept } = restart
-    ? await openAnyway(folder, openIt)
+    ? await openAnyway(join(folder, databaseName), openIt)
     : { state: openIt(), kept: null };
   try {
     if (kept !== null)
@@ -88,14 +88,13 @@ async function makeStateFolder(folder: string, mark: string): Promise<void> {
 }
 
 /** Opens a state even if it is damaged: then with the answers that can be read, `kept` of them. */
-async function openAnyway(folder: string, openIt: () => RunState) {
-  const path = join(folder, databaseName);
-  let kept = existsSync(damageMark(folder)) ? await salvage(path) : null;
+async function openAnyway(path: string, openIt: () => RunState) {
+  let kept: number | null = null;
   try {
     return { state: openIt(), kept };
   } catch (error) {
     if (hasCode(error, "state_version")) removeDatabase(path);
-    else if (kept === null && hasCode(error, "state_damaged")) kept = await salvage(path);
+    else if (hasCode(error, "state_damaged")) kept = await salvage(path);
     else throw error;
     return { state: openIt(), kept };
   }
@@ -121,7 +120,6 @@ async function salvage(path: string): Promise<number> {
     for (const suffix of suffixes.slice(1)) rmSync(path + suffix, { force: true });
     renameSync(fresh, path);
     removeDatabase(copy);
-    rmSync(damageMark(dirname(path)), { force: true });
     return count;
   } catch (error) {
     throw stateFault(path, error);

@@ -1,11 +1,11 @@
-import { existsSync, renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { type FileHandle, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Journal } from "../../../client/store/journal.js";
 import { serviceAddress } from "../../../client/store/cache-key.js";
-import { explainFault, SqliteFile } from "../../../client/store/sqlite-file.js";
+import { corrupt, explainFault, SqliteFile } from "../../../client/store/sqlite-file.js";
 import { continueRun, FatalError } from "../../../core/errors.js";
-import { makeFolder, privateFile } from "../../../core/files/folders.js";
+import { makeFolder } from "../../../core/files/folders.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import { outputLocked } from "../../../core/files/run-lock.js";
 import type { Manifest } from "../../../core/manifest.js";
@@ -16,13 +16,11 @@ import { removePart } from "../../../io/output/part-file.js";
 import type { SinkPosition } from "../../../io/output/types.js";
 import type { Fingerprint } from "./fingerprint.js";
 import { Tally, type TallySnapshot } from "../tally.js";
-import { damageMark, databaseName, hasCode, stateFault } from "./state-folder.js";
+import { databaseName, hasCode, stateFault } from "./state-folder.js";
 
 interface OpenOptions {
   /** Where the database is while its folder is removed. @default none: the run is not resumed */
   readonly mark?: string;
-  /** Checks how the file is built, too. Answers are checked when they are read. @default true */
-  readonly checks?: boolean;
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
@@ -63,6 +61,8 @@ interface Facts {
   readonly replaced: ReplacedObject | null;
   /** The copies of its inputs. */
   readonly copies: readonly CopySeal[] | null;
+  /** What was wrong with an answer that was read. */
+  readonly damage: string | null;
 }
 
 const none: Facts = {
@@ -72,6 +72,7 @@ const none: Facts = {
   file: null,
   replaced: null,
   copies: null,
+  damage: null,
 };
 
 /**
@@ -95,21 +96,19 @@ export class RunState {
   /** The database's write-ahead log. */
   #log: FileHandle | null = null;
 
-  private constructor(path: string, file: SqliteFile, { mark = "", checks = true }: OpenOptions) {
+  private constructor(path: string, file: SqliteFile, mark: string) {
     this.path = path;
     this.#file = file;
     this.#mark = mark;
+    const facts = Object.keys(none).map((name) => [name, file.read(name)]);
+    this.#facts = Object.fromEntries(facts) as Facts;
+    if (this.#facts.damage !== null) throw corrupt(this.#facts.damage);
     this.journal = new Journal(file, {
       fault: (error) => {
         const fault = stateFault(file.path, error);
-        if (hasCode(fault, "state_damaged")) this.#markDamage();
+        if (hasCode(fault, "state_damaged")) this.#noteDamage(error as Error);
         return fault;
       },
-    });
-    this.#facts = this.#try(() => {
-      if (checks) file.check();
-      const facts = Object.keys(none).map((name) => [name, file.read(name)]);
-      return Object.fromEntries(facts) as Facts;
     });
     this.#takeUp();
   }
@@ -120,18 +119,17 @@ export class RunState {
    *
    * @throws UsageError `output_locked`, `state_version`; FatalError `state_damaged`, `output_*`
    */
-  static open(folder: string, options: OpenOptions = {}): RunState {
+  static open(folder: string, { mark = "", onWarning }: OpenOptions = {}): RunState {
     const path = join(folder, databaseName);
     for (;;) {
       let file: SqliteFile | null = null;
       try {
         file = SqliteFile.open(path, "run");
         const damage = file.damageOfLog();
-        if (damage !== null) {
-          options.onWarning?.(`${damage}: the answers stored after it are asked again`);
-        }
+        if (damage !== null) onWarning?.(`${damage}: the answers stored after it are asked again`);
+        file.check();
         // It may have been removed before it was locked, and another one be there.
-        if (file.isInPlace) return new RunState(folder, file, options);
+        if (file.isInPlace) return new RunState(folder, file, mark);
       } catch (error) {
         file?.close();
         throw explainFault(path, error).kind === "busy" ? outputLocked() : stateFault(path, error);
@@ -157,12 +155,12 @@ export class RunState {
     return this.#mark !== "";
   }
 
-  /** Tells `--restart` to keep the answers that can be read. */
-  #markDamage(): void {
+  /** Answers are checked when they are read: tells `--restart` to keep those that can be. */
+  #noteDamage({ message }: Error): void {
     try {
-      writeFileSync(damageMark(this.path), "", privateFile);
+      this.#file.write({ damage: message });
     } catch {
-      // What is damaged in other ways than its answers is found again.
+      // What is damaged in other ways is found again.
     }
   }
 

@@ -16,11 +16,6 @@ export const databaseName = "run.db";
 /** Name of the manifest of an unfinished run, for readers. */
 export const recordName = "manifest.json";
 
-/** Exists in a folder whose database was found damaged: what it has left is kept. */
-export function damageMark(folder: string): string {
-  return join(folder, `${databaseName}.damaged`);
-}
-
 /** Saves the manifest of an unfinished run in its state folder. Nothing relies on it, so failures are ignored. */
 export async function saveUnfinished(folder: string, record: Manifest): Promise<void> {
   await writeJsonFile(join(folder, recordName), record, true).catch(() => undefined);

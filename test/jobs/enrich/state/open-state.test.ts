@@ -127,8 +127,12 @@ describe("--restart over a damaged database", () => {
     await writeFile(path, damage(await readFile(path)));
     // What a run finds damaged is for the next one to keep.
     const reading = async () => {
-      const { journal } = await openState(output, resume);
-      for (const _answer of journal.replay());
+      const state = await openState(output, resume);
+      try {
+        for (const _answer of state.journal.replay());
+      } finally {
+        state.release();
+      }
     };
     await expect(reading()).rejects.toMatchObject({ code: "state_damaged" });
     const notices: string[] = [];
