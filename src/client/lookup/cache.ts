@@ -1,7 +1,7 @@
 import { mismatch } from "../api/answer-match.js";
 import { type Finding, firstAnswer, type LookupEndpoint } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
-import { cacheKeys } from "../store/cache-key.js";
+import { serviceAddress } from "../store/cache-key.js";
 import type { FindingStore } from "../store/store.js";
 import type { LookupWrapper } from "./types.js";
 
@@ -15,33 +15,45 @@ export interface CachedOptions {
 }
 
 /**
+ * The answers of a cache to one endpoint, by item. Failures are never stored, and a stored answer that
+ * names another item is not found.
+ */
+export function cachedAnswers({ endpoint, address, store, partials = true }: CachedOptions) {
+  const keyOf = keysOf(address, endpoint);
+  return {
+    get(item: Item): Finding | null {
+      const stored = store.get(keyOf(item));
+      if (stored === null || (stored.status === "partial" && !partials)) return null;
+      const answer = firstAnswer(stored);
+      return answer === null || mismatch(item, answer.result) === null ? stored : null;
+    },
+    put(item: Item, finding: Finding): void {
+      if (finding.status !== "failed") store.put(keyOf(item), finding);
+    },
+  };
+}
+
+/**
  * Answers from the cache; otherwise looks the item up and stores the answer. A cached finding has the
  * source `cache`, and the attempts and time of the run that fetched it.
- *
- * Failures are never stored. A stored answer that names another item is looked up again.
  */
-export function cached({ endpoint, address, store, partials }: CachedOptions): LookupWrapper {
-  const keyOf = cacheKeys(address, endpoint);
+export function cached(options: CachedOptions): LookupWrapper {
+  const answers = cachedAnswers(options);
   return (next) => (item, lookupOptions) => {
-    const key = keyOf(item);
-    const stored = store.get(key);
-    if (stored !== null && isUsable(item, stored, partials)) {
-      return Promise.resolve({ ...stored, source: "cache" });
-    }
+    const stored = answers.get(item);
+    if (stored !== null) return Promise.resolve({ ...stored, source: "cache" });
     return next(item, lookupOptions).then((finding) => {
-      if (finding.status !== "failed") store.put(key, finding);
+      answers.put(item, finding);
       return finding;
     });
   };
 }
 
 /**
- * Whether a fresh answer of a cache may be used for an item.
- *
- * @param partials whether partial answers are used
+ * Makes the keys of one endpoint's answers from one service: `endpoint service kind value`. The
+ * part after the endpoint is shared by all endpoints.
  */
-export function isUsable(item: Item, stored: Finding, partials = true): boolean {
-  if (!partials && stored.status === "partial") return false;
-  const answer = firstAnswer(stored);
-  return answer === null || mismatch(item, answer.result) === null;
+function keysOf(address: string, endpoint: LookupEndpoint): (item: Item) => string {
+  const service = serviceAddress(address);
+  return (item) => `${endpoint} ${service} ${item.kind} ${item.value}`;
 }

@@ -1,15 +1,5 @@
 import { type LookupEndpoint, lookupEndpoints } from "../../core/finding.js";
-import type { Item } from "../../core/item/item.js";
 import { seededHash } from "../../core/seeded-hash.js";
-
-/**
- * Makes the keys of one endpoint's answers from one service: `endpoint service kind value`. The
- * part after the endpoint is shared by all endpoints.
- */
-export function cacheKeys(address: string, endpoint: LookupEndpoint): (item: Item) => string {
-  const service = serviceAddress(address);
-  return (item) => `${endpoint} ${service} ${item.kind} ${item.value}`;
-}
 
 /** The endpoint with which the key of an answer begins. */
 export function endpointOf(key: string): LookupEndpoint {

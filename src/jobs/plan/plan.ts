@@ -1,11 +1,10 @@
 import { Writable } from "node:stream";
 import { AddressWatch } from "../../client/lookup/address-watch.js";
-import { type CachedOptions, isUsable } from "../../client/lookup/cache.js";
+import { cachedAnswers, type CachedOptions } from "../../client/lookup/cache.js";
 import { showsSomething } from "../../client/lookup/combine.js";
 import { isReserved, type Withheld } from "../../client/lookup/withheld.js";
 import { Slots } from "../../client/pace/slots.js";
 import type { ServiceAccess } from "../../client/session/types.js";
-import { cacheKeys } from "../../client/store/cache-key.js";
 import {
   eachEndpoint,
   type Finding,
@@ -143,11 +142,8 @@ class PlannedItems {
 
   constructor(withheld: Withheld, cache: CachedAnswers | null) {
     this.#withheld = withheld;
-    const keys = eachEndpoint((endpoint) => cacheKeys(cache?.address ?? "", endpoint));
-    this.#find = (endpoint, item) => {
-      const found = cache?.store.get(keys[endpoint](item)) ?? null;
-      return found !== null && isUsable(item, found, cache?.partials) ? found : null;
-    };
+    const answers = cache && eachEndpoint((endpoint) => cachedAnswers({ ...cache, endpoint }));
+    this.#find = (endpoint, item) => answers?.[endpoint].get(item) ?? null;
   }
 
   get distinct(): number {

@@ -1,10 +1,19 @@
 import { expect, test } from "vitest";
 import type { Finding } from "../../../src/core/finding.js";
-import { cached } from "../../../src/client/lookup/cache.js";
+import { cached, cachedAnswers } from "../../../src/client/lookup/cache.js";
 import { dedupe, itemKey } from "../../../src/client/lookup/compose.js";
 import { MemoryStore } from "../../../src/client/store/store.js";
 import type { Lookup } from "../../../src/client/lookup/types.js";
-import { complete, failed, invalid, item, partial, scripted, unaborted } from "./findings.js";
+import {
+  complete,
+  failed,
+  invalid,
+  item,
+  otherItem,
+  partial,
+  scripted,
+  unaborted,
+} from "./findings.js";
 
 const lacking = partial({ asn: null }, ["asn"]);
 
@@ -87,4 +96,20 @@ test("replaces an answer stored for another item", async () => {
     answers: right.answers,
     source: "cache",
   });
+});
+
+test.each([
+  ["another address", { address: "https://b.example/beta" }, false],
+  ["another endpoint", { endpoint: "quick-check" }, false],
+  ["another item", { asked: otherItem }, false],
+  ["another kind", { asked: { kind: "email", value: item.value } }, false],
+  ["the address with its port", { address: "https://A.example:443/beta" }, true],
+  ["the address with a slash", { address: "https://a.example/beta/" }, true],
+  ["the address in capitals", { address: "HTTPS://a.example/beta" }, true],
+] as const)("an answer is found, or not, by %s: %s", (_, other, isFound) => {
+  const store = new MemoryStore<Finding>();
+  const own = { address: "https://a.example/beta", endpoint: "query", asked: item, store } as const;
+  cachedAnswers(own).put(item, invalid());
+  const { asked, ...where } = { ...own, ...other };
+  expect(cachedAnswers(where).get(asked)).toEqual(isFound ? invalid() : null);
 });
