@@ -141,6 +141,7 @@ class SeveralSource implements OpenedSource {
   readonly #namesColumns: boolean;
   #at: number;
   #source: OpenedSource | null = null;
+  #isClosed = false;
 
   constructor(files: readonly KnownFile[], at: number, { itemColumn }: SeveralFlags) {
     const positions = files.map(({ position }) => position);
@@ -180,6 +181,7 @@ class SeveralSource implements OpenedSource {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#source?.close();
     for (const { opened } of this.#files) await opened?.close();
   }
@@ -191,6 +193,8 @@ class SeveralSource implements OpenedSource {
       const position = { ...file.position, start: reached };
       file.position = position;
       this.#source = file.opened ?? (await file.open({ ...position, row: 0 }));
+      // Meanwhile, the run may have ended.
+      if (this.#isClosed) return this.close();
       const rowOf = this.#placer(position);
       for await (const batch of this.#source.rows) {
         const rows = batch.map(rowOf);

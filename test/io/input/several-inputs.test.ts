@@ -1,6 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { openSeveral } from "../../../src/io/input/open-several.js";
 import { workspace } from "../../helpers/workspace.js";
+import { openSource, piped } from "./sources/sources-reading.js";
 
 /** Delimited files that differ in columns, dialect and item column, one of them gzipped. */
 const reports: Readonly<Record<string, string | Buffer>> = {
@@ -129,4 +131,18 @@ test("--item-column applies to the files that have the column", async () => {
   const unclear = await enriched(...files);
   expect(unclear.code).toBe(2);
   expect(unclear.stderr).toContain("a.csv: several columns could hold the items");
+});
+
+test("a file that is opened while the run ends is closed", async () => {
+  let opened = 0;
+  const open = async () => {
+    const source = await openSource("text", piped("192.0.2.1\n"));
+    opened += 1;
+    return { ...source, close: async () => source.close().then(() => void (opened -= 1)) };
+  };
+  const source = await openSeveral([{ name: "a", input: { path: "none" }, open }], {}, null);
+  const next = source.rows[Symbol.asyncIterator]().next();
+  await source.close();
+  expect(await next).toMatchObject({ done: true });
+  expect(opened).toBe(0);
 });
