@@ -24,7 +24,7 @@ import { readExclusions } from "../../core/exclusions/read-exclusions.js";
 import { realPath, userStateFolder } from "../../core/files/folders.js";
 import { faultReason } from "../../core/files/system-fault.js";
 import { formatBytes, formatCount, counted } from "../../core/wording/quantity.js";
-import { checkFolder } from "../../jobs/enrich/destination/check-paths.js";
+import { checkFolder } from "../../jobs/enrich/destination/choose-output.js";
 import type { QueueAddress } from "../../client/workers/lookup-queue.js";
 import { faultText } from "../../core/redis.js";
 

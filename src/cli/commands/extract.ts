@@ -12,7 +12,7 @@ import { listInputs, skippedNotices } from "../../io/input/list-inputs.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { inputPaths } from "../../io/input/types.js";
 import { writeLines } from "../../io/output/text/write-lines.js";
-import { checkOutput, checkOutputName } from "../../jobs/enrich/destination/check-paths.js";
+import { checkOutput, checkOutputName } from "../../jobs/enrich/destination/choose-output.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { cliOptions } from "../options/cli-options.js";
 import { writeOut } from "../terminal/data-output.js";

@@ -56,7 +56,7 @@ function noCounts() {
   };
 }
 
-export interface Comparing {
+interface Comparing {
   /** Prefix of the added columns. @default the one in each manifest */
   readonly prefix?: string | undefined;
   readonly stateDir?: string | undefined;

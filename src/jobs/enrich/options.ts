@@ -104,7 +104,7 @@ type Deadline = { /** As it was given. */ readonly text: string } & (
   | { readonly afterMs: number }
 );
 
-export function deadline(): z.ZodType<Deadline, string> {
+function deadline(): z.ZodType<Deadline, string> {
   const length = duration();
   return z.string().transform((value, context): Deadline => {
     const text = value.trim();

@@ -6,7 +6,6 @@ import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
 import { checkRunWords, hasRunWords, startOf } from "../../core/files/output-names.js";
 import { redactAddress } from "../../core/redaction.js";
 import { shellWord } from "../../core/wording/quantity.js";
-import { checkFolder } from "../enrich/destination/check-paths.js";
 import type { Output } from "../../io/output/output.js";
 import {
   type OutputReading,
@@ -16,15 +15,15 @@ import {
 } from "../../io/output/read.js";
 import { parseOutput } from "../../io/output/registry.js";
 import { writeLines } from "../../io/output/text/write-lines.js";
-import { compareOutputs, type Comparing } from "../diff/diff-outputs.js";
-import { makeFolders } from "../enrich/destination/choose-output.js";
+import { compareOutputs } from "../diff/diff-outputs.js";
+import { checkFolder, makeFolders } from "../enrich/destination/choose-output.js";
 import { faultOf, patternOf, previousOutputs } from "../enrich/finish/previous-outputs.js";
 import type { FlatSettings } from "../enrich/options.js";
 import type { PublishedRun } from "../enrich/types.js";
 import { type Report, tallyReport } from "./report-tally.js";
 
 /** How an output is read, and what it is compared with. */
-interface ReportOptions extends Comparing {
+interface ReportOptions extends Readonly<Parameters<typeof compareOutputs>[2]> {
   /** An earlier output, or `previous` for the newest earlier one of the same pattern. */
   readonly against?: string | undefined;
   /** Called for each output that is not compared with, and if there is none. */

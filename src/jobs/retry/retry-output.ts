@@ -17,7 +17,7 @@ import type { OutputRecord } from "../../io/formats/types.js";
 import type { Output } from "../../io/output/output.js";
 import type { OutputSettings } from "../enrich/options.js";
 import { parseOutput } from "../../io/output/registry.js";
-import { checkOutputName } from "../enrich/destination/check-paths.js";
+import { checkOutputName } from "../enrich/destination/choose-output.js";
 import { execute } from "../enrich/execute.js";
 import type { EnrichJob, Job, RowSource, StartRow } from "../enrich/types.js";
 import {

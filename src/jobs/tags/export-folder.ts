@@ -12,8 +12,6 @@ import { type AddressList, readAddresses } from "./address-list.js";
 /** Formats of a tag's list. Each is also the extension of its file. */
 export const tagFormats = ["txt", "csv", "ndjson", "cidr", "nft", "ipset"] as const;
 
-export const indexSchemaVersion = 1;
-
 /** A file name. The index may have been edited, so paths are rejected. */
 const fileName = z.string().regex(/^[A-Za-z0-9%_][A-Za-z0-9._%-]*$/);
 
@@ -78,7 +76,7 @@ const combinedList = z.object({
 });
 
 export const exportIndexSchema = z.object({
-  schema: z.literal(indexSchemaVersion),
+  schema: z.literal(1),
   /** When the export was published, RFC 3339 UTC. */
   exported_at: z.string(),
   /** Run that the export belongs to; absent for `tags export`. */

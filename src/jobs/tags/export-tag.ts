@@ -17,9 +17,8 @@ import {
   sizeOf,
   v4Text,
 } from "./address-list.js";
-import type { ExportFolder } from "./export-folder.js";
-import { type ExportedTag, listName } from "./export-folder.js";
-import { setNames, writeFormats, writeText } from "./formats.js";
+import type { ExportedTag, ExportFolder } from "./export-folder.js";
+import { setNames, writeFormats } from "./formats.js";
 import { type ExportTagsOptions, TagExportError } from "./options.js";
 
 interface TagExport {
@@ -151,16 +150,16 @@ async function writeTag(
   if (sizeOf(list) === 0 && sizeOf(addresses) > 0) options.onWarning?.(emptyText(name, leftOut));
   const base = join(folder.next, stem);
   const sets = setNames(name, stem);
-  const files = await writeFormats(base, list, { tag: name, sets }, options.formats);
+  const metadata = { tag: name, sets };
+  const files = await writeFormats(base, list, metadata, options.formats);
   // The next export compares with the text, whatever the formats are.
   const text =
-    files.find(({ format }) => format === "txt") ??
-    (await writeText(join(folder.next, listName(stem)), list));
+    files.find(({ format }) => format === "txt") ?? (await writeFormats(base, list, metadata))[0]!;
   const added = difference(list, old ?? noAddresses);
   const removed = difference(old ?? noAddresses, list);
   for (const [format, changed] of Object.entries({ added, removed })) {
-    const file = await writeText(`${base}.${format}.txt`, changed);
-    files.push({ format: format as "added" | "removed", ...file });
+    const [file] = await writeFormats(`${base}.${format}`, changed, metadata);
+    files.push({ ...file!, format: format as "added" | "removed" });
   }
   const isUnchanged = old !== null && sizeOf(added) + sizeOf(removed) === 0;
   return {

@@ -7,7 +7,6 @@ import {
   exportedTags,
   type ExportIndex,
   hasList,
-  indexSchemaVersion,
   listName,
 } from "./export-folder.js";
 import { ServiceError } from "../../client/api/status-fault.js";
@@ -175,7 +174,7 @@ async function publish(
     combine === undefined ? undefined : await writeCombined(combine, lists, folder.next, options);
   const now = clock.now();
   const index: ExportIndex = {
-    schema: indexSchemaVersion,
+    schema: 1,
     exported_at: new Date(now).toISOString(),
     run_id: runId,
     generation: await folder.generationName(now),

@@ -48,11 +48,6 @@ export async function writeFormats(
   return files;
 }
 
-/** Writes a list as text, one address per line. */
-export function writeText(path: string, list: AddressList) {
-  return writeNew(path, textLines(list));
-}
-
 /** Writes a new file piece by piece. Durable once resolved. */
 async function writeNew(path: string, texts: Iterable<string>) {
   const hash = createHash("sha256");

@@ -6,7 +6,7 @@ import { counted } from "../../../core/wording/quantity.js";
 import { readPrefix } from "../../../io/output/options.js";
 import { parseOutput } from "../../../io/output/registry.js";
 import { writeLines } from "../../../io/output/text/write-lines.js";
-import { checkOutput } from "../../../jobs/enrich/destination/check-paths.js";
+import { checkOutput } from "../../../jobs/enrich/destination/choose-output.js";
 import { runOptions } from "../../../jobs/enrich/options.js";
 import { changeCounts, changePhrase, changeTotal, defang } from "../../../jobs/report/phrases.js";
 import type { OutputDiff } from "../../../jobs/diff/diff-outputs.js";

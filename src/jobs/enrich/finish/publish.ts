@@ -16,7 +16,7 @@ import { type Stage, stageUpTo } from "../../../io/output/stage.js";
 import type { WrittenOutput } from "../../../io/output/types.js";
 import type { closingWarnings } from "../warnings.js";
 import { isObjectAddress } from "../../../io/s3/address.js";
-import { onlySpelling } from "../destination/check-paths.js";
+import { onlySpelling } from "../destination/choose-output.js";
 import { exitCodeOfRun, exitCodes } from "../ending.js";
 import { refusalOf } from "../failure-limits.js";
 import type { OpenRun, RunPlace } from "../open-run.js";
