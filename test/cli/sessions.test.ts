@@ -49,15 +49,11 @@ test("--local works with a key file", async () => {
   expect([code, stderr, JSON.parse(stdout)]).toMatchObject([0, "", { status: "complete" }]);
 });
 
-test("plan refuses --local beside --intel-url, as enrich does", async () => {
+test.each(["plan", "enrich"])("%s refuses --local beside --intel-url", async (command) => {
   const args = ["samples/indicators.csv", "--local", "--intel-url", "http://127.0.0.1:9/beta"];
-  const [planned, enriched] = [
-    await runInProcess(["plan", ...args]),
-    await runInProcess(["enrich", ...args]),
-  ];
-  expect([planned.code, enriched.code]).toEqual([2, 2]);
-  expect(planned.stderr).toContain("--local and --intel-url exclude each other");
-  expect(enriched.stderr).toContain("--local and --intel-url exclude each other");
+  const { code, stderr } = await runInProcess([command, ...args]);
+  const message = "--local and --intel-url exclude each other";
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
 
 const url = "https://intel.example/beta";
@@ -87,14 +83,12 @@ test("both at one level are an error that names both", () => {
   );
 });
 
-test("--local on the command line overrides an address in the environment", () => {
-  const places = given({ local: "flag", intelUrl: "variable" });
-  expect(chooseAddress("intel", { local: true, intelUrl: url }, places)).toBeNull();
-});
-
-test("an address in the environment overrides local in the file", () => {
-  const places = given({ local: "file", intelUrl: "variable" });
-  expect(chooseAddress("intel", { local: true, intelUrl: url }, places)).toBe(url);
+test.each([
+  ["flag", null],
+  ["file", url],
+] as const)("local as a %s beside an address in the environment: %s", (level, chosen) => {
+  const places = given({ local: level, intelUrl: "variable" });
+  expect(chooseAddress("intel", { local: true, intelUrl: url }, places)).toBe(chosen);
 });
 
 test.each([

@@ -43,31 +43,8 @@ describe("a usage error exits with 2 and names", () => {
       'repute: there is no command "enirch"\n  did you mean enrich?\n  see: repute --help\n',
     ],
     [
-      ["--versoin"],
-      "repute: there is no flag --versoin without a command\n  did you mean --version?\n  see: repute --help\n",
-    ],
-    [
-      ["--hepl"],
-      "repute: there is no flag --hepl without a command\n  did you mean --help?\n  see: repute --help\n",
-    ],
-    [
-      ["enrich", "--verson"],
-      "repute: enrich has no flag --verson\n  did you mean --version?\n  see: repute enrich --help\n",
-    ],
-    ...["1e20", "1000000000", "99999999999999999999999"].map(
-      (count) =>
-        [
-          ["plan", "a.csv", "--rate", `${count}/s`],
-          `repute: --rate must be at most 999,999,999 in a window; got "${count}/s"\n  see: repute plan --help\n`,
-        ] as [string[], string],
-    ),
-    [
       ["enrich", "a.csv", "--local", "--retries", "many"],
       'repute: --retries must be a whole number; got "many"\n  see: repute enrich --help\n',
-    ],
-    [
-      ["tags", "show", "--local"],
-      "repute: tags show needs NAME: name of the tag, <group>:<name>\n  see: repute tags show --help\n",
     ],
     [
       ["retry", "-", "--local"],

@@ -103,6 +103,10 @@ describe("a wrong value", () => {
     ["--limit 0", 'must be at least 1; got "0"'],
     ["--cache-ttl 5", 'must be a number and a unit (ms, s, m, h, d), such as 30s; got "5"'],
     ["--cache-ttl=-1h", 'must not be negative; got "-1h"'],
+    ...["1e20", "1000000000", "99999999999999999999999"].map((count): [string, string] => [
+      `--rate ${count}/s`,
+      `must be at most 999,999,999 in a window; got "${count}/s"`,
+    ]),
     ["--rate 5", 'must be a count and a window, such as 100/s, 600/min or 10000/d; got "5"'],
     [
       "--lookups quick",

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import {
+  paintFor,
   printRecords,
   printTable,
   showRecord,
+  TerminalOutput,
   wantsLines,
   writeOut,
 } from "../../../src/cli/terminal/data-output.js";
@@ -123,4 +125,67 @@ test.each([40, 200])("no line is longer than %i columns, whatever a cell's lengt
 
 test("writes whole cells to a file, whatever their length", () => {
   expect(tabled("item", [["x".repeat(300)]], null)).toBe(`item\n${"x".repeat(300)}\n`);
+});
+
+const terminal = new FakeStream(80);
+const pipe = new FakeStream();
+
+test.each([
+  ["nothing on a terminal", { TERM: "xterm" }, terminal, true],
+  ["nothing on a dumb terminal", { TERM: "dumb" }, terminal, false],
+  ["nothing in a pipe", { TERM: "xterm" }, pipe, false],
+  ["NO_COLOR on a terminal", { TERM: "xterm", NO_COLOR: "1" }, terminal, false],
+  ["an empty NO_COLOR on a terminal", { TERM: "xterm", NO_COLOR: "" }, terminal, true],
+  ["FORCE_COLOR in a pipe", { FORCE_COLOR: "1" }, pipe, true],
+  ["FORCE_COLOR=0 on a terminal", { TERM: "xterm", FORCE_COLOR: "0" }, terminal, false],
+  ["FORCE_COLOR with NO_COLOR", { FORCE_COLOR: "1", NO_COLOR: "1" }, pipe, true],
+] as const)("colours: %s", (_, env, stdout, expected) => {
+  expect(paintFor({ env, stdout })("title", null) !== "title").toBe(expected);
+});
+
+test("colours titles and verdicts of a table and escapes colour codes in its data", () => {
+  const screen = new FakeStream(80);
+  const stdout = new TerminalOutput(screen);
+  const rows = ["malicious", "none"].map((verdict) => [verdict, "\u001B[31mx"]);
+  printTable({ stdout, env: { FORCE_COLOR: "1" } }, ["verdict", "note"], rows);
+  expect(screen.text.replaceAll("\u001B", "^").split("\n")).toEqual([
+    "^[1mverdict^[0m    ^[1mnote^[0m",
+    "^[31mmalicious^[0m  <U+001B>[31mx",
+    "none       <U+001B>[31mx",
+    "",
+  ]);
+});
+
+function written(...chunks: readonly (string | Uint8Array)[]): string {
+  const terminal = new FakeStream(80);
+  const output = new TerminalOutput(terminal);
+  for (const chunk of chunks) output.write(chunk);
+  return terminal.text;
+}
+
+test("escapes control sequences in data", () => {
+  expect(written("ip,note\n192.0.2.1,\u001B]0;owned\u0007\u202E\n")).toBe(
+    "ip,note\n192.0.2.1,<U+001B>]0;owned<U+0007><U+202E>\n",
+  );
+});
+
+test("escapes a character split across two writes", () => {
+  const bytes = Buffer.from("a\u202Eb");
+  expect(written(bytes.subarray(0, 2), bytes.subarray(2))).toBe("a<U+202E>b");
+});
+
+test("keeps a line end split across two writes", () => {
+  expect(written("a\r", "\nb\r", "c")).toBe("a\r\nb<U+000D>c");
+});
+
+test("applies the back-pressure of the terminal", async () => {
+  const terminal = new FakeStream(80);
+  terminal.cork();
+  const output = new TerminalOutput(terminal);
+  const big = "x".repeat(100_000);
+  const taken = new Promise((resolve) => output.write(big, resolve));
+  expect(terminal.text).toBe("");
+  terminal.uncork();
+  await taken;
+  expect(terminal.text).toBe(big);
 });

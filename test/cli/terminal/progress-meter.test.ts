@@ -43,30 +43,22 @@ describe("share and time left", () => {
     expect(meterFrom().measure(now, 1000).share).toBe(0.25);
   });
 
-  test("extrapolates the time left from the bytes", () => {
-    const now = aProgress({ bytesRead: 250, rowsRead: 10, rowsWritten: 10 });
-    expect(meterFrom().measure(now, 4000).secondsLeft).toBe(12);
-  });
+  const written = { bytesRead: 250, rowsRead: 10, rowsWritten: 10 };
 
-  test("shows no time left in the first three seconds", () => {
-    const now = aProgress({ bytesRead: 250, rowsRead: 10, rowsWritten: 10 });
-    expect(meterFrom().measure(now, 2999).secondsLeft).toBeNull();
-  });
-
-  test("shows no time left in the first half minute of a run that is throttled", () => {
-    const now = aProgress({ bytesRead: 250, rowsRead: 10, rowsWritten: 10, throttled: 1 });
-    expect(meterFrom().measure(now, 29_999).secondsLeft).toBeNull();
-    expect(meterFrom().measure(now, 30_000).secondsLeft).toBe(90);
-  });
-
-  test("shows no time left while the service is away", () => {
-    const now = aProgress({ bytesRead: 250, rowsRead: 10, rowsWritten: 10, isAway: true });
-    expect(meterFrom().measure(now, 4000).secondsLeft).toBeNull();
-  });
-
-  test("shows no time left while most rows wait for the one before them", () => {
-    const now = aProgress({ bytesRead: 1000, rowsRead: 600, rowsWritten: 3 });
-    expect(meterFrom().measure(now, 40_000).secondsLeft).toBeNull();
+  test.each([
+    ["extrapolated from the bytes", written, 4000, 12],
+    ["unknown in the first three seconds", written, 2999, null],
+    ["unknown in the first half minute with 429", { ...written, throttled: 1 }, 29_999, null],
+    ["known after half a minute with 429", { ...written, throttled: 1 }, 30_000, 90],
+    ["unknown while the service is away", { ...written, isAway: true }, 4000, null],
+    [
+      "unknown while most rows wait for the one before them",
+      { bytesRead: 1000, rowsRead: 600, rowsWritten: 3 },
+      40_000,
+      null,
+    ],
+  ])("the time left is %s", (_, members, ms, seconds) => {
+    expect(meterFrom().measure(aProgress(members), ms).secondsLeft).toBe(seconds);
   });
 });
 

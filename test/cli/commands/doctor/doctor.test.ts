@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { space, time } from "../../../../src/cli/commands/doctor.js";
 import { runToEnd } from "../../../../src/cli/command-line/command-line.js";
 import { InterruptedError } from "../../../../src/core/errors.js";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -143,4 +144,22 @@ test("is interrupted by a signal", async () => {
   await expect.poll(() => server?.requests.length).toBe(1);
   context.controller.abort(new InterruptedError("SIGTERM"));
   expect(await running).toBe(143);
+});
+
+const now = Date.parse("2026-01-01T00:00:00Z");
+
+test.each([
+  [2e9, "ok"],
+  [999e6, "warn"],
+  [49e6, "fail"],
+])("%d bytes of free space are %s", (free, status) => {
+  expect(space("/cache", free)[0]).toBe(status);
+});
+
+test.each([
+  [now + 30_000, "ok", "agrees with the service"],
+  [now + 300_000, "warn", "5 min behind the service"],
+  [now - 600_000, "warn", "10 min ahead of the service"],
+])("a clock, with the service at %d, is %s", (servedMs, status, finding) => {
+  expect(time(servedMs, now).slice(0, 2)).toEqual([status, finding]);
 });
