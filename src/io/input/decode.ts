@@ -52,7 +52,7 @@ export async function decode(
   ));
   if (!startsDocument(head, json === "named")) return chunks;
   const { jsonLines } = await import("./json-lines.js");
-  return jsonLines(chunks, name);
+  return jsonLines(chunks, name, warnings);
 }
 
 const archive = "PK\u0003\u0004";

@@ -1,5 +1,6 @@
 import { FatalError, UsageError } from "../../core/errors.js";
-import { shellWord } from "../../core/wording/quantity.js";
+import { recogniseItem } from "../../core/item/recognise.js";
+import { counted, shellWord } from "../../core/wording/quantity.js";
 import { limits } from "../formats/reading/lines.js";
 
 /** Bytes held back, so that most documents are refused before their first row is read. */
@@ -12,12 +13,14 @@ const pieceBytes = 64 * 1024;
  * Converts a JSON document into NDJSON: an array, or the only array of objects in an object. Values
  * keep their text, and rows keep their line where each begins on a line of its own.
  *
+ * @param warnings gets one about items beside the rows
  * @throws UsageError `input_json_rows` for any other document
  * @throws FatalError `input_json` with line and column
  */
 export async function* jsonLines(
   chunks: AsyncGenerator<Buffer>,
   name: string,
+  warnings: string[],
 ): AsyncGenerator<Buffer> {
   const document = new JsonDocument(name);
   let held: Buffer[] = [];
@@ -33,6 +36,7 @@ export async function* jsonLines(
     held = [];
   }
   document.end();
+  warnings.push(...document.passedOver());
   yield* held;
 }
 
@@ -45,7 +49,7 @@ interface RowText {
   readonly place: string;
 }
 
-/** Longest name or text at the top that is looked at. */
+/** Longest name or text beside the rows that is looked at. */
 const mostText = 100;
 
 const tokens = /[^ \t\r\n"[\]{},]+|[ \t\r]+|[^]/y;
@@ -76,9 +80,11 @@ class JsonDocument {
   #hasGap = false;
   #inText = false;
   #isEscaped = false;
-  /** The text that is read at the top of an object, and the one before. */
+  /** The text that is read beside the rows, and the one before. */
   #text = "";
   #before = "";
+  #itemsBeside = 0;
+  #firstBeside = "";
   #line = 1;
   #lineStart = 0;
   #at = 0;
@@ -117,16 +123,32 @@ class JsonDocument {
     if (this.#list === null && this.#emptyLists !== 1) throw this.#notRows(noList);
   }
 
+  /** What to say about the items that are in no row. */
+  passedOver(): readonly string[] {
+    if (this.#itemsBeside === 0) return [];
+    const [are, more] = this.#itemsBeside === 1 ? ["is", ""] : ["are", ", …"];
+    const items = `${counted(this.#itemsBeside, "item")} (${this.#firstBeside}${more})`;
+    return [
+      `${items} ${are} beside the list of rows of ${this.#name}, and not looked up; to find all: ${this.#command()}`,
+    ];
+  }
+
   #readText(token: string): void {
     // Any other control character spoils the row alone.
     if (token === "\n" || token === "\r") throw this.#fault("a text is not closed on its line");
     this.#addToRow(token);
     if (this.#isEscaped || token === "\\") this.#isEscaped = !this.#isEscaped;
     else if (token === '"') this.#inText = false;
-    else if (this.#open.length === 1) this.#text = (this.#text + token).slice(0, mostText);
-    if (!this.#inText && this.#row === null && `${this.#before} ${this.#text}` === "type bundle") {
+    else if (this.#row === null) this.#text = (this.#text + token).slice(0, mostText);
+    if (this.#inText || this.#row !== null) return;
+    if (this.#open.length === 1 && `${this.#before} ${this.#text}` === "type bundle") {
       throw this.#notRows("a STIX bundle");
     }
+    const { item } = recogniseItem(this.#text);
+    // URLs beside the rows lead to other pages of the answer, and to reports.
+    if (item === null || item.kind === "url") return;
+    this.#firstBeside ||= item.value;
+    this.#itemsBeside += 1;
   }
 
   #readSpace(token: string): void {
@@ -242,12 +264,16 @@ class JsonDocument {
   }
 
   #notRows(what: string, remedy = "find the items in it: repute extract"): UsageError {
-    const file = this.#name === "stdin" ? "FILE" : shellWord(this.#name);
     return new UsageError(
       "input_json_rows",
       `${this.#name} is ${what}; repute reads JSON with one list of objects`,
-      { hint: `${remedy} ${file} | repute enrich - -o OUT` },
+      { hint: this.#command(remedy) },
     );
+  }
+
+  #command(reader = "repute extract"): string {
+    const file = this.#name === "stdin" ? "FILE" : shellWord(this.#name);
+    return `${reader} ${file} | repute enrich - -o OUT`;
   }
 
   /** As `jq` writes them without `-c`. */

@@ -3,7 +3,11 @@ import { jsonLines } from "../../../src/io/input/json-lines.js";
 import { startsDocument } from "../../../src/io/input/decode.js";
 import { limitRecords } from "./sources/sources-reading.js";
 
-async function converted(json: string, pieceBytes = json.length): Promise<string> {
+async function converted(
+  json: string,
+  pieceBytes = json.length,
+  warnings: string[] = [],
+): Promise<string> {
   const bytes = Buffer.from(json);
   async function* pieces(): AsyncGenerator<Buffer> {
     for (let at = 0; at < bytes.length; at += pieceBytes) {
@@ -11,7 +15,7 @@ async function converted(json: string, pieceBytes = json.length): Promise<string
     }
   }
   const chunks: Buffer[] = [];
-  for await (const chunk of jsonLines(pieces(), "in.json")) chunks.push(chunk);
+  for await (const chunk of jsonLines(pieces(), "in.json", warnings)) chunks.push(chunk);
   expect(Math.max(0, ...chunks.map(({ length }) => length))).toBeLessThanOrEqual(64 * 1024);
   return Buffer.concat(chunks).toString("utf8");
 }
@@ -35,6 +39,18 @@ describe("jsonLines", () => {
     const others = ['{"id": 2}', '{"id": 3, "ü": "😀"}'];
     expect(lines.filter((line) => line !== "").slice(1)).toEqual(others);
     expect(lines[6]).toBe(others[1]);
+  });
+
+  it.each([
+    ['{"ip":"192.0.2.1","hosts":[{"name":"a.example.com"}]}', "1 item (192.0.2.1) is"],
+    ['{"data":[{"a":1}],"ips":["192.0.2.1","192.0.2.2"]}', "2 items (192.0.2.1, …) are"],
+    ['{"c":{"to":{"c2.example.com":"x"}},"data":[{"a":1}]}', "1 item (c2.example.com) is"],
+    ['{"next":"https://example.com/?page=2","data":[{"ip":"192.0.2.1"}],"tags":["a"]}', null],
+  ])("names the items of %s that are in no row", async (json, expected) => {
+    const warnings: string[] = [];
+    await converted(json, 3, warnings);
+    expect(warnings).toHaveLength(expected === null ? 0 : 1);
+    expect(warnings.join()).toContain(expected ?? "");
   });
 
   it("gives each text of a list a row", async () => {
