@@ -56,7 +56,7 @@ function bundleOf(text: string): readonly Json[] {
   return (JSON.parse(text) as { readonly objects: readonly Json[] }).objects;
 }
 
-test("enrich --to es-bulk writes pairs, which verify counts and retry and report refuse", async () => {
+test("enrich --to es-bulk writes pairs, which verify counts and report refuses", async () => {
   const { out, text, manifest } = await shaped("es-bulk");
   const lines = linesOf(text);
   const documents = lines.filter((_, n) => n % 2 === 1).map(({ repute }) => repute as Json);
@@ -79,8 +79,6 @@ test("enrich --to es-bulk writes pairs, which verify counts and retry and report
     1,
     expect.stringContaining("sha256: the manifest says"),
   ]);
-  const retried = await runRepute(["retry", out, "-o", `${out}.2`, "--from", "ndjson", "--local"]);
-  expect(retried.code).toBe(2);
   expect(await runRepute(["report", out])).toMatchObject({ code: 2 });
 });
 

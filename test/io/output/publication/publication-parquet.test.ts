@@ -6,9 +6,7 @@ import { schemaVersion } from "../../../../src/core/columns.js";
 import { formOfParquet } from "../../../../src/io/output/parquet/read.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import { noManifest, openPlace, openRun, publishRows, someRows, stageOf } from "./publishing.js";
-import { systemClock } from "../../../../src/core/clock.js";
-import { queryDuckdb } from "../tables/warehouse-readers.js";
+import { openRun, publishRows, someRows } from "./publishing.js";
 
 it("appears by rename, with a suffix if the run has too many failures", async () => {
   const { folder, file } = await aPlace();
@@ -17,16 +15,6 @@ it("appears by rename, with a suffix if the run has too many failures", async ()
   expect(await readdir(folder)).toEqual(["state"]);
   await sink.publish(".failed");
   expect(await readdir(folder)).toEqual(["out.parquet.failed", "state"]);
-});
-
-it("has the same bytes when it is published again, later", async () => {
-  const { folder, file } = await aPlace();
-  const { sink } = await openRun(file, folder);
-  await sink.write(someRows(1, 25));
-  const position = await sink.checkpoint();
-  const written = await sink.publish();
-  const publisher = await openPlace(file, folder, { clock: systemClock });
-  expect(await publisher.publish(stageOf(publisher, position), noManifest)).toEqual(written);
 });
 
 it("leaves nothing behind before its first row", async () => {
@@ -44,14 +32,6 @@ it("ends a row group after 10,000 rows, and early if its cells are large", async
   const rows = [1, 2, 3, 4, 5].map((number) => anEnrichedRow({ number, cells: [large] }));
   await publishRows(file, folder, rows);
   expect(await groupSizes(file)).toEqual([2, 2, 1]);
-});
-
-it("preserves microseconds", async () => {
-  const { folder, file } = await aPlace();
-  const firstSeen = "2025-01-01T00:00:00.123456Z";
-  await publishRows(file, folder, [anEnrichedRow({}, { query: { firstSeen } })]);
-  const [row] = await queryDuckdb(`SELECT rep_first_seen AS t FROM read_parquet('${file}')`);
-  expect(row?.["t"]).toBe(BigInt(Date.parse("2025-01-01T00:00:00.123Z")) * 1000n + 456n);
 });
 
 it("records its writer, run and schema version", async () => {

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
+import { systemClock } from "../../../../src/core/clock.js";
 import { columns as addedColumns } from "../../../../src/core/columns.js";
 import type { PublisherOptions } from "../../../../src/io/output/publisher.js";
 import { leadingNames } from "../../../../src/io/output/typed/table-schema.js";
@@ -66,8 +67,9 @@ export function describePublication(place: PublicationPlace): void {
       const first = await read(folder);
       expect(first).toHaveLength(1_500);
       const stage = stageOf(publisher, position);
-      // By the same process, and by one that finds the run finished.
-      for (const again of [publisher, await openPlace(output(folder), folder)]) {
+      // By the same process, and later by one that finds the run finished.
+      const later = await openPlace(output(folder), folder, { clock: systemClock });
+      for (const again of [publisher, later]) {
         expect(await again.publish(stage, noManifest)).toEqual(written);
         expect(await read(folder)).toEqual(first);
       }

@@ -132,6 +132,21 @@ export const typedSamples: Readonly<Record<string, TypedSample>> = {
 
 export const typedNames = Object.keys(typedSamples);
 
+/** The types that DuckDB sees in Parquet files and tables of repute. */
+export const storedTypes = Object.fromEntries(
+  Object.entries(typedSamples).map(([name, { type, stored }]) => [name, stored ?? type]),
+);
+
+/** The types of the typed columns. @param from the rows, as something that DuckDB selects from */
+export async function typesOf(from: string, file: string): Promise<Record<string, unknown>> {
+  const rows = await queryDuckdb(
+    `SELECT column_name, column_type FROM (DESCRIBE FROM ${from})`,
+    file,
+  );
+  const types = new Map(rows.map((row) => [row["column_name"], row["column_type"]]));
+  return Object.fromEntries(typedNames.map((name) => [name, types.get(name)]));
+}
+
 /** Rows with random values, rows with extreme ones, and one of nulls; each with an item. */
 const typedQuery = (() => {
   const entries = Object.entries(typedSamples);

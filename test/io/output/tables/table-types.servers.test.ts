@@ -2,8 +2,10 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import {
   differences,
+  storedTypes,
   typedNames,
   typedSamples,
+  typesOf,
   useTypedInputs,
 } from "../publication/typed-rows.js";
 import { queryDuckdb } from "./warehouse-readers.js";
@@ -67,17 +69,7 @@ describe("types of input columns and PostgreSQL", () => {
       for (const from of [`'${cwd}/back.parquet'`, "found"]) {
         const differing = await differences(found(from), file, "plain");
         expect(differing.filter((text) => !text.startsWith("document "))).toEqual([]);
-        const types = await queryDuckdb(
-          `SELECT column_name, column_type FROM (DESCRIBE FROM ${from})`,
-          file,
-        );
-        const all = new Map(types.map((row) => [row["column_name"], row["column_type"]]));
-        for (const [column, { type, stored = type }] of Object.entries(typedSamples)) {
-          expect([column, all.get(column)]).toEqual([
-            column,
-            column === "nanos" ? "VARCHAR" : stored,
-          ]);
-        }
+        expect(await typesOf(from, file)).toEqual({ ...storedTypes, nanos: "VARCHAR" });
       }
       const documents = await cluster.query(
         `SELECT document->>'n' AS n, document->'x'->>0 AS x FROM ${name} WHERE item = 'host-7.example.com'`,

@@ -6,8 +6,10 @@ import { enrichKilled } from "../../../helpers/enrich-killed.js";
 import { workspace, type Workspace } from "../../../helpers/workspace.js";
 import {
   differences,
+  storedTypes,
   typedNames,
   typedSamples,
+  typesOf,
   useTypedInputs,
 } from "../publication/typed-rows.js";
 import { queryDuckdb } from "./warehouse-readers.js";
@@ -36,22 +38,9 @@ async function imported({ at }: Workspace, from: string): Promise<void> {
   );
 }
 
-async function typesOf({ at }: Workspace, from: string): Promise<Record<string, unknown>> {
-  const rows = await queryDuckdb(
-    `SELECT column_name, column_type FROM (DESCRIBE FROM ${from})`,
-    at("in.duckdb"),
-  );
-  const types = new Map(rows.map((row) => [row["column_name"], row["column_type"]]));
-  return Object.fromEntries(typedNames.map((name) => [name, types.get(name)]));
-}
-
-const storedTypes = Object.fromEntries(
-  Object.entries(typedSamples).map(([name, { type, stored }]) => [name, stored ?? type]),
-);
-
 async function expectKept(place: Workspace, from: string): Promise<void> {
   await imported(place, from);
-  expect(await typesOf(place, "found")).toEqual(storedTypes);
+  expect(await typesOf("found", place.at("in.duckdb"))).toEqual(storedTypes);
   expect(await differences("found", place.at("in.duckdb"))).toEqual([]);
 }
 
