@@ -44,12 +44,12 @@ export function stagePath(stateFolder: string): string {
   return join(stateFolder, "rows");
 }
 
-export function stageEncoder(cellsOf: (row: EnrichedRow) => StagedRow): Encoder {
-  return linesEncoder((row) => stageLine(cellsOf(row)));
-}
-
-export function stageLine(cells: StagedRow): string {
-  return `${JSON.stringify(cells)}\n`;
+/** @param cellsOf null for a row that is not staged */
+export function stageEncoder(cellsOf: (row: EnrichedRow) => StagedRow | null): Encoder {
+  return linesEncoder((row) => {
+    const cells = cellsOf(row);
+    return cells === null ? "" : `${JSON.stringify(cells)}\n`;
+  });
 }
 
 /**

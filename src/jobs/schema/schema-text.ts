@@ -18,8 +18,7 @@ import { uniqueNames } from "../../io/formats/ndjson/ndjson-output.js";
 import type { OpenedSource, RunInput } from "../../io/input/types.js";
 import type { SinkSettings } from "../../io/output/options.js";
 import { dialects } from "../../io/output/registry.js";
-import { createTable } from "../../io/output/sql/dialect.js";
-import { createRunsTable } from "../../io/output/sql/prepare-table.js";
+import { createRunsTable, createTable } from "../../io/output/sql/prepare-table.js";
 import { viewsOf } from "../../io/output/sql/views.js";
 import {
   tableSchema,

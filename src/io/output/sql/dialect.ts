@@ -6,7 +6,6 @@ import {
   isDecimal,
   type PlainType,
   type StoredType,
-  type TypedColumn,
 } from "../../formats/column-types.js";
 import type { CopiedTable, CopyOptions } from "../../input/table-input.js";
 import type { PublisherOptions } from "../publisher.js";
@@ -104,23 +103,6 @@ export function doubleQuoted(name: string): string {
 export function quoteTable(dialect: SchemaDialect, { schema, name }: TableName): string {
   const table = dialect.quote(name);
   return schema === null ? table : `${dialect.quote(schema)}.${table}`;
-}
-
-export function columnDefinition(dialect: SchemaDialect, column: TypedColumn): string {
-  const definition = `${dialect.quote(column.name)} ${sqlType(dialect, column.type)}`;
-  return column.nullable ? definition : `${definition} NOT NULL`;
-}
-
-/** CREATE TABLE IF NOT EXISTS with the primary key. */
-export function createTable(
-  dialect: SchemaDialect,
-  table: TableName,
-  { columns, key }: { readonly columns: readonly TypedColumn[]; readonly key: readonly string[] },
-): string {
-  const names = key.map((name) => dialect.quote(name)).join(", ");
-  const lines = columns.map((column) => columnDefinition(dialect, column));
-  lines.push(dialect.primaryKey(names));
-  return `CREATE TABLE IF NOT EXISTS ${quoteTable(dialect, table)} (\n  ${lines.join(",\n  ")}\n);`;
 }
 
 export const defaultTable = "enriched";

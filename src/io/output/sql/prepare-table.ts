@@ -1,11 +1,10 @@
-import { UsageError } from "../../../core/errors.js";
+import { FatalError, UsageError } from "../../../core/errors.js";
+import { mixedData } from "../publisher.js";
 import { type TableData, countedVerdicts, findingStatuses } from "../../../core/finding.js";
 import { madeUpOf, type Manifest } from "../../../core/manifest.js";
 import type { TypedColumn } from "../../formats/column-types.js";
 import type { TableColumn, TableSchema } from "../typed/table-schema.js";
 import {
-  columnDefinition,
-  createTable,
   type Dialect,
   type FoundColumn,
   quoteTable,
@@ -41,6 +40,23 @@ export async function prepareTable(
     if ((await session.find(view)) === null) await session.query(create);
   }
   return { table, schema };
+}
+
+function columnDefinition(dialect: SchemaDialect, column: TypedColumn): string {
+  const definition = `${dialect.quote(column.name)} ${sqlType(dialect, column.type)}`;
+  return column.nullable ? definition : `${definition} NOT NULL`;
+}
+
+/** CREATE TABLE IF NOT EXISTS with the primary key. */
+export function createTable(
+  dialect: SchemaDialect,
+  table: TableName,
+  { columns, key }: { readonly columns: readonly TypedColumn[]; readonly key: readonly string[] },
+): string {
+  const names = key.map((name) => dialect.quote(name)).join(", ");
+  const lines = columns.map((column) => columnDefinition(dialect, column));
+  lines.push(dialect.primaryKey(names));
+  return `CREATE TABLE IF NOT EXISTS ${quoteTable(dialect, table)} (\n  ${lines.join(",\n  ")}\n);`;
 }
 
 type WantedColumn = TypedColumn & Partial<Pick<TableColumn, "from">>;
@@ -226,14 +242,18 @@ export async function prepareRuns(session: TableDatabase, table: TableName): Pro
 /**
  * Records a run, or what has become of it since it was recorded.
  *
- * @param at time of publishing, in milliseconds
+ * @param run.name of the table in messages
+ * @param run.at time of publishing, in milliseconds
+ * @param run.holds whose answers the table holds
  */
 export async function recordRun(
   { dialect, query }: TableDatabase,
   table: TableName,
   manifest: Manifest,
-  at: number,
+  { name: shown, at, holds }: { name: string; at: number; holds: TableData | null },
 ): Promise<void> {
+  const ours = dataOf(manifest);
+  if (holds !== null && ours !== null && holds !== ours) throw mixedData(FatalError, shown, holds);
   const places = runColumns.map((_, index) => dialect.parameter(index + 1));
   const values = runColumns.map(({ name, value }) =>
     name === loadedAt ? new Date(at).toISOString() : value(manifest),
@@ -268,7 +288,7 @@ export async function earlierRuns(
 }
 
 /** Whose answers a run has; null if it has none. */
-export function dataOf(manifest: Partial<Manifest>): TableData | null {
+function dataOf(manifest: Partial<Manifest>): TableData | null {
   if (madeUpOf(manifest) !== undefined) return "made up";
   const { live = 0, cache = 0, duplicate = 0 } = manifest.sources ?? {};
   return live + cache + duplicate > 0 ? "real" : null;

@@ -14,7 +14,7 @@ import {
   tableText,
   withDatabase,
 } from "./dialect.js";
-import { dataOf, earlierRuns, prepareRuns, prepareTable, recordRun } from "./prepare-table.js";
+import { earlierRuns, prepareRuns, prepareTable, recordRun } from "./prepare-table.js";
 import { describer, mixedData, type Publisher, type PublisherOptions } from "../publisher.js";
 import { type TableSchema, tableSchema, textWarnings } from "../typed/table-schema.js";
 import type { WrittenOutput } from "../types.js";
@@ -63,11 +63,7 @@ export function tablePublisher(target: TableTarget, options: PublisherOptions): 
           };
           const record = manifest(stored);
           if (record === null) return stored;
-          const ours = dataOf(record);
-          if (holds !== null && ours !== null && holds !== ours) {
-            throw mixedData(FatalError, name, holds);
-          }
-          await recordRun(database, table, record, at);
+          await recordRun(database, table, record, { name, at, holds });
           return stored;
         });
         await database.settle?.();

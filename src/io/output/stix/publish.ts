@@ -1,10 +1,9 @@
 import { createReadStream } from "node:fs";
 import { dirname, join } from "node:path";
-import { linesEncoder } from "../../formats/lines-encoder.js";
 import { bundleEnd, bundleHeader, encodedId } from "../../formats/shapes.js";
 import { checkWritable, partPath, renamePart, writePart } from "../part-file.js";
 import { describer, type Publisher, type PublisherOptions } from "../publisher.js";
-import { type Stage, stageLine } from "../stage.js";
+import { type Stage, stageEncoder } from "../stage.js";
 import { type TextWriter, textWriter } from "../text/text-sink.js";
 import type { Destination } from "../types.js";
 
@@ -23,9 +22,9 @@ export async function stixPublisher(options: PublisherOptions): Promise<Publishe
     async check(encode) {
       await checkWritable(dirname(file), file);
       const encoder = encode();
-      const staged = linesEncoder((row) => {
+      const staged = stageEncoder((row) => {
         const text = encoder.encode([row]);
-        return text === "" ? "" : stageLine([text]);
+        return text === "" ? null : [text];
       });
       return { encoder: staged };
     },
