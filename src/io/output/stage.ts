@@ -32,10 +32,10 @@ export type StagedCell = string | readonly string[] | null;
 
 export type StagedRow = readonly StagedCell[];
 
-/** About how much memory a row takes: its characters. */
-export function sizeOf(row: StagedRow): number {
+/** Characters of a row: about how much memory it takes. */
+export function charactersIn(row: StagedRow): number {
   let size = 0;
-  for (const cell of row) size += typeof cell === "string" ? cell.length : sizeOf(cell ?? []);
+  for (const cell of row) size += typeof cell === "string" ? cell.length : charactersIn(cell ?? []);
   return size;
 }
 

@@ -6,7 +6,7 @@ import { loadDriver } from "../../../core/load-driver.js";
 import { programInfo } from "../../../core/program.js";
 import { checkWritable, renamePart, writePart } from "../part-file.js";
 import { storedType, type CellValue, type TypedColumn } from "../../formats/column-types.js";
-import { cellsEncoder, sizeOf, type StagedCell } from "../stage.js";
+import { cellsEncoder, charactersIn, type StagedCell } from "../stage.js";
 import { leadingNames, parquetRules, tableSchema, textWarnings } from "../typed/table-schema.js";
 import { describer, type Publisher, type PublisherOptions } from "../publisher.js";
 import type { Destination } from "../types.js";
@@ -50,7 +50,7 @@ export async function parquetPublisher(options: PublisherOptions): Promise<Publi
           for (const row of rows) {
             // Rows that stay until their group ends would take longer.
             waiting.forEach((column, index) => column.push(values[index]!(row[index] ?? null)));
-            characters += sizeOf(row);
+            characters += charactersIn(row);
             const isFull = waiting[0]!.length >= group.rows || characters >= group.characters;
             if (isFull) await endGroup();
           }

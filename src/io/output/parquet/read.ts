@@ -12,7 +12,7 @@ import {
 } from "../output-row.js";
 import { parquetRules, stagedType, type TableColumn, tableSchema } from "../typed/table-schema.js";
 import { FatalError, UsageError, startOver, continueRun } from "../../../core/errors.js";
-import { sizeOf, type StagedCell, type StagedRow } from "../stage.js";
+import { charactersIn, type StagedCell, type StagedRow } from "../stage.js";
 import { cellOf as textOfValue, type InputValue } from "../../formats/input-values.js";
 import { openParquet, type ParquetFile } from "./parquet-file.js";
 import { existsSync, type Stats } from "node:fs";
@@ -91,7 +91,7 @@ async function* rowsIn(
     yield batch.map((values) => {
       const number = ++place.row;
       const saved = cellsOf(values);
-      const at = { number, size: sizeOf(saved), saved };
+      const at = { number, size: charactersIn(saved), saved };
       return outputRow(recordOf(values), at, `${path}, row ${number}`);
     });
   }
