@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { z } from "zod";
 import {
@@ -61,14 +61,15 @@ interface Placed {
 export async function loadDataset(folder: string, isChecked = true): Promise<Dataset> {
   const parts: { [part in DatasetPart]?: readonly Placed[] } = {};
   try {
-    for (const file of (await readdir(folder)).sort()) {
+    // Without promises: a pool of threads takes longer to start than these files to read.
+    for (const file of readdirSync(folder).sort()) {
       if (!file.endsWith(".ndjson")) continue;
       const [part, path] = [basename(file, ".ndjson"), join(folder, file)];
       if (!(part in datasetParts)) {
         const known = Object.keys(datasetParts).map((name) => `${name}.ndjson`);
         throw invalid(path, `not a file of a dataset; known files are ${known.join(", ")}`);
       }
-      parts[part as DatasetPart] = linesOf(await readFile(path, "utf8"), path);
+      parts[part as DatasetPart] = linesOf(readFileSync(path, "utf8"), path);
     }
   } catch (error) {
     if (error instanceof UsageError) throw error;
