@@ -61,7 +61,7 @@ const stepMs = 30_000;
 /**
  * Ends a run at a time of day or after a duration. Resolves without doing so when aborted first.
  */
-export async function endAt(
+async function endAt(
   deadline: Deadline,
   clock: Clock,
   end: (error: EarlyEndError) => void,
@@ -80,7 +80,7 @@ export async function endAt(
 }
 
 /** The first moment after `now` at which local clocks show this time. */
-export function nextTimeOfDay(time: { hours: number; minutes: number }, now: number): number {
+function nextTimeOfDay(time: { hours: number; minutes: number }, now: number): number {
   const moment = new Date(now);
   moment.setHours(time.hours, time.minutes, 0, 0);
   if (moment.getTime() <= now) {
