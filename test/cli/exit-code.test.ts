@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { EarlyEndError, FatalError, InterruptedError, UsageError } from "../../src/core/errors.js";
-import { exitCodeOfError } from "../../src/jobs/enrich/ending.js";
-import { exitCodeOfRun, failOn } from "../../src/jobs/enrich/failure-limits.js";
+import { exitCodeOfError, exitCodeOfRun } from "../../src/jobs/enrich/ending.js";
+import { failOn } from "../../src/jobs/enrich/failure-limits.js";
 import { OutputClosedError } from "../../src/io/output/part-file.js";
 
 const clean = { complete: 5, partial: 0, invalid: 0, unsupported: 3, failed: 0 };

@@ -7,8 +7,7 @@ import { countedWarning, otherWords } from "../../jobs/enrich/counters.js";
 import { runOptions } from "../../jobs/enrich/options.js";
 import { MemoryStore } from "../../client/store/store.js";
 import { type CommandCall, defineCommand, quotaCode, type SettingsOf } from "../command.js";
-import { exitCodes } from "../../jobs/enrich/ending.js";
-import { exitCodeOfRun } from "../../jobs/enrich/failure-limits.js";
+import { exitCodeOfRun, exitCodes } from "../../jobs/enrich/ending.js";
 import {
   type OutputCall,
   printRecords,

@@ -12,9 +12,11 @@ import {
   stopSignals,
   UsageError,
 } from "../../core/errors.js";
+import type { FindingStatus } from "../../core/finding.js";
 import type { ExitReason, Manifest, RunEnding } from "../../core/manifest.js";
 import { redactAddress } from "../../core/redaction.js";
 import { OutputClosedError } from "../../io/output/part-file.js";
+import type { FailOn } from "./failure-limits.js";
 
 export const exitCodes = {
   done: 0,
@@ -39,6 +41,20 @@ export function endingOfError(error: unknown, kept: boolean): RunEnding {
     resumable: kept && canContinue(error),
     error: { code: known?.code ?? "unexpected", message, hint },
   };
+}
+
+/**
+ * Exit code of a finished run: 3 if it has rows that `--fail-on` counts and they reach its share of
+ * all rows, else 0.
+ */
+export function exitCodeOfRun(
+  failOn: FailOn,
+  statuses: Readonly<Record<FindingStatus, number>>,
+): number {
+  const rows = Object.values(statuses).reduce((sum, n) => sum + n, 0);
+  const counted = failOn.statuses.reduce((sum, status) => sum + statuses[status], 0);
+  const isEnough = counted > 0 && counted * 100 >= (failOn.percent ?? 0) * rows;
+  return isEnough ? exitCodes.rowsFailed : exitCodes.done;
 }
 
 /** Exit code for an error. A closed stdout (`| head`) is not an error. */

@@ -3,7 +3,6 @@ import { refuse } from "../../core/options.js";
 import { didYouMean } from "../../core/wording/did-you-mean.js";
 import type { FindingStatus } from "../../core/finding.js";
 import type { Refusal } from "../../core/manifest.js";
-import { exitCodes } from "./ending.js";
 import type { TallySnapshot } from "./tally.js";
 
 /** A number of rows, or a share of those before; `mayBeEmpty` if there may be none the first time. */
@@ -34,11 +33,11 @@ const failOnLevels = {
 } as const satisfies Record<string, readonly FindingStatus[]>;
 
 /** Which rows make a finished run exit with 3. */
-type FailOn = {
+export interface FailOn {
   readonly statuses: readonly FindingStatus[];
   /** Minimum share of all rows, in percent; null if a single row is enough. */
   readonly percent: number | null;
-};
+}
 
 const failOnForm = /^([a-z]+)(?::(.+)%)?$/;
 
@@ -57,20 +56,6 @@ export function failOn(): z.ZodType<FailOn, string> {
       `must be one of ${words.join(", ")}, optionally (except never) with a share such as unsupported:90%${near}`,
     );
   });
-}
-
-/**
- * Exit code of a finished run: 3 if it has rows that `--fail-on` counts and they reach its share of
- * all rows, else 0.
- */
-export function exitCodeOfRun(
-  failOn: FailOn,
-  statuses: Readonly<Record<FindingStatus, number>>,
-): number {
-  const rows = Object.values(statuses).reduce((sum, n) => sum + n, 0);
-  const counted = failOn.statuses.reduce((sum, status) => sum + statuses[status], 0);
-  const isEnough = counted > 0 && counted * 100 >= (failOn.percent ?? 0) * rows;
-  return isEnough ? exitCodes.rowsFailed : exitCodes.done;
 }
 
 function isLevel(word: string): word is keyof typeof failOnLevels {

@@ -13,7 +13,7 @@ export interface AddressList {
 
 export const noAddresses: AddressList = { v4: new Uint32Array(), v6: [] };
 
-export function sizeOf({ v4, v6 }: AddressList): number {
+export function addressCount({ v4, v6 }: AddressList): number {
   return v4.length + v6.length;
 }
 
@@ -73,7 +73,7 @@ export async function readAddresses(path: string, total: number): Promise<Addres
     return null;
   }
   const list = pages.list();
-  return rest === "" && sizeOf(list) === total ? list : null;
+  return rest === "" && addressCount(list) === total ? list : null;
 }
 
 export function sortAddresses({ v4, v6 }: AddressList): AddressList {

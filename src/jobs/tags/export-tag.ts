@@ -14,7 +14,7 @@ import {
   noAddresses,
   readEntries,
   selectV4,
-  sizeOf,
+  addressCount,
   v4Text,
 } from "./address-list.js";
 import type { ExportedTag, ExportFolder } from "./export-folder.js";
@@ -119,7 +119,7 @@ export async function readList(
   }
   const { snapshot, lastUpdate, total } = pin!;
   const addresses = pages.list();
-  const distinct = sizeOf(addresses);
+  const distinct = addressCount(addresses);
   if (distinct === total) return { snapshot, lastUpdate, total, addresses };
   const repeats = entries - distinct;
   throw new TagExportError(
@@ -146,8 +146,10 @@ async function writeTag(
       `cannot read the earlier list of tag ${name}: added and removed addresses are counted as for a first export`,
     );
   }
-  if (before) refuseLeap(name, old ? sizeOf(old) : before.total, sizeOf(list), options.maxChange);
-  if (sizeOf(list) === 0 && sizeOf(addresses) > 0) options.onWarning?.(emptyText(name, leftOut));
+  if (before)
+    refuseLeap(name, old ? addressCount(old) : before.total, addressCount(list), options.maxChange);
+  if (addressCount(list) === 0 && addressCount(addresses) > 0)
+    options.onWarning?.(emptyText(name, leftOut));
   const base = join(folder.next, stem);
   const sets = setNames(name, stem);
   const metadata = { tag: name, sets };
@@ -161,17 +163,17 @@ async function writeTag(
     const [file] = await writeFormats(`${base}.${format}`, changed, metadata);
     files.push({ ...file!, format: format as "added" | "removed" });
   }
-  const isUnchanged = old !== null && sizeOf(added) + sizeOf(removed) === 0;
+  const isUnchanged = old !== null && addressCount(added) + addressCount(removed) === 0;
   return {
     status: isUnchanged ? ("unchanged" as const) : ("exported" as const),
     error: null,
     snapshot,
     lastUpdate,
-    total: sizeOf(list),
+    total: addressCount(list),
     left_out: leftOut,
     sha256: text.sha256,
-    added: sizeOf(added),
-    removed: sizeOf(removed),
+    added: addressCount(added),
+    removed: addressCount(removed),
     stem,
     sets,
     files,

@@ -17,7 +17,7 @@ import {
   TagExportError,
   type TagResult,
 } from "./options.js";
-import { AddressPages, readAddresses, sizeOf } from "./address-list.js";
+import { AddressPages, readAddresses, addressCount } from "./address-list.js";
 import { setNames, writeFormats } from "./formats.js";
 import { exportTag } from "./export-tag.js";
 
@@ -211,5 +211,5 @@ async function writeCombined(
   const list = pages.list();
   const sets = setNames(name, name);
   const files = await writeFormats(join(into, name), list, { tag: name, sets }, formats);
-  return { name, total: sizeOf(list), sets, files };
+  return { name, total: addressCount(list), sets, files };
 }

@@ -17,8 +17,8 @@ import type { WrittenOutput } from "../../../io/output/types.js";
 import type { closingWarnings } from "../warnings.js";
 import { isObjectAddress } from "../../../io/s3/address.js";
 import { onlySpelling } from "../destination/choose-output.js";
-import { exitCodes } from "../ending.js";
-import { exitCodeOfRun, refusalOf } from "../failure-limits.js";
+import { exitCodeOfRun, exitCodes } from "../ending.js";
+import { refusalOf } from "../failure-limits.js";
 import type { OpenRun, RunPlace } from "../open-run.js";
 import type { Checkpointer } from "../checkpointer.js";
 
