@@ -20,17 +20,16 @@ async function textOf(input: SourceInput): Promise<string> {
 }
 
 describe("openInput", () => {
-  it("reads a stream of strings", async () => {
-    const stream = Readable.from(["ü\n", "", "b\n"]);
-    expect(await textOf({ stream, name: "stdin" })).toBe("ü\nb\n");
-  });
-
-  it("skips a byte order mark", async () => {
-    expect(await textOf(piped("\ufeffa\n", 1))).toBe("a\n");
-  });
-
-  it("reads UTF-16 with a surrogate pair split between chunks", async () => {
-    expect(await textOf(piped(Buffer.from("\ufeffa😀\n", "utf16le"), 1))).toBe("a😀\n");
+  it.each([
+    ["a stream of strings", () => Readable.from(["ü\n", "", "b\n"]), "ü\nb\n"],
+    ["no byte order mark", () => streamOf("\ufeffa\n", 1), "a\n"],
+    [
+      "UTF-16 with a surrogate pair split between chunks",
+      () => streamOf(Buffer.from("\ufeffa😀\n", "utf16le"), 1),
+      "a😀\n",
+    ],
+  ])("reads %s", async (_, stream, text) => {
+    expect(await textOf({ stream: stream(), name: "stdin" })).toBe(text);
   });
 
   it("counts stored bytes", async () => {
@@ -80,4 +79,45 @@ it.each([
   );
   expect(error.code).toBe(code);
   expect(error.hint ?? "").toContain(hint);
+});
+
+it.each([
+  ["PK\x03\x04\x14", "a ZIP archive"],
+  [`PK\x05\x06${"\0".repeat(18)}`, "an empty ZIP archive"],
+  ["GIF89a\x01\0\x01\0;", "a GIF image"],
+  ["%PDF-1.7\n", "a PDF document"],
+  ["\x89PNG\r\n\x1a\n", "a PNG image"],
+  [`${"name".padEnd(257, "\0")}ustar\0`, "a tar archive"],
+  ['<?xml version="1.0"?>\n<a/>', "an XML document"],
+  ["\xef\xbb\xbf<stix:Package xmlns='x'>\n<a>192.0.2.1</a>", "an XML document"],
+  ["<!DOCTYPE html>\n<p>", "an HTML page"],
+  ["i\0p\0\n\0", "UTF-16 text"],
+  ["\x01\0\0\x02\0\n\0\x03\n".repeat(12), "binary data"],
+])("an input that is not rows, objects or a list %j is rejected and named", async (start, kind) => {
+  const bytes = Buffer.from(start, "latin1");
+  await expect(openInput(piped(bytes), fromStart)).rejects.toMatchObject({
+    code: "input_binary",
+    message: expect.stringContaining(kind) as string,
+  });
+});
+
+it.each([
+  ["utf-16le", "i\0p\0\n\0"],
+  ["utf-16be", "\0i\0p\0\n"],
+])("a text in %s without a byte order mark is told from binary data", async (encoding, start) => {
+  await expect(openInput(piped(start), fromStart)).rejects.toMatchObject({
+    hint: `name its encoding: --encoding ${encoding}`,
+  });
+});
+
+it.each([
+  ["like a signature", "PKI,note\n"],
+  ["with angle brackets", "<https://example.com/>\n<a@example.com>\n"],
+  ["with a stray NUL", "ip,note\n192.0.2.1,a\0b\n"],
+  ["with Latin-1", "ip,note\n192.0.2.1,B\xfcro\n"],
+  ["with nothing", ""],
+])("text is accepted: %s", async (_, text) => {
+  const bytes = Buffer.from(text, "latin1");
+  const input = await openInput(piped(bytes), fromStart);
+  expect(await contentOf(input)).toEqual(bytes);
 });
