@@ -184,6 +184,15 @@ describe("--against previous", () => {
   });
 });
 
+test("a report of a folder that is missing has nothing to compare with", async () => {
+  const { run } = await nights();
+  const { code, stderr } = await run("report", "gone/2026-11-26.csv", "--against", "previous");
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining("there is no file gone/2026-11-26.csv"),
+  ]);
+});
+
 describe("folders named after the day or the run", () => {
   const dated = ["-o", "nights/dt={date}/{run_id}.csv", "--resume", "-q"];
 

@@ -1,3 +1,4 @@
+import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { hasRunWords, wordForms } from "../../../core/files/output-names.js";
@@ -77,7 +78,7 @@ async function namesLike(pattern: Output): Promise<readonly string[]> {
     const fits = keysOf(step);
     const next: string[] = [];
     for (const path of found) {
-      for (const entry of await readdir(join(folder || ".", path), { withFileTypes: true })) {
+      for (const entry of await entriesOf(join(folder || ".", path))) {
         const isOne = entry.isDirectory() === isFolder && fits(entry.name) !== null;
         if (isOne) next.push(`${path}${entry.name}${isFolder ? "/" : ""}`);
       }
@@ -85,6 +86,16 @@ async function namesLike(pattern: Output): Promise<readonly string[]> {
     found = next;
   }
   return found;
+}
+
+/** What a folder holds; nothing if there is no such folder. */
+async function entriesOf(folder: string): Promise<readonly Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
 }
 
 /** Sorts names of a pattern: gives the date and run ID in them, or null for any other name. */
