@@ -5,7 +5,7 @@ import { runningService } from "../service/running-service.js";
 
 test.skipIf(!existsSync("/bin/bash"))("process substitution passes the key", async () => {
   const { intelUrl } = await runningService({ apiKey: "rehearsal-key" });
-  const command = `repute query 192.0.2.1 --intel-url ${intelUrl} --api-key-file <(echo rehearsal-key)`;
+  const command = `repute query login.example.com --intel-url ${intelUrl} --api-key-file <(echo rehearsal-key)`;
   const { stdout, stderr } = await shell(command, { cwd: "." });
   expect([JSON.parse(stdout), stderr]).toMatchObject([{ status: "complete" }, ""]);
 });

@@ -67,6 +67,12 @@ describe("query", () => {
     ]);
   });
 
+  test("says that a reserved address was not sent", async () => {
+    const args = ["query", "192.0.2.1", "--intel-url", "http://127.0.0.1:9/beta"];
+    const { code, stderr } = await runRepute([...args, "--bogons", "local"]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining("1 reserved address answered")]);
+  });
+
   test("ends with 3 if a lookup failed, unless with --fail-on never", async () => {
     const { url } = await startScriptedServer([reply(404)]);
     const args = ["query", "192.0.2.1", "--intel-url", url];

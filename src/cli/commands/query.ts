@@ -51,6 +51,7 @@ export const queryCommand = defineCommand({
   summary: "look up items and print the full answers",
   description: [
     "Looks up each item and prints the full answer as one JSON object per line, in the order of the arguments. On a terminal it prints a card, or a table of several items.",
+    "The verdict is that of this answer alone. enrich also does the quick check, so its verdict can be graver.",
   ],
   groups: {
     ...quickCheckGroups,
@@ -126,15 +127,15 @@ async function runOneOff(
     const work = async (text: string): Promise<AnsweredItem> => {
       const { item, reason } = recogniseItem(text);
       if (item === null) return { text, item, finding: unasked("unsupported", reason) };
-      return lookup(item, { signal }).then(
-        (finding) => ({ text, item, finding }),
-        (error: unknown) => {
-          stop.abort(error);
-          throw error;
-        },
-      );
+      try {
+        return { text, item, finding: await lookup(item, { signal }) };
+      } catch (error) {
+        stop.abort(error);
+        throw error;
+      }
     };
     let others = 0;
+    let reserved = 0;
     async function* answers(): AsyncGenerator<AnsweredItem, void, undefined> {
       // In input order: each answer as soon as it and all before it are there.
       const items = itemsOf(operands, context, signal);
@@ -144,10 +145,12 @@ async function runOneOff(
         // An internal host is never sent, but it is an item.
         if (item === null && finding.error?.code !== "internal_host") hasNonItem = true;
         if (hasOtherWord(answer.finding)) others++;
+        if (finding.source === "local" && finding.status === "complete") reserved++;
         yield answer;
       }
     }
     await printAnswers(call, answers(), columns);
+    noteReserved(context, reserved);
     const warnings = others === 0 ? [] : [countedWarning(otherWords, others)];
     for (const message of [...address.warnings(), ...warnings]) context.reporter.warning(message);
   };
@@ -155,6 +158,14 @@ async function runOneOff(
   const code = exitCodeOfRun(settings.failOn, counts);
   const countsItems = settings.failOn.statuses.length > 0;
   return code === exitCodes.done && hasNonItem && countsItems ? exitCodes.rowsFailed : code;
+}
+
+/** Says that the service was not asked for reserved addresses: their answers prove nothing about it. */
+function noteReserved({ reporter }: CliContext, count: number): void {
+  if (count === 0) return;
+  reporter.print(
+    `repute: note: ${counted(count, "reserved address")} answered here, not by the service; --bogons ask sends ${count === 1 ? "it" : "them"}`,
+  );
 }
 
 /** The items that operands name: `-` stands for the lines of stdin, without blank lines and `#` comments. */
