@@ -22,7 +22,7 @@ export const columns: readonly Column[] = [
   ...lookupEndpoints.flatMap(columnsOfEndpoint),
   text(
     "source",
-    "live, cache, duplicate or local; sample or invented from the embedded service; empty if nothing was looked up",
+    "live, cache, duplicate or local (not sent); sample or invented from the embedded service; empty if there is no item",
     (e) => (e.item === null ? null : e.finding.source),
   ),
   count("http_status", "HTTP status of the deciding answer", (e) => e.finding.httpStatus),

@@ -161,5 +161,5 @@ const sourceNames: Readonly<Record<string, string>> = {
   live: "from the service",
   cache: "from the cache",
   duplicate: "shared with an equal item",
-  local: "made here",
+  local: "not sent",
 };

@@ -90,6 +90,7 @@ function formatSummary(manifest: Manifest, width: number, settings: RunSettings)
     ["requests", requestLines(manifest.requests)],
     ["answers", list(manifest.sources)],
     ["unsupported", list(manifest.unsupported, maxListed)],
+    ["not sent", list(heldBack(manifest), maxListed)],
     ["elsewhere", list(manifest.elsewhere ?? {}, maxListed).replace(/.$/, "$& (not looked up)")],
     ["errors", list(manifest.errors, maxListed)],
     ["tags", list(manifest.tags, maxListed)],
@@ -106,6 +107,11 @@ function formatSummary(manifest: Manifest, width: number, settings: RunSettings)
     labelled(table, width, "  "),
     ...(advice === null ? [] : [`  ${advice}`]),
   ].join("\n");
+}
+
+/** Rows that each exclusion list holds back. */
+function heldBack({ exclusions = [] }: Manifest): Readonly<Record<string, number>> {
+  return Object.fromEntries(exclusions.map(({ path, rows }) => [path, rows]));
 }
 
 /** The base of the manifest's name, relative if it is below the current folder. */

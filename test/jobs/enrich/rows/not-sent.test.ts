@@ -71,6 +71,11 @@ function expectNeighboursOnly(seen: readonly string[], of = asked): void {
   expect([...new Set(itemsIn(seen))].sort()).toEqual([...of].sort());
 }
 
+test("the summary counts the rows of each list", async () => {
+  const { stderr } = await place.run("enrich", "in.csv", "-o", "o.csv", "--local", ...excluding());
+  expect(stderr).toMatch(/ not sent .*singles\.txt 2/s);
+});
+
 test("what a list names doesn't arrive, its neighbours do: enrich, and retry of what failed", async () => {
   const { seen, intelUrl } = await watchedService();
   const flags = ["--intel-url", intelUrl, ...excluding(), "--quiet"];
