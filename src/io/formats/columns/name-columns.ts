@@ -96,9 +96,7 @@ export function noItemColumn(
   isTable = false,
 ): UsageError {
   const names = columns.map(({ name }) => name);
-  const shares = columns.map(
-    (column) => `  ${shownColumns([column])}  ${shareText(column.sample)}`,
-  );
+  const shares = shareLines(columns);
   const isLacking = why.problem === "none" && columns.every(({ sample }) => sample.queryable === 0);
   return new UsageError(
     isLacking ? "column_not_found" : "column_ambiguous",
@@ -108,6 +106,18 @@ export function noItemColumn(
       command: enrichCommand(input),
     },
   );
+}
+
+/** Above this number of columns, those without an item are only counted. */
+const mostShares = 12;
+
+function shareLines(columns: readonly RatedColumn[]): readonly string[] {
+  const found = columns.filter(({ sample }) => sample.share > 0);
+  const isShort = columns.length <= mostShares || found.length === 0;
+  const shown = isShort ? columns : found;
+  const lines = shown.map((column) => `  ${shownColumns([column])}  ${shareText(column.sample)}`);
+  const rest = columns.length - shown.length;
+  return rest === 0 ? lines : [...lines, `  ${counted(rest, "other column")} without any`];
 }
 
 function problemText(why: ColumnProblem): string {
@@ -121,6 +131,9 @@ function problemText(why: ColumnProblem): string {
   return `column ${shownColumns([why.column])} can't be read: only ${found} ${are}`;
 }
 
+/** Columns that tell an output of repute. */
+const ofOutput = ["rep_item", "rep_status"];
+
 /** The command that takes all columns with items, and the one that finds items inside cells. */
 function columnHint(
   input: string,
@@ -130,6 +143,10 @@ function columnHint(
 ): string {
   const enrich = (taken: readonly RatedColumn[]): string =>
     `${enrichCommand(input)}${itemFlags(taken)}`;
+  const names = new Set(columns.map(columnName));
+  if (ofOutput.every((name) => names.has(name))) {
+    return `it looks like an output of repute: repute retry asks again for its failed and partial rows; to look up all its items again: ${enrichCommand(input)} --item-column rep_item --prefix again_`;
+  }
   const found = columns.filter(isAsked);
   if (why.problem === "several") {
     const likely = found.filter(({ sample }) => sample.share >= minShare);
@@ -188,7 +205,9 @@ export function othersNotice(
 
 function shareText({ share, cells, queryable, kind }: ColumnSample): string {
   const found = `${percent(share)} of ${cells} sampled ${cells === 1 ? "cell" : "cells"}`;
-  return kind === null ? found : `${found}; ${kind} in ${percent(queryable)} of the rows`;
+  return kind === null
+    ? found
+    : `${found}; ${kind} to look up in ${percent(queryable)} of the rows`;
 }
 
 function percent(share: number): string {
@@ -226,11 +245,21 @@ export function addedMemberName(prefix: string, inputColumns: readonly string[])
   return name;
 }
 
+const mostClashes = 3;
+
 export function columnClash(names: readonly string[]): UsageError {
   const several = names.length > 1;
+  const shown = names.slice(0, mostClashes).join(", ");
+  const others = names.length - mostClashes;
+  const prefix = "choose another prefix for the added columns, for example --prefix repute_";
   return new UsageError(
     "column_clash",
-    `the input already has ${several ? "columns" : "a column"} that would be added: ${names.join(", ")}`,
-    { hint: "choose another prefix for the added columns, for example --prefix repute_" },
+    `the input already has ${several ? "columns" : "a column"} that would be added: ${shown}${others > 0 ? `, and ${counted(others, "other")}` : ""}`,
+    {
+      hint:
+        others > 0
+          ? `if it is an output of repute, repute retry asks again for its failed and partial rows; to look up all of them again, ${prefix}`
+          : prefix,
+    },
   );
 }

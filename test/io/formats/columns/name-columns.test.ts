@@ -66,8 +66,8 @@ describe("noItemColumn", () => {
       "column_ambiguous",
       [
         "my dump.csv: several columns could hold the items. Share of indicators per column:",
-        '  "src ip"  100% of 200 sampled cells; ip in 99% of the rows',
-        '  "dst"  100% of 180 sampled cells; ip in 90% of the rows',
+        '  "src ip"  100% of 200 sampled cells; ip to look up in 99% of the rows',
+        '  "dst"  100% of 180 sampled cells; ip to look up in 90% of the rows',
         '  "column_3"  0% of 1 sampled cell',
       ].join("\n"),
       "name one, or look up all of them: " +
@@ -75,7 +75,26 @@ describe("noItemColumn", () => {
     ]);
   });
 
+  it("counts columns without items where there are many", () => {
+    const others = Array.from({ length: 12 }, (_, at) => [`c${at}`, empty] as const);
+    const columns = rated({ ...Object.fromEntries(others), src: full, dst: full });
+    const { message } = noItemColumn("a", columns, { problem: "several" });
+    expect(message.split("\n").slice(1)).toEqual([
+      '  "src"  100% of 4 sampled cells; ip to look up in 100% of the rows',
+      '  "dst"  100% of 4 sampled cells; ip to look up in 100% of the rows',
+      "  12 other columns without any",
+    ]);
+  });
+
   it.each<[string, string, Parameters<typeof rated>[0], ColumnProblem["problem"], string, string]>([
+    [
+      "what an output of repute is for",
+      "out.csv",
+      { src: full, rep_item: full, rep_status: empty },
+      "none",
+      "column_ambiguous: out.csv: no column",
+      "it looks like an output of repute: repute retry asks again for its failed and partial rows; to look up all its items again: repute enrich out.csv --item-column rep_item --prefix again_",
+    ],
     [
       "when no column qualifies, and how to find what is inside",
       "stdin",
