@@ -97,7 +97,7 @@ export const writingOptions = z.strictObject({
   }),
   shape: option(z.enum(["flat", "nested"]).optional(), {
     description:
-      "Shape of NDJSON output [default nested]. nested adds one member with the answer as received, flat adds the columns",
+      "Shape of NDJSON output [default nested]. nested adds one member, rep, with the answer as received, flat adds the columns",
     value: "SHAPE",
   }),
   esAction: option(z.enum(esActions).optional(), {
