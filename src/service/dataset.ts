@@ -301,7 +301,7 @@ function addressList(addresses: readonly string[]): readonly string[] {
 }
 
 /** Tests addresses for membership in a list. Builds its index at the first test. */
-export function hasMember(list: readonly string[]): (address: string) => boolean {
+function hasMember(list: readonly string[]): (address: string) => boolean {
   let members: ReadonlySet<string> | undefined;
   return (address) => (members ??= new Set(list)).has(address);
 }

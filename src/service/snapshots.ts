@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { snapshotLength, type Tag } from "../client/api/calls.js";
 import type { Clock } from "../core/clock.js";
-import { type DatasetTag, hasMember } from "./dataset.js";
+import type { DatasetTag } from "./dataset.js";
 
 /** One version of a tag's list, identified by its snapshot token. */
 interface TagListVersion extends Pick<DatasetTag, "list" | "lastUpdate"> {
@@ -49,7 +49,9 @@ export class TagLists {
 
   replace(tag: string, list: readonly string[]): TagListVersion {
     const lastUpdate = new Date(this.#clock.now()).toISOString();
-    const source = { tag: this.#tags.get(tag)!.tag, list, hasAddress: hasMember(list), lastUpdate };
+    const members = new Set(list);
+    const hasAddress = (address: string): boolean => members.has(address);
+    const source = { tag: this.#tags.get(tag)!.tag, list, hasAddress, lastUpdate };
     this.#tags.set(tag, source);
     return this.#publish(tag, source);
   }
