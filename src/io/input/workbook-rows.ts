@@ -13,6 +13,7 @@ const mostBytes = 256 * 1024 * 1024;
  * its texts stay in memory, the sheet does not.
  *
  * @param sheet its name; by default the first one
+ * @param warnings gets one about other sheets if none is named
  * @throws UsageError `input_binary`, `sheet_not_found`, `driver_missing`
  * @throws FatalError `input_workbook`
  */
@@ -20,6 +21,7 @@ export async function* workbookRows(
   chunks: AsyncGenerator<Buffer>,
   name: string,
   sheet: string | undefined,
+  warnings: string[],
 ): AsyncGenerator<Buffer> {
   const what = "reading an Excel workbook";
   const { SaxesParser } = await loadDriver("saxes", () => import("saxes"), what);
@@ -28,7 +30,7 @@ export async function* workbookRows(
   try {
     const zip = await fromBufferPromise(bytes, { autoClose: false });
     const read = await readerOf(zip, () => new SaxesParser({ xmlns: false }));
-    yield* rowsIn(read, { name, sheet });
+    yield* rowsIn(read, { name, sheet, warnings });
   } catch (error) {
     if (error instanceof ReputeError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
@@ -106,12 +108,26 @@ interface SheetFacts {
 /** The rows of a sheet, whose file and texts are named in the workbook. */
 async function* rowsIn(
   read: Read,
-  { name, sheet }: { readonly name: string; readonly sheet: string | undefined },
+  {
+    name,
+    sheet,
+    warnings,
+  }: {
+    readonly name: string;
+    readonly sheet: string | undefined;
+    readonly warnings: string[];
+  },
 ): AsyncGenerator<Buffer> {
   const workbook = await elementsOf(read, "xl/workbook.xml");
   const styles = await elementsOf(read, "xl/styles.xml");
   const targets = await elementsOf(read, "xl/_rels/workbook.xml.rels");
-  const id = sheetId(attributesOf(workbook, "sheet"), name, sheet);
+  const sheets = attributesOf(workbook, "sheet");
+  const id = sheetId(sheets, name, sheet);
+  const others = sheets.slice(1).filter(({ state }) => state === undefined || state === "visible");
+  if (sheet === undefined && others.length > 0) {
+    const names = namesOf(others);
+    warnings.push(`only the first sheet of ${name} is read; --sheet reads another: ${names}`);
+  }
   const target =
     attributesOf(targets, "Relationship").find(({ Id }) => Id === id)?.["Target"] ?? "";
   const path = target.startsWith("/") ? target.slice(1) : `xl/${target}`;
@@ -171,12 +187,15 @@ function sheetId(
   }
   const found = wanted === undefined ? sheets[0] : sheets.find(({ name }) => name === wanted);
   if (found !== undefined) return found["r:id"];
-  const names = sheets.map(({ name }) => JSON.stringify(name)).join(", ");
   throw new UsageError(
     "sheet_not_found",
-    `${input} has no sheet ${JSON.stringify(wanted)}; it has ${names}`,
+    `${input} has no sheet ${JSON.stringify(wanted)}; it has ${namesOf(sheets)}`,
     { hint: "name one of them with --sheet" },
   );
+}
+
+function namesOf(sheets: readonly Attributes[]): string {
+  return sheets.map(({ name }) => JSON.stringify(name)).join(", ");
 }
 
 /** The shared texts of a workbook, without phonetic readings. */

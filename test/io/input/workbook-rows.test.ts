@@ -14,9 +14,10 @@ const rows =
 function workbook(
   sheet = `<worksheet><sheetData>${rows}</sheetData></worksheet>`,
   level: 0 | 6 = 6,
+  others = "",
 ): Buffer {
   const files = {
-    "xl/workbook.xml": '<workbook><sheets><sheet name="One" r:id="r1"/></sheets></workbook>',
+    "xl/workbook.xml": `<workbook><sheets><sheet name="One" r:id="r1"/>${others}</sheets></workbook>`,
     "xl/_rels/workbook.xml.rels":
       '<Relationships><Relationship Id="r1" Target="worksheets/sheet1.xml"/></Relationships>',
     "xl/styles.xml": styles,
@@ -72,12 +73,12 @@ function inZip64(whole: Buffer): Buffer {
   return Buffer.concat([start, record, locator, last]);
 }
 
-async function csvOf(bytes: Buffer, sheet?: string): Promise<string> {
+async function csvOf(bytes: Buffer, sheet?: string, warnings: string[] = []): Promise<string> {
   async function* chunks(): AsyncGenerator<Buffer> {
     yield bytes;
   }
   const pieces: Buffer[] = [];
-  for await (const piece of workbookRows(chunks(), "in.xlsx", sheet)) pieces.push(piece);
+  for await (const piece of workbookRows(chunks(), "in.xlsx", sheet, warnings)) pieces.push(piece);
   return Buffer.concat(pieces).toString("utf8");
 }
 
@@ -86,6 +87,17 @@ describe("workbookRows", () => {
     expect(await csvOf(workbook(), "One")).toBe(
       'ip,,"a ""b"""\n\n12345678901234567890,0.3,2023-03-15,2023-03-15T12:00:00,true\n',
     );
+  });
+
+  it("names other sheets, unless one is chosen", async () => {
+    const others = '<sheet name="Two" r:id="r2"/><sheet name="Old" r:id="r3" state="hidden"/>';
+    const warnings: string[] = [];
+    await csvOf(workbook(undefined, 6, others), "One", warnings);
+    expect(warnings).toEqual([]);
+    await csvOf(workbook(undefined, 6, others), undefined, warnings);
+    expect(warnings).toEqual([
+      'only the first sheet of in.xlsx is read; --sheet reads another: "Two"',
+    ]);
   });
 
   it("reads archives with fields of ZIP64", async () => {
