@@ -61,19 +61,15 @@ export interface OutputForm {
   ) => Promise<OpenedSource & { readonly rows: AsyncIterable<readonly OutputRow[]> }>;
 }
 
-/** Where a record is, and what a retry that keeps it writes. */
-type RecordPlace = Pick<OutputRow, "number" | "size" | "saved"> & {
-  readonly text?: string;
-};
-
 /**
  * The row of a record.
  *
+ * @param place where the record is, and what a retry that keeps it writes
  * @param where names it in messages
  */
 export function outputRow(
   record: OutputRecord | null,
-  place: RecordPlace,
+  place: Pick<OutputRow, "number" | "size" | "saved"> & { readonly text?: string },
   where: string,
 ): OutputRow {
   const before = record && findingOf(record);

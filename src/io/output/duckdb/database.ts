@@ -1,6 +1,5 @@
 import { access as checkAccess, constants, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { loadDriver } from "../../../core/load-driver.js";
 import type { Stage } from "../stage.js";
 import { sqlText } from "../sql/copy-statement.js";
@@ -152,10 +151,8 @@ const largeVector = 32 * 1024 * 1024;
  */
 const settings = { memory_limit: "128MB", autoinstall_known_extensions: "false" };
 
-type OpenFile = readonly [DuckDBInstance, DuckDBConnection];
-
 /** Opens a DuckDB file. A check of one that does not exist opens an empty database in memory. */
-async function openFile(file: string, access: ConnectOptions["access"]): Promise<OpenFile> {
+async function openFile(file: string, access: ConnectOptions["access"]) {
   const { DuckDBInstance } = await loadDriver("@duckdb/node-api", () => import("@duckdb/node-api"));
   const exists = await isDatabase(file);
   if (access === "read" && !exists) {
@@ -168,7 +165,7 @@ async function openFile(file: string, access: ConnectOptions["access"]): Promise
   // To write rows in their order, a second thread holds 200 MB of them, and saves no time.
   const threads = access === "read" ? "1" : "2";
   const instance = await DuckDBInstance.create(path, { ...settings, threads, access_mode });
-  return [instance, await instance.connect()];
+  return [instance, await instance.connect()] as const;
 }
 
 /**

@@ -103,9 +103,7 @@ function outputReplaced(address: string): FatalError {
 }
 
 /** What a run keeps of its upload. */
-interface UploadNotes {
-  replaced: ReplacedObject | null;
-}
+type UploadNotes = { replaced: ReplacedObject | null };
 
 /** What a run replaces in object storage. */
 export interface ReplacedObject {

@@ -232,11 +232,8 @@ export function foundColumn([name, type, isRequired]: Awaited<
   return { name: String(name), type: String(type), isRequired: isRequired === true };
 }
 
-/** The address of what is used of a database. */
-export interface TableTarget extends TableAddress {
-  /** For messages. */
-  readonly name: string;
-}
+/** The address of what is used of a database, with its name for messages. */
+export type TableTarget = TableAddress & { readonly name: string };
 
 /**
  * @param address its name for messages, without a password

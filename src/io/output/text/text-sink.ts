@@ -17,12 +17,6 @@ const compress = promisify(gzip);
  */
 const flushAt = { plain: 256 * 1024, gzip: 1024 * 1024 };
 
-interface TextSinkOptions {
-  readonly gzip: boolean;
-  /** Rows already in the destination when resuming; null for a new output. */
-  readonly resumeRows: number | null;
-}
-
 export interface TextWriter {
   add(text: string): void;
   readonly full: boolean;
@@ -52,10 +46,11 @@ export function textWriter(destination: Destination, isCompressed: boolean): Tex
   };
 }
 
+/** @param options.resumeRows rows already in the destination when resuming; null for a new output */
 export function textSink(
   encoder: Encoder,
   destination: Destination,
-  { gzip: isCompressed, resumeRows }: TextSinkOptions,
+  { gzip: isCompressed, resumeRows }: { gzip: boolean; resumeRows: number | null },
 ): Sink {
   const writer = textWriter(destination, isCompressed);
   if (resumeRows === null) writer.add(encoder.header);
