@@ -56,7 +56,7 @@ async function* untilClosed(
   }
 }
 
-export interface SniffedInput {
+interface SniffedInput {
   readonly input: AnyInput;
   readonly format: SourceFormat;
   /** Marker of the comments it starts with, or null. */

@@ -25,12 +25,6 @@ export function parseObjectAddress(address: string, isPrefix = false): ObjectAdd
   });
 }
 
-/** An address as requests of the SDK name it. */
-export function objectAt(address: string): { readonly Bucket: string; readonly Key: string } {
-  const { bucket, key } = parseObjectAddress(address);
-  return { Bucket: bucket, Key: key };
-}
-
 export function objectAddress({ bucket, key }: ObjectAddress): string {
   return `s3://${bucket}/${key}`;
 }

@@ -7,7 +7,7 @@ import { crc32 } from "node:zlib";
 import { continueRun, FatalError, ReputeError, startAnew, startOver } from "../../core/errors.js";
 import { hashFile } from "../../core/files/checksum.js";
 import { writeChunks } from "../../core/files/write-chunks.js";
-import { objectAt, parseObjectAddress } from "./address.js";
+import { parseObjectAddress } from "./address.js";
 import { objectFault, type ObjectStore, statusOf, withStore } from "./client.js";
 
 interface PinnedObject {
@@ -133,6 +133,12 @@ export async function listObjects(
     }
     return names;
   });
+}
+
+/** An address as requests of the SDK name it. */
+function objectAt(address: string): { readonly Bucket: string; readonly Key: string } {
+  const { bucket, key } = parseObjectAddress(address);
+  return { Bucket: bucket, Key: key };
 }
 
 export function isMissing(error: unknown): boolean {

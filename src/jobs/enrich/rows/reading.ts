@@ -16,7 +16,7 @@ import {
   unknownColumn,
 } from "../../../io/formats/columns/name-columns.js";
 import { detectSourceFormat } from "../../../io/formats/registry.js";
-import { openSource, type SniffedInput, sniffFormat } from "../../../io/input/open-source.js";
+import { openSource, sniffFormat } from "../../../io/input/open-source.js";
 import type { InputReading, SourceFormat } from "../../../io/formats/types.js";
 import { copiesOf, isCopied } from "../../../io/input/copies.js";
 import type { CopyShape, TableInput } from "../../../io/input/table-input.js";
@@ -148,8 +148,8 @@ export function readingOf(input: RunInput, given: ReadingSettings): RowSource {
     : given;
   const comment = settings.comment ?? null;
   const { format: named, ...stored } = storedAs(input, settings);
-  let sniffing: Promise<SniffedInput> | null = null;
-  const sniff = (startAt: SourcePosition | null = null): Promise<SniffedInput> =>
+  let sniffing: ReturnType<typeof sniffFormat> | null = null;
+  const sniff = (startAt: SourcePosition | null = null): ReturnType<typeof sniffFormat> =>
     (sniffing ??=
       named === null
         ? sniffFormat(input, { ...stored, comment, before: startAt?.input })
