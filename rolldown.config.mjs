@@ -6,8 +6,10 @@ import { defineConfig } from "rolldown";
 import { writeLicenses } from "./.ci/package/licenses.mjs";
 import manifest from "./package.json" with { type: "json" };
 
-/** Native or optional packages, which have to be installed beside the program. */
-const external = ["@photostructure/sqlite", ...Object.keys(manifest.peerDependencies)];
+/** Native or optional packages, which have to be installed beside the program, and all that is in them. */
+const external = ["@photostructure/sqlite", ...Object.keys(manifest.peerDependencies)].map(
+  (name) => new RegExp(`^${name}(?:/|$)`),
+);
 
 /** Whether a module is loaded without the HTTP client and SQLite. */
 function isLight(id) {
