@@ -150,7 +150,10 @@ async function runOneOff(
       }
     }
     await printAnswers(call, answers(), columns);
-    noteReserved(context, reserved);
+    // Such answers prove nothing about the service.
+    const note = `${counted(reserved, "reserved address")} answered here, not by the service`;
+    if (reserved > 0)
+      context.reporter.print(`repute: note: ${note}; --bogons ask sends such items`);
     const warnings = others === 0 ? [] : [countedWarning(otherWords, others)];
     for (const message of [...address.warnings(), ...warnings]) context.reporter.warning(message);
   };
@@ -158,14 +161,6 @@ async function runOneOff(
   const code = exitCodeOfRun(settings.failOn, counts);
   const countsItems = settings.failOn.statuses.length > 0;
   return code === exitCodes.done && hasNonItem && countsItems ? exitCodes.rowsFailed : code;
-}
-
-/** Says that the service was not asked for reserved addresses: their answers prove nothing about it. */
-function noteReserved({ reporter }: CliContext, count: number): void {
-  if (count === 0) return;
-  reporter.print(
-    `repute: note: ${counted(count, "reserved address")} answered here, not by the service; --bogons ask sends ${count === 1 ? "it" : "them"}`,
-  );
 }
 
 /** The items that operands name: `-` stands for the lines of stdin, without blank lines and `#` comments. */

@@ -65,7 +65,8 @@ const names: Readonly<Record<ItemKind, string>> = {
     "cryptocurrencyaddress cryptocurrency cryptoaddress blockchainaddress coinaddress btc bitcoin " +
     "btcaddress bitcoinaddress btcwallet bitcoinwallet xmr monero xmraddress moneroaddress " +
     "xmrwallet monerowallet eth ethereum ethaddress ethereumaddress ethwallet ethereumwallet ltc " +
-    "litecoin ltcaddress litecoinaddress ltcwallet litecoinwallet",
+    "litecoin ltcaddress litecoinaddress ltcwallet litecoinwallet crypto sol solana soladdress " +
+    "solanaaddress solanawallet trx tron trxaddress tronaddress tronwallet usdt usdtaddress",
   email:
     "email emails emailaddress emailaddresses emailaddr mail mailbox mailaddress emailsrc emailsource " +
     "emaildst emailsender emailfrom emailto emailreplyto emailrecipient sender senderaddress " +

@@ -23,6 +23,12 @@ export function formatCounts(
   return shown.join(", ") + (rest > 0 ? `, and ${counted(rest, "other")}` : "");
 }
 
+/** The first names: `a, b and 3 more`. */
+export function firstNames(names: readonly string[], most: number): string {
+  const more = names.length > most ? ` and ${names.length - most} more` : "";
+  return names.slice(0, most).join(", ") + more;
+}
+
 export function formatSpeed(perSecond: number): string {
   return perSecond < 9.95 ? perSecond.toFixed(1) : formatCount(perSecond);
 }

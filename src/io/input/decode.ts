@@ -27,7 +27,7 @@ export async function decode(
   ({ head, chunks } = await peek(chunks, showsKind));
   if (looksLikeWorkbook(head)) {
     const { workbookRows } = await import("./workbook-rows.js");
-    return workbookRows(chunks, name, sheet, warnings);
+    return workbookRows(chunks, { name, sheet, warnings });
   }
   if (sheet !== undefined) {
     const message = `${name} has no sheet ${JSON.stringify(sheet)}: it is no workbook`;

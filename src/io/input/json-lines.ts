@@ -126,10 +126,9 @@ class JsonDocument {
   /** What to say about the items that are in no row. */
   passedOver(): readonly string[] {
     if (this.#itemsBeside === 0) return [];
-    const [are, more] = this.#itemsBeside === 1 ? ["is", ""] : ["are", ", …"];
-    const items = `${counted(this.#itemsBeside, "item")} (${this.#firstBeside}${more})`;
+    const where = `beside the list of rows of ${this.#name}, such as ${this.#firstBeside}`;
     return [
-      `${items} ${are} beside the list of rows of ${this.#name}, and not looked up; to find all: ${this.#command()}`,
+      `not looked up: ${counted(this.#itemsBeside, "item")} ${where}; to find all: ${this.#command()}`,
     ];
   }
 

@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { UsageError } from "../../core/errors.js";
 import { realPath } from "../../core/files/folders.js";
 import { manifestPath } from "../../core/files/output-names.js";
+import { firstNames } from "../../core/wording/quantity.js";
 import { detectSourceFormat } from "../formats/registry.js";
 import { isObjectAddress, isObjectPrefix } from "../s3/address.js";
 import { openError } from "./open-input.js";
@@ -76,11 +77,10 @@ export function skippedNotices(skipped: readonly SkippedFile[]): readonly string
     const name = path.startsWith(within) ? path.slice(within.length) : basename(path);
     groups.set(where, [...(groups.get(where) ?? []), name]);
   }
-  return Array.from(groups, ([where, names]) => {
-    const named = names.slice(0, mostNamed).join(", ");
-    const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : "";
-    return `skipping ${named}${more} in ${where}`;
-  });
+  return Array.from(
+    groups,
+    ([where, names]) => `skipping ${firstNames(names, mostNamed)} in ${where}`,
+  );
 }
 
 interface FileChoice extends Required<Omit<ListOptions, "output">> {

@@ -8,21 +8,27 @@ import { csvPieces } from "../formats/csv/csv-output.js";
 /** A compressed workbook is read into memory, up to this size. */
 const mostBytes = 256 * 1024 * 1024;
 
+interface SheetChoice {
+  /** Of the workbook, for messages. */
+  readonly name: string;
+  /** @default the first one */
+  readonly sheet: string | undefined;
+  /** Gets one about the others. */
+  readonly warnings: string[];
+}
+
 /**
  * Reads the rows of a sheet of an Excel workbook (ECMA-376, part 1) as CSV. The compressed file and
  * its texts stay in memory, the sheet does not.
  *
- * @param sheet its name; by default the first one
- * @param warnings gets one about other sheets if none is named
  * @throws UsageError `input_binary`, `sheet_not_found`, `driver_missing`
  * @throws FatalError `input_workbook`
  */
 export async function* workbookRows(
   chunks: AsyncGenerator<Buffer>,
-  name: string,
-  sheet: string | undefined,
-  warnings: string[],
+  asked: SheetChoice,
 ): AsyncGenerator<Buffer> {
+  const { name } = asked;
   const what = "reading an Excel workbook";
   const { SaxesParser } = await loadDriver("saxes", () => import("saxes"), what);
   const { fromBufferPromise } = await loadDriver("yauzl", () => import("yauzl"), what);
@@ -30,7 +36,7 @@ export async function* workbookRows(
   try {
     const zip = await fromBufferPromise(bytes, { autoClose: false });
     const read = await readerOf(zip, () => new SaxesParser({ xmlns: false }));
-    yield* rowsIn(read, { name, sheet, warnings });
+    yield* rowsIn(read, asked);
   } catch (error) {
     if (error instanceof ReputeError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
@@ -106,18 +112,7 @@ interface SheetFacts {
 }
 
 /** The rows of a sheet, whose file and texts are named in the workbook. */
-async function* rowsIn(
-  read: Read,
-  {
-    name,
-    sheet,
-    warnings,
-  }: {
-    readonly name: string;
-    readonly sheet: string | undefined;
-    readonly warnings: string[];
-  },
-): AsyncGenerator<Buffer> {
+async function* rowsIn(read: Read, { name, sheet, warnings }: SheetChoice): AsyncGenerator<Buffer> {
   const workbook = await elementsOf(read, "xl/workbook.xml");
   const styles = await elementsOf(read, "xl/styles.xml");
   const targets = await elementsOf(read, "xl/_rels/workbook.xml.rels");

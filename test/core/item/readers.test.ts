@@ -174,7 +174,10 @@ const readers: readonly (readonly [string, (text: string) => string | null, Read
       ...all("url URI link Url", () => "url"),
       ...all("sha1 SHA-1 sha_1 SHA1 sha1_hash FileHash-SHA1", () => "sha1"),
       ...all("email e-mail email-src email-dst email-addr mail", () => "email"),
-      ...all("wallet btc xmr monero_address Cryptocurrency-Wallet ETH ltc", () => "crypto_wallet"),
+      ...all(
+        "wallet btc xmr monero_address Cryptocurrency-Wallet ETH ltc Solana USDT tron_address",
+        () => "crypto_wallet",
+      ),
       ...all(itemKinds, (kind) => kind),
       ...nothing("sha256", "filename", "", "constructor", "ip".padEnd(1_000_000)),
     },

@@ -78,7 +78,8 @@ async function csvOf(bytes: Buffer, sheet?: string, warnings: string[] = []): Pr
     yield bytes;
   }
   const pieces: Buffer[] = [];
-  for await (const piece of workbookRows(chunks(), "in.xlsx", sheet, warnings)) pieces.push(piece);
+  for await (const piece of workbookRows(chunks(), { name: "in.xlsx", sheet, warnings }))
+    pieces.push(piece);
   return Buffer.concat(pieces).toString("utf8");
 }
 

@@ -65,6 +65,8 @@ export async function printSummary(
 function formatSummary(manifest: Manifest, width: number, settings: RunSettings): string {
   const { input, output, seconds, statuses } = manifest;
   const { malicious, suspicious, listed, none, unknown } = manifest.verdicts;
+  // `none` must not read as safe.
+  const verdicts = { malicious, suspicious, listed, "none (nothing known)": none, unknown };
   const madeUp = madeUpOf(manifest);
   const advice = retryFailedRows(manifest, settings);
   const speed = seconds > 0 ? ` (${formatSpeed(output.rows / seconds)} rows/s)` : "";
@@ -72,15 +74,9 @@ function formatSummary(manifest: Manifest, width: number, settings: RunSettings)
   const written =
     indicators === undefined ? formatCount(output.rows) : counted(indicators, "indicator");
   const size = bytes === null ? "" : ` (${formatBytes(bytes)})`;
+  const heldBack = (manifest.exclusions ?? []).map(({ path, rows }) => [path, rows] as const);
   const table: (readonly [label: string, text: string | readonly string[]])[] = [
-    // `none` must not read as safe.
-    [
-      "verdict",
-      shareLines(
-        { malicious, suspicious, listed, "none (nothing known)": none, unknown },
-        input.rows,
-      ),
-    ],
+    ["verdict", shareLines(verdicts, input.rows)],
     ["made up", madeUp === undefined ? "" : madeUpText[madeUp].join(": ")],
     ["rows", `${formatCount(input.rows)} read, ${written} written`],
     ["left out", leftOutLines(manifest)],
@@ -90,7 +86,7 @@ function formatSummary(manifest: Manifest, width: number, settings: RunSettings)
     ["requests", requestLines(manifest.requests)],
     ["answers", list(manifest.sources)],
     ["unsupported", list(manifest.unsupported, maxListed)],
-    ["not sent", list(heldBack(manifest), maxListed)],
+    ["not sent", list(Object.fromEntries(heldBack), maxListed)],
     ["elsewhere", list(manifest.elsewhere ?? {}, maxListed).replace(/.$/, "$& (not looked up)")],
     ["errors", list(manifest.errors, maxListed)],
     ["tags", list(manifest.tags, maxListed)],
@@ -107,11 +103,6 @@ function formatSummary(manifest: Manifest, width: number, settings: RunSettings)
     labelled(table, width, "  "),
     ...(advice === null ? [] : [`  ${advice}`]),
   ].join("\n");
-}
-
-/** Rows that each exclusion list holds back. */
-function heldBack({ exclusions = [] }: Manifest): Readonly<Record<string, number>> {
-  return Object.fromEntries(exclusions.map(({ path, rows }) => [path, rows]));
 }
 
 /** The base of the manifest's name, relative if it is below the current folder. */

@@ -1,7 +1,7 @@
 import { isAsked } from "./rate-columns.js";
 import { quoted } from "../../../core/wording/printable.js";
 import { strip } from "../../../core/item/refang.js";
-import { counted, formatCount, shellWord } from "../../../core/wording/quantity.js";
+import { counted, firstNames, formatCount, shellWord } from "../../../core/wording/quantity.js";
 import { didYouMean } from "../../../core/wording/did-you-mean.js";
 import { UsageError } from "../../../core/errors.js";
 import type { ColumnPlace, ColumnSample, OtherColumns, RatedColumn } from "../types.js";
@@ -245,21 +245,13 @@ export function addedMemberName(prefix: string, inputColumns: readonly string[])
   return name;
 }
 
-const mostClashes = 3;
-
 export function columnClash(names: readonly string[]): UsageError {
-  const several = names.length > 1;
-  const shown = names.slice(0, mostClashes).join(", ");
-  const others = names.length - mostClashes;
-  const prefix = "choose another prefix for the added columns, for example --prefix repute_";
+  const what = names.length > 1 ? "columns" : "a column";
   return new UsageError(
     "column_clash",
-    `the input already has ${several ? "columns" : "a column"} that would be added: ${shown}${others > 0 ? `, and ${counted(others, "other")}` : ""}`,
+    `the input already has ${what} that would be added: ${firstNames(names, 3)}`,
     {
-      hint:
-        others > 0
-          ? `if it is an output of repute, repute retry asks again for its failed and partial rows; to look up all of them again, ${prefix}`
-          : prefix,
+      hint: "choose another prefix for the added columns, for example --prefix repute_; of an output of repute, repute retry asks again for the failed and partial rows",
     },
   );
 }

@@ -6,6 +6,7 @@ import { isObjectAddress } from "../../../io/s3/address.js";
 import type { ExclusionList } from "../../../core/exclusions/exclusion-list.js";
 import { inputsOf, type RunInput, type SourceInput } from "../../../io/input/types.js";
 import { realPath } from "../../../core/files/folders.js";
+import { firstNames } from "../../../core/wording/quantity.js";
 import type { Job } from "../types.js";
 
 /** Number of bytes hashed at each end of an input file to recognise it. */
@@ -154,8 +155,7 @@ function otherInputs(was: readonly InputIdentity[], now: readonly InputIdentity[
       .map((one) => `${nameOf(one)} is ${what}`);
   const changes = [...others(was, now, "gone"), ...others(now, was, "new")];
   if (changes.length === 0) return "the order of the inputs has changed";
-  const more = changes.length > 3 ? ` and ${changes.length - 3} more` : "";
-  return `the inputs were ${was.length}, now ${now.length}: ${changes.slice(0, 3).join(", ")}${more}`;
+  return `the inputs were ${was.length}, now ${now.length}: ${firstNames(changes, 3)}`;
 }
 
 async function otherContent(
