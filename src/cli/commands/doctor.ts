@@ -6,7 +6,7 @@ import { exitCodes } from "../../jobs/enrich/ending.js";
 import { flagName, type GivenSetting, optionSpecs } from "../options/settings.js";
 import { runGroups } from "./runs/enrich-job.js";
 import { labelledText, narrow } from "../../core/wording/printable.js";
-import { writeOut, printRecords } from "../terminal/data-output.js";
+import { printRecords, widthOf, writeOut } from "../terminal/data-output.js";
 import { openRequests, paceOf } from "../../client/lookup/options.js";
 import { readSecret, type Secret, secretOrigin, secrets } from "../options/secrets.js";
 import { isLoopback } from "../../client/api/http/proxy.js";
@@ -61,7 +61,7 @@ async function runChecks(call: DoctorCall): Promise<boolean> {
     const [check, status, finding, remedy = null] = found;
     checks.push({ check, status, finding, remedy });
     ok &&= status !== "fail";
-    if (!settings.json) await writeOut(context, `${lineOf(found, context.stdout)}\n`);
+    if (!settings.json) await writeOut(context, `${lineOf(found, widthOf(context.stdout))}\n`);
   });
   const inForce = await settingsInForce(call);
   if (settings.json) {
@@ -74,11 +74,7 @@ async function runChecks(call: DoctorCall): Promise<boolean> {
   return ok;
 }
 
-function lineOf(
-  [check, status, finding, remedy = null]: Check,
-  { isTTY, columns = 80 }: DoctorCall["context"]["stdout"],
-): string {
-  const width = isTTY === true ? columns : Number.POSITIVE_INFINITY;
+function lineOf([check, status, finding, remedy = null]: Check, width: number): string {
   const head = `${status.padEnd(4)}  ${check.padEnd("output folder".length)}`;
   const text = redactAddress(remedy === null ? finding : `${finding}; ${remedy}`);
   const column = width < narrow ? 6 : head.length + 2;
@@ -317,11 +313,10 @@ function keyFinding(
 export function time(servedMs: number, nowMs: number): Finding {
   const minutes = (nowMs - servedMs) / 60_000;
   if (Math.abs(minutes) <= 1) return ["ok", "agrees with the service"];
-  return [
-    "warn",
-    `${Math.round(Math.abs(minutes))} min ${minutes > 0 ? "ahead of" : "behind"} the service`,
-    "set this machine's clock (timedatectl set-ntp true): quotas, deadlines and the cache depend on it",
-  ];
+  const side = minutes > 0 ? "ahead of" : "behind";
+  const remedy =
+    "set this machine's clock (timedatectl set-ntp true): quotas, deadlines and the cache depend on it";
+  return ["warn", `${Math.round(Math.abs(minutes))} min ${side} the service`, remedy];
 }
 
 /** Whether a folder, or the one that it would be made in, is writable and has space. */

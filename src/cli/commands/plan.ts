@@ -12,7 +12,7 @@ import { enrichInput, inputOperand } from "./runs/enrich-job.js";
 import { userStateFolder } from "../../core/files/folders.js";
 import { lookupEndpoints, memberOf } from "../../core/finding.js";
 import { counted, formatCount, formatCounts, formatSeconds } from "../../core/wording/quantity.js";
-import { writeOut } from "../terminal/data-output.js";
+import { widthOf, writeOut } from "../terminal/data-output.js";
 import { labelled } from "../../core/wording/printable.js";
 
 const { lookups, rate } = lookupOptions.shape;
@@ -75,11 +75,9 @@ async function runPlan(call: CommandCall<PlanSettings>): Promise<void> {
   } finally {
     cache?.store.close();
   }
-  const { stdout } = context;
-  const width = stdout.isTTY === true ? stdout.columns || 80 : undefined;
   const text = settings.json
     ? `${JSON.stringify(planned)}\n`
-    : formatPlan(planned, withheld.bogons, width);
+    : formatPlan(planned, withheld.bogons, widthOf(context.stdout));
   await writeOut(context, text);
 }
 
@@ -128,7 +126,7 @@ const bogonText = {
  * A plan as text, one fact per line, wrapped to `width` columns.
  * @param bogons what the run does with reserved addresses
  */
-function formatPlan(plan: Plan, bogons: "ask" | "local", width = Number.POSITIVE_INFINITY): string {
+function formatPlan(plan: Plan, bogons: "ask" | "local", width: number): string {
   const { chosen } = plan;
   const lines: (readonly [label: string, text: string])[] = [
     ["rows", formatCount(plan.rows)],

@@ -150,17 +150,20 @@ async function runOneOff(
       }
     }
     await printAnswers(call, answers(), columns);
-    // Such answers prove nothing about the service.
-    const note = `${counted(reserved, "reserved address")} answered here, not by the service`;
-    if (reserved > 0)
-      context.reporter.print(`repute: note: ${note}; --bogons ask sends such items`);
-    const warnings = others === 0 ? [] : [countedWarning(otherWords, others)];
-    for (const message of [...address.warnings(), ...warnings]) context.reporter.warning(message);
+    for (const message of address.warnings()) context.reporter.warning(message);
+    tellCounts(context, others, reserved);
   };
   await withSession("intel", call, lookUpAll);
   const code = exitCodeOfRun(settings.failOn, counts);
   const countsItems = settings.failOn.statuses.length > 0;
   return code === exitCodes.done && hasNonItem && countsItems ? exitCodes.rowsFailed : code;
+}
+
+/** Warns of words that nobody understands; answers to reserved addresses prove nothing about the service. */
+function tellCounts({ reporter }: CliContext, others: number, reserved: number): void {
+  if (others > 0) reporter.warning(countedWarning(otherWords, others));
+  const note = `${counted(reserved, "reserved address")} answered here, not by the service`;
+  if (reserved > 0) reporter.print(`repute: note: ${note}; --bogons ask sends such items`);
 }
 
 /** The items that operands name: `-` stands for the lines of stdin, without blank lines and `#` comments. */
@@ -231,10 +234,10 @@ function errorLines(answers: readonly AnsweredItem[]): string {
     const text = oneLine(`${finding.error.code}: ${finding.error.message}`);
     errors.set(text, (errors.get(text) ?? 0) + 1);
   }
-  const lines = [...errors].map(([text, count]) =>
-    count > 1 ? `${text} (${counted(count, "item")})\n` : `${text}\n`,
-  );
-  return lines.join("");
+  return Array.from(
+    errors,
+    ([text, count]) => text + (count > 1 ? ` (${counted(count, "item")})\n` : "\n"),
+  ).join("");
 }
 
 /**

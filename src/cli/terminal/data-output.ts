@@ -121,7 +121,8 @@ const narrowest = 24;
 
 type Screen = Pick<CliContext, "stdout" | "env">;
 
-function widthOf(stdout: TerminalStream): number {
+/** Columns of a terminal; without one, lines have no end. */
+export function widthOf(stdout: TerminalStream): number {
   return stdout.isTTY === true ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
 }
 
