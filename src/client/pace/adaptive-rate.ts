@@ -150,6 +150,11 @@ export class AdaptiveRate {
     this.#sent = sent;
   }
 
+  /** Whether the rate doubles each second. */
+  get isSearching(): boolean {
+    return this.#learned.searching;
+  }
+
   /** Allowed requests per second; infinite while no limit is known. */
   rateAt(now: number): number {
     const { known, cutAt, searching, isSteady, waitMs, trial } = this.#learned;

@@ -227,7 +227,9 @@ export class Pace implements RequestPace {
       const { averageMs, fastMs } = this.#due.get(name) ?? { averageMs: lastMs, fastMs: lastMs };
       let [average, soonest] = [now - backlog, now - late];
       if (name === "found") {
-        this.#idleMs += Math.min(now - lastMs, Math.max(0, average - averageMs));
+        // The search stops at twice the rate that is really sent.
+        const times = this.#found.isSearching ? 2 : 1;
+        this.#idleMs += Math.min(now - lastMs, times * Math.max(0, average - averageMs));
       } else if (now - lastMs > idleMs) {
         [average, soonest] = [now, late > 0 ? now + leadMs : now];
       }
