@@ -11,11 +11,12 @@ async function enriched(
   bytes: string | Buffer,
   output: string,
   args: readonly string[] = ["--local"],
+  stderr = "",
 ): Promise<Buffer> {
   const cwd = await temporaryFolder();
   await writeFile(join(cwd, name), bytes);
   const result = await runRepute(["enrich", name, "-o", output, "--quiet", ...args], { cwd });
-  expect(result).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
+  expect(result).toEqual({ code: 0, signal: null, stdout: "", stderr });
   return readFile(join(cwd, output));
 }
 
@@ -41,7 +42,9 @@ test("-o - writes the same bytes to stdout as to a file of that format", async (
 });
 
 test("moves surplus cells, and members that the first record lacks, to rep_extra", async () => {
-  const csv = await enriched("in.csv", "ip\n192.0.2.1,a,b\n192.0.2.2\n", "out.csv");
+  const warning = "repute: warning: row with more cells than there are columns (row 1)\n";
+  const input = "ip\n192.0.2.1,a,b\n192.0.2.2\n";
+  const csv = await enriched("in.csv", input, "out.csv", ["--local"], warning);
   expect(csv.toString()).toContain(',"[""a"",""b""]"\n');
   const ndjson = '{"ip":"192.0.2.1"}\n{"ip":"192.0.2.2","more":[1]}\n{broken\n';
   const flat = await enriched("in.ndjson", ndjson, "out.csv", ["--local", "--fail-on", "never"]);

@@ -1,6 +1,6 @@
 import { open, rename, rm } from "node:fs/promises";
 import { cellRecords } from "../formats/csv/csv.js";
-import { openInput } from "./open-input.js";
+import { openInput, verifyFile } from "./open-input.js";
 import { basename, join } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { FatalError, startOver } from "../../core/errors.js";
@@ -12,7 +12,6 @@ import type { InputType } from "../formats/column-types.js";
 import { isObjectAddress } from "../s3/address.js";
 import { outputFault } from "../../core/files/output-fault.js";
 import type { FileInput, NamedInput, RunInput } from "./types.js";
-import { verifyFile } from "./open-input.js";
 import type { CopyShape, TableInput } from "./table-input.js";
 
 /** Where the inputs of a run are copied, and what a run needs meanwhile. */

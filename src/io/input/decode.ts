@@ -115,19 +115,14 @@ export async function* gunzip(
 }
 
 function gzipError(name: string, fed: number, cause: NodeJS.ErrnoException): FatalError {
+  const { code, message } = cause;
   // The first member has a header, so it is a later one that has none, or that comes after zeros.
-  if (cause.message === "incorrect header check" || cause.code === "ERR_STREAM_PUSH_AFTER_EOF") {
-    return damagedGzip(
-      `${name} has trailing garbage: its gzip data ends before byte ${fed}`,
-      cause,
-    );
-  }
-  return damagedGzip(
-    cause.code === "Z_BUF_ERROR"
-      ? `${name} is truncated or has trailing garbage: it ends at byte ${fed}, within gzip data`
-      : `${name} is damaged: invalid gzip data before byte ${fed} (${cause.message})`,
-    cause,
-  );
+  const isGarbage = message === "incorrect header check" || code === "ERR_STREAM_PUSH_AFTER_EOF";
+  let what = `is damaged: invalid gzip data before byte ${fed} (${message})`;
+  if (isGarbage) what = `has trailing garbage: its gzip data ends before byte ${fed}`;
+  if (code === "Z_BUF_ERROR")
+    what = `is truncated or has trailing garbage: it ends at byte ${fed}, within gzip data`;
+  return damagedGzip(`${name} ${what}`, cause);
 }
 
 function damagedGzip(message: string, cause?: Error): FatalError {

@@ -160,7 +160,8 @@ class JsonDocument {
 
   #readToken(token: string): void {
     if (this.#isOver) {
-      if (this.#list === null && token === "{") throw this.#severalDocuments();
+      if (this.#list === null && token === "{")
+        throw this.#notRows("several JSON documents", "put each on a line: jq -c .");
       throw this.#fault("the document has ended here, but more follows");
     }
     if (this.#isUndecided) this.#decide(token);
@@ -250,6 +251,8 @@ class JsonDocument {
   #close(bracket: string): void {
     const right = this.#open.pop() === "[" ? "]" : "}";
     if (right !== bracket) throw this.#fault(`${bracket} stands where ${right} belongs`);
+    // A nested text is not the value before a member at the top.
+    this.#text = "";
     if (this.#open.length < this.#rowsDepth) this.#rowsDepth = 0;
     this.#isOver = this.#open.length === 0;
   }
@@ -273,11 +276,6 @@ class JsonDocument {
   #command(reader = "repute extract"): string {
     const file = this.#name === "stdin" ? "FILE" : shellWord(this.#name);
     return `${reader} ${file} | repute enrich - -o OUT`;
-  }
-
-  /** As `jq` writes them without `-c`. */
-  #severalDocuments(): UsageError {
-    return this.#notRows("several JSON documents", "put each on a line: jq -c .");
   }
 }
 

@@ -66,8 +66,6 @@ export async function listInputs(
   return { inputs, skipped };
 }
 
-const mostNamed = 5;
-
 /** Tells which files of folders are not read: one line per folder and reason. */
 export function skippedNotices(skipped: readonly SkippedFile[]): readonly string[] {
   const groups = new Map<string, string[]>();
@@ -77,10 +75,7 @@ export function skippedNotices(skipped: readonly SkippedFile[]): readonly string
     const name = path.startsWith(within) ? path.slice(within.length) : basename(path);
     groups.set(where, [...(groups.get(where) ?? []), name]);
   }
-  return Array.from(
-    groups,
-    ([where, names]) => `skipping ${firstNames(names, mostNamed)} in ${where}`,
-  );
+  return Array.from(groups, ([where, names]) => `skipping ${firstNames(names, 5)} in ${where}`);
 }
 
 interface FileChoice extends Required<Omit<ListOptions, "output">> {

@@ -3,6 +3,7 @@ import type { SaxesParser as Parser } from "saxes";
 import type { Entry, ZipFile } from "yauzl";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
 import { loadDriver } from "../../core/load-driver.js";
+import { firstNames } from "../../core/wording/quantity.js";
 import { csvPieces } from "../formats/csv/csv-output.js";
 
 /** A compressed workbook is read into memory, up to this size. */
@@ -34,7 +35,7 @@ export async function* workbookRows(
   const { fromBufferPromise } = await loadDriver("yauzl", () => import("yauzl"), what);
   const bytes = await collect(chunks, name);
   try {
-    const zip = await fromBufferPromise(bytes, { autoClose: false });
+    const zip = await fromBufferPromise(wholeArchive(bytes), { autoClose: false });
     const read = await readerOf(zip, () => new SaxesParser({ xmlns: false }));
     yield* rowsIn(read, asked);
   } catch (error) {
@@ -59,6 +60,13 @@ async function collect(chunks: AsyncGenerator<Buffer>, name: string): Promise<Bu
     });
   }
   return Buffer.concat(pieces);
+}
+
+/** An archive without what programs append after its end record (APPNOTE.TXT, 4.3.16). */
+function wholeArchive(bytes: Buffer): Buffer {
+  const end = bytes.lastIndexOf("PK\u0005\u0006", undefined, "latin1");
+  if (end === -1 || end + 22 > bytes.length) throw new Error("it is cut off");
+  return bytes.subarray(0, end + 22 + bytes.readUInt16LE(end + 20));
 }
 
 type Attributes = Readonly<Record<string, string>>;
@@ -120,7 +128,7 @@ async function* rowsIn(read: Read, { name, sheet, warnings }: SheetChoice): Asyn
   const id = sheetId(sheets, name, sheet);
   const others = sheets.slice(1).filter(({ state }) => state === undefined || state === "visible");
   if (sheet === undefined && others.length > 0) {
-    const names = namesOf(others);
+    const names = namesOf(others, 10);
     warnings.push(`only the first sheet of ${name} is read; --sheet reads another: ${names}`);
   }
   const target =
@@ -189,8 +197,11 @@ function sheetId(
   );
 }
 
-function namesOf(sheets: readonly Attributes[]): string {
-  return sheets.map(({ name }) => JSON.stringify(name)).join(", ");
+function namesOf(sheets: readonly Attributes[], most = sheets.length): string {
+  return firstNames(
+    sheets.map(({ name }) => JSON.stringify(name)),
+    most,
+  );
 }
 
 /** The shared texts of a workbook, without phonetic readings. */

@@ -62,6 +62,13 @@ describe("jsonLines", () => {
     expect(warnings.join()).toMatch(expected ?? /^$/);
   });
 
+  it.each(['{"meta":{"type":1},"bundle":[{"a":1}]}', '{"x":["type"],"bundle":[{"a":1}]}'])(
+    "takes no nested type for that of a bundle: %s",
+    async (json) => {
+      expect((await converted(json)).trim()).toBe('{"a":1}');
+    },
+  );
+
   it("gives each text of a list a row", async () => {
     expect(await converted('["192.0.2.1", "a\\"b",null]')).toBe(
       '{"item":"192.0.2.1"}\n{"item":"a\\"b"}\nnull\n',

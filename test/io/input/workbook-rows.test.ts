@@ -106,6 +106,12 @@ describe("workbookRows", () => {
     expect(await csvOf(inZip64(workbook(undefined, 0)))).toBe(await csvOf(workbook()));
   });
 
+  it("reads an archive to which a program has appended bytes", async () => {
+    expect(await csvOf(Buffer.concat([workbook(), Buffer.alloc(2000)]))).toBe(
+      await csvOf(workbook()),
+    );
+  });
+
   it.each([
     ["a sheet of another name", workbook(), "Two", "sheet_not_found"],
     [

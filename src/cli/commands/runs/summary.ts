@@ -43,17 +43,19 @@ type RunSettings = Pick<
 };
 
 /**
- * Prints the summary as text, or with `--quiet` a warning if rows failed. JSON is left to the end of
- * the command.
+ * Prints the summary as text, or with `--quiet` its warnings, and one if rows failed. JSON is left to
+ * the end of the command.
  */
 export async function printSummary(
   manifest: Manifest,
   { settings, context }: Pick<CommandCall<RunSettings>, "settings" | "context">,
 ): Promise<void> {
   const { json, quiet } = settings;
+  const warnings = quiet ? [...warningLines(manifest)] : [];
   if (quiet && manifest.exit_code === exitCodes.rowsFailed) {
-    context.reporter.warning(countedRows(manifest, settings));
+    warnings.push(countedRows(manifest, settings));
   }
+  for (const message of warnings) context.reporter.warning(message);
   if (json || quiet || context.reporter.format === "json") return;
   context.reporter.print(formatSummary(manifest, context.reporter.width ?? 100, settings));
 }

@@ -131,9 +131,6 @@ function problemText(why: ColumnProblem): string {
   return `column ${shownColumns([why.column])} can't be read: only ${found} ${are}`;
 }
 
-/** Columns that tell an output of repute. */
-const ofOutput = ["rep_item", "rep_status"];
-
 /** The command that takes all columns with items, and the one that finds items inside cells. */
 function columnHint(
   input: string,
@@ -144,7 +141,7 @@ function columnHint(
   const enrich = (taken: readonly RatedColumn[]): string =>
     `${enrichCommand(input)}${itemFlags(taken)}`;
   const names = new Set(columns.map(columnName));
-  if (ofOutput.every((name) => names.has(name))) {
+  if (["rep_item", "rep_status"].every((name) => names.has(name))) {
     return `it looks like an output of repute: repute retry asks again for its failed and partial rows; to look up all its items again: ${enrichCommand(input)} --item-column rep_item --prefix again_`;
   }
   const found = columns.filter(isAsked);

@@ -38,7 +38,7 @@ import type {
 import { findPreamble, type CommentNames, namesIn, isRule, skippedIn } from "./find-preamble.js";
 import { csvOutput } from "./csv-output.js";
 import { type CsvDialect, type CsvRecord, readRecords } from "./csv-records.js";
-import { holdsIndicator } from "../../../core/item/recognise.js";
+import { holdsIndicator, isEmptyCell, rateWords } from "../../../core/item/recognise.js";
 import { customaryItemColumns, columnShare } from "../columns/rate-columns.js";
 
 /** Comma-separated values (RFC 4180); also semicolons or tabs if the input uses them. */
@@ -279,7 +279,8 @@ async function findLayout(
       },
       async sample(count) {
         sampled = count;
-        await records.until(() => isEnough(records.read, count));
+        // With a header; fewer records that are very long are enough, too.
+        await records.until(() => records.read.length > count || isLong(records.read));
         return records.read.length > count;
       },
       withoutRecords() {
@@ -291,11 +292,6 @@ async function findLayout(
   );
   const { names, header } = draft();
   return { columns: names, header, ...found };
-}
-
-/** Whether the sample is complete: `count` rows and a header, or fewer but very long ones. */
-function isEnough(read: readonly CsvRecord[], count: number): boolean {
-  return read.length > count || isLong(read);
 }
 
 function emptyLayout(itemColumn: ReadOptions["itemColumn"]): CsvLayout {
@@ -316,13 +312,9 @@ function draftOf(
   const header = findHeader(records, comment, options);
   const below = records[1]?.cells ?? [];
   const begin = header === "record" ? (isRule(below.join("|")) ? 2 : 1) : 0;
-  const unnamed = (): readonly string[] => first.map((_, index) => positionalName(index));
-  return {
-    header,
-    names:
-      header === "record" ? first : header === "comment" && comment ? comment.names : unnamed(),
-    rows: records.slice(begin, begin + options.sampled),
-  };
+  const none = first.map((_, index) => positionalName(index));
+  const names = { record: first, comment: comment?.names ?? none, none }[header];
+  return { header, names, rows: records.slice(begin, begin + options.sampled) };
 }
 
 /** A first record with an indicator is data. */
@@ -344,10 +336,17 @@ function findHeader(
 
 function isRow([first, ...others]: readonly CsvRecord[]): boolean {
   const rows = others.slice(0, limits.sampleRecords);
+  const below = (index: number) => columnShare(rows.map(({ cells }) => cells[index] ?? ""));
+  // A name above items: beside it, a name may have a host in its words (`ip,Score (virustotal.com)`).
+  const isName = (cell: string): boolean => !isEmptyCell(cell) && !holdsIndicator(cell);
+  const isNamed = first!.cells.some(
+    (cell, index) => isName(cell) && below(index).share >= minShare,
+  );
   return first!.cells.some((cell, index) => {
     if (!holdsIndicator(cell) || fieldName.test(cell.trim())) return false;
+    if (rateWords(cell).weight < 1) return !isNamed;
     if (rows.length === 0 || !dottedName.test(cell.trim())) return true;
-    const { share, kind } = columnShare(rows.map(({ cells }) => cells[index] ?? ""));
+    const { share, kind } = below(index);
     return share >= minShare && kind === "domain";
   });
 }

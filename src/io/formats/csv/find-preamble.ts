@@ -230,7 +230,7 @@ export function namesIn(
   if (width < 2) return null;
   for (const comment of comments.toReversed()) {
     const names = cellsOfLine(comment, delimiter).map((name) => name.trim());
-    const isHeader = names.length === width && !names.some(holdsIndicator);
+    const isHeader = names.length === width && !names.some((name) => rateWords(name).weight === 1);
     if (isHeader) return { names, comment, isDeclared: false };
   }
   return null;

@@ -73,6 +73,13 @@ test("lists counts, most frequent first", async () => {
   );
 });
 
+test("only warnings are left with --quiet", async () => {
+  expect(await summary(manifest, 100, { quiet: true })).toBe(
+    `repute: warning: rows with surplus cells (7 times, first in row 1,200)
+repute: warning: the last line had no end`,
+  );
+});
+
 test("an output to stdout has no manifest", async () => {
   const text = await summary({ ...manifest, output: { ...manifest.output, path: null } }, 100);
   expect(text).toMatch(/\n {2}output +stdout \(2\.4 MB\)$/);

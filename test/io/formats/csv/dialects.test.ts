@@ -134,12 +134,22 @@ describe("a line with an item", () => {
     expect(source.reading.header).toBe("none");
   });
 
-  it.each(["source.ip,host.name", "event.id,user.email", "rule.id,n"])(
-    "is none if it has names of fields: %s",
-    async (header) => {
-      expect((await read(`${header}\n192.0.2.1,x\n192.0.2.2,y\n`)).reading.header).toBe("record");
-    },
-  );
+  it.each([
+    "source.ip,host.name",
+    "event.id,user.email",
+    "rule.id,n",
+    "IoC,Score (virustotal.com)",
+    '"IP address","ASN (via ipinfo.io)"',
+    "IP,Unique count of user.id",
+    "ip,Comment (contact soc@example.com)",
+  ])("is none if it has names of fields: %s", async (header) => {
+    expect((await read(`${header}\n192.0.2.1,x\n192.0.2.2,y\n`)).reading.header).toBe("record");
+  });
+
+  it("may be the comment that names the columns", async () => {
+    const { columns } = await read("# IP (from abuse.ch),First seen\n192.0.2.1,x\n192.0.2.2,y\n");
+    expect(columns).toEqual(["IP (from abuse.ch)", "First seen"]);
+  });
 
   it("is not skipped as a title", async () => {
     const { rows } = await read("x,192.0.2.9\n\nip,n,m\n192.0.2.1,1,a\n192.0.2.2,2,b\n", {
