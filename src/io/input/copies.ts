@@ -1,9 +1,10 @@
+import { existsSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { cellRecords } from "../formats/csv/csv.js";
 import { openInput, verifyFile } from "./open-input.js";
 import { basename, join } from "node:path";
 import { type Clock, systemClock } from "../../core/clock.js";
-import { FatalError, startOver } from "../../core/errors.js";
+import { continueRun, FatalError } from "../../core/errors.js";
 import type { ChecksumState } from "../../core/files/checksum.js";
 import { withoutFailed } from "../../core/files/output-names.js";
 import { temporaryFolder } from "../../core/resource-stack.js";
@@ -112,8 +113,10 @@ function copyTo(base: string, place: CopyPlace, { path: address, table }: FileIn
       const { content } = known;
       const found = await verifyFile(path, content).catch((error: unknown) => error);
       if ((found as ChecksumState).bytes === content.bytes) return known;
-      const message = `the copy of ${input.copyOf?.name} is damaged: ${path}`;
-      throw new FatalError("copy_damaged", message, { cause: found, hint: startOver });
+      const what = existsSync(path) ? "damaged" : "gone";
+      const message = `the copy of ${input.copyOf?.name} is ${what}: ${path}`;
+      const hint = `restore it, or remove it and ${continueRun}: a new run starts with the answers so far`;
+      throw new FatalError(`copy_${what}`, message, { cause: found, hint });
     },
   };
 }

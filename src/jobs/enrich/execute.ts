@@ -217,14 +217,14 @@ async function discardUnlessSame(place: RunPlace): Promise<boolean> {
 }
 
 /**
- * Discards the interrupted run if the part of the input that it has read turns out to be another one;
- * the next run takes over its answers.
+ * Discards the interrupted run if the part of the input that it has read turns out to be another one, or
+ * its copy was removed; the next run takes over its answers.
  *
  * @throws the error, if it is another one or the input cannot be read again
  */
 async function discardIfReplaced(error: unknown, place: RunPlace): Promise<void> {
-  const isChanged = error instanceof FatalError && error.code === "input_changed";
-  if (!isChanged || place.state.checkpoint === null) throw error;
+  const isOther = error instanceof FatalError && /^(?:input_changed|copy_gone)$/.test(error.code);
+  if (!isOther || place.state.checkpoint === null) throw error;
   await discard(error.message, place);
   const { input } = place.job;
   const inputs = "inputs" in input ? input.inputs.length : 1;

@@ -1,4 +1,4 @@
-import { readdir, readFile, truncate, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
@@ -138,6 +138,20 @@ describe("tables and Parquet files as input", () => {
     await writeFile(copy, whole);
     expect(await enrich(...args)).toMatchObject({ code: 0 });
     expect((await read("out.csv")).split("\n")).toHaveLength(302);
+  });
+
+  it("is copied again if its copy is removed, and keeps the answers so far", async () => {
+    const { at, enrich, read } = await prepared();
+    const args = ["duckdb:in.duckdb?table=many", "-o", "out.csv", "--resume"];
+    expect(await enrich(...args, "--max-requests", "100")).toMatchObject({ code: 75 });
+    const copy = at("out.csv.state/input.rows");
+    await truncate(copy, 20);
+    expect((await enrich(...args)).stderr).toContain("or remove it and continue with --resume");
+    await rm(copy);
+    expect(await enrich(...args)).toMatchObject({ code: 0 });
+    expect((await read("out.csv")).split("\n")).toHaveLength(302);
+    const { took_over } = JSON.parse(await read("out.csv.manifest.json")) as { took_over?: number };
+    expect(took_over).toBeGreaterThan(0);
   });
 
   it.each([
