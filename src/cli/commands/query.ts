@@ -159,7 +159,7 @@ async function runOneOff(
   return code === exitCodes.done && hasNonItem && countsItems ? exitCodes.rowsFailed : code;
 }
 
-/** Warns of words that nobody understands; answers to reserved addresses prove nothing about the service. */
+/** Warns of undocumented words, and says which answers prove nothing about the service. */
 function tellCounts({ reporter }: CliContext, others: number, reserved: number): void {
   if (others > 0) reporter.warning(countedWarning(otherWords, others));
   const note = `${counted(reserved, "reserved address")} answered here, not by the service`;

@@ -17,7 +17,7 @@ import type { CopyShape, TableInput } from "./table-input.js";
 
 /** Where the inputs of a run are copied, and what a run needs meanwhile. */
 interface CopyPlace {
-  /** One that exists. */
+  /** It must exist. */
   readonly folder: string;
   /** How the rows of tables are read. */
   readonly shape: CopyShape;

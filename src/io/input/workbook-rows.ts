@@ -14,7 +14,7 @@ interface SheetChoice {
   readonly name: string;
   /** @default the first one */
   readonly sheet: string | undefined;
-  /** Gets one about the others. */
+  /** Receives a warning if other sheets are not read. */
   readonly warnings: string[];
 }
 

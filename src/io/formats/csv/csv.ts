@@ -279,7 +279,7 @@ async function findLayout(
       },
       async sample(count) {
         sampled = count;
-        // With a header; fewer records that are very long are enough, too.
+        // One more, for the header. Very long records end the sample early.
         await records.until(() => records.read.length > count || isLong(records.read));
         return records.read.length > count;
       },
@@ -337,7 +337,7 @@ function findHeader(
 function isRow([first, ...others]: readonly CsvRecord[]): boolean {
   const rows = others.slice(0, limits.sampleRecords);
   const below = (index: number) => columnShare(rows.map(({ cells }) => cells[index] ?? ""));
-  // A name above items: beside it, a name may have a host in its words (`ip,Score (virustotal.com)`).
+  // A line that names a column of items is a header, even if another name holds a host: `ip,Score (virustotal.com)`.
   const isName = (cell: string): boolean => !isEmptyCell(cell) && !holdsIndicator(cell);
   const isNamed = first!.cells.some(
     (cell, index) => isName(cell) && below(index).share >= minShare,
