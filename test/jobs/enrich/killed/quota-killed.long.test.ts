@@ -21,6 +21,8 @@ test("permits held by a killed process stay counted, so the quota is not exceede
   await writeFile(join(cwd, "in.csv"), `ip\n${rows.join("\n")}\n`);
   const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", service.intelUrl];
   const limits = ["--rate", "50/s", "--rate", "100/d", "--lookups", "query", "--quiet"];
+  // One request at a time: only one can be counted, and killed before the service sees it.
+  limits.push("--concurrency", "1");
   const first = startRepute([...args, ...limits], { cwd, env });
   await some;
   first.child.kill("SIGKILL");
