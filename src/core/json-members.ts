@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { toWellFormed } from "./bytes.js";
 import type { JsonObject } from "./finding.js";
 
@@ -161,14 +162,14 @@ type JsonReading =
  * U+FFFD; if a name repeats, the last member wins. The value lacks members named `__proto__`; the text
  * keeps them.
  */
-export function readJson(body: Buffer): JsonReading {
+export function readJson(body: Buffer, parse = parseJson): JsonReading {
   if (body.length > 2 * maxDepth && isTooDeep(body)) {
     return { value: null, fault: `is nested deeper than ${maxDepth} levels` };
   }
   const marked = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
   const text = body.toString("utf8", marked ? 3 : 0);
   try {
-    return { value: parseJson(text), text, fault: null };
+    return { value: parse(text), text, fault: null };
   } catch {
     return { value: null, fault: body.length === 0 ? "is empty" : "is not JSON" };
   }
@@ -185,6 +186,57 @@ export function parseJson(text: string): unknown {
   return suspicious && protoMember.test(text)
     ? JSON.parse(text, (member, value: unknown) => (member === "__proto__" ? undefined : value))
     : JSON.parse(text);
+}
+
+/** A number whose digits a double cannot hold. */
+export class ExactNumber {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  toString(): string {
+    return this.#text;
+  }
+
+  /** `JSON.stringify` can write the digits only as text; `jsonText` writes the number. */
+  toJSON(): string {
+    return this.#text;
+  }
+}
+
+/** A string, or a number that may have more digits than a double: 15 are always safe. */
+const exactTokens = /"(?:[^"\\]+|\\.)*"|-?\d[\d.eE+-]*/g;
+const manyDigits = /\d(?:\.?\d){15}|\d[eE][+-]?\d{3}/;
+
+/**
+ * `parseJson` with an `ExactNumber` for each number that would lose digits.
+ *
+ * @throws SyntaxError
+ */
+export function parseExact(text: string): unknown {
+  const rounded = parseJson(text);
+  if (!manyDigits.test(text)) return rounded;
+  const mark = randomUUID();
+  const marked = text.replaceAll(exactTokens, (token) => {
+    const isKept = token.startsWith('"') || !manyDigits.test(token);
+    return isKept || String(Number(token)) === token ? token : `"${mark}${token}"`;
+  });
+  return JSON.parse(marked, (member, value: unknown) => {
+    if (member === "__proto__") return undefined;
+    const isMarked = typeof value === "string" && value.startsWith(mark);
+    return isMarked ? new ExactNumber(value.slice(mark.length)) : value;
+  });
+}
+
+/** A value as JSON text, in which each `ExactNumber` has its digits. */
+export function jsonText(value: unknown): string {
+  if (value instanceof ExactNumber) return String(value);
+  if (Array.isArray(value)) return `[${value.map(jsonText).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const members = Object.entries(value).filter(([, inner]) => inner !== undefined);
+  return objectText(new Map(members.map(([name, inner]) => [name, jsonText(inner)])));
 }
 
 /** A value as JSON object; null if it is anything else, arrays included. */

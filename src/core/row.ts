@@ -2,12 +2,13 @@ import { isWellFormed } from "./bytes.js";
 import {
   type Finding,
   type FindingError,
+  firstAnswer,
   lookupEndpoints,
   memberOf,
   type Verdict,
 } from "./finding.js";
 import { type Item, parseKindName } from "./item/item.js";
-import { wellFormedJson } from "./json-members.js";
+import { parseExact, wellFormedJson } from "./json-members.js";
 import { verdictOf } from "./verdict.js";
 
 /** One input record as read. Every record becomes exactly one output row. */
@@ -141,6 +142,13 @@ export function nestedFacts(
   facts["looked_up_at"] = finding.lookedUpAt;
   facts["error"] = finding.error;
   return facts;
+}
+
+/** The result of the first answer, with all digits of its numbers where its text was kept. */
+export function exactResult(finding: Finding): object | null {
+  const answer = firstAnswer(finding);
+  if (answer?.text !== undefined) return parseExact(answer.text) as object;
+  return answer && answer.result;
 }
 
 /** Nested members as JSON text. Results are copied as received where their text was kept. */

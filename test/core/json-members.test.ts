@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { cellText, memberTexts, wellFormedJson, readJson } from "../../src/core/json-members.js";
+import {
+  cellText,
+  jsonText,
+  memberTexts,
+  parseExact,
+  readJson,
+  wellFormedJson,
+} from "../../src/core/json-members.js";
 import { anyText } from "../helpers/any-text.js";
 
 describe("memberTexts", () => {
@@ -89,4 +96,28 @@ test.each([
   ["NaN", "is not JSON"],
 ])("rejects %j", (text, fault) => {
   expect(read(text)).toEqual({ value: null, fault });
+});
+
+describe("parseExact and jsonText", () => {
+  it.each([
+    "12345678901234567890",
+    '{"a":[-9007199254740993,1e400,0.1234567890123456789],"12345678901234567890":1}',
+    '"12345678901234567890 \\" 1e400"',
+    '{"__proto__x":1234567890123456789}',
+  ])("keep every digit of %s", (text) => {
+    expect(jsonText(parseExact(text))).toBe(text);
+  });
+
+  it("agree with JSON on any value that JSON keeps", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = JSON.stringify(value);
+        expect(jsonText(parseExact(text))).toBe(JSON.stringify(JSON.parse(text)));
+      }),
+    );
+  });
+
+  it("drop a member named __proto__", () => {
+    expect(jsonText(parseExact('{"__proto__":{"a":1e400},"b":1e400}'))).toBe('{"b":1e400}');
+  });
 });

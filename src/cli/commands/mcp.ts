@@ -16,7 +16,7 @@ import { type Finding, unasked } from "../../core/finding.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import { loadDriver } from "../../core/load-driver.js";
 import { programInfo } from "../../core/program.js";
-import { nestedFacts } from "../../core/row.js";
+import { exactResult, nestedFacts } from "../../core/row.js";
 import { counted } from "../../core/wording/quantity.js";
 import { tlpFault } from "../../core/exclusions/tlp.js";
 import { extractItems } from "../../jobs/extract/extract-items.js";
@@ -220,7 +220,7 @@ async function lookUpAll(session: Session, call: Call, { items, tlp, left }: Loo
   const opened = await session.lookup({
     settings: { ...settings, lookups: ["query"], maxRequests: Math.max(1, left) },
     store: new MemoryStore(),
-    asReceived: false,
+    asReceived: true,
     requests: context.signal,
   });
   const find = async (text: string): Promise<unknown> => {
@@ -246,7 +246,8 @@ async function lookUpAll(session: Session, call: Call, { items, tlp, left }: Loo
 
 /** What repute says, with the service's words apart, in `from_service`. */
 function answerOf(text: string, finding: Finding, item: Parameters<typeof nestedFacts>[0] = null) {
-  const { query, error, quick_check: _, ...facts } = nestedFacts(item, finding);
+  const { query: _, error, quick_check: __, ...facts } = nestedFacts(item, finding);
+  const query = exactResult(finding);
   return {
     ...facts,
     item: text,

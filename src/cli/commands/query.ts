@@ -21,7 +21,7 @@ import { createInterface } from "node:readline";
 import { UsageError } from "../../core/errors.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { columns } from "../../core/columns.js";
-import { nestedFacts, nestedText, itemRow } from "../../core/row.js";
+import { exactResult, nestedFacts, nestedText, itemRow } from "../../core/row.js";
 import type { Item } from "../../core/item/item.js";
 import { oneLine } from "../../core/wording/printable.js";
 import { counted } from "../../core/wording/quantity.js";
@@ -283,9 +283,8 @@ function answerCard({ text, item, finding }: AnsweredItem): object {
     ...(error !== null && { error }),
     kind,
   };
-  const { result } = Object.values(finding.answers)[0] ?? {};
   // No member of the service's result replaces one of ours.
-  const card = { ...own, ...result, ...own, item: item?.value ?? text, ...requests };
+  const card = { ...own, ...exactResult(finding), ...own, item: item?.value ?? text, ...requests };
   return JSON.parse(JSON.stringify(card), (_, value: unknown) =>
     Array.isArray(value) && value.every((entry) => typeof entry === "object" && entry !== null)
       ? value.map(recordLine).join("\n")

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { readNamed } from "../../core/files/read-path.js";
-import { readJson } from "../../core/json-members.js";
+import { parseExact, readJson } from "../../core/json-members.js";
 import type { CaseContext } from "../../client/api/calls.js";
 import { UsageError, FatalError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
@@ -56,7 +56,7 @@ async function chosenContext(call: Call): Promise<CaseContext | null> {
 
 async function readContext(file: string, signal: AbortSignal): Promise<CaseContext> {
   const bytes = await readNamed(file, "context_unreadable", `the context ${file}`, { signal });
-  const { value, fault } = readJson(bytes);
+  const { value, fault } = readJson(bytes, parseExact);
   if (fault !== null) throw new UsageError("context_json", `the context ${file} ${fault}`);
   const { calls } = await import("../../client/api/calls.js");
   const parsed = calls["case-context"].schema.safeParse(value);

@@ -10,6 +10,7 @@ import {
   wrapLines,
   wrapText,
 } from "../../core/wording/printable.js";
+import { ExactNumber, jsonText } from "../../core/json-members.js";
 import { formatPath } from "../../jobs/webhooks/render.js";
 import type { CliContext } from "./cli-context.js";
 import type { TerminalStream } from "./reporter.js";
@@ -39,7 +40,7 @@ export async function printRecords<T>(
   call: OutputCall,
   records: Iterable<T> | AsyncIterable<T>,
   columns: DataColumns<T>,
-  toLine: (record: T) => string = JSON.stringify,
+  toLine: (record: T) => string = jsonText,
 ): Promise<void> {
   const isLines = wantsLines(call);
   const rows: (readonly string[])[] = [];
@@ -80,7 +81,7 @@ export async function writeOut(
 
 /** Prints a record as one line of JSON; on a terminal, one field per line. */
 export async function showRecord(call: OutputCall, record: object): Promise<void> {
-  if (wantsLines(call)) return writeOut(call.context, `${JSON.stringify(record)}\n`);
+  if (wantsLines(call)) return writeOut(call.context, `${jsonText(record)}\n`);
   const fields = [...fieldsOf(record)];
   const shown = fields.slice(0, mostShown);
   if (fields.length > mostShown) shown.push(["…", "more with --json"]);
@@ -110,7 +111,7 @@ function textOf(value: unknown): string | null {
 }
 
 function isPlain(value: unknown): value is string | number | boolean | null | undefined {
-  return typeof value !== "object" || value === null;
+  return typeof value !== "object" || value === null || value instanceof ExactNumber;
 }
 
 type CardField = readonly [label: string, text: string];

@@ -4,7 +4,7 @@ import type { Clock } from "../../core/clock.js";
 import { readAnswer, type ReadContext, violation } from "./read-answer.js";
 import { schemaFault } from "./schema-fault.js";
 import type { z } from "zod";
-import { asObject, readJson } from "../../core/json-members.js";
+import { asObject, parseExact, readJson } from "../../core/json-members.js";
 import type { JudgeContext } from "./judge.js";
 import {
   credentialHeader,
@@ -161,7 +161,7 @@ export class Caller {
  */
 function readResult(schema: z.ZodType, answer: Answer, context: ReadContext): unknown {
   if (answer.status === 503) throw statusFault(answer, context);
-  const { result } = readAnswer(answer, context);
+  const { result } = readAnswer(answer, context, parseExact);
   return checked(schema, result, answer, context, "result");
 }
 
@@ -174,7 +174,7 @@ function readResult(schema: z.ZodType, answer: Answer, context: ReadContext): un
 function readBare(schema: z.ZodType, answer: Answer, context: ReadContext): unknown {
   try {
     if (answer.status !== 200) throw statusFault(answer, context);
-    const { value, fault } = readJson(answer.body);
+    const { value, fault } = readJson(answer.body, parseExact);
     if (fault !== null) throw violation(answer, context, `the body ${fault}`);
     if (asObject(value) === null) {
       throw violation(answer, context, "the body is not a JSON object");

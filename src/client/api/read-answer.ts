@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Again } from "../../core/finding.js";
 import type { Clock } from "../../core/clock.js";
-import { asObject, readJson } from "../../core/json-members.js";
+import { asObject, parseJson, readJson } from "../../core/json-members.js";
 import { schemaFault } from "./schema-fault.js";
 import type { ServiceDescription } from "./service-description.js";
 import { RejectedError, serviceError, type ServiceError, statusFault } from "./status-fault.js";
@@ -66,14 +66,14 @@ const longestMessage = 2000;
  *
  * @throws ServiceError if it has no data, `rejected` for a failure envelope; FatalError for 401 and 403
  */
-export function readAnswer(answer: Answer, context: ReadContext): AnswerData {
+export function readAnswer(answer: Answer, context: ReadContext, parse = parseJson): AnswerData {
   const { status } = answer;
   const envelope = envelopes.get(status);
   if (envelope === undefined) {
     if (status < 200 || status > 299) throw statusFault(answer, context);
     throw violation(answer, context, `HTTP ${status} is not a status of the interface`);
   }
-  const reading = readJson(answer.body);
+  const reading = readJson(answer.body, parse);
   const body = asObject(reading.value);
   if (status !== 200 && body?.["status"] !== envelope.status) throw statusFault(answer, context);
   if (reading.fault !== null) {

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../core/finding.js";
 import { UsageError } from "../../core/errors.js";
+import { ExactNumber, jsonText } from "../../core/json-members.js";
 import { quoted } from "../../core/wording/printable.js";
 import { nearestFirst } from "../../core/wording/did-you-mean.js";
 
@@ -71,12 +72,14 @@ export function renderPayload(payload: unknown, context: JsonObject) {
   const missing: MissingField[] = [];
   let isInexact = false;
 
-  const json = (value: unknown): string =>
+  const json = (value: unknown): string => {
     JSON.stringify(value, (_, each: unknown) => {
       // Reading it has rounded it, or JSON has no such number.
       if (typeof each === "number") isInexact ||= !(Math.abs(each) <= Number.MAX_SAFE_INTEGER);
       return each;
     });
+    return jsonText(value);
+  };
 
   const render = (value: unknown, path: Path): unknown => {
     if (typeof value === "string") return renderText(value, pointerOf(path));
@@ -319,7 +322,8 @@ function subscriberValues(context: unknown): readonly SubscriberValue[] {
   const data = readField(context, subscriberPath);
   const fieldsOf = new Map<string, string[]>();
   for (const { path, value } of valuesIn(data?.value, subscriberPath, maxValues)) {
-    if (typeof value !== "string" && typeof value !== "number") continue;
+    const isNumber = typeof value === "number" || value instanceof ExactNumber;
+    if (typeof value !== "string" && !isNumber) continue;
     const text = String(value).trim().toLowerCase();
     if (text.length < 3 || text.length > maxValueLength || plainWord.test(text)) continue;
     fieldsOf.set(text, [...(fieldsOf.get(text) ?? []), `{{ ${formatPath(path)} }}`]);

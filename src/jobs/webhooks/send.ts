@@ -13,6 +13,7 @@ import type { ExclusionList } from "../../core/exclusions/exclusion-list.js";
 import type { JsonObject } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import { recogniseItem } from "../../core/item/recognise.js";
+import { jsonText } from "../../core/json-members.js";
 import { CredentialMask } from "../../core/redaction.js";
 import { quoted } from "../../core/wording/printable.js";
 import { addressProblems, type Webhook, webhookUrl } from "./webhook.js";
@@ -100,7 +101,7 @@ function encode(payload: unknown): [body: string | null, contentType: string | n
   if (payload === null || payload === undefined) return [null, null];
   return typeof payload === "string"
     ? [payload, "text/plain; charset=utf-8"]
-    : [JSON.stringify(payload), "application/json"];
+    : [jsonText(payload), "application/json"];
 }
 
 /** The key, if it is for this origin. @throws UsageError `api_key` */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import type { RepShareCase } from "../../../client/api/calls.js";
+import { jsonText } from "../../../core/json-members.js";
 import { csvPieces } from "../../../io/formats/csv/csv-output.js";
 import { parseOutput } from "../../../io/output/registry.js";
 
@@ -45,6 +46,6 @@ function csvLines(found: RepShareCase, isTyped: boolean): readonly string[] {
 function ndjsonLines({ event_ips: ips, ...beside }: RepShareCase): readonly string[] {
   return (ips ?? []).map((ip) => {
     const item = { [caseItemColumn]: ip };
-    return `${JSON.stringify({ ...item, ...beside, ...item })}\n`;
+    return `${jsonText({ ...item, ...beside, ...item })}\n`;
   });
 }
