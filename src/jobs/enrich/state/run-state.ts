@@ -175,10 +175,14 @@ export class RunState {
     return serviceAddress(this.#facts.service ?? "") === serviceAddress(serviceOf(run));
   }
 
-  /** Writes facts, with the answers so far. @throws FatalError */
-  #write(facts: Partial<Facts>): void {
+  /** Writes facts, with the answers so far or with none. @throws FatalError */
+  #write(facts: Partial<Facts>, keepsAnswers = true): void {
     this.journal.flush();
-    this.#try(() => this.#file.transact(() => this.#file.write(facts)));
+    const write = (): void => {
+      if (!keepsAnswers) this.journal.clear();
+      this.#file.write(facts);
+    };
+    this.#try(() => this.#file.transact(write));
     this.#facts = { ...this.#facts, ...facts };
   }
 
@@ -254,8 +258,7 @@ export class RunState {
   /** Forgets the run. @param keepsAnswers for the next one, which takes them over */
   async startOver(keepsAnswers = true): Promise<void> {
     await this.#removeNoted();
-    this.#write({ ...none, service: this.#facts.service });
-    if (!keepsAnswers) this.journal.clear();
+    this.#write({ ...none, service: this.#facts.service }, keepsAnswers);
     await this.tidy();
     this.#takeUp();
   }

@@ -50,6 +50,17 @@ describe("openState", () => {
     await (await openState(output, start)).remove();
   });
 
+  it("starts over as a whole or not at all", async () => {
+    const output = await interrupted(20);
+    const database = new DatabaseSync(join(statePath(output), "run.db"));
+    database.exec("CREATE TRIGGER t BEFORE DELETE ON answers BEGIN SELECT raise(ABORT, ''); END");
+    database.close();
+    await expect(openState(output, restart)).rejects.toMatchObject({ code: "state_damaged" });
+    const state = await openState(output, resume);
+    expect([state.checkpoint?.runId, state.journal.last]).toEqual(["r1", 20]);
+    state.release();
+  });
+
   it("is accessible only to its owner", async () => {
     const output = join(await temporaryFolder(), "out.csv");
     const state = await openState(output, start);
