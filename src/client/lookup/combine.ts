@@ -47,7 +47,10 @@ export function combineFindings(
     status,
     // Spreading two objects takes seven times as long, 1 µs per row.
     answers: Object.assign({}, first.answers, second.answers),
-    missing: second.missing.length === 0 ? first.missing : [...first.missing, ...second.missing],
+    missing:
+      second.missing.length === 0
+        ? first.missing
+        : [...new Set([...first.missing, ...second.missing])],
     // The nearer one to the service: `live` if anything was requested.
     source: findingSources.find((one) => one === first.source || one === second.source)!,
     httpStatus,

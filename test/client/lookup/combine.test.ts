@@ -46,6 +46,12 @@ const otherError = { code: "timeout", message: "quick check: it failed with time
 
 test.each<[string, Finding, Finding, Partial<Finding>]>([
   [
+    "names a member that both lack once",
+    { ...complete(), missing: ["tags", "intent"] },
+    { ...quick(), missing: ["intent", "bogon"] },
+    { missing: ["tags", "intent", "bogon"] },
+  ],
+  [
     "has the data of both",
     complete({ intent: "none" }),
     quick(),
