@@ -9,7 +9,7 @@ import type { LookupStore } from "../../client/store/store.js";
 import { abortable } from "../../core/abort.js";
 import { EarlyEndError, FatalError } from "../../core/errors.js";
 import { type MadeUp, unasked } from "../../core/finding.js";
-import type { FoundManifest, Manifest } from "../../core/manifest.js";
+import type { Manifest } from "../../core/manifest.js";
 import { type ResourceStack, withResources } from "../../core/resource-stack.js";
 import type { Row } from "../../core/row.js";
 import { rowCodes } from "../../core/row-codes.js";
@@ -152,8 +152,9 @@ function dropUselessState(
 }
 
 /**
- * Rows of the output before a run's: the one that it replaces, the last run in its table, or the newest
- * earlier one of the same `{date}` pattern. Undefined for none.
+ * Rows of the output before a run's: the last run in its table, the one that it replaces, or the newest
+ * earlier one of the same `{date}` pattern. Undefined for none. One with `--limit` only says how many its
+ * input had at least, so an earlier whole one is better.
  *
  * @param checked what the check of its output found
  */
@@ -162,25 +163,23 @@ async function earlierRows(
   checked: Pick<CheckedOutput, "earlierRows">,
 ): Promise<number | undefined> {
   const { output } = target;
-  const own = checked.earlierRows ?? (await replacedRows(target));
-  if (own !== undefined || output.pattern === null) return own;
-  for (const previous of await previousOutputs(output.pattern, output)) {
-    const rows = rowsIn(await storedManifest(manifestPlace(previous)));
-    if (rows !== undefined) return rows;
+  if (typeof checked.earlierRows === "number") return checked.earlierRows;
+  const { pattern } = output;
+  const previous = pattern === null ? [] : await previousOutputs(pattern, output);
+  let least: number | undefined;
+  for (const each of (await isReplaced(target)) ? [output, ...previous] : previous) {
+    const manifest = await storedManifest(manifestPlace(each));
+    // Those that it read: with `--only`, its output has fewer.
+    const rows = manifest?.input?.rows ?? manifest?.output?.rows;
+    if (rows !== undefined && manifest?.sampled === undefined) return rows;
+    least ??= rows;
   }
-  return undefined;
+  return least;
 }
 
-/** Rows of the file or object that will be replaced, by its manifest. */
-async function replacedRows({ output, file, upload }: OutputTarget): Promise<number | undefined> {
-  const isThere =
-    upload === undefined ? file !== null && existsSync(file) : await upload.replaces();
-  return isThere ? rowsIn(await storedManifest(manifestPlace(output))) : undefined;
-}
-
-/** Rows that a run read: with `--only`, its output has fewer. */
-function rowsIn(manifest: FoundManifest | null): number | undefined {
-  return manifest?.input?.rows ?? manifest?.output?.rows;
+/** Whether there is a file or object that will be replaced. */
+async function isReplaced({ file, upload }: OutputTarget): Promise<boolean> {
+  return upload === undefined ? file !== null && existsSync(file) : upload.replaces();
 }
 
 /**

@@ -269,22 +269,18 @@ function insertRuns(dialect: Dialect, table: TableName, rows: string): string {
 }
 
 /** What the newest runs say: rows of the last one that ended well, and whose answers the table holds. */
-export async function earlierRuns(
-  { dialect, query }: TableDatabase,
-  table: TableName,
-): Promise<{ readonly rows: number | null; readonly holds: TableData | null }> {
-  const [rows, reason, manifest, id] = ["rows", "exit_reason", "manifest", "run_id"].map((name) =>
-    dialect.quote(name),
-  );
+export async function earlierRuns({ dialect, query }: TableDatabase, table: TableName) {
+  const [manifest, id] = ["manifest", "run_id"].map((name) => dialect.quote(name));
   const found = await query(
-    `SELECT ${rows}, ${reason}, CAST(${manifest} AS TEXT) FROM ${quoteTable(dialect, runsTable(table))}
+    `SELECT CAST(${manifest} AS TEXT) FROM ${quoteTable(dialect, runsTable(table))}
      ORDER BY ${id} DESC LIMIT 100`,
   );
-  const last = found.find(([, ended]) => ended === "done" || ended === "rows_failed");
-  const held = found
-    .map(([, , text]) => dataOf(JSON.parse(String(text)) as Partial<Manifest>))
-    .find((data) => data !== null);
-  return { rows: last === undefined ? null : Number(last[0]), holds: held ?? null };
+  const newest = found.map(([text]) => JSON.parse(String(text)) as Partial<Manifest>);
+  const well = newest.filter(({ exit_reason: end }) => end === "done" || end === "rows_failed");
+  // One with --limit only says how many rows there were at least.
+  const last = well.find(({ sampled }) => sampled === undefined) ?? well[0];
+  const holds = newest.map(dataOf).find((data) => data !== null) ?? null;
+  return { rows: last?.input?.rows ?? null, holds };
 }
 
 /** Whose answers a run has; null if it has none. */

@@ -86,10 +86,9 @@ test("a table that another program filled is not emptied", async () => {
 
 test("an input whose rows cannot be counted first is refused once it is read", async () => {
   const { cwd, enrich, runWith } = await prepared("out.csv");
-  const many = Array.from({ length: 100 }, (_, n) => `198.51.100.${n}\n`);
-  expect(await enrich(`ip\n${many.join("")}`)).toMatchObject({ code: 0 });
+  expect(await enrich(rowsOf(100))).toMatchObject({ code: 0 });
   const before = await contentOf(cwd);
-  const stdin = `ip\n${many.slice(51).join("")}`;
+  const stdin = rowsOf(49);
   const args = ["enrich", "-", "-o", "out.csv", "--local", "--quiet", "--json"];
   const { code, stdout } = await runWith({ stdin }, ...args);
   expect(code).toBe(1);
@@ -103,12 +102,33 @@ test("an input whose rows cannot be counted first is refused once it is read", a
   expect(await contentOf(cwd)).toEqual(before);
 });
 
+const rowsOf = (count: number): string =>
+  `ip\n${Array.from({ length: count }, (_, n) => `198.51.100.${n}\n`).join("")}`;
+
+test.each([
+  // Its input had so many rows at least.
+  [["out.csv", "out.csv", "out.csv"], 120],
+  [["2026-01-01.csv", "2026-01-02.csv", "{date}.csv"], 240],
+  [[table, table, table], 240],
+] as const)(
+  "a whole run counts as the earlier one, before one with --limit: %j",
+  async (on, had) => {
+    const { run, write } = await workspace();
+    const enrich = async (rows: number, output: string, ...flags: readonly string[]) => {
+      await write("in.csv", rowsOf(rows));
+      return run("enrich", "in.csv", "-o", output, "--local", "--quiet", ...flags);
+    };
+    expect(await enrich(240, on[0])).toMatchObject({ code: 0 });
+    expect(await enrich(240, on[1], "--limit", "120")).toMatchObject({ code: 0 });
+    const { code, stderr } = await enrich(59, on[2]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`the previous run had ${had}`)]);
+  },
+);
+
 test("rows that were counted first are not asked for until they are accepted", async () => {
   const { enrich, run } = await prepared("out.csv");
-  const rows = (count: number): string =>
-    `ip\n${Array.from({ length: count }, (_, n) => `198.51.100.${n}\n`).join("")}`;
-  expect(await enrich(rows(100))).toMatchObject({ code: 0 });
-  const { code, stdout } = await enrich(rows(49), ["--json"]);
+  expect(await enrich(rowsOf(100))).toMatchObject({ code: 0 });
+  const { code, stdout } = await enrich(rowsOf(49), ["--json"]);
   expect(code).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({
     exit_reason: "too_few_rows",
