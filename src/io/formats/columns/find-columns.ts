@@ -76,7 +76,12 @@ async function placesOf(
   const places: ColumnPlace[] = [];
   for (const wanted of [names ?? []].flat()) {
     try {
-      places.push(await source.named({ flag, wanted }));
+      const place = await source.named({ flag, wanted });
+      if (places.some(({ name, index }) => name === place.name && index === place.index)) {
+        const message = `${source.input}: ${flag} ${wanted} is a column that was named already`;
+        throw new UsageError("column_repeated", message, { hint: "name each column once" });
+      }
+      places.push(place);
     } catch (error) {
       const isLacking = error instanceof UsageError && error.code === "column_not_found";
       if (!isOneOfSeveral || !isLacking) throw error;

@@ -89,3 +89,34 @@ test("files have rows for those of the columns that they have", async () => {
   const missing = await place.run(...args, "--item-column", "peer", "--restart");
   expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('column "peer"')]);
 });
+
+test.each([[["ip", "IP"]], [["dst", "ip", " ip "]], [["ip", "#ip"]]])(
+  "a column that is named twice is refused: %j",
+  async (names) => {
+    const place = await workspace({
+      "in.csv": "ip,dst,dst\n192.0.2.1,192.0.2.2,192.0.2.3\n",
+      "in.ndjson": '{"ip":"192.0.2.1","dst":"192.0.2.2"}\n',
+    });
+    const flags = names.flatMap((name) => ["--item-column", name]);
+    for (const [command, file] of [
+      ["enrich", "in.csv"],
+      ["enrich", "in.ndjson"],
+      ["plan", "in.csv"],
+    ]) {
+      const { code, stdout, stderr } = await place.run(command!, file!, "--local", ...flags);
+      expect([code, stdout, stderr]).toEqual([
+        2,
+        "",
+        expect.stringContaining("is a column that was named already"),
+      ]);
+    }
+  },
+);
+
+test("columns whose names differ in case are two", async () => {
+  const place = await workspace({ "in.csv": "ip,IP\n192.0.2.1,192.0.2.2\n" });
+  const flags = ["--item-column", "ip", "--item-column", "IP"];
+  await place.run("enrich", "in.csv", "-o", "out.csv", "--local", ...flags);
+  const rows = await place.records();
+  expect(rows.map((row) => row["rep_item"])).toEqual(["192.0.2.1", "192.0.2.2"]);
+});
