@@ -90,7 +90,7 @@ export const tagsIpsCommand = defineCommand({
   name: "tags ips",
   summary: "print the IP addresses of a tag",
   description: [
-    "Prints every address of a tag's list page by page, all from the same snapshot. In a pipe each address is a JSON object with tag, ip and snapshot; on a terminal it is the address alone.",
+    "Prints every address of a tag's list page by page, all from the same snapshot. The list is as the service has it: tags export leaves out reserved addresses and those on exclusion lists. In a pipe each address is a JSON object with tag, ip and snapshot; on a terminal it is the address alone.",
     "Exits with 1 if the list changes while it is read, if an entry is not an IP address or occurs twice, or if the number of entries differs from the reported total.",
   ],
   groups: ipsGroups,
