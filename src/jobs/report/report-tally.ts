@@ -1,5 +1,6 @@
 import { rowCodes } from "../../core/row-codes.js";
 import { type FindingStatus, type Verdict, verdicts } from "../../core/finding.js";
+import { cellText, memberTexts } from "../../core/json-members.js";
 import { zeros } from "../../core/row.js";
 import { decisiveColumns, decisiveMembers, isOtherWord } from "../../core/verdict.js";
 import { answeredLookups } from "../../io/output/output-row.js";
@@ -230,10 +231,7 @@ function ownCells(
   const all =
     json === null
       ? cells.map((cell, index) => [columns[index] ?? "", cell] as const)
-      : Object.entries(JSON.parse(json) as Record<string, unknown>).map(
-          ([name, value]) =>
-            [name, typeof value === "string" ? value : JSON.stringify(value)] as const,
-        );
+      : Array.from(memberTexts(json), ([name, value]) => [name, cellText(value)] as const);
   const own = all.filter(([name, cell]) => cell !== "" && name.trim() !== itemColumn?.trim());
   const kept = own
     .slice(0, mostColumns)

@@ -97,6 +97,16 @@ test("keeps the input's own columns of an item's first row, without the item's c
   expect(note).toMatch(/^x{160}… \(10,000 characters\)$/);
 });
 
+test("keeps every digit of the input's own numbers", async () => {
+  const json = '{"ip":"192.0.2.1","id":12345678901234567890,"note":null,"list":[1.0,"a"]}';
+  const row = { ...ip("192.0.2.1", "malicious"), json };
+  const { offenders } = await reportOf([row], [], runOf({ item_column: "ip" }));
+  expect(offenders.worst[0]?.own).toEqual([
+    ["id", "12345678901234567890"],
+    ["list", '[1.0,"a"]'],
+  ]);
+});
+
 test("keeps a bounded list of items, exact in what it keeps", async () => {
   const rows = Array.from({ length: 5000 }, (_, n) =>
     ip(`10.0.${n >> 8}.${n & 255}`, "malicious", {

@@ -56,8 +56,8 @@ export function memberKeys(columns: readonly string[]): readonly string[] {
 
 interface InputMembers {
   readonly text: string;
-  /** Members replaced by added ones of the same name; null if none. */
-  readonly displaced: Record<string, unknown> | null;
+  /** An object of the members replaced by added ones of the same name; null if none. */
+  readonly displaced: string | null;
 }
 
 function inputMembers(row: Row, keys: readonly string[], added: readonly string[]): InputMembers {
@@ -85,15 +85,11 @@ export function cellMembers({ cells }: Row, keys: readonly string[]): string {
  * Moves members of a later record that clash with added ones to `extra`, so that nothing is lost.
  */
 function moveClashes(json: string, added: readonly string[]): InputMembers | null {
-  const record = JSON.parse(json) as Record<string, unknown>;
-  const displaced: Record<string, unknown> = {};
-  for (const name of added) {
-    if (!Object.hasOwn(record, name)) continue;
-    displaced[name] = record[name];
-    delete record[name];
-  }
-  if (Object.keys(displaced).length === 0) return null;
-  return { text: JSON.stringify(record).slice(1, -1), displaced };
+  const members = memberTexts(json);
+  const displaced = new Map([...members].filter(([name]) => added.includes(name)));
+  if (displaced.size === 0) return null;
+  for (const name of displaced.keys()) members.delete(name);
+  return { text: objectText(members).slice(1, -1), displaced: objectText(displaced) };
 }
 
 function nestedMember(
@@ -107,7 +103,7 @@ function nestedMember(
   }
   // `extra` of a cell-based source is already JSON; an NDJSON record has all its members above.
   const surplus = row.json === null ? row.extra : null;
-  const extra = displaced === null ? surplus : JSON.stringify(displaced);
+  const extra = displaced ?? surplus;
   return extra === null ? facts : `${facts.slice(0, -1)},"extra":${extra}}`;
 }
 
@@ -122,7 +118,7 @@ function flatMembers(
     const column = added[index]!;
     let value = column.value(enriched);
     if (column.name === "extra") {
-      if (displaced !== null) value = JSON.stringify(displaced);
+      if (displaced !== null) value = displaced;
       else if (enriched.row.json !== null) value = null;
     }
     text += (index > 0 ? "," : "") + keys[index]! + JSON.stringify(value);

@@ -51,11 +51,11 @@ describe("ndjsonEncoder", () => {
   });
 
   it("moves a later record's clashing member to extra", () => {
-    const line = lineOf(anEnrichedRow({ json: '{"ip":"192.0.2.1","rep":{"mine":1}}' }));
-    expect(JSON.parse(line)).toMatchObject({
-      ip: "192.0.2.1",
-      rep: { status: "complete", extra: { rep: { mine: 1 } } },
-    });
+    const [own, mine] = ['"ip":"192.0.2.1","n":12345678901234567890', '"rep":{"mine":1e400}'];
+    const line = lineOf(anEnrichedRow({ json: `{${mine},${own}}` }));
+    expect(line.startsWith(`{${own},"rep":{`)).toBe(true);
+    expect(JSON.parse(line)).toMatchObject({ rep: { status: "complete" } });
+    expect(line).toContain(`"extra":{${mine}}`);
   });
 
   it("rejects an input with a column of the added name", () => {
