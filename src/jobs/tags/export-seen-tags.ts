@@ -75,10 +75,11 @@ export async function exportSeenTags(
 }
 
 async function saveManifest(
-  { object, base }: Output,
+  { object, base, record }: Output,
   manifest: Manifest,
   stateDir: string | undefined,
 ): Promise<void> {
+  await record?.(manifest);
   if (object === null) return writeManifest(base(stateDir), manifest);
   const beside = parseOutput(manifestPath(object.address));
   await writeLines(beside, [`${JSON.stringify(manifest, null, 2)}\n`]);

@@ -4,6 +4,7 @@ import { columnTypes } from "../../formats/column-types.js";
 import { renamePart, writePart } from "../part-file.js";
 import { cellsEncoder, type Stage, type StagedCell } from "../stage.js";
 import type { ColumnType, ColumnValue } from "../../../core/column.js";
+import type { Manifest } from "../../../core/manifest.js";
 import {
   type Dialect,
   type Query,
@@ -50,20 +51,12 @@ export function tablePublisher(target: TableTarget, options: PublisherOptions): 
       if (suffix !== "") return keepFailed(stage, wanted, describe(suffix).base!);
       return withDatabase(target, { ...options, access: "write" }, async (database) => {
         const written = await database.transaction(async () => {
-          const { table, holds, withoutKey } = await load(database, target, wanted, {
-            stage,
-            at,
-            runId,
-          });
-          const stored = {
-            bytes: null,
-            sha256: null,
-            rows: stage.count,
-            ...(withoutKey !== null && { without_key: withoutKey }),
-          };
+          const own = { stage, at, runId };
+          const { table, holds, withoutKey } = await load(database, target, wanted, own);
+          const kept = withoutKey === null ? {} : { without_key: withoutKey };
+          const stored = { bytes: null, sha256: null, rows: stage.count, ...kept };
           const record = manifest(stored);
-          if (record === null) return stored;
-          await recordRun(database, table, record, { name, at, holds });
+          if (record !== null) await recordRun(database, table, record, { name, at, holds });
           return stored;
         });
         await database.settle?.();
@@ -71,6 +64,15 @@ export function tablePublisher(target: TableTarget, options: PublisherOptions): 
       });
     },
   };
+}
+
+/** Records what has become of a run since its rows were published. */
+export async function recordAgain(target: TableTarget, manifest: Manifest): Promise<void> {
+  const run = { name: target.name, at: Date.parse(manifest.ended_at), holds: null };
+  await withDatabase(target, { access: "write" }, async (database) => {
+    await database.transaction(() => recordRun(database, target.table, manifest, run));
+    await database.settle?.();
+  });
 }
 
 /**
