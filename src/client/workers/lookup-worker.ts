@@ -58,6 +58,7 @@ export async function answerLookups(options: LookupWorkerOptions): Promise<void>
   const refused = new AbortController();
   const stopped = AbortSignal.any([signal, refused.signal]);
   let worker: Worker | null = null;
+  sayWhenAway(connection, options);
   try {
     const lookUp = lookUpWith(options, rate, refused);
     await raceAbort(rate.begin(), stopped);
@@ -80,13 +81,27 @@ export async function answerLookups(options: LookupWorkerOptions): Promise<void>
   refused.signal.throwIfAborted();
 }
 
+/** Says that Redis is away, also from the start: once until it is back. */
+function sayWhenAway(
+  { redis, shown, lastFault }: OpenQueue["connection"],
+  { onWarning }: Pick<LookupWorkerOptions, "onWarning">,
+): void {
+  let isKnown = false;
+  const say = (): void => {
+    if (!isKnown) onWarning(`${shown} is away (${lastFault()}); waiting for it`);
+    isKnown = true;
+  };
+  redis.on("error", say);
+  redis.on("ready", () => (isKnown = false));
+  if (redis.status !== "ready") say();
+}
+
 function startWorker(
-  { connection, work }: OpenQueue,
+  { connection: { shown }, work }: OpenQueue,
   rate: SharedRate,
   lookUp: LookUp,
   { concurrency, onNotice, onWarning }: LookupWorkerOptions,
 ): Worker {
-  const { redis, shown } = connection;
   const worker = work(lookUp, {
     ...losses,
     concurrency,
@@ -99,7 +114,6 @@ function startWorker(
     // A lost lock is another worker's gain.
     if (!/^(?:could not renew|Missing|Lock)/i.test(text)) onWarning(`${shown}: ${text}`);
   });
-  redis.on("error", (error) => onWarning(`${shown} is away (${faultText(error)}); waiting for it`));
   worker.on("ready", () => {
     onNotice(`answering lookups at ${rateText(rate.now)}, ${concurrency} at once; Ctrl-C to stop`);
   });

@@ -233,6 +233,8 @@ class QueueWatch {
   readonly #open: OpenQueue;
   /** Number of connected workers; null if unknown. */
   #workers: number | null = null;
+  /** Whether Redis has ever answered: opening the queue has waited for it. */
+  #isReached: boolean;
   /** When Redis last answered, and when workers last took or answered a lookup. */
   #redisAt: number;
   #workersAt: number;
@@ -243,6 +245,7 @@ class QueueWatch {
     this.#options = options;
     this.#open = open;
     this.#redisAt = this.#workersAt = options.clock.monotonic();
+    this.#isReached = open.connection.redis.status === "ready";
   }
 
   /** A worker has taken or answered a lookup. */
@@ -254,6 +257,7 @@ class QueueWatch {
     const workers = queue.getWorkersCount().catch(() => null);
     if ((await queue.getRateLimitTtl()) > 0) this.isAlive();
     this.#workers = await workers;
+    this.#isReached = true;
     this.#redisAt = this.#options.clock.monotonic();
   }
 
@@ -285,7 +289,8 @@ class QueueWatch {
   #troubleAt(now: number): string | null {
     const { shown, lastFault } = this.#open.connection;
     if (this.fault !== null) return `${shown} refuses: ${faultText(this.fault)}`;
-    if (now - this.#redisAt > silenceMs.redis) return `${shown} is away (${lastFault()})`;
+    if (!this.#isReached || now - this.#redisAt > silenceMs.redis)
+      return `${shown} is away (${lastFault()})`;
     if (this.#workers === 0) {
       return `no worker is connected to ${shown} for this service (repute worker ${shown} --intel-url ${this.#options.baseUrl})`;
     }

@@ -15,13 +15,15 @@ interface FakeJob {
   readonly returnvalue: WorkerAnswer | null;
 }
 
-/** Requests through a queue that a test plays. */
-function open() {
+/** Requests through a queue that a test plays, in a Redis that was never there unless it `isReady`. */
+function open(isReady = true) {
   const clock = new ManualClock();
   const events = Object.assign(new EventEmitter(), { close: () => Promise.resolve() });
   const added: string[] = [];
   const jobs = new Map<string, FakeJob>();
   const looks: string[] = [];
+  const answers = <T>(value: T): Promise<T> =>
+    isReady ? Promise.resolve(value) : new Promise(() => undefined);
   const queue = {
     addBulk: async (some: readonly { opts: { jobId: string } }[]) => {
       for (const { opts } of some) {
@@ -34,12 +36,13 @@ function open() {
       return jobs.get(id);
     },
     remove: async (id: string) => Number(jobs.delete(id)),
-    getWorkersCount: async () => 1,
-    getRateLimitTtl: async () => 0,
+    getWorkersCount: () => answers(1),
+    getRateLimitTtl: () => answers(0),
   };
   const connection = {
     shown: "redis://redis.example/0",
-    lastFault: () => "",
+    redis: { status: isReady ? "ready" : "reconnecting" },
+    lastFault: () => "refused",
     close: () => undefined,
   };
   const warnings: string[] = [];
@@ -50,7 +53,7 @@ function open() {
       clock,
       onWarning: (warning) => warnings.push(warning),
     },
-    { queue, connection, listen: async () => events } as unknown as OpenQueue,
+    { queue, connection, listen: () => answers(events) } as unknown as OpenQueue,
   );
   onTestFinished(() => requests.destroy());
   const answered: unknown[] = [];
@@ -68,7 +71,7 @@ function open() {
   const seconds = async (count: number): Promise<void> => {
     for (let n = 0; n < count; n++) await clock.advance(1_000);
   };
-  return { events, added, jobs, looks, answered, get, flush, seconds };
+  return { events, added, jobs, looks, answered, get, flush, seconds, warnings };
 }
 
 test("an answer that is not kept is not asked for again while its event is on the way", async () => {
@@ -117,4 +120,14 @@ test("equal requests are one, and each gets the answer", async () => {
   await vi.waitFor(() => expect(added).toEqual([id]));
   events.emit("completed", { jobId: id, returnvalue: answer });
   expect(answered).toHaveLength(2);
+});
+
+test("says within a second that Redis was never there, once", async () => {
+  const { get, seconds, warnings } = open(false);
+  get("/query/example.com");
+  await seconds(1);
+  const warning = "redis://redis.example/0 is away (refused); waiting for up to 1 min 0 s";
+  expect(warnings).toEqual([warning]);
+  await seconds(20);
+  expect(warnings).toEqual([warning]);
 });

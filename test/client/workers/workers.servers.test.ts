@@ -274,6 +274,19 @@ test.each([
   }
 });
 
+test("a worker says once that Redis is away, and answers when it is there", async () => {
+  const other = await RedisServer.start();
+  onTestFinished(() => other.stop());
+  await other.kill();
+  const worker = startRepute(["worker", other.url(), "--intel-url", "http://127.0.0.1:9/beta"]);
+  await worker.waitFor("stderr", /is away \(.*ECONNREFUSED.*\); waiting for it/);
+  await other.startServer();
+  await worker.waitFor("stderr", /answering lookups/);
+  worker.child.kill("SIGTERM");
+  const { code, stderr } = await worker.result;
+  expect([code, stderr.match(/is away/g)?.length]).toEqual([0, 1]);
+});
+
 test("a run waits for a Redis that is away, and ends after its patience", async () => {
   await dump(20);
   await redis.kill();
