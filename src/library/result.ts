@@ -19,8 +19,6 @@ import type { Lookup } from "../client/lookup/types.js";
 interface AnyResult {
   /** The text as given. */
   readonly input: string;
-  /** Where the answer came from: the service, a cache, an earlier lookup, or repute itself. */
-  readonly source: FindingSource;
   /** HTTP status of the deciding answer, or null without one. */
   readonly httpStatus: number | null;
   /** Requests it took. */
@@ -56,6 +54,8 @@ interface ItemResult extends AnyResult {
   /** The item in its normal form, such as `1.2.3.4` for `1.2.3[.]4`: what was asked. */
   readonly item: string;
   readonly kind: ItemKind;
+  /** Where the answer came from: the service, a cache, an earlier lookup, or repute itself. */
+  readonly source: FindingSource;
 }
 
 /** Every requested lookup was answered in full. */
@@ -89,11 +89,13 @@ export interface FailedResult extends ItemResult, Results {
   readonly error: FindingError;
 }
 
-/** The text is no item of a kind that the interface has; nothing was sent. */
+/** Nothing was sent: the text is no item of a kind that the interface has, or a list holds it back. */
 export interface UnsupportedResult extends AnyResult, NoResults {
   readonly status: "unsupported";
-  readonly item: null;
-  readonly kind: null;
+  /** Null if the text is no item, as are `kind` and `source`. */
+  readonly item: string | null;
+  readonly kind: ItemKind | null;
+  readonly source: "local" | null;
   readonly verdict: null;
   readonly missing: readonly [];
   readonly error: FindingError;
@@ -138,7 +140,7 @@ export async function lookUp(
       lookupEndpoints.map((name) => [camelCase(name), answers[name]?.result ?? null]),
     ),
     missing,
-    source,
+    source: item && source,
     httpStatus,
     attempts,
     lookedUpAt,

@@ -14,6 +14,7 @@ import { countedWarning, otherWords } from "../jobs/enrich/counters.js";
 import { MemoryStore } from "../client/store/store.js";
 import type { ApiKey } from "../jobs/webhooks/send.js";
 import type { clientSettings } from "./options.js";
+import { inOptions } from "./wording.js";
 import type { OpenedLookup, ServiceAccess } from "../client/session/types.js";
 import { userStateFolder } from "../core/files/folders.js";
 
@@ -45,7 +46,7 @@ export class Services {
     const { clock = systemClock } = settings;
     this.settings = settings;
     this.clock = clock;
-    this.onWarning = settings.onWarning ?? (() => undefined);
+    this.onWarning = (message) => settings.onWarning?.(inOptions(message));
     this.#onQuotaUsedUp = onQuotaUsedUp;
     this.#slots = new Slots({ concurrency: openRequests(settings) });
   }

@@ -84,7 +84,17 @@ it("tells results apart by status", async () => {
     status: "unsupported",
     item: null,
     verdict: null,
+    source: null,
     error: { code: "file_name" },
+  });
+  const exclude = [join(await temporaryFolder(), "corp.txt")];
+  await writeFile(exclude[0]!, "example.com\n");
+  expect(await client({ exclude }).lookup("www.example[.]com")).toMatchObject({
+    status: "unsupported",
+    item: "www.example.com",
+    kind: "domain",
+    source: "local",
+    error: { code: "excluded" },
   });
   expect(await r.lookup(12 as unknown as string)).toMatchObject({
     status: "unsupported",
@@ -111,7 +121,7 @@ it("looks a stream up in its order and asks for no item twice", async () => {
   for await (const result of client({ lookups: "query" }).lookupAll(items())) results.push(result);
   expect(results.map(({ input, source }) => `${input} ${source}`)).toEqual([
     "192.0.2.1 sample",
-    "setup.exe local",
+    "setup.exe null",
     "example.com sample",
     "192.0.2.1 duplicate",
   ]);

@@ -54,7 +54,7 @@ export function refusal(status: number, service: ServiceDescription): FatalError
         hint: `${steps}Check that ${variable} (or the file given with ${flag}) holds a valid ${name} for this address.`,
       })
     : new FatalError(code, `${source}: it requires an ${name}, and none is configured`, {
-        hint: `${steps}Set ${variable}, or give a file that holds the ${name} with ${flag}.`,
+        hint: `${steps}Set ${variable} (or name the file that holds it with ${flag}).`,
       });
 }
 
