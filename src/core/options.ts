@@ -33,8 +33,9 @@ export function wholeNumber(
   max = Number.MAX_SAFE_INTEGER,
 ): z.ZodType<number, number | string> {
   return z
-    .union([z.number(), z.string().regex(/^\d+$/, "must be a whole number").transform(Number)])
-    .pipe(z.number().int("must be a whole number").min(min).max(max));
+    .union([z.number(), z.string().regex(/^-?\d+$/, "must be a whole number").transform(Number)])
+    // Not `int`, which calls what is beyond its limits no whole number.
+    .pipe(z.number().multipleOf(1, "must be a whole number").min(min).max(max));
 }
 
 const unitMs: Readonly<Record<string, number>> = {

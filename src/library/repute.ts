@@ -17,7 +17,7 @@ import type { Webhook } from "../jobs/webhooks/webhook.js";
 import type { WebhookDelivery } from "../jobs/webhooks/send.js";
 import { Services } from "./services.js";
 import { lookUp, type LookupResult } from "./result.js";
-import { errorInOptions, inOptions } from "./wording.js";
+import { inOptions } from "./wording.js";
 import {
   type EnrichFileOptions,
   type LookupCall,
@@ -323,4 +323,15 @@ async function runInput(
   const { inputNamed } = await import("../jobs/enrich/choose-inputs.js");
   const stdin = () => ({ stream: process.stdin, name: "stdin" });
   return inputNamed(names, stdin, settings, told);
+}
+
+/** Puts an error into the words of the library. It stays the same object. */
+function errorInOptions(error: unknown): unknown {
+  if (!(error instanceof ReputeError)) return error;
+  const message = inOptions(error.message);
+  // The program's command with other flags: here, these are options of the call.
+  const ownHint = error.hint?.replace(`${error.command} `, "") ?? null;
+  const hint = ownHint && inOptions(ownHint);
+  const stack = error.stack?.replace(error.message, () => message);
+  return Object.assign(error, { message, hint, stack });
 }

@@ -1,4 +1,3 @@
-import { ReputeError } from "../core/errors.js";
 import { clientSchema, schemas } from "./options.js";
 
 const shapes = { ...schemas.tagList.shape, ...schemas.file.shape, ...clientSchema.shape };
@@ -24,15 +23,4 @@ const word = / \([^()]*--[\w-]+-file[^()]*\)|repute [a-z][^;\n]*|(?:--?[a-z][a-z
 /** A message of the program for callers of the library: `--item-column` is `itemColumn`. */
 export function inOptions(text: string): string {
   return text.replaceAll(word, (found) => (found[0] === " " ? "" : (names.get(found) ?? found)));
-}
-
-/** Puts an error into the words of the library. It stays the same object. */
-export function errorInOptions(error: unknown): unknown {
-  if (!(error instanceof ReputeError)) return error;
-  const message = inOptions(error.message);
-  // The program's command with other flags: here, these are options of the call.
-  const ownHint = error.hint?.replace(`${error.command} `, "") ?? null;
-  const hint = ownHint && inOptions(ownHint);
-  const stack = error.stack?.replace(error.message, () => message);
-  return Object.assign(error, { message, hint, stack });
 }

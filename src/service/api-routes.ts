@@ -88,6 +88,8 @@ const defaultLimit = 1000;
 
 function tagIps(lists: TagLists, name: string, query: ApiRequest["query"]): ServedAnswer {
   if (!lists.current(name)) return unknownTag(name);
+  const repeated = Object.keys(tagIpsQuery.shape).find((key) => Array.isArray(query[key]));
+  if (repeated !== undefined) return failure(`${repeated} must be given once`);
   const { data, error } = tagIpsQuery.safeParse(query);
   if (error) return failure(wrongParameter(error).join(" "));
   const { offset = 0, limit = defaultLimit, snapshot: token } = data;

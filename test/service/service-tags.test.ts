@@ -77,11 +77,18 @@ test.each<[string, RequestInit]>([
 test.each([
   ["/beta/tags/no%3Asuch", '"no:such"'],
   ["/beta/tags/no%3Asuch/ips", '"no:such"'],
-  ...["-1", "1.5", "", "99999999999999999999", "1&offset=2"].map((offset) => [
-    `${bruteForce}/ips?offset=${offset}`,
-    "offset",
-  ]),
-  ...["0", "10001", "x"].map((limit) => [`${bruteForce}/ips?limit=${limit}`, "limit"]),
+  ...[
+    ["offset=-1", "offset must be at least 0"],
+    ["offset=1.5", "offset must be a whole number"],
+    ["offset=", "offset must be a whole number"],
+    ["offset=99999999999999999999", "offset must be at most"],
+    ["offset=1&offset=2", "offset must be given once"],
+    ["limit=0", "limit must be at least 1"],
+    ["limit=-1", "limit must be at least 1"],
+    ["limit=10001", "limit must be at most 10000"],
+    ["limit=1e3", "limit must be a whole number"],
+    ["snapshot=a&snapshot=b", "snapshot must be given once"],
+  ].map(([query, why]) => [`${bruteForce}/ips?${query}`, why!]),
   [`${bruteForce}/ips?snapshot=${"a".repeat(23)}`, "24 characters"],
   [`${bruteForce}/ips?snapshot=${"a".repeat(24)}`, "expired"],
 ])("%s is refused for its %s", async (path, why) => {

@@ -24,7 +24,12 @@ import { readExclusions } from "../../core/exclusions/read-exclusions.js";
 import { realPath, userStateFolder } from "../../core/files/folders.js";
 import { faultReason } from "../../core/files/system-fault.js";
 import { formatBytes, formatCount, counted } from "../../core/wording/quantity.js";
+import { hasRunWords } from "../../core/files/output-names.js";
+import type { Output } from "../../io/output/output.js";
+import { parseOutput } from "../../io/output/registry.js";
 import { checkFolder } from "../../jobs/enrich/destination/choose-output.js";
+import { tryOutput } from "../../jobs/enrich/destination/try-output.js";
+import { inGroups } from "../../jobs/enrich/options.js";
 import type { QueueAddress } from "../../client/workers/lookup-queue.js";
 import { faultText } from "../../core/redis.js";
 
@@ -75,26 +80,22 @@ async function runChecks(call: DoctorCall): Promise<boolean> {
 }
 
 function lineOf([check, status, finding, remedy = null]: Check, width: number): string {
-  const head = `${status.padEnd(4)}  ${check.padEnd("output folder".length)}`;
+  const head = `${status.padEnd(4)}  ${check.padEnd("state folder".length)}`;
   const text = redactAddress(remedy === null ? finding : `${finding}; ${remedy}`);
   const column = width < narrow ? 6 : head.length + 2;
   return labelledText(head.trimEnd(), text.replaceAll("\n", " "), column, width);
 }
-
-/** A setting as a person writes it, or without a value. */
-type ShownSetting =
-  | ReturnType<typeof shownSetting>
-  | { setting: string; value: string | null; origin: "default"; from: string };
 
 /** The settings that a run has, with their origins; secrets only as set or not set. */
 async function settingsInForce(call: DoctorCall) {
   const { settings, others } = call;
   const own = optionSpecs(doctorCommand.options).flatMap(({ key, flag, defaultText }) => {
     const given = call.given.get(key);
-    const shown: ShownSetting[] = given === undefined ? [] : [shownSetting(flag, given)];
-    if (given !== undefined && (key !== "rate" || !keepsDefaultRate(settings))) return shown;
     const value = defaultOf(call, key, defaultText);
-    return shown.concat({ setting: flag, value, origin: "default", from: "default" });
+    const usual = { setting: flag, value, origin: "default", from: "default" } as const;
+    if (given === undefined) return usual;
+    const shown = shownSetting(flag, given);
+    return key === "rate" && keepsDefaultRate(settings) ? [shown, usual] : shown;
   });
   const ofOthers = [...others]
     .filter(([, { secret }]) => secret !== true)
@@ -140,22 +141,23 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-async function shownSecret(secret: Secret, { given, context }: DoctorCall) {
-  const { name, variable, fileKey } = secret;
-  const origin = secretOrigin(secret, given, context.env);
-  if (origin === null) return { secret: name, state: "not set", from: null } as const;
-  const from =
-    origin === "variable"
-      ? variable
-      : `${String(origin.value)} (${shownSetting(flagName(fileKey), origin).from})`;
-  try {
-    await readSecret(secret, given, context);
-    return { secret: name, state: "set", from } as const;
-  } catch (error) {
+async function shownSecret(secret: Secret, call: DoctorCall) {
+  const { given, context } = call;
+  const from = placeOf(secret, call);
+  const read = readSecret(secret, given, context).then((value) => (value ? "set" : "not set"));
+  const state = await read.catch((error: Error) => {
     context.signal.throwIfAborted();
-    context.reporter.warning((error as Error).message);
-    return { secret: name, state: "not usable", from } as const;
-  }
+    context.reporter.warning(error.message);
+    return "not usable";
+  });
+  return { secret: secret.name, state, from };
+}
+
+/** Where a secret comes from: its variable, or the file and what names it; null if it is not set. */
+function placeOf(secret: Secret, { given, context }: DoctorCall): string | null {
+  const origin = secretOrigin(secret, given, context.env);
+  if (origin === null || origin === "variable") return origin && secret.variable;
+  return `${String(origin.value)} (${origin.place ?? origin.name})`;
 }
 
 type Finding = readonly [
@@ -198,18 +200,40 @@ function failed(check: string): (error: unknown) => Check {
   };
 }
 
-function machineChecks({ settings, context }: DoctorCall) {
-  const { output, cache, exclude = [] } = settings;
-  const file = realPath(output);
+function machineChecks(call: DoctorCall) {
+  const { output, metrics, report, against, tagIps, cache, stateDir, exclude = [] } = call.settings;
   const checks: (readonly [check: string, find: () => Promise<Finding>])[] = [
-    ["state folder", () => disk(userStateFolder(context.env))],
+    ["state folder", () => disk(stateDir ?? userStateFolder(call.context.env))],
   ];
-  const isFile = output !== "-" && !/^[\w+.-]+:/.test(output);
-  if (isFile)
-    checks.push(["output folder", () => checkFolder(file).then(() => disk(dirname(file)))]);
+  if (output !== "-") checks.push(["output", () => outputFinding(call)]);
+  if ((report ?? against) !== undefined) checks.push(["report", () => reportFinding(call)]);
+  if (metrics !== undefined) checks.push(["metrics", () => fileFinding(parseOutput(metrics))]);
+  if (tagIps !== undefined) checks.push(["tag lists", () => disk(resolve(tagIps))]);
   checks.push(["cache", () => cacheFinding(cache)]);
   for (const path of exclude) checks.push(["exclusions", () => exclusions(path)]);
   return checks;
+}
+
+async function outputFinding({ settings, context }: DoctorCall): Promise<Finding> {
+  const output = await tryOutput(settings, context);
+  return output.isTable ? ["ok", `${output.name} takes rows`] : fileFinding(output);
+}
+
+async function reportFinding({ settings, context }: DoctorCall): Promise<Finding> {
+  const { prepareReport } = await import("../../jobs/report/make-report.js");
+  const { output } = inGroups(settings).output;
+  await prepareReport({ ...settings, output }, [], context.reporter.listener.onNotice);
+  return fileFinding(parseOutput(settings.report!));
+}
+
+async function fileFinding({ name, file, object }: Output): Promise<Finding> {
+  if (object !== null || file === null) return ["ok", `${name} can be written`];
+  // A run creates the folders that are named after it, and no others.
+  const steps = file.split("/");
+  const made = steps.findIndex(hasRunWords);
+  const first = made < 0 ? file : steps.slice(0, made + 1).join("/");
+  await checkFolder(first);
+  return disk(dirname(first));
 }
 
 /** Makes one request as a run does: certificate, service or connection, key and clock. */
@@ -298,15 +322,10 @@ function checkOf(code: string): string {
   return code in transportCodes ? "connection" : "service";
 }
 
-function keyFinding(
-  { given, context, settings }: DoctorCall,
-  { credential }: ServiceAccess,
-): Finding {
-  if (settings.workers !== undefined) return ["ok", "accepted (of a worker)"];
+function keyFinding(call: DoctorCall, { credential }: ServiceAccess): Finding {
+  if (call.settings.workers !== undefined) return ["ok", "accepted (of a worker)"];
   if (credential === null) return ["ok", "none set, none needed"];
-  const origin = secretOrigin(secrets.intel, given, context.env);
-  const isFile = origin !== null && origin !== "variable";
-  return ["ok", `accepted (from ${isFile ? String(origin.value) : secrets.intel.variable})`];
+  return ["ok", `accepted (from ${placeOf(secrets.intel, call)})`];
 }
 
 /** Compares this machine's time with that of the service, both in milliseconds since 1970. */

@@ -99,7 +99,12 @@ describe("a wrong value", () => {
     ],
     ["--intel-url intel", 'must be an http:// or https:// address; got "intel"'],
     ["--limit many", 'must be a whole number; got "many"'],
-    ["--limit=-1", 'must be a whole number; got "-1"'],
+    ["--limit=-1", 'must be at least 1; got "-1"'],
+    ["--limit 1e3", 'must be a whole number; got "1e3"'],
+    [
+      "--limit 99999999999999999999",
+      'must be at most 9007199254740991; got "99999999999999999999"',
+    ],
     ["--limit 0", 'must be at least 1; got "0"'],
     ["--cache-ttl 5", 'must be a number and a unit (ms, s, m, h, d), such as 30s; got "5"'],
     ["--cache-ttl=-1h", 'must not be negative; got "-1h"'],

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { space, time } from "../../../../src/cli/commands/doctor.js";
 import { runToEnd } from "../../../../src/cli/command-line/command-line.js";
@@ -51,9 +51,9 @@ async function doctor(args: readonly string[], env: Readonly<Record<string, stri
 test("prints a line for each check and for each setting", async () => {
   const env = { HOME: await temporaryFolder() };
   const { stdout } = await runInProcess(["doctor", "--local"], { env });
-  expect(stdout).toMatch(/^(?:ok {2}|warn) {2}state folder {3}\S.* free/);
-  expect(stdout).toMatch(/^ok {4}cache {10}none in use$/m);
-  expect(stdout).toMatch(/^ok {4}service {8}answered in \d+ ms$/m);
+  expect(stdout).toMatch(/^(?:ok {2}|warn) {2}state folder {2}\S.* free/);
+  expect(stdout).toMatch(/^ok {4}cache {9}none in use$/m);
+  expect(stdout).toMatch(/^ok {4}service {7}answered in \d+ ms$/m);
   const [checks = "", settings = ""] = stdout.split("\n\n");
   for (const line of checks.split("\n")) expect(line).toMatch(/^(?:ok {2}|warn|fail) {2}\S/);
   for (const line of settings.trimEnd().split("\n").slice(0, -1))
@@ -162,4 +162,52 @@ test.each([
   [now - 600_000, "warn", "10 min ahead of the service"],
 ])("a clock, with the service at %d, is %s", (servedMs, status, finding) => {
   expect(time(servedMs, now).slice(0, 2)).toEqual([status, finding]);
+});
+
+describe("what a run writes is checked as a run does", () => {
+  /** The checks of a folder that has `there/`, by the flags of a run. */
+  async function findings(args: readonly string[]) {
+    const cwd = await temporaryFolder();
+    await mkdir(join(cwd, "there"));
+    const found = await doctor([
+      "--local",
+      ...args.map((arg) => arg.replace("IN", cwd).replace("NONE", join(cwd, "none"))),
+    ]);
+    expect(await readdir(cwd)).toEqual(["there"]);
+    expect(await readdir(join(cwd, "there"))).toEqual([]);
+    return found;
+  }
+
+  test.each([
+    ["metrics", ["--metrics", "NONE/repute.prom"], "does not exist"],
+    ["report", ["-o", "IN/out.csv", "--report", "NONE/page.html"], "does not exist"],
+    ["report", ["-o", "IN/out.csv", "--report", "IN/page.pdf"], "is not a page"],
+    ["report", ["-o", "IN/out.csv", "--report", "IN/a.html", "--against", "NONE"], "no file"],
+    ["report", ["-o", "IN/out.csv", "--against", "previous"], "--against needs --report"],
+    ["tag lists", ["--tag-ips", "/dev/null/lists"], "cannot write"],
+    ["state folder", ["--state-dir", "/dev/null/state"], "cannot write"],
+    ["output", ["-o", "NONE/out.csv"], "does not exist"],
+    ["output", ["-o", "NONE/{date}/out.csv"], "does not exist"],
+    ["output", ["-o", "IN/out.xlsx"], "is not an output format"],
+    ["output", ["-o", "IN/there"], "is a directory"],
+    ["output", ["-o", "IN/out.csv", "--mode", "merge"], "needs a table"],
+    ["output", ["-o", "duckdb:NONE/w.db?table=t"], "does not exist"],
+    ["output", ["-o", "postgres://u@127.0.0.1:1/db?table=t"], "cannot reach"],
+  ])("%s of %o fails", async (name, args, finding) => {
+    const { code, of } = await findings(args);
+    expect([code, of(name)?.status]).toEqual([1, "fail"]);
+    expect(of(name)?.finding).toContain(finding);
+  });
+
+  test.each([
+    ["metrics", ["--metrics", "IN/repute.prom"]],
+    ["report", ["-o", "IN/out.csv", "--report", "IN/{date}/page.html"]],
+    ["tag lists", ["--tag-ips", "NONE/lists"]],
+    ["output", ["-o", "IN/dt={date}/out.csv"]],
+    ["output", ["-o", "duckdb:IN/there/w.db?table=t"]],
+    ["output", ["-o", "duckdb:IN/w.db?table=t", "--mode", "merge", "--key", "a,rep_kind"]],
+  ])("%s of %o is fine, and nothing is left", async (name, args) => {
+    const { code, of } = await findings(args);
+    expect([code, of(name)]).toEqual([0, expect.objectContaining({ status: "ok" })]);
+  });
 });
