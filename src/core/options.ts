@@ -32,10 +32,18 @@ export function wholeNumber(
   min: number,
   max = Number.MAX_SAFE_INTEGER,
 ): z.ZodType<number, number | string> {
-  return z
-    .union([z.number(), z.string().regex(/^-?\d+$/, "must be a whole number").transform(Number)])
-    // Not `int`, which calls what is beyond its limits no whole number.
-    .pipe(z.number().multipleOf(1, "must be a whole number").min(min).max(max));
+  return (
+    z
+      .union([
+        z.number(),
+        z
+          .string()
+          .regex(/^-?\d+$/, "must be a whole number")
+          .transform(Number),
+      ])
+      // Not `int`, which calls what is beyond its limits no whole number.
+      .pipe(z.number().multipleOf(1, "must be a whole number").min(min).max(max))
+  );
 }
 
 const unitMs: Readonly<Record<string, number>> = {

@@ -21,15 +21,13 @@ import { constants, existsSync } from "node:fs";
 import { access, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { readExclusions } from "../../core/exclusions/read-exclusions.js";
-import { realPath, userStateFolder } from "../../core/files/folders.js";
+import { userStateFolder } from "../../core/files/folders.js";
 import { faultReason } from "../../core/files/system-fault.js";
 import { formatBytes, formatCount, counted } from "../../core/wording/quantity.js";
-import { hasRunWords } from "../../core/files/output-names.js";
 import type { Output } from "../../io/output/output.js";
 import { parseOutput } from "../../io/output/registry.js";
 import { checkFolder } from "../../jobs/enrich/destination/choose-output.js";
 import { tryOutput } from "../../jobs/enrich/destination/try-output.js";
-import { inGroups } from "../../jobs/enrich/options.js";
 import type { QueueAddress } from "../../client/workers/lookup-queue.js";
 import { faultText } from "../../core/redis.js";
 
@@ -45,7 +43,7 @@ export const doctorCommand = defineCommand({
   name: "doctor",
   summary: "check service, key and machine; list the settings in force",
   description: [
-    "Checks what a run depends on (address, key, TLS, clock, disk, cache, queue and exclusion lists) and prints a line for each: ok, warn or fail, what was found, and what to do.",
+    "Checks what a run depends on (address, key, TLS, clock, disk, what is written, cache, queue and exclusion lists) and prints a line for each: ok, warn or fail, what was found, and what to do.",
     "Then it lists the settings that the run would have and where each comes from: a flag, a variable, a line of the config file, a profile, or the default. Settings that only other commands use follow if they are given. Give it the flags of the run. Secrets are shown as set or not set.",
     "The service gets one request, a quick check of 192.0.2.1, which counts against its quotas. Piped settings are one a line: name, value and origin, separated by tabs.",
   ],
@@ -160,11 +158,7 @@ function placeOf(secret: Secret, { given, context }: DoctorCall): string | null 
   return `${String(origin.value)} (${origin.place ?? origin.name})`;
 }
 
-type Finding = readonly [
-  status: "ok" | "warn" | "fail",
-  finding: string,
-  remedy?: string | null | undefined,
-];
+type Finding = readonly [status: "ok" | "warn" | "fail", finding: string, remedy?: string | null];
 
 type Check = readonly [check: string, ...Finding];
 
@@ -221,19 +215,15 @@ async function outputFinding({ settings, context }: DoctorCall): Promise<Finding
 
 async function reportFinding({ settings, context }: DoctorCall): Promise<Finding> {
   const { prepareReport } = await import("../../jobs/report/make-report.js");
-  const { output } = inGroups(settings).output;
-  await prepareReport({ ...settings, output }, [], context.reporter.listener.onNotice);
+  const run = { ...settings, output: parseOutput(settings.output) };
+  await prepareReport(run, [], context.reporter.listener.onNotice);
   return fileFinding(parseOutput(settings.report!));
 }
 
 async function fileFinding({ name, file, object }: Output): Promise<Finding> {
   if (object !== null || file === null) return ["ok", `${name} can be written`];
-  // A run creates the folders that are named after it, and no others.
-  const steps = file.split("/");
-  const made = steps.findIndex(hasRunWords);
-  const first = made < 0 ? file : steps.slice(0, made + 1).join("/");
-  await checkFolder(first);
-  return disk(dirname(first));
+  await checkFolder(file);
+  return disk(dirname(file));
 }
 
 /** Makes one request as a run does: certificate, service or connection, key and clock. */
@@ -369,8 +359,9 @@ async function cacheFinding(cache: string | undefined): Promise<Finding> {
   if (cache === undefined) return ["ok", "none in use"];
   const { cacheSize } = await import("../../client/store/cache.js");
   const bytes = cacheSize(cache);
-  const [status, finding, remedy] = await disk(resolve(cache));
-  return [status, `${finding}; ${bytes === null ? "no answers yet" : formatBytes(bytes)}`, remedy];
+  const [status, finding, ...remedy] = await disk(resolve(cache));
+  const size = bytes === null ? "no answers yet" : formatBytes(bytes);
+  return [status, `${finding}; ${size}`, ...remedy];
 }
 
 async function exclusions(path: string): Promise<Finding> {

@@ -12,7 +12,7 @@ import { exitCodes } from "../../jobs/enrich/ending.js";
 import { counted } from "../../core/wording/quantity.js";
 import type { JsonObject } from "../../core/finding.js";
 import { lookupOptions } from "../../client/lookup/options.js";
-import type { ApiKey, prepareCall } from "../../jobs/webhooks/send.js";
+import type { prepareCall } from "../../jobs/webhooks/send.js";
 import { printable } from "../../core/wording/printable.js";
 import { readSecret, secrets } from "../options/secrets.js";
 
@@ -33,11 +33,6 @@ const webhookOperand = {
 } as const;
 
 type Call = CommandCall<SettingsOf<typeof caseCallGroups & { Webhook: typeof webhookOptions }>>;
-
-async function webhookOf({ operand, context }: Call): Promise<Webhook> {
-  const { readWebhook } = await import("../../jobs/webhooks/webhook.js");
-  return readWebhook(operand, context.signal);
-}
 
 /** @throws UsageError if two contexts are selected or the file is unreadable; ServiceError, FatalError */
 async function chosenContext(call: Call): Promise<CaseContext | null> {
@@ -93,9 +88,9 @@ export const webhookCheckCommand = defineCommand({
 });
 
 async function check(call: CommandCall<SettingsOf<typeof checkGroups>>): Promise<number> {
-  const { context } = call;
-  const { checkWebhook } = await import("../../jobs/webhooks/webhook.js");
-  const webhook = await webhookOf(call);
+  const { context, operand } = call;
+  const { checkWebhook, readWebhook } = await import("../../jobs/webhooks/webhook.js");
+  const webhook = await readWebhook(operand, context.signal);
   const caseContext = (await chosenContext(call)) ?? undefined;
   const problems = checkWebhook(webhook, caseContext).map((problem) =>
     Object.assign({ webhook: webhook.name }, problem),
@@ -156,9 +151,11 @@ export const webhookSendCommand = defineCommand({
 });
 
 async function send(call: CommandCall<Settings>): Promise<number> {
-  const { settings, context } = call;
-  const webhook = await webhookOf(call);
-  const apiKey = await apiKeyOf(call);
+  const { settings, given, context, operand } = call;
+  const { readWebhook } = await import("../../jobs/webhooks/webhook.js");
+  const webhook = await readWebhook(operand, context.signal);
+  const { caseUrl: origin } = settings;
+  const key = origin === undefined ? null : await readSecret(secrets.case, given, context);
   const caseContext = await chosenContext(call);
   if (caseContext === null) {
     throw new UsageError("case_missing", "webhook send needs a case", {
@@ -167,7 +164,7 @@ async function send(call: CommandCall<Settings>): Promise<number> {
   }
   const { readExclusions } = await import("../../core/exclusions/read-exclusions.js");
   const exclusions = await readExclusions(settings.exclude ?? []);
-  const rules = { apiKey, exclusions };
+  const rules = { apiKey: key === null ? null : { origin: origin!, key }, exclusions };
   if (!settings.dryRun) return deliver(call, webhook, caseContext, rules);
   const { prepareCall } = await import("../../jobs/webhooks/send.js");
   const { shown: request } = prepareCall(webhook, caseContext, rules);
@@ -175,17 +172,6 @@ async function send(call: CommandCall<Settings>): Promise<number> {
     await showRecord(call, { webhook: webhook.name, ...request });
   } else await writeOut(context, printable(httpText(request)));
   return exitCodes.done;
-}
-
-/** The key of the case management instance; null without one. */
-async function apiKeyOf({
-  settings,
-  given,
-  context,
-}: CommandCall<Settings>): Promise<ApiKey | null> {
-  if (settings.caseUrl === undefined) return null;
-  const key = await readSecret(secrets.case, given, context);
-  return key === null ? null : { origin: settings.caseUrl, key };
 }
 
 async function deliver(

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { dirname } from "node:path";
 import { abortable } from "../../core/abort.js";
 import { mustHaveColumns, reportedColumns } from "../../core/columns.js";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
@@ -102,7 +101,7 @@ export async function prepareReport(
   }
   if (object !== null) {
     await (await import("../../io/s3/objects.js")).checkObjectWritable(object.address);
-  } else if (named.file !== null && !hasRunWords(dirname(report))) await checkFolder(named.file);
+  } else if (named.file !== null) await checkFolder(named.file);
   if (output.isText) {
     refuseUnreadable(output.given, to ?? outputFile(output, null).format);
   }

@@ -236,9 +236,12 @@ function refuseWithoutColumns(
  * @throws UsageError `output_folder_missing`
  */
 export async function checkFolder(file: string): Promise<void> {
-  const folder = await stat(dirname(file)).catch(() => null);
-  if (folder?.isDirectory()) return;
-  throw new UsageError("output_folder_missing", `the folder ${dirname(file)} does not exist`, {
+  // A run creates the folders that are named after it.
+  const steps = file.split("/");
+  const own = steps.findIndex(hasRunWords);
+  const folder = dirname(own < 0 ? file : steps.slice(0, own + 1).join("/"));
+  if ((await stat(folder).catch(() => null))?.isDirectory()) return;
+  throw new UsageError("output_folder_missing", `the folder ${folder} does not exist`, {
     hint: "create it first",
   });
 }

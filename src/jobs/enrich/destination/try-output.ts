@@ -1,6 +1,4 @@
-import { dirname } from "node:path";
 import type { Clock } from "../../../core/clock.js";
-import { hasRunWords } from "../../../core/files/output-names.js";
 import type { Output } from "../../../io/output/output.js";
 import { inGroups } from "../options.js";
 import { chooseOutput } from "./choose-output.js";
@@ -17,17 +15,13 @@ export async function tryOutput(
 ): Promise<Output> {
   const { output: own, run } = inGroups(settings);
   const { output, table, prefix } = own;
-  const { name, file, object, isTable } = output;
-  // Folders that are named after a run are made by it.
-  if (object !== null || file === null || !hasRunWords(dirname(file))) {
-    const { upload } = await chooseOutput({ ...own, ...run }, async () => "csv", []);
-    upload?.cleanEmpty();
-  }
-  if (isTable) {
-    const columns = table.key?.filter((column) => !column.startsWith(prefix)) ?? [];
-    const empty = { file: null, base: null, runId: "", folder: "", text: null, columns };
-    const publisher = await output.publisher({ ...empty, ...table, ...context, name, prefix });
-    await publisher.check(() => ({ header: "", encode: () => "" }));
-  }
+  const { upload } = await chooseOutput({ ...own, ...run }, async () => "csv", []);
+  upload?.cleanEmpty();
+  if (!output.isTable) return output;
+  const { name } = output;
+  const columns = table.key?.filter((column) => !column.startsWith(prefix)) ?? [];
+  const empty = { file: null, base: null, runId: "", folder: "", text: null, columns };
+  const publisher = await output.publisher({ ...empty, ...table, ...context, name, prefix });
+  await publisher.check(() => ({ header: "", encode: () => "" }));
   return output;
 }

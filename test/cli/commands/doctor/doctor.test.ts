@@ -181,6 +181,7 @@ describe("what a run writes is checked as a run does", () => {
   test.each([
     ["metrics", ["--metrics", "NONE/repute.prom"], "does not exist"],
     ["report", ["-o", "IN/out.csv", "--report", "NONE/page.html"], "does not exist"],
+    ["report", ["-o", "IN/out.csv", "--report", "NONE/{date}/page.html"], "does not exist"],
     ["report", ["-o", "IN/out.csv", "--report", "IN/page.pdf"], "is not a page"],
     ["report", ["-o", "IN/out.csv", "--report", "IN/a.html", "--against", "NONE"], "no file"],
     ["report", ["-o", "IN/out.csv", "--against", "previous"], "--against needs --report"],
