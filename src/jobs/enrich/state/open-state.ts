@@ -91,7 +91,15 @@ async function makeStateFolder(folder: string, mark: string): Promise<void> {
 async function openAnyway(path: string, openIt: () => RunState) {
   let kept: number | null = null;
   try {
-    return { state: openIt(), kept };
+    const state = openIt();
+    try {
+      // Answers are checked when they are read.
+      for (const _answer of state.journal.replay());
+      return { state, kept };
+    } catch (error) {
+      state.release();
+      throw error;
+    }
   } catch (error) {
     if (hasCode(error, "state_version")) removeDatabase(path);
     else if (hasCode(error, "state_damaged")) kept = await salvage(path);

@@ -3,7 +3,7 @@ import { type FileHandle, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Journal } from "../../../client/store/journal.js";
 import { serviceAddress } from "../../../client/store/cache-key.js";
-import { corrupt, explainFault, SqliteFile } from "../../../client/store/sqlite-file.js";
+import { explainFault, SqliteFile } from "../../../client/store/sqlite-file.js";
 import { continueRun, FatalError } from "../../../core/errors.js";
 import { makeFolder } from "../../../core/files/folders.js";
 import { outputFault } from "../../../core/files/output-fault.js";
@@ -16,7 +16,7 @@ import { removePart } from "../../../io/output/part-file.js";
 import type { SinkPosition } from "../../../io/output/types.js";
 import type { Fingerprint } from "./fingerprint.js";
 import { Tally, type TallySnapshot } from "../tally.js";
-import { databaseName, hasCode, stateFault } from "./state-folder.js";
+import { databaseName, stateFault } from "./state-folder.js";
 
 interface OpenOptions {
   /** Where the database is while its folder is removed. @default none: the run is not resumed */
@@ -61,8 +61,6 @@ interface Facts {
   readonly replaced: ReplacedObject | null;
   /** The copies of its inputs. */
   readonly copies: readonly CopySeal[] | null;
-  /** What was wrong with an answer that was read. */
-  readonly damage: string | null;
 }
 
 const none: Facts = {
@@ -72,7 +70,6 @@ const none: Facts = {
   file: null,
   replaced: null,
   copies: null,
-  damage: null,
 };
 
 /**
@@ -102,14 +99,7 @@ export class RunState {
     this.#mark = mark;
     const facts = Object.keys(none).map((name) => [name, file.read(name)]);
     this.#facts = Object.fromEntries(facts) as Facts;
-    if (this.#facts.damage !== null) throw corrupt(this.#facts.damage);
-    this.journal = new Journal(file, {
-      fault: (error) => {
-        const fault = stateFault(file.path, error);
-        if (hasCode(fault, "state_damaged")) this.#noteDamage(error as Error);
-        return fault;
-      },
-    });
+    this.journal = new Journal(file, { fault: (error) => stateFault(file.path, error) });
     this.#takeUp();
   }
 
@@ -153,15 +143,6 @@ export class RunState {
   /** Whether the run can be resumed. */
   get isKept(): boolean {
     return this.#mark !== "";
-  }
-
-  /** Answers are checked when they are read: tells `--restart` to keep those that can be. */
-  #noteDamage({ message }: Error): void {
-    try {
-      this.#file.write({ damage: message });
-    } catch {
-      // What is damaged in other ways is found again.
-    }
   }
 
   /** Whether no run has left anything. */
