@@ -61,7 +61,7 @@ class ClientShape {
 
 const ofLookup = lookupOptions.shape;
 
-export const clientSchema = z.strictObject(new ClientShape()).extend(ofLookup);
+const clientSchema = z.strictObject(new ClientShape()).extend(ofLookup);
 
 /**
  * How a client reaches the service and what it asks. Beside the members here, the flags of
@@ -129,6 +129,7 @@ const tagListSchema = z.strictObject({
 
 /** What the options of each method may be, and the ends of `enrichFile`. */
 export const schemas = {
+  client: clientSchema,
   lookup: lookupSchema,
   file: fileSchema,
   ends: endsSchema,

@@ -1,6 +1,6 @@
-import { clientSchema, schemas } from "./options.js";
+import { schemas } from "./options.js";
 
-const shapes = { ...schemas.tagList.shape, ...schemas.file.shape, ...clientSchema.shape };
+const shapes = { ...schemas.tagList.shape, ...schemas.file.shape, ...schemas.client.shape };
 
 /** Flags and variables of the program → options of the library; a switch as it is typed here. */
 const names = new Map([

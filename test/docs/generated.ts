@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { clientSchema, schemas } from "../../src/library/options.js";
+import { schemas } from "../../src/library/options.js";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -53,7 +53,7 @@ export async function generatedParts(): Promise<Readonly<Record<string, string>>
       ["What happens", "Exit code", "`exit_reason`", "`resumable`", "`--resume`"],
       runEndRows(),
     ),
-    "library-options": await optionsOf("ClientShape", clientSchema, commands),
+    "library-options": await optionsOf("ClientShape", schemas.client, commands),
     "file-options": await optionsOf("FileShape", schemas.file, commands),
     layers: table(
       ["Folder", "Content", "Imports"],
