@@ -26,7 +26,10 @@ const groups = {
         value: "N/s",
       },
     ),
-    concurrency: lookupOptions.shape.concurrency,
+    concurrency: option(lookupOptions.shape.concurrency, {
+      description: "Maximum number of open requests [default 32]",
+      value: "N",
+    }),
   },
   Run: { metrics, logFormat, quiet },
 };

@@ -51,8 +51,11 @@ export function formatSeconds(seconds: number): string {
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+  const [large, small] =
+    whole < 3600
+      ? [`${Math.floor(whole / 60)} min`, `${whole % 60} s`]
+      : [`${Math.floor(whole / 3600)} h`, `${Math.floor((whole % 3600) / 60)} min`];
+  return small.startsWith("0 ") ? large : `${large} ${small}`;
 }
 
 /** A percentage with one decimal; rounds neither to 0% nor to 100% unless exact. */

@@ -41,7 +41,7 @@ const columnList = z
 export const tableOptions = z.strictObject({
   mode: option(z.enum(tableModes).default("append"), {
     description:
-      "What a table does with the rows. append adds them. merge keeps one row per item, the newest; rows without an item are counted, not stored. replace puts them in the place of all rows, once the run is complete",
+      "What a table does with the rows. append adds them. merge keeps one row per item, the newest; rows without an item are counted, not stored. replace replaces all rows of the table, once the run is complete",
     value: "MODE",
   }),
   key: option(columnList.optional(), {
@@ -106,7 +106,7 @@ export const writingOptions = z.strictObject({
   }),
   esId: option(z.enum(esIds).optional(), {
     description:
-      "What the _id of --to es-bulk is from [default row]. row: the row's number and columns; item: its kind and item, so that a later night replaces the document, whatever its row",
+      "What makes the _id of a document of --to es-bulk [default row]. row: the row's number and columns; item: its kind and item, so that a later night replaces the document, whatever its row",
   }),
   raw: option(z.boolean().default(false), {
     description:

@@ -114,7 +114,7 @@ describe("line", () => {
   test.each([
     [0.62, 49.2, "429: 62% of requests, next in 50 s"],
     [0.002, 0.3, "429: 1% of requests"],
-    [0, 600, "next request in 10 min 0 s"],
+    [0, 600, "next request in 10 min"],
   ])("says how much is throttled and when the run asks again", (throttled, pausedSeconds, text) => {
     const line = progressLine({ ...now, pausedSeconds }, { ...speed, throttled }, 160);
     expect(line).toContain(`left  ${text}  2 failed`);

@@ -126,7 +126,7 @@ test("says within a second that Redis was never there, once", async () => {
   const { get, seconds, warnings } = open(false);
   get("/query/example.com");
   await seconds(1);
-  const warning = "redis://redis.example/0 is away (refused); waiting for up to 1 min 0 s";
+  const warning = "redis://redis.example/0 is away (refused); waiting for up to 1 min";
   expect(warnings).toEqual([warning]);
   await seconds(20);
   expect(warnings).toEqual([warning]);
