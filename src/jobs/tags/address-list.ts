@@ -11,8 +11,6 @@ export interface AddressList {
   readonly v6: readonly bigint[];
 }
 
-export const noAddresses: AddressList = { v4: new Uint32Array(), v6: [] };
-
 export function addressCount({ v4, v6 }: AddressList): number {
   return v4.length + v6.length;
 }

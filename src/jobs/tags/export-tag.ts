@@ -11,7 +11,6 @@ import {
   type AddressList,
   AddressPages,
   difference,
-  noAddresses,
   readEntries,
   selectV4,
   addressCount,
@@ -157,8 +156,8 @@ async function writeTag(
   // The next export compares with the text, whatever the formats are.
   const text =
     files.find(({ format }) => format === "txt") ?? (await writeFormats(base, list, metadata))[0]!;
-  const added = difference(list, old ?? noAddresses);
-  const removed = difference(old ?? noAddresses, list);
+  const earlier = old ?? new AddressPages().list();
+  const [added, removed] = [difference(list, earlier), difference(earlier, list)];
   for (const [format, changed] of Object.entries({ added, removed })) {
     const [file] = await writeFormats(`${base}.${format}`, changed, metadata);
     files.push({ ...file!, format: format as "added" | "removed" });

@@ -4,7 +4,6 @@ import {
   type AddressList,
   addressTexts,
   difference,
-  noAddresses,
   readEntries,
   sortAddresses,
 } from "../../../src/jobs/tags/address-list.js";
@@ -78,7 +77,7 @@ test("csv quotes text from the service, and guards it against formulas", () => {
 });
 
 test("nft empties the sets of an empty list and adds nothing", () => {
-  const text = written("nft", noAddresses);
+  const text = written("nft", { v4: new Uint32Array(), v6: [] });
   expect(text).toContain("flush set inet repute spam--bulk_v4\n");
   expect(text).not.toContain("add element");
 });

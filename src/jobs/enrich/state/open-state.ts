@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { AnswerTable, storedRecord } from "../../../client/store/answer-table.js";
 import { Journal } from "../../../client/store/journal.js";
 import { SqliteFile } from "../../../client/store/sqlite-file.js";
-import { startOver, UsageError } from "../../../core/errors.js";
+import { ReputeError, startOver, UsageError } from "../../../core/errors.js";
 import { privateFolder } from "../../../core/files/folders.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import { counted } from "../../../core/wording/quantity.js";
 import { RunState } from "./run-state.js";
-import { databaseName, hasCode, stateFault, statePath } from "./state-folder.js";
+import { databaseName, stateFault, statePath } from "./state-folder.js";
 
 interface StateOptions {
   readonly resume: boolean;
@@ -101,8 +101,9 @@ async function openAnyway(path: string, openIt: () => RunState) {
       throw error;
     }
   } catch (error) {
-    if (hasCode(error, "state_version")) removeDatabase(path);
-    else if (hasCode(error, "state_damaged")) kept = await salvage(path);
+    const code = error instanceof ReputeError ? error.code : null;
+    if (code === "state_version") removeDatabase(path);
+    else if (code === "state_damaged") kept = await salvage(path);
     else throw error;
     return { state: openIt(), kept };
   }

@@ -27,10 +27,6 @@ export async function readUnfinished(folder: string): Promise<Manifest | null> {
   return manifestSchema.safeParse(found).data ?? null;
 }
 
-export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof ReputeError && error.code === code;
-}
-
 /** Explains an error of SQLite or the system. */
 export function stateFault(path: string, error: unknown): ReputeError {
   if (error instanceof ReputeError) return error;
