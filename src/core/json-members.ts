@@ -241,9 +241,8 @@ export function jsonText(value: unknown): string {
 
 /** A value as JSON object; null if it is anything else, arrays included. */
 export function asObject(value: unknown): JsonObject | null {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : null;
+  const isOther = Array.isArray(value) || value instanceof ExactNumber;
+  return typeof value === "object" && value !== null && !isOther ? (value as JsonObject) : null;
 }
 
 /** Bodies shorter than twice the limit cannot be too deep, so this runs on long ones only. */

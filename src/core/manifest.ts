@@ -270,10 +270,7 @@ function lenient(shape: Readonly<Record<string, z.ZodType>>) {
   return z.object(Object.fromEntries(members) as Record<string, z.ZodType>);
 }
 
-const found = lenient({
-  ...manifestSchema.shape,
-  output: lenient({ ...outputSchema.shape, parts: z.array(z.looseObject({ name: z.string() })) }),
-});
+const found = lenient({ ...manifestSchema.shape, output: lenient(outputSchema.shape) });
 
 /**
  * Reads a manifest.

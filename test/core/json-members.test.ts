@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import {
+  asObject,
   cellText,
   jsonText,
   memberTexts,
@@ -115,6 +116,10 @@ describe("parseExact and jsonText", () => {
         expect(jsonText(parseExact(text))).toBe(JSON.stringify(JSON.parse(text)));
       }),
     );
+  });
+
+  it("take such a number for no object", () => {
+    expect(asObject(parseExact("1e400"))).toBeNull();
   });
 
   it("drop a member named __proto__", () => {
