@@ -52,6 +52,8 @@ export interface InputReading {
   readonly skipped?: { readonly lines: number; readonly text: string };
   /** Where the column names come from: the first record, a comment line before it, or neither. */
   readonly header: "record" | "comment" | "none";
+  /** Whether the record that names the columns could as well be a row. @default false */
+  readonly mayBeRow?: boolean;
   /** One row is read for each. */
   readonly items: readonly [ItemColumn, ...ItemColumn[]];
   readonly kind: KindColumn | null;

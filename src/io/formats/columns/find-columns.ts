@@ -22,6 +22,8 @@ import {
   type ColumnFlag,
   columnName,
   distinctNames,
+  matchColumn,
+  unknownColumn,
   isListPath,
   noItemColumn,
   type ColumnProblem,
@@ -35,13 +37,14 @@ import { strip } from "../../../core/item/refang.js";
 interface ColumnSource {
   readonly input: string;
   columns(): readonly SampledColumn[];
-  placeOf(item: ItemColumn, columns: readonly SampledColumn[]): number;
-  /** The column named by a flag. */
-  named(flag: ColumnFlag): ColumnPlace | Promise<ColumnPlace>;
+  /** The names of its columns, which a flag may name. */
+  names(): readonly string[];
+  /** The column of a name; null if there is none. */
+  named(wanted: string): ColumnPlace | null | Promise<ColumnPlace | null>;
   /** Reads so many records. @returns false if there were fewer */
   sample(records: number): Promise<boolean>;
-  /** The item column of an input without records; null if it has any. */
-  withoutRecords(): ItemColumn | null;
+  /** Whether it has no records. */
+  isEmpty(): boolean;
 }
 
 export type ColumnFlags = Pick<
@@ -75,17 +78,14 @@ async function placesOf(
 ): Promise<readonly ColumnPlace[]> {
   const places: ColumnPlace[] = [];
   for (const wanted of [names ?? []].flat()) {
-    try {
-      const place = await source.named({ flag, wanted });
-      if (places.some(({ name, index }) => name === place.name && index === place.index)) {
-        const message = `${source.input}: ${flag} ${wanted} is a column that was named already`;
-        throw new UsageError("column_repeated", message, { hint: "name each column once" });
-      }
-      places.push(place);
-    } catch (error) {
-      const isLacking = error instanceof UsageError && error.code === "column_not_found";
-      if (!isOneOfSeveral || !isLacking) throw error;
+    const place = await source.named(wanted);
+    if (place === null && isOneOfSeveral) continue;
+    if (place === null) throw unknownColumn(source.input, source.names(), { flag, wanted });
+    if (places.some(({ name, index }) => name === place.name && index === place.index)) {
+      const message = `${source.input}: ${flag} ${wanted} is a column that was named already`;
+      throw new UsageError("column_repeated", message, { hint: "name each column once" });
     }
+    places.push(place);
   }
   return places;
 }
@@ -96,16 +96,15 @@ async function chooseItem(
   { isHeld, isTable }: Pick<ColumnFlags, "isHeld" | "isTable">,
 ): Promise<Omit<FoundColumns, "kind">> {
   const isWorth = (column: RatedColumn): boolean => isReason(column) && !isListPath(column.name);
+  let found: ReturnType<typeof chooseItemColumn>;
+  let isFull: boolean;
   let records: number = limits.sampleRecords;
-  let isFull = await source.sample(records);
-  const any = source.withoutRecords();
-  if (any !== null) return { items: [any] };
-  let found = chooseItemColumn(source.columns(), isHeld);
-  while (isFull && !found.rated.some(isWorth) && records < limits.mostSampled) {
-    records = Math.min(records * 2, limits.mostSampled);
-    isFull = await source.sample(records);
+  do {
+    isFull = (await source.sample(records)) && records < limits.mostSampled;
+    if (source.isEmpty()) return { items: [anyColumn(source.names())] };
     found = chooseItemColumn(source.columns(), isHeld);
-  }
+    records = Math.min(records * 2, limits.mostSampled);
+  } while (isFull && !found.rated.some(isWorth));
   const { choice, rated } = found;
   if ("problem" in choice) throw noItemColumn(source.input, rated, choice, isTable);
   const sampled = source.columns()[0]?.cells.length ?? 0;
@@ -124,16 +123,31 @@ async function chooseItem(
   };
 }
 
+/** The item column of an input without records: any will do. */
+function anyColumn(columns: readonly string[]): ItemColumn {
+  const usual = customaryItemColumns
+    .map((name) => matchColumn(columns, name))
+    .find((column) => column !== null);
+  const column = usual ?? { name: columns[0] ?? "item", index: 0 };
+  return { ...column, by: "name", sample: null };
+}
+
 async function kindBeside(item: ItemColumn, source: ColumnSource): Promise<KindColumn | null> {
   if (item.by === "flag") {
     // Nothing is sampled yet; sample only if a neighbour is named like a kind column.
     const columns = source.columns();
-    const beside = columns[source.placeOf(item, columns)]?.neighbours ?? [];
+    const beside = columns[placeOf(item, columns)]?.neighbours ?? [];
     if (!beside.some((index) => isKindName(columns[index]!.name))) return null;
     await source.sample(limits.sampleRecords);
   }
   const columns = source.columns();
-  return chooseKindColumn(columns, source.placeOf(item, columns));
+  return chooseKindColumn(columns, placeOf(item, columns));
+}
+
+/** A path that a flag names may be none of those sampled; a column has the name of its place, or another. */
+function placeOf({ name, index }: ItemColumn, columns: readonly SampledColumn[]): number {
+  const named = columns.findIndex((column) => column.name === name);
+  return named === -1 ? index : named;
 }
 
 /**

@@ -5,9 +5,7 @@ import {
   columnName,
   warnOfDuplicateName,
   matchColumn,
-  minShare,
   positionalName,
-  unknownColumn,
 } from "../columns/name-columns.js";
 import {
   headLines,
@@ -15,17 +13,9 @@ import {
   Sample,
   isHeadComplete,
   type Delimiter,
-  countLineEnds,
   isLong,
 } from "../reading/sample.js";
-import {
-  contentLines,
-  continued,
-  flatMapLists,
-  mapLists,
-  type TextBytes,
-  limits,
-} from "../reading/lines.js";
+import { contentLines, flatMapLists, mapLists, type TextBytes, limits } from "../reading/lines.js";
 import type {
   FormatReading,
   InputReading,
@@ -38,8 +28,8 @@ import type {
 import { findPreamble, type CommentNames, namesIn, isRule, skippedIn } from "./find-preamble.js";
 import { csvOutput } from "./csv-output.js";
 import { type CsvDialect, type CsvRecord, readRecords } from "./csv-records.js";
-import { holdsIndicator, isEmptyCell, rateWords } from "../../../core/item/recognise.js";
-import { customaryItemColumns, columnShare } from "../columns/rate-columns.js";
+import { cutOff } from "../../../core/wording/printable.js";
+import { findHeader } from "./find-header.js";
 
 /** Comma-separated values (RFC 4180); also semicolons or tabs if the input uses them. */
 export const csv = delimited(",", ["csv"], ({ guessed }) =>
@@ -107,18 +97,14 @@ async function read(
   if (settled === null) return detect(reading, options, candidates);
   const { delimiter, comment, spaced, skippedLines } = settled.reading;
   const dialect = { delimiter: delimiter ?? ",", comment, spaced, lineEnd: reading.bytes.lineEnd };
-  const records = await recordsOf(reading.bytes, dialect, skippedLines);
+  const records = recordsOf(reading.bytes, dialect, skippedLines);
   const header = recordsOfHeader(settled.reading);
   return rowsOf(reading, settled.columns, settled.reading, records.all(header));
 }
 
 /** The records of an input, the header included. */
-async function recordsOf(
-  bytes: TextBytes,
-  dialect: CsvDialect,
-  skippedLines = 0,
-): Promise<Sample<CsvRecord>> {
-  const text = await withoutLines(bytes, skippedLines);
+function recordsOf(bytes: TextBytes, dialect: CsvDialect, skippedLines = 0): Sample<CsvRecord> {
+  const text = { ...bytes, chunks: withoutLines(bytes, skippedLines) };
   return new Sample(readRecords(text, dialect, skippedLines));
 }
 
@@ -130,6 +116,10 @@ function rowsOf(
   records: AsyncGenerator<readonly CsvRecord[]>,
 ): FormatReading {
   const { items, kind } = reading;
+  if (reading.mayBeRow === true) {
+    const line = cutOff(columns.join(", "), 120);
+    warnings.push(`the header may be a row: ${line}; --no-header reads it as one`);
+  }
   for (const item of items) warnOfDuplicateName(columns, item, warnings);
   if (kind !== null) warnOfDuplicateName(columns, kind, warnings);
   const rowOf = rowMaker(columns.length, reading);
@@ -159,7 +149,7 @@ async function detect(
   const delimiter = table.delimiter ?? candidates[0];
   const spaced = isSpaced(content, delimiter);
   const dialect = { delimiter, comment, spaced, lineEnd };
-  const sample = await recordsOf({ ...bytes, chunks }, dialect, skippedLines);
+  const sample = recordsOf({ ...bytes, chunks }, dialect, skippedLines);
   const named = (width: number): CommentNames | null => namesIn(comments, delimiter, width);
   const { columns, ...layout } = await findLayout(bytes.name, sample, named, options);
   const naming = layout.header === "comment" ? named(columns.length)?.comment : undefined;
@@ -184,19 +174,20 @@ function recordsOfHeader({ header, hasRule }: InputReading): number {
   return header === "record" ? (hasRule === true ? 2 : 1) : 0;
 }
 
-async function withoutLines(text: TextBytes, lines: number): Promise<TextBytes> {
-  if (lines === 0) return text;
-  const { lineEnd } = text;
-  const isEnough = (bytes: Buffer): boolean => countLineEnds(bytes, lineEnd) >= lines;
-  const { head, chunks } = await peek(text.chunks, isEnough);
-  let end = 0;
-  for (let n = 0; n < lines; n++) {
-    end = head.indexOf(lineEnd === "cr" ? "\r" : "\n", end) + 1 || head.length;
+async function* withoutLines(
+  { chunks, lineEnd }: TextBytes,
+  lines: number,
+): AsyncGenerator<Buffer> {
+  let left = lines;
+  for await (const chunk of chunks) {
+    let end = 0;
+    for (; left > 0; left--) {
+      const at = chunk.indexOf(lineEnd === "cr" ? "\r" : "\n", end);
+      end = at === -1 ? chunk.length : at + 1;
+      if (at === -1) break;
+    }
+    if (end < chunk.length) yield chunk.subarray(end);
   }
-  // Its first chunk is the head.
-  await chunks.next();
-  const rest = continued({ done: false, value: head.subarray(end) }, chunks);
-  return { ...text, chunks: rest };
 }
 
 /** Whether quoted cells follow a space: `"192.0.2.1", "ssh, twice"`. */
@@ -238,10 +229,6 @@ function surplus(cells: readonly string[]): string | null {
   return filled.length === 0 ? null : JSON.stringify(filled);
 }
 
-interface CsvLayout extends Pick<InputReading, "header" | "items" | "kind" | "others" | "ofFiles"> {
-  readonly columns: readonly string[];
-}
-
 type LayoutOptions = ColumnFlags & Pick<ReadOptions, "header">;
 
 /**
@@ -254,9 +241,8 @@ async function findLayout(
   records: Sample<CsvRecord>,
   named: (width: number) => CommentNames | null,
   options: LayoutOptions,
-): Promise<CsvLayout> {
+) {
   await records.until(() => records.read.length > 0);
-  if (records.read.length === 0) return emptyLayout(options.itemColumn);
   let sampled: number = limits.sampleRecords;
   const draft = () => draftOf(records.read, named, { ...options, sampled });
   const found = await findColumns(
@@ -270,12 +256,10 @@ async function findLayout(
           neighbours: [index - 1, index + 1].filter((n) => n >= 0 && n < names.length),
         }));
       },
-      placeOf: ({ index }) => index,
-      named(flag) {
+      names: () => draft().names,
+      named(wanted) {
         const { names } = draft();
-        const column = matchColumn(names, flag.wanted);
-        if (column === null) throw unknownColumn(input, names, flag);
-        return column;
+        return names.length === 0 ? { name: wanted, index: 0 } : matchColumn(names, wanted);
       },
       async sample(count) {
         sampled = count;
@@ -283,23 +267,12 @@ async function findLayout(
         await records.until(() => records.read.length > count || isLong(records.read));
         return records.read.length > count;
       },
-      withoutRecords() {
-        const { names, rows } = draft();
-        return rows.length === 0 ? anyColumn(names) : null;
-      },
+      isEmpty: () => draft().rows.length === 0,
     },
     options,
   );
-  const { names, header } = draft();
-  return { columns: names, header, ...found };
-}
-
-function emptyLayout(itemColumn: ReadOptions["itemColumn"]): CsvLayout {
-  const [first = positionalName(0), ...others] = [itemColumn ?? []].flat();
-  const by = itemColumn === null ? "format" : "flag";
-  const itemOf = (name: string): ItemColumn => ({ name, index: 0, by, sample: null });
-  const items = [itemOf(first), ...others.map(itemOf)] as const;
-  return { columns: [], header: "none", items, kind: null };
+  const { names, header, mayBeRow } = draft();
+  return { columns: names, header, ...(mayBeRow && { mayBeRow }), ...found };
 }
 
 function draftOf(
@@ -307,63 +280,14 @@ function draftOf(
   named: (width: number) => CommentNames | null,
   options: LayoutOptions & { readonly sampled: number },
 ) {
-  const first = records[0]!.cells;
+  const first = records[0]?.cells ?? [];
   const comment = named(first.length);
-  const header = findHeader(records, comment, options);
+  const found = findHeader(records, comment, options);
+  const header = found === "unclear" ? "record" : found;
   const below = records[1]?.cells ?? [];
   const begin = header === "record" ? (isRule(below.join("|")) ? 2 : 1) : 0;
   const none = first.map((_, index) => positionalName(index));
   const names = { record: first, comment: comment?.names ?? none, none }[header];
-  return { header, names, rows: records.slice(begin, begin + options.sampled) };
-}
-
-/** A first record with an indicator is data. */
-function findHeader(
-  records: readonly CsvRecord[],
-  comment: CommentNames | null,
-  { header, itemColumn }: LayoutOptions,
-): InputReading["header"] {
-  if (header !== null) return header ? "record" : "none";
-  const first = records[0]!.cells;
-  const unnamed = comment === null ? "none" : "comment";
-  const wanted = [itemColumn ?? []].flat();
-  const hasAny = (names: readonly string[]): boolean =>
-    wanted.some((name) => matchColumn(names, name) !== null);
-  if (hasAny(first)) return "record";
-  if (comment !== null && (comment.isDeclared || hasAny(comment.names))) return "comment";
-  return isRow(records) ? unnamed : "record";
-}
-
-function isRow([first, ...others]: readonly CsvRecord[]): boolean {
-  const rows = others.slice(0, limits.sampleRecords);
-  const below = (index: number) => columnShare(rows.map(({ cells }) => cells[index] ?? ""));
-  // A line that names a column of items is a header, even if another name holds a host: `ip,Score (virustotal.com)`.
-  const isName = (cell: string): boolean => !isEmptyCell(cell) && !holdsIndicator(cell);
-  const isNamed = first!.cells.some(
-    (cell, index) => isName(cell) && below(index).share >= minShare,
-  );
-  return first!.cells.some((cell, index) => {
-    if (!holdsIndicator(cell) || fieldName.test(cell.trim())) return false;
-    if (rateWords(cell).weight < 1) return !isNamed;
-    if (rows.length === 0 || !dottedName.test(cell.trim())) return true;
-    const { share, kind } = below(index);
-    return share >= minShare && kind === "domain";
-  });
-}
-
-/** Field names of the Elastic Common Schema that end in a top-level domain. */
-const fieldName =
-  /^(?:source|destination|client|server|host|user|url|dns|email|file|observer|threat|indicator|network|agent|event|process|log|data_stream)(?:\.[a-z_]+)+$/;
-
-/** A name of a field or of a host: only the cells below it decide. */
-const dottedName =
-  /^[a-z_]\w*(?:\.[a-z_]\w*)*\.(?:name|id|email|domains?|info|date|city|country|zip|host|link|page|post|network|group|report|security|software|systems|zone|in|is|to)$/i;
-
-/** The item column of an input with a header and no rows: any column will do. */
-function anyColumn(columns: readonly string[]): ItemColumn {
-  const usual = customaryItemColumns
-    .map((name) => matchColumn(columns, name))
-    .find((column) => column !== null);
-  const column = usual ?? { name: columns[0]!, index: 0 };
-  return { ...column, by: "name", sample: null };
+  const rows = records.slice(begin, begin + options.sampled);
+  return { header, mayBeRow: found === "unclear", names, rows };
 }

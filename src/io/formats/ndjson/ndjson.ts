@@ -4,7 +4,7 @@ import { recogniseItem } from "../../../core/item/recognise.js";
 import { asObject, cellText, memberTexts, objectText } from "../../../core/json-members.js";
 import { itemRow, type Row } from "../../../core/row.js";
 import { type ColumnFlags, findColumns, recognisedKind } from "../columns/find-columns.js";
-import { isListPath, matchColumn, unknownColumn } from "../columns/name-columns.js";
+import { isListPath, matchColumn } from "../columns/name-columns.js";
 import type { SampledColumn } from "../columns/rate-columns.js";
 import { contentLines, flatMapLists, type Line, limits, mapLists } from "../reading/lines.js";
 import { isLong, Sample } from "../reading/sample.js";
@@ -88,9 +88,9 @@ async function findLayout(
     objects().length >= count ||
     lines.read.length > limits.linesBeforeObject ||
     isLong(lines.read.map(({ line }) => line));
-  await lines.until(() => isEnough(1));
+  const isLonger = await lines.until(() => isEnough(1));
   const first = lines.read.find(({ object }) => object !== null);
-  if (first === undefined && !lines.ended) {
+  if (first === undefined && isLonger) {
     const { number } = lines.read.at(-1)!.line;
     throw new UsageError(
       "input_not_ndjson",
@@ -104,29 +104,26 @@ async function findLayout(
     {
       input,
       columns: () => columnsOf(objects().slice(0, sampled)),
-      placeOf: (item, sampled) => sampled.findIndex(({ name }) => name === item.name),
       // A column, or a path that exists in the first records.
-      async named(flag) {
-        const column = matchColumn(columns, flag.wanted);
-        if (column !== null) return { name: column.name, index: 0 };
+      names: () => columns,
+      async named(wanted) {
+        const column = matchColumn(columns, wanted);
+        if (column !== null) return { name: column.name, index: -1 };
         // A list may be empty.
-        const path = flag.wanted.replace(/\[\]$/, "");
+        const path = wanted.replace(/\[\]$/, "");
         const isThere = (): boolean =>
           objects()
             .slice(0, limits.objectsSearched)
             .some((object) => valuesAt(path, object).length > 0);
         await lines.until(() => isThere() || isEnough(limits.objectsSearched));
-        if (first !== undefined && !isThere()) throw unknownColumn(input, columns, flag);
-        return { name: flag.wanted, index: 0 };
+        return first === undefined || isThere() ? { name: wanted, index: -1 } : null;
       },
       async sample(count) {
         sampled = count;
         await lines.until(() => isEnough(count));
         return objects().length >= count;
       },
-      // Without any object there is no item to find, and nothing to look up.
-      withoutRecords: () =>
-        first === undefined ? { name: "item", index: 0, by: "name", sample: null } : null,
+      isEmpty: () => first === undefined,
     },
     options,
   );

@@ -18,34 +18,28 @@ export async function peek(
 /** The first entries of batches, which are read again afterwards. */
 export class Sample<T> {
   readonly #batches: AsyncGenerator<readonly T[]>;
-  readonly #read: T[] = [];
+  readonly read: T[] = [];
   #ended = false;
 
   constructor(batches: AsyncGenerator<readonly T[]>) {
     this.#batches = batches;
   }
 
-  get read(): readonly T[] {
-    return this.#read;
-  }
-
-  get ended(): boolean {
-    return this.#ended;
-  }
-
-  /** Reads until `enough` returns true or the input ends. */
-  async until(enough: () => boolean): Promise<void> {
-    while (!this.#ended && !enough()) {
+  /** Reads until `enough` returns true. @returns false if the input ends before */
+  async until(enough: () => boolean): Promise<boolean> {
+    while (!enough()) {
+      if (this.#ended) return false;
       const step = await this.#batches.next();
       if (step.done === true) this.#ended = true;
-      else for (const value of step.value) this.#read.push(value);
+      else for (const value of step.value) this.read.push(value);
     }
+    return true;
   }
 
   /** Replays everything except the first `skipped` entries, then continues. */
   async *all(skipped = 0): AsyncGenerator<readonly T[]> {
     let left = skipped;
-    const read = { done: false, value: this.#read.splice(0) };
+    const read = { done: false, value: this.read.splice(0) };
     for await (const batch of continued<readonly T[]>(read, this.#batches)) {
       yield left === 0 ? batch : batch.slice(left);
       left = Math.max(0, left - batch.length);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { piped, plainRow, readSource } from "../../input/sources/sources-reading.js";
+import { piped, plainRow, positionIn, readSource } from "../../input/sources/sources-reading.js";
 import { sniffFormat } from "../../../../src/io/input/open-source.js";
 import { Readable } from "node:stream";
 
@@ -156,6 +156,52 @@ describe("a line with an item", () => {
       itemColumn: "column_2",
     });
     expect(rows[0]!.cells).toContain("192.0.2.9");
+  });
+});
+
+describe("a first record without an item", () => {
+  it.each([
+    ["the name of a file", "setup.exe,dropper\n192.0.2.1,c2\na.example.com,c2\n"],
+    ["a path", "C:\\Users\\a.exe,x\n192.0.2.1,y\n192.0.2.2,z\n"],
+    ["a key of the registry", "HKLM\\Software\\a,x\n192.0.2.1,y\n192.0.2.2,z\n"],
+    ["the name of a log between others", "192.0.2.1.log,x\n192.0.2.1,y\nb.log,z\n"],
+    ["a day", "mailserver,2026-01-05\n192.0.2.1,2026-01-06\n192.0.2.2,2026-02-07\n"],
+    ["a German day", "Drucker;05.01.2026\n192.0.2.1;06.01.2026\n192.0.2.2;\n"],
+    ["a version", "Windows 10,1.2.3\n192.0.2.1,1.2.4\n192.0.2.2,1.2.5\n"],
+    ["a kind among kinds", "tool,mimikatz,a\nip,192.0.2.1,b\nurl,http://example.com/a,c\n"],
+    ["a number beside an empty cell", ",443\n192.0.2.1,22\n192.0.2.2,443\n"],
+    ["a word that stands below, too", "N/A,scan\n192.0.2.1,scan\n192.0.2.2,c2\n"],
+    ["empty cells only", ",\n192.0.2.1,a\n192.0.2.2,b\n"],
+  ])("is a row, with %s", async (_, content) => {
+    const { reading, rows } = await read(content);
+    expect([reading.header, rows.length]).toEqual(["none", 3]);
+  });
+
+  it.each([
+    "ip,2024,2025\n192.0.2.1,7,8\n192.0.2.2,9,10\n",
+    "dst_ip,malware\n192.0.2.1,malware\n192.0.2.2,other\n",
+    "address,malware\n192.0.2.1,a\naddress,malware\n192.0.2.2,b\n",
+    "threat.url,registry.key\nhttp://example.com/a,x\nhttp://example.com/b,y\n",
+    "host,setup.exe\na.example.com,1\nb.example.com,0\n",
+  ])("is the header if it names items: %j", async (content) => {
+    const { reading, warnings } = await read(content);
+    expect([reading.header, warnings]).toEqual(["record", []]);
+  });
+
+  it.each([
+    ["seen by our team,high", "192.0.2.1,high\n192.0.2.2,low\n"],
+    ["0,1", "192.0.2.1,5\n192.0.2.2,6\n"],
+    ["IP of 2026,2026-01-05", "192.0.2.1,2026-01-06\n192.0.2.2,2026-01-06\n"],
+  ])("is named if it may be either: %s", async (first, rest) => {
+    const found = await read(`${first}\n${rest}`);
+    const again = await read(`${first}\n${rest}`, { startAt: positionIn(found) });
+    const named = `the header may be a row: ${first.replace(",", ", ")}; --no-header reads it as one`;
+    expect([found.warnings, again.warnings]).toEqual([[named], [named]]);
+  });
+
+  it("is a row below a comment that names the columns, if it may be either", async () => {
+    const { columns, rows } = await read("# ip,note\nour team,high\n192.0.2.1,high\n");
+    expect([columns, rows.length]).toEqual([["ip", "note"], 2]);
   });
 });
 
