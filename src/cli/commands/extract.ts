@@ -22,10 +22,10 @@ const { quiet } = cliOptions.shape;
 
 const outputFormats = ["csv", "tsv", "ndjson"] as const;
 
-const { recursive } = sourceOptions.shape;
+const { recursive, sheet } = sourceOptions.shape;
 
 const groups = {
-  Input: { recursive },
+  Input: { sheet, recursive },
   Output: {
     output: option(z.string().min(1).prefault("-"), {
       description: "Output: a file, s3://BUCKET/KEY, or - for stdout",
@@ -48,7 +48,7 @@ export const extractCommand = defineCommand({
   summary: "find the items in any text, one row each",
   description: [
     "Finds every IP address, domain, URL, SHA1 hash, wallet and e-mail address in reports, mails, logs, and STIX or MISP JSON, defanged or not. Writes one row per distinct item, in order of first appearance: item, kind, file and line of its first mention, and the number of mentions. No request is sent.",
-    "File names, version numbers, code, and the servers and message IDs in mail headers are left out; stderr counts them. A name that could be a host, a file or code (.pl, .rs, .sh, .zip, .app) is a host if it is defanged or has a scheme, and otherwise unless the text around it says file or code.",
+    "File names, version numbers, code, URLs of internal hosts, and the servers and message IDs in mail headers are left out; stderr counts them. A name that could be a host, a file or code (.pl, .rs, .sh, .zip, .app) is a host if it is defanged or has a scheme, and otherwise unless the text around it says file or code.",
     "Mails are decoded (quoted-printable and base64 parts, character sets), and so is HTML; a part that cannot be read is named on stderr. For PDF, read the text: pdftotext report.pdf - | repute extract.",
     "Text is read in blocks; distinct items are held in memory, about 300 bytes each.",
   ],
@@ -69,7 +69,7 @@ export const extractCommand = defineCommand({
 });
 
 async function extract({ settings, operands, context }: ExtractCall): Promise<void> {
-  const { recursive } = settings;
+  const { recursive, sheet } = settings;
   const output = parseOutput(settings.output);
   const { signal, reporter } = context;
   const { onNotice } = reporter.listener;
@@ -77,13 +77,13 @@ async function extract({ settings, operands, context }: ExtractCall): Promise<vo
   const listed = { output: settings.output, recursive, anyFile: true };
   const stdin = () => ({ stream: context.stdin(), name: "stdin" });
   const { inputs, skipped } = await listInputs(names, stdin, listed);
-  const notices = skippedNotices(skipped);
-  for (const notice of notices) onNotice(notice);
+  for (const notice of skippedNotices(skipped)) onNotice(notice);
   const format = formatOf(settings.to, output);
   if (settings.to === undefined) await checkOutputName(output);
   await checkOutput(output, inputPaths({ inputs }));
   // Reading from a silent pipe would not notice an abort.
-  const { items, leftOut } = await raceAbort(extractItems(inputs, { signal, onNotice }), signal);
+  const found = extractItems(inputs, { signal, sheet, onNotice });
+  const { items, leftOut } = await raceAbort(found, signal);
   const print = (text: string) => writeOut(context, text);
   await writeLines(output, linesOf(items, format), { signal, print });
   if (leftOut.count > 0) onNotice(leftOutNotice(leftOut));
@@ -119,7 +119,7 @@ function* recordsOf(items: readonly ExtractedItem[]): Generator<readonly string[
 function leftOutNotice({ count, words }: Extracted["leftOut"]): string {
   const named = words.join(", ");
   const more = count > words.length ? ", …" : "";
-  return `left out as file, version or code: ${counted(count, "mention")} (${named}${more}); a defanged name (a[.]zip) is always an item`;
+  return `left out as file, version, code or internal host: ${counted(count, "mention")} (${named}${more}); a defanged name (a[.]zip) is always an item`;
 }
 
 function summaryOf(items: readonly ExtractedItem[]): string {

@@ -87,11 +87,10 @@ export function withoutTail(word: string): string {
 }
 
 /** Reads a refanged word of a text as a cell with nothing else. */
-export function readSendable(word: string): WrittenItem | null {
+export function readAlone(word: string): WrittenItem | null {
   if (whyUnreadable(word) !== null) return null;
   const bare = withoutBullet(word);
-  const found = readWord(bare) ?? readInside(bare);
-  return found !== null && sendable(found.item).item !== null ? found : null;
+  return readWord(bare) ?? readInside(bare);
 }
 
 /** Removes the mark of a list, an option or a patch, which touches the item. */

@@ -18,7 +18,9 @@ interface ExtractedItem {
 
 interface ExtractOptions {
   readonly signal: AbortSignal;
-  /** Called for each file of a folder that is not text, and each part of a mail that is not read. */
+  /** Of workbooks. @default the first */
+  readonly sheet?: string | undefined;
+  /** Called for each file of a folder that is not text, and each sheet or part of a mail that is not read. */
   readonly onNotice: (message: string) => void;
 }
 
@@ -28,10 +30,8 @@ interface ExtractOptions {
  *
  * @throws as `openInput`; the signal's reason
  */
-export async function extractItems(
-  inputs: readonly NamedInput[],
-  { signal, onNotice }: ExtractOptions,
-) {
+export async function extractItems(inputs: readonly NamedInput[], options: ExtractOptions) {
+  const { signal } = options;
   const findItems = itemFinder<ExtractedItem>();
   const items = new Map<string, ExtractedItem>();
   const entryOf = ({ kind, value }: Item, file: string, line: number): ExtractedItem => {
@@ -50,7 +50,7 @@ export async function extractItems(
   for (const named of inputs) {
     const name = named.name === "-" ? "stdin" : named.name;
     let before = 1;
-    for await (const text of readableText(named, name, onNotice)) {
+    for await (const text of readableText(named, name, options)) {
       signal.throwIfAborted();
       before += findItems(
         text,
@@ -72,10 +72,10 @@ const mostNamed = 5;
 async function* readableText(
   { input, folder }: NamedInput,
   name: string,
-  onNotice: (message: string) => void,
+  { sheet, onNotice }: ExtractOptions,
 ): AsyncGenerator<string> {
-  const options = { gzip: false, textBytes: blockBytes };
-  const bytes = await openInput(input, options).catch((error: unknown) => {
+  const stored = { gzip: false, sheet, textBytes: blockBytes };
+  await using bytes = await openInput(input, stored).catch((error: unknown) => {
     // A folder of mails may hold pictures, too.
     const isBinary = error instanceof ReputeError && error.code === "input_binary";
     if (folder === undefined || !isBinary) throw error;
@@ -83,21 +83,18 @@ async function* readableText(
     return null;
   });
   if (bytes === null) return;
-  try {
-    let reader: TextReader | null = null;
-    for await (const block of textBlocks(bytes.chunks)) {
-      const text = bytes.lineEnd === "cr" ? block.replaceAll("\r", "\n") : block;
-      reader ??=
-        markupReader(text) ??
-        new MailReader((part, line) => {
-          onNotice(`${name}, line ${line}: ${part}`);
-        });
-      yield reader.read(text);
-    }
-    if (reader !== null) yield reader.end();
-  } finally {
-    await bytes.close();
+  for (const warning of bytes.warnings) onNotice(warning);
+  let reader: TextReader | null = null;
+  for await (const block of textBlocks(bytes.chunks)) {
+    const text = bytes.lineEnd === "cr" ? block.replaceAll("\r", "\n") : block;
+    reader ??=
+      markupReader(text) ??
+      new MailReader((part, line) => {
+        onNotice(`${name}, line ${line}: ${part}`);
+      });
+    yield reader.read(text);
   }
+  if (reader !== null) yield reader.end();
 }
 
 const blockBytes = 256 * 1024;

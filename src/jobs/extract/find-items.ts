@@ -1,8 +1,15 @@
 import { detached } from "../../core/bytes.js";
 import { readHostname } from "../../core/item/hostname.js";
-import { refangText, replaceAtBackslashes } from "../../core/item/refang.js";
-import { readSendable, type WrittenItem, readWord, withoutTail } from "../../core/item/word.js";
+import { refangText } from "../../core/item/refang.js";
+import {
+  readAlone,
+  readWord,
+  sendable,
+  withoutTail,
+  type WrittenItem,
+} from "../../core/item/word.js";
 import { isAlone, judgeWord } from "./is-meant.js";
+import { plainText } from "./plain-text.js";
 
 /**
  * Makes a function that finds the items in whole lines of any text, defanged or not, and returns the
@@ -44,7 +51,7 @@ interface Search<T> {
   readonly text: string;
   readonly known: KnownWords<T>;
   readonly onItem: OnItem<T>;
-  /** Called with what is rather a file, a version or code than the item that it may be read as. */
+  /** Called with an item of an internal host, and with what is rather a file, a version or code. */
   readonly onLeftOut: (word: string) => void;
 }
 
@@ -149,12 +156,14 @@ const ruleEnd = /\^(?:\$.*)?$/;
 
 /** Finds the items of a word. Returns its end: a URL in quotes may be longer than a word. */
 function findInWord<T>(search: Search<T>, found: Word): number {
-  const { start, end, isMarked, isDivided, line } = found;
+  const { end, isMarked, isDivided, line } = found;
+  const start = startOfWord(search.text, found);
   const word = search.text.slice(start, end);
   if (!isMarked && !unmarked.test(word)) return end;
-  if (!isDivided || !unspaced.test(word)) return findInPiece(search, found, word);
+  const whole = { start, end, isMarked, isDivided, line };
+  if (!isDivided || !unspaced.test(word)) return findInPiece(search, whole, word);
   const isWhole = isAlone({ text: search.text, at: start, end });
-  if (isWhole && itemIn(word, start, search) !== null) return findInPiece(search, found, word);
+  if (isWhole && itemIn(word, start, search) !== null) return findInPiece(search, whole, word);
   let read = start;
   let from = start;
   for (const piece of word.split(scriptChange)) {
@@ -166,9 +175,20 @@ function findInWord<T>(search: Search<T>, found: Word): number {
   return Math.max(read, end);
 }
 
+/** Where a word begins: an apostrophe within the name of a mailbox (`o'neil@`) encloses nothing. */
+function startOfWord(text: string, { start, end }: Word): number {
+  if (!/['’]/.test(text.charAt(start - 1)) || !/^[^@]+@/.test(text.slice(start, end))) return start;
+  const [name = ""] = beforeApostrophe.exec(text.slice(Math.max(0, start - 64), start)) ?? [];
+  const isOpened = /['’]/.test(text.charAt(start - name.length - 1));
+  const isClosed = /^['’](?!\w)/.test(text.slice(end, end + 2));
+  return isOpened === isClosed ? start - name.length : start;
+}
+
+const beforeApostrophe = /(?:[\w.%+-]+['’])+$/;
+
 function findInPiece<T>(search: Search<T>, found: Word, word: string): number {
   const { start, end, line, isDivided } = found;
-  const { text, known, onItem } = search;
+  const { text, known, onItem, onLeftOut } = search;
   const scheme = word.includes("://") ? word.search(url) : -1;
   if (scheme >= 0) {
     const at = start + scheme;
@@ -176,12 +196,14 @@ function findInPiece<T>(search: Search<T>, found: Word, word: string): number {
     const before = text.slice(Math.max(0, at - 256), at);
     const written = withoutSentence(text.slice(at, urlEnd), before);
     const read = knownItem(before.endsWith("|") ? written.replace(ruleEnd, "") : written, known);
-    if (read?.item.kind === "url" && !isNamespace(before)) onItem(read, line);
+    if (read?.item.kind !== "url" || isNamespace(before)) return urlEnd;
+    if (read.isMeant === false) onLeftOut(read.value);
+    else onItem(read, line);
     return urlEnd;
   }
   if (word.includes("/") && continued.test(text.charAt(end)) && bareUrl.test(word)) {
     const urlEnd = endOfUrl(text, start, end);
-    const address = itemIn(text.slice(start, urlEnd), start, search);
+    const address = urlEnd > end ? itemIn(text.slice(start, urlEnd), start, search) : null;
     if (address !== null) {
       onItem(address, line);
       return urlEnd;
@@ -208,6 +230,7 @@ function findInParts<T>(search: Search<T>, { start, line }: Word, word: string):
 
 /** Whether a word may be one item, with what otherwise separates items in it. */
 function isWhole(word: string): boolean {
+  if (/[\w.%+-][$^][\w.%+-]+@/.test(word)) return true;
   if (!brackets.test(word)) return false;
   if (bareUrl.test(word)) return true;
   if (!word.includes("@")) return false;
@@ -248,9 +271,11 @@ function knownItem<T>(word: string, known: KnownWords<T>): FoundItem<T> | null {
 }
 
 function readItem<T>(word: string): FoundItem<T> | null {
-  const reading = readSendable(word.replaceAll(defangMark, ""));
-  if (reading === null) return null;
+  const reading = readAlone(word.replaceAll(defangMark, ""));
+  const code = reading === null ? null : sendable(reading.item).reason?.code;
+  if (reading === null || code === "too_long") return null;
   const { item, value } = reading;
+  if (code !== undefined) return { item, value: item.value, entry: null, isMeant: false };
   return { item, value, entry: null, isMeant: judgeWord(reading, word.includes(defangMark)) };
 }
 
@@ -349,51 +374,3 @@ function withoutSentence(url: string, before: string): string {
 
 const emphases: ReadonlySet<string | undefined> = new Set("*_~");
 const emphasis = /(?:\*+|_+|~+)$/;
-
-/**
- * The text with escapes read, and without the mail headers that name servers and messages. Every line
- * stays a line.
- */
-function plainText(text: string): string {
-  let read = text;
-  if (text.includes("\\")) {
-    if (isJson(text)) read = replaceAtBackslashes(read, escapes, unescaped);
-    read = replaceAtBackslashes(read, codes, decoded);
-  }
-  return read.includes(":") ? read.replace(headers, onlyLineEnds) : read;
-}
-
-/** Printable characters and quotes, as JSON and JavaScript write them, also within another JSON text. */
-const codes = /(?<!\\)\\+(?:(?:u00|x)([2-7][\da-f])|(?="))/iy;
-
-function decoded([, code]: RegExpExecArray): string {
-  return code === undefined ? "" : String.fromCharCode(Number.parseInt(code, 16));
-}
-
-/** Whether quotes within it are those of JSON: Windows paths have no such names and colons. */
-function isJson(text: string): boolean {
-  return /^\s*[[{\]}]|"\s*[:,]\s*["[{]/.test(text);
-}
-
-const escapes = /\\(?:[\\nrt/"]|u00[0-7][\da-f])/iy;
-
-function unescaped([escape]: RegExpExecArray): string {
-  const char = escape.charAt(1);
-  if (char === "/" || char === '"') return char;
-  if (char === "u") {
-    const coded = String.fromCharCode(Number.parseInt(escape.slice(2), 16));
-    return coded === "\n" ? " " : coded;
-  }
-  return char === "\\" ? escape : " ";
-}
-
-/**
- * Headers that name servers and messages, from the colon on, with their continuation lines. The colon
- * is looked for first, since few characters are colons.
- */
-const headers =
-  /:(?:(?<=^(?:x-)?received:)(?=[ \t]+(?:from|by)\b)|(?<=^(?:message-id|in-reply-to|references|content-id):)(?=[ \t]*(?:\r?\n[ \t]+)?<)|(?<=^(?:dkim-signature|arc-[\w-]+|authentication-results|received-spf|x-google-[\w-]+|x-mailer):)).*(?:\n[ \t]+.*)*/gim;
-
-function onlyLineEnds(lines: string): string {
-  return "\n".repeat(lines.split("\n").length - 1);
-}

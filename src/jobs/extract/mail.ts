@@ -1,5 +1,6 @@
 import { TextDecoder } from "node:util";
 import { detached, encodeText } from "../../core/bytes.js";
+import { countLineEnds } from "../../io/formats/reading/sample.js";
 import { binaryKind } from "../../io/input/decode.js";
 import { markupReader, type TextReader } from "./markup.js";
 
@@ -80,7 +81,7 @@ export class MailReader implements TextReader {
       at = begin;
     }
     const end = mail.length - this.#rest.length;
-    this.#line += lineEnds(mail, end);
+    this.#line += countLineEnds(mail.slice(0, end), "lf");
     return text + withoutEncodedWords(mail.slice(at, end));
   }
 
@@ -120,7 +121,7 @@ export class MailReader implements TextReader {
     else if (part.type !== "message/rfc822" || part.encoding === "base64") {
       const before = this.#line;
       const onUnread = (what: string): void => {
-        this.#onUnread(what, before + lineEnds(mail, begin) + 1);
+        this.#onUnread(what, before + countLineEnds(mail.slice(0, begin), "lf") + 1);
       };
       const decode = decodeOf(part, onUnread, mail.slice(begin, begin + longestHeader));
       const isHeld = part.encoding === "base64" || part.encoding === "quoted-printable";
@@ -155,7 +156,7 @@ export class MailReader implements TextReader {
     body.text ??= this.#textOf(body, decoded ?? "");
     const text = body.text.read(decoded ?? "") + (isLast ? body.text.end() : "");
     if (body.part.encoding !== "base64") return text;
-    return text.replaceAll(/\r?\n/g, "\r") + "\n".repeat(lineEnds(lines, lines.length));
+    return text.replaceAll(/\r?\n/g, "\r") + "\n".repeat(countLineEnds(lines, "lf"));
   }
 
   /** Reads the decoded text of a part. */
@@ -198,12 +199,6 @@ function decodeOf(part: Part, onUnread: (what: string) => void, body: string): D
 
 const lineFeed = 0x0a;
 const longestHeld = 16 * 1024 * 1024;
-
-function lineEnds(text: string, end: number): number {
-  let count = 0;
-  for (let at = text.indexOf("\n"); at >= 0 && at < end; at = text.indexOf("\n", at + 1)) count++;
-  return count;
-}
 
 /**
  * The bytes of quoted-printable lines. Every line stays a line: those that `=` continues are ended behind

@@ -153,6 +153,14 @@ it.each([
   ["0.0.0.0 a.example.com b-c.app", ["a.example.com", "b-c.app"]],
   ['local-zone: "a.example.com." static', ["a.example.com"]],
   ["git@a.example.com:b/c.git", []],
+  ["'o'neil@example.com', 'a@example.com'", ["o'neil@example.com", "a@example.com"]],
+  ["Pat's o'neil@example.com's", ["o'neil@example.com"]],
+  ["b'a@example.com' + x='b@example.com'", ["a@example.com", "b@example.com"]],
+  ["['a@example.com','b@example.com']", ["a@example.com", "b@example.com"]],
+  [
+    "user=a@example.com|b@example.com {c@example.com}",
+    ["a@example.com", "b@example.com", "c@example.com"],
+  ],
 ])("finds the items of %j", (text, expected) => {
   expect(itemsIn(`See: ${text}\n`)).toEqual(expected);
 });
@@ -187,15 +195,26 @@ it.each([
   expect(itemsIn(`${text}\n`).some((item) => item.startsWith("pay"))).toBe(expected);
 });
 
-it("tells what it leaves out as file, version or code", () => {
+// RFC 5322, section 3.2.3.
+it.each("!#$%&'*+-?^_~’".split(""))("reads %s in the name of a mailbox", (char) => {
+  const address = `a${char}b@example.com`;
+  expect(itemsIn(`See '${address}', (${address}).\n`)).toEqual([address, address]);
+});
+
+it("tells what it leaves out as file, version, code or internal host", () => {
   const leftOut: string[] = [];
-  const text = "Open main.rs and self.id in version 1.2.3.4; 0.0.0.0 a.example.com\n";
+  const text =
+    "Open main.rs and self.id in version 1.2.3.4; 0.0.0.0 a.example.com\n" +
+    "10.0.0.5, http://ann:pass@10.0.0.5/a, 192.168.1.1:8080/b, http://a.example.com/c\n";
+  const found: string[] = [];
   itemFinder()(
     text,
-    () => {},
+    ({ item }) => found.push(item.value),
     (word) => leftOut.push(word),
   );
-  expect(leftOut).toEqual(["main.rs", "self.id", "1.2.3.4"]);
+  const inside = ["http://10.0.0.5/a", "http://192.168.1.1:8080/b"];
+  expect(leftOut).toEqual(["main.rs", "self.id", "1.2.3.4", ...inside]);
+  expect(found).toEqual(["a.example.com", "10.0.0.5", "http://a.example.com/c"]);
 });
 
 it("keeps items, and not the text around them", () => {

@@ -80,9 +80,16 @@ test("counts what extract leaves out, and names the part of a mail that it canno
   expect([code, stderr]).toEqual([
     0,
     "repute: a.eml, line 6: part a.png not read: a PNG image\n" +
-      "repute: left out as file, version or code: 3 mentions (main.rs, lib.py, …); a defanged name (a[.]zip) is always an item\n" +
+      "repute: left out as file, version, code or internal host: 3 mentions (main.rs, lib.py, …); a defanged name (a[.]zip) is always an item\n" +
       "repute: no items found\n",
   ]);
+});
+
+test("names the sheets of a workbook that extract does not read, and reads one of them", async () => {
+  const first = await run("extract", "workbook.xlsx");
+  expect(first.stderr).toContain("only the first sheet of workbook.xlsx is read; --sheet reads");
+  const other = await run("extract", "workbook.xlsx", "--sheet", "Hosts");
+  expect(other.stderr).not.toContain("--sheet");
 });
 
 test("reads HTML, which enrich refuses with the command for it", async () => {
