@@ -50,7 +50,7 @@ interface RowText {
 }
 
 /** Longest name or text beside the rows that is looked at. */
-const mostText = 100;
+const mostText = 64 * 1024;
 
 const tokens = /[^ \t\r\n"[\]{},]+|[ \t\r]+|[^]/y;
 /** Within a row, whole texts and what is between them, with single spaces. */
@@ -138,16 +138,20 @@ class JsonDocument {
     this.#addToRow(token);
     if (this.#isEscaped || token === "\\") this.#isEscaped = !this.#isEscaped;
     else if (token === '"') this.#inText = false;
-    else if (this.#row === null) this.#text = (this.#text + token).slice(0, mostText);
-    if (this.#inText || this.#row !== null) return;
+    if (this.#row !== null) return;
+    this.#text = this.#inText ? (this.#text + token).slice(0, mostText) : textOf(this.#text);
+    if (this.#inText) return;
     if (this.#open.length === 1 && `${this.#before} ${this.#text}` === "type bundle") {
       throw this.#notRows("a STIX bundle");
     }
-    const { item } = recogniseItem(this.#text);
-    // URLs beside the rows lead to other pages of the answer, and to reports.
-    if (item === null || item.kind === "url") return;
-    this.#firstBeside ||= item.value;
-    this.#itemsBeside += 1;
+    const isList = recogniseItem(this.#text).reason?.code === "several";
+    for (const piece of isList ? this.#text.split(/[\s,;|]+/) : [this.#text]) {
+      const { item } = recogniseItem(piece);
+      // URLs beside the rows lead to other pages of the answer, and to reports.
+      if (item === null || item.kind === "url") continue;
+      this.#firstBeside ||= item.value;
+      this.#itemsBeside += 1;
+    }
   }
 
   #readSpace(token: string): void {
@@ -276,6 +280,16 @@ class JsonDocument {
   #command(reader = "repute extract"): string {
     const file = this.#name === "stdin" ? "FILE" : shellWord(this.#name);
     return `${reader} ${file} | repute enrich - -o OUT`;
+  }
+}
+
+/** What a JSON text stands for, given its bytes. */
+function textOf(bytes: string): string {
+  const text = Buffer.from(bytes, "latin1").toString();
+  try {
+    return JSON.parse(`"${text}"`) as string;
+  } catch {
+    return text;
   }
 }
 

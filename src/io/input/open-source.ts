@@ -15,6 +15,7 @@ import {
   type SourceInput,
   type SourceOptions,
 } from "./types.js";
+import { UsageError } from "../../core/errors.js";
 import type { Row } from "../../core/row.js";
 import { readCells } from "../formats/csv/csv.js";
 import { formats } from "../formats/registry.js";
@@ -40,7 +41,11 @@ export async function openSource(input: AnyInput, options: SourceOptions): Promi
     return { ...bytes, ...found, kind, ...(shape === "cells" && { types }), rows };
   } catch (error) {
     await bytes.close();
-    throw error;
+    if (!(error instanceof UsageError)) throw error;
+    // The other sheets of a workbook may be what is looked for.
+    const { code, message, hint, command } = error;
+    const notes = [...warnings, ...(hint === null ? [] : [hint])].join("; ");
+    throw new UsageError(code, message, { hint: notes, ...(command && { command }), cause: error });
   }
 }
 
@@ -49,11 +54,8 @@ async function* untilClosed(
   lists: AsyncIterable<readonly Row[]>,
   bytes: InputBytes,
 ): AsyncGenerator<readonly Row[]> {
-  try {
-    for await (const rows of lists) if (rows.length > 0) yield rows;
-  } finally {
-    await bytes.close();
-  }
+  await using _ = bytes;
+  for await (const rows of lists) if (rows.length > 0) yield rows;
 }
 
 interface SniffedInput {

@@ -54,6 +54,14 @@ describe("jsonLines", () => {
       '{"c":{"to":{"c2.example.com":"x"}},"data":[{"a":1}]}',
       /: 1 items? beside .*, such as c2[.]example[.]com;/,
     ],
+    [
+      String.raw`{"n":"see b\u00fccher","c2":"b\u00fccher.example.com","d":"bücher.example.com","data":[{"a":1}]}`,
+      /: 2 items? beside .*, such as xn--bcher-kva[.]example[.]com;/,
+    ],
+    [
+      String.raw`{"c2":"192.0.2.1, 192.0.2.2\n192.0.2.3","x":"a b","data":[{"a":1}]}`,
+      /: 3 items? beside .*, such as 192[.]0[.]2[.]1;/,
+    ],
     ['{"next":"https://example.com/?page=2","data":[{"ip":"192.0.2.1"}],"tags":["a"]}', null],
   ])("names the items of %s that are in no row", async (json, expected) => {
     const warnings: string[] = [];

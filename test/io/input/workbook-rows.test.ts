@@ -1,5 +1,7 @@
 import { strToU8, zipSync } from "fflate";
+import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
+import { readSource } from "./sources/sources-reading.js";
 import { workbookRows } from "../../../src/io/input/workbook-rows.js";
 
 const styles =
@@ -99,6 +101,19 @@ describe("workbookRows", () => {
     expect(warnings).toEqual([
       'only the first sheet of in.xlsx is read; --sheet reads another: "Two"',
     ]);
+  });
+
+  it("names other sheets where the first one is a cover", async () => {
+    const row = '<row><c t="b"><v>1</v></c><c t="b"><v>0</v></c></row>';
+    const cover = `<worksheet><sheetData>${row}${row}</sheetData></worksheet>`;
+    const bytes = workbook(cover, 6, '<sheet name="Two" r:id="r2"/>');
+    const input = { stream: Readable.from([bytes]), name: "in.xlsx" };
+    await expect(
+      readSource("csv", input, { header: null, itemColumn: null }),
+    ).rejects.toMatchObject({
+      code: "column_not_found",
+      hint: expect.stringMatching(/^only the first sheet .* another: "Two"; ./) as string,
+    });
   });
 
   it("reads archives with fields of ZIP64", async () => {
