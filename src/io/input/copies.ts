@@ -180,14 +180,10 @@ export async function* copiedRows(
   await using folder = await temporaryFolder();
   const path = join(folder.path, "input.rows");
   await table.copy(path, {});
-  const bytes = await openInput({ path }, { gzip: false });
-  try {
-    let headers = 1;
-    for await (const records of cellRecords(bytes)) {
-      yield records.slice(headers).map(({ cells }) => cells);
-      headers = 0;
-    }
-  } finally {
-    await bytes.close();
+  await using bytes = await openInput({ path }, { gzip: false });
+  let headers = 1;
+  for await (const records of cellRecords(bytes)) {
+    yield records.slice(headers).map(({ cells }) => cells);
+    headers = 0;
   }
 }

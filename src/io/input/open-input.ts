@@ -38,7 +38,8 @@ export async function openInput(input: AnyInput, options: InputOptions): Promise
       (bytes) => bytes.length >= limits.headBytes || bytes.includes("\n"),
     );
     refuseBinary(head, name, options.textBytes !== undefined);
-    return { ...stored, chunks, lineEnd: lineEndOf(head), warnings };
+    const closing = { [Symbol.asyncDispose]: stored.close };
+    return { ...stored, ...closing, chunks, lineEnd: lineEndOf(head), warnings };
   } catch (error) {
     await stored.close();
     throw error;
@@ -55,7 +56,7 @@ function lineEndOf(head: Buffer): LineEnd {
 }
 
 /** An input before decompression and decoding. */
-type StoredInput = Omit<InputBytes, "lineEnd" | "warnings">;
+type StoredInput = Omit<InputBytes, "lineEnd" | "warnings" | typeof Symbol.asyncDispose>;
 
 /** Bytes that are read at once, unless chunks are larger. */
 const blockBytes = 64 * 1024;

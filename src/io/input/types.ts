@@ -97,7 +97,7 @@ export interface SeveralInputs {
 
 export type RunInput = SourceInput | SeveralInputs;
 
-export interface InputBytes extends TextBytes {
+export interface InputBytes extends TextBytes, AsyncDisposable {
   /** Stored size in bytes; null if it isn't a regular file. */
   readonly bytesTotal: number | null;
   readonly warnings: string[];

@@ -70,7 +70,7 @@ export interface RunRows {
 export interface TableRecords {
   /** The run whose rows they are, of a table. */
   readonly runId?: string;
-  /** The input's own columns. */
+  /** The input's own columns; none for NDJSON, whose records bring their members. */
   readonly columns: readonly string[];
   readonly records: AsyncIterable<readonly OutputRecord[]>;
   readonly optional: OptionalColumns;

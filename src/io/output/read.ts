@@ -16,10 +16,7 @@ import { type ColumnRules, tableSchema, type TableSchemaOptions } from "./typed/
 import type { Stage } from "./stage.js";
 import type { OutputFile } from "./types.js";
 
-export interface OutputReading {
-  /** The input's own columns; none for NDJSON, whose records bring their members. */
-  readonly columns: readonly string[];
-  readonly records: AsyncIterable<readonly OutputRecord[]>;
+export interface OutputReading extends Pick<TableRecords, "columns" | "records"> {
   /** Null where there is none beside the output. */
   readonly manifest: FoundManifest | null;
 }

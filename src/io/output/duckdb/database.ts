@@ -180,15 +180,11 @@ async function isDatabase(file: string): Promise<boolean> {
   if (facts === null) return false;
   // To open a named pipe is to wait for its writer.
   if (facts.isFIFO()) throw new Error(`${file} is a named pipe`);
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(12), 0, 12, 0);
-    // At offset 8 of every database file.
-    if (bytesRead === 12 && buffer.toString("latin1", 8) === "DUCK") return true;
-    throw new Error(`${file} is not a valid DuckDB database`);
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(file);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(12), 0, 12, 0);
+  // At offset 8 of every database file.
+  if (bytesRead === 12 && buffer.toString("latin1", 8) === "DUCK") return true;
+  throw new Error(`${file} is not a valid DuckDB database`);
 }
 
 /** What DuckDB says, what it means, and what to do about it. */

@@ -6,65 +6,48 @@ import {
   UsageError,
 } from "../../../core/errors.js";
 
-interface ServerFault {
-  readonly Kind?: typeof UsageError;
-  readonly code: string;
-  readonly says?: (name: string, text: string) => string;
-  readonly hint: string;
-}
+/** A message of ours, where the server's is not enough, comes last. */
+type ServerFault = readonly [
+  code: string,
+  hint: string,
+  Kind?: typeof UsageError,
+  says?: (name: string, text: string) => string,
+];
 
-const login: ServerFault = {
-  Kind: UsageError,
-  code: "database_login",
-  says: (name, text) => `${name} rejected the login: ${text}`,
-  hint: "set the password in the address, PGPASSWORD or ~/.pgpass; the first one found is used",
-};
+const loginHint =
+  "set the password in the address, PGPASSWORD or ~/.pgpass; the first one found is used";
+const rejects = (name: string, text: string): string => `${name} rejected the login: ${text}`;
+const login: ServerFault = ["database_login", loginHint, UsageError, rejects];
+const noPassword: typeof rejects = (name) => rejects(name, "it requires a password");
 
 /** By SQLSTATE (PostgreSQL manual, appendix A), and faults of the driver by a name of ours. */
 const faults: Readonly<Record<string, ServerFault>> = {
-  unreachable: {
-    code: "database_unreachable",
-    says: (name, text) => `cannot reach ${name}: ${text}`,
-    hint: "check that the server is running and accepts connections from this machine",
-  },
+  unreachable: [
+    "database_unreachable",
+    "check that the server is running and accepts connections from this machine",
+    FatalError,
+    (name, text) => `cannot reach ${name}: ${text}`,
+  ],
   "28000": login,
   "28P01": login,
-  SASL: { ...login, says: (name) => `${name} rejected the login: it requires a password` },
-  SSL: {
-    Kind: UsageError,
-    code: "database_tls",
-    hint: "leave sslmode out of the address, or set sslmode=disable",
-  },
-  "23505": {
-    code: "output_table_differs",
-    says: (name, text) => `${name} has rows with the same values of its unique key: ${text}`,
-    hint: `if the key is yours, drop it and ${continueRun}; otherwise ${startOver}`,
-  },
-  "3D000": {
-    Kind: UsageError,
-    code: "database_missing",
-    hint: "create the database first, or name another one",
-  },
-  "3F000": {
-    Kind: UsageError,
-    code: "schema_missing",
-    hint: "create the schema first: CREATE SCHEMA …",
-  },
-  "42P01": {
-    Kind: UsageError,
-    code: "table_not_found",
-    hint: "check the name; it may need its schema",
-  },
-  "53100": {
-    code: "database_full",
-    hint: `free some disk space on the server, then ${continueRun}`,
-  },
-  "54011": { Kind: UsageError, code: "too_many_columns", hint: "remove columns from the input" },
-  "42501": {
-    Kind: UsageError,
-    code: "database_denied",
-    hint: "the user needs SELECT and INSERT on the table (for --mode merge and a retry also UPDATE, for --mode replace also DELETE), SELECT, INSERT and UPDATE on NAME_runs, TEMPORARY on the database, and CREATE in the schema if a table does not exist; `repute schema --format postgres` prints the table for its owner",
-  },
+  SASL: ["database_login", loginHint, UsageError, noPassword],
+  SSL: ["database_tls", "leave sslmode out of the address, or set sslmode=disable", UsageError],
+  "23505": [
+    "output_table_differs",
+    `if the key is yours, drop it and ${continueRun}; otherwise ${startOver}`,
+    FatalError,
+    (name, text) => `${name} has rows with the same values of its unique key: ${text}`,
+  ],
+  "3D000": ["database_missing", "create the database first, or name another one", UsageError],
+  "3F000": ["schema_missing", "create the schema first: CREATE SCHEMA …", UsageError],
+  "42P01": ["table_not_found", "check the name; it may need its schema", UsageError],
+  "53100": ["database_full", `free some disk space on the server, then ${continueRun}`],
+  "54011": ["too_many_columns", "remove columns from the input", UsageError],
+  "42501": [
+    "database_denied",
+    "the user needs SELECT and INSERT on the table (for --mode merge and a retry also UPDATE, for --mode replace also DELETE), SELECT, INSERT and UPDATE on NAME_runs, TEMPORARY on the database, and CREATE in the schema if a table does not exist; `repute schema --format postgres` prints the table for its owner",
+    UsageError,
+  ],
 };
 
 /** The server is full, busy for a lost client, stopping or starting. */
@@ -105,10 +88,9 @@ export function isTransient(error: unknown): boolean {
 export function serverFault(error: unknown, name: string): Error {
   if (error instanceof ReputeError) return error;
   const text = textOf(error);
-  const fault = faults[stateOf(error)];
-  const message = fault?.says?.(name, text) ?? `${name}: ${text}`;
-  const Kind = fault?.Kind ?? FatalError;
-  return new Kind(fault?.code ?? "database_error", message, { cause: error, hint: fault?.hint });
+  const unknown = ["database_error", undefined] as const;
+  const [code, hint, Kind = FatalError, says] = faults[stateOf(error)] ?? unknown;
+  return new Kind(code, says?.(name, text) ?? `${name}: ${text}`, { cause: error, hint });
 }
 
 /** The error's message plus the column or constraint concerned; never a row's values. */

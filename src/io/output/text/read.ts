@@ -1,6 +1,7 @@
 import { decodeBytes } from "../../../core/bytes.js";
 import { addedColumns, schemaVersion } from "../../../core/columns.js";
 import { FatalError, UsageError } from "../../../core/errors.js";
+import { countLineEnds } from "../../formats/reading/sample.js";
 import { formats } from "../../formats/registry.js";
 import type {
   RecordFormat,
@@ -61,17 +62,13 @@ export async function formOfText(
 
 /** The header line of a table, or the first record of NDJSON; "" if there is none. */
 async function firstRecord({ path, gzip }: TextFile, records: RecordFormat): Promise<string> {
-  const input = await openInput({ path }, { gzip });
-  try {
-    const splitter = records.split();
-    for await (const chunk of input.chunks) {
-      const [record] = splitter.push(chunk);
-      if (record !== undefined) return decodeBytes(record);
-    }
-    return "";
-  } finally {
-    await input.close();
+  await using input = await openInput({ path }, { gzip });
+  const splitter = records.split();
+  for await (const chunk of input.chunks) {
+    const [record] = splitter.push(chunk);
+    if (record !== undefined) return decodeBytes(record);
   }
+  return "";
 }
 
 async function* rowsIn(
@@ -88,7 +85,7 @@ async function* rowsIn(
   const rowOf = (record: Buffer): OutputRow => {
     const text = decodeBytes(record);
     const line = lines + 1;
-    lines += linesIn(record);
+    lines += countLineEnds(record, "lf");
     const read = layout.read(text);
     const at = { number: ++number, size: record.length, text };
     return outputRow(read, at, `${path}, line ${line}`);
@@ -97,19 +94,13 @@ async function* rowsIn(
     const found = splitter.push(chunk);
     const skipped = found.splice(0, unread);
     unread -= skipped.length;
-    for (const record of skipped) lines += linesIn(record);
+    for (const record of skipped) lines += countLineEnds(record, "lf");
     if (found.length > 0) yield found.map(rowOf);
   }
   if (splitter.end() === null) return;
   throw new FatalError("output_corrupt", `${path}: line ${lines + 1}, the last one, is cut off`, {
     hint: "outputs are complete when they appear: was this one copied only in part?",
   });
-}
-
-function linesIn(record: Buffer): number {
-  let lines = 0;
-  for (let at = record.indexOf("\n"); at >= 0; at = record.indexOf("\n", at + 1)) lines++;
-  return lines;
 }
 
 /** Writes unchanged rows verbatim, and encodes the others. */
