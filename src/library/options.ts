@@ -167,15 +167,6 @@ export function clientSettings(options: ReputeOptions): z.output<typeof clientSc
   return settings;
 }
 
-/** @throws UsageError `invalid_setting` if the items are not iterable */
-export function checkItems(inputs: unknown): void {
-  const isObject = typeof inputs === "object" && inputs !== null;
-  if (isObject && (Symbol.asyncIterator in inputs || Symbol.iterator in inputs)) return;
-  throw new UsageError("invalid_setting", "lookupAll(): the items must be a list or a stream", {
-    hint: "for a single item, call lookup()",
-  });
-}
-
 /** @throws UsageError `invalid_setting` that names each wrong option */
 export function checkedOptions<Schema extends z.ZodObject>(
   call: string,

@@ -8,7 +8,7 @@ import type {
   TagSummary,
 } from "../client/api/calls.js";
 import type { CallOptions } from "../client/api/types.js";
-import { ReputeError } from "../core/errors.js";
+import { ReputeError, UsageError } from "../core/errors.js";
 import { openRequests } from "../client/lookup/options.js";
 import { inOrder } from "../client/lookup/in-order.js";
 import type { Manifest } from "../core/manifest.js";
@@ -24,7 +24,6 @@ import {
   type ReputeOptions,
   type TagListOptions,
   checkedOptions,
-  checkItems,
   clientSettings,
   schemas,
 } from "./options.js";
@@ -334,4 +333,13 @@ function errorInOptions(error: unknown): unknown {
   const hint = ownHint && inOptions(ownHint);
   const stack = error.stack?.replace(error.message, () => message);
   return Object.assign(error, { message, hint, stack });
+}
+
+/** @throws UsageError `invalid_setting` if the items are not iterable */
+function checkItems(inputs: unknown): void {
+  const isObject = typeof inputs === "object" && inputs !== null;
+  if (isObject && (Symbol.asyncIterator in inputs || Symbol.iterator in inputs)) return;
+  throw new UsageError("invalid_setting", "lookupAll(): the items must be a list or a stream", {
+    hint: "for a single item, call lookup()",
+  });
 }

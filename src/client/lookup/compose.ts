@@ -53,7 +53,7 @@ interface ComposeOptions extends RetryOptions {
   readonly store: LookupStore;
   /** Whether `store` may hold attempts of an interrupted run. Default false. */
   readonly isResumed?: boolean | undefined;
-  /** Whether `store` takes answers from the cache, too. Default false. */
+  /** Whether `store` takes answers from the cache, which keeps them itself, for longer. Default false. */
   readonly keepsCached?: boolean | undefined;
   /** Answers of earlier runs. Default: none. */
   readonly cache?: Omit<CachedOptions, "endpoint"> | undefined;
@@ -73,7 +73,7 @@ interface ComposeOptions extends RetryOptions {
  * All endpoints share breaker, limit, pace and budget.
  */
 export function composeLookup(options: ComposeOptions): Lookup {
-  const { client, lookups, store, cache, outage, slots, isResumed = false, keepsCached } = options;
+  const { client, lookups, store, cache, outage, slots } = options;
   const limits = {
     outage: outage?.hold,
     pace: paced(options.pace, () => slots.limited()),
@@ -82,15 +82,11 @@ export function composeLookup(options: ComposeOptions): Lookup {
   const retried = retry(options);
   const chain = (endpoint: LookupEndpoint): Lookup => {
     const attempt = wrapped<AttemptLookup>(
-      [limits.outage, slots.limit, journalled({ endpoint, store }), limits.pace, limits.budget],
+      [limits.outage, slots.limit, journalled(endpoint, store), limits.pace, limits.budget],
       (item, attemptOptions) => client.attempt(endpoint, item, attemptOptions),
     );
     return wrapped<Lookup>(
-      [
-        dedupe({ endpoint, store, isResumed, keepsCached }),
-        cache && cached({ ...cache, endpoint }),
-        options.failFast,
-      ],
+      [dedupe(endpoint, options), cache && cached({ ...cache, endpoint }), options.failFast],
       retried(attempt),
     );
   };
@@ -150,17 +146,12 @@ export function paced(run: RequestPace, onThrottled?: () => void): AttemptWrappe
   };
 }
 
-interface JournalledOptions {
-  readonly endpoint: LookupEndpoint;
-  readonly store: LookupStore;
-}
-
 /**
  * Journals each answer before its slot is released, so a kill loses at most the requests that were
  * open. An answer that will be retried gets its own key, so a resumed run continues with the remaining
  * attempts.
  */
-function journalled({ endpoint, store }: JournalledOptions): AttemptWrapper {
+function journalled(endpoint: LookupEndpoint, store: LookupStore): AttemptWrapper {
   const put = (item: Item, attempt: Attempt, options: LookupOptions): void => {
     const { history } = options;
     history?.outcomes.push(attempt.outcome);
@@ -222,15 +213,6 @@ export function itemOf(key: string): Item {
   return { kind: kind as ItemKind, value };
 }
 
-interface DedupeOptions {
-  readonly endpoint: LookupEndpoint;
-  /** Stores findings. Memory is bounded by lookups in flight and by the store. */
-  readonly store: LookupStore;
-  readonly isResumed?: boolean | undefined;
-  /** @default false: a cache stores its findings itself, for longer */
-  readonly keepsCached?: boolean | undefined;
-}
-
 /** Options of a lookup that this wrapper starts. */
 type OwnOptions = LookupOptions & { readonly history: LookupHistory };
 
@@ -245,14 +227,13 @@ interface InFlight {
  * The row that asked first keeps the original, even across an interruption.
  *
  * A finding is stored before any caller sees it, failures included. Rejections (abort, fatal) are not
- * stored.
+ * stored. Memory is bounded by lookups in flight and by the store.
  */
-export function dedupe({
-  endpoint,
-  store,
-  isResumed = false,
-  keepsCached = false,
-}: DedupeOptions): LookupWrapper {
+export function dedupe(
+  endpoint: LookupEndpoint,
+  options: Pick<ComposeOptions, "store" | "isResumed" | "keepsCached">,
+): LookupWrapper {
+  const { store, isResumed = false, keepsCached = false } = options;
   return (next) => {
     const open = new ShortLivedMap<string, InFlight>();
     const aborts = new AbortGroups();

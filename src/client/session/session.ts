@@ -237,11 +237,11 @@ export class Session {
   }
 
   #connections(ofRun: boolean): Promise<Connections> {
-    const { threads = true } = this.#options;
     return this.#parts.open(ofRun ? "connections of runs" : "connections", async () => {
       const { service, settings, rates: rate } = this;
       const limits = { ...settings, rate, concurrency: openRequests(settings) };
-      const onThread = ofRun && threads && !service.embedded ? undefined : false;
+      // The answers of the embedded service take longer than the requests.
+      const onThread = ofRun && !service.embedded ? undefined : false;
       const connections = await openConnections(service.url, limits, onThread);
       this.#stack.defer(() => connections.dispatcher.destroy());
       return connections;

@@ -39,11 +39,6 @@ export interface SessionOptions {
   readonly onAttempt?: (attempt: AttemptReport) => void;
   /** Whether several runs or clients use the session: answers are then kept as received. */
   readonly isShared?: boolean;
-  /**
-   * Whether runs at high rates make their requests on a thread; never to the embedded service, whose
-   * answers take longer than the requests. @default true
-   */
-  readonly threads?: boolean;
 }
 
 export interface OpenedLookup {

@@ -43,7 +43,7 @@ test("does not store a cached finding in the run's own store", async () => {
   await wrap(scripted(complete()), { store: caches })(item, unaborted());
   const store = new MemoryStore();
   const next = wrap(scripted(complete()), { store: caches });
-  await dedupe({ endpoint: "query", store })(next)(item, unaborted());
+  await dedupe("query", { store })(next)(item, unaborted());
   expect(store.get(itemKey("query", item))).toBeNull();
 });
 
@@ -76,9 +76,7 @@ test("marks every repetition of a cached answer as cached, however close", async
   const caches = new MemoryStore<Finding>();
   await wrap(scripted(complete()), { store: caches })(item, unaborted());
   const next = scripted(complete());
-  const lookup = dedupe({ endpoint: "query", store: new MemoryStore() })(
-    wrap(next, { store: caches }),
-  );
+  const lookup = dedupe("query", { store: new MemoryStore() })(wrap(next, { store: caches }));
   const options = unaborted();
   const close = await Promise.all([lookup(item, options), lookup(item, options)]);
   const sources = [...close, await lookup(item, options)].map(({ source }) => source);

@@ -7,7 +7,7 @@ import { complete, failed, held, item, otherItem, scripted, unaborted } from "./
 import { attempt } from "./attempts.js";
 
 function wrap(endpoint: LookupEndpoint = "query", store: LookupStore = new MemoryStore()) {
-  return dedupe({ endpoint, store });
+  return dedupe(endpoint, { store });
 }
 
 describe("while a lookup is in flight", () => {
@@ -115,7 +115,7 @@ test("in a resumed run a lookup starts with the attempts from before the interru
   store.put(attemptKey("query", item, 2), reset);
   const begunWith = async (isResumed: boolean, asked: Item): Promise<number | undefined> => {
     let attempts: number | undefined;
-    const lookup = dedupe({ endpoint: "query", store, isResumed })((_, options) => {
+    const lookup = dedupe("query", { store, isResumed })((_, options) => {
       attempts = options.history?.attempts.length;
       return Promise.resolve(complete());
     });
