@@ -79,10 +79,12 @@ async function saveManifest(
   manifest: Manifest,
   stateDir: string | undefined,
 ): Promise<void> {
+  if (object === null) await writeManifest(base(stateDir), manifest);
+  else {
+    const beside = parseOutput(manifestPath(object.address));
+    await writeLines(beside, [`${JSON.stringify(manifest, null, 2)}\n`]);
+  }
   await record?.(manifest);
-  if (object === null) return writeManifest(base(stateDir), manifest);
-  const beside = parseOutput(manifestPath(object.address));
-  await writeLines(beside, [`${JSON.stringify(manifest, null, 2)}\n`]);
 }
 
 function failedRecord(tag: string, error: unknown): TagExportRecord {
