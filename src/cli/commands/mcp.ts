@@ -5,7 +5,6 @@ import pLimit from "p-limit";
 import { z } from "zod";
 import { inOrder } from "../../client/lookup/in-order.js";
 import { lookupOptions, openRequests } from "../../client/lookup/options.js";
-import { isReserved } from "../../client/lookup/withheld.js";
 import type { Session } from "../../client/session/session.js";
 import { MemoryStore } from "../../client/store/store.js";
 import { raceAbort } from "../../core/abort.js";
@@ -187,12 +186,10 @@ function toolsOf(session: Session, call: Call, left: () => number) {
       async ({ name, limit }) => {
         const page = await (await client()).tagIps(name, { signal, limit });
         const withheld = await session.withheld();
-        const isHeld = (text: string): boolean => {
+        const addresses = page.entries.slice(0, limit).filter((text) => {
           const { item } = recogniseItem(text, "ip");
-          if (item === null) return true;
-          return withheld.isListed(item) || (withheld.bogons === "local" && isReserved(item));
-        };
-        const addresses = page.entries.slice(0, limit).filter((text) => !isHeld(text));
+          return item !== null && withheld.answer(item) === null;
+        });
         const { total, lastUpdate } = page;
         return { name, from_service: { total, lastUpdate, addresses } };
       },

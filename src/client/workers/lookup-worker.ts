@@ -53,12 +53,16 @@ export async function answerLookups(options: LookupWorkerOptions): Promise<void>
   const { signal, timeoutMs, clock, onMinute } = options;
   const open = await openQueue(options);
   const { connection, queue } = open;
+  const { redis, shown, lastFault } = connection;
+  const sayAway = (): void =>
+    options.onWarning(`${shown} is away (${lastFault()}); waiting for it`);
+  redis.on("error", sayAway);
+  if (redis.status !== "ready") sayAway();
   const rate = new SharedRate(open, options);
   /** Aborts when this worker's key is refused. */
   const refused = new AbortController();
   const stopped = AbortSignal.any([signal, refused.signal]);
   let worker: Worker | null = null;
-  sayWhenAway(connection, options);
   try {
     const lookUp = lookUpWith(options, rate, refused);
     await raceAbort(rate.begin(), stopped);
@@ -72,28 +76,13 @@ export async function answerLookups(options: LookupWorkerOptions): Promise<void>
       void queue.clean(keptSeconds * 1000, 0, "completed").catch(ignore);
     }
   } catch (error) {
-    if (!stopped.aborted) throw redisRefusal(connection.shown, error as Error) ?? error;
+    if (!stopped.aborted) throw redisRefusal(shown, error as Error) ?? error;
   } finally {
     const late = delay(timeoutMs + 3_000, undefined, { ref: false });
     await Promise.race([worker?.close().catch(ignore), late]);
     connection.close();
   }
   refused.signal.throwIfAborted();
-}
-
-/** Says that Redis is away, also from the start: once until it is back. */
-function sayWhenAway(
-  { redis, shown, lastFault }: OpenQueue["connection"],
-  { onWarning }: Pick<LookupWorkerOptions, "onWarning">,
-): void {
-  let isKnown = false;
-  const say = (): void => {
-    if (!isKnown) onWarning(`${shown} is away (${lastFault()}); waiting for it`);
-    isKnown = true;
-  };
-  redis.on("error", say);
-  redis.on("ready", () => (isKnown = false));
-  if (redis.status !== "ready") say();
 }
 
 function startWorker(
