@@ -89,7 +89,7 @@ describe("customers", () => {
     const service = await runningService();
     const { code, stderr } = await runInProcess(["customers", "--ops-url", service.opsUrl]);
     expect(code).toBe(1);
-    expect(stderr).toContain("Set REPUTE_ACCESS_TOKEN, or give a file");
+    expect(stderr).toContain("Set REPUTE_ACCESS_TOKEN (or name the file");
   });
 
   test("obeys the rate", async () => {
