@@ -42,7 +42,7 @@ const flags: Readonly<Record<string, readonly string[]>> = {
     "profile",
   ],
   plan: [...reading, "recursive", "limit", "prefix", ...asking, "cache", "rate"],
-  extract: ["recursive", "to", "quiet"],
+  extract: ["sheet", "recursive", "to", "quiet"],
   schema: ["from", "item-column", "recursive", "columns", "prefix"],
   doctor: [...reading, "recursive", "limit", ...rows, ...asking],
 };
@@ -51,7 +51,7 @@ const flags: Readonly<Record<string, readonly string[]>> = {
 const without: Readonly<Record<string, readonly string[]>> = {
   plan: ["columns", "only", "distinct"],
   retry: [...reading, "recursive", "columns", "only", "distinct", "limit"],
-  extract: ["sheet", "columns", "limit"],
+  extract: ["columns", "limit"],
   query: [...reading, "recursive", "columns", "limit"],
 };
 
