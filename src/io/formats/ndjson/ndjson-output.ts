@@ -61,16 +61,12 @@ interface InputMembers {
 }
 
 function inputMembers(row: Row, keys: readonly string[], added: readonly string[]): InputMembers {
-  if (row.json !== null) {
-    // Cheap, without false negatives: an escaped name contains a backslash.
-    const { json } = row;
-    if (json.includes("\\u") || added.some((name) => json.includes(`"${name}"`))) {
-      const settled = moveClashes(row.json, added);
-      if (settled !== null) return settled;
-    }
-    return { text: row.json.slice(1, -1).trim(), displaced: null };
-  }
-  return { text: row.fault === null ? cellMembers(row, keys) : "", displaced: null };
+  const { json, fault } = row;
+  if (json === null) return { text: fault === null ? cellMembers(row, keys) : "", displaced: null };
+  // Cheap, without false negatives: an escaped name contains a backslash.
+  const mayClash = json.includes("\\u") || added.some((name) => json.includes(`"${name}"`));
+  const settled = mayClash ? moveClashes(json, added) : null;
+  return settled ?? { text: json.slice(1, -1).trim(), displaced: null };
 }
 
 export function cellMembers({ cells }: Row, keys: readonly string[]): string {
