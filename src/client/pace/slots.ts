@@ -40,13 +40,13 @@ export class Slots {
   }
 
   answered(): void {
-    const most = this.#concurrency + this.#ahead;
-    if (!this.#showsLimit && this.#limit.concurrency !== most) this.#limit.concurrency = most;
+    if (this.#showsLimit || this.#limit.concurrency !== this.#concurrency) return;
+    this.#limit.concurrency += this.#ahead;
   }
 
   limited(): void {
     this.#showsLimit = true;
-    this.#limit.concurrency = this.#concurrency;
+    if (this.#limit.concurrency > this.#concurrency) this.#limit.concurrency = this.#concurrency;
   }
 
   /**

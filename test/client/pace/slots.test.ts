@@ -48,6 +48,21 @@ test("lets more attempts queue from the first good answer until a sign of a limi
   expect(next.open).toHaveLength(8);
 });
 
+test.each([
+  ["a good answer", (slots: Slots) => slots.answered()],
+  ["a sign of a limit", (slots: Slots) => slots.limited()],
+])("%s opens no more attempts at once", async (_, sign) => {
+  const next = held();
+  const slots = new Slots({ concurrency: 128, ahead: 96 });
+  const lookup = slots.limit(next);
+  for (let i = 0; i < 300; i++) void lookup(item, unaborted());
+  await settle();
+  sign(slots);
+  next.open[0]?.answer(complete());
+  await settle();
+  expect(next.open).toHaveLength(1 + 9);
+});
+
 test("never starts an aborted attempt", async () => {
   const next = held();
   const lookup = limit({ concurrency: 1 })(next);
