@@ -22,10 +22,10 @@ const climb = {
 const cutTo = { beyond: 0.99, below: 0.8 };
 
 /**
- * What is good without such a wait: of the rate at which the throttled request was sent, or of one that was
- * throttled before the last good one is reached again. A limiter that admits no two requests at once refuses every
- * other one just above its limit, so that the accepted ones show half of it; if more than the share of
- * `half` is refused, the limit is far below.
+ * What is good without such a wait: of the rate at which the throttled request was sent; less if that
+ * ended the search, or came before the last good rate is reached again. A limiter that admits no two
+ * requests at once refuses every other one just above its limit, so that the accepted ones show half of it;
+ * if more than the share of `half` is refused, the limit is far below.
  */
 const belowLimit = { beyond: 0.95, below: 0.88, half: 0.6 };
 
@@ -47,8 +47,11 @@ const strain = { first: 0.04, search: 0.12, share: 0.02, least: 5 };
  */
 const together = 0.25;
 
-/** Recent answers: half of them are forgotten after this time, if enough for `strain.least` remain. */
-const recent = { ms: 1_000, answers: 125 };
+/**
+ * Recent answers: half of them are forgotten after this time, less while the rate doubles each second, if
+ * enough for `strain.least` remain.
+ */
+const recent = { ms: 1_000, searchMs: 250, answers: 125 };
 
 /**
  * A trial at a fraction of the last good rate, less of one that is not steady: how many answers and expected
@@ -70,7 +73,7 @@ const trials = {
  * Maximum share of throttle answers that is noise, and that is believed if it explains no cut; the
  * number of answers that weigh as much as what was known; and the share that needs no more trials.
  */
-const noisy = { most: 0.35, unexplained: 0.1, answers: 500, none: 0.005 };
+const noisy = { most: 0.35, unexplained: 0.1, answers: 200, none: 0.005 };
 
 /**
  * A rate has proved good once the climb is this far beyond it, after this many answers: what is throttled
@@ -140,8 +143,8 @@ export class AdaptiveRate {
   #throttledMs = 0;
   /** Answers at most at the last good rate, since the last cut; whether it has proved good. */
   #calm = { answers: 0, throttles: 0, isGood: false };
-  /** Whether the last cut came before the last good rate was reached again. */
-  #wasEarly = false;
+  /** Whether the last cut came before the last good rate had proved good. */
+  #wasUnproven = false;
   /** Answers of the trial. One exhausted window throttles many in a row: they count once. */
   #tried = { answers: 0, throttles: 0, inRow: true };
 
@@ -197,7 +200,8 @@ export class AdaptiveRate {
     // A wait costs as much as many throttle answers.
     const isLimit = waitMs > 0 || (isHigh && this.#throttles >= strain.least);
     const mayCut = trial === null && (known === null || now - cutAt >= apartMs);
-    if (isLimit && mayCut && ticket === pauses) this.#cut(now, ticket);
+    // Before the first cut, all that was sent says the same.
+    if (isLimit && mayCut && (known === null || ticket === pauses)) this.#cut(now, ticket);
     return isHigh;
   }
 
@@ -220,13 +224,16 @@ export class AdaptiveRate {
     const part = waitMs === 0 ? 1 : isEarly ? cutTo.below : cutTo.beyond;
     let least = rate / 2;
     if (waitMs === 0 && !isFirst) {
-      if (!isEarly) least = belowLimit.beyond * this.rateAt(now - answerMs);
+      const before = this.rateAt(now - answerMs);
+      if (searching) least = belowLimit.below * before;
+      else if (!isEarly) least = belowLimit.beyond * before;
       else if (share < belowLimit.half) least = belowLimit.below * rate;
     }
     const good = part * Math.min(rate, Math.max(least, accepted));
     // Cuts that don't help show noise.
-    if (isEarly && this.#wasEarly) this.#learnNoise();
-    this.#wasEarly = isEarly;
+    const isUnproven = !searching && !this.#calm.isGood;
+    if (isUnproven && this.#wasUnproven) this.#learnNoise();
+    this.#wasUnproven = isUnproven;
     // Next to nothing is throttled at a lower rate.
     const isClear = this.#calm.isGood && this.#learned.noise < noisy.none;
     // Noise that was found may have ended, whatever the share.
@@ -249,7 +256,8 @@ export class AdaptiveRate {
     if (ticket <= this.#cutTicket || isTogether) return false;
     this.#since ||= now;
     this.#halvedAt ||= now;
-    if (now - this.#halvedAt >= recent.ms && this.#answers >= recent.answers) {
+    const ms = this.isSearching ? recent.searchMs : recent.ms;
+    if (now - this.#halvedAt >= ms && this.#answers >= recent.answers) {
       this.#halvedAt = now;
       this.#since = (now + this.#since) / 2;
       this.#sentBefore = (this.#sent() + this.#sentBefore) / 2;

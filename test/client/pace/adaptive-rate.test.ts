@@ -60,6 +60,21 @@ test.each([
 );
 
 test.each([
+  [20, 20],
+  [50, 25],
+  [150, 32],
+  [300, 35],
+  [1000, 70],
+])("a limit of %i/s without a bucket is found with at most %i throttled", async (limit, most) => {
+  const seconds = await simulatePace(
+    tokenBucket(() => limit, 1),
+    10,
+  );
+  expect(seconds[0]!.throttled).toBeLessThan(8);
+  expect(sum(seconds, "throttled")).toBeLessThanOrEqual(most);
+});
+
+test.each([
   [50, 0],
   [150, 0],
   [150, 15],
