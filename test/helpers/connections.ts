@@ -11,5 +11,5 @@ const entry = new URL("../../dist/client/api/thread/entry.js", import.meta.url);
 /** Both transports, which must behave the same. */
 export const ways = [
   ["on the caller's thread", (baseUrl) => createDispatcher(baseUrl, { connections: 1 })],
-  ["on a thread of its own", () => requestThread(1, entry)],
+  ["on a thread of its own", () => requestThread(1, undefined, entry)],
 ] as const satisfies readonly (readonly [name: string, connect: Connect])[];

@@ -124,6 +124,7 @@ export class Pace implements RequestPace {
   readonly #quotas: readonly Quota[];
   readonly #options: PaceOptions;
   readonly #queue = new FairQueue<number>(() => this.#stop());
+  #isSpacedLater = false;
   #timer: AbortController | null = null;
   /** Whether timers are too coarse for the next request. */
   #isExact = false;
@@ -178,6 +179,20 @@ export class Pace implements RequestPace {
     this.#keep(`advised ${by}`, rate);
   }
 
+  /**
+   * Leaves the spacing to whoever sends the requests and can wait exactly.
+   *
+   * @returns tells how many milliseconds apart to send them at least; 0 while no limit was found
+   */
+  leaveSpacing(): () => number {
+    // Quotas are counted when a request leaves.
+    this.#isSpacedLater = this.#quotas.length === 0;
+    return () => {
+      const interval = 1000 / this.#found.rateAt(this.#usedMs());
+      return this.#isSpacedLater && interval >= exactFromMs ? apart * interval : 0;
+    };
+  }
+
   /** Returns unused reservations. Call when the run is over. */
   giveBack(): void {
     this.#stop();
@@ -196,7 +211,8 @@ export class Pace implements RequestPace {
   #windowsNow(): readonly PaceWindow[] {
     const rate = this.#found.rateAt(this.#usedMs());
     const given = [...this.#windows.values()];
-    return rate === Number.POSITIVE_INFINITY ? given : [...given, foundWindow(rate)];
+    if (rate === Number.POSITIVE_INFINITY) return given;
+    return [...given, foundWindow(rate, this.#isSpacedLater)];
   }
 
   /**
@@ -341,21 +357,21 @@ function rateWindow(name: string, { count, perMs }: Rate): PaceWindow {
 
 /**
  * From this interval on, in milliseconds, requests are spaced exactly where a limit was found: some
- * limiters admit no two at once. Below it, timers send up to two together, 2 ms late at most.
+ * limiters admit no two at once. Below it, timers send up to two together, 2 ms late at most. Another
+ * thread that spaces them makes up for this one's delays.
  */
-const exactFromMs = 1;
-const lateness = { exact: 0.1, coarse: 1, most: 2, speed: 1.25 };
+const exactFromMs = 0.25;
+const lateness = { exact: 0.1, spaced: 20, coarse: 1, most: 2, speed: 1.25 };
+
+/** Least interval on that thread, which may have to catch up, as a share of the interval on average. */
+const apart = 0.98;
 
 /** The limit of a rate found by search. */
-function foundWindow(perSecond: number): PaceWindow {
+function foundWindow(perSecond: number, isSpacedLater: boolean): PaceWindow {
   const interval = 1000 / perSecond;
-  const isExact = interval >= exactFromMs;
-  return {
-    name: "found",
-    interval,
-    backlog: lateness.most,
-    fast: isExact ? interval : interval / lateness.speed,
-    late: isExact ? lateness.exact : lateness.coarse,
-    isExact,
-  };
+  const isEven = interval >= exactFromMs;
+  const isExact = isEven && !isSpacedLater;
+  const late = isExact ? lateness.exact : isEven ? lateness.spaced : lateness.coarse;
+  const fast = isEven ? interval : interval / lateness.speed;
+  return { name: "found", interval, backlog: Math.max(lateness.most, late), fast, late, isExact };
 }

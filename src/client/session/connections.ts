@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import type { ClientOptions } from "../api/caller.js";
 import { isQuota, type Rate } from "../../core/options.js";
+import type { Pace } from "../pace/pace.js";
 
 /** Requests per second from which a separate request thread is worth its memory. */
 const threadRate = 1_000;
@@ -34,17 +35,19 @@ export interface Connections {
 /**
  * Opens connections. At high rates, requests are made on a separate thread.
  *
+ * @param pace leaves the spacing of requests to that thread
  * @param threads whether they may be. @default if this machine has two processors
  */
 export async function openConnections(
   url: string,
   settings: Settings,
+  pace: Pick<Pace, "leaveSpacing">,
   threads = threadsHelp,
 ): Promise<Connections> {
   const { concurrency, rate = [] } = settings;
   if (threads && perSecond(rate) >= threadRate) {
     const { requestThread } = await import("../api/thread/request-thread.js");
-    return { dispatcher: requestThread(concurrency), queue: maxQueue };
+    return { dispatcher: requestThread(concurrency, pace.leaveSpacing()), queue: maxQueue };
   }
   const { createDispatcher } = await import("../api/http/dispatcher.js");
   return { dispatcher: createDispatcher(url, { connections: concurrency }), queue: 0 };

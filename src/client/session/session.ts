@@ -242,7 +242,8 @@ export class Session {
       const limits = { ...settings, rate, concurrency: openRequests(settings) };
       // The answers of the embedded service take longer than the requests.
       const onThread = ofRun && !service.embedded ? undefined : false;
-      const connections = await openConnections(service.url, limits, onThread);
+      const pace = await this.pace();
+      const connections = await openConnections(service.url, limits, pace, onThread);
       this.#stack.defer(() => connections.dispatcher.destroy());
       return connections;
     });

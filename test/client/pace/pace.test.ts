@@ -47,6 +47,36 @@ test("spends nothing for aborted callers, and leaves no timer for them", async (
   expect(times).toEqual([1000, 2000]);
 });
 
+/** How many requests start within three seconds of the first throttle answers, with late timers. */
+async function startedWith(lateMs: number, isSpaced: boolean): Promise<number> {
+  const clock = new ManualClock({ lateness: () => lateMs });
+  const run = new Pace({ rates: [], clock, random: () => 0 });
+  if (isSpaced) run.leaveSpacing();
+  for (let n = 0; n < 5; n++) run.throttled(null, 0);
+  const times = leaves(run, clock, 200);
+  await clock.advance(3000);
+  return times.length;
+}
+
+test("late timers cost no requests where another thread spaces them", async () => {
+  const inTime = await startedWith(0, true);
+  expect(await startedWith(0, false)).toBe(inTime);
+  expect(await startedWith(15, true)).toBeGreaterThanOrEqual(inTime - 1);
+  expect(await startedWith(15, false)).toBeLessThan(0.8 * inTime);
+});
+
+test.each<[what: string, rates: Rate[], ms: number]>([
+  ["leaves the spacing at a limit that was found to another thread", [perSecond(2000)], 98],
+  ["keeps it where a quota counts when requests leave", [{ count: 9, perMs: 86_400_000 }], 0],
+])("%s", (_, rates, ms) => {
+  const quotas = new QuotaCounts();
+  const run = new Pace({ rates, clock: new ManualClock(), quotas });
+  const apartMs = run.leaveSpacing();
+  expect(apartMs()).toBe(0);
+  for (let n = 0; n < 5; n++) run.throttled(null, 0);
+  expect(apartMs()).toBe(ms);
+});
+
 test("needs one listener for all that wait, and none when nobody waits", async () => {
   const { clock, pace: run } = paceOf(perSecond(1));
   const { signal } = unaborted();

@@ -16,7 +16,12 @@ test.each<[what: string, rate: Rate[], threads: boolean, isThread: boolean]>([
   ["one low rate among high ones", [perSecond(5_000), { count: 600, perMs: 60_000 }], true, false],
   ["no rate where threads do not help", [], false, false],
 ])("%s uses a thread or not, which has a queue", async (_, rate, threads, isThread) => {
-  const { dispatcher, queue } = await openConnections(url, { concurrency: 4, rate }, threads);
+  const { dispatcher, queue } = await openConnections(
+    url,
+    { concurrency: 4, rate },
+    { leaveSpacing: () => () => 0 },
+    threads,
+  );
   expect([dispatcher instanceof Pool, "open" in dispatcher]).toEqual([!isThread, isThread]);
   expect(queue > 0).toBe(isThread);
   await dispatcher.destroy();

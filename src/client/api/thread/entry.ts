@@ -1,4 +1,5 @@
 import { parentPort } from "node:worker_threads";
+import { systemClock } from "../../../core/clock.js";
 import { createDispatcher } from "../http/dispatcher.js";
 import { TransportError, type TransportFault } from "../http/transport-error.js";
 import { Transport } from "../http/transport.js";
@@ -17,6 +18,9 @@ type Order = readonly [id: number, path: string];
 
 /** To the thread: requests to make, and ids of queued requests to drop. */
 export type Orders = (Order | number)[];
+
+/** Orders as posted. From now on, requests are sent at least this many milliseconds apart. */
+export type OrdersMessage = readonly [apartMs: number, orders: Orders];
 
 /** From the thread: requests that ended since the last message. */
 export interface Arrivals {
@@ -53,6 +57,9 @@ class RequestSender {
   readonly #connections: number;
   #queue: Order[] = [];
   #open = 0;
+  #apartMs = 0;
+  #sentMs = 0;
+  #isWaiting = false;
   #answers: Arrivals["answers"] = [];
   #bodies: Buffer[] = [];
   #faults: Arrivals["faults"] = [];
@@ -64,7 +71,8 @@ class RequestSender {
     this.#connections = connections;
   }
 
-  take(orders: Orders): void {
+  take([apartMs, orders]: OrdersMessage): void {
+    this.#apartMs = apartMs;
     const dropped = new Set(orders.filter((order) => typeof order === "number"));
     if (dropped.size > 0) this.#queue = this.#queue.filter(([id]) => !dropped.has(id));
     this.#queue.push(...orders.filter((order) => typeof order !== "number"));
@@ -72,7 +80,16 @@ class RequestSender {
   }
 
   #sendNext(): void {
-    for (const [id, path] of this.#queue.splice(0, this.#connections - this.#open)) {
+    while (this.#queue.length > 0 && this.#open < this.#connections) {
+      const now = performance.now();
+      const waitMs = this.#sentMs + this.#apartMs - now;
+      if (waitMs > 0) {
+        if (!this.#isWaiting) void systemClock.sleep(waitMs, undefined, true).then(this.#wake);
+        this.#isWaiting = true;
+        return;
+      }
+      this.#sentMs = now;
+      const [id, path] = this.#queue.shift()!;
       this.#open++;
       this.#transport.get(path, signal, {
         answered: (answer) => this.#answered(id, answer),
@@ -80,6 +97,11 @@ class RequestSender {
       });
     }
   }
+
+  readonly #wake = (): void => {
+    this.#isWaiting = false;
+    this.#sendNext();
+  };
 
   #answered(id: number, { status, headers, body }: Answer): void {
     this.#answers.push([id, status, body.length, headers]);
@@ -124,5 +146,5 @@ const { signal } = new AbortController();
 
 parentPort?.once("message", (start: ThreadStart) => {
   const sender = new RequestSender(start);
-  parentPort?.on("message", (orders: string) => sender.take(JSON.parse(orders) as Orders));
+  parentPort?.on("message", (orders: string) => sender.take(JSON.parse(orders) as OrdersMessage));
 });

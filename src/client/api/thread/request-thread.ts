@@ -1,5 +1,5 @@
 import type { Requests, Receiver } from "../types.js";
-import type { ThreadStart, Arrivals, ArrivalsMessage, Orders } from "./entry.js";
+import type { ThreadStart, Arrivals, ArrivalsMessage, Orders, OrdersMessage } from "./entry.js";
 import { Worker } from "node:worker_threads";
 import { parseBase } from "../options.js";
 import { proxyFor } from "../http/proxy.js";
@@ -19,14 +19,15 @@ const threadEntry = new URL("./entry.js", import.meta.url);
  * request starts another one.
  *
  * @param connections maximum number of open connections; further requests queue on the thread
+ * @param apartMs tells how far apart the thread sends requests at least, in milliseconds
  * @param entry the module to run on the thread
  */
-export function requestThread(connections: number, entry = threadEntry) {
+export function requestThread(connections: number, apartMs = () => 0, entry = threadEntry) {
   const opened: ThreadRequests[] = [];
   return {
     /** @throws UsageError if the address, or that of its proxy, is invalid */
     open(transport: Omit<ThreadStart, "connections">): Requests {
-      const requests = new ThreadRequests({ ...transport, connections }, entry);
+      const requests = new ThreadRequests({ ...transport, connections }, apartMs, entry);
       opened.push(requests);
       return requests;
     },
@@ -46,6 +47,7 @@ const mostUnsent = 16;
 class ThreadRequests implements Requests {
   readonly #origin: string;
   readonly #start: ThreadStart;
+  readonly #apartMs: () => number;
   readonly #entry: URL;
   readonly #aborts = new AbortGroups();
   /** Requests whose outcome the thread hasn't reported yet. */
@@ -56,11 +58,12 @@ class ThreadRequests implements Requests {
   #worker: Worker | null = null;
   #isDestroyed = false;
 
-  constructor(start: ThreadStart, entry: URL) {
+  constructor(start: ThreadStart, apartMs: () => number, entry: URL) {
     const base = parseBase(start.baseUrl);
     proxyFor(base, process.env);
     this.#origin = base.origin;
     this.#start = start;
+    this.#apartMs = apartMs;
     this.#entry = entry;
   }
 
@@ -106,7 +109,8 @@ class ThreadRequests implements Requests {
     if (orders.length === 0) return;
     try {
       this.#worker ??= this.#startWorker();
-      this.#worker.postMessage(JSON.stringify(orders), []);
+      const message: OrdersMessage = [this.#apartMs(), orders];
+      this.#worker.postMessage(JSON.stringify(message), []);
     } catch (error) {
       this.#failAll(this.#fault("no request thread can be started", error));
     }

@@ -35,8 +35,8 @@ async function serve(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function open(baseUrl: string, module = entry, connections = 4): Requests {
-  const thread = requestThread(connections, module);
+function open(baseUrl: string, module = entry, connections = 4, apartMs?: () => number): Requests {
+  const thread = requestThread(connections, apartMs, module);
   closing.push(() => thread.destroy());
   return thread.open({ baseUrl, headers: [["x-api-key", "secret"]] });
 }
@@ -108,8 +108,23 @@ test("opens no more requests than connections; others queue on the thread, or ar
   expect((await second).body.toString()).toBe("{}");
 });
 
+test("sends requests no closer than asked", async () => {
+  const apart = { ms: 0 };
+  const requests = open(await serve(echo), entry, 8, () => apart.ms);
+  await get(requests, "/first");
+  apart.ms = 5;
+  const begun = performance.now();
+  const ends = Array.from({ length: 20 }, async (_, n) => {
+    await get(requests, `/${n}`);
+    return performance.now() - begun;
+  });
+  for (const [n, ms] of (await Promise.all(ends)).entries()) {
+    expect(ms).toBeGreaterThanOrEqual(apart.ms * n);
+  }
+});
+
 test("fails open and later requests when destroyed", async () => {
-  const thread = requestThread(1, entry);
+  const thread = requestThread(1, undefined, entry);
   const requests = thread.open({ baseUrl: await serve(() => undefined) });
   const pending = get(requests, "/a");
   const [, failed] = await Promise.all([
@@ -122,7 +137,7 @@ test("fails open and later requests when destroyed", async () => {
 });
 
 test("gives two clients a thread each, and ends both, or none that started", async () => {
-  const thread = requestThread(1, entry);
+  const thread = requestThread(1, undefined, entry);
   const one = thread.open({ baseUrl: await serve(echo) });
   const other = thread.open({ baseUrl: `${await serve(echo)}/other` });
   const [here, there] = await Promise.all([get(one, "/a"), get(other, "/a")]);
@@ -134,7 +149,7 @@ test("gives two clients a thread each, and ends both, or none that started", asy
   for (const closed of [one, other]) {
     await expect(get(closed, "/b")).rejects.toMatchObject({ code: "connection_reset" });
   }
-  await expect(requestThread(1, entry).destroy()).resolves.toBeUndefined();
+  await expect(requestThread(1, undefined, entry).destroy()).resolves.toBeUndefined();
 });
 
 test.each([
@@ -151,7 +166,7 @@ test.each([
 test.each(["ftp://192.0.2.1/", "https://intel.example/beta?key=s3cret"])(
   "rejects the address %s at once, without showing its query",
   (baseUrl) => {
-    const open = () => requestThread(1, entry).open({ baseUrl });
+    const open = () => requestThread(1, undefined, entry).open({ baseUrl });
     expect(open).toThrow(expect.objectContaining({ code: "invalid_address" }));
     expect(open).not.toThrow("s3cret");
   },
