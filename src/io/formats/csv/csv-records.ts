@@ -6,7 +6,7 @@ import { Parser } from "csv-parse";
 import { decodeBytes } from "../../../core/bytes.js";
 import { FatalError } from "../../../core/errors.js";
 
-export interface CsvDialect extends Pick<InputReading, "comment" | "spaced"> {
+interface CsvDialect extends Pick<InputReading, "comment" | "spaced"> {
   readonly delimiter: Delimiter;
   readonly lineEnd: LineEnd;
 }
@@ -21,17 +21,17 @@ export interface CsvRecord {
 
 /**
  * Reads the records of a CSV input except blank and comment lines, in one batch per chunk.
- * @param linesBefore number of lines before the first byte
+ * @param skippedLines lines at the start that are no records
  * @throws FatalError `input_fields`, `input_quote`, `input_record`, `input_record_too_long`, with the
  *   line number
  */
 export async function* readRecords(
   input: TextBytes,
   dialect: CsvDialect,
-  linesBefore: number,
+  skippedLines = 0,
 ): AsyncGenerator<readonly CsvRecord[]> {
-  const reader = new RecordReader(input, dialect, linesBefore);
-  for await (const chunk of input.chunks) {
+  const reader = new RecordReader(input, dialect, skippedLines);
+  for await (const chunk of withoutLines(input, skippedLines)) {
     const records = await reader.read(chunk);
     if (records.length > 0) yield records;
     reader.check();
@@ -39,6 +39,22 @@ export async function* readRecords(
   const last = await reader.read(null);
   if (last.length > 0) yield last;
   reader.check();
+}
+
+async function* withoutLines(
+  { chunks, lineEnd }: TextBytes,
+  lines: number,
+): AsyncGenerator<Buffer> {
+  let left = lines;
+  for await (const chunk of chunks) {
+    let end = 0;
+    for (; left > 0; left--) {
+      const at = chunk.indexOf(lineEnd === "cr" ? "\r" : "\n", end);
+      end = at === -1 ? chunk.length : at + 1;
+      if (at === -1) break;
+    }
+    if (end < chunk.length) yield chunk.subarray(end);
+  }
 }
 
 class RecordReader {

@@ -27,7 +27,7 @@ import type {
 } from "../types.js";
 import { findPreamble, type CommentNames, namesIn, isRule, skippedIn } from "./find-preamble.js";
 import { csvOutput } from "./csv-output.js";
-import { type CsvDialect, type CsvRecord, readRecords } from "./csv-records.js";
+import { type CsvRecord, readRecords } from "./csv-records.js";
 import { cutOff } from "../../../core/wording/printable.js";
 import { findHeader } from "./find-header.js";
 
@@ -97,15 +97,9 @@ async function read(
   if (settled === null) return detect(reading, options, candidates);
   const { delimiter, comment, spaced, skippedLines } = settled.reading;
   const dialect = { delimiter: delimiter ?? ",", comment, spaced, lineEnd: reading.bytes.lineEnd };
-  const records = recordsOf(reading.bytes, dialect, skippedLines);
+  const records = new Sample(readRecords(reading.bytes, dialect, skippedLines));
   const header = recordsOfHeader(settled.reading);
   return rowsOf(reading, settled.columns, settled.reading, records.all(header));
-}
-
-/** The records of an input, the header included. */
-function recordsOf(bytes: TextBytes, dialect: CsvDialect, skippedLines = 0): Sample<CsvRecord> {
-  const text = { ...bytes, chunks: withoutLines(bytes, skippedLines) };
-  return new Sample(readRecords(text, dialect, skippedLines));
 }
 
 /** The rows of records: one for each item column. */
@@ -149,7 +143,7 @@ async function detect(
   const delimiter = table.delimiter ?? candidates[0];
   const spaced = isSpaced(content, delimiter);
   const dialect = { delimiter, comment, spaced, lineEnd };
-  const sample = recordsOf({ ...bytes, chunks }, dialect, skippedLines);
+  const sample = new Sample(readRecords({ ...bytes, chunks }, dialect, skippedLines));
   const named = (width: number): CommentNames | null => namesIn(comments, delimiter, width);
   const { columns, ...layout } = await findLayout(bytes.name, sample, named, options);
   const naming = layout.header === "comment" ? named(columns.length)?.comment : undefined;
@@ -172,22 +166,6 @@ async function detect(
 /** How many records are no rows: the header, and the rule below it. */
 function recordsOfHeader({ header, hasRule }: InputReading): number {
   return header === "record" ? (hasRule === true ? 2 : 1) : 0;
-}
-
-async function* withoutLines(
-  { chunks, lineEnd }: TextBytes,
-  lines: number,
-): AsyncGenerator<Buffer> {
-  let left = lines;
-  for await (const chunk of chunks) {
-    let end = 0;
-    for (; left > 0; left--) {
-      const at = chunk.indexOf(lineEnd === "cr" ? "\r" : "\n", end);
-      end = at === -1 ? chunk.length : at + 1;
-      if (at === -1) break;
-    }
-    if (end < chunk.length) yield chunk.subarray(end);
-  }
 }
 
 /** Whether quoted cells follow a space: `"192.0.2.1", "ssh, twice"`. */
