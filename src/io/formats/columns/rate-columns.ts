@@ -171,11 +171,11 @@ function wordsOf(step: string): readonly string[] {
 const citations: ReadonlySet<string> = new Set(
   (
     "reference references ref refs citation citations source sources link links permalink permalinks " +
-    "report reports article articles blog blogs blogpost advisory advisories"
+    "report reports article articles blog blogs blogpost advisory advisories terms license"
   ).split(" "),
 );
 
-const ofPage: ReadonlySet<string> = new Set("url urls uri href link name title".split(" "));
+const ofPage: ReadonlySet<string> = new Set("url urls uri href link name title self".split(" "));
 
 const notes: ReadonlySet<string> = new Set(
   "note notes comment comments remark remarks description descriptions details info".split(" "),

@@ -88,7 +88,7 @@ describe("chooseItemColumn", () => {
 
   const citations =
     "reference|References|source|link|permalink|report|article|blog|advisory|urlhaus_link|" +
-    "Source URL|threat.indicator.reference|references.url|reportLink|Reference 2";
+    "Source URL|threat.indicator.reference|references.url|reportLink|Reference 2|links.self|terms";
 
   it.each(citations.split("|"))("never takes the citation %s, and it is no rival", (name) => {
     expect(chosen({ peer: tenths(10), [name]: pages })).toBe("peer by share");
