@@ -24,8 +24,11 @@ interface Status {
   readonly fields?: () => LogFields;
 }
 
-/** Time between two drawings of the line on a terminal, and between two lines elsewhere. */
-const everyMs = { terminal: 250, log: 60_000 };
+/**
+ * Time between two drawings of the line on a terminal, and between two lines elsewhere. A warning that
+ * was quiet for `news` is printed again, such as that of a second outage.
+ */
+const everyMs = { terminal: 250, log: 60_000, news: 60_000 };
 
 /** Prints warnings, the progress line and the summary to stderr, as text or as JSON lines. */
 export class Reporter {
@@ -36,7 +39,7 @@ export class Reporter {
   isQuiet = false;
   readonly #stream: TerminalStream;
   readonly #clock: Pick<Clock, "now">;
-  readonly #warned = new Set<string>();
+  readonly #warned = new Map<string, number>();
   #line = "";
   #status: Status | null = null;
   #timer: NodeJS.Timeout | undefined;
@@ -53,8 +56,10 @@ export class Reporter {
   }
 
   warning(message: string): void {
-    if (this.#warned.has(message)) return;
-    this.#warned.add(message);
+    const now = this.#clock.now();
+    const before = this.#warned.get(message) ?? -everyMs.news;
+    this.#warned.set(message, now);
+    if (now - before < everyMs.news) return;
     if (this.format === "json") this.log("warning", message);
     else this.print(`repute: warning: ${oneLine(message)}`);
   }
@@ -80,7 +85,7 @@ export class Reporter {
     if (this.format === "text") {
       const text = errorText(error, command);
       if (!this.#warned.has(text)) this.print(text);
-      this.#warned.add(text);
+      this.#warned.set(text, this.#clock.now());
     } else this.log("error", messageOf(error), errorFields(error));
   }
 

@@ -9,12 +9,16 @@ function errorText(error: unknown, options: Parameters<Reporter["error"]>[1]): s
   return stream.text.trimEnd();
 }
 
-test("prints a warning once", () => {
+test("prints a warning once while it goes on, and again when it comes back", () => {
   const stream = new FakeStream();
-  const reporter = new Reporter(stream);
-  reporter.warning("the input is odd");
-  reporter.warning("the input is odd");
-  expect(stream.text).toBe("repute: warning: the input is odd\n");
+  let now = 0;
+  const reporter = new Reporter(stream, { now: () => now });
+  // Every 15 s, as those of --metrics.
+  for (; now < 600_000; now += 15_000) reporter.warning("the service is away");
+  expect(stream.text).toBe("repute: warning: the service is away\n");
+  now += 60_000;
+  reporter.warning("the service is away");
+  expect(stream.text).toBe("repute: warning: the service is away\n".repeat(2));
 });
 
 test("escapes control characters of messages", () => {

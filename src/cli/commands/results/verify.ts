@@ -8,7 +8,6 @@ import { type CommandCall, defineCommand, type SettingsOf } from "../../command.
 import { redactAddress } from "../../../core/redaction.js";
 
 const { json, quiet } = cliOptions.shape;
-
 const { stateDir } = runOptions.shape;
 
 const groups = {
