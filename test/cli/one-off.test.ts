@@ -20,7 +20,7 @@ function lines(stdout: string): Line[] {
     .map((line) => JSON.parse(line) as Line);
 }
 
-describe("an argument that is no item", () => {
+describe("an argument that is not an item", () => {
   test.each(["not an item", "setup.exe", "d41d8cd98f00b204e9800998ecf8427e", "192.0.2.0/24"])(
     "%s exits with 3, unless nothing counts",
     async (text) => {

@@ -91,13 +91,13 @@ test.each<[string, Record<string, string>, string, string]>([
     'write "Example.COM" in its normal form, "example.com"',
   ],
   [
-    "an item that is none",
+    "an invalid item",
     { "items.ndjson": lines({ result: { ...domain, item: "10.0.0.0/8" } }) },
     "items.ndjson:1",
     "CIDR",
   ],
   [
-    "an item that stands twice",
+    "a duplicate item",
     { "items.ndjson": lines({ result: url }, { result: domain }, { result: url }) },
     "items.ndjson:3",
     "items.ndjson:1",
@@ -115,7 +115,7 @@ test.each<[string, Record<string, string>, string, string]>([
   ],
   ...["192.0.2.300", "192.0.2", "192.0.2.01", "192.0.2.1/24", "fe80::1%1", "x"].map(
     (entry): [string, Record<string, string>, string, string] => [
-      `the entry ${entry}, which is no address`,
+      `the entry ${entry}, which is not an address`,
       { "tags.ndjson": lines({ ...tag, entries: ["192.0.2.1", entry] }) },
       "tags.ndjson:1",
       entry,
