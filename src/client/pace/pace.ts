@@ -189,7 +189,12 @@ export class Pace implements RequestPace {
     this.#isSpacedLater = this.#quotas.length === 0;
     return () => {
       const interval = 1000 / this.#found.rateAt(this.#usedMs());
-      return this.#isSpacedLater && interval >= exactFromMs ? apart * interval : 0;
+      // A lower rate that was given is kept here.
+      const least = Math.max(
+        exactFromMs,
+        ...[...this.#windows.values()].map((one) => one.interval),
+      );
+      return this.#isSpacedLater && interval >= least ? apart * interval : 0;
     };
   }
 

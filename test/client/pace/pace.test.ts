@@ -67,6 +67,7 @@ test("late timers cost no requests where another thread spaces them", async () =
 
 test.each<[what: string, rates: Rate[], ms: number]>([
   ["leaves the spacing at a limit that was found to another thread", [perSecond(2000)], 98],
+  ["keeps the spacing of a lower rate that was given", [perSecond(5)], 0],
   ["keeps it where a quota counts when requests leave", [{ count: 9, perMs: 86_400_000 }], 0],
 ])("%s", (_, rates, ms) => {
   const quotas = new QuotaCounts();
