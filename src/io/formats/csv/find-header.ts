@@ -59,13 +59,11 @@ function signOf(cell: string, below: readonly string[]): Sign {
   const text = cell.trim();
   if (isEmptyCell(text)) return "empty";
   if (fieldName.test(text)) return "name";
-  const { weight, item } = rateWords(text);
+  const { weight } = rateWords(text);
   const mayBeName = below.length > 0 && dottedName.test(text);
   if (weight === 1) {
-    const { share, kind } = columnShare(below);
-    if (item?.kind !== "domain" || below.length === 0) return "an item";
-    if (share >= minShare && kind === "domain") return "an item";
-    return mayBeName ? "name" : "a value";
+    const { share, kind } = columnShare(mayBeName ? below : []);
+    return !mayBeName || (share >= minShare && kind === "domain") ? "an item" : "name";
   }
   const isFile = (word: string): boolean => rateWords(word).weight === fileWeight;
   if (weight === fileWeight && (!mayBeName || below.some(isFile))) return "perhaps a value";
@@ -90,4 +88,4 @@ const fieldName =
 
 /** A name of a field, of a host or of a file: only the cells below it decide. */
 const dottedName =
-  /^[a-z_]\w*(?:\.[a-z_]\w*)*\.(?:name|id|email|domains?|info|date|city|country|zip|host|link|page|post|network|group|report|security|software|systems|zone|in|is|no|to|url|key|service|class|log|config|db|reg|cmd)\.?$|^\$\{?\w+\}?$/i;
+  /^[a-z_]\w*(?:\.[a-z_]\w*)*\.(?:name|id|email|domains?|info|date|city|country|zip|host|link|page|post|network|group|report|security|software|systems|computer|zone|in|is|no|to|url|key|service|class|log|config|db|reg|cmd)\.?$|^\$\{?\w+\}?$/i;

@@ -139,6 +139,7 @@ describe("a line with an item", () => {
     "event.id,user.email",
     "rule.id,n",
     "IOC,S.No",
+    "data.srcip,data.win.system.computer",
     "Indicator,Sr.No.",
     "IoC,Score (virustotal.com)",
     '"IP address","ASN (via ipinfo.io)"',
@@ -192,7 +193,6 @@ describe("a first record without an item", () => {
 
   it.each([
     ["seen by our team,high", "192.0.2.1,high\n192.0.2.2,low\n"],
-    ["ip,abuse.ch", "192.0.2.1,5\n192.0.2.2,6\n"],
     ["0,1", "192.0.2.1,5\n192.0.2.2,6\n"],
     ["IP of 2026,2026-01-05", "192.0.2.1,2026-01-06\n192.0.2.2,2026-01-06\n"],
   ])("is named if it may be either: %s", async (first, rest) => {
