@@ -8,7 +8,7 @@
 // With --given the program knows the rate and the server has no limit; without it the program may send ten
 // times the limit. Prints the share of the rate that was used (from second 10 on; with --given, in all), the
 // share that was throttled, and the most arrivals in a second as a multiple of the rate. Without a bucket, a
-// busy machine is what limits: each request that is sent late makes the next one early. With --told, a program
+// busy machine is what limits: a request that the server reads late makes the next one early. With --told, a program
 // that knows the limit and sends this share of it, evenly, shows what the machine allows. --workers needs redis-server.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
