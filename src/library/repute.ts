@@ -17,7 +17,6 @@ import type { Webhook } from "../jobs/webhooks/webhook.js";
 import type { WebhookDelivery } from "../jobs/webhooks/send.js";
 import { Services } from "./services.js";
 import { lookUp, type LookupResult } from "./result.js";
-import { inOptions } from "./wording.js";
 import {
   type EnrichFileOptions,
   type LookupCall,
@@ -31,7 +30,6 @@ import type { OpenedLookup } from "../client/session/types.js";
 import type { FolderSettings } from "../io/input/list-inputs.js";
 import type { RunInput } from "../io/input/types.js";
 import { inGroups, runOptions } from "../jobs/enrich/options.js";
-import type { inputNamed } from "../jobs/enrich/choose-inputs.js";
 import type { ReadingSettings } from "../jobs/enrich/types.js";
 
 /**
@@ -77,12 +75,11 @@ export class Repute implements AsyncDisposable {
    */
   async lookup(input: string, options: LookupCall = {}): Promise<LookupResult> {
     const { kind, signal } = checkedOptions("lookup()", schemas.lookup, options);
-    return this.#run({ signal }, async ({ signal: stop }) => {
-      this.#lookup ??= this.#services.lookup(0);
-      this.#lookup.catch(() => (this.#lookup = null));
-      const { lookup } = await this.#lookup;
-      return lookUp(lookup, input, { kind, ...this.#services.lookupCall(stop) });
-    });
+    const stop = this.#signal(signal);
+    this.#lookup ??= this.#services.lookup(0);
+    this.#lookup.catch(() => (this.#lookup = null));
+    const { lookup } = await this.#lookup;
+    return lookUp(lookup, input, { kind, ...this.#services.lookupCall(stop) });
   }
 
   /**
@@ -110,8 +107,7 @@ export class Repute implements AsyncDisposable {
       }
     };
     try {
-      const most = openRequests(this.#services.settings) * 2;
-      yield* this.#each(async () => inOrder(inputs, work, most));
+      yield* inOrder(inputs, work, openRequests(this.#services.settings) * 2);
     } finally {
       // Ends lookups whose results are no longer read.
       own.abort();
@@ -136,19 +132,20 @@ export class Repute implements AsyncDisposable {
     output: string | Writable,
     options: EnrichFileOptions = {},
   ): Promise<Manifest> {
-    return this.#run(options, (call) => enrichFile(this.#services, input, output, call));
+    const signal = this.#signal(options.signal);
+    return this.#track(enrichFile(this.#services, input, output, { ...options, signal }));
   }
 
   /** All tags. @throws ServiceError, FatalError, as all calls below */
   async tags(
     options: CallOptions & { readonly includeDescriptions?: boolean } = {},
   ): Promise<TagSummary[]> {
-    return this.#run(options, async (call) => (await this.#services.intel()).tags(call));
+    return (await this.#services.intel()).tags(this.#call(options));
   }
 
   /** One tag's description. @param name `<group>:<name>` @throws RejectedError for an unknown tag */
   async tag(name: string, options: CallOptions = {}): Promise<Tag> {
-    return this.#run(options, async (call) => (await this.#services.intel()).tag(name, call));
+    return (await this.#services.intel()).tag(name, this.#call(options));
   }
 
   /**
@@ -161,8 +158,7 @@ export class Repute implements AsyncDisposable {
     name: string,
     options: CallOptions & { readonly limit?: number } = {},
   ): AsyncGenerator<TagIps, void, undefined> {
-    const call = { ...options, signal: this.#signal(options.signal) };
-    yield* this.#each(async () => (await this.#services.intel()).iterateTagIps(name, call));
+    yield* (await this.#services.intel()).iterateTagIps(name, this.#call(options));
   }
 
   /**
@@ -172,27 +168,25 @@ export class Repute implements AsyncDisposable {
    * @throws UsageError if the folder holds something else or is in use, FatalError
    */
   async exportTags(options: TagListOptions): Promise<ExportReport> {
+    const { exportTags } = await import("../jobs/tags/export-tags.js");
     const checked = checkedOptions("exportTags()", schemas.tagList, options);
-    return this.#run(checked, async (call) => {
-      const { exportTags } = await import("../jobs/tags/export-tags.js");
-      return exportTags({ ...call, ...(await this.#services.tagExport()) });
-    });
+    const own = { ...checked, ...(await this.#services.tagExport()) };
+    return this.#track(exportTags({ ...own, ...this.#call(options) }));
   }
 
   /** All customers; pages are read as they are needed. Needs `opsUrl`. */
   async *customers(options: CallOptions = {}): AsyncGenerator<Customer, void, undefined> {
-    const call = { ...options, signal: this.#signal(options.signal) };
-    yield* this.#each(async () => (await this.#services.ops()).customers(call));
+    yield* (await this.#services.ops()).customers(this.#call(options));
   }
 
   /** One reputation-share case. Needs `opsUrl`. @throws NotFoundError */
   async repShareCase(id: string, options: CallOptions = {}): Promise<RepShareCase> {
-    return this.#run(options, async (call) => (await this.#services.ops()).repShareCase(id, call));
+    return (await this.#services.ops()).repShareCase(id, this.#call(options));
   }
 
   /** The context of a case, for webhook payloads. Needs `caseUrl`. @throws NotFoundError */
   async caseContext(id: string, options: CallOptions = {}): Promise<CaseContext> {
-    return this.#run(options, async (call) => (await this.#services.cases()).context(id, call));
+    return (await this.#services.cases()).context(id, this.#call(options));
   }
 
   /**
@@ -208,17 +202,19 @@ export class Repute implements AsyncDisposable {
     about: string | CaseContext,
     options: CallOptions = {},
   ): Promise<WebhookDelivery> {
-    return this.#run(options, async (call) => {
-      const { asWebhook } = await import("../jobs/webhooks/webhook.js");
-      const checked = asWebhook(webhook, "sendWebhook()");
-      const context = typeof about === "string" ? await this.caseContext(about, options) : about;
-      const { sendWebhook } = await import("../jobs/webhooks/send.js");
-      const { readExclusions } = await import("../core/exclusions/read-exclusions.js");
-      const { clock, settings, caseKey: apiKey } = this.#services;
-      const exclusions = await readExclusions(settings.exclude ?? []);
-      const sent = { ...settings, ...call, apiKey, exclusions, clock };
-      const { error, ...delivery } = await sendWebhook(checked, context, sent);
-      return { ...delivery, error: error && { ...error, message: inOptions(error.message) } };
+    const call = this.#call(options);
+    const { asWebhook } = await import("../jobs/webhooks/webhook.js");
+    const checked = asWebhook(webhook, "sendWebhook()");
+    const context = typeof about === "string" ? await this.caseContext(about, options) : about;
+    const { sendWebhook } = await import("../jobs/webhooks/send.js");
+    const { readExclusions } = await import("../core/exclusions/read-exclusions.js");
+    const { clock, settings, caseKey: apiKey } = this.#services;
+    return sendWebhook(checked, context, {
+      ...settings,
+      ...call,
+      apiKey,
+      exclusions: await readExclusions(settings.exclude ?? []),
+      clock,
     });
   }
 
@@ -244,28 +240,17 @@ export class Repute implements AsyncDisposable {
     return given.length === 0 ? this.#stop.signal : AbortSignal.any([this.#stop.signal, ...given]);
   }
 
-  /** Runs one operation, for which `close()` waits. Its error is in the words of the library. */
-  async #run<Options extends CallOptions, T>(
-    options: Options,
-    work: (call: Options & { readonly signal: AbortSignal }) => Promise<T>,
-  ): Promise<T> {
-    const running = work({ ...options, signal: this.#signal(options.signal) });
-    this.#running.add(running);
-    try {
-      return await running;
-    } catch (error) {
-      throw errorInOptions(error);
-    } finally {
-      this.#running.delete(running);
-    }
+  #call<Options extends CallOptions>(options: Options): Options & { readonly signal: AbortSignal } {
+    return { ...options, signal: this.#signal(options.signal) };
   }
 
-  /** A stream whose error is in the words of the library. */
-  async *#each<T>(open: () => Promise<AsyncIterable<T>>): AsyncGenerator<T, void, undefined> {
+  /** Lets `close()` wait until work on files has ended. */
+  async #track<T>(work: Promise<T>): Promise<T> {
+    this.#running.add(work);
     try {
-      yield* await open();
-    } catch (error) {
-      throw errorInOptions(error);
+      return await work;
+    } finally {
+      this.#running.delete(work);
     }
   }
 }
@@ -289,10 +274,6 @@ async function enrichFile(
     import("../jobs/enrich/execute.js"),
   ]);
   const toFile = typeof output === "string";
-  const told = {
-    onNotice: (message: string) => onNotice?.(inOptions(message)),
-    onWarning: services.onWarning,
-  };
   return enrich({
     settings: inGroups({
       ...file,
@@ -301,38 +282,34 @@ async function enrichFile(
       output: toFile ? output : "-",
       failOn: runOptions.shape.failOn.parse(undefined),
     }),
-    input: await runInput(input, { ...file, output: toFile ? output : undefined }, told),
+    input: await runInput(
+      input,
+      { ...file, output: toFile ? output : undefined },
+      onNotice ?? (() => undefined),
+      services.onWarning,
+    ),
     stdout: toFile ? process.stdout : output,
     session,
     command: ["enrichFile"],
     signal,
     clock: services.clock,
     ...(onStart && { onStart }),
-    ...told,
+    ...(onNotice && { onNotice }),
+    onWarning: services.onWarning,
   });
 }
 
 async function runInput(
   input: string | readonly string[] | Readable,
   settings: ReadingSettings & FolderSettings,
-  told: Parameters<typeof inputNamed>[3],
+  onNotice: (message: string) => void,
+  onWarning: (message: string) => void,
 ): Promise<RunInput> {
   if (typeof input === "object" && "pipe" in input) return { stream: input, name: "the stream" };
   const names = [input].flat();
   const { inputNamed } = await import("../jobs/enrich/choose-inputs.js");
   const stdin = () => ({ stream: process.stdin, name: "stdin" });
-  return inputNamed(names, stdin, settings, told);
-}
-
-/** Puts an error into the words of the library. It stays the same object. */
-function errorInOptions(error: unknown): unknown {
-  if (!(error instanceof ReputeError)) return error;
-  const message = inOptions(error.message);
-  // The program's command with other flags: here, these are options of the call.
-  const ownHint = error.hint?.replace(`${error.command} `, "") ?? null;
-  const hint = ownHint && inOptions(ownHint);
-  const stack = error.stack?.replace(error.message, () => message);
-  return Object.assign(error, { message, hint, stack });
+  return inputNamed(names, stdin, settings, { onNotice, onWarning });
 }
 
 /** @throws UsageError `invalid_setting` if the items are not iterable */

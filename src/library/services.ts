@@ -14,7 +14,6 @@ import { countedWarning, otherWords } from "../jobs/enrich/counters.js";
 import { MemoryStore } from "../client/store/store.js";
 import type { ApiKey } from "../jobs/webhooks/send.js";
 import type { clientSettings } from "./options.js";
-import { inOptions } from "./wording.js";
 import type { OpenedLookup, ServiceAccess } from "../client/session/types.js";
 import { userStateFolder } from "../core/files/folders.js";
 
@@ -46,7 +45,7 @@ export class Services {
     const { clock = systemClock } = settings;
     this.settings = settings;
     this.clock = clock;
-    this.onWarning = (message) => settings.onWarning?.(inOptions(message));
+    this.onWarning = settings.onWarning ?? (() => undefined);
     this.#onQuotaUsedUp = onQuotaUsedUp;
     this.#slots = new Slots({ concurrency: openRequests(settings) });
   }

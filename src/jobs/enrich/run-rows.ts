@@ -166,15 +166,15 @@ async function earlierRows(
   if (typeof checked.earlierRows === "number") return checked.earlierRows;
   const { pattern } = output;
   const previous = pattern === null ? [] : await previousOutputs(pattern, output);
-  let least: number | undefined;
+  let least = 0;
   for (const each of (await isReplaced(target)) ? [output, ...previous] : previous) {
     const manifest = await storedManifest(manifestPlace(each));
     // Those that it read: with `--only`, its output has fewer.
     const rows = manifest?.input?.rows ?? manifest?.output?.rows;
-    if (rows !== undefined && manifest?.sampled === undefined) return rows;
-    least ??= rows;
+    least = Math.max(least, rows ?? 0);
+    if (rows !== undefined && manifest?.sampled === undefined) break;
   }
-  return least;
+  return least > 0 ? least : undefined;
 }
 
 /** Whether there is a file or object that will be replaced. */

@@ -175,7 +175,10 @@ function findInWord<T>(search: Search<T>, found: Word): number {
   return Math.max(read, end);
 }
 
-/** Where a word begins: an apostrophe within the name of a mailbox (`o'neil@`) encloses nothing. */
+/**
+ * Where a word begins: an apostrophe within the name of a mailbox (`o'neil@`) encloses nothing, but may end a
+ * French article (`l'info@`).
+ */
 function startOfWord(text: string, { start, end }: Word): number {
   if (!/['’]/.test(text.charAt(start - 1)) || !/^[^@]+@/.test(text.slice(start, end))) return start;
   const [name = ""] = beforeApostrophe.exec(text.slice(Math.max(0, start - 64), start)) ?? [];
@@ -184,7 +187,7 @@ function startOfWord(text: string, { start, end }: Word): number {
   return isOpened === isClosed ? start - name.length : start;
 }
 
-const beforeApostrophe = /(?:[\w.%+-]+['’])+$/;
+const beforeApostrophe = /(?:(?<![\w.%+-])(?!(?:[cdjlmnst]|\w*qu)['’])[\w.%+-]+['’])+$/i;
 
 function findInPiece<T>(search: Search<T>, found: Word, word: string): number {
   const { start, end, line, isDivided } = found;
@@ -230,7 +233,8 @@ function findInParts<T>(search: Search<T>, { start, line }: Word, word: string):
 
 /** Whether a word may be one item, with what otherwise separates items in it. */
 function isWhole(word: string): boolean {
-  if (/[\w.%+-][$^][\w.%+-]+@/.test(word)) return true;
+  // Several of them separate fields, as in HL7.
+  if (/(?<![\w.%+$^-])[\w.%+-]+[$^][\w.%+-]+@[^$^]+$/.test(word)) return true;
   if (!brackets.test(word)) return false;
   if (bareUrl.test(word)) return true;
   if (!word.includes("@")) return false;

@@ -185,7 +185,7 @@ test("a killed run is resumed while its lookups are answered: none is asked agai
   await until(() => service.total > 80);
   run.child.kill("SIGKILL");
   await run.result;
-  await until(() => service.total > 160);
+  await until(() => service.total > 120);
   expect(await runRepute(args("out.csv", "--resume"), { cwd })).toMatchObject({ code: 0 });
   expect((await rowsOf("out.csv")).length).toBe(401);
   expect(service.total).toBe(400);

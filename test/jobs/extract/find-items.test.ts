@@ -155,6 +155,11 @@ it.each([
   ["git@a.example.com:b/c.git", []],
   ["'o'neil@example.com', 'a@example.com'", ["o'neil@example.com", "a@example.com"]],
   ["Pat's o'neil@example.com's", ["o'neil@example.com"]],
+  [
+    "l'adresse d'info@example.com, qu’alerte@example.org",
+    ["info@example.com", "alerte@example.org"],
+  ],
+  ["DOE^JANE|||^NET^Internet^jane@example.com||", ["jane@example.com"]],
   ["b'a@example.com' + x='b@example.com'", ["a@example.com", "b@example.com"]],
   ["['a@example.com','b@example.com']", ["a@example.com", "b@example.com"]],
   [

@@ -131,6 +131,7 @@ export function isCitation(name: string): boolean {
   // `references.url` is the address of a reference, `source.ip` an address.
   const parent = last.every((word) => ofPage.has(word)) ? wordsOf(steps.at(-2) ?? "") : [];
   const words = [...parent, ...last];
+  if (words.length === 1 && legal.has(words[0]!)) return true;
   const first = words.findIndex((word) => citations.has(word));
   if (first < 0 || namesItem(last.join(""))) return false;
   return !words.slice(first + 1).some((word) => namesItem(word));
@@ -171,9 +172,12 @@ function wordsOf(step: string): readonly string[] {
 const citations: ReadonlySet<string> = new Set(
   (
     "reference references ref refs citation citations source sources link links permalink permalinks " +
-    "report reports article articles blog blogs blogpost advisory advisories terms license"
+    "report reports article articles blog blogs blogpost advisory advisories"
   ).split(" "),
 );
+
+/** Of a list itself: where it is all of a column's name, its items are the publisher's. */
+const legal: ReadonlySet<string> = new Set(["terms", "license"]);
 
 const ofPage: ReadonlySet<string> = new Set("url urls uri href link name title self".split(" "));
 

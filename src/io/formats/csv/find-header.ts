@@ -31,11 +31,12 @@ export function findHeader(
 }
 
 /** What a cell of the first record says: it names its column, or it is a value. */
-type Sign = "name" | "empty" | "perhaps a value" | "a value" | "an item";
+type Sign = "name" | "perhaps a name" | "empty" | "perhaps a value" | "a value" | "an item";
 
 /**
- * Judges the first record by the cells below each of its own. One with an item is a row. Otherwise it is a
- * header if it names a column of items, unless it also has a date or the like where the others have one.
+ * Judges the first record by the cells below each of its own. One with an item is a row; what may be the
+ * name of a field or of a host is an item where nothing else names a column. Otherwise it is a header if it
+ * names a column of items, unless it also has a date or the like where the others have one.
  */
 function judgeFirst([first, ...others]: readonly CsvRecord[]): "record" | "none" | "unclear" {
   const own = first!.cells;
@@ -44,15 +45,22 @@ function judgeFirst([first, ...others]: readonly CsvRecord[]): "record" | "none"
   const different = rows.filter((cells) => cells.some((cell, index) => cell !== own[index]));
   const below = (index: number) => different.map((cells) => cells[index] ?? "");
   const signs = own.map((cell, index) => signOf(cell, below(index)));
-  if (signs.includes("an item") || signs.every((sign) => sign === "empty")) return "none";
+  const dotted = signs.filter((sign) => sign === "perhaps a name").length;
+  const isNamed =
+    dotted !== 1 || own.some((cell, at) => signs[at] === "name" && hasColumnName(cell));
+  if (signs.includes("an item") || !isNamed || signs.every((sign) => sign === "empty"))
+    return "none";
   const isValue = signs.includes("a value");
   if (!isValue && !signs.includes("perhaps a value")) return "record";
   const names = own.filter(
-    (_, index) => signs[index] === "name" && columnShare(below(index)).share >= minShare,
+    (_, at) => signs[at]!.endsWith("name") && columnShare(below(at)).share >= minShare,
   );
-  if (names.some((name) => name.split(/[^\p{L}\p{N}]+/u).some(isColumnName)))
-    return isValue ? "unclear" : "record";
+  if (names.some(hasColumnName)) return isValue ? "unclear" : "record";
   return isValue || names.length === 0 ? "none" : "unclear";
+}
+
+function hasColumnName(cell: string): boolean {
+  return cell.split(/[^\p{L}\p{N}]+/u).some(isColumnName);
 }
 
 function signOf(cell: string, below: readonly string[]): Sign {
@@ -63,7 +71,7 @@ function signOf(cell: string, below: readonly string[]): Sign {
   const mayBeName = below.length > 0 && dottedName.test(text);
   if (weight === 1) {
     const { share, kind } = columnShare(mayBeName ? below : []);
-    return !mayBeName || (share >= minShare && kind === "domain") ? "an item" : "name";
+    return !mayBeName || (share >= minShare && kind === "domain") ? "an item" : "perhaps a name";
   }
   const isFile = (word: string): boolean => rateWords(word).weight === fileWeight;
   if (weight === fileWeight && (!mayBeName || below.some(isFile))) return "perhaps a value";
@@ -84,8 +92,8 @@ function shapeOf(text: string): string {
 
 /** Field names of the Elastic Common Schema that end in a top-level domain. */
 const fieldName =
-  /^(?:source|destination|client|server|host|user|url|dns|email|file|observer|threat|indicator|network|agent|event|process|log|data_stream)(?:\.[a-z_]+)+$/;
+  /^(?:source|destination|client|server|host|user|url|dns|email|file|observer|threat|indicator|network|agent|event|process|log|rule|data_stream)(?:\.[a-z_]+)+$/;
 
 /** A name of a field, of a host or of a file: only the cells below it decide. */
 const dottedName =
-  /^[a-z_]\w*(?:\.[a-z_]\w*)*\.(?:name|id|email|domains?|info|date|city|country|zip|host|link|page|post|network|group|report|security|software|systems|computer|zone|in|is|no|to|url|key|service|class|log|config|db|reg|cmd)\.?$|^\$\{?\w+\}?$/i;
+  /^[a-z_]\w*(?:\.[a-z_]\w*)*\.(?:name|id|email|domains?|info|date|city|country|zip|host|link|page|post|network|group|report|security|software|systems|computer|zone|in|is|to|url|key|service|class|log|config|db|reg|cmd)$|^s[rl]?\.no\.?$|^\$\{?\w+\}?$/i;

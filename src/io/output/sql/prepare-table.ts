@@ -278,9 +278,10 @@ export async function earlierRuns({ dialect, query }: TableDatabase, table: Tabl
   const newest = found.map(([text]) => JSON.parse(String(text)) as Partial<Manifest>);
   const well = newest.filter(({ exit_reason: end }) => end === "done" || end === "rows_failed");
   // One with --limit only says how many rows there were at least.
-  const last = well.find(({ sampled }) => sampled === undefined) ?? well[0];
+  const whole = well.findIndex(({ sampled }) => sampled === undefined);
+  const latest = (whole < 0 ? well : well.slice(0, whole + 1)).map(({ input }) => input?.rows ?? 0);
   const holds = newest.map(dataOf).find((data) => data !== null) ?? null;
-  return { rows: last?.input?.rows ?? null, holds };
+  return { rows: latest.length > 0 ? Math.max(...latest) : null, holds };
 }
 
 /** Whose answers a run has; null if it has none. */

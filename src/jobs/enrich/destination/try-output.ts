@@ -13,14 +13,15 @@ export async function tryOutput(
   settings: Parameters<typeof inGroups>[0],
   context: { readonly signal: AbortSignal; readonly clock: Clock },
 ): Promise<Output> {
-  const { output: own, run } = inGroups(settings);
-  const { output, table, prefix } = own;
+  const { input, output: own, run } = inGroups(settings);
+  const { output, table, prefix, raw, columns: only } = own;
   const { upload } = await chooseOutput({ ...own, ...run }, async () => "csv", []);
   upload?.cleanEmpty();
   if (!output.isTable) return output;
   const { name } = output;
   const columns = table.key?.filter((column) => !column.startsWith(prefix)) ?? [];
-  const empty = { file: null, base: null, runId: "", folder: "", text: null, columns };
+  const optional = { column: [input.itemColumn ?? []].flat().length > 1, raw, only };
+  const empty = { file: null, base: null, runId: "", folder: "", text: null, columns, optional };
   const publisher = await output.publisher({ ...empty, ...table, ...context, name, prefix });
   await publisher.check(() => ({ header: "", encode: () => "" }));
   return output;

@@ -164,6 +164,17 @@ test.each([
   expect(time(servedMs, now).slice(0, 2)).toEqual([status, finding]);
 });
 
+test("a table of a run with the same flags takes rows", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "in.csv"), "ip\n192.0.2.1\n");
+  const flags = ["--local", "--columns", "item,status", "--raw"];
+  flags.push("-o", `duckdb:${join(cwd, "w.db")}?table=t`);
+  const run = await runInProcess(["enrich", join(cwd, "in.csv"), "--state-dir", cwd, ...flags]);
+  expect(run).toMatchObject({ code: 0 });
+  const { code, of } = await doctor(flags);
+  expect([code, of("output")?.status]).toEqual([0, "ok"]);
+});
+
 describe("what a run writes is checked as a run does", () => {
   /** The checks of a folder that has `there/`, by the flags of a run. */
   async function findings(args: readonly string[]) {

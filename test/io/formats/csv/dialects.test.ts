@@ -120,6 +120,10 @@ it.each([
 describe("a line with an item", () => {
   it.each([
     ["an address", "192.0.2.1,first\nsetup.exe,x\nreadme,y\n"],
+    ["a Norwegian domain", "vg.no,phish\n192.0.2.1,c2\n192.0.2.2,bot\n"],
+    ["what may be a field and names no column", "shop.info\n192.0.2.1\n192.0.2.2\n"],
+    ["a dot behind it", "evil.in.,x\n192.0.2.1,y\n192.0.2.2,z\n"],
+    ["a domain beside the name of a column", "example.com,host\nfoo,192.0.2.1\nbar,192.0.2.2\n"],
     ["a domain above names of files", "login.example.com,seen\nsetup.exe,x\nrun.bat,y\n"],
     ["a defanged URL", "hxxp://example[.]com/a,x\nfoo,y\nbar,z\n"],
     ["a hash of another kind", `${"a".repeat(64)},n\nfoo,y\nbar,z\n`],
