@@ -121,7 +121,7 @@ export function isColumnName(text: string): boolean {
 /**
  * Whether a column cites where something was published: `reference`, `source`, or such a name with a
  * prefix or suffix (`urlhaus_link`, `threat.indicator.reference`). What follows decides: `source_ip`
- * and `report_indicator` hold items.
+ * and `report_indicator` hold items. `terms` and `license` are those of the list.
  *
  * @param name a column, or a dotted path
  */
@@ -131,7 +131,7 @@ export function isCitation(name: string): boolean {
   // `references.url` is the address of a reference, `source.ip` an address.
   const parent = last.every((word) => ofPage.has(word)) ? wordsOf(steps.at(-2) ?? "") : [];
   const words = [...parent, ...last];
-  if (words.length === 1 && legal.has(words[0]!)) return true;
+  if (/^(?:terms|license)$/i.test(name)) return true;
   const first = words.findIndex((word) => citations.has(word));
   if (first < 0 || namesItem(last.join(""))) return false;
   return !words.slice(first + 1).some((word) => namesItem(word));
@@ -175,9 +175,6 @@ const citations: ReadonlySet<string> = new Set(
     "report reports article articles blog blogs blogpost advisory advisories"
   ).split(" "),
 );
-
-/** Of a list itself: where it is all of a column's name, its items are the publisher's. */
-const legal: ReadonlySet<string> = new Set(["terms", "license"]);
 
 const ofPage: ReadonlySet<string> = new Set("url urls uri href link name title self".split(" "));
 

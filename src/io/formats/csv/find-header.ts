@@ -34,9 +34,9 @@ export function findHeader(
 type Sign = "name" | "perhaps a name" | "empty" | "perhaps a value" | "a value" | "an item";
 
 /**
- * Judges the first record by the cells below each of its own. One with an item is a row; what may be the
- * name of a field or of a host is an item where nothing else names a column. Otherwise it is a header if it
- * names a column of items, unless it also has a date or the like where the others have one.
+ * Judges the first record by the cells below each of its own. One with an item is a row, as is one whose
+ * only name may be that of a host. Otherwise it is a header if it names a column of items, unless it has a
+ * date or the like where the others have one.
  */
 function judgeFirst([first, ...others]: readonly CsvRecord[]): "record" | "none" | "unclear" {
   const own = first!.cells;
@@ -46,10 +46,9 @@ function judgeFirst([first, ...others]: readonly CsvRecord[]): "record" | "none"
   const below = (index: number) => different.map((cells) => cells[index] ?? "");
   const signs = own.map((cell, index) => signOf(cell, below(index)));
   const dotted = signs.filter((sign) => sign === "perhaps a name").length;
-  const isNamed =
-    dotted !== 1 || own.some((cell, at) => signs[at] === "name" && hasColumnName(cell));
-  if (signs.includes("an item") || !isNamed || signs.every((sign) => sign === "empty"))
-    return "none";
+  const isNamed = own.some((cell, at) => signs[at] === "name" && hasColumnName(cell));
+  if (signs.includes("an item") || (dotted === 1 && !isNamed)) return "none";
+  if (signs.every((sign) => sign === "empty")) return "none";
   const isValue = signs.includes("a value");
   if (!isValue && !signs.includes("perhaps a value")) return "record";
   const names = own.filter(
