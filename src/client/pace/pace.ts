@@ -180,7 +180,7 @@ export class Pace implements RequestPace {
   }
 
   /**
-   * Leaves the spacing to whoever sends the requests and can wait exactly.
+   * Leaves the spacing to the thread that sends the requests, which can wait exactly.
    *
    * @returns tells how many milliseconds apart to send them at least; 0 while no limit was found
    */
