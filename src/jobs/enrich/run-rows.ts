@@ -154,7 +154,7 @@ function dropUselessState(
 /**
  * Rows of the output before a run's: the last run in its table, the one that it replaces, or the newest
  * earlier one of the same `{date}` pattern. Undefined for none. One with `--limit` only says how many its
- * input had at least, so an earlier whole one is better.
+ * input had at least, so the whole one before it counts, too.
  *
  * @param checked what the check of its output found
  */

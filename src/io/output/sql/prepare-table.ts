@@ -268,7 +268,7 @@ function insertRuns(dialect: Dialect, table: TableName, rows: string): string {
   return dialect.replaceStored(insert, id, others);
 }
 
-/** What the newest runs say: rows of the last one that ended well, and whose answers the table holds. */
+/** What the newest runs say: rows of those that ended well, to the last whole one; whose answers there are. */
 export async function earlierRuns({ dialect, query }: TableDatabase, table: TableName) {
   const [manifest, id] = ["manifest", "run_id"].map((name) => dialect.quote(name));
   const found = await query(
