@@ -1,14 +1,21 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import axe from "axe-core";
+import { chromium } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
-import { Browser } from "../../helpers/browser.js";
 import { runRepute } from "../../helpers/run-repute.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
-const browser = await Browser.open();
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium" });
 afterAll(() => browser.close());
+
+const shown = await browser.newPage();
+/** What the page that is shown asked for, said and threw. */
+const events: string[] = [];
+shown.on("request", (request) => events.push(request.url()));
+shown.on("console", (message) => events.push(message.text()));
+shown.on("pageerror", (error) => events.push(String(error)));
 
 const evil = [
   "<script>document.title='ran'</script>",
@@ -88,7 +95,14 @@ const pages: Readonly<Record<string, MakePage>> = {
   "the changes of hostile data": changesOf(hostile),
 };
 
-const views = {
+interface View {
+  readonly width?: number;
+  readonly height?: number;
+  readonly dark?: boolean;
+  readonly print?: boolean;
+}
+
+const views: Readonly<Record<string, View>> = {
   light: {},
   dark: { dark: true },
   print: { print: true },
@@ -106,20 +120,25 @@ test.each(Object.keys(pages))(
   async (name) => {
     const folder = await temporaryFolder();
     const page = await pages[name]!((file) => join(folder, file));
+    const { href } = pathToFileURL(page);
     const colours = new Set<unknown>();
-    for (const [view, settings] of Object.entries(views)) {
-      await browser.show(page, settings);
-      expect(await browser.evaluate("document.title")).toMatch(
-        /^(?:Reputation report: |Changes from )/,
-      );
-      expect(await browser.evaluate("document.scripts.length + document.images.length")).toBe(0);
+    for (const [view, { width = 1280, height = 900, dark, print }] of Object.entries(views)) {
+      await shown.setViewportSize({ width, height });
+      await shown.emulateMedia({
+        media: print ? "print" : "screen",
+        colorScheme: dark ? "dark" : "light",
+      });
+      events.length = 0;
+      await shown.goto(href);
+      expect(await shown.title()).toMatch(/^(?:Reputation report: |Changes from )/);
+      expect(await shown.evaluate("document.scripts.length + document.images.length")).toBe(0);
       // The style is applied, which means that the policy allows it.
-      expect(await browser.evaluate("getComputedStyle(document.body).marginTop")).toBe("0px");
+      expect(await shown.evaluate("getComputedStyle(document.body).marginTop")).toBe("0px");
       const overflow = "document.documentElement.scrollWidth - innerWidth";
-      expect(await browser.evaluate(overflow), view).toBeLessThanOrEqual(0);
-      expect(await browser.evaluate(looseTiles), view).toEqual([]);
-      colours.add(await browser.evaluate("getComputedStyle(document.body).backgroundColor"));
-      expect(browser.events(), view).toEqual({ requests: [], console: [] });
+      expect(await shown.evaluate(overflow), view).toBeLessThanOrEqual(0);
+      expect(await shown.evaluate(looseTiles), view).toEqual([]);
+      colours.add(await shown.evaluate("getComputedStyle(document.body).backgroundColor"));
+      expect(events, view).toEqual([href]);
       expect(judged.has(view) ? await faults() : [], view).toEqual([]);
     }
     // Dark, light and paper.
@@ -143,8 +162,8 @@ const judged = new Set(["light", "dark", "narrow"]);
 
 /** What axe finds on the page that is shown. */
 async function faults(): Promise<unknown> {
-  await browser.evaluate(axe.source);
-  return browser.evaluate(
+  await shown.evaluate(axe.source);
+  return shown.evaluate(
     "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`))",
   );
 }

@@ -8,32 +8,25 @@ export interface ExporterSettings {
   readonly url: string;
   readonly folder: string;
   readonly names: readonly string[];
-  /** Number of successive exports. @default 1 */
-  readonly rounds?: number;
-  readonly parallel?: number;
+  /** Number of successive exports. */
+  readonly rounds: number;
 }
 
-/** The built export in a separate process, which can be killed. */
+/** The built export in a separate process. */
 export interface ExporterProcess {
   readonly child: ChildProcess;
-  /** Resolves when it has ended. @throws if it failed, but not if it was killed */
+  /** Resolves when it has ended. @throws if it failed */
   readonly ended: Promise<void>;
 }
 
-/** Starts exports with the built library; calls `onProgress` for each report. */
-export function startExporter(
-  settings: ExporterSettings,
-  onProgress: () => void = () => {},
-): ExporterProcess {
+/** Starts exports with the built library. */
+export function startExporter(settings: ExporterSettings): ExporterProcess {
   const child = spawn(process.execPath, [program, JSON.stringify(settings)], {
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "ignore", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   let faults = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (faults += text));
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    for (const _ of text.matchAll(/\n/g)) onProgress();
-  });
   const ended = new Promise<void>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (code, signal) => {
