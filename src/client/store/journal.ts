@@ -28,8 +28,8 @@ export interface Taken {
 interface JournalOptions {
   /** Explains an error of SQLite or the system. */
   readonly fault: (error: unknown) => ReputeError;
-  /** Chains of the index in memory: of a small journal, and at most; powers of two. @default 2^20 and 2^22 */
-  readonly chains?: readonly [few: number, most: number];
+  /** Chains of the index in memory, each of four bytes. @default 2^21 */
+  readonly chains?: number;
 }
 
 /**
@@ -41,23 +41,21 @@ export class Journal implements LookupStore {
   last: number;
   readonly #table: AnswerTable;
   readonly #explain: (error: unknown) => ReputeError;
-  readonly #mostChains: number;
   readonly #batch = new Batch<LookupRecord>((records) => this.#write(records));
   /**
    * Number of the newest answer of each chain, by the hash of its key: most items are new, and asking
    * SQLite for each would cost more than storing it. An index of SQLite would double what is written.
    */
-  #newest: Uint32Array;
+  readonly #newest: Uint32Array;
   /** Records that were read again: items that repeat often in an input. */
   readonly #repeated = new MemoryStore({ most: 1024 });
   #options: ReplayOptions = {};
   #fault: ReputeError | null = null;
 
-  constructor(file: SqliteFile, { fault, chains = [2 ** 20, 2 ** 22] }: JournalOptions) {
+  constructor(file: SqliteFile, { fault, chains = 2 ** 21 }: JournalOptions) {
     this.#table = new AnswerTable(file);
     this.#explain = fault;
-    this.#mostChains = chains[1];
-    this.#newest = new Uint32Array(chains[0]);
+    this.#newest = new Uint32Array(chains);
     this.last = Number(file.value("SELECT coalesce(max(n), 0) FROM answers"));
   }
 
@@ -142,13 +140,6 @@ export class Journal implements LookupStore {
   }
 
   #add(hash: number, n: number): void {
-    const { length } = this.#newest;
-    if (n * 4 > length && length < this.#mostChains) {
-      // Every new chain begins with the old one that it was a part of.
-      const [few, factor] = [this.#newest, this.#mostChains / length];
-      this.#newest = new Uint32Array(this.#mostChains);
-      for (let at = 0; at < factor; at++) this.#newest.set(few, at * length);
-    }
     this.#newest[hash % this.#newest.length] = n;
   }
 

@@ -16,7 +16,7 @@ export interface OpenedJournal {
 /** Opens the journal in a folder, and closes it at the end of the test at the latest. */
 export async function openJournal(
   folder: string,
-  { chains, ...options }: ReplayOptions & { readonly chains?: readonly [number, number] } = {},
+  { chains, ...options }: ReplayOptions & { readonly chains?: number } = {},
 ): Promise<OpenedJournal> {
   const file = SqliteFile.open(join(folder, "journal.db"), "run");
   const fault = (cause: unknown) => new FatalError("fault", (cause as Error).message, { cause });
