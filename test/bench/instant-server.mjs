@@ -1,12 +1,45 @@
 // A server that answers every lookup at once from raw sockets: far faster than any client, so that
 // the client is what is measured. Runs as a separate process; prints its address, then serves.
 //
-//   node test/bench/instant-server.mjs [--latency MS]
+// With a limit it throttles by a token bucket, and a share of the rest at random. On SIGTERM it writes when
+// each request arrived and whether it was admitted to the file of --record.
+//
+//   node test/bench/instant-server.mjs [--latency MS] [--record FILE] [--limit N --bucket N]
+//   [--noise SHARE] [--retry-after SECONDS]
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { parseArgs } from "node:util";
 
-const { values } = parseArgs({ options: { latency: { type: "string", default: "0" } } });
+const { values } = parseArgs({
+  options: {
+    latency: { type: "string", default: "0" },
+    record: { type: "string" },
+    limit: { type: "string", default: "Infinity" },
+    bucket: { type: "string", default: "1" },
+    noise: { type: "string", default: "0" },
+    "retry-after": { type: "string" },
+  },
+});
 const latency = Number(values.latency);
+const [limit, bucket, noise] = [values.limit, values.bucket, values.noise].map(Number);
+const wait = values["retry-after"] === undefined ? "" : `retry-after: ${values["retry-after"]}\r\n`;
+const refused = `HTTP/1.1 429 Too Many Requests\r\n${wait}content-length: 0\r\n\r\n`;
+
+/** Milliseconds from the start, negative for requests that were throttled. */
+const arrivals = [];
+let tokens = bucket;
+let filledAt = 0;
+
+/** Whether a request is within the limit. */
+function admit() {
+  const now = performance.now();
+  if (limit < Infinity) tokens = Math.min(bucket, tokens + ((now - filledAt) * limit) / 1000);
+  filledAt = now;
+  const isAdmitted = tokens >= 1 && !(Math.random() < noise);
+  if (tokens >= 1 && limit < Infinity) tokens--;
+  arrivals.push(isAdmitted ? now : -now);
+  return isAdmitted;
+}
 
 const queryTail =
   '","serviceMailBlocklist":"NOT_LISTED","type":"IP","bogon":false,"tags":["scanner:port-scan"],' +
@@ -30,7 +63,8 @@ const server = createServer((socket) => {
     for (;;) {
       const end = text.indexOf("\r\n\r\n", start);
       if (end < 0) break;
-      answers += answerTo(text.slice(start, text.indexOf(" HTTP/", start)));
+      const isAdmitted = values.record === undefined || admit();
+      answers += isAdmitted ? answerTo(text.slice(start, text.indexOf(" HTTP/", start))) : refused;
       start = end + 4;
     }
     rest = text.slice(start);
@@ -79,4 +113,8 @@ function answerTo(request) {
 
 server.listen(0, "127.0.0.1", () => {
   process.stdout.write(`http://127.0.0.1:${server.address().port}/beta\n`);
+});
+process.on("SIGTERM", () => {
+  if (values.record !== undefined) writeFileSync(values.record, JSON.stringify(arrivals));
+  process.exit(0);
 });

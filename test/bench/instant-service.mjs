@@ -8,10 +8,11 @@ const program = fileURLToPath(new URL("instant-server.mjs", import.meta.url));
  * Starts the instant server as a separate process.
  *
  * @param {number} [latencyMs] delay of each answer. Default 0
+ * @param {readonly string[]} [more] further flags
  * @returns {Promise<{ url: string, stop: () => Promise<void> }>}
  */
-export async function startInstantService(latencyMs = 0) {
-  const server = spawn(process.execPath, [program, `--latency=${latencyMs}`], {
+export async function startInstantService(latencyMs = 0, more = []) {
+  const server = spawn(process.execPath, [program, `--latency=${latencyMs}`, ...more], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const url = await new Promise((resolve, reject) => {
