@@ -2,14 +2,14 @@
 // its own, with a token bucket of a number of seconds (0 for a single request) where it has a limit.
 //
 //   npm run build && node test/bench/throttling.mjs [--given] [--workers N] [--rates 20,50,150,300,1000]
-//   [--buckets 0,0.1,1] [--noise 0,0.03] [--retry-after SECONDS] [--seconds 40]
-//   [--told SHARE]
+//   [--buckets 0,0.1,1] [--noise 0,0.03] [--retry-after SECONDS] [--seconds 40] [--told SHARE]
 //
 // With --given the program knows the rate and the server has no limit; without it the program may send ten
 // times the limit. Prints the share of the rate that was used (from second 10 on; with --given, in all), the
-// share that was throttled, and the most arrivals in a second as a multiple of the rate. Without a bucket, a
-// busy machine is what limits: a request that the server reads late makes the next one early. With --told, a program
-// that knows the limit and sends this share of it, evenly, shows what the machine allows. --workers needs redis-server.
+// share that was throttled, in all and in that time (noise included), and the most arrivals in a second as a
+// multiple of the rate. Without a bucket, a busy machine is what limits: a request that the server reads late
+// makes the next one early. With --told, a program that knows the limit and sends this share of it, evenly,
+// shows what the machine allows. --workers needs redis-server.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -77,8 +77,8 @@ async function measure(rate, bucket, noise) {
     const command = ["node", paced, url, String(Number(values.told) * rate), String(seconds)];
     await runProgram(command, { folder, peak: false });
   });
-  const { used, throttled } = figures(told, rate);
-  return { ...figures(found, rate), toldUsed: used, toldThrottled: throttled };
+  const { used, throttledLater } = figures(told, rate);
+  return { ...figures(found, rate), toldUsed: used, toldThrottled: throttledLater };
 }
 
 /** When requests arrived at a server with these flags while something ran. */
@@ -103,15 +103,18 @@ function figures(arrivals, rate) {
   // In the last second, only rows that await a retry are left.
   const to = times.at(-1) - (values.given ? 0 : 1000);
   const accepted = arrivals.filter((at) => at >= from && at <= to).length;
+  const late = arrivals.filter((at) => Math.abs(at) >= from);
   let [most, first] = [0, 0];
   for (const [last, at] of times.entries()) {
     while (at - times[first] >= 1000) first++;
     most = Math.max(most, last - first + 1);
   }
   const rounded = (value) => Math.round(1000 * value) / 1000;
+  const throttledOf = (some) => rounded(some.filter((at) => at < 0).length / some.length);
   return {
     used: rounded(accepted / ((to - from) / 1000) / rate),
-    throttled: rounded(arrivals.filter((at) => at < 0).length / arrivals.length),
+    throttled: throttledOf(arrivals),
+    throttledLater: throttledOf(late),
     worstSecond: rounded(most / rate),
   };
 }
