@@ -1,8 +1,7 @@
-import { createServer, isIP } from "node:net";
-import type { AddressInfo, Socket } from "node:net";
-import { atEnd } from "./at-end.js";
+import { isIP } from "node:net";
+import { raw, type ScriptedServer, silence, startScriptedServer } from "./scripted-server.js";
 
-export interface AnsweringServer {
+export interface AnsweringServer extends Pick<ScriptedServer, "close" | "connections" | "start"> {
   /** Base address of the intelligence API. */
   readonly url: string;
   /** Number of requests for each `endpoint item`. */
@@ -24,13 +23,6 @@ export interface AnsweringServer {
   readonly total: number;
   /** Resolves with this request. */
   untilAsked(total: number): Promise<void>;
-  /** Number of connections so far. */
-  readonly connections: number;
-  /** Shuts the service down: cuts connections and refuses new ones. */
-  stop(): Promise<void>;
-  /** Starts it again at the same address. */
-  start(): Promise<void>;
-  close(): Promise<void>;
 }
 
 /**
@@ -39,32 +31,18 @@ export interface AnsweringServer {
  */
 export async function startAnsweringServer(): Promise<AnsweringServer> {
   const asked = new Map<string, number>();
-  const sockets = new Set<Socket>();
   let total = 0;
-  let connections = 0;
-  const server = createServer({ noDelay: true }, (socket) => {
-    connections++;
-    sockets.add(socket);
-    socket.on("close", () => sockets.delete(socket));
-    socket.on("error", () => socket.destroy());
-    let rest = "";
-    socket.on("data", (chunk) => {
-      const requests = (rest + chunk.toString("latin1")).split("\r\n\r\n");
-      rest = requests.pop() ?? "";
-      for (const request of requests) {
-        const [, endpoint = "", item = ""] = /^GET \/beta\/([^/]+)\/(\S+) HTTP/.exec(request) ?? [];
-        const key = `${endpoint} ${decodeURIComponent(item)}`;
-        asked.set(key, (asked.get(key) ?? 0) + 1);
-        total++;
-        if (!answering.onRequest(total)) return;
-        const limited = answering.limited(total);
-        if (limited !== null) socket.write(`HTTP/1.1 ${limited}\r\ncontent-length: 0\r\n\r\n`);
-        else socket.write(answering.answerTo(endpoint, decodeURIComponent(item)), "latin1");
-      }
-    });
+  const server = await startScriptedServer(({ path }) => {
+    const [, endpoint = "", encoded = ""] = /^\/beta\/([^/]+)\/(\S+)$/.exec(path) ?? [];
+    const item = decodeURIComponent(encoded);
+    const key = `${endpoint} ${item}`;
+    asked.set(key, (asked.get(key) ?? 0) + 1);
+    total++;
+    if (!answering.onRequest(total)) return silence();
+    const limited = answering.limited(total);
+    if (limited !== null) return raw(`HTTP/1.1 ${limited}\r\ncontent-length: 0\r\n\r\n`, false);
+    return raw(Buffer.from(answering.answerTo(endpoint, item), "latin1"), false);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
   const answering = {
     absent: new Set<string>(),
     partial: new Set<string>(),
@@ -78,7 +56,8 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
       const intent = this.malicious.has(item) ? "malicious" : null;
       return answer(endpoint, item, { partial: this.partial.has(item), intent });
     },
-    url: `http://127.0.0.1:${port}/beta`,
+    ...server,
+    url: `${server.url}/beta`,
     asked,
     limited: (_total: number): string | null => null,
     onRequest: (_total: number): boolean => true,
@@ -93,19 +72,9 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
         };
       }),
     get connections() {
-      return connections;
-    },
-    async stop() {
-      const stopped = new Promise((resolve) => server.close(resolve));
-      for (const socket of sockets) socket.destroy();
-      await stopped;
-    },
-    start: () => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve)),
-    async close() {
-      if (server.listening) await answering.stop();
+      return server.connections;
     },
   };
-  atEnd(() => answering.close());
   return answering;
 }
 

@@ -6,6 +6,11 @@ export interface ManualClockOptions {
   readonly startMs?: number;
   /** How late each sleep ends, in milliseconds; simulates late timers. */
   readonly lateness?: () => number;
+  /**
+   * Promises in turn for which everything that follows from a sleep has time. Long simulations, in
+   * which nothing waits for input or output, take a few of them instead of a turn of the event loop.
+   */
+  readonly steps?: number;
 }
 
 /**
@@ -23,18 +28,22 @@ export class ManualClock implements Clock {
   #elapsed = 0;
   #wall: number;
   readonly #lateness: () => number;
-  readonly #sleepers = new Set<Sleeper>();
+  readonly #settle: () => Promise<unknown>;
+  /** The first to wake last. */
+  readonly #sleepers: Sleeper[] = [];
   /** What each `run` without a sleep to end waits for. */
   #waiting: (() => void)[] = [];
 
   constructor(options: ManualClockOptions = {}) {
     this.#wall = options.startMs ?? Date.UTC(2024, 0, 1);
     this.#lateness = options.lateness ?? (() => 0);
+    const { steps } = options;
+    this.#settle = steps === undefined ? () => turn() : () => settled(steps);
   }
 
   /** Number of pending sleeps. */
   get pending(): number {
-    return this.#sleepers.size;
+    return this.#sleepers.length;
   }
 
   now(): number {
@@ -53,16 +62,16 @@ export class ManualClock implements Clock {
       const sleeper = {
         due: this.#elapsed + ms + this.#lateness(),
         wake: () => {
-          this.#sleepers.delete(sleeper);
           signal?.removeEventListener("abort", onAbort);
           resolve();
         },
       };
       const onAbort = () => {
-        this.#sleepers.delete(sleeper);
+        const found = this.#sleepers.indexOf(sleeper);
+        if (found >= 0) this.#sleepers.splice(found, 1);
         reject(signal?.reason);
       };
-      this.#sleepers.add(sleeper);
+      this.#insert(sleeper);
       this.#continue();
       signal?.addEventListener("abort", onAbort, { once: true });
     });
@@ -74,10 +83,10 @@ export class ManualClock implements Clock {
    */
   async advance(ms: number): Promise<void> {
     const target = this.#elapsed + ms;
-    await turn();
-    for (let next = this.#first(target); next; next = this.#first(target)) await this.#wake(next);
+    await this.#settle();
+    while ((this.#sleepers.at(-1)?.due ?? Infinity) <= target) await this.#wake();
     this.#elapsed = target;
-    await turn();
+    await this.#settle();
   }
 
   /**
@@ -94,8 +103,7 @@ export class ManualClock implements Clock {
     for (;;) {
       await turn();
       if (settled) return promise;
-      const next = this.#first(Number.POSITIVE_INFINITY);
-      if (next) await this.#wake(next);
+      if (this.#sleepers.length > 0) await this.#wake();
       else await new Promise<void>((resolve) => void this.#waiting.push(resolve));
     }
   }
@@ -112,20 +120,26 @@ export class ManualClock implements Clock {
     for (const resolve of waiting) resolve();
   }
 
-  #first(until: number): Sleeper | undefined {
-    let first: Sleeper | undefined;
-    for (const sleeper of this.#sleepers) {
-      if (sleeper.due > until) continue;
-      if (first === undefined || sleeper.due < first.due) first = sleeper;
+  #insert(sleeper: Sleeper): void {
+    let [from, to] = [0, this.#sleepers.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (this.#sleepers[middle]!.due > sleeper.due) from = middle + 1;
+      else to = middle;
     }
-    return first;
+    this.#sleepers.splice(from, 0, sleeper);
   }
 
-  async #wake(sleeper: Sleeper): Promise<void> {
+  async #wake(): Promise<void> {
+    const sleeper = this.#sleepers.pop()!;
     this.#elapsed = Math.max(this.#elapsed, sleeper.due);
     sleeper.wake();
-    await turn();
+    await this.#settle();
   }
+}
+
+async function settled(steps: number): Promise<void> {
+  for (let step = 0; step < steps; step++) await Promise.resolve();
 }
 
 interface Sleeper {

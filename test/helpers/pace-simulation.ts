@@ -5,7 +5,7 @@ import { paced } from "../../src/client/lookup/compose.js";
 import { Slots } from "../../src/client/pace/slots.js";
 import type { AttemptLookup } from "../../src/client/lookup/types.js";
 import { completeFinding } from "./complete-finding.mjs";
-import { SimulatedTimers } from "./simulated-timers.js";
+import { ManualClock } from "./manual-clock.js";
 
 /** What a scripted server does with a request: when it answers, and whether it throttles. */
 interface ScriptedAnswer {
@@ -23,11 +23,6 @@ export interface Second {
   readonly throttled: number;
   /** Maximum number of open requests. */
   readonly open: number;
-}
-
-/** Timers need no turn of the event loop each, which would take minutes. */
-async function settle(): Promise<void> {
-  for (let i = 0; i < 24; i++) await Promise.resolve();
 }
 
 /** Maximum number of open requests. */
@@ -51,11 +46,11 @@ export async function simulatePace(
   seconds: number,
   { seed = 1, shiftMs = 0, stallMs = 0 }: SimulationOptions = {},
 ): Promise<readonly Second[]> {
-  const timers = new SimulatedTimers();
+  const timers = new ManualClock({ startMs: 0, steps: 24 });
   const random = linearCongruential(seed);
   const clock: Clock = {
-    now: () => timers.now,
-    monotonic: () => timers.now,
+    now: () => timers.now(),
+    monotonic: () => timers.monotonic(),
     // Timers are late by up to 1 ms; exact ones are late only by what the system needs.
     sleep: (ms, _signal, isExact = false) => timers.sleep(ms + (isExact ? 0.1 : 1) * random()),
   };
@@ -91,7 +86,7 @@ export async function simulatePace(
       await lookup({ kind: "ip", value: "192.0.2.1" }, { signal });
   };
   for (let i = 0; i < 2 * concurrency; i++) void worker();
-  await timers.run(seconds * 1000, settle);
+  await timers.advance(seconds * 1000);
   return counts.slice(0, seconds);
 }
 

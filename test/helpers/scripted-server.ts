@@ -20,7 +20,12 @@ export interface ScriptedServer {
   readonly url: string;
   /** Every request so far, in order of arrival. */
   readonly requests: readonly RecordedRequest[];
+  /** Number of connections so far. */
+  readonly connections: number;
+  /** Cuts all connections and refuses new ones. */
   close(): Promise<void>;
+  /** Accepts connections again, at the same address. */
+  start(): Promise<void>;
 }
 
 /**
@@ -33,8 +38,10 @@ export async function startScriptedServer(
 ): Promise<ScriptedServer> {
   const requests: RecordedRequest[] = [];
   const sockets = new Set<Socket>();
+  let connections = 0;
   // Otherwise a body waits 40 ms for the acknowledgement of its headers.
   const server = createServer({ noDelay: true }, (socket) => {
+    connections++;
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
     // Clients may disconnect at any time; some tests try just that.
@@ -48,16 +55,25 @@ export async function startScriptedServer(
       step?.(socket, request);
     });
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
+  let port = 0;
+  const start = () => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   const close = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve());
       for (const socket of sockets) socket.destroy();
     });
+  await start();
+  ({ port } = server.address() as AddressInfo);
   atEnd(close);
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, close };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    get connections() {
+      return connections;
+    },
+    close,
+    start,
+  };
 }
 
 /** Headers to send; an array repeats the header. */

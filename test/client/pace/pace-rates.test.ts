@@ -4,24 +4,17 @@ import type { Clock } from "../../../src/core/clock.js";
 import type { Rate } from "../../../src/core/options.js";
 import { QuotaCounts } from "../../../src/client/store/quota.js";
 import { Pace } from "../../../src/client/pace/pace.js";
-import { SimulatedTimers } from "../../helpers/simulated-timers.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
 
-/**
- * Simulated time, cheaper than the manual clock, which spends a long simulation in turns of the event
- * loop. Timers have a resolution of one millisecond, and fire late.
- */
+/** Timers have a resolution of one millisecond, and fire late. */
 function simulatedClock(lateness: () => number) {
-  const timers = new SimulatedTimers();
+  const timers = new ManualClock({ startMs: 0, steps: 8 });
   const clock: Clock = {
-    now: () => timers.now,
-    monotonic: () => timers.now,
+    now: () => timers.now(),
+    monotonic: () => timers.monotonic(),
     sleep: (ms) => timers.sleep(Math.max(1, Math.floor(ms)) + lateness()),
   };
   return { timers, clock };
-}
-
-async function settle(): Promise<void> {
-  for (let i = 0; i < 8; i++) await Promise.resolve();
 }
 
 const rates = fc.record({
@@ -65,7 +58,7 @@ async function simulate(
       left.push(clock.monotonic());
     });
   }
-  await timers.run(until, settle);
+  await timers.advance(until);
   return left;
 }
 
@@ -162,7 +155,7 @@ test("requests leave in order of arrival", async () => {
       const { signal } = new AbortController();
       const order: number[] = [];
       for (let i = 0; i < 50; i++) void pace.take(signal).then(() => order.push(i));
-      await timers.run(60_000, settle);
+      await timers.advance(60_000);
       expect(order).toEqual(Array.from({ length: 50 }, (_, i) => i));
     }),
     { numRuns: 15 },

@@ -2,23 +2,23 @@ import type { RateLimiterOptions } from "bullmq";
 import { describe, expect, test } from "vitest";
 import type { OpenQueue } from "../../../src/client/workers/lookup-queue.js";
 import { ratesText, SharedRate } from "../../../src/client/workers/shared-rate.js";
+import { ManualClock } from "../../helpers/manual-clock.js";
 import { tokenBucket, type ScriptedServer, worstSecond } from "../../helpers/pace-simulation.js";
 import { seeded } from "../../helpers/seeded.js";
-import { SimulatedTimers } from "../../helpers/simulated-timers.js";
 
 /** A reply takes this long, in milliseconds. */
 const replyMs = 1;
 
 /** What Redis and BullMQ keep for workers: keys, and the limit of jobs. */
 class SimulatedRedis {
-  readonly #timers: SimulatedTimers;
+  readonly #timers: ManualClock;
   readonly #keys = new Map<string, { readonly value: string; readonly until: number }>();
   window: RateLimiterOptions | null = null;
   /** Jobs taken in the window, and its end. */
   #taken = 0;
   #until = 0;
 
-  constructor(timers: SimulatedTimers) {
+  constructor(timers: ManualClock) {
     this.#timers = timers;
   }
 
@@ -30,14 +30,14 @@ class SimulatedRedis {
     };
     const get = (name: string): string | null => {
       const { value, until } = this.#keys.get(name) ?? { value: null, until: Infinity };
-      return until > this.#timers.now ? value : null;
+      return until > this.#timers.now() ? value : null;
     };
     const redis = {
       get: (name: string) => reply(() => get(name)),
       set: (name: string, value: string, _ = "", ms = Infinity, only = "") =>
         reply(() => {
           if (only === "NX" && get(name) !== null) return null;
-          this.#keys.set(name, { value, until: this.#timers.now + ms });
+          this.#keys.set(name, { value, until: this.#timers.now() + ms });
           return "OK";
         }),
     };
@@ -47,11 +47,11 @@ class SimulatedRedis {
         reply(() => void (this.window = { max, duration })),
       getGlobalRateLimit: () => reply(() => this.window),
       getRateLimitTtl: () =>
-        reply(() => (this.#taken < (this.window?.max ?? 0) ? 0 : this.#until - this.#timers.now)),
+        reply(() => (this.#taken < (this.window?.max ?? 0) ? 0 : this.#until - this.#timers.now())),
       rateLimit: (ms: number) =>
         reply(() => {
           this.#taken = Number.POSITIVE_INFINITY;
-          this.#until = this.#timers.now + ms;
+          this.#until = this.#timers.now() + ms;
         }),
     };
     return { queue, connection: { redis } } as unknown as OpenQueue;
@@ -65,7 +65,7 @@ class SimulatedRedis {
 
   /** Takes a job. @returns milliseconds until one may be taken; 0 if one was */
   take(own: RateLimiterOptions): number {
-    const { now } = this.#timers;
+    const now = this.#timers.now();
     const { max } = this.window ?? own;
     if (now >= this.#until) this.#taken = 0;
     if (this.#taken >= max) return Math.ceil(this.#until - now);
@@ -98,7 +98,7 @@ interface SimulationOptions {
 async function simulate(options: SimulationOptions): Promise<Simulated> {
   const { workers, rate, seconds, server, retryAfterMs = null } = options;
   const { emptiedAt = Infinity, killedAt = Infinity, laterRate, idle } = options;
-  const timers = new SimulatedTimers();
+  const timers = new ManualClock({ startMs: 0, steps: 24 });
   const redis = new SimulatedRedis(timers);
   const random = seeded(7);
   const arrivals: { at: number; accepted: boolean }[] = [];
@@ -122,16 +122,16 @@ async function simulate(options: SimulationOptions): Promise<Simulated> {
     keep().catch(() => undefined);
     const ask = async (): Promise<void> => {
       const sentAt = shared.now;
-      const { afterMs, throttled } = server(timers.now, 0);
-      arrivals.push({ at: timers.now, accepted: !throttled });
+      const { afterMs, throttled } = server(timers.now(), 0);
+      arrivals.push({ at: timers.now(), accepted: !throttled });
       await timers.sleep(afterMs);
       if (!throttled) return void (shared.isAccepted = true);
       await shared.pause(retryAfterMs);
       await shared.lower(sentAt);
     };
     while (!signal.aborted) {
-      if (idle && timers.now >= idle[0] && timers.now < idle[1]) {
-        await timers.sleep(idle[1] - timers.now);
+      if (idle && timers.now() >= idle[0] && timers.now() < idle[1]) {
+        await timers.sleep(idle[1] - timers.now());
       }
       const wait = redis.take(shared.window);
       if (wait === 0) void ask();
@@ -139,12 +139,9 @@ async function simulate(options: SimulationOptions): Promise<Simulated> {
     }
   };
   for (let nth = 0; nth < workers; nth++) void work(nth);
-  const settle = async (): Promise<void> => {
-    for (let turn = 0; turn < 24; turn++) await Promise.resolve();
-  };
   void timers.sleep(emptiedAt).then(() => redis.empty());
   void timers.sleep(killedAt).then(() => killed.abort());
-  await timers.run(seconds * 1000, settle);
+  await timers.advance(seconds * 1000);
   return { arrivals, notices };
 }
 
@@ -228,14 +225,11 @@ test("an hour without requests proves nothing", async () => {
 
 /** What a worker of its own asks for, without the time that Redis takes. */
 async function alone(run: (shared: SharedRate, open: OpenQueue) => Promise<void>): Promise<void> {
-  const timers = new SimulatedTimers();
+  const timers = new ManualClock({ startMs: 0, steps: 24 });
   const open = new SimulatedRedis(timers).open();
   const rate = { count: 100, perMs: 1000 };
   const done = run(new SharedRate(open, { rate, onNotice: () => undefined }), open);
-  await timers.run(60_000, async () => {
-    for (let turn = 0; turn < 24; turn++) await Promise.resolve();
-  });
-  await done;
+  await timers.run(done);
 }
 
 test("all requests of one rate lower it once, however late they are answered", () =>

@@ -127,7 +127,7 @@ const causes: Readonly<
     return enrich([]);
   },
   async "the service is away for longer than `--outage-patience`"(night) {
-    atMidway(night, () => void night.server.stop());
+    atMidway(night, () => void night.server.close());
     return night.enrich(["--outage-patience", "200ms"]);
   },
   "the input is missing or unreadable": ({ enrich }) => enrich(["missing.csv"]),

@@ -13,7 +13,7 @@ const mostRequests = rows + 2 * 32;
 
 it("waits for a service that goes down and comes back, without losing a row", async () => {
   const server = await startAnsweringServer();
-  const stopped = server.untilAsked(300).then(() => server.stop());
+  const stopped = server.untilAsked(300).then(() => server.close());
   const said: string[] = [];
   const { manifest } = await enrichHere({
     input: ["in.csv", input],
@@ -36,7 +36,7 @@ it("ends with one clear line when a service stays down, and resumes later", asyn
   const { server, run, at, manifest } = await servedWorkspace({ "in.csv": input });
   const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "2000/s"];
   const args = ["enrich", "in.csv", "-o", "out.csv", ...service];
-  const stopped = server.untilAsked(300).then(() => server.stop());
+  const stopped = server.untilAsked(300).then(() => server.close());
   const { code, stderr } = await run(...args, "--outage-patience", "1s");
   await stopped;
   expect(code).toBe(1);

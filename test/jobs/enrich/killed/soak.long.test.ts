@@ -57,7 +57,7 @@ test("through every fault, an outage and a kill, a night's rows and counts are r
   await reached(step / 2);
   const before = await descriptors();
   await reached(2.5 * step);
-  await server.stop();
+  await server.close();
   await delay(1_000);
   await server.start();
   await reached(5.5 * step);
