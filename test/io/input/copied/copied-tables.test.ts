@@ -75,7 +75,7 @@ describe("the copy of a table", () => {
     const property = fc.asyncProperty(randomRows(inDuckdb), (rows) =>
       expectKept(output, (query) => `duckdb:${file}?query=${query}`, inDuckdb, rows),
     );
-    await expect(fc.assert(property, { numRuns: 5 })).resolves.toBeUndefined();
+    await expect(fc.assert(property, randomRounds(10))).resolves.toBeUndefined();
   });
 
   it.each(outputNames)("of Parquet becomes %s with its values", async (output) => {
@@ -87,7 +87,7 @@ describe("the copy of a table", () => {
     const property = fc.asyncProperty(randomRows(inParquet), (rows) =>
       expectKept(output, write, inParquet, rows),
     );
-    await expect(fc.assert(property, { numRuns: 5 })).resolves.toBeUndefined();
+    await expect(fc.assert(property, randomRounds(10))).resolves.toBeUndefined();
   });
 
   it("has the values of DuckDB, exactly", async () => {
