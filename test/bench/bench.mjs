@@ -3,7 +3,7 @@ import { cpus, loadavg, totalmem } from "node:os";
 import { parseArgs } from "node:util";
 import { measures } from "./measures.mjs";
 import { cpuByPart } from "./profile.mjs";
-import { reportMeasures, writePage } from "./report.mjs";
+import { ratioTable, writePage } from "./report.mjs";
 import { defaultRows, runMeasure } from "./run-measure.mjs";
 
 const names = Object.keys(measures);
@@ -11,7 +11,7 @@ const rowsByDefault = [
   String(defaultRows),
   ...Object.entries(measures).flatMap(([name, { rows }]) => (rows ? [`${name} ${rows}`] : [])),
 ].join("; ");
-const help = `npm run bench -- [NAME...] [--repeat N] [--rows N] [--long] [--json] [--page FILE]
+const help = `npm run bench -- [NAME...] [--repeat N] [--rows N] [--long] [--page FILE]
 
 Names, all but memory when none is given:
 ${Object.entries(measures)
@@ -22,7 +22,6 @@ ${Object.entries(measures)
                requests open at once, of repute and of its baselines (32; latency 256)
   --rows N     rows of the input (${rowsByDefault})
   --long       memory too, which takes minutes
-  --json       one JSON object instead of tables
   --page FILE  put the figures, and where the processor's time goes, between the marks of a page
 `;
 
@@ -33,7 +32,6 @@ const { values, positionals } = parseArgs({
     rows: { type: "string" },
     concurrency: { type: "string", default: "32" },
     long: { type: "boolean", default: false },
-    json: { type: "boolean", default: false },
     page: { type: "string" },
     help: { type: "boolean", default: false },
   },
@@ -67,29 +65,27 @@ async function bench(asked) {
   const repeat = count("repeat", values.repeat);
   const concurrency = count("concurrency", values.concurrency);
   const rows = values.rows === undefined ? null : count("rows", values.rows);
-  const results = {};
+  const results = [];
   try {
     for (const name of chosen) {
       const onRun = (text) => progress(`${name}: ${text}`);
       const settings = { repeat, concurrency, rows, signal, onRun };
-      results[name] = await runMeasure(measures[name], settings);
+      results.push(await runMeasure(measures[name], settings));
     }
   } finally {
     // Also after an interruption, since measuring took time.
     progress("");
-    if (Object.keys(results).length > 0) report(results, repeat);
+    if (results.length > 0) console.log(measured(results));
   }
   if (values.page === undefined) return;
   progress("profile");
   const micros = await cpuByPart({ rows: rows ?? defaultRows, concurrency, signal });
   progress("");
-  await writePage(values.page, machine, Object.values(results), micros);
+  await writePage(values.page, measured(results), micros);
 }
 
-function report(results, repeat) {
-  if (values.json) return console.log(JSON.stringify({ machine, repeat, ...results }, null, 2));
-  console.log(`${machine}\nMedians of all rounds (least–most).\n`);
-  reportMeasures(Object.values(results));
+function measured(results) {
+  return `${machine}. Medians (least–most) of the rounds.\n\n${ratioTable(results)}`;
 }
 
 function count(name, text) {

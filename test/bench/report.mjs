@@ -1,63 +1,36 @@
 // @ts-check
 import { readFile, writeFile } from "node:fs/promises";
 
-/** @typedef {import("./statistics.mjs").Spread} Spread */
-
 /**
- * Prints the ratios, then the measurements behind them.
+ * The ratios, as Markdown.
  *
  * @param {readonly import("./run-measure.mjs").MeasureResult[]} results
  */
-export function reportMeasures(results) {
-  console.table(
-    results.flatMap(({ title, comparisons }) =>
-      comparisons.map(({ of, by, what, ratio, cpuRatio, wanted }) => ({
-        measure: title,
-        "ratio of": `${of} ÷ ${by}${what === "rate" ? "" : `, ${names[what]}`}`,
-        ratio: withRange(ratio),
-        "CPU ratio": cpuRatio === null ? "" : withRange(cpuRatio),
-        wanted,
-      })),
-    ),
+export function ratioTable(results) {
+  const ratios = results.flatMap(({ title, contestants, comparisons }) =>
+    comparisons.map(({ of, by, what, ratio, cpuRatio, wanted }) => {
+      const { rowsPerSecond, peakBytes } = contestants.find(({ name }) => name === of) ?? {};
+      const pair = `${of} ÷ ${by}${what === "rate" ? "" : `, ${names[what]}`}`;
+      const absolute = [rowsPerSecond, peakBytes && peakBytes / 2 ** 20];
+      const cells = [title, pair, withRange(ratio), cpuRatio && withRange(cpuRatio)];
+      return [...cells, wanted, ...absolute.map((value) => value && figure(value))];
+    }),
   );
-  console.table(
-    results.flatMap(({ title, contestants }) =>
-      contestants.map((it) => ({
-        measure: title,
-        program: it.name,
-        rows: it.rows,
-        runs: it.runs,
-        seconds: withRange(it.seconds),
-        "rows/s": it.rowsPerSecond === null ? "" : figure(it.rowsPerSecond.median),
-        "CPU s per 1,000 rows": withRange(it.cpuSecondsPer1000),
-        "peak MiB": it.peakBytes === null ? "" : figure(it.peakBytes / 2 ** 20),
-      })),
-    ),
-  );
+  const head = ["Measure", "Ratio of", "Ratio", "CPU ratio", "Target", "Rows/s", "Peak MiB"];
+  return markdown(head, ratios);
 }
 
 /**
  * Writes the ratios and where the processor's time goes into a page, between its marks.
  *
  * @param {string} path
- * @param {string} machine
- * @param {readonly import("./run-measure.mjs").MeasureResult[]} results
+ * @param {string} measured the machine and the ratios
  * @param {readonly [part: string, micros: number][]} micros
  */
-export async function writePage(path, machine, results, micros) {
-  const ratios = results.flatMap(({ title, contestants, comparisons }) =>
-    comparisons.map(({ of, by, what, ratio, cpuRatio, wanted }) => {
-      const { rowsPerSecond, peakBytes } = contestants.find(({ name }) => name === of) ?? {};
-      const pair = `${of} ÷ ${by}${what === "rate" ? "" : `, ${names[what]}`}`;
-      const absolute = [rowsPerSecond?.median, peakBytes && peakBytes / 2 ** 20];
-      const cells = [title, pair, figure(ratio.median), cpuRatio && figure(cpuRatio.median)];
-      return [...cells, wanted, ...absolute.map((value) => value && figure(value))];
-    }),
-  );
+export async function writePage(path, measured, micros) {
   const total = micros.reduce((sum, [, each]) => sum + each, 0);
   const text = [
-    `${machine}. Medians.`,
-    markdown(["Measure", "Ratio of", "Ratio", "CPU ratio", "Target", "Rows/s", "Peak MiB"], ratios),
+    measured,
     `${figure(total)} µs of processor time a row (\`csv\`, all threads):`,
     markdown(
       ["Part", "µs a row", "Share"],
@@ -84,7 +57,7 @@ function markdown(head, rows) {
 
 const names = { seconds: "wall time", peakBytes: "peak memory" };
 
-/** @param {Spread} spread */
+/** @param {import("./statistics.mjs").Spread} spread */
 function withRange({ median, least, most }) {
   const range = least === most ? "" : ` (${figure(least)}–${figure(most)})`;
   return `${figure(median)}${range}`;

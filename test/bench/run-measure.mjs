@@ -92,16 +92,10 @@ async function inTurn(contestants, { folder, signal }, repeat, onRun) {
 
 /** @param {Standing} standing */
 function contestantResult({ contestant: { name, rows }, runs }) {
-  const spread = (/** @type {(run: Run) => number} */ value) => spreadOf(runs.map(value));
   const peaks = runs.flatMap(({ peakBytes }) => (peakBytes === null ? [] : [peakBytes]));
   return {
     name,
-    rows,
-    runs: runs.length,
-    seconds: spread((run) => run.seconds),
-    rowsPerSecond: rows === 0 ? null : spread((run) => rows / run.seconds),
-    /** Per run without rows. */
-    cpuSecondsPer1000: spread((run) => cpuPerRow(run, rows) * (rows === 0 ? 1 : 1000)),
+    rowsPerSecond: rows === 0 ? null : spreadOf(runs.map((run) => rows / run.seconds)).median,
     peakBytes: peaks.length === 0 ? null : Math.max(...peaks),
   };
 }
