@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { calls } from "../../src/client/api/calls.js";
 import { lookupEndpoints } from "../../src/core/finding.js";
 import { loadDataset, sampleDataset } from "../../src/service/dataset.js";
@@ -10,153 +11,123 @@ import { ask, askJson, bearing, runningService } from "../service/running-servic
  * the embedded service are compared with them member by member.
  */
 
-type Check = (value: unknown) => boolean;
-type Members = Readonly<Record<string, Check>>;
+const { string: text, boolean: flag, iso, literal, array, strictObject, enum: oneOf } = z;
+const count = z.int().min(0);
+const dateTime = iso.datetime({ offset: true });
+type Members = z.ZodRawShape;
 
-const text: Check = (value) => typeof value === "string";
-const flag: Check = (value) => typeof value === "boolean";
-const count: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
-const dateTime: Check = (value) =>
-  typeof value === "string" &&
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value);
-const orNull =
-  (check: Check): Check =>
-  (value) =>
-    value === null || check(value);
-const oneOf =
-  (...values: readonly unknown[]): Check =>
-  (value) =>
-    values.includes(value);
-const listOf =
-  (check: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every(check);
-/** Has exactly these members. */
-const exactly =
-  (members: Members): Check =>
-  (value) =>
-    faultsOf(value, members).length === 0;
-
-/** Members that are wrong, missing or superfluous. */
+/** What is wrong with an answer that is to have exactly these members. */
 function faultsOf(value: unknown, members: Members): string[] {
-  if (typeof value !== "object" || value === null) return ["is no object"];
-  const found = value as Readonly<Record<string, unknown>>;
-  const extra = Object.keys(found).filter((name) => !(name in members));
-  const wrong = Object.entries(members)
-    .filter(([name, check]) => !(name in found) || !check(found[name]))
-    .map(([name]) => `${name}: ${JSON.stringify(found[name])}`);
-  return [...extra.map((name) => `${name} is not documented`), ...wrong];
+  const { error } = strictObject(members).safeParse(value);
+  return error?.issues.map(({ path, message }) => `${path.join(".")}: ${message}`) ?? [];
 }
 
-const blocklist = oneOf("ACTIVE", "ALLOWLIST", "INFORMATIONAL", "NOT_LISTED", "PASSIVE");
-const intent = oneOf("malicious", "suspicious", "unknown", "none");
+const blocklist = oneOf(["ACTIVE", "ALLOWLIST", "INFORMATIONAL", "NOT_LISTED", "PASSIVE"]);
+const intent = oneOf(["malicious", "suspicious", "unknown", "none"]);
 const seen = { firstSeen: dateTime, lastSeen: dateTime };
-const observedActivity = exactly({
-  honeypotInteractions: exactly({
-    firstSeen: orNull(dateTime),
-    lastSeen: orNull(dateTime),
-    observations: listOf(exactly({ ...seen, service: text, type: text })),
+const mayBeSeen = { firstSeen: dateTime.nullable(), lastSeen: dateTime.nullable() };
+const observedActivity = strictObject({
+  honeypotInteractions: strictObject({
+    ...mayBeSeen,
+    observations: array(strictObject({ ...seen, service: text(), type: text() })),
   }),
-  spamtrapInteractions: exactly({
-    firstSeen: orNull(dateTime),
-    lastSeen: orNull(dateTime),
-    observations: listOf(exactly({ ...seen, type: text })),
+  spamtrapInteractions: strictObject({
+    ...mayBeSeen,
+    observations: array(strictObject({ ...seen, type: text() })),
   }),
 });
 
 function brief(type: string): Members {
-  return { item: text, serviceMailBlocklist: orNull(blocklist), type: oneOf(type) };
+  return { item: text(), serviceMailBlocklist: blocklist.nullable(), type: literal(type) };
 }
 
-const common: Members = {
-  tags: listOf(text),
-  firstSeen: orNull(dateTime),
-  lastSeen: orNull(dateTime),
-  intent: orNull(intent),
-};
+const common: Members = { tags: array(text()), ...mayBeSeen, intent: intent.nullable() };
 
 const results: Readonly<Record<string, Members>> = {
   IP: {
     ...brief("IP"),
     ...common,
-    bogon: oneOf(false),
-    reverseDns: exactly({ current: orNull(listOf(exactly({ entry: text }))) }),
-    abuseContact: exactly({
-      email: orNull((value) => text(value) && /^[^@\s]+@[^@\s]+$/.test(String(value))),
-      status: oneOf(
+    bogon: literal(false),
+    reverseDns: strictObject({ current: array(strictObject({ entry: text() })).nullable() }),
+    abuseContact: strictObject({
+      email: text()
+        .regex(/^[^@\s]+@[^@\s]+$/)
+        .nullable(),
+      status: oneOf([
         "UNKNOWN",
         "INVALID",
         "RESOLVE_FAILED",
         "CONNECT_FAILED",
         "RECIPIENT_FAILED",
         "WORKING",
-      ),
-      lastVerification: orNull(dateTime),
+      ]),
+      lastVerification: dateTime.nullable(),
     }),
-    asn: exactly({
-      countryCode: orNull((value) => /^[A-Z]{2}$/.test(String(value))),
-      asn: orNull((value) => /^AS\d+$/.test(String(value))),
-      name: orNull(text),
+    asn: strictObject({
+      countryCode: text()
+        .regex(/^[A-Z]{2}$/)
+        .nullable(),
+      asn: text()
+        .regex(/^AS\d+$/)
+        .nullable(),
+      name: text().nullable(),
     }),
     observedActivity,
   },
-  IP_BOGON: { item: text, type: oneOf("IP_BOGON"), bogon: oneOf(true) },
-  DOMAIN: { ...brief("DOMAIN"), ...common, observedActivity: orNull(observedActivity) },
+  IP_BOGON: { item: text(), type: literal("IP_BOGON"), bogon: literal(true) },
+  DOMAIN: { ...brief("DOMAIN"), ...common, observedActivity: observedActivity.nullable() },
   URL: brief("URL"),
   SHA1: brief("SHA1"),
   CRYPTO_WALLET: brief("CRYPTO_WALLET"),
   EMAIL: brief("EMAIL"),
 };
 
-/** Members of a partial result that may not be null. */
-const never: ReadonlySet<string> = new Set(["item", "type"]);
-
-function partially(members: Members): Members {
-  return Object.fromEntries(
-    Object.entries(members).map(([name, check]) => [name, never.has(name) ? check : orNull(check)]),
-  );
+/** All but these may be null in a partial result. */
+function partially({ item, type, ...members }: Members): Members {
+  const others = Object.entries(members).map(([name, check]) => [name, z.nullable(check)]);
+  return { item: item!, type: type!, ...Object.fromEntries(others) };
 }
 
 const quickCheck: Members = {
-  item: text,
+  item: text(),
   serviceMailBlocklist: blocklist,
-  type: oneOf(...Object.keys(results)),
-  bogon: flag,
+  type: oneOf(Object.keys(results)),
+  bogon: flag(),
   intent,
-  activity: flag,
+  activity: flag(),
 };
 
 /** Members of what the other endpoints answer. */
 const others: Readonly<Record<string, Members>> = {
   "/tags/{name}": {
-    name: (value) => /^[^:]+:.+$/.test(String(value)),
+    name: text().regex(/^[^:]+:.+$/),
     intent,
-    category: oneOf("activity", "tool", "actor", "none"),
-    description: text,
-    references: listOf(exactly({ url: text, description: text })),
-    timeline: listOf(exactly({ date: text, action: text, description: text })),
+    category: oneOf(["activity", "tool", "actor", "none"]),
+    description: text(),
+    references: array(strictObject({ url: text(), description: text() })),
+    timeline: array(strictObject({ date: text(), action: text(), description: text() })),
   },
   "/tags/{name}/ips": {
-    tag: text,
-    entries: listOf(text),
-    lastUpdate: text,
+    tag: text(),
+    entries: array(text()),
+    lastUpdate: text(),
     total: count,
-    snapshot: (value) => text(value) && String(value).length === 24,
+    snapshot: text().length(24),
   },
   "/beta/ops/customers": {
-    items: listOf(exactly({ customer_id: text, tenant_id: text })),
-    next_cursor: text,
+    items: array(strictObject({ customer_id: text(), tenant_id: text() })),
+    next_cursor: text(),
   },
   "/beta/guardian-ops/rep-share/cases/{caseId}": {
-    id: text,
-    customer_id: text,
-    tenant_id: text,
+    id: text(),
+    customer_id: text(),
+    tenant_id: text(),
     event_count: count,
-    event_types: listOf(text),
-    event_ips: listOf(text),
+    event_types: array(text()),
+    event_ips: array(text()),
     first_event_date: dateTime,
     last_event_date: dateTime,
-    state: oneOf("NEW", "IN_PROGRESS", "RESOLVED", "CLOSED"),
+    state: oneOf(["NEW", "IN_PROGRESS", "RESOLVED", "CLOSED"]),
   },
 };
 
@@ -279,9 +250,14 @@ describe("envelope", () => {
 
   test("has a result on success, errors on failure and both on partial success", () => {
     const shapes: Readonly<Record<number, Members>> = {
-      200: { status: text, statusCode: count, result: Boolean },
-      400: { status: text, statusCode: count, errors: exactly({ $: text }) },
-      503: { status: text, statusCode: count, result: Boolean, errors: exactly({}) },
+      200: { status: text(), statusCode: count, result: z.looseObject({}) },
+      400: { status: text(), statusCode: count, errors: strictObject({ $: text() }) },
+      503: {
+        status: text(),
+        statusCode: count,
+        result: z.looseObject({}),
+        errors: strictObject({}),
+      },
     };
     const faults = [...queries, ...quickChecks].flatMap(({ status, body }) =>
       faultsOf(body, shapes[status] ?? {}),
@@ -342,11 +318,11 @@ test("a case context has the subscriber's data at s.resolver_data", () => {
 test("a webhook has name, endpoint, method, path and payload", async () => {
   const webhooks = await askJson<{ path?: string }[]>(service, "/_local/webhooks");
   const members: Members = {
-    name: text,
-    endpoint: text,
-    method: oneOf("POST", "PUT", "PATCH"),
-    path: text,
-    payload: () => true,
+    name: text(),
+    endpoint: text(),
+    method: oneOf(["POST", "PUT", "PATCH"]),
+    path: text(),
+    payload: z.unknown(),
   };
   const faults = webhooks.flatMap((webhook) => faultsOf({ path: "", ...webhook }, members));
   expect([webhooks.length > 0, faults]).toEqual([true, []]);
