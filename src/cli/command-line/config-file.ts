@@ -165,11 +165,10 @@ export async function readSettings(
   const named = config === null || config === undefined ? null : String(config.value);
   const path = readsFile ? (named ?? findConfigFile(env) ?? "") : "";
   // The environment and the file may hold settings of other commands, too.
-  const needsOthers =
-    command.name === "doctor" || path !== "" || unknownVariables(env, own).length > 0;
+  const needsOthers = path !== "" || unknownVariables(env, own).length > 0;
   const known = needsOthers ? optionsOf(await loadCommands()) : own;
   for (const warning of unknownVariables(env, known)) reporter.warning(warning);
-  const levels = [flags, settingsFromEnvironment(env, known)];
+  const levels = [flags, ofEnvironment];
   let unread: unknown = null;
   if (path !== "") {
     const file = settingsFromFile(path, known, profile ?? null, signal);
@@ -207,8 +206,7 @@ function settingsFromEnvironment(env: Environment, specs: readonly OptionSpec[])
     const text = env[spec.variable];
     if (text === undefined || text === "") continue;
     const value = spec.isSwitch ? readSwitch(text) : text;
-    const hidden = spec.secret ? { secret: true } : {};
-    given.set(spec.key, { value, level: "variable", name: spec.variable, ...hidden });
+    given.set(spec.key, { value, level: "variable", name: spec.variable });
   }
   return given;
 }

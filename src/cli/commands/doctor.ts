@@ -3,7 +3,7 @@ import { redactAddress } from "../../core/redaction.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
 import { exitCodes } from "../../jobs/enrich/ending.js";
-import { flagName, type GivenSetting, optionSpecs } from "../options/settings.js";
+import { type GivenSetting, optionSpecs } from "../options/settings.js";
 import { runGroups } from "./runs/enrich-job.js";
 import { labelledText, narrow } from "../../core/wording/printable.js";
 import { printRecords, widthOf, writeOut } from "../terminal/data-output.js";
@@ -24,10 +24,8 @@ import { readExclusions } from "../../core/exclusions/read-exclusions.js";
 import { userStateFolder } from "../../core/files/folders.js";
 import { faultReason } from "../../core/files/system-fault.js";
 import { formatBytes, formatCount, counted } from "../../core/wording/quantity.js";
-import type { Output } from "../../io/output/output.js";
 import { parseOutput } from "../../io/output/registry.js";
 import { checkFolder } from "../../jobs/enrich/destination/choose-output.js";
-import { tryOutput } from "../../jobs/enrich/destination/try-output.js";
 import type { QueueAddress } from "../../client/workers/lookup-queue.js";
 import { faultText } from "../../core/redis.js";
 
@@ -43,8 +41,8 @@ export const doctorCommand = defineCommand({
   name: "doctor",
   summary: "check service, key and machine; list the settings in force",
   description: [
-    "Checks what a run depends on (address, key, TLS, clock, disk, what is written, cache, queue and exclusion lists) and prints a line for each: ok, warn or fail, what was found, and what to do.",
-    "Then it lists the settings that the run would have and where each comes from: a flag, a variable, a line of the config file, a profile, or the default. Settings that only other commands use follow if they are given. Give it the flags of the run. Secrets are shown as set or not set.",
+    "Checks what a run depends on (address, key, TLS, clock, disk, cache, queue and exclusion lists) and prints a line for each: ok, warn or fail, what was found, and what to do.",
+    "Then it lists the settings that the run would have and where each comes from: a flag, a variable, a line of the config file, a profile, or the default. Give it the flags of the run. Secrets are shown as set or not set.",
     "The service gets one request, a quick check of 192.0.2.1, which counts against its quotas. Piped settings are one a line: name, value and origin, separated by tabs.",
   ],
   groups,
@@ -86,7 +84,7 @@ function lineOf([check, status, finding, remedy = null]: Check, width: number): 
 
 /** The settings that a run has, with their origins; secrets only as set or not set. */
 async function settingsInForce(call: DoctorCall) {
-  const { settings, others } = call;
+  const { settings } = call;
   const own = optionSpecs(doctorCommand.options).flatMap(({ key, flag, defaultText }) => {
     const given = call.given.get(key);
     const value = defaultOf(call, key, defaultText);
@@ -95,19 +93,16 @@ async function settingsInForce(call: DoctorCall) {
     const shown = shownSetting(flag, given);
     return key === "rate" && keepsDefaultRate(settings) ? [shown, usual] : shown;
   });
-  const ofOthers = [...others]
-    .filter(([, { secret }]) => secret !== true)
-    .map(([key, given]) => shownSetting(flagName(key), given));
   const held = await Promise.all(Object.values(secrets).map((each) => shownSecret(each, call)));
-  return { settings: own, other_settings: ofOthers, secrets: held };
+  return { settings: own, secrets: held };
 }
 
 async function printSettings(
   call: DoctorCall,
-  { settings, other_settings, secrets }: Awaited<ReturnType<typeof settingsInForce>>,
+  { settings, secrets }: Awaited<ReturnType<typeof settingsInForce>>,
 ): Promise<void> {
   const rows = [
-    ...[...settings, ...other_settings].filter(({ value }) => value !== null),
+    ...settings.filter(({ value }) => value !== null),
     ...secrets.map(({ secret, state, from }) => ({ setting: secret, value: state, from })),
   ];
   const columns = (["setting", "value", "from"] as const).map((name) => [name, name] as const);
@@ -194,34 +189,20 @@ function failed(check: string): (error: unknown) => Check {
   };
 }
 
-function machineChecks(call: DoctorCall) {
-  const { output, metrics, report, against, tagIps, cache, stateDir, exclude = [] } = call.settings;
+function machineChecks({ settings, context }: DoctorCall) {
+  const { output, cache, stateDir, exclude = [] } = settings;
+  const { file, object } = parseOutput(output);
   const checks: (readonly [check: string, find: () => Promise<Finding>])[] = [
-    ["state folder", () => disk(stateDir ?? userStateFolder(call.context.env))],
+    ["state folder", () => disk(stateDir ?? userStateFolder(context.env))],
   ];
-  if (output !== "-") checks.push(["output", () => outputFinding(call)]);
-  if ((report ?? against) !== undefined) checks.push(["report", () => reportFinding(call)]);
-  if (metrics !== undefined) checks.push(["metrics", () => fileFinding(parseOutput(metrics))]);
-  if (tagIps !== undefined) checks.push(["tag lists", () => disk(resolve(tagIps))]);
+  if (file !== null && object === null) checks.push(["output", () => outputFinding(file)]);
   checks.push(["cache", () => cacheFinding(cache)]);
   for (const path of exclude) checks.push(["exclusions", () => exclusions(path)]);
   return checks;
 }
 
-async function outputFinding({ settings, context }: DoctorCall): Promise<Finding> {
-  const output = await tryOutput(settings, context);
-  return output.isTable ? ["ok", `${output.name} takes rows`] : fileFinding(output);
-}
-
-async function reportFinding({ settings, context }: DoctorCall): Promise<Finding> {
-  const { prepareReport } = await import("../../jobs/report/make-report.js");
-  const run = { ...settings, output: parseOutput(settings.output) };
-  await prepareReport(run, [], context.reporter.listener.onNotice);
-  return fileFinding(parseOutput(settings.report!));
-}
-
-async function fileFinding({ name, file, object }: Output): Promise<Finding> {
-  if (object !== null || file === null) return ["ok", `${name} can be written`];
+/** Only the folder of a file: a run checks everything that it writes to before its first request. */
+async function outputFinding(file: string): Promise<Finding> {
   await checkFolder(file);
   return disk(dirname(file));
 }
@@ -380,14 +361,11 @@ async function queueChecks(where: QueueAddress): Promise<readonly Check[]> {
     const finding = `${faultText(found)}; runs wait for it`;
     return [["queue", "fail", finding, "start Redis, or check the address"]];
   }
-  const { shown, memory, open, workers, rate } = found;
+  const { shown, open, workers, rate } = found;
   const finding = `${shown}, ${counted(open, "lookup")} waiting or open`;
-  const isKept = /^maxmemory(?:_policy:noeviction|:0)\r$/m.test(memory);
   const start = `start some: repute worker ${shown} --intel-url ${where.baseUrl}`;
   return [
-    isKept
-      ? ["queue", "ok", finding]
-      : ["queue", "warn", `${finding}, may drop some`, "set maxmemory-policy noeviction"],
+    ["queue", "ok", finding],
     workers === 0
       ? ["workers", "fail", "none is connected for this service", start]
       : ["workers", "ok", `${formatCount(workers)} connected for this service`],

@@ -14,7 +14,6 @@ export interface GivenSetting {
   readonly name: string;
   /** Its place in a config file: `config.yaml:3:1 (profile nightly)`. */
   readonly place?: string;
-  readonly secret?: boolean;
 }
 
 export type GivenSettings = ReadonlyMap<string, GivenSetting>;
@@ -23,8 +22,6 @@ export interface LoadedSettings<Settings> {
   readonly settings: Settings;
   /** Origin of each setting that is not a default. */
   readonly given: GivenSettings;
-  /** Given settings that only other commands use. */
-  readonly others: GivenSettings;
   readonly configFile: string | null;
   readonly profile: string | null;
 }
@@ -37,16 +34,15 @@ export function loadSettings<Schema extends z.ZodObject>(
   schema: Schema,
   levels: readonly GivenSettings[],
 ) {
-  const merged = [...new Map(levels.toReversed().flatMap((level) => Array.from(level)))];
+  const merged = levels.toReversed().flatMap((level) => Array.from(level));
   const given = new Map(merged.filter(([key]) => key in schema.shape));
-  const others = new Map(merged.filter(([key]) => !given.has(key)));
   const values = Object.fromEntries([...given].map(([key, setting]) => [key, setting.value]));
   const result = schema.safeParse(values);
-  if (result.success) return { settings: result.data, given, others, fault: null };
+  if (result.success) return { settings: result.data, given, fault: null };
   const { issues } = result.error;
   for (const { path } of issues) delete values[String(path[0])];
   const fault = wrongSettings(issues, given, schema);
-  return { settings: schema.parse(values), given, others, fault };
+  return { settings: schema.parse(values), given, fault };
 }
 
 function wrongSettings(

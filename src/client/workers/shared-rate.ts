@@ -146,17 +146,16 @@ const patienceMs = 5_000;
 export async function queueState(where: QueueAddress) {
   const shared = await openQueue(where);
   const { connection, queue } = shared;
-  const { shown, redis, lastFault } = connection;
+  const { shown, lastFault } = connection;
   const late = AbortSignal.timeout(patienceMs);
   try {
     const asked = Promise.all([
       queue.getJobCountByTypes("waiting", "active"),
       queue.getWorkersCount(),
       ratesText(shared),
-      redis.info("memory"),
     ]);
-    const [open, workers, rate, memory] = await raceAbort(asked, late);
-    return { shown, open, workers, rate, memory };
+    const [open, workers, rate] = await raceAbort(asked, late);
+    return { shown, open, workers, rate };
   } catch (error) {
     throw late.aborted ? new Error(`${shown} is away (${lastFault()})`, { cause: error }) : error;
   } finally {

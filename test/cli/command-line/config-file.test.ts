@@ -41,11 +41,11 @@ profiles:
   slow: { limit: 3, prefix: p_, cache-ttl: 3h }
 `;
   const env = { REPUTE_LIMIT: "2", REPUTE_PREFIX: "v_", REPUTE_PROFILE: "slow", REPUTE_SHEET: "" };
-  const { settings, given, others } = await read("--limit 1", env, { "config.yaml": file });
+  const { settings, given } = await read("--limit 1", env, { "config.yaml": file });
   expect(settings).toMatchObject({ limit: 1, prefix: "v_", cacheTtl: 10_800_000 });
   expect(settings["sheet"]).toBeUndefined();
   expect(given.get("cacheTtl")?.name).toMatch(/^"cache-ttl" of profile "slow" in .*yaml:7:/);
-  expect([...others.keys()].toSorted()).toEqual(["concurrency", "timeout"]);
+  expect([...given.keys()].toSorted()).toEqual(["cacheTtl", "limit", "prefix", "profile"]);
 });
 
 test.each([

@@ -164,62 +164,16 @@ test.each([
   expect(time(servedMs, now).slice(0, 2)).toEqual([status, finding]);
 });
 
-test("a table of a run with the same flags takes rows", async () => {
+test("a file's folder must exist and be writable, unless the run makes it", async () => {
   const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), "ip\n192.0.2.1\n");
-  const flags = ["--local", "--columns", "item,status", "--raw"];
-  flags.push("-o", `duckdb:${join(cwd, "w.db")}?table=t`);
-  const run = await runInProcess(["enrich", join(cwd, "in.csv"), "--state-dir", cwd, ...flags]);
-  expect(run).toMatchObject({ code: 0 });
-  const { code, of } = await doctor(flags);
-  expect([code, of("output")?.status]).toEqual([0, "ok"]);
-});
-
-describe("what a run writes is checked as a run does", () => {
-  /** The checks of a folder that has `there/`, by the flags of a run. */
-  async function findings(args: readonly string[]) {
-    const cwd = await temporaryFolder();
-    await mkdir(join(cwd, "there"));
-    const found = await doctor([
-      "--local",
-      ...args.map((arg) => arg.replace("IN", cwd).replace("NONE", join(cwd, "none"))),
-    ]);
-    expect(await readdir(cwd)).toEqual(["there"]);
-    expect(await readdir(join(cwd, "there"))).toEqual([]);
-    return found;
-  }
-
-  test.each([
-    ["metrics", ["--metrics", "NONE/repute.prom"], "does not exist"],
-    ["report", ["-o", "IN/out.csv", "--report", "NONE/page.html"], "does not exist"],
-    ["report", ["-o", "IN/out.csv", "--report", "NONE/{date}/page.html"], "does not exist"],
-    ["report", ["-o", "IN/out.csv", "--report", "IN/page.pdf"], "is not a page"],
-    ["report", ["-o", "IN/out.csv", "--report", "IN/a.html", "--against", "NONE"], "no file"],
-    ["report", ["-o", "IN/out.csv", "--against", "previous"], "--against needs --report"],
-    ["tag lists", ["--tag-ips", "/dev/null/lists"], "cannot write"],
-    ["state folder", ["--state-dir", "/dev/null/state"], "cannot write"],
-    ["output", ["-o", "NONE/out.csv"], "does not exist"],
-    ["output", ["-o", "NONE/{date}/out.csv"], "does not exist"],
-    ["output", ["-o", "IN/out.xlsx"], "is not an output format"],
-    ["output", ["-o", "IN/there"], "is a directory"],
-    ["output", ["-o", "IN/out.csv", "--mode", "merge"], "needs a table"],
-    ["output", ["-o", "duckdb:NONE/w.db?table=t"], "does not exist"],
-    ["output", ["-o", "postgres://u@127.0.0.1:1/db?table=t"], "cannot reach"],
-  ])("%s of %o fails", async (name, args, finding) => {
-    const { code, of } = await findings(args);
-    expect([code, of(name)?.status]).toEqual([1, "fail"]);
-    expect(of(name)?.finding).toContain(finding);
-  });
-
-  test.each([
-    ["metrics", ["--metrics", "IN/repute.prom"]],
-    ["report", ["-o", "IN/out.csv", "--report", "IN/{date}/page.html"]],
-    ["tag lists", ["--tag-ips", "NONE/lists"]],
-    ["output", ["-o", "IN/dt={date}/out.csv"]],
-    ["output", ["-o", "duckdb:IN/there/w.db?table=t"]],
-    ["output", ["-o", "duckdb:IN/w.db?table=t", "--mode", "merge", "--key", "a,rep_kind"]],
-  ])("%s of %o is fine, and nothing is left", async (name, args) => {
-    const { code, of } = await findings(args);
-    expect([code, of(name)]).toEqual([0, expect.objectContaining({ status: "ok" })]);
-  });
+  const check = async (...flags: readonly string[]) => doctor(["--local", ...flags]);
+  const missing = await check("-o", join(cwd, "none/out.csv"));
+  expect([missing.code, missing.of("output")]).toMatchObject([1, { status: "fail" }]);
+  expect(missing.of("output")?.finding).toContain("does not exist");
+  const dated = await check("-o", join(cwd, "dt={date}/out.csv"));
+  expect([dated.code, dated.of("output")]).toMatchObject([0, { status: "ok" }]);
+  const state = await check("--state-dir", "/dev/null/state");
+  expect([state.code, state.of("state folder")]).toMatchObject([1, { status: "fail" }]);
+  expect(state.of("state folder")?.finding).toContain("cannot write");
+  expect(await readdir(cwd)).toEqual([]);
 });

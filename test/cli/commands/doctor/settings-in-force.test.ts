@@ -8,7 +8,6 @@ interface Shown {
   readonly config_file: string | null;
   readonly profile: string | null;
   readonly settings: readonly Readonly<Record<string, unknown>>[];
-  readonly other_settings: readonly Readonly<Record<string, unknown>>[];
   readonly secrets: readonly Readonly<Record<string, unknown>>[];
 }
 
@@ -77,13 +76,6 @@ test("shows the path of the config file that it finds", async () => {
   const path = join(home, ".config", "repute", "config.yaml");
   expect(all.config_file).toBe(path);
   expect(setting("config")).toMatchObject({ value: path, origin: "default" });
-});
-
-test("shows settings of other commands only when given", async () => {
-  const path = await configFile("latency: 50ms\n");
-  const { all } = await shown(["--config", path]);
-  expect(all.other_settings).toMatchObject([{ setting: "latency", value: "50ms" }]);
-  expect((await shown([])).all.other_settings).toEqual([]);
 });
 
 test("shows that a secret is set, and never the secret", async () => {
