@@ -3,6 +3,7 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { datasetOf } from "../helpers/dataset-of.js";
+import { reply, startScriptedServer } from "../helpers/scripted-server.js";
 import { runInProcess } from "./run-in-process.js";
 import { runningService } from "../service/running-service.js";
 
@@ -179,7 +180,8 @@ describe("case", () => {
 
 describe("webhook", () => {
   const notify = "samples/webhooks/notify-crm.json";
-  const context = "samples/webhooks/case-context.json";
+  const chat = "samples/webhooks/chat-message.json";
+  const ofCase = ["--case", "case-2001", "--local"];
 
   test("check without a case notes what it could not compare", async () => {
     const { code, stdout, stderr } = await runInProcess(["webhook", "check", notify]);
@@ -191,12 +193,12 @@ describe("webhook", () => {
 
   test("check prints and notes nothing without problems", async () => {
     const silent = { code: 0, stdout: "", stderr: "" };
-    const args = ["webhook", "check", notify, "--context", context];
+    const args = ["webhook", "check", chat, ...ofCase];
     expect(await runInProcess(args)).toMatchObject(silent);
   });
 
   test("check reports a field missing from the case, with existing ones", async () => {
-    const args = ["webhook", "check", notify, "--case", "case-2001", "--local"];
+    const args = ["webhook", "check", notify, ...ofCase];
     const { code, stdout } = await runInProcess(args);
     expect([code, records(stdout)]).toMatchObject([
       1,
@@ -214,7 +216,7 @@ describe("webhook", () => {
 
   test("check warns about subscriber data as static text", async () => {
     const file = "samples/webhooks/static-subscriber.json";
-    const problems = await lines("webhook", "check", file, "--context", context);
+    const problems = await lines("webhook", "check", file, ...ofCase);
     expect(problems).toMatchObject([
       { level: "warning", code: "static_data" },
       { level: "warning", code: "static_data" },
@@ -223,56 +225,42 @@ describe("webhook", () => {
   });
 
   test("check is a table on a terminal, with counts on stderr", async () => {
-    const args = ["webhook", "check", notify, "--local", "--case", "case-2001"];
+    const args = ["webhook", "check", notify, ...ofCase];
     const { stderr } = await runInProcess(args, terminal);
     expect(stderr).toBe("1 error, 0 warnings\n");
   });
 
-  test.each([
-    ["no JSON", "context.json is not JSON"],
-    ["[]", "context.json must be a JSON object"],
-    ['{"s": 7}', "wrong at s"],
-  ])("check refuses the context %j", async (text, message) => {
-    const file = join(await temporaryFolder(), "context.json");
-    await writeFile(file, text);
-    const { code, stderr } = await runInProcess(["webhook", "check", notify, "--context", file]);
-    expect(code).toBe(2);
-    expect(stderr).toContain(message);
-  });
-
-  test.each([
-    [
-      `check ${notify} --context ${context} --case c --local`,
-      "--case and --context exclude each other",
-    ],
-    [`send ${notify}`, "--case ID"],
-  ])("%s is refused", async (line, message) => {
-    const { code, stderr } = await runInProcess(["webhook", ...line.split(" ")]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  test("send without a case is refused", async () => {
+    const { code, stderr } = await runInProcess(["webhook", "send", notify]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("--case ID")]);
   });
 
   test("send --dry-run shows the request and sends nothing", async () => {
-    const args = ["webhook", "send", notify, "--context", context, "--dry-run"];
-    const [request] = await lines(...args);
+    const [request] = await lines("webhook", "send", chat, ...ofCase, "--dry-run");
     expect(request).toMatchObject({
-      webhook: "Notify CRM",
-      method: "POST",
-      url: "https://crm.example.com/api/abuse/notices",
-      headers: { "content-type": "application/json" },
-      body: expect.stringContaining('"email":"ada@example.net"') as string,
+      webhook: "Chat message",
+      method: "PUT",
+      url: "https://chat.example.net/hooks/abuse",
+      headers: { "content-type": "text/plain; charset=utf-8" },
+      body: "Abuse case of Ada Example <ada@example.com> needs a look.",
     });
   });
 
-  test("send --dry-run shows that a key would be sent, but not the key", async () => {
-    const args = ["webhook", "send", notify, "--context", context, "--dry-run"];
-    const { stdout } = await runInProcess([...args, "--case-url", "https://crm.example.com"], {
-      ...terminal,
-      env: { REPUTE_CASE_API_KEY: "key-123" },
-    });
-    expect(stdout).toMatch(/^POST https:\/\/crm\.example\.com\/api\/abuse\/notices\n/);
-    expect(stdout).toContain("authorization: Bearer [hidden]");
-    expect(stdout).not.toContain("key-123");
-  });
+  test.each([undefined, 100])(
+    "send --dry-run shows that a key would be sent, but not the key (%s columns)",
+    async (columns) => {
+      const { url } = await startScriptedServer([reply(200, {})]);
+      const file = join(await temporaryFolder(), "hook.json");
+      const hook = { name: "n", endpoint: url, method: "POST", payload: {} };
+      await writeFile(file, JSON.stringify(hook));
+      const args = ["webhook", "send", file, "--case", "c", "--case-url", url, "--dry-run"];
+      const env = { REPUTE_CASE_API_KEY: "key-123" };
+      const { stdout } = await runInProcess(args, { env, ...(columns && { columns }) });
+      expect(stdout).toMatch(/authorization"?: *"?|headers\.authorization {2}/);
+      expect(stdout).toContain("Bearer [hidden]");
+      expect(stdout).not.toContain("key-123");
+    },
+  );
 });
 
 test("schema lists the formats if none is given", async () => {

@@ -1,29 +1,22 @@
 import { z } from "zod";
-import { readNamed } from "../../core/files/read-path.js";
-import { parseExact, readJson } from "../../core/json-members.js";
 import type { CaseContext } from "../../client/api/calls.js";
 import { UsageError, FatalError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
 import type { Webhook } from "../../jobs/webhooks/webhook.js";
 import { caseCallGroups, withSession } from "../sessions.js";
 import { type CommandCall, type SettingsOf, defineCommand, quotaCode } from "../command.js";
-import { printRecords, wantsLines, writeOut, showRecord } from "../terminal/data-output.js";
+import { printRecords, wantsLines, showRecord } from "../terminal/data-output.js";
 import { exitCodes } from "../../jobs/enrich/ending.js";
 import { counted } from "../../core/wording/quantity.js";
 import type { JsonObject } from "../../core/finding.js";
 import { lookupOptions } from "../../client/lookup/options.js";
 import type { prepareCall } from "../../jobs/webhooks/send.js";
-import { printable } from "../../core/wording/printable.js";
 import { readSecret, secrets } from "../options/secrets.js";
 
 const webhookOptions = {
   case: option(z.string().min(1).optional(), {
     description: "Case whose context fills in the payload",
     value: "ID",
-  }),
-  context: option(z.string().min(1).optional(), {
-    description: "JSON file with a context, as printed by repute case context",
-    value: "FILE",
   }),
 };
 
@@ -34,34 +27,11 @@ const webhookOperand = {
 
 type Call = CommandCall<SettingsOf<typeof caseCallGroups & { Webhook: typeof webhookOptions }>>;
 
-/** @throws UsageError if two contexts are selected or the file is unreadable; ServiceError, FatalError */
 async function chosenContext(call: Call): Promise<CaseContext | null> {
-  const { case: id, context: file } = call.settings;
-  if (id !== undefined && file !== undefined) {
-    const names = ["case", "context"].map((key) => call.given.get(key)?.name).join(" and ");
-    throw new UsageError("case_and_context", `${names} exclude each other`, { hint: "keep one" });
-  }
-  const { signal } = call.context;
-  if (file !== undefined) return readContext(file, signal);
+  const { case: id } = call.settings;
   if (id === undefined) return null;
   return withSession("case", call, async (session) =>
-    (await session.cases()).context(id, { signal }),
-  );
-}
-
-async function readContext(file: string, signal: AbortSignal): Promise<CaseContext> {
-  const bytes = await readNamed(file, "context_unreadable", `the context ${file}`, { signal });
-  const { value, fault } = readJson(bytes, parseExact);
-  if (fault !== null) throw new UsageError("context_json", `the context ${file} ${fault}`);
-  const { calls } = await import("../../client/api/calls.js");
-  const parsed = calls["case-context"].schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const place = issue?.path.join(".") ?? "";
-  throw new UsageError(
-    "context_schema",
-    `the context ${file} must be a JSON object${place === "" ? "" : `; wrong at ${place}`}`,
-    { hint: "to print one: repute case context ID" },
+    (await session.cases()).context(id, { signal: call.context.signal }),
   );
 }
 
@@ -70,7 +40,7 @@ const checkGroups = { Webhook: webhookOptions, ...caseCallGroups };
 export const webhookCheckCommand = defineCommand({
   ...webhookOperand,
   name: "webhook check",
-  usage: "FILE [--case ID | --context FILE] [flags]",
+  usage: "FILE [--case ID] [flags]",
   summary: "validate a webhook without calling its endpoint",
   description: [
     "Reads a webhook and prints its problems: one JSON object per line, on a terminal a table, nothing if there are none.",
@@ -102,7 +72,7 @@ async function check(call: CommandCall<SettingsOf<typeof checkGroups>>): Promise
   ]);
   if (caseContext === undefined) {
     context.reporter.print(
-      "repute: note: without a case, fields and static subscriber data were not checked; add --case ID or --context FILE",
+      "repute: note: without a case, fields and static subscriber data were not checked; add --case ID",
     );
   } else if (Object.keys(caseContext.s?.resolver_data ?? {}).length === 0) {
     context.reporter.print(
@@ -141,8 +111,8 @@ export const webhookSendCommand = defineCommand({
   ],
   groups: sendGroups,
   examples: {
-    "repute webhook send samples/webhooks/notify-crm.json --context samples/webhooks/case-context.json --dry-run":
-      "print the request for a sample context; nothing leaves this machine",
+    "repute webhook send samples/webhooks/chat-message.json --case case-2001 --local --dry-run":
+      "print the request for a sample case; nothing leaves this machine",
     "repute webhook send notify.json --case 4711 --case-url https://cases.example":
       "send it; REPUTE_CASE_API_KEY holds the key",
   },
@@ -159,7 +129,7 @@ async function send(call: CommandCall<Settings>): Promise<number> {
   const caseContext = await chosenContext(call);
   if (caseContext === null) {
     throw new UsageError("case_missing", "webhook send needs a case", {
-      hint: "add --case ID, or a saved context with --context FILE",
+      hint: "add --case ID",
     });
   }
   const { readExclusions } = await import("../../core/exclusions/read-exclusions.js");
@@ -168,9 +138,7 @@ async function send(call: CommandCall<Settings>): Promise<number> {
   if (!settings.dryRun) return deliver(call, webhook, caseContext, rules);
   const { prepareCall } = await import("../../jobs/webhooks/send.js");
   const { shown: request } = prepareCall(webhook, caseContext, rules);
-  if (wantsLines(call)) {
-    await showRecord(call, { webhook: webhook.name, ...request });
-  } else await writeOut(context, printable(httpText(request)));
+  await showRecord(call, { webhook: webhook.name, ...request });
   return exitCodes.done;
 }
 
@@ -201,10 +169,4 @@ async function deliver(
   });
   if (error === null) return exitCodes.done;
   throw new FatalError(error.code, `webhook ${JSON.stringify(webhook.name)}: ${error.message}`);
-}
-
-/** A request in HTTP/1.1 message format (RFC 9112). */
-function httpText({ method, url, headers, body }: ReturnType<typeof prepareCall>["shown"]): string {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  return `${[`${method} ${url}`, ...lines].join("\n")}\n\n${body ?? ""}\n`;
 }

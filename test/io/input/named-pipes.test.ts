@@ -21,7 +21,6 @@ const reading: Readonly<Record<string, readonly string[]>> = {
   "a config file": ["enrich", "in.csv", "-o", "out.csv", ...ask, "--config", "pipe"],
   "an API key": ["query", "192.0.2.1", ...ask, "--api-key-file", "pipe"],
   webhooks: ["webhook", "check", "pipe"],
-  "a case context": ["webhook", "send", "hook.json", "--local", "--context", "pipe"],
 };
 
 const signals = ["SIGINT", "SIGTERM"] as const;
@@ -121,8 +120,6 @@ async function withPipe(): Promise<string> {
   const cwd = await temporaryFolder();
   execFileSync("mkfifo", [join(cwd, "pipe")]);
   await writeFile(join(cwd, "in.csv"), "domain\na.example.com\n");
-  const hook = { name: "a", endpoint: "https://hook.example.com", method: "POST", payload: {} };
-  await writeFile(join(cwd, "hook.json"), JSON.stringify(hook));
   for (const name of ["pipe.csv.gz", "pipe.json"]) await symlink("pipe", join(cwd, name));
   return cwd;
 }

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { runRepute } from "../../../helpers/run-repute.js";
+import { reply, startScriptedServer } from "../../../helpers/scripted-server.js";
 import { watchedService } from "../../../helpers/watched-service.js";
 import { column, type Workspace, workspace } from "../../../helpers/workspace.js";
 
@@ -112,9 +113,9 @@ test("a webhook's payload", async () => {
     "hook.json",
     JSON.stringify({ name: "n", endpoint: origin, method: "POST", payload }),
   );
+  const cases = await startScriptedServer(({ path }) => reply(200, { ip: path.split("/").at(-2) }));
   const send = async (ip: string) => {
-    await place.write("context.json", JSON.stringify({ ip }));
-    const args = ["hook.json", "--context", "context.json", "--retries", "0"];
+    const args = ["hook.json", "--case", ip, "--case-url", cases.url, "--retries", "0"];
     return place.run("webhook", "send", ...args, ...excluding());
   };
   const { code, stderr } = await send("8.8.8.8");
