@@ -1,10 +1,5 @@
 export { repute, Repute } from "./library/repute.js";
-export type {
-  EnrichFileOptions,
-  LookupCall,
-  ReputeOptions,
-  TagListOptions,
-} from "./library/options.js";
+export type { EnrichFileOptions, LookupCall, ReputeOptions } from "./library/options.js";
 export type {
   CompleteResult,
   FailedResult,
@@ -76,7 +71,6 @@ export type { RunProgress } from "./jobs/enrich/types.js";
 export { startService } from "./service/service.js";
 export type { FireWebhook } from "./service/cases.js";
 export type { Service, ServiceOptions } from "./service/service.js";
-export type { ExportReport, TagResult } from "./jobs/tags/options.js";
 export type { Webhook } from "./jobs/webhooks/webhook.js";
 export { type Problem, WebhookError } from "./jobs/webhooks/render.js";
 export type { WebhookDelivery } from "./jobs/webhooks/send.js";

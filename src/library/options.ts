@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { type ExportTagsOptions, tagExportOptions } from "../jobs/tags/options.js";
 import { apiOptions, caseOptions, opsOptions } from "../client/api/options.js";
 import { itemKinds } from "../core/item/item.js";
 import { sourceOptions } from "../io/input/source-options.js";
@@ -111,39 +110,16 @@ class LookupShape {
 
 const lookupSchema = z.strictObject(new LookupShape());
 
-const { intent: _intent, ...ofLists } = tagExportOptions.shape;
-
-const tagListSchema = z.strictObject({
-  names: z.custom<Iterable<string>>(
-    (value) => value instanceof Object && Symbol.iterator in value,
-    "must be a list of names of tags",
-  ),
-  folder: z.string({ error: "must be the path of a folder" }).min(1),
-  ...ofLists,
-  parallel: z.int().min(1).optional(),
-  prune: z.boolean().optional(),
-  signal: new LookupShape().signal,
-  onProgress: having<NonNullable<ExportTagsOptions["onProgress"]>>("call", "a function").optional(),
-  onFault: having<NonNullable<ExportTagsOptions["onFault"]>>("call", "a function").optional(),
-});
-
 /** What the options of each method may be, and the ends of `enrichFile`. */
 export const schemas = {
   client: clientSchema,
   lookup: lookupSchema,
   file: fileSchema,
   ends: endsSchema,
-  tagList: tagListSchema,
 };
 
 /** Options of one lookup or one stream of lookups. */
 export type LookupCall = InputOf<LookupShape>;
-
-/** Which lists `exportTags` writes, and how. */
-export type TagListOptions = Omit<
-  ExportTagsOptions,
-  "client" | "source" | "withheld" | "clock" | "onWarning" | "runId"
->;
 
 /** @throws UsageError `invalid_setting` that names each wrong option, and `intel_url_missing` */
 export function clientSettings(options: ReputeOptions): z.output<typeof clientSchema> {

@@ -12,7 +12,6 @@ import { ReputeError, UsageError } from "../core/errors.js";
 import { openRequests } from "../client/lookup/options.js";
 import { inOrder } from "../client/lookup/in-order.js";
 import type { Manifest } from "../core/manifest.js";
-import type { ExportReport } from "../jobs/tags/options.js";
 import type { Webhook } from "../jobs/webhooks/webhook.js";
 import type { WebhookDelivery } from "../jobs/webhooks/send.js";
 import { Services } from "./services.js";
@@ -21,7 +20,6 @@ import {
   type EnrichFileOptions,
   type LookupCall,
   type ReputeOptions,
-  type TagListOptions,
   checkedOptions,
   clientSettings,
   schemas,
@@ -159,19 +157,6 @@ export class Repute implements AsyncDisposable {
     options: CallOptions & { readonly limit?: number } = {},
   ): AsyncGenerator<TagIps, void, undefined> {
     yield* (await this.#services.intel()).iterateTagIps(name, this.#call(options));
-  }
-
-  /**
-   * Writes tags' IP addresses to files in a folder, as `repute tags export` does: all lists appear at
-   * once. A tag that fails is a result with an error, and its earlier list stays.
-   *
-   * @throws UsageError if the folder holds something else or is in use, FatalError
-   */
-  async exportTags(options: TagListOptions): Promise<ExportReport> {
-    const { exportTags } = await import("../jobs/tags/export-tags.js");
-    const checked = checkedOptions("exportTags()", schemas.tagList, options);
-    const own = { ...checked, ...(await this.#services.tagExport()) };
-    return this.#track(exportTags({ ...own, ...this.#call(options) }));
   }
 
   /** All customers; pages are read as they are needed. Needs `opsUrl`. */

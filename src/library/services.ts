@@ -65,14 +65,6 @@ export class Services {
     return (await this.session("intel")).intel();
   }
 
-  /** What `exportTags` needs from the service. */
-  async tagExport() {
-    const session = await this.session("intel");
-    const [client, withheld] = [await session.intel(), await session.withheld()];
-    const { clock, onWarning } = this;
-    return { client, withheld, clock, onWarning };
-  }
-
   async ops(): Promise<OpsClient> {
     return (await this.session("ops")).ops();
   }

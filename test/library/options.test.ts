@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { UsageError } from "../../src/core/errors.js";
 import { repute } from "../../src/library/repute.js";
-import type { LookupCall, ReputeOptions, TagListOptions } from "../../src/library/options.js";
+import type { LookupCall, ReputeOptions } from "../../src/library/options.js";
 import type { Webhook } from "../../src/jobs/webhooks/webhook.js";
 
 function faultOf(options: unknown): UsageError {
@@ -68,19 +68,6 @@ it.each(["192.0.2.1", 5, null, {}])("takes no items from %o", async (items) => {
   await using client = repute({ local: true });
   const results = client.lookupAll(items as readonly string[]);
   await expect(results.next()).rejects.toThrow("the items must be a list or a stream");
-});
-
-it.each([
-  [{}, "names must be a list of names of tags"],
-  [{}, "folder must be the path of a folder"],
-  [{ names: "spam:snowshoe", folder: "lists" }, "names must be a list of names of tags"],
-  [{ names: [], folder: "lists", formats: ["pdf"] }, 'the unknown format "pdf"'],
-  [{ names: [], folder: "lists", fold: 1 }, "there is no option fold; did you mean folder?"],
-])("names the option of an export of lists at fault: %o", async (options, message) => {
-  await using client = repute({ local: true });
-  const call = client.exportTags(options as TagListOptions);
-  await expect(call).rejects.toMatchObject({ code: "invalid_setting" });
-  await expect(call).rejects.toThrow(message);
 });
 
 it.each([
