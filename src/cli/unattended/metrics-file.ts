@@ -123,7 +123,7 @@ export function metricsText(run: MeteredRun): string {
 
 function familiesOf(run: MeteredRun): readonly Family[] {
   const { record, ended, lastSuccess, startedAt, now } = run;
-  const { statuses, verdicts, sources, drift, requests = {}, tag_exports: tags = [] } = record;
+  const { statuses, verdicts, sources, drift, requests = {} } = record;
   const outcomes = Object.entries(requests).flatMap(([endpoint, { outcomes }]) =>
     counted("outcome", outcomes).map(([labels, n]): MetricSample => [{ endpoint, ...labels }, n]),
   );
@@ -143,11 +143,6 @@ function familiesOf(run: MeteredRun): readonly Family[] {
       "Rows written, by verdict; unknown counts those without one.",
       counted("verdict", verdicts),
     ],
-    [
-      "source_rows",
-      "Rows with an item, by the origin of their answer.",
-      counted("source", sources),
-    ],
     ["cache_hits", "Rows answered from the cache.", sources ? one(sources["cache"] ?? 0) : []],
     ["drift", "Answers with a value that the interface does not list.", drift ? one(drifted) : []],
     [
@@ -155,7 +150,6 @@ function familiesOf(run: MeteredRun): readonly Family[] {
       "Requests by endpoint and outcome: an HTTP status or the code of a network fault.",
       outcomes,
     ],
-    ["tag_lists", "Tag lists by the result of their export.", counted("status", tagCounts(tags))],
     ["running", "1 while the run is in progress.", one(ended ? 0 : 1)],
     ["start_time_seconds", began, one(seconds(startedAt))],
     ["update_time_seconds", written, one(seconds(now))],
@@ -171,12 +165,6 @@ function counted(
   counts: Readonly<Record<string, number>> = {},
 ): readonly MetricSample[] {
   return Object.entries(counts).map(([name, n]): MetricSample => [{ [label]: name }, n]);
-}
-
-function tagCounts(tags: readonly { readonly status: string }[]): Readonly<Record<string, number>> {
-  const counts = new Map<string, number>();
-  for (const { status } of tags) counts.set(status, (counts.get(status) ?? 0) + 1);
-  return Object.fromEntries(counts);
 }
 
 function seconds(ms: number): number {
