@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { programInfo } from "../core/program.js";
 
-// Without a listener, Node.js starts its debugger on SIGUSR1. `command-line.ts` replaces this one.
+// Without a listener, Node.js starts its debugger on SIGUSR1.
 process.on("SIGUSR1", () => undefined);
 
 const args = process.argv.slice(2);

@@ -35,7 +35,6 @@ export async function runCommandLine(args: readonly string[]) {
 
   const controller = new AbortController();
   abortOnSignals(controller, process, systemClock, (code, error) => endNow(code, error));
-  process.on("SIGUSR1", () => reporter.printStatus()); // like dd
   const stdout = abortOnBrokenOutput(controller, process.stdout);
   process.stderr.on("error", () => undefined); // nobody is left to read it
 

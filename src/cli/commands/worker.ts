@@ -103,9 +103,7 @@ async function worker(call: CommandCall<SettingsOf<typeof groups>>): Promise<voi
         minute = { since: clock.monotonic(), attempts: 0, throttled: 0 };
         const rate = Math.round((10_000 * attempts) / (minute.since - since)) / 10;
         const text = `${counted(attempts, "attempt")} in the last minute, ${rate}/s of ${limit}, ${formatCount(throttled)} throttled`;
-        if (reporter.format === "text") reporter.notice(text);
-        else if (!reporter.isQuiet)
-          reporter.log("info", text, { attempts, throttled, rate, limit });
+        reporter.notice(text);
       },
       ...reporter.listener,
     });

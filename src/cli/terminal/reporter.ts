@@ -17,12 +17,8 @@ type LogFields = Readonly<Record<string, unknown>>;
 
 type Level = "info" | "warning" | "error";
 
-/** What a command is doing now. */
-interface Status {
-  /** In one line, to be cut at `width` characters. */
-  readonly line: (width: number) => string;
-  readonly fields?: () => LogFields;
-}
+/** What a command is doing now, in one line of at most `width` characters. */
+type Status = (width: number) => string;
 
 /**
  * Time between two drawings of the line on a terminal, and between two lines elsewhere. A warning that
@@ -105,8 +101,7 @@ export class Reporter {
   }
 
   /**
-   * Shows a status until the next one: as a line on a terminal, a line a minute elsewhere, and on
-   * `SIGUSR1`.
+   * Shows a status until the next one: as a line on a terminal, a line a minute elsewhere.
    *
    * @param mayDraw false if something else is written to the same terminal
    */
@@ -117,15 +112,9 @@ export class Reporter {
     if (status === null || this.isQuiet || (this.width !== null && !mayDraw)) return;
     this.#timer =
       this.width === null
-        ? setInterval(() => this.printStatus(), everyMs.log)
+        ? setInterval(() => this.print(`repute: ${status(Number.POSITIVE_INFINITY)}`), everyMs.log)
         : setInterval(() => this.#draw(), everyMs.terminal);
     this.#timer.unref();
-  }
-
-  printStatus(): void {
-    const text = this.#status?.line(Number.POSITIVE_INFINITY) ?? "running, no progress yet";
-    if (this.format === "json") this.log("info", text, this.#status?.fields?.());
-    else this.print(`repute: ${text}`);
   }
 
   /** Brings the progress line up to date, if there is one. */
@@ -136,7 +125,7 @@ export class Reporter {
   #draw(): void {
     // Some terminals wrap a full line.
     const room = (this.width ?? 80) - 1;
-    const shown = oneLine(this.#status?.line(room) ?? "").slice(0, room);
+    const shown = oneLine(this.#status?.(room) ?? "").slice(0, room);
     this.#stream.write(this.#erase() + shown);
     this.#line = shown;
   }

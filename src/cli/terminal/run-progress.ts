@@ -26,24 +26,10 @@ export function followRun(
     if (!signal.aborted) return progressLine(...measured(), width);
     return `${reachedText(...measured())}  stopping: waiting for open requests; Ctrl-C stops at once`;
   };
-  reporter.follow({ line, fields: () => fieldsOf(...measured()) }, mayDraw);
+  reporter.follow(line, mayDraw);
   return () => {
     reporter.redraw();
     return reachedText(...measured());
-  };
-}
-
-function fieldsOf(now: RunProgress, speed: Speed) {
-  const { share, secondsLeft, rowsPerSecond, requestsPerSecond } = speed;
-  return {
-    rows: now.rowsWritten,
-    requests: now.requests,
-    percent: share === null ? null : percentOf(share),
-    seconds_left: secondsLeft === null ? null : Math.round(secondsLeft),
-    rows_per_second: Math.round(rowsPerSecond * 10) / 10,
-    requests_per_second: Math.round(requestsPerSecond * 10) / 10,
-    statuses: now.statuses,
-    verdicts: now.verdicts,
   };
 }
 

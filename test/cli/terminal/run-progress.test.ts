@@ -46,15 +46,6 @@ test("reports how far a run got, even after it has stopped", () => {
   expect(reached()).toBe("10 rows written, 10% done");
 });
 
-test.each([80, null])(
-  "prints the full status even if no progress is drawn (width %s)",
-  (columns) => {
-    const { stream, reporter } = start(columns, false);
-    reporter.printStatus();
-    expect(stream.text).toBe("repute: 10 rows  0.0 requests/s  0.0 rows/s\n");
-  },
-);
-
 test("removes the line for good once stopped", () => {
   const { stream, reporter } = start(80);
   vi.advanceTimersByTime(250);

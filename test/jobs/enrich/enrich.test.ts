@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { runRepute, startRepute } from "../../helpers/run-repute.js";
 import { column, workspace } from "../../helpers/workspace.js";
@@ -90,16 +91,16 @@ describe("an interrupted run", () => {
     expect(existsSync(at("out.csv"))).toBe(false);
   });
 
-  test("continues after SIGUSR1, which prints its progress", async () => {
+  test("continues after SIGUSR1, without a debugger", async () => {
     const { cwd } = await workspace(many);
     const { intelUrl, tenthRequest } = await slowService();
-    const { child, result, waitFor } = startRepute(
+    const { child, result } = startRepute(
       ["enrich", "in.csv", "-o", "out.csv", "--intel-url", intelUrl, "--quiet"],
       { cwd },
     );
     await Promise.race([tenthRequest, result]);
     child.kill("SIGUSR1");
-    await waitFor("stderr", /^repute: \d+ rows?  \d+% done .*requests\/s.*\n/);
+    await sleep(500);
     expect(child.exitCode).toBeNull();
     child.kill("SIGTERM");
     expect((await result).stderr).not.toContain("Debugger");

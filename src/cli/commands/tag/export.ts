@@ -122,7 +122,7 @@ export async function exportTagLists(
 ): Promise<ExportReport> {
   const { exportTags } = await import("../../../jobs/tags/export-tags.js");
   let status = "running, no progress yet";
-  reporter.follow({ line: () => status });
+  reporter.follow(() => status);
   const exporting = exportTags({
     ...what,
     client: await session.intel(),
