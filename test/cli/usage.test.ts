@@ -75,7 +75,7 @@ describe("a usage error exits with 2 and names", () => {
   test("where a secret belongs, without repeating it", async () => {
     const { code, stderr } = await runRepute(["enrich", "a.csv", "--api-key", "k-12345"]);
     expect(code).toBe(2);
-    expect(stderr).toContain("REPUTE_API_KEY");
+    expect(stderr).toContain("--api-key-file");
     expect(stderr).not.toContain("k-12345");
   });
 });

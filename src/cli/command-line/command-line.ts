@@ -218,9 +218,15 @@ const passwordParameters = /([?&](?:ssl)?password=)[^&#]*/gi;
 /** Path and query of a ping address: secret, since they are all it takes to send a ping. */
 const pingPath = /^((?:--ping=)?https?:\/\/[^/?#]*).+$/i;
 
-/** The command line with the credentials of URLs masked. */
+/** A flag that would hold a secret: no run begins, but its record has the command line. */
+const secretFlag = /^--[\w-]*(?:api-?key|token|password|secret)$/i;
+
+/** The command line with the credentials of URLs and what is given as a secret masked. */
 export function shownCommand(args: readonly string[]): readonly string[] {
   const shown = args.map((arg, index) => {
+    const [flag = "", value] = arg.split("=", 2);
+    if (secretFlag.test(args[index - 1] ?? "")) return "***";
+    if (value !== undefined && secretFlag.test(flag)) return `${flag}=***`;
     const isPing = arg.startsWith("--ping=") || args[index - 1] === "--ping";
     return shownArgument(isPing ? arg.replace(pingPath, "$1/***") : arg);
   });

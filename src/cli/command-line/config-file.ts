@@ -8,7 +8,7 @@ import { readNamed } from "../../core/files/read-path.js";
 import { asObject } from "../../core/json-members.js";
 import type { parseYaml } from "../../core/wording/yaml-text.js";
 import { type OptionSpec, optionSpecs } from "../options/settings.js";
-import { secretHint, secretNamed, secrets } from "../options/secrets.js";
+import { secrets } from "../options/secrets.js";
 import {
   type GivenSetting,
   type GivenSettings,
@@ -113,7 +113,7 @@ function settingsIn(file: ConfigFile, members: object, profile: string | null): 
     const keys = profile === null ? [key] : ["profiles", profile, key];
     const at = located(file, keys);
     const spec = file.known.find((spec) => spec.flag === key || spec.key === key);
-    if (!spec || spec.secret || isSelector(spec)) throw unusableKey(at, key, file.known);
+    if (!spec || !isForFile(spec)) throw unusableKey(at, key, file.known);
     const of = profile === null ? "" : ` of profile ${JSON.stringify(profile)}`;
     given.set(spec.key, {
       value,
@@ -125,19 +125,13 @@ function settingsIn(file: ConfigFile, members: object, profile: string | null): 
   return given;
 }
 
-/** Options that select a file or profile, and so cannot come from one. */
-function isSelector({ key }: OptionSpec): boolean {
-  return key === "config" || key === "profile";
+/** Secrets are not, nor are options that select the file or profile. */
+function isForFile({ key, secret }: OptionSpec): boolean {
+  return !secret && key !== "config" && key !== "profile";
 }
 
 function unusableKey(at: string, key: string, known: readonly OptionSpec[]): UsageError {
-  const secret = secretNamed(key);
-  if (secret) {
-    return new UsageError("secret_in_config", `${at} must not hold the secret "${key}"`, {
-      hint: secretHint("others may read a config file", secret),
-    });
-  }
-  const names = known.filter((spec) => !isSelector(spec)).map((spec) => spec.flag);
+  const names = known.filter(isForFile).map((spec) => spec.flag);
   const word = didYouMean(key, [...names, "profiles"]);
   return new UsageError("unknown_config_key", `${at} has the unknown key "${key}"`, {
     hint: word === null ? "keys are flags without their dashes" : `did you mean "${word}"?`,

@@ -3,7 +3,6 @@ import { didYouMean } from "../../core/wording/did-you-mean.js";
 import type { Command, CommandGroup } from "../command.js";
 import { commandNamed, commandNames, groups, loadCommand } from "../command-list.js";
 import { parseByYargs } from "./yargs-parser.js";
-import { secretHint, secretNamed } from "../options/secrets.js";
 import { type OptionSpec, optionSpecs } from "../options/settings.js";
 import type { GivenSetting, GivenSettings } from "../options/settings.js";
 
@@ -142,12 +141,6 @@ function unknownCommand([first = "", second = ""]: readonly string[]): UsageErro
 function unknownFlag(flag: string, args: readonly string[], command: Command): UsageError {
   const typed = args.map((arg) => arg.split("=", 1)[0] ?? "");
   const written = typed.find((arg) => arg.replace(/^--?(?:no-)?/, "") === flag) ?? `--${flag}`;
-  const secret = secretNamed(flag);
-  if (secret) {
-    return new UsageError("secret_as_flag", `${written} does not exist: a secret is never a flag`, {
-      hint: secretHint("other users can read a command line", secret),
-    });
-  }
   const flags = optionSpecs(command.options).flatMap((spec) =>
     spec.isSwitch ? [spec.flag, `no-${spec.flag}`] : [spec.flag],
   );

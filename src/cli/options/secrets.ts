@@ -3,7 +3,6 @@ import { UsageError } from "../../core/errors.js";
 import { readNamed } from "../../core/files/read-path.js";
 import { shellWord } from "../../core/wording/quantity.js";
 import type { CliContext } from "../terminal/cli-context.js";
-import { flagName } from "./settings.js";
 import type { GivenSetting, GivenSettings } from "./settings.js";
 
 type KeyContext = Pick<CliContext, "reporter" | "signal">;
@@ -13,8 +12,6 @@ export interface Secret {
   readonly name: string;
   readonly variable: string;
   readonly fileKey: string;
-  /** Flags that people might try, in lower case and without dashes. */
-  readonly misnomers: readonly string[];
   readonly meaning: string;
 }
 
@@ -23,35 +20,21 @@ export const secrets = {
     name: "API key",
     variable: "REPUTE_API_KEY",
     fileKey: "apiKeyFile",
-    misnomers: ["apikey", "xapikey", "key", "password"],
     meaning: "API key, sent as x-api-key",
   },
   ops: {
     name: "access token",
     variable: "REPUTE_ACCESS_TOKEN",
     fileKey: "accessTokenFile",
-    misnomers: ["accesstoken", "token"],
     meaning: "access token of the operations interface, sent as Bearer",
   },
   case: {
     name: "case API key",
     variable: "REPUTE_CASE_API_KEY",
     fileKey: "caseApiKeyFile",
-    misnomers: ["caseapikey"],
     meaning: "API key of the case management instance, sent as Bearer",
   },
 } as const satisfies Record<string, Secret>;
-
-/** The secret that a flag or config key tries to set, or null. */
-export function secretNamed(name: string): Secret | null {
-  const word = name.toLowerCase().replaceAll(/[-_]/g, "");
-  return Object.values<Secret>(secrets).find(({ misnomers }) => misnomers.includes(word)) ?? null;
-}
-
-/** How to pass the secret instead. The hint starts with `why`. */
-export function secretHint(why: string, { variable, fileKey }: Secret): string {
-  return `${why}: set ${variable}, or name a file with --${flagName(fileKey)} PATH`;
-}
 
 /**
  * The secret, or null if none is configured. A file named by a flag overrides the variable, which

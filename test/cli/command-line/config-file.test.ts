@@ -164,10 +164,10 @@ describe("a config file is refused", () => {
     ],
     [
       "profiles:\n  a:\n    token: k-123\n",
-      'yaml:3:5 must not hold the secret "token"',
-      "set REPUTE_ACCESS_TOKEN",
+      'yaml:3:5 has the unknown key "token"',
+      "keys are flags without their dashes",
     ],
-    ['{"api-key": "k-123"}', 'must not hold the secret "api-key"', "set REPUTE_API_KEY"],
+    ['{"api-key": "k-123"}', 'has the unknown key "api-key"', 'did you mean "api-key-file"?'],
     ['{\n  "limit": 1,\n  "rate": "5/s"', "yaml:3:16 is not valid YAML: ", "fix it there"],
     ['{"rate": "1/s", "rate": "2/s"}', "yaml:1:17 is not valid YAML: ", "fix it there"],
     ["limit: 1\nrate: [5/s\n", "yaml:3:1 is not valid YAML: ", "fix it there"],

@@ -26,9 +26,25 @@ test.each([
     "--output=postgres://h/db?password=***&table=t",
   ],
   ["a b@example.com", "a b@example.com"],
-])("masks secrets in the address of an argument: %s", (arg, shown) => {
+  ["--api-key=k-1=2", "--api-key=***"],
+  ["--api-key-file=key", "--api-key-file=key"],
+  ["--key=a,b", "--key=a,b"],
+])("masks secrets in an argument: %s", (arg, shown) => {
   expect(shownCommand([arg])).toEqual(["repute", shown]);
 });
+
+test.each(["--api-key", "--token", "--REPUTE_ACCESS_TOKEN"])(
+  "masks what is given to a flag that %s would be",
+  (flag) => {
+    expect(shownCommand(["enrich", flag, "k-1", "-q"])).toEqual([
+      "repute",
+      "enrich",
+      flag,
+      "***",
+      "-q",
+    ]);
+  },
+);
 
 test.each([
   [["enrich", "in.csv", "-o", "postgres://me:secret@db.example/intel?table=t"]],

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readSecret, secretNamed, secrets } from "../../../src/cli/options/secrets.js";
+import { readSecret, secrets } from "../../../src/cli/options/secrets.js";
 import type { GivenSetting, GivenSettings } from "../../../src/cli/options/settings.js";
 import { InterruptedError } from "../../../src/core/errors.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
@@ -114,19 +114,4 @@ test.skipIf(process.platform === "win32").each([
       ? `repute: warning: every user of this machine can read or change the secret in ${path}: run chmod 600 ${path}\n`
       : "",
   );
-});
-
-test.each([
-  ["api-key", "REPUTE_API_KEY"],
-  ["apiKey", "REPUTE_API_KEY"],
-  ["x-api-key", "REPUTE_API_KEY"],
-  ["token", "REPUTE_ACCESS_TOKEN"],
-  ["access_token", "REPUTE_ACCESS_TOKEN"],
-  ["case-api-key", "REPUTE_CASE_API_KEY"],
-])("%s is the name of a secret", (name, variable) => {
-  expect(secretNamed(name)?.variable).toBe(variable);
-});
-
-test("the flag of a secret file is not a secret", () => {
-  expect(secretNamed("api-key-file")).toBeNull();
 });
