@@ -64,8 +64,8 @@ export function pointerOf(path: readonly PropertyKey[]): string {
  * with the context.
  *
  * @returns the value, for use only if no problem is an error. Problems are every missing
- *   (`unknown_field`) or invalid (`malformed_field`) field, numbers that have lost digits
- *   (`inexact_number`), and each null within a string
+ *   (`unknown_field`) or invalid (`malformed_field`) field, and numbers that have lost digits
+ *   (`inexact_number`)
  */
 export function renderPayload(payload: unknown, context: JsonObject) {
   const problems: Problem[] = [];
@@ -99,9 +99,6 @@ export function renderPayload(payload: unknown, context: JsonObject) {
       if (typeof part === "string") return part;
       const found = readField(context, part.path);
       if (!found) missing.push({ path: part.path, pointer });
-      else if (found.value === null && !alone) {
-        problems.push(warningAt(pointer, "null_in_text", leftOut));
-      }
       return found?.value;
     });
     return alone ? values[0] : values.map(asText).join("");
@@ -126,7 +123,6 @@ export function renderPayload(payload: unknown, context: JsonObject) {
   return { value, problems: [...problems, ...unknownFields(missing, context)] };
 }
 
-const leftOut = "a field in this string is null in the context and is left out";
 const lostDigits = "it has a number too large to be sent with all its digits; make it text";
 
 function malformedFields(text: PqlText, pointer: string): Problem[] {
@@ -184,18 +180,17 @@ function unknownFields(missing: readonly MissingField[], context: unknown): Prob
 
 function existing(name: string, context: unknown): string {
   const data = readField(context, subscriberPath);
-  const none = (data?.value ?? null) === null ? " No subscriber was resolved for this case." : "";
   // Subscriber data goes first, since most payloads use it.
   const found = [
     ...(data ? valuesIn(data.value, subscriberPath, maxCompared) : []),
     ...valuesIn(context, [], maxCompared),
   ].map(({ path }) => formatPath(path));
   const names = [...new Set(found)].filter((each) => plainName.test(each));
-  if (names.length === 0) return `The context has no fields.${none}`;
+  if (names.length === 0) return "The context has no fields.";
   const left = names.length - maxListed;
   const more = left > 0 ? `, … and ${left} more` : "";
   const nearest = nearestFirst(name, names).slice(0, maxListed);
-  return `Existing fields: ${nearest.join(", ")}${more}.${none}`;
+  return `Existing fields: ${nearest.join(", ")}${more}.`;
 }
 
 /** A text split at its fields. */
@@ -283,28 +278,33 @@ export function contentProblems(
   context: JsonObject | undefined,
 ): readonly Problem[] {
   const problems = context ? renderPayload(payload, context).problems : [];
-  const values = context ? subscriberValues(context) : [];
-  const warn = (pointer: string, text: string, advice: (fields: string) => string): void => {
-    for (const fields of subscriberDataIn(text, values)) {
-      const message = `this static text contains subscriber data, which is right for one case only; ${advice(fields)}`;
+  const known = context ? subscriberValues(context) : [];
+  const warn = (pointer: string, text: string): void => {
+    for (const fields of subscriberDataIn(text, known)) {
+      const message = `this static text contains subscriber data, which is right for one case only; write ${fields} in the payload instead`;
       problems.push(warningAt(pointer, "static_data", message));
     }
   };
-  const address = { "/endpoint": endpoint.replace(/^\w+:\/\/[^/?#]*/, ""), "/path": place };
-  for (const [pointer, text] of Object.entries(address)) {
-    const advice = "the address is the same for every case, so send it in the payload as";
-    warn(pointer, decoded(text) ?? text, (fields) => `${advice} ${fields}`);
-  }
+  warn("/endpoint", decoded(endpoint.replace(/^\w+:\/\/[^/?#]*/, "")));
+  warn("/path", decoded(place));
   for (const { path, value } of valuesIn(payload, ["payload"], maxValues)) {
     if (typeof value !== "string" && typeof value !== "number") continue;
     const pointer = pointerOf(path);
     const parsed = parsePql(String(value));
     // With a context, rendering has reported these.
     if (context === undefined) problems.push(...malformedFields(parsed, pointer));
-    const statics = parsed.parts.filter((part) => typeof part === "string").join("\u0000");
-    warn(pointer, statics, (fields) => `write ${fields} instead`);
+    warn(pointer, parsed.parts.filter((part) => typeof part === "string").join("\u0000"));
   }
   return problems;
+}
+
+/** As it is if a percent sign is not part of percent-encoding. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 const maxValues = 5000;
@@ -346,13 +346,4 @@ function subscriberDataIn(text: string, values: readonly SubscriberValue[]): rea
     left = rest;
     return isThere ? [fields.slice(0, 3).join(" or ")] : [];
   });
-}
-
-/** Null if a percent sign is not part of percent-encoding. */
-export function decoded(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
 }

@@ -5,7 +5,7 @@ import { quoted } from "../../core/wording/printable.js";
 import { parseYaml } from "../../core/wording/yaml-text.js";
 import { isLoopback } from "../../client/api/http/proxy.js";
 import type { JsonObject } from "../../core/finding.js";
-import { contentProblems, decoded, errorAt, pointerOf, type Problem, warningAt } from "./render.js";
+import { contentProblems, errorAt, pointerOf, type Problem, warningAt } from "./render.js";
 
 /** Methods that a webhook can use. The interface names POST, PUT and PATCH as examples. */
 const webhookMethods = ["POST", "PUT", "PATCH", "DELETE", "GET"] as const;
@@ -97,8 +97,8 @@ export function webhookUrl({
 }
 
 /**
- * Checks the address of a webhook for credentials (which would be logged on the way), PQL fields
- * (which are allowed in the payload only), and paths that leave the endpoint.
+ * Checks the address of a webhook for credentials (which would be logged on the way) and PQL fields
+ * (which are allowed in the payload only).
  */
 export function addressProblems({
   endpoint,
@@ -116,11 +116,6 @@ export function addressProblems({
       fault(pointer, "bad_path", 'the part after "#" is never sent; write "#" as %23');
     }
   }
-  if (mayLeave(split(path)[0])) {
-    const message =
-      'must be a path within the endpoint, not an address, without backslashes, control characters, "." and ".." as segments, and "%" other than in percent-encoding';
-    fault("/path", "bad_path", message);
-  }
   const url = /^https?:\/\//i.test(endpoint) && URL.canParse(endpoint) ? new URL(endpoint) : null;
   if (url === null) fault("/endpoint", "bad_endpoint", "must be an http:// or https:// address");
   else if (url.username !== "" || url.password !== "") {
@@ -134,15 +129,6 @@ export function addressProblems({
   }
   return problems;
 }
-
-/** Whether a path (without its query), decoded or not, could lead out of the endpoint. */
-function mayLeave(path: string): boolean {
-  const text = decoded(path);
-  return text === null || leavesEndpoint.test(path) || leavesEndpoint.test(text);
-}
-
-const leavesEndpoint =
-  /[\u0000-\u001f\u007f\\]|^\/\/|^[a-z][a-z0-9+.-]*:\/\/|(?:^|\/)\.{1,2}(?:\/|$)/i;
 
 /** Splits path and query. Only the first "?" separates them. */
 function split(path: string): readonly [path: string, query: string] {

@@ -104,11 +104,6 @@ describe("an unknown field", () => {
     ]);
     expect(error.message.match(/Existing fields/g)).toHaveLength(1);
   });
-
-  it("reports that there is no subscriber at all", () => {
-    const { message } = errorOf("{{ s.resolver_data.CustomerEmail }}", { s: {} });
-    expect(message).toContain("No subscriber was resolved");
-  });
 });
 
 test("a malformed field is named with its place and its character", () => {

@@ -89,7 +89,7 @@ describe("prepareCall", () => {
   );
 
   it("names every error of address and payload at once, and the webhook", () => {
-    const bad = { ...hook, path: "../x", payload: ["{{ s.a }}", "{{"] };
+    const bad = { ...hook, path: "a#x", payload: ["{{ s.a }}", "{{"] };
     expect(() => preview(bad, context)).toThrow(WebhookError);
     expect(() => preview(bad, context)).toThrow(
       /^webhook "Notify": 3 problems\n {2}\/path: .*\n {2}\/payload\/1: .*\n {2}\/payload\/0: /,
