@@ -1,4 +1,3 @@
-import { isIPv4 } from "node:net";
 import type { ObservedActivity, QueryResult } from "../core/endpoints/query.js";
 import type { Verdict } from "../core/finding.js";
 import type { Item } from "../core/item/item.js";
@@ -54,80 +53,59 @@ function wholeSeconds(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
-/** Share of unaccused items that were seen; most never were. */
-const seenAnyway = 0.3;
-
 function invent(
   seed: number,
   item: Item,
   verdict: Verdict,
   draw: Draw,
 ): { readonly intent: string; readonly result: QueryResult } {
-  const isKnown = verdict !== "none" || draw.share("known") < seenAnyway;
   const isAccused = verdict === "malicious" || verdict === "suspicious";
-  const unaccused = isKnown ? draw.pick(["unknown", "none"], "intent") : "none";
-  const intent = isAccused ? verdict : unaccused;
-  const serviceMailBlocklist = blocklistOf(verdict, isKnown, draw);
+  const intent = isAccused ? verdict : "none";
+  const serviceMailBlocklist = verdict === "listed" ? "ACTIVE" : "NOT_LISTED";
   const { kind, value } = item;
   if (kind !== "ip" && kind !== "domain") {
     return { intent, result: { ...notListed(item), serviceMailBlocklist } };
   }
-  const span = isKnown ? spanOf(draw) : null;
-  const seen = {
+  const span = verdict === "none" ? null : spanOf(draw);
+  const known = {
+    serviceMailBlocklist,
     tags: tagsOf(value, kind, verdict, draw),
     firstSeen: span && wholeSeconds(span.first),
     lastSeen: span && wholeSeconds(span.last),
     intent,
     observedActivity: observedActivity(isAccused ? span : null, draw),
   };
-  const known = { serviceMailBlocklist, ...seen };
   return kind === "ip"
-    ? {
-        intent,
-        result: { ...unknownAddress(value), ...hostFacts(seed, value, span, draw), ...known },
-      }
+    ? { intent, result: { ...unknownAddress(value), ...hostFacts(seed, value, draw), ...known } }
     : { intent, result: { ...notListed(item), ...known } };
 }
 
-function blocklistOf(verdict: Verdict, isKnown: boolean, draw: Draw): string {
-  if (verdict === "listed") return "ACTIVE";
-  if (!isKnown) return "NOT_LISTED";
-  if (verdict === "none") {
-    return draw.pick(["NOT_LISTED", "PASSIVE", "INFORMATIONAL", "ALLOWLIST"], "blocklist");
-  }
-  return draw.pick(["ACTIVE", "NOT_LISTED", "PASSIVE"], "blocklist");
-}
-
-const contactStatuses = ["WORKING", "WORKING", "WORKING", "RECIPIENT_FAILED", "UNKNOWN"] as const;
-
-function hostFacts(seed: number, address: string, span: Span | null, draw: Draw) {
+function hostFacts(seed: number, address: string, draw: Draw) {
   // Neighbouring addresses share a network, and a few networks have most addresses.
-  const network = drawFor(seed, prefixOf(address)).pick(networks, "network", 2.2);
-  const status = draw.pick(contactStatuses, "contact");
+  const network = drawFor(seed, address.slice(0, -1)).pick(networks, "network", 2.2);
   const domain = `${network.asn.toLowerCase()}.example.net`;
-  const from = span?.first ?? newest - 90 * dayMs;
-  const verifiedAt = from + draw.share("verified") * (newest - from);
-  const isNamed = draw.share("name") < 0.6;
+  const isReached = draw.share("contact") < 0.8;
   const host = address.replaceAll(/[.:]+/g, "-");
   return {
     type: "IP" as const,
     bogon: false as const,
-    reverseDns: { current: isNamed ? [{ entry: `host-${host}.${domain}` }] : null },
+    reverseDns: {
+      current: draw.share("name") < 0.6 ? [{ entry: `host-${host}.${domain}` }] : null,
+    },
     abuseContact: {
-      email: status === "UNKNOWN" ? null : `abuse@${domain}`,
-      status,
-      lastVerification: status === "UNKNOWN" ? null : wholeSeconds(verifiedAt),
+      email: `abuse@${domain}`,
+      status: isReached ? "WORKING" : "RECIPIENT_FAILED",
+      lastVerification: lastUpdate,
     },
     asn: { countryCode: network.countryCode, asn: network.asn, name: network.name },
   };
 }
 
-/** One to three members for a partial answer to lack. */
+/** Two members for a partial answer to lack. */
 function missingOf(result: QueryResult, draw: Draw): string[] {
   const members = Object.keys(result).filter((name) => name !== "item" && name !== "type");
   const first = draw.below(members.length, "missing");
-  const count = 1 + draw.below(3, "number missing");
-  return [...members, ...members].slice(first, first + Math.min(count, members.length));
+  return [...members, ...members].slice(first, first + Math.min(2, members.length));
 }
 
 const trades = ["HOSTING", "TELECOM", "CLOUD", "BROADBAND", "MOBILE", "CAMPUS"] as const;
@@ -141,54 +119,30 @@ const networks = Array.from({ length: 32 }, (_, index) => ({
   countryCode: countries[(index * 5) % countries.length]!,
 }));
 
-/** The first 28 bits of an IPv4 address, the first three groups of an IPv6 address. */
-function prefixOf(address: string): string {
-  if (!isIPv4(address)) return address.split(":").slice(0, 3).join(":");
-  const dot = address.lastIndexOf(".");
-  return `${address.slice(0, dot)}/${Number(address.slice(dot + 1)) >> 4}`;
-}
-
 const services = ["ssh", "rdp", "smtp", "http", "telnet"] as const;
 const maxObservations = 20;
 
 /** Invented honeypot and spam trap activity within the span; none without a span. */
 function observedActivity(span: Span | null, draw: Draw): ObservedActivity {
+  const service = draw.pick(services, "service", 1.8);
+  const isTrapped = draw.share("spamtrap") < 0.3;
   return {
-    honeypotInteractions:
-      span !== null && draw.share("honeypot") < 0.8
-        ? interactions(span, draw, "honeypot", (question) => ({
-            service: draw.pick(services, `${question} service`, 1.8),
-            type: "connection",
-          }))
-        : nothing,
-    spamtrapInteractions:
-      span !== null && draw.share("spamtrap") < 0.3
-        ? interactions(span, draw, "spamtrap", () => ({ type: "mail" }))
-        : nothing,
+    honeypotInteractions: interactions(span, draw, "honeypot", { service, type: "connection" }),
+    spamtrapInteractions: interactions(isTrapped ? span : null, draw, "spamtrap", { type: "mail" }),
   };
 }
 
-const nothing = { firstSeen: null, lastSeen: null, observations: [] };
-
 /** A few observations for most items, many for a few. */
 function interactions<Facts extends object>(
-  span: Span,
+  span: Span | null,
   draw: Draw,
   kind: string,
-  factsOf: (question: string) => Facts,
+  facts: Facts,
 ) {
-  const around = partOf(span, draw, kind);
-  const count = 1 + Math.floor(draw.share(`${kind} count`) ** 3 * maxObservations);
-  const observations = Array.from({ length: count }, (_, index) => {
-    const question = `${kind} ${index}`;
-    const { first, last } = partOf(around, draw, question);
-    return { firstSeen: wholeSeconds(first), lastSeen: wholeSeconds(last), ...factsOf(question) };
-  });
-  return {
-    firstSeen: wholeSeconds(around.first),
-    lastSeen: wholeSeconds(around.last),
-    observations,
-  };
+  if (span === null) return { firstSeen: null, lastSeen: null, observations: [] };
+  const seen = { firstSeen: wholeSeconds(span.first), lastSeen: wholeSeconds(span.last) };
+  const length = 1 + Math.floor(draw.share(`${kind} count`) ** 3 * maxObservations);
+  return { ...seen, observations: Array.from({ length }, () => ({ ...seen, ...facts })) };
 }
 
 const dayMs = 86_400_000;
@@ -202,12 +156,6 @@ interface Span {
 function spanOf(draw: Draw): Span {
   const last = newest - draw.share("lastSeen") ** 1.7 * 540 * dayMs;
   return { first: last - draw.share("firstSeen") ** 2 * 190 * dayMs, last };
-}
-
-/** A part of a span, both ends inside it. */
-function partOf({ first, last }: Span, draw: Draw, question: string): Span {
-  const start = first + draw.share(`${question} first`) * (last - first);
-  return { first: start, last: start + draw.share(`${question} last`) * (last - start) };
 }
 
 export const swarmTag = "botnet:invented-swarm";
@@ -288,11 +236,7 @@ const tagsByKind = {
 
 function tagsOf(value: string, kind: "ip" | "domain", verdict: Verdict, draw: Draw): string[] {
   if (kind === "ip" && isInSwarmBlock(value)) return verdict === "malicious" ? [swarmTag] : [];
-  if (verdict === "malicious") {
-    const first = draw.pick(tagsByKind[kind], "tag", 1.6);
-    const second = draw.pick(tagsByKind[kind], "secondTag");
-    return draw.share("known") < 0.3 && second !== first ? [first, second] : [first];
-  }
+  if (verdict === "malicious") return [draw.pick(tagsByKind[kind], "tag", 1.6)];
   if (kind === "domain") return [];
   if (verdict === "suspicious") {
     const tags = ["scanner:invented-port-scan", "proxy:invented-residential"] as const;
