@@ -46,6 +46,19 @@ export function wholeNumber(
   );
 }
 
+/** A share from 0 to 1, such as `0.5` or `50%`. */
+export function share(): z.ZodType<number, number | string> {
+  return z
+    .union([
+      z.number(),
+      z
+        .string()
+        .regex(/^\d*\.?\d+%?$/, "must be a share such as 0.5 or 50%")
+        .transform((text) => Number.parseFloat(text) / (text.endsWith("%") ? 100 : 1)),
+    ])
+    .pipe(z.number().min(0, "must be at least 0").max(1, "must be at most 1, which is 100%"));
+}
+
 const unitMs: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1e3,

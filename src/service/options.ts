@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { duration, option, rate, wholeNumber } from "../core/options.js";
+import { duration, option, rate, share, wholeNumber } from "../core/options.js";
 
 /** Names of the mail blocklist member: in the specification, and in the deployed service. */
 const blocklistFields = ["serviceMailBlocklist", "abusixMailBlocklist"] as const;
@@ -70,16 +70,4 @@ export type ServiceSettings = z.output<typeof serviceOptions>;
 
 function shareOption(of: string) {
   return option(share().prefault(0), { description: `Share of ${of}`, value: "SHARE" });
-}
-
-function share(): z.ZodType<number, number | string> {
-  return z
-    .union([
-      z.number(),
-      z
-        .string()
-        .regex(/^\d*\.?\d+$/, "must be a number")
-        .transform(Number),
-    ])
-    .pipe(z.number().min(0, "must be at least 0").max(1, "must be at most 1"));
 }

@@ -4,7 +4,7 @@ import type { Withheld } from "../../client/lookup/withheld.js";
 import type { Clock } from "../../core/clock.js";
 import { intents } from "../../core/endpoints/endpoint.js";
 import { ReputeError } from "../../core/errors.js";
-import { namesAmong, option } from "../../core/options.js";
+import { namesAmong, option, share } from "../../core/options.js";
 import type { TagExportRecord } from "../../core/manifest.js";
 import { type ExportIndex, tagFormats } from "./export-folder.js";
 
@@ -34,25 +34,12 @@ export const tagExportOptions = z.strictObject({
       value: "NAME",
     },
   ),
-  maxChange: option(percentage().prefault("50%"), {
+  maxChange: option(share().prefault("50%"), {
     description:
       "How much a list of 100 addresses or more may grow or shrink; one that changes more is not replaced and the tag fails. 100% accepts any change",
     value: "N%",
   }),
 });
-
-/** A share such as `50%`, as a number from 0 to 1; also such a number. */
-function percentage(): z.ZodType<number, number | string> {
-  return z
-    .union([
-      z.number(),
-      z
-        .string()
-        .regex(/^\d+(?:\.\d+)?%$/, "must be a share such as 50%")
-        .transform((text) => Number(text.slice(0, -1)) / 100),
-    ])
-    .pipe(z.number().min(0).max(1, "must be at most 100%"));
-}
 
 /** Settings without a value have their defaults. */
 export interface ExportTagsOptions extends Partial<
