@@ -1,10 +1,4 @@
-import {
-  counted,
-  formatCount,
-  formatPercent,
-  formatSeconds,
-  shellWord,
-} from "../../core/wording/quantity.js";
+import { counted, formatCount, formatPercent, formatSeconds } from "../../core/wording/quantity.js";
 import type { FoundManifest } from "../../core/manifest.js";
 import type { outcomes, Report } from "./report-tally.js";
 
@@ -107,21 +101,19 @@ function latest(counts: ReadonlyMap<string, number>): Named {
 interface RunFact {
   readonly name: string;
   readonly value: string;
-  readonly isCode?: boolean;
 }
 
 /** What is known of the run that made an output. */
-export function runFacts({ output, rows, run, sources }: Report): readonly RunFact[] {
+export function runFacts({ output, run, sources }: Report): readonly RunFact[] {
   const answered = sources.reduce((sum, { count }) => sum + count, 0);
   const answers = sources.map(
     ({ name, count }) => `${sourceNames[name] ?? name} ${formatPercent(count, answered)}`,
   );
   const general = [
-    { name: "Output", value: output, isCode: true },
+    { name: "Output", value: output },
     { name: "Answers", value: answers.join(", ") },
   ];
-  const facts =
-    run === null ? [...general, noRun] : [inputFact(run), ...general, ...factsOf(run, rows)];
+  const facts = run === null ? [...general, noRun] : [inputFact(run), ...general, ...factsOf(run)];
   return facts.filter(({ value }) => value !== "");
 }
 
@@ -137,23 +129,21 @@ function inputFact(run: FoundManifest): RunFact {
   const inputs = runInputs(run);
   const [first = "stdin"] = inputs;
   const several = `${formatCount(inputs.length)} inputs, ${first} to ${inputs.at(-1)}`;
-  return { name: "Input", value: inputs.length < 2 ? first : several, isCode: true };
+  return { name: "Input", value: inputs.length < 2 ? first : several };
 }
 
-function factsOf(run: FoundManifest, rows: number): readonly RunFact[] {
-  const { seconds = 0, started_at = "", command = [], exit_reason = "done", exclusions = [] } = run;
-  const speed = seconds > 0 && rows > 0 ? `, ${formatCount(rows / seconds)} rows a second` : "";
+function factsOf(run: FoundManifest): readonly RunFact[] {
+  const { seconds = 0, started_at = "", exit_reason = "done", exclusions = [] } = run;
   const requests = Object.entries(run.requests ?? {})
     .filter(([, { total }]) => total > 0)
     .map(([endpoint, { total }]) => `${endpoint} ${formatCount(total)}`);
   const heldBack = exclusions.map((list) => `${counted(list.rows, "row")} by ${list.path}`);
   return [
     { name: "Started", value: started_at.replace("T", " ").replace(/(?:\.\d+)?Z$/, " UTC") },
-    { name: "Duration", value: `${formatSeconds(seconds)}${speed}` },
+    { name: "Duration", value: formatSeconds(seconds) },
     { name: "Requests", value: requests.join(", ") || "none" },
     { name: "Held back", value: heldBack.join(", ") },
     { name: "End", value: exit_reason === "done" ? "" : exit_reason.replaceAll("_", " ") },
-    { name: "Command", value: command.map(shellWord).join(" "), isCode: true },
   ];
 }
 

@@ -42,7 +42,6 @@ export interface Offender extends Rank {
   /** AS number, name and country, where known. */
   readonly network: string;
   readonly abuseEmail: string;
-  readonly abuseStatus: string;
   /** The input's own columns in the item's first row: name and cell. */
   readonly own: OwnCells;
 }
@@ -116,7 +115,6 @@ class ReportTally {
       tags: cutList(record.list("tags"), tagsListed),
       network: cutText(joined([network, country], ", "), longestName),
       abuseEmail: cutText(record.text("abuse_email"), longestName),
-      abuseStatus: cutText(record.text("abuse_status"), longestName),
       own: ownCells(record, this.#columns, this.#itemColumn(record)),
     }));
   }

@@ -72,9 +72,6 @@ p{margin:.25rem 0 .75rem;max-width:44rem}
 .source{color:var(--soft);font-size:.9rem;margin:0}
 .invented{border:1px solid var(--suspicious);border-left-width:.4rem;border-radius:.4rem;padding:.5rem .9rem;margin:0 0 1rem;max-width:none}
 section{margin:2.75rem 0 0}
-nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1.1rem;list-style:none;margin:1.25rem 0 0;padding:0;font-size:.9rem}
-a{color:inherit;text-decoration-color:var(--soft);text-underline-offset:.2em}
-a:focus-visible{outline:3px solid var(--listed);outline-offset:3px;border-radius:2px}
 .tiles{display:grid;grid-template-columns:repeat(6,1fr);gap:.75rem;list-style:none;margin:1.25rem 0 .75rem;padding:0}
 .tiles.five{grid-template-columns:repeat(5,1fr)}
 .tiles li{background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:.7rem .9rem .8rem;display:flex;flex-direction:column}
@@ -99,7 +96,7 @@ th:last-child,td:last-child{padding-right:0}
 .items .what{width:34%}.items small{display:block;color:var(--soft);font-size:.88em}.unit{display:none;color:var(--soft)}
 td.verdict{white-space:nowrap;font-weight:600}
 .own{margin:.35rem 0 0;font-size:.88em;color:var(--soft)}.own div{display:inline;margin-right:.9em}.own dt,.own dd{display:inline;margin:0}.own dt:after{content:" "}.own dd{color:var(--text)}
-.facts{display:grid;grid-template-columns:max-content 1fr;gap:.35rem 1.5rem;margin:.75rem 0 0}.facts dt{color:var(--soft)}.facts dd{margin:0}
+.facts{display:grid;grid-template-columns:max-content 1fr;gap:.35rem 1.5rem;margin:.75rem 0 0}.facts dt{color:var(--soft)}.facts dd{margin:0;overflow-wrap:anywhere}
 code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.88em}
 @media (max-width:58rem){.tiles{grid-template-columns:repeat(3,1fr)}.kinds .chart{width:10%}.kinds thead th{white-space:normal;vertical-align:bottom}.kinds thead .key{display:block;margin:0 0 .25em auto}${cards(".offenders")}}
 @media (max-width:44rem){
@@ -109,7 +106,7 @@ code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monosp
 .changes td:nth-child(2),.changes td:nth-child(3){display:inline-block;margin-right:.75rem}
 .kinds .few{display:none}.kinds .chart{width:60%}.kinds .chart + .number{padding-right:0}}
 @media print{:root{color-scheme:light;--page:#fff;--text:#000;--soft:#444;--line:#ccc}
-html{font-size:10pt}nav{display:none}main,header,footer{max-width:none;padding-left:0;padding-right:0}header{padding-top:0}
+html{font-size:10pt}main,header,footer{max-width:none;padding-left:0;padding-right:0}header{padding-top:0}
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}section{margin-top:1.6rem}tr,.tiles{break-inside:avoid}h2{break-after:avoid}thead{display:table-header-group}
 @page{margin:16mm}}
 `;

@@ -31,9 +31,7 @@ export function reportPage(report: Report): string {
   const madeUp = madeUpOf(report.run ?? {});
   const [first = report.output, ...others] = report.run === null ? [] : runInputs(report.run);
   const source = others.length === 0 ? first : `${formatCount(others.length + 1)} inputs`;
-  const shown = sectionsOf(report);
-  const links = shown.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`);
-  const parts = shown.map(
+  const parts = sectionsOf(report).map(
     ({ id, title, content }) =>
       html`<section id="${id}" aria-labelledby="${id}-title">
         <h2 id="${id}-title">${title}</h2>
@@ -46,14 +44,6 @@ export function reportPage(report: Report): string {
       <p>${headlineDetail(report)}</p>
       ${madeUp !== undefined && html`<p class="invented"><strong>${madeUpText[madeUp][0]}.</strong> ${madeUpText[madeUp][1]}.</p>`}
       ${tiles(report)}
-      ${
-        links.length > 1 &&
-        html`<nav aria-label="Sections">
-          <ul>
-            ${links}
-          </ul>
-        </nav>`
-      }
     </header>
     <main>${parts}</main>
     <footer>
@@ -146,14 +136,12 @@ function offenders({ offenders: { worst, areMore } }: Report): Html | null {
 }
 
 function offenderCells(offender: Offender) {
-  const { kind, item, verdict, rows, observations, lastSeen, network, tags, own } = offender;
-  const { abuseEmail, abuseStatus } = offender;
+  const { kind, item, verdict, rows, observations, lastSeen, network, tags, own, abuseEmail } =
+    offender;
   const seen = [
     rows > 1 && `in ${counted(rows, "row")}`,
     lastSeen !== "" && `last seen ${lastSeen.slice(0, 10)}`,
   ].filter((text) => text !== false);
-  const isOdd = abuseStatus !== "" && abuseStatus !== "WORKING";
-  const note = isOdd && ` (${abuseStatus.toLowerCase().replaceAll("_", " ")})`;
   const cells = own.map(
     ([name, cell]) =>
       html`<div>
@@ -168,7 +156,7 @@ function offenderCells(offender: Offender) {
         observation${observations !== 1 && "s"}</span
       >`,
     tags.map((tag) => html`<div><bdi>${tag}</bdi></div>`),
-    html`${network !== "" && html`<div><bdi>${network}</bdi></div>`}${abuseEmail !== "" && html`<small><bdi>${abuseEmail}</bdi>${note}</small>`}`,
+    html`${network !== "" && html`<div><bdi>${network}</bdi></div>`}${abuseEmail !== "" && html`<small><bdi>${abuseEmail}</bdi></small>`}`,
   ];
 }
 
@@ -184,9 +172,9 @@ function unchecked({ reasons }: Report): Html | null {
 
 function run(report: Report): Html {
   const facts = runFacts(report).map(
-    ({ name, value, isCode }) =>
+    ({ name, value }) =>
       html`<dt>${name}</dt>
-        <dd>${isCode ? html`<code>${value}</code>` : value}</dd>`,
+        <dd>${value}</dd>`,
   );
   return html`<dl class="facts">${facts}</dl>`;
 }
