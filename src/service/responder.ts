@@ -94,13 +94,11 @@ export class Responder {
     if (isRefused) return this.#end(reply, endpoint, plain(403, { message: "Forbidden" }));
     const waitMs = this.#rateLimit();
     if (waitMs > 0) {
-      this.stats.fault("rate-limit");
       const headers = { "retry-after": String(Math.max(1, Math.ceil(waitMs / 1000))) };
       const answer = { ...plain(429, { message: "Too Many Requests" }), headers };
       return this.#end(reply, endpoint, answer);
     }
-    const { fault, outcome } = this.#faults.answer(endpoint, subject, answer);
-    if (fault !== "none") this.stats.fault(fault);
+    const outcome = this.#faults.answer(endpoint, subject, answer);
     const { latency } = this.#settings;
     if (latency > 0) {
       const gone = new AbortController();
@@ -192,11 +190,7 @@ class Faults {
     this.#settings = settings;
   }
 
-  answer(
-    endpoint: EndpointName,
-    subject: string,
-    { full, partial }: RouteAnswer,
-  ): { readonly fault: FaultName | "none"; readonly outcome: ServedOutcome } {
+  answer(endpoint: EndpointName, subject: string, { full, partial }: RouteAnswer): ServedOutcome {
     const key = `${endpoint} ${subject}`;
     const { failures = 0, malformed = false } = this.#failing.get(key) ?? {};
     const { seed } = this.#settings;
@@ -215,7 +209,7 @@ class Faults {
       partial: () => partial!(dice),
       none: full,
     };
-    return { fault, outcome: outcomes[fault]() };
+    return outcomes[fault]();
   }
 
   #fault(point: number, canBePartial: boolean, wasMalformed: boolean): FaultName | "none" {
@@ -265,12 +259,9 @@ function isKeyed(endpoint: EndpointName): boolean {
   );
 }
 
-/** Injected faults, and requests over the rate limit. */
-type CountedFault = FaultName | "rate-limit";
-
 interface Counts {
   readonly path: string;
-  /** Requests received. Equals the sum of the outcomes when none is in flight. */
+  /** Requests received. Those without an outcome yet are in flight. */
   total: number;
   /**
    * HTTP status → requests answered with it. `reset`: connection broken on purpose. `aborted`: the
@@ -279,37 +270,23 @@ interface Counts {
   readonly outcomes: Record<string, number>;
 }
 
-/** Body of `GET /_local/stats`. Requests below `/_local/` are not counted. */
-interface StatsCounts {
-  /** Endpoints with at least one request. */
-  readonly requests: Partial<Record<EndpointName, Counts>>;
-  readonly faults: Partial<Record<CountedFault, number>>;
-  /** Requests that have no outcome yet. */
-  in_flight: number;
-}
-
 /** Counts each request on arrival, and its outcome once known. */
 export class RequestStats {
-  readonly #counts: StatsCounts = { requests: {}, faults: {}, in_flight: 0 };
+  /** Endpoints with at least one request. Requests below `/_local/` are not counted. */
+  readonly #requests: Partial<Record<EndpointName, Counts>> = {};
 
   arrived(endpoint: EndpointName): void {
-    this.#counts.in_flight += 1;
     const fresh = { path: callPath(endpoint), total: 0, outcomes: {} };
-    (this.#counts.requests[endpoint] ??= fresh).total += 1;
+    (this.#requests[endpoint] ??= fresh).total += 1;
   }
 
   ended(endpoint: EndpointName, outcome: string): void {
-    this.#counts.in_flight -= 1;
-    const { outcomes } = this.#counts.requests[endpoint]!;
+    const { outcomes } = this.#requests[endpoint]!;
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   }
 
-  fault(name: CountedFault): void {
-    const { faults } = this.#counts;
-    faults[name] = (faults[name] ?? 0) + 1;
-  }
-
-  snapshot(): StatsCounts {
-    return structuredClone(this.#counts);
+  /** Body of `GET /_local/stats`. */
+  snapshot() {
+    return { requests: structuredClone(this.#requests) };
   }
 }
