@@ -181,7 +181,7 @@ export interface WebhookDelivery {
   readonly idempotencyKey: string;
   readonly request: WebhookRequest;
   /** The start of the last answer's body, at most 64 KiB; null without an answer. */
-  readonly response: { readonly body: string; readonly truncated: boolean } | null;
+  readonly response: { readonly body: string } | null;
   /** Why it was not delivered; null if it was. */
   readonly error: {
     /** `authentication_failed`, `redirect`, or `http_` and the status. */
@@ -260,7 +260,6 @@ async function attemptCall(
     headers: answer.headers,
     location: location === null ? null : (mask?.inText(location) ?? location),
     body: (mask?.inErrorBody(answer.body) ?? answer.body).toString("utf8").slice(0, keptBodyBytes),
-    truncated: answer.truncated || answer.body.length > keptBodyBytes,
   };
 }
 
@@ -280,8 +279,8 @@ function delivery(
     const error = { code: outcome.code, message: `${what}: ${outcome.message}${tries}` };
     return { ...common, outcome: "failed", status: null, response: null, error };
   }
-  const { status, body, truncated } = outcome;
-  const answered = { ...common, status, response: { body, truncated } };
+  const { status, body } = outcome;
+  const answered = { ...common, status, response: { body } };
   const isRefused = isAuthenticationFailure(outcome, call);
   if (status >= 200 && status < 300 && !isRefused) {
     return { ...answered, outcome: "delivered", error: null };

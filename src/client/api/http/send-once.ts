@@ -23,14 +23,13 @@ interface OneRequest {
 interface OneAnswer {
   readonly status: number;
   readonly headers: ResponseHeaders;
+  /** Its beginning as received: no content coding is requested, and none is decoded. */
   readonly body: Buffer;
-  /** True if the body was longer, or broke off. */
-  readonly truncated: boolean;
 }
 
 /**
  * Makes one request over its own connection, without following redirects. Succeeds once there is a
- * status, even if the body is longer than what is kept, breaks off or cannot be decoded.
+ * status, even if the body is longer than what is kept or breaks off.
  *
  * @throws TransportError; UsageError for an unusable proxy; the signal's reason if aborted
  */
@@ -50,8 +49,7 @@ export async function sendOnce(request: OneRequest, signal: AbortSignal): Promis
     });
     const kept = await beginningOf(answer.body, keptBytes);
     signal.throwIfAborted();
-    const received = { status: statusCode, headers, ...kept };
-    return decoded(received, keptBytes, origin) ?? { ...received, body: none, truncated: true };
+    return { status: statusCode, headers, body: kept };
   } catch (error) {
     signal.throwIfAborted();
     if (late.aborted) {
@@ -64,35 +62,19 @@ export async function sendOnce(request: OneRequest, signal: AbortSignal): Promis
   }
 }
 
-const none = Buffer.alloc(0);
-
-/** Null if the body cannot be decoded, for example because it was cut. */
-function decoded(answer: OneAnswer, keptBytes: number, origin: string): OneAnswer | null {
-  try {
-    return { ...answer, body: decodeBody(answer, keptBytes, origin) };
-  } catch {
-    return null;
-  }
-}
-
-async function beginningOf(
-  body: AsyncIterable<Buffer>,
-  keptBytes: number,
-): Promise<Pick<OneAnswer, "body" | "truncated">> {
+async function beginningOf(body: AsyncIterable<Buffer>, keptBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  let truncated = false;
   try {
     for await (const chunk of body) {
       chunks.push(chunk);
       bytes += chunk.length;
-      truncated = bytes > keptBytes;
-      if (truncated) break;
+      if (bytes > keptBytes) break;
     }
   } catch {
-    truncated = true;
+    // What came is enough.
   }
-  return { body: Buffer.concat(chunks), truncated };
+  return Buffer.concat(chunks);
 }
 
 const decoders: ReadonlyMap<string, typeof unzipSync> = new Map([
