@@ -4,9 +4,8 @@ import { connect } from "node:net";
 import { hostname } from "node:os";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { calls } from "../../src/client/api/calls.js";
 import { hostCheck, sampleAccessToken, type Service } from "../../src/service/service.js";
-import { ask, askJson, bearing, runningService } from "./running-service.js";
+import { ask, bearing, runningService } from "./running-service.js";
 
 const loopback = ["localhost", "LOCALHOST:8080", "localhost.:8080", "repute.localhost:9000"];
 const addresses = ["127.0.0.1", "127.1.2.3:8080", "[::1]:8080", "192.0.2.5:80", "[2001:DB8:0::5]"];
@@ -84,20 +83,6 @@ test.each<[string, RequestInit]>([
   const service = await runningService();
   const { status, body } = await ask(service, customers, init);
   expect([status, body]).toEqual([401, ""]);
-});
-
-test("customers come in pages joined by a cursor, the last of which is empty", async () => {
-  const service = await runningService();
-  const ids: string[] = [];
-  let cursor = "";
-  do {
-    const path = cursor === "" ? customers : `${customers}?cursor=${encodeURIComponent(cursor)}`;
-    const answer = await askJson(service, path, bearing(sampleAccessToken));
-    const page = calls.customers.schema.parse(answer);
-    ids.push(...page.items.map((customer) => customer.customer_id));
-    cursor = page.next_cursor ?? "";
-  } while (cursor !== "");
-  expect(ids).toEqual([1001, 1002, 1003, 1004, 1005, 1006, 1007].map((id) => `cust-${id}`));
 });
 
 test.each(["x", "Y3VzdG9tZXJzOjk5"])(

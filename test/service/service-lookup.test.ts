@@ -40,14 +40,6 @@ test.each([
   expect(result).toMatchObject({ item, type, serviceMailBlocklist: "NOT_LISTED" });
 });
 
-test.each(["10.1.2.3", "2001:db8::99"])(
-  "answers %s as a bogon, with no other member",
-  async (item) => {
-    const result = await resultOf(empty, query(item));
-    expect(result).toEqual({ item, type: "IP_BOGON", bogon: true });
-  },
-);
-
 test.each(["setup.exe", "10.0.0.0/8", "d41d8cd98f00b204e9800998ecf8427e", "", " ", "no item"])(
   "query and quick check refuse %j with the failure envelope",
   async (text) => {

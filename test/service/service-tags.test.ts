@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Tag, TagIps } from "../../src/client/api/calls.js";
+import type { TagIps } from "../../src/client/api/calls.js";
 import { datasetOf } from "../helpers/dataset-of.js";
 import type { Service } from "../../src/service/service.js";
 import { ask, askJson, refusalOf, resultOf, runningService, sending } from "./running-service.js";
@@ -14,30 +14,6 @@ function change(service: Service, entries: readonly string[]): Promise<unknown> 
   const path = "/_local/tags/credentials%3Abrute-force/ips";
   return askJson(service, path, sending("PUT", { entries }));
 }
-
-test("the list of tags has no descriptions unless requested", async () => {
-  const service = await runningService();
-  const short = await resultOf<Tag[]>(service, "/beta/tags");
-  const long = await resultOf<Tag[]>(service, "/beta/tags?includeDescriptions=true");
-  expect(short[0]).toEqual({
-    name: "credentials:brute-force",
-    intent: "malicious",
-    category: "activity",
-  });
-  expect(long[0]).toHaveProperty("description");
-});
-
-test("pages of a snapshot make up the whole list", async () => {
-  const service = await runningService();
-  const first = await page(service, "limit=100");
-  const entries = [...first.entries];
-  for (let offset = 100; offset < first.total; offset += 100) {
-    const next = await page(service, `limit=100&offset=${offset}&snapshot=${first.snapshot}`);
-    expect(next).toMatchObject({ snapshot: first.snapshot, total: first.total });
-    entries.push(...next.entries);
-  }
-  expect(new Set(entries).size).toBe(first.total);
-});
 
 test("returns 1000 entries without a limit", async () => {
   const entries = Array.from({ length: 1200 }, (_, i) => `192.0.${2 + (i >> 8)}.${i & 255}`);

@@ -13,22 +13,6 @@ function recorder(answer: Awaited<ReturnType<FireWebhook>> = { status: 204 }) {
   return { calls, fireWebhook };
 }
 
-test("a case transition fires the webhooks attached to it, with the case's context", async () => {
-  const { calls, fireWebhook } = recorder();
-  const service = await runningService({ fireWebhook });
-  const report = await askJson(service, move, sending("POST", { state: "IN_PROGRESS" }));
-  expect(report).toEqual({
-    case: "case-2001",
-    from: "NEW",
-    to: "IN_PROGRESS",
-    fired: [{ webhook: "Notify subscriber", status: 204 }],
-  });
-  const [webhook, context, transition] = calls[0] ?? [];
-  expect(webhook).toMatchObject({ method: "POST", path: "/notices" });
-  expect(context?.s?.resolver_data).toMatchObject({ CustomerName: "Ada Example" });
-  expect(transition).toEqual({ caseId: "case-2001", from: "NEW", to: "IN_PROGRESS" });
-});
-
 test("a transition without webhooks fires nothing, and the case has its new state", async () => {
   const { calls, fireWebhook } = recorder();
   const service = await runningService({ fireWebhook });

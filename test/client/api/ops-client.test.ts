@@ -2,7 +2,6 @@ import { Pool } from "undici";
 import { afterEach, describe, expect, test } from "vitest";
 import { CaseClient, OpsClient } from "../../../src/client/api/ops-client.js";
 import type { ClientOptions } from "../../../src/client/api/caller.js";
-import { NotFoundError } from "../../../src/client/api/status-fault.js";
 import { FatalError } from "../../../src/core/errors.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { collected } from "./answers.js";
@@ -44,27 +43,6 @@ describe("customers", () => {
     expect(server.requests.length).toBe(1);
   });
 
-  test("throws on a repeated cursor, after yielding the customers so far", async () => {
-    const script = [customers(["a"], "1"), customers(["b"], "2"), customers(["c"], "1")];
-    const ops = new OpsClient(await options(script));
-    const ids: string[] = [];
-    const reading = async () => {
-      for await (const { customer_id } of ops.customers()) ids.push(customer_id);
-    };
-    await expect(reading()).rejects.toMatchObject({ code: "cursor_repeated", again: null });
-    expect([ids, server.requests.length]).toEqual([["a", "b", "c"], 3]);
-  });
-
-  test("names the rejected token", async () => {
-    const ops = new OpsClient({ ...(await options([reply(401)])), accessToken: "secret" });
-    const error = await collected(ops.customers()).catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(FatalError);
-    expect(error).toMatchObject({
-      code: "unauthorized",
-      message: "401 from the operations interface: the access token was not accepted",
-    });
-  });
-
   test("treats a body that says so as a rejected token, whatever the status", async () => {
     const body = { message: "Authentication Failed" };
     const ops = new OpsClient({ ...(await options([reply(200, body)])), accessToken: "secret" });
@@ -82,15 +60,6 @@ describe("reputation-share case", () => {
     const ops = new OpsClient(await options([reply(200, body)]));
     expect(await ops.repShareCase("c/1")).toEqual(body);
     expect(server.requests[0]?.path).toBe("/beta/guardian-ops/rep-share/cases/c%2F1");
-  });
-
-  test("an unknown one is not found", async () => {
-    const ops = new OpsClient(await options([reply(404)]));
-    const error = await ops.repShareCase("c-1").catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(NotFoundError);
-    expect(error).toMatchObject({
-      message: "case c-1: the operations interface answered 404 Not Found",
-    });
   });
 });
 

@@ -2,7 +2,6 @@ import { appendFile, cp } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { sampleDataset } from "../../../src/service/dataset.js";
-import { runRepute } from "../../helpers/run-repute.js";
 import { reply, startScriptedServer, type Step } from "../../helpers/scripted-server.js";
 import { serveHere } from "../../helpers/serve-here.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
@@ -64,13 +63,6 @@ test("calls the receiver with method, path, header and rendered body when a case
     lines: ["line-11", "line-12"],
     business: false,
   });
-});
-
-test("case show prints the new state", async () => {
-  const { url } = await stage([reply(202, {})], "hello");
-  await move(url);
-  const { code, stdout } = await runRepute(["case", "show", "case-2001", "--ops-url", url]);
-  expect([code, JSON.parse(stdout)]).toMatchObject([0, { id: "case-2001", state: "RESOLVED" }]);
 });
 
 test("reports a payload with a field missing from the context, and does not send it", async () => {
