@@ -1,5 +1,5 @@
-import { chmodSync, existsSync, renameSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, existsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../core/clock.js";
 import { FatalError, type ReputeError } from "../../core/errors.js";
@@ -7,7 +7,7 @@ import { makeFolder } from "../../core/files/folders.js";
 import type { Finding } from "../../core/finding.js";
 import { AnswerTable, type ReadBackOptions, storedRecord } from "./answer-table.js";
 import { keyHash } from "./cache-key.js";
-import { explainFault, inodeOf, SqliteFile } from "./sqlite-file.js";
+import { explainFault, SqliteFile } from "./sqlite-file.js";
 import { Batch, type FindingStore } from "./store.js";
 
 interface CacheOptions extends ReadBackOptions {
@@ -26,9 +26,8 @@ interface CacheOptions extends ReadBackOptions {
 const partialLifetime = 1 / 24;
 
 /** The cache's files have a folder of their own, which can be deleted at any time. */
-function placeIn(cache: string) {
-  const folder = join(cache, "answers");
-  return { folder, path: join(folder, "answers.db") };
+function pathIn(cache: string): string {
+  return join(cache, "answers", "answers.db");
 }
 
 /**
@@ -49,20 +48,22 @@ export function cacheSize(cache: string): number | null {
 
 /** Opens the file of a cache, creating it if missing; null only with `readOnly`, if there is none. */
 function openFile(cache: string, readOnly: boolean): SqliteFile | null {
-  const { folder, path } = placeIn(cache);
+  const path = pathIn(cache);
   if (!existsSync(path)) {
     if (readOnly) return null;
-    makeFolder(folder, 0o700);
-    chmodSync(folder, 0o700);
+    makeFolder(dirname(path), 0o700);
+    chmodSync(dirname(path), 0o700);
   }
   return SqliteFile.open(path, "cache");
 }
 
-function cacheFault(cache: string, doing: string, cause: unknown): ReputeError {
-  const { folder, path } = placeIn(cache);
+type Doing = "open" | "read" | "write";
+
+function cacheFault(cache: string, doing: Doing, cause: unknown): ReputeError {
+  const path = pathIn(cache);
   const { kind, message } = explainFault(path, cause, `the cache ${cache}`, doing);
   const isRuined = kind === "damaged" || kind === "version";
-  const hint = isRuined ? `delete the folder ${folder}` : null;
+  const hint = isRuined ? `delete the folder ${dirname(path)}` : null;
   return new FatalError(isRuined ? `cache_${kind}` : "cache_unusable", message, { cause, hint });
 }
 
@@ -71,7 +72,7 @@ function cacheFault(cache: string, doing: string, cause: unknown): ReputeError {
  * returns only fresh findings and never stores failures.
  *
  * The cache is optional: if it cannot be opened, read or written, the reason goes to `onWarning`
- * and the store then acts as an empty one. A damaged file is set aside. Nothing throws or rejects.
+ * and the store then acts as an empty one. Nothing throws or rejects.
  */
 export async function openCache(options: CacheOptions): Promise<FindingStore> {
   const cache = new FindingCache(options);
@@ -79,34 +80,20 @@ export async function openCache(options: CacheOptions): Promise<FindingStore> {
   return cache;
 }
 
-type Doing = "open" | "read" | "write";
-
 class FindingCache implements FindingStore {
   readonly #options: CacheOptions;
   /** Null if the cache cannot be used. */
   #table: AnswerTable | null = null;
-  /** Tells the file from another one that takes its place. */
-  #inode: number | undefined;
-  #isWritable = false;
-  #hasWarned = false;
-  #isSetAside = false;
+  #isWritable: boolean;
   readonly #batch = new Batch<Finding>((answers) => this.#write(answers));
 
   constructor(options: CacheOptions) {
+    const { folder, readOnly = false } = options;
     this.#options = options;
-    this.#open();
-  }
-
-  #open(): void {
-    const { folder, readOnly = false } = this.#options;
+    this.#isWritable = !readOnly;
     this.#attempt("open", () => {
-      const { path } = placeIn(folder);
-      this.#inode = inodeOf(path);
       const file = openFile(folder, readOnly);
-      if (file === null) return;
-      this.#inode = inodeOf(path);
-      this.#table = new AnswerTable(file);
-      this.#isWritable = !readOnly;
+      this.#table = file && new AnswerTable(file);
     });
   }
 
@@ -123,7 +110,6 @@ class FindingCache implements FindingStore {
     const waiting = this.#batch.waiting.get(key);
     if (waiting !== undefined) return waiting;
     return this.#attempt("read", () => {
-      this.#beginReading();
       const stored = this.#table?.byHash(keyHash(key)) ?? null;
       if (stored === null || stored.key !== key) return null;
       const { ttlMs, clock } = this.#options;
@@ -137,8 +123,8 @@ class FindingCache implements FindingStore {
 
   put(key: string, finding: Finding): void {
     const { status } = finding;
-    if (!this.#isWritable || status === "failed" || status === "unsupported") return;
-    this.#batch.put(key, finding);
+    const isKept = this.#table !== null && status !== "failed" && status !== "unsupported";
+    if (isKept && this.#isWritable) this.#batch.put(key, finding);
   }
 
   sync(): void {
@@ -150,24 +136,8 @@ class FindingCache implements FindingStore {
     this.#release();
   }
 
-  /** Reads of one turn share a transaction, which saves two locks each. */
-  #beginReading(): void {
-    const { database } = this.#table?.file ?? {};
-    if (database === undefined || database.isTransaction) return;
-    database.exec("BEGIN");
-    setImmediate(() => this.#endReading());
-  }
-
-  #endReading(): void {
-    this.#attempt("read", () => {
-      const { database } = this.#table?.file ?? {};
-      if (database?.isTransaction === true) database.exec("COMMIT");
-    });
-  }
-
   #write(answers: ReadonlyMap<string, Finding>): void {
-    this.#endReading();
-    const table = this.#isWritable ? this.#table : null;
+    const table = this.#table;
     this.#attempt("write", () =>
       table?.file.transact(() => {
         for (const [key, finding] of answers) {
@@ -175,36 +145,22 @@ class FindingCache implements FindingStore {
         }
       }),
     );
-    // A new file takes the place of a damaged one.
-    if (this.#isWritable && this.#table !== table) this.#write(answers);
   }
 
-  /**
-   * Warns of a fault, and goes on without the cache or, in place of a damaged one, with a new one. What
-   * cannot be written can still be read.
-   */
+  /** Warns of a fault, and goes on without the cache. What cannot be written can still be read. */
   #giveUp(doing: Doing, error: unknown): void {
-    const { folder, onWarning, readOnly = false } = this.#options;
-    const { code, message, hint } = cacheFault(folder, doing, error);
-    const isDamaged = code === "cache_damaged";
-    const isReadable = doing === "write" && !isDamaged;
+    const { folder, onWarning } = this.#options;
+    const { message, hint } = cacheFault(folder, doing, error);
+    const isReadable = doing === "write" && hint === null;
     if (isReadable) this.#isWritable = false;
     else this.#release();
-    if (this.#hasWarned) return;
-    const aside = isDamaged && !readOnly && !this.#isSetAside && setAside(folder, this.#inode);
-    if (typeof aside === "string") {
-      this.#isSetAside = true;
-      onWarning(`${message}; it is set aside as ${aside}, and a new one takes its place`);
-      return this.#open();
-    }
-    this.#hasWarned = true;
     const remedy = hint === null ? "" : `; ${hint}`;
     const end = isReadable ? "no more answers are cached" : "the run continues without the cache";
     onWarning(`${message}${remedy}; ${end}`);
   }
 
   /**
-   * Checks the file and deletes expired answers, at most once a day. What the run with the longest TTL
+   * Deletes expired answers, at most once a day. What the run with the longest TTL
    * since the last time would use stays. The file keeps its size; new answers reuse the space.
    */
   async prune(): Promise<void> {
@@ -219,15 +175,8 @@ class FindingCache implements FindingStore {
       if (!isDue && longest === longestTtl) return;
       const next = isDue ? { prunedAt: now, longestTtl: ttlMs } : { prunedAt, longestTtl: longest };
       file.write({ upkeep: next });
-      if (!isDue) return;
-      file.check();
-      const remove = file.database.prepare(removeStale);
-      const last = Number(file.value("SELECT coalesce(max(n), 0) FROM answers"));
-      const first = Number(file.value("SELECT coalesce(min(n), 1) FROM answers"));
-      for (let n = first; n <= last; n += batchRows) {
-        remove.run(n, n + batchRows - 1, now, longest * partialLifetime, longest);
-        await turn();
-      }
+      const remove = file.database.prepare(removeOldest);
+      while (isDue && remove.run(now, longest).changes > 0) await turn();
     } catch (error) {
       // Where another process holds the lock, pruning can wait for another day.
       if (explainFault(file.path, error).kind !== "busy") this.#giveUp("open", error);
@@ -237,27 +186,6 @@ class FindingCache implements FindingStore {
   #release(): void {
     this.#table?.file.close();
     this.#table = null;
-    this.#isWritable = false;
-  }
-}
-
-/**
- * Renames the folder of a damaged file, so that a new one can take its place, unless another process has
- * done so already.
- *
- * @returns the new name; null if that fails
- */
-function setAside(cache: string, inode: number | undefined): string | null {
-  const { folder, path } = placeIn(cache);
-  const aside = `${folder}.damaged`;
-  try {
-    if (inodeOf(path) === inode) {
-      rmSync(aside, { recursive: true, force: true });
-      renameSync(folder, aside);
-    }
-    return aside;
-  } catch {
-    return null;
   }
 }
 
@@ -266,9 +194,7 @@ const dayMs = 86_400_000;
 /** The upkeep of a new cache. */
 const never = { prunedAt: 0, longestTtl: 0 };
 
-/** Rows per transaction; other processes write in between. */
-const batchRows = 5_000;
-
-const removeStale = `
-  DELETE FROM answers WHERE n BETWEEN ? AND ?
-    AND abs(? - stored_at) >= CASE head ->> '$[1][0]' WHEN 'partial' THEN ? ELSE ? END`;
+/** Answers are in the order in which they were stored. Other processes write between two batches. */
+const removeOldest = `
+  DELETE FROM answers WHERE n IN (SELECT n FROM answers ORDER BY n LIMIT 5000)
+    AND abs(? - stored_at) >= ?`;
