@@ -91,3 +91,13 @@ function partAfterPath(address: string): string | null {
   if (mark === undefined) return null;
   return mark === "?" ? "query (?…)" : "fragment (#…)";
 }
+
+/**
+ * The address of a service without user name, password and query, which may be secrets. Spellings of the
+ * same address share one. Anything that isn't a URL is returned unchanged.
+ */
+export function serviceAddress(address: string): string {
+  if (!URL.canParse(address)) return address;
+  const { origin, pathname } = new URL(address);
+  return origin + pathname.replace(/\/+$/, "");
+}

@@ -1,7 +1,7 @@
 import { mismatch } from "../api/answer-match.js";
 import { type Finding, firstAnswer, type LookupEndpoint } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
-import { serviceAddress } from "../store/cache-key.js";
+import { serviceAddress } from "../api/options.js";
 import type { FindingStore } from "../store/store.js";
 import type { LookupWrapper } from "./types.js";
 

@@ -7,10 +7,12 @@ import {
   firstAnswer,
   type JsonObject,
   largeAnswer,
+  type LookupEndpoint,
+  lookupEndpoints,
   type LookupRecord,
   type MadeUp,
 } from "../../core/finding.js";
-import { endpointOf } from "./cache-key.js";
+import { seededHash } from "../../core/seeded-hash.js";
 import { corrupt, type SqliteFile } from "./sqlite-file.js";
 
 export interface ReadBackOptions {
@@ -171,4 +173,18 @@ function answersIn(
   if (reading.fault !== null) throw corrupt(`the answer to ${key} ${reading.fault}`);
   const { result } = reading.value as { readonly result: unknown };
   return answerOf(result, asReceived ? resultText(reading.text) : undefined);
+}
+
+/** The endpoint with which the key of an answer begins. */
+export function endpointOf(key: string): LookupEndpoint {
+  return lookupEndpoints.find((endpoint) => key.startsWith(endpoint)) ?? "query";
+}
+
+/**
+ * A 53-bit hash, the widest integer a JavaScript number holds exactly. Entries store their key,
+ * which tells collisions apart.
+ */
+export function keyHash(key: string): number {
+  const high = seededHash(0, key);
+  return (high & 0x1fffff) * 2 ** 32 + seededHash(high ^ 0x5bd1e995, key);
 }

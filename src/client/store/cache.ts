@@ -5,8 +5,7 @@ import type { Clock } from "../../core/clock.js";
 import { FatalError, type ReputeError } from "../../core/errors.js";
 import { makeFolder } from "../../core/files/folders.js";
 import type { Finding } from "../../core/finding.js";
-import { AnswerTable, type ReadBackOptions, storedRecord } from "./answer-table.js";
-import { keyHash } from "./cache-key.js";
+import { AnswerTable, keyHash, type ReadBackOptions, storedRecord } from "./answer-table.js";
 import { explainFault, SqliteFile } from "./sqlite-file.js";
 import { Batch, type FindingStore } from "./store.js";
 
@@ -175,8 +174,9 @@ class FindingCache implements FindingStore {
       if (!isDue && longest === longestTtl) return;
       const next = isDue ? { prunedAt: now, longestTtl: ttlMs } : { prunedAt, longestTtl: longest };
       file.write({ upkeep: next });
+      if (!isDue) return;
       const remove = file.database.prepare(removeOldest);
-      while (isDue && remove.run(now, longest).changes > 0) await turn();
+      while (remove.run(now, longest).changes > 0) await turn();
     } catch (error) {
       // Where another process holds the lock, pruning can wait for another day.
       if (explainFault(file.path, error).kind !== "busy") this.#giveUp("open", error);

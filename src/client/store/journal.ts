@@ -2,11 +2,11 @@ import type { ReputeError } from "../../core/errors.js";
 import type { LookupRecord } from "../../core/finding.js";
 import {
   AnswerTable,
+  keyHash,
   type ReadBackOptions,
   storedRecord,
   type StoredAnswer,
 } from "./answer-table.js";
-import { keyHash } from "./cache-key.js";
 import { corrupt, type SqliteFile } from "./sqlite-file.js";
 import { Batch, type LookupStore, MemoryStore } from "./store.js";
 
@@ -28,7 +28,7 @@ export interface Taken {
 interface JournalOptions {
   /** Explains an error of SQLite or the system. */
   readonly fault: (error: unknown) => ReputeError;
-  /** Chains of the index in memory, each of four bytes. @default 2^21 */
+  /** Number of chains of the index in memory, 4 bytes each. @default 2^21 */
   readonly chains?: number;
 }
 
@@ -69,7 +69,7 @@ export class Journal implements LookupStore {
     const last = Math.max(this.last, options.least ?? 0);
     for (let n = 1; n <= last; n++) {
       const answer = this.#read(n);
-      this.#add(keyHash(answer.key), n);
+      this.#newest[this.#chainOf(keyHash(answer.key))] = n;
       yield answer;
     }
   }
@@ -78,7 +78,7 @@ export class Journal implements LookupStore {
     const waiting = this.#batch.waiting.get(key);
     if (waiting !== undefined) return waiting;
     const hash = keyHash(key);
-    if (this.#newestOf(hash) === 0) return null;
+    if (this.#newest[this.#chainOf(hash)] === 0) return null;
     const known = this.#repeated.get(key);
     if (known !== null) return known;
     const stored = this.#find(key, hash);
@@ -131,21 +131,18 @@ export class Journal implements LookupStore {
 
   #store(key: string, record: LookupRecord): void {
     const hash = keyHash(key);
-    this.last = this.#table.add(key, hash, record, this.#newestOf(hash));
-    this.#add(hash, this.last);
+    const chain = this.#chainOf(hash);
+    this.last = this.#table.add(key, hash, record, this.#newest[chain]);
+    this.#newest[chain] = this.last;
   }
 
-  #newestOf(hash: number): number {
-    return this.#newest[hash % this.#newest.length]!;
-  }
-
-  #add(hash: number, n: number): void {
-    this.#newest[hash % this.#newest.length] = n;
+  #chainOf(hash: number): number {
+    return hash % this.#newest.length;
   }
 
   /** Follows a chain back to the newest answer to the key. */
   #find(key: string, hash: number): StoredAnswer | null {
-    for (let n = this.#newestOf(hash); n > 0;) {
+    for (let n = this.#newest[this.#chainOf(hash)]!; n > 0;) {
       const found = this.#read(n);
       if (found.key === key) return found;
       n = found.previous;

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { FatalError, type ReputeError, UsageError } from "../../core/errors.js";
 import { makeFolder } from "../../core/files/folders.js";
-import { serviceAddress } from "./cache-key.js";
+import { serviceAddress } from "../api/options.js";
 import { QuotaCounts, type QuotaStore } from "./quota.js";
 import { explainFault, SqliteFile } from "./sqlite-file.js";
 

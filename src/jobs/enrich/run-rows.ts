@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { madeUpIn } from "../../client/api/service-description.js";
 import { itemOf } from "../../client/lookup/compose.js";
 import { openRequests } from "../../client/lookup/options.js";
-import { endpointOf } from "../../client/store/cache-key.js";
+import { endpointOf } from "../../client/store/answer-table.js";
 import type { Taken } from "../../client/store/journal.js";
 import type { LookupStore } from "../../client/store/store.js";
 import { abortable } from "../../core/abort.js";

@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { type FileHandle, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Journal } from "../../../client/store/journal.js";
-import { serviceAddress } from "../../../client/store/cache-key.js";
+import { serviceAddress } from "../../../client/api/options.js";
 import { explainFault, SqliteFile } from "../../../client/store/sqlite-file.js";
 import { continueRun, FatalError } from "../../../core/errors.js";
 import { makeFolder } from "../../../core/files/folders.js";
