@@ -100,17 +100,17 @@ export const itemCodes = {
 
 const retried = "up to `--retries` times";
 
-/** No answer arrived, or none that could be read to its end. */
+/** No answer arrived, or none that could be read to its end. Messages name the service. */
 export const transportCodes = {
   connect_refused: [
     "the service refused the connection",
     "check the address and port, and that the service runs",
     retried,
   ],
-  connect_timeout: ["connecting took longer than --timeout", "check the network", retried],
-  connect_failed: ["the connection failed", "check the address and the network", retried],
+  connect_timeout: ["connecting to the service timed out", "check the network", retried],
+  connect_failed: ["cannot connect to the service", "check the address and the network", retried],
   dns_failure: [
-    "the host name could not be resolved",
+    "the host name of the service could not be resolved",
     "check the spelling of the address, and DNS",
     `${retried}, twice before the first answer`,
   ],
@@ -120,26 +120,33 @@ export const transportCodes = {
     retried,
   ],
   tls_failure: [
-    "the TLS handshake failed",
+    "the TLS handshake with the service failed",
     "check that the address is https:// and the port speaks TLS",
     retried,
   ],
   certificate_rejected: [
-    "the certificate is not trusted, has expired or is for another host",
+    "the certificate of the service is not trusted, has expired or is for another host",
     "check the address and the clock; add a private CA with NODE_EXTRA_CA_CERTS",
   ],
-  connection_reset: ["the connection closed before an answer", "run again later", retried],
-  timeout: ["no answer came within --timeout", "raise --timeout or lower --concurrency", retried],
-  truncated_body: ["the answer ended before it was complete", "run again later", retried],
-  body_too_large: ["the answer is larger than 8 MiB", "check that the address is the service's"],
-  invalid_http: ["the answer is not valid HTTP", "check that address and port speak HTTP", retried],
+  connection_reset: ["the service closed the connection", "run again later", retried],
+  timeout: ["the service timed out", "raise --timeout or lower --concurrency", retried],
+  truncated_body: ["the service ended its answer too early", "run again later", retried],
+  body_too_large: [
+    "the answer of the service is larger than 8 MiB",
+    "check that the address is the service's",
+  ],
+  invalid_http: [
+    "the answer of the service is not valid HTTP",
+    "check that address and port speak HTTP",
+    retried,
+  ],
   unreadable_encoding: [
-    "the answer's Content-Encoding cannot be decoded",
+    "the answer of the service has an encoding that cannot be decoded",
     "check the proxies in front of the service",
     retried,
   ],
   out_of_memory: [
-    "there is no memory left for connections",
+    "out of memory for connections to the service: the limit on address space (ulimit -v) is too low",
     "raise the limit on address space: ulimit -v unlimited",
   ],
 } as const;

@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { raw, reply } from "../../helpers/scripted-server.js";
 import { ipResult, success } from "../api/answers.js";
@@ -41,9 +41,7 @@ test("does not follow a redirect", async () => {
 test.each([
   ["gzip", gzipSync(text)],
   ["deflate", deflateSync(text)],
-  ["deflate", deflateRawSync(text)],
   ["deflate", gzipSync(text)],
-  ["deflate, gzip", gzipSync(deflateSync(text))],
   ["br", brotliCompressSync(text)],
   ["identity", Buffer.from(text)],
 ])("decodes a body encoded as %s, although none was requested", async (coding, body) => {

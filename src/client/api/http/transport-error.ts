@@ -35,26 +35,17 @@ export function transportErrorOf(
   const fault = isReadTimeout(error) ? "timeout" : faultOf(error, code, httpStatus !== null);
   const detail = code === null || code === "ERR_ASSERTION" ? "" : ` (${code})`;
   const options = { cause: error, httpStatus };
-  if (proxy !== null && connecting.has(fault)) {
-    // repute connects to nothing but the proxy.
-    const message = `${describe[fault](`the proxy ${proxy}`)}${detail}`;
-    return new TransportError("proxy_failure", message, options);
-  }
-  if (fault === "proxy_failure" && proxy !== null) {
-    const message = `the proxy ${proxy} did not connect to ${origin}${detail}`;
-    return new TransportError(fault, message, options);
-  }
-  const certificate = fault === "certificate_rejected" ? certificates.get(code ?? "") : undefined;
-  const what = certificate === undefined ? describe[fault](origin) : certificate(origin);
-  return new TransportError(fault, `${what}${detail}`, options);
+  // repute connects to nothing but the proxy.
+  const isOfProxy = proxy !== null && connecting.has(fault);
+  const what = describeFault(fault, isOfProxy ? `the proxy ${proxy}` : origin);
+  const named = proxy === null ? what : what.replace(/^the proxy (?=did)/, `the proxy ${proxy} `);
+  return new TransportError(isOfProxy ? "proxy_failure" : fault, named + detail, options);
 }
 
-/** Certificate faults that trusting the issuer would not fix. */
-const certificates: ReadonlyMap<string, (origin: string) => string> = new Map([
-  ["CERT_HAS_EXPIRED", (origin) => `the certificate of ${origin} has expired`],
-  ["CERT_NOT_YET_VALID", (origin) => `the certificate of ${origin} is not valid yet`],
-  ["ERR_TLS_CERT_ALTNAME_INVALID", (origin) => `the certificate of ${origin} is for another host`],
-]);
+/** The message of a fault. @param peer an origin, or `the proxy …` */
+export function describeFault(fault: TransportFault, peer: string): string {
+  return transportCodes[fault][0].replace("the service", peer);
+}
 
 const connecting: ReadonlySet<TransportFault> = new Set([
   "connect_refused",
@@ -62,24 +53,6 @@ const connecting: ReadonlySet<TransportFault> = new Set([
   "connect_failed",
   "dns_failure",
 ]);
-
-const describe: Readonly<Record<TransportFault, (origin: string) => string>> = {
-  connect_refused: (origin) => `${origin} refused the connection`,
-  connect_timeout: (origin) => `connecting to ${origin} timed out`,
-  connect_failed: (origin) => `cannot connect to ${origin}`,
-  dns_failure: (origin) => `the host name of ${origin} could not be resolved`,
-  proxy_failure: (origin) => `the proxy did not connect to ${origin}`,
-  tls_failure: (origin) => `the TLS handshake with ${origin} failed`,
-  certificate_rejected: (origin) => `the certificate of ${origin} is not trusted`,
-  connection_reset: (origin) => `${origin} closed the connection without an answer`,
-  timeout: (origin) => `${origin} timed out`,
-  truncated_body: (origin) => `${origin} ended its answer before it was complete`,
-  body_too_large: (origin) => `the answer of ${origin} is too large`,
-  invalid_http: (origin) => `the answer of ${origin} is not valid HTTP`,
-  unreadable_encoding: (origin) => `the answer of ${origin} has an encoding that cannot be decoded`,
-  out_of_memory: (origin) =>
-    `out of memory for connections to ${origin}: the limit on address space (ulimit -v) is too low`,
-};
 
 const faults: ReadonlyMap<string, TransportFault> = new Map<string, TransportFault>([
   ["ECONNREFUSED", "connect_refused"],

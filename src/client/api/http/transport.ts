@@ -5,7 +5,7 @@ import { parseBase } from "../options.js";
 import { proxyOf } from "./proxy.js";
 import type { Receiver, Requests, Answer, ResponseHeaders } from "../types.js";
 import { decodeBody } from "./send-once.js";
-import { TransportError, transportErrorOf } from "./transport-error.js";
+import { describeFault, TransportError, transportErrorOf } from "./transport-error.js";
 import { readIp } from "../../../core/item/ip.js";
 import { readSha1 } from "../../../core/item/detect.js";
 import { lookupEndpoints } from "../../../core/finding.js";
@@ -246,8 +246,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
   }
 
   #refuseLargeBody(): void {
-    const { origin } = this.#bounds;
-    const message = `the answer of ${origin} is larger than ${maxBodyBytes} bytes`;
+    const message = describeFault("body_too_large", this.#bounds.origin);
     this.abort(new TransportError("body_too_large", message, { httpStatus: this.#status }));
   }
 
