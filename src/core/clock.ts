@@ -50,12 +50,9 @@ async function blockUntil(until: number, signal: AbortSignal | undefined): Promi
   }
 }
 
-let latest = { ms: Number.NaN, text: "" };
-
-/** A time in RFC 3339, in UTC. Cheap for the same millisecond again, as with answers in bursts. */
+/** A time in RFC 3339, in UTC. */
 export function timestamp(ms: number): string {
-  if (ms !== latest.ms) latest = { ms, text: new Date(ms).toISOString() };
-  return latest.text;
+  return new Date(ms).toISOString();
 }
 
 const dateTime =
