@@ -1,4 +1,3 @@
-import ipaddr from "ipaddr.js";
 import { itemCodes } from "../row-codes.js";
 import type { Item } from "../item/item.js";
 import { reverseEnds } from "../item/hostname.js";
@@ -180,8 +179,7 @@ function quadNumber(quad: string): bigint {
   return firstV4 + BigInt(v4Number(quad));
 }
 
-/** A prefix length of at most `width`, also from a netmask (`255.255.255.0`); null for any other text. */
+/** A prefix length of at most `width`; null for any other text. */
 function prefixLength(text: string, width: number): number | null {
-  if (/^\d{1,3}$/.test(text)) return Number(text) <= width ? Number(text) : null;
-  return width === 32 && isIPv4(text) ? ipaddr.IPv4.parse(text).prefixLengthFromSubnetMask() : null;
+  return /^\d{1,3}$/.test(text) && Number(text) <= width ? Number(text) : null;
 }
