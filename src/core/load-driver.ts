@@ -66,9 +66,6 @@ export function installCommand(
   const archive = driversArchive(root);
   if (archive !== undefined)
     return `tar -xzf ${archive} --strip-components=1 -C ${shellWord(root)}`;
-  if (pnpmStore.test(root)) {
-    return `pnpm add ${/[\\/]global[\\/]/.test(root) ? "-g " : ""}${packages}`;
-  }
   const place = placeOf(root);
   if (place === root || !isGlobal(place)) {
     // In a checkout, the drivers are dev dependencies, which npm omits under NODE_ENV=production.
@@ -84,9 +81,6 @@ export function installCommand(
 function placeOf(root: string): string {
   return root.split(`${sep}node_modules${sep}`)[0] ?? root;
 }
-
-/** pnpm gives each package a `node_modules` folder of its own, in a store of the project or machine. */
-const pnpmStore = /[\\/]\.pnpm[\\/]|[\\/]v\d+[\\/]links[\\/]/;
 
 /** Unlike that of a project, npm's global folder has no package.json; except on Windows, it is `lib`. */
 function isGlobal(place: string): boolean {

@@ -50,13 +50,6 @@ it.each([
     "/home/me/.npm-global/lib/node_modules/repute",
     "npm install -g pg --prefix /home/me/.npm-global",
   ],
-  ["pnpm", "/cwd/node_modules/.pnpm/repute@0.1.0/node_modules/repute", "pnpm add pg"],
-  [
-    "pnpm, globally",
-    "/home/me/.local/share/pnpm/global/5/.pnpm/repute@0.1.0/node_modules/repute",
-    "pnpm add -g pg",
-  ],
-  ["pnpm's store", "/store/v10/links/@/repute/0.1.0/1f/node_modules/repute", "pnpm add pg"],
 ])("shows the command for %s", (_, root, command) => {
   expect(installCommand("pg", "/cwd", root)).toBe(command);
 });
