@@ -10,11 +10,7 @@ export const itemCodes = {
     "shorten the item, for example to the URL without its query",
   ],
   control_character: [
-    "contains a control character, which no item can have",
-    "clean the cell; check the file's encoding",
-  ],
-  lone_surrogate: [
-    "contains half of a surrogate pair, which cannot be percent-encoded",
+    "contains a control character or half of a surrogate pair, which no item can have",
     "clean the cell; check the file's encoding",
   ],
   several: [
@@ -43,7 +39,6 @@ export const itemCodes = {
     "an IPv4 address with leading zeros, which programs read differently",
     "write it without leading zeros",
   ],
-  ip_octet: ["four numbers with dots, one of them above 255", "correct the address"],
   url_scheme: [
     "a URL whose scheme is not http, https, ftp, ws or wss, without a host to look up",
     "write the item alone",
@@ -60,10 +55,6 @@ export const itemCodes = {
   wildcard: [
     "a host name with a wildcard; the interface knows single names only",
     "look up the name without the wildcard",
-  ],
-  public_suffix: [
-    "a public suffix, under which others register names; not a domain itself",
-    "look up the registered name under it",
   ],
   unknown_suffix: [
     "a name with dots, but not a domain under a known public suffix",
@@ -85,9 +76,7 @@ export const itemCodes = {
     "looks like a file name (if it is a domain, say so in a kind column)",
     "look up the file's SHA1, or give --kind-column",
   ],
-  path: ["a file or URL path without a host", "add the host to make it a URL"],
-  registry_key: ["a Windows registry key", "nothing; the interface has no such kind"],
-  asn: ["an autonomous system number", "look up addresses of the network"],
+  path: ["a path without a host", "add the host to make it a URL"],
   prose: [
     "text with an item inside",
     "find the items: repute extract FILE | repute enrich - -o OUT",

@@ -1,4 +1,4 @@
-import { readDomain, readEmail, isPublicSuffix } from "./hostname.js";
+import { readDomain, readEmail } from "./hostname.js";
 import { readIp, readIpv6 } from "./ip.js";
 import type { Item, ItemKind, Recognition, UnsupportedCode } from "./item.js";
 import { readUrl, isNetwork } from "./url.js";
@@ -73,17 +73,13 @@ const tests: readonly (readonly [UnsupportedCode, RegExp | ((text: string) => bo
   ["ip_range", isAddressRange],
   ["ip_zone", hasZone],
   ["ip_leading_zero", /^(?=(?:\d+\.){0,3}0\d)\d+\.\d+\.\d+\.\d+(?:[:/]|$)/],
-  ["ip_octet", hasLargeOctet],
   ["wallet_checksum", looksLikeWallet],
   ["url_syntax", /^(?:https?|ftp|wss?):/i],
   ["url_scheme", /^(?:[a-z][\w+.-]+:\/\/|(?:about|data|file|javascript|magnet|tel|sms|urn):)/i],
-  ["registry_key", /^(?:HKEY_|HK(?:LM|CU|CR|CC|U)[\\:.])/i],
   ["path", isPath],
   ["email_syntax", /^\S*@\S*$/],
-  ["asn", /^ASN? ?\d{1,10}(?:\s|$)/i],
   ["file_name", hasFileExtension],
   ["wildcard", /^(?:(?=\S*\.)\S*\*\S*|\.(?:[\w-]+\.)+[\w-]+)$/],
-  ["public_suffix", isPublicSuffix],
   [
     "unknown_suffix",
     /^(?!\d+\.\d+\.\d+\.\d+(?:[:/]|$))[^\s/?#:@\\]+\.[^\s/?#:@\\.]+\.?(?:[/?#:]|$)/,
@@ -110,14 +106,9 @@ function hashReason(text: string): UnsupportedCode | null {
   return hashes[digits.length] ?? "hex_length";
 }
 
-const fourNumbers = /^(\d+)\.(\d+)\.(\d+)\.(\d+)(?:[:/]|$)/;
+const fourNumbers = /^\d+\.\d+\.\d+\.\d+(?:[:/]|$)/;
 const rangeOfQuads = /^\d{1,3}(?:\.\d{1,3}){3} ?(?:-|–|—|to) ?\d{1,3}(?:\.\d{1,3}){0,3}$/i;
 const starredQuad = /^\d{1,3}(?:\.(?:\d{1,3}|\*|x)){3}$/i;
-
-function hasLargeOctet(text: string): boolean {
-  const octets = fourNumbers.exec(text)?.slice(1) ?? [];
-  return octets.some((octet) => Number(octet) > 255);
-}
 
 /** Whether a text is a range of addresses: `192.0.2.1-9`, `192.0.2.1 - 192.0.2.9`, `192.0.2.*`. */
 export function isAddressRange(text: string): boolean {

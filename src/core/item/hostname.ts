@@ -22,17 +22,6 @@ interface Hostname {
  * @returns null if the text is not a host name, has no known suffix, or is itself a public suffix
  */
 export function readHostname(text: string): Hostname | null {
-  if (text !== last.text) last = { text, hostname: readNewHostname(text) };
-  return last.hostname;
-}
-
-/** What was read last, since a name is read, checked and judged in a row. */
-let last: { readonly text: string; readonly hostname: Hostname | null } = {
-  text: "",
-  hostname: null,
-};
-
-function readNewHostname(text: string): Hostname | null {
   const name = asciiHostname(text);
   if (name === null || !hasValidLabels(name)) return null;
   const { domain, publicSuffix, isIcann } = parse(name, suffixOnly);
@@ -40,16 +29,9 @@ function readNewHostname(text: string): Hostname | null {
   return registrable.test(domain) ? { name, domain, suffix: publicSuffix } : null;
 }
 
-export function isPublicSuffix(text: string): boolean {
-  const name = asciiHostname(text);
-  if (name === null || !hasValidLabels(name)) return false;
-  const { domain, isIcann } = parse(name, suffixOnly);
-  return isIcann === true && domain === null;
-}
-
 /** Whether a host name in normal form is, or ends in, a known public suffix. */
 export function hasPublicSuffix(name: string): boolean {
-  return last.hostname?.name === name || parse(name, suffixOnly).isIcann === true;
+  return parse(name, suffixOnly).isIcann === true;
 }
 
 const longestName = 253;

@@ -229,11 +229,7 @@ const listed: ReadonlySet<UnsupportedCode> = new Set<UnsupportedCode>([
   "internal_host",
 ]);
 
-const files: ReadonlySet<UnsupportedCode> = new Set<UnsupportedCode>([
-  "file_name",
-  "path",
-  "registry_key",
-]);
+const files: ReadonlySet<UnsupportedCode> = new Set<UnsupportedCode>(["file_name", "path"]);
 
 /** One comparison of an observed value: `ipv4-addr:value = '…'`, `file:hashes.'SHA-1' = '…'`. */
 const comparison =

@@ -103,10 +103,9 @@ const bullet =
 
 export function whyUnreadable(text: string): UnsupportedCode | null {
   if (text.length > longestText) return "too_long";
-  // Few texts have any of these, so they are not looked at one by one.
+  // Few texts have any of these, so pairs of surrogates are not looked for in others.
   if (!controlOrSurrogate.test(text)) return null;
-  if (!isWellFormed(text)) return "lone_surrogate";
-  return control.test(text) ? "control_character" : null;
+  return control.test(text) || !isWellFormed(text) ? "control_character" : null;
 }
 
 /** Longer texts are not examined. Defanging lengthens an item, but never this much. */
