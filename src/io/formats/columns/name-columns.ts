@@ -95,29 +95,16 @@ export function noItemColumn(
   why: ColumnProblem,
   isTable = false,
 ): UsageError {
-  const names = columns.map(({ name }) => name);
-  const shares = shareLines(columns);
+  const shares = columns.map((each) => `  ${shownColumns([each])}  ${shareText(each.sample)}`);
   const isLacking = why.problem === "none" && columns.every(({ sample }) => sample.queryable === 0);
   return new UsageError(
     isLacking ? "column_not_found" : "column_ambiguous",
     [`${input}: ${problemText(why)}. Share of indicators per column:`, ...shares].join("\n"),
     {
-      hint: separatorHint(names) ?? columnHint(input, columns, why, isTable),
+      hint: columnHint(input, columns, why, isTable),
       command: enrichCommand(input),
     },
   );
-}
-
-/** Above this number of columns, those without an item are only counted. */
-const mostShares = 12;
-
-function shareLines(columns: readonly RatedColumn[]): readonly string[] {
-  const found = columns.filter(({ sample }) => sample.share > 0);
-  const isShort = columns.length <= mostShares || found.length === 0;
-  const shown = isShort ? columns : found;
-  const lines = shown.map((column) => `  ${shownColumns([column])}  ${shareText(column.sample)}`);
-  const rest = columns.length - shown.length;
-  return rest === 0 ? lines : [...lines, `  ${counted(rest, "other column")} without any`];
 }
 
 function problemText(why: ColumnProblem): string {
@@ -209,15 +196,6 @@ function shareText({ share, cells, queryable, kind }: ColumnSample): string {
 
 function percent(share: number): string {
   return `${Math.round(share * 100)}%`;
-}
-
-/** A single column that contains separators suggests another format. */
-function separatorHint(columns: readonly string[]): string | null {
-  const [separator] = (columns.length === 1 && /\t|,|;/.exec(columns[0]!)) || [];
-  if (separator === undefined) return null;
-  if (separator === "\t") return "the file looks tab-separated: try --from tsv";
-  const what = separator === "," ? "comma" : "semicolon";
-  return `the file looks ${what}-separated: try --from csv`;
 }
 
 /** Names of the added columns with the prefix, in output order. */
