@@ -9,7 +9,7 @@ import { faultReason } from "../../core/files/system-fault.js";
 import { isLocked } from "../../core/files/run-lock.js";
 import { isObjectAddress } from "../s3/address.js";
 import { peek } from "../formats/reading/sample.js";
-import { limits } from "../formats/reading/lines.js";
+import { type LineEnd, limits } from "../formats/reading/lines.js";
 import { decode, refuseBinary } from "./decode.js";
 import type { AnyInput, Encoding, InputBytes, SourceInput } from "./types.js";
 
@@ -39,7 +39,7 @@ export async function openInput(input: AnyInput, options: InputOptions): Promise
     );
     refuseBinary(head, name, options.textBytes !== undefined);
     const closing = { [Symbol.asyncDispose]: stored.close };
-    return { ...stored, ...closing, chunks: withLineFeeds(chunks, head), warnings };
+    return { ...stored, ...closing, chunks, lineEnd: lineEndOf(head), warnings };
   } catch (error) {
     await stored.close();
     throw error;
@@ -47,22 +47,16 @@ export async function openInput(input: AnyInput, options: InputOptions): Promise
 }
 
 /**
- * Gives the lines of classic Mac OS, which end with CR, a line end of today. CR counts only if there is
- * no LF, so that a stray CR in a cell is preserved.
+ * Detects the line end. CR counts only if there is no LF, so that a stray CR in a cell is
+ * preserved.
  */
-async function* withLineFeeds(
-  chunks: AsyncGenerator<Buffer>,
-  head: Buffer,
-): AsyncGenerator<Buffer> {
+function lineEndOf(head: Buffer): LineEnd {
   const looked = head.subarray(0, limits.headBytes);
-  const isClassic = looked.includes("\r") && !looked.includes("\n");
-  for await (const chunk of chunks) {
-    yield isClassic ? Buffer.from(chunk.map((byte) => (byte === 0x0d ? 0x0a : byte))) : chunk;
-  }
+  return looked.includes("\r") && !looked.includes("\n") ? "cr" : "lf";
 }
 
 /** An input before decompression and decoding. */
-type StoredInput = Omit<InputBytes, "warnings" | typeof Symbol.asyncDispose>;
+type StoredInput = Omit<InputBytes, "lineEnd" | "warnings" | typeof Symbol.asyncDispose>;
 
 /** Bytes that are read at once. All rows of a chunk stay in memory until the last one starts. */
 const rowsBytes = 16 * 1024;

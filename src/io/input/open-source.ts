@@ -78,7 +78,7 @@ export async function sniffFormat(
   try {
     const { head, chunks } = await peek(bytes.chunks, isHeadComplete);
     const comment = options.comment ?? "#";
-    const lines = headLines(head, comment);
+    const lines = headLines(head, { lineEnd: bytes.lineEnd, comment });
     const marked = options.comment ?? (lines.comments.length > 0 ? comment : null);
     const found = { format: formatOf(lines), comment: marked };
     if (bytes.bytesTotal === null) return { input: { opened: { ...bytes, chunks } }, ...found };

@@ -85,7 +85,8 @@ async function* readableText(
   if (bytes === null) return;
   for (const warning of bytes.warnings) onNotice(warning);
   let reader: TextReader | null = null;
-  for await (const text of textBlocks(bytes.chunks)) {
+  for await (const block of textBlocks(bytes.chunks)) {
+    const text = bytes.lineEnd === "cr" ? block.replaceAll("\r", "\n") : block;
     reader ??=
       markupReader(text) ??
       new MailReader((part, line) => {
@@ -120,7 +121,9 @@ async function* textBlocks(chunks: AsyncIterable<Buffer>): AsyncGenerator<string
 /** Where to cut; 0 if there is no good place yet. */
 function blockEnd(bytes: Buffer): number {
   const line = bytes.lastIndexOf("\n") + 1;
-  if (line > 0 || bytes.length < longestLine) return line;
+  if (line > 0) return line;
+  const carriageReturn = bytes.lastIndexOf("\r") + 1;
+  if (carriageReturn > 0 || bytes.length < longestLine) return carriageReturn;
   return (
     Math.max(...[" ", ",", '"'].map((separator) => bytes.lastIndexOf(separator) + 1)) ||
     bytes.length

@@ -81,7 +81,7 @@ export class MailReader implements TextReader {
       at = begin;
     }
     const end = mail.length - this.#rest.length;
-    this.#line += countLineEnds(mail.slice(0, end));
+    this.#line += countLineEnds(mail.slice(0, end), "lf");
     return text + withoutEncodedWords(mail.slice(at, end));
   }
 
@@ -121,7 +121,7 @@ export class MailReader implements TextReader {
     else if (part.type !== "message/rfc822" || part.encoding === "base64") {
       const before = this.#line;
       const onUnread = (what: string): void => {
-        this.#onUnread(what, before + countLineEnds(mail.slice(0, begin)) + 1);
+        this.#onUnread(what, before + countLineEnds(mail.slice(0, begin), "lf") + 1);
       };
       const decode = decodeOf(part, onUnread, mail.slice(begin, begin + longestHeader));
       const isHeld = part.encoding === "base64" || part.encoding === "quoted-printable";
@@ -156,7 +156,7 @@ export class MailReader implements TextReader {
     body.text ??= this.#textOf(body, decoded ?? "");
     const text = body.text.read(decoded ?? "") + (isLast ? body.text.end() : "");
     if (body.part.encoding !== "base64") return text;
-    return text.replaceAll(/\r?\n/g, "\r") + "\n".repeat(countLineEnds(lines));
+    return text.replaceAll(/\r?\n/g, "\r") + "\n".repeat(countLineEnds(lines, "lf"));
   }
 
   /** Reads the decoded text of a part. */

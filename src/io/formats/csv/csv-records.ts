@@ -1,4 +1,4 @@
-import { limits, type TextBytes } from "../reading/lines.js";
+import { type LineEnd, limits, type TextBytes } from "../reading/lines.js";
 import type { InputReading } from "../types.js";
 import { type Delimiter, latin1, scanCells, countLineEnds } from "../reading/sample.js";
 import { isAscii } from "node:buffer";
@@ -8,6 +8,7 @@ import { FatalError } from "../../../core/errors.js";
 
 interface CsvDialect extends Pick<InputReading, "comment" | "spaced"> {
   readonly delimiter: Delimiter;
+  readonly lineEnd: LineEnd;
 }
 
 export interface CsvRecord {
@@ -40,12 +41,15 @@ export async function* readRecords(
   reader.check();
 }
 
-async function* withoutLines({ chunks }: TextBytes, lines: number): AsyncGenerator<Buffer> {
+async function* withoutLines(
+  { chunks, lineEnd }: TextBytes,
+  lines: number,
+): AsyncGenerator<Buffer> {
   let left = lines;
   for await (const chunk of chunks) {
     let end = 0;
     for (; left > 0; left--) {
-      const at = chunk.indexOf("\n", end);
+      const at = chunk.indexOf(lineEnd === "cr" ? "\r" : "\n", end);
       end = at === -1 ? chunk.length : at + 1;
       if (at === -1) break;
     }
@@ -75,8 +79,10 @@ class RecordReader {
     this.#dialect = dialect;
     this.#line = linesBefore;
     this.#parser = new RecordParser(dialect);
-    const mark = dialect.comment?.replaceAll(/[^\w\s]/g, String.raw`\$&`) ?? "(?!)";
-    this.#ignored = new RegExp(`(?:${mark}[^\\n]*)?\\r?\\n`, "y");
+    const { comment, lineEnd } = dialect;
+    const end = lineEnd === "cr" ? "[^\\r\\n]*)?(?:\\r\\n?|\\n)" : "[^\\n]*)?\\r?\\n";
+    const mark = comment?.replaceAll(/[^\w\s]/g, String.raw`\$&`) ?? "(?!)";
+    this.#ignored = new RegExp(`(?:${mark}${end}`, "y");
   }
 
   async read(chunk: Buffer | null): Promise<readonly CsvRecord[]> {
@@ -91,7 +97,7 @@ class RecordReader {
     const end = records.reduce((sum, { size }) => sum + size, -this.#skipped);
     this.#skipped = 0;
     if (this.#dialect.comment === "#") this.#checkFields(bytes.subarray(0, end));
-    this.#line += countLineEnds(bytes.subarray(0, end));
+    this.#line += countLineEnds(bytes.subarray(0, end), this.#dialect.lineEnd);
     this.#pending = [bytes.subarray(end)];
     this.#pendingLength = bytes.length - end;
     // csv-parse reads Latin-1, one character per byte, so that invalid bytes are preserved.
@@ -111,7 +117,7 @@ class RecordReader {
         const [fields = ""] = bytes.toString("latin1", at).split(/\r?\n/, 1);
         this.#fields ??= fields;
         if (fields === this.#fields) continue;
-        const line = this.#line + 1 + countLineEnds(bytes.subarray(0, at));
+        const line = this.#line + 1 + countLineEnds(bytes.subarray(0, at), this.#dialect.lineEnd);
         const message = `line ${line} of ${this.#input.name}: other columns begin here: ${fields}`;
         throw new FatalError("input_fields", message, { hint: "split the file before this line" });
       }
@@ -136,7 +142,8 @@ class RecordReader {
     const line = this.#line + 1;
     const { openQuote } = scanCells(text, this.#dialect);
     const before = openQuote === null ? "" : text.slice(0, openQuote);
-    const quoteLine = openQuote === null ? null : line + countLineEnds(before);
+    const quoteLine =
+      openQuote === null ? null : line + countLineEnds(before, this.#dialect.lineEnd);
     throw this.#error === null
       ? recordTooLong(this.#input.name, line, quoteLine)
       : parserFailed(this.#input.name, line, quoteLine, this.#error);
@@ -159,14 +166,14 @@ class RecordParser extends Parser {
   /** Bytes up to the end of the last record. */
   #end = 0;
 
-  constructor({ delimiter, comment, spaced }: CsvDialect) {
+  constructor({ delimiter, comment, spaced, lineEnd }: CsvDialect) {
     super({
       delimiter: latin1(delimiter),
       comment: comment === null ? null : latin1(comment),
       comment_no_infix: true,
       encoding: "latin1",
       ltrim: spaced,
-      record_delimiter: ["\r\n", "\n"],
+      record_delimiter: lineEnd === "cr" ? ["\r\n", "\n", "\r"] : ["\r\n", "\n"],
       relax_column_count: true,
       relax_quotes: true,
       skip_empty_lines: true,

@@ -96,7 +96,7 @@ async function read(
   const { settled } = reading;
   if (settled === null) return detect(reading, options, candidates);
   const { delimiter, comment, spaced, skippedLines } = settled.reading;
-  const dialect = { delimiter: delimiter ?? ",", comment, spaced };
+  const dialect = { delimiter: delimiter ?? ",", comment, spaced, lineEnd: reading.bytes.lineEnd };
   const records = new Sample(readRecords(reading.bytes, dialect, skippedLines));
   const header = recordsOfHeader(settled.reading);
   return rowsOf(reading, settled.columns, settled.reading, records.all(header));
@@ -132,16 +132,17 @@ async function detect(
   candidates: Delimiters,
 ): Promise<FormatReading> {
   const { bytes } = reading;
+  const { lineEnd } = bytes;
   const { head, chunks } = await peek(bytes.chunks, isHeadComplete);
   const mark = options.comment ?? (options.guessed ? "#" : null);
-  const start = headLines(head, mark);
+  const start = headLines(head, { lineEnd, comment: mark });
   const { comments } = start;
   const comment = options.comment ?? (comments.length > 0 ? mark : null);
   const table = findPreamble(start, candidates, options);
   const { content, skippedLines, rule } = table;
   const delimiter = table.delimiter ?? candidates[0];
   const spaced = isSpaced(content, delimiter);
-  const dialect = { delimiter, comment, spaced };
+  const dialect = { delimiter, comment, spaced, lineEnd };
   const sample = new Sample(readRecords({ ...bytes, chunks }, dialect, skippedLines));
   const named = (width: number): CommentNames | null => namesIn(comments, delimiter, width);
   const { columns, ...layout } = await findLayout(bytes.name, sample, named, options);

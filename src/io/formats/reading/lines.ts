@@ -1,10 +1,14 @@
 import { decodeBytes } from "../../../core/bytes.js";
 import { FatalError } from "../../../core/errors.js";
 
-/** The text of an input: decompressed, UTF-8, without byte order mark. Lines end with LF or CRLF. */
+/** Line ends of an input: `lf` for LF, CRLF or a mix; `cr` for classic Mac OS files. */
+export type LineEnd = "lf" | "cr";
+
+/** The text of an input: decompressed, UTF-8, without byte order mark. */
 export interface TextBytes {
   readonly name: string;
   readonly chunks: AsyncGenerator<Buffer>;
+  readonly lineEnd: LineEnd;
 }
 
 export interface Line {
@@ -38,8 +42,13 @@ export async function* contentLines(
     }
     return lines;
   };
+  // Length and offsets stay the same.
+  const toLineFeeds = (chunk: Buffer): Buffer =>
+    input.lineEnd === "lf"
+      ? chunk
+      : Buffer.from(chunk.map((byte) => (byte === carriageReturn ? lineFeed : byte)));
   for await (const chunk of input.chunks) {
-    const lines = linesOf(splitter.push(chunk));
+    const lines = linesOf(splitter.push(toLineFeeds(chunk)));
     if (lines.length > 0) yield lines;
     // One extra byte for a carriage return.
     if (splitter.pending > limits.recordBytes + 1) throw tooLong(input.name, number + 1);

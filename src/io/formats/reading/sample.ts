@@ -1,4 +1,4 @@
-import { continued, limits } from "./lines.js";
+import { continued, type LineEnd, limits } from "./lines.js";
 
 /** Reads chunks until `enough` returns true or the input ends. Reads no further than needed. */
 export async function peek(
@@ -65,25 +65,28 @@ export interface HeadLines {
 
 export function isHeadComplete(head: Buffer): boolean {
   if (head.length >= limits.headBytes) return true;
-  if (countLineEnds(head) < limits.sampleLines) return false;
+  if (countOf("\n", head) < limits.sampleLines) return false;
   // Comments don't count.
-  return headLines(head, "#").content.length >= limits.sampleLines;
+  return headLines(head, { lineEnd: "lf", comment: "#" }).content.length >= limits.sampleLines;
 }
 
 /**
  * Splits the start of an input into lines.
- * @param comment comment marker; null for none
+ * @param options.comment comment marker; null for none
  */
-export function headLines(head: Buffer, comment: string | null): HeadLines {
+export function headLines(
+  head: Buffer,
+  options: { readonly lineEnd: LineEnd; readonly comment: string | null },
+): HeadLines {
   const text = head.subarray(0, limits.headBytes).toString("utf8");
-  const lines = text.split(/\r?\n/);
+  const lines = text.split(options.lineEnd === "cr" ? /\r\n?|\n/ : /\r?\n/);
   const cutOff = head.length >= limits.headBytes && lines.length > 1;
   if (cutOff) lines.pop();
   const filled = lines
     .map((text, before) => ({ text, before }))
     .filter(({ text }) => text.trim() !== "");
   const texts = filled.map(({ text }) => text);
-  const mark = isHeaderWithMark(texts, comment) ? null : comment;
+  const mark = isHeaderWithMark(texts, options.comment) ? null : options.comment;
   const isComment = (text: string): boolean => mark !== null && text.startsWith(mark);
   const begin = beginOf(texts, isComment);
   const before = texts.slice(0, begin);
@@ -130,9 +133,15 @@ function isHeaderWithMark(
   });
 }
 
-export function countLineEnds(text: Buffer | string): number {
+/** Counts line ends. With `cr`, LF and CRLF count as well. */
+export function countLineEnds(text: Buffer | string, lineEnd: LineEnd): number {
+  const lineFeeds = countOf("\n", text);
+  return lineEnd === "lf" ? lineFeeds : lineFeeds + countOf("\r", text) - countOf("\r\n", text);
+}
+
+function countOf(what: string, text: Buffer | string): number {
   let count = 0;
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) count += 1;
+  for (let at = text.indexOf(what); at !== -1; at = text.indexOf(what, at + 1)) count += 1;
   return count;
 }
 

@@ -85,7 +85,7 @@ async function* rowsIn(
   const rowOf = (record: Buffer): OutputRow => {
     const text = decodeBytes(record);
     const line = lines + 1;
-    lines += countLineEnds(record);
+    lines += countLineEnds(record, "lf");
     const read = layout.read(text);
     const at = { number: ++number, size: record.length, text };
     return outputRow(read, at, `${path}, line ${line}`);
@@ -94,7 +94,7 @@ async function* rowsIn(
     const found = splitter.push(chunk);
     const skipped = found.splice(0, unread);
     unread -= skipped.length;
-    for (const record of skipped) lines += countLineEnds(record);
+    for (const record of skipped) lines += countLineEnds(record, "lf");
     if (found.length > 0) yield found.map(rowOf);
   }
   if (splitter.end() === null) return;
