@@ -229,9 +229,6 @@ async function upload(
   await new Upload({ client: own, params, queueSize: 3, partSize: 8 * 1024 * 1024 }).done();
 }
 
-/** Times to repeat a conditional write that met another one. */
-const maxConflicts = 5;
-
 /**
  * Writes an object if it is still the version that may be replaced. A store that knows no conditions
  * (501) gets the write without one.
@@ -243,22 +240,17 @@ async function writeIf(
   replaces: string | null | undefined,
   write: (condition: object) => Promise<void>,
 ): Promise<boolean> {
-  let condition: { IfMatch?: string; IfNoneMatch?: string } | null = null;
-  if (replaces === null) condition = { IfNoneMatch: "*" };
-  else if (replaces !== undefined) condition = { IfMatch: replaces };
-  for (let conflicts = 0; ; conflicts++) {
-    try {
-      await write(condition ?? {});
-      return true;
-    } catch (error) {
-      const status = statusOf(error);
-      // S3 says NoSuchKey if the version to replace was removed.
-      if (/^NoSuch(?:Upload|Key)$/.test((error as Error).name)) return false;
-      if (condition !== null && status === 412) return false;
-      if (condition !== null && status === 501) condition = null;
-      else if (condition === null || status !== 409 || conflicts === maxConflicts) throw error;
-      else await delay(50 * 2 ** conflicts);
-    }
+  const condition = replaces === null ? { IfNoneMatch: "*" } : { IfMatch: replaces };
+  try {
+    await write(replaces === undefined ? {} : condition);
+    return true;
+  } catch (error) {
+    // S3 says NoSuchKey if the version to replace was removed.
+    if (/^NoSuch(?:Upload|Key)$/.test((error as Error).name)) return false;
+    const status = replaces === undefined ? null : statusOf(error);
+    if (status === 412) return false;
+    if (status !== 501) throw error;
+    return writeIf(undefined, write);
   }
 }
 
