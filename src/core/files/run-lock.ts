@@ -1,9 +1,6 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { UsageError } from "../errors.js";
 import { privateFile } from "./folders.js";
-
-/** How long to wait for a process that only looks whether a lock is taken, in milliseconds. */
-const patienceMs = 10;
 
 /**
  * Keeps two processes from writing the same output, on any file system with POSIX locks. The system
@@ -15,7 +12,7 @@ const patienceMs = 10;
 export async function takeLock(path: string): Promise<() => void> {
   const { DatabaseSync } = await import("@photostructure/sqlite");
   createFile(path);
-  const database = new DatabaseSync(path, { timeout: patienceMs });
+  const database = new DatabaseSync(path);
   try {
     // Nothing is written, so there is nothing that a journal file could restore.
     database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
@@ -30,21 +27,6 @@ export function outputLocked(): UsageError {
   return new UsageError("output_locked", "another run is writing this output", {
     hint: "wait for it, or write elsewhere",
   });
-}
-
-/** Whether a process has a SQLite file for itself: such a lock, or the database of a run. */
-export async function isLocked(path: string): Promise<boolean> {
-  if (!existsSync(path)) return false;
-  const { DatabaseSync } = await import("@photostructure/sqlite");
-  const database = new DatabaseSync(path, { readOnly: true, timeout: patienceMs });
-  try {
-    database.prepare("SELECT count(*) FROM sqlite_schema").get();
-    return false;
-  } catch (error) {
-    return isBusy(error);
-  } finally {
-    database.close();
-  }
 }
 
 /** Creates a missing file. SQLite would hide the system's reason for a failure. */

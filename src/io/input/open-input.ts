@@ -1,12 +1,10 @@
-import { existsSync, type Stats } from "node:fs";
+import type { Stats } from "node:fs";
 import { type FileHandle, open, stat as statPath } from "node:fs/promises";
-import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { FatalError, ReputeError, UsageError, startAnew } from "../../core/errors.js";
 import { type ChecksumState, RunningChecksum } from "../../core/files/checksum.js";
 import { openSilent } from "../../core/files/read-path.js";
 import { faultReason } from "../../core/files/system-fault.js";
-import { isLocked } from "../../core/files/run-lock.js";
 import { isObjectAddress } from "../s3/address.js";
 import { peek } from "../formats/reading/sample.js";
 import { type LineEnd, limits } from "../formats/reading/lines.js";
@@ -89,12 +87,12 @@ async function openStored(
     if (stream !== null) return ofStream(path, stream);
     handle = await open(path);
   } catch (error) {
-    throw await openError(path, error);
+    throw openError(path, error);
   }
   const stat = await handle.stat();
   if (stat.isDirectory()) {
     await handle.close();
-    throw await openError(path, { code: "EISDIR" });
+    throw openError(path, { code: "EISDIR" });
   }
   async function* chunks(): AsyncGenerator<Buffer> {
     yield* checkedBytes(bytesOf(handle, textBytes), path, checksum);
@@ -205,19 +203,10 @@ function changed(message: string): FatalError {
   return new FatalError("input_changed", message, { hint: startAnew });
 }
 
-/** What to do about the missing output of an unfinished run; null if there is no such run. */
-export async function unfinishedHint(output: string): Promise<string | null> {
-  const state = `${output}.state`;
-  if (!existsSync(state)) return null;
-  return (await isLocked(join(state, "run.db")))
-    ? "its run is in progress: wait until it has ended"
-    : "its run was interrupted: repeat the command of that run with --resume";
-}
-
-export async function openError(name: string, cause: unknown): Promise<ReputeError> {
+export function openError(name: string, cause: unknown): ReputeError {
   const { code = "" } = (cause ?? {}) as NodeJS.ErrnoException;
   if (["ENOENT", "ENOTDIR"].includes(code)) {
-    const hint = (await unfinishedHint(name)) ?? "check the path";
+    const hint = "check the path; of an interrupted run, repeat the command with --resume";
     return new UsageError("input_not_found", `there is no file ${name}`, { cause, hint });
   }
   if (code === "EISDIR") {

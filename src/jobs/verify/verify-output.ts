@@ -5,7 +5,6 @@ import { countedVerdicts, findingStatuses, verdicts } from "../../core/finding.j
 import type { Manifest } from "../../core/manifest.js";
 import { zeros } from "../../core/row.js";
 import { readableFormats } from "../../io/formats/registry.js";
-import { unfinishedHint } from "../../io/input/open-input.js";
 import { manifestPlace, prefixOfOutput, readManifest } from "../../io/output/manifest-file.js";
 import type { Output } from "../../io/output/output.js";
 import { outputFault } from "../../core/files/output-fault.js";
@@ -115,9 +114,7 @@ async function manifestOfRun(output: Output, stateDir: string | undefined): Prom
   const path = manifestPlace(output, stateDir);
   const manifest = await readManifest(path);
   if (manifest === null) {
-    const hint =
-      (await unfinishedHint(output.base(stateDir))) ??
-      "every finished run writes a manifest beside its output; name such an output";
+    const hint = "every finished run writes a manifest beside its output; name such an output";
     throw new UsageError("manifest_missing", `there is no ${path}`, { hint });
   }
   const { schema_version: version, output: written, statuses, verdicts: found } = manifest;

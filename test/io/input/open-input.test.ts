@@ -73,10 +73,7 @@ it.each([
   ["EACCES", "input_unreadable", "check the permissions"],
   ["EMFILE", "input_unreadable", ""],
 ])("openError turns %s into %s", async (system, code, hint) => {
-  const error = await openError(
-    "dump.csv",
-    Object.assign(new Error("it failed"), { code: system }),
-  );
+  const error = openError("dump.csv", Object.assign(new Error("it failed"), { code: system }));
   expect(error.code).toBe(code);
   expect(error.hint ?? "").toContain(hint);
 });
