@@ -109,13 +109,9 @@ export function chooseFiles(
     else if (!path.endsWith("/"))
       inputs.push({ name: path, input: choice.parse(path), folder: given });
   }
-  if (inputs.length === 0) throw emptyError(name, [...skipped.values()], choice);
+  if (inputs.length === 0) throw emptyError(name, choice);
   return { inputs, skipped: [...skipped.values()] };
 }
-
-/** Rows that have their answers, such as those of last night. To read them again, name them. */
-const earlierOutput = "an output of repute";
-const subfolder = "a subfolder, which --recursive reads";
 
 /** The file or the folder that is not read, and why; null for a file that is. */
 function partToSkip(
@@ -127,7 +123,7 @@ function partToSkip(
   for (const { index } of entry.matchAll(/\//g)) {
     const folder = entry.slice(0, index);
     if (/(?:^|\/)\.[^/]*$/.test(folder)) return [folder, "a hidden folder"];
-    if (!recursive) return [folder, subfolder];
+    if (!recursive) return [folder, "a subfolder, which --recursive reads"];
     // With the copies of its inputs.
     const isState = /\.state(?:\.done)?$/.test(folder) && entries.has(`${folder}/run.db`);
     if (isState) return [folder, "the state of a run"];
@@ -139,7 +135,8 @@ function partToSkip(
     if (kind !== "file" || !(anyFile || isReadable(entry))) return "not a file of a known format";
     if (/(?:\.manifest\.json|\.failed)$/.test(entry)) return "a run wrote it beside its output";
     if (own !== null && own === placeOfFile(path)) return "this run writes it";
-    return entries.has(manifestPath(entry)) ? earlierOutput : null;
+    // Its rows have their answers. To read them again, name it.
+    return entries.has(manifestPath(entry)) ? "an output of repute" : null;
   };
   return [entry, /(?:^|\/)$/.test(entry) ? null : reason()];
 }
@@ -151,27 +148,11 @@ function isReadable(name: string): boolean {
   return detectSourceFormat(name).format !== null || lists.test(name) || /\.parquet$/i.test(name);
 }
 
-function emptyError(
-  folder: string,
-  skipped: readonly SkippedFile[],
-  { anyFile }: Pick<FileChoice, "anyFile">,
-): UsageError {
+function emptyError(folder: string, { anyFile }: Pick<FileChoice, "anyFile">): UsageError {
   const has = `${folder.replace(/(?<=.)\/+$/, "")} has no file${anyFile ? "" : " of a known format"}`;
-  const isSkipped = (as: string): boolean => skipped.some(({ reason }) => reason === as);
-  const error = (what: string, hint: string): UsageError =>
-    new UsageError("input_folder_empty", has + what, { hint });
-  if (isSkipped(subfolder)) {
-    return error(", but subfolders", "add --recursive to read the files in them");
-  }
-  if (isSkipped(earlierOutput)) {
-    return error(", except outputs of repute", "to read them again, name them one by one");
-  }
-  return error(
-    "",
-    anyFile
-      ? "hidden files are not read: name them one by one"
-      : "name the files one by one; in a folder only .csv, .tsv, .ndjson, .jsonl, .json and .txt are read, also with .gz, .xlsx and .parquet",
-  );
+  const known = ".csv, .tsv, .ndjson, .jsonl, .json and .txt, also with .gz, .xlsx and .parquet";
+  const hint = `read is ${anyFile ? "any file" : known}, except hidden files and outputs of repute: add --recursive for those in subfolders, or name the files one by one`;
+  return new UsageError("input_folder_empty", has, { hint });
 }
 
 /**
@@ -192,8 +173,8 @@ async function listingOf(name: string, recursive: boolean): Promise<Listing | nu
   const entries = new Map<string, EntryKind>();
   const walk = async (within: string): Promise<void> => {
     const path = within === "" ? name : folder + within;
-    const found = await readdir(path, { withFileTypes: true }).catch(async (error: unknown) => {
-      throw await openError(path, error);
+    const found = await readdir(path, { withFileTypes: true }).catch((error: unknown) => {
+      throw openError(path, error);
     });
     for (const entry of found) {
       const own = within + entry.name;
@@ -210,10 +191,10 @@ async function listingOf(name: string, recursive: boolean): Promise<Listing | nu
 
 /** A missing path counts as a file: it may be an address, or a table that was copied before. */
 async function isDirectory(path: string): Promise<boolean> {
-  const facts = await stat(path).catch(async (error: NodeJS.ErrnoException) => {
+  const facts = await stat(path).catch((error: NodeJS.ErrnoException) => {
     // The query of an address may be longer than any path.
     if (error.code === "ENOENT" || error.code === "ENAMETOOLONG") return null;
-    throw await openError(path, error);
+    throw openError(path, error);
   });
   return facts?.isDirectory() === true;
 }

@@ -150,7 +150,7 @@ test.each([["enrich"], ["plan"], ["extract"], ["schema", "--format", "postgres"]
     const without = await run(...args, "in");
     expect(without.code).toBe(2);
     expect(without.stderr).toMatch(
-      /^repute: in has no file.*, but subfolders\n {2}add --recursive to read the files in them\n/,
+      /^repute: in has no file.*\n {2}read is .*: add --recursive for those in subfolders, or name /,
     );
     const local = args[0] === "enrich" ? ["--local", "--fail-on", "never"] : [];
     const { code, stderr } = await run(...args, "in", "--recursive", ...local);

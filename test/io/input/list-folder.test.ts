@@ -47,8 +47,8 @@ test("leaves out hidden files and what repute wrote, at any depth", () => {
   ]);
 });
 
-test("says that only outputs of repute are in a folder", () => {
+test("says that nothing but outputs of repute is in a folder", () => {
   expect(() => chosenOf(["out.csv", "out.csv.manifest.json"])).toThrow(
-    "in has no file of a known format, except outputs of repute",
+    "in has no file of a known format",
   );
 });

@@ -94,7 +94,7 @@ test("reads the objects under deeper keys with --recursive, in the order of thei
   const only = `s3://lake/${key}/b/`;
   expect(await tests.repute(["plan", only])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("but subfolders\n  add --recursive"),
+    stderr: expect.stringContaining("add --recursive for those in subfolders"),
   });
 });
 
