@@ -261,7 +261,7 @@ function answerCell({ text, item, finding }: AnsweredItem, name: string): string
   return Array.isArray(value) ? value.join(", ") : String(value);
 }
 
-/** The members of an answer's JSON line, verdict first. A list of records becomes a line per record. */
+/** The members of an answer's JSON line, verdict first. */
 function answerCard({ text, item, finding }: AnsweredItem): object {
   const facts = nestedFacts(item, finding);
   const {
@@ -284,17 +284,5 @@ function answerCard({ text, item, finding }: AnsweredItem): object {
     kind,
   };
   // No member of the service's result replaces one of ours.
-  const card = { ...own, ...exactResult(finding), ...own, item: item?.value ?? text, ...requests };
-  return JSON.parse(JSON.stringify(card), (_, value: unknown) =>
-    Array.isArray(value) && value.every((entry) => typeof entry === "object" && entry !== null)
-      ? value.map(recordLine).join("\n")
-      : value,
-  ) as object;
-}
-
-function recordLine(record: object): string {
-  const members = Object.entries(record).map(
-    ([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`,
-  );
-  return members.join(", ");
+  return { ...own, ...exactResult(finding), ...own, item: item?.value ?? text, ...requests };
 }

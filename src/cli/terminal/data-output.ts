@@ -82,13 +82,8 @@ export async function writeOut(
 /** Prints a record as one line of JSON; on a terminal, one field per line. */
 export async function showRecord(call: OutputCall, record: object): Promise<void> {
   if (wantsLines(call)) return writeOut(call.context, `${jsonText(record)}\n`);
-  const fields = [...fieldsOf(record)];
-  const shown = fields.slice(0, mostShown);
-  if (fields.length > mostShown) shown.push(["…", "more with --json"]);
-  printCards(call.context, [shown]);
+  printCards(call.context, [[...fieldsOf(record)]]);
 }
-
-const mostShown = 1000;
 
 /** Path and value of each leaf field, in order: `references[0].url`. A list of plain values is one field. */
 function* fieldsOf(
@@ -196,8 +191,6 @@ export class TerminalOutput extends Writable implements TerminalStream {
   readonly isTTY = true;
   readonly #terminal: TerminalStream;
   readonly #decoder = new StringDecoder();
-  /** Chunks that `writeEscaped` got, to pass on as they are. */
-  readonly #escaped = new WeakSet<Buffer>();
   /** A carriage return at the end of the last chunk: a line feed may follow. */
   #held = "";
 
@@ -210,26 +203,17 @@ export class TerminalOutput extends Writable implements TerminalStream {
     return this.#terminal.columns ?? 0;
   }
 
-  writeEscaped(text: string): boolean {
-    const chunk = Buffer.from(text);
-    this.#escaped.add(chunk);
-    return this.write(chunk);
+  /** Writes text that the caller has escaped. Nothing else may be waiting to be written. */
+  writeEscaped(text: string): void {
+    this.#terminal.write(text);
   }
 
   override _write(chunk: Buffer | string, _encoding: BufferEncoding, done: () => void): void {
-    if (typeof chunk !== "string" && this.#escaped.has(chunk)) {
-      this.#pass(chunk.toString(), done);
-      return;
-    }
     const text = this.#held + (typeof chunk === "string" ? chunk : this.#decoder.write(chunk));
     this.#held = text.endsWith("\r") ? "\r" : "";
     const whole = text.slice(0, text.length - this.#held.length);
-    this.#pass(printableData(whole), done);
-  }
-
-  #pass(text: string, done: () => void): void {
     // Errors surface as `error` events of the terminal itself.
-    if (this.#terminal.write(text)) done();
+    if (this.#terminal.write(printableData(whole))) done();
     else this.#terminal.once("drain", done);
   }
 }

@@ -55,15 +55,6 @@ test("prints each field with its path, a list of plain values on one line", asyn
   ]);
 });
 
-test("truncates a record with very many fields and says so", async () => {
-  const record = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`m${at}`, at]));
-  const lines = await shown(record);
-  expect([lines.length, lines.at(-1)]).toEqual([
-    1001,
-    expect.stringMatching(/^… +more with --json$/),
-  ]);
-});
-
 function tabled(titles: string, rows: readonly (readonly string[])[], width: number | null = 80) {
   const stdout = new FakeStream(width);
   printTable({ stdout, env: {} }, titles.split(" "), rows);
