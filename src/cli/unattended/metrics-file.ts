@@ -52,10 +52,6 @@ export class MetricsFile {
     }
   }
 
-  write(facts: Facts): void {
-    if (!this.#stop.signal.aborted) this.#write(facts);
-  }
-
   end(facts: Facts & { readonly ended: NonNullable<Facts["ended"]> }): void {
     this.#stop.abort();
     if (facts.ended.code === 0) this.#lastSuccess = this.#options.clock.now() / 1000;
@@ -134,7 +130,6 @@ function familiesOf(run: MeteredRun): readonly Family[] {
   ]);
   const success = "When a run last ended with exit code 0, in seconds since 1970.";
   const written = "When these metrics were written, in seconds since 1970.";
-  const began = "When the process started, in seconds since 1970.";
   const duration = record.seconds ?? seconds(now - startedAt);
   return [
     ["rows", "Rows written, by status.", counted("status", statuses)],
@@ -151,7 +146,6 @@ function familiesOf(run: MeteredRun): readonly Family[] {
       outcomes,
     ],
     ["running", "1 while the run is in progress.", one(ended ? 0 : 1)],
-    ["start_time_seconds", began, one(seconds(startedAt))],
     ["update_time_seconds", written, one(seconds(now))],
     ["duration_seconds", "Duration of the run, without interruptions.", one(duration)],
     ["last_success_time_seconds", success, lastSuccess === null ? [] : one(lastSuccess)],

@@ -72,8 +72,6 @@ export class RunWatch {
 
   follow(run: WatchedRun): void {
     this.#run = { ...this.#run, ...run };
-    // A resumed run has counts before it has done anything.
-    if (run.record !== undefined) this.#metrics?.write(this.#facts());
   }
 
   finish(record: object): void {
