@@ -67,7 +67,6 @@ export { recogniseItem } from "./core/item/recognise.js";
 export type { Duration, Rate } from "./core/options.js";
 export type { RateOption } from "./client/lookup/options.js";
 export type { Manifest, RequestCounts, TagExportRecord } from "./core/manifest.js";
-export type { RunProgress } from "./jobs/enrich/types.js";
 export { startService } from "./service/service.js";
 export type { FireWebhook } from "./service/cases.js";
 export type { Service, ServiceOptions } from "./service/service.js";

@@ -76,8 +76,6 @@ const { output: _output, tagIps: _tagIps, ...ofSink } = sinkOptions.shape;
 class FileShape {
   /** Aborting it ends the run cleanly and resumable; `enrichFile` rejects with its reason. */
   readonly signal = having<AbortSignal>("throwIfAborted", "an AbortSignal").optional();
-  /** Called when rows begin to flow, with a cheap function that tells how far the run is. */
-  readonly onStart = having<NonNullable<EnrichJob["onStart"]>>("call", "a function").optional();
   /** Receives choices a person may want to check: the column with the items. Default: dropped. */
   readonly onNotice = having<NonNullable<EnrichJob["onNotice"]>>("call", "a function").optional();
 }

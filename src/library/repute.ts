@@ -249,7 +249,6 @@ async function enrichFile(
 ): Promise<Manifest> {
   const {
     signal = new AbortController().signal,
-    onStart,
     onNotice,
     ...file
   } = checkedOptions("enrichFile()", schemas.file, options);
@@ -278,7 +277,6 @@ async function enrichFile(
     command: ["enrichFile"],
     signal,
     clock: services.clock,
-    ...(onStart && { onStart }),
     ...(onNotice && { onNotice }),
     onWarning: services.onWarning,
   });
