@@ -77,11 +77,3 @@ test.each([
 ])("the answer c-1 to a request for %s causes the right warning", async (asked, said) => {
   expect((await enrichCase(asked)).stderr).toMatch(said);
 });
-
-test.each([
-  [1, "although it counts 1 event"],
-  [2, "although it counts 2 events"],
-])("a case of %d events without addresses says so", async (event_count, said) => {
-  const { stderr } = await enrichAnswered({ ...found, event_count, event_ips: [] }, "c-1");
-  expect(stderr).toContain(`${said}\n`);
-});

@@ -6,7 +6,6 @@ import { type CommandCall, defineCommand, type SettingsOf, quotaCode } from "../
 import { caseCallGroups, printAnswer, withSessions } from "../sessions.js";
 import { cliOptions } from "../options/cli-options.js";
 import type { CliContext } from "../terminal/cli-context.js";
-import { counted } from "../../core/wording/quantity.js";
 import { readExclusions } from "../../core/exclusions/read-exclusions.js";
 import { runEnrichJob, jobExitCodes, runGroups } from "./runs/enrich-job.js";
 
@@ -113,9 +112,8 @@ async function enrichCase(call: CommandCall<Settings>): Promise<number> {
   return withSessions(["ops", "intel"], call, async ({ ops, intel }) => {
     const found = await readCase(ops, call.operand, call.context);
     if ((found.event_ips ?? []).length === 0) {
-      const events = found.event_count ?? 0;
       call.context.reporter.warning(
-        `case ${found.id} has no addresses (event_ips), so there is nothing to look up${events > 0 ? `, although it counts ${counted(events, "event")}` : ""}`,
+        `case ${found.id} has no addresses (event_ips), so there is nothing to look up`,
       );
     }
     const { caseRows } = await import("../../jobs/enrich/rows/case-rows.js");

@@ -66,11 +66,6 @@ async function serve({ settings, context }: CommandCall<SettingsOf<typeof groups
     const addresses = { intel_url: intelUrl, ops_url: opsUrl, case_url: caseUrl };
     if (json) await writeOut(context, `${JSON.stringify(addresses)}\n`);
     else await writeProse(context, `intel ${intelUrl}  ops ${opsUrl}  case ${caseUrl}\n`, 0);
-    if (context.reporter.width !== null) {
-      context.reporter.notice(
-        `serving, Ctrl-C to stop; try: repute query login.example.com --intel-url ${intelUrl}`,
-      );
-    }
     // A signal ends the service normally, so it is no interruption.
     if (!signal.aborted) await once(signal, "abort");
   } finally {

@@ -1,4 +1,3 @@
-import { relative } from "node:path";
 import { brokenRows, lookedUp } from "../../../jobs/enrich/failure-limits.js";
 import { exitCodes } from "../../../jobs/enrich/ending.js";
 import type { CommandCall } from "../../command.js";
@@ -34,10 +33,9 @@ const maxListed = 5;
 /** What the settings of a run say about its end. */
 type RunSettings = Pick<
   FlatSettings,
-  "columns" | "prefix" | "stateDir" | "failOn" | "maxFailed" | "minRows" | "tagIps"
+  "columns" | "prefix" | "stateDir" | "failOn" | "maxFailed" | "minRows"
 > & {
   readonly output: Output;
-  readonly report?: string | undefined;
   readonly json: boolean;
   readonly quiet: boolean;
 };
@@ -107,13 +105,11 @@ function formatSummary(manifest: Manifest, width: number, settings: RunSettings)
   ].join("\n");
 }
 
-/** The base of the manifest's name, relative if it is below the current folder. */
+/** The base of the manifest's name. */
 function shownBase(manifest: Manifest, path: string, { output, stateDir }: RunSettings): string {
   // Rows that must not go into a table are in a file.
   if (output.file !== null || isRefusal(manifest.exit_reason)) return path;
-  const base = output.named(startOf(manifest)).base(stateDir);
-  const near = relative(".", base);
-  return near.startsWith("..") ? base : near;
+  return output.named(startOf(manifest)).base(stateDir);
 }
 
 /** Rows left out of the output, and the failed ones among them: `retry` cannot see these. */
@@ -207,13 +203,9 @@ export function exitCodeOfManifest(manifest: Manifest, settings: RunSettings): n
   const output = settings.output.named(startOf(manifest));
   const what = refusalText[exit_reason](manifest, settings);
   const broken = manifest.first_broken === undefined ? "" : `; first, ${manifest.first_broken}`;
-  const unmade = [
-    ...(settings.report === undefined ? [] : ["no report was made"]),
-    ...(settings.tagIps === undefined ? [] : ["no tag lists were exported"]),
-  ].map((text) => `; ${text}`);
   const { path } = manifest.output;
   const kept = path === null ? "" : `; the rows are in ${path}, not in ${output.name}`;
-  const message = `${what}${broken}${kept}${unmade.join("")}`;
+  const message = `${what}${broken}${kept}`;
   throw new FatalError(exit_reason, message, { hint: hintFor(manifest, { ...settings, output }) });
 }
 

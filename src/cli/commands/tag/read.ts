@@ -126,11 +126,7 @@ async function printIps(call: CommandCall<SettingsOf<typeof ipsGroups>>): Promis
 
 function linesOf({ tag, entries, snapshot }: TagIps): string {
   // One write per page: one per line would be far slower.
-  const [before, after] = [
-    `{"tag":${JSON.stringify(tag)},"ip":`,
-    `,"snapshot":${JSON.stringify(snapshot)}}\n`,
-  ];
-  return entries.map((ip) => before + JSON.stringify(ip) + after).join("");
+  return entries.map((ip) => `${JSON.stringify({ tag, ip, snapshot })}\n`).join("");
 }
 
 function plainOf({ entries }: TagIps): string {
