@@ -3,7 +3,6 @@ import { writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { type AddressList, addressTexts, v4Text } from "./address-list.js";
 import { v6Text } from "../../core/item/ip.js";
-import { quoted } from "../../core/wording/printable.js";
 import { type ExportedTag, exportFault, type tagFormats } from "./export-folder.js";
 import { csvPieces } from "../../io/formats/csv/csv-output.js";
 import { inBlocks } from "../../io/output/text/write-lines.js";
@@ -120,15 +119,6 @@ function isBlock(addresses: Addresses, at: number, bits: number): boolean {
 }
 
 /**
- * Comment lines that describe a firewall file. Text from the service is quoted and cut, so that it
- * cannot end the line and become a command; ipset reads lines of up to 1024 bytes.
- */
-function heading({ v4, v6 }: AddressList, metadata: ListMetadata): string {
-  const tag = quoted(metadata.tag).replaceAll(/[^ -~]/g, "?");
-  return `# tag ${tag}: ${v4.length} IPv4 and ${v6.length} IPv6 addresses\n`;
-}
-
-/**
  * `create -exist` requires the limits of an existing set to be equal, so `maxelem` is its maximum
  * instead of the length of the list. It costs no memory.
  */
@@ -140,7 +130,6 @@ const limits = "hashsize 1024 maxelem 4294967295 -exist";
  * addresses.
  */
 function* ipsetLines(list: AddressList, metadata: ListMetadata): Generator<string> {
-  yield heading(list, metadata);
   for (const [family, texts] of addressTexts(list)) {
     const set = metadata.sets[`ipv${family}`];
     const type = `hash:ip family ${family === 4 ? "inet" : "inet6"} ${limits}`;
@@ -165,7 +154,7 @@ const table = "inet repute";
  */
 function* nftLines(list: AddressList, metadata: ListMetadata): Generator<string> {
   const { ipv4, ipv6 } = metadata.sets;
-  yield `#!/usr/sbin/nft -f\n${heading(list, metadata)}add table ${table}\n`;
+  yield `#!/usr/sbin/nft -f\nadd table ${table}\n`;
   yield `add set ${table} ${ipv4} { type ipv4_addr; }\nadd set ${table} ${ipv6} { type ipv6_addr; }\n`;
   yield `flush set ${table} ${ipv4}\nflush set ${table} ${ipv6}\n`;
   for (const [family, texts] of addressTexts(list)) {

@@ -35,7 +35,6 @@ test.each([
   [
     "nft",
     `#!/usr/sbin/nft -f
-# tag "spam:bulk": 1 IPv4 and 1 IPv6 addresses
 add table inet repute
 add set inet repute spam--bulk_v4 { type ipv4_addr; }
 add set inet repute spam--bulk_v6 { type ipv6_addr; }
@@ -51,8 +50,7 @@ add element inet repute spam--bulk_v6 {
   ],
   [
     "ipset",
-    `# tag "spam:bulk": 1 IPv4 and 1 IPv6 addresses
-create spam--bulk_v4 hash:ip family inet hashsize 1024 maxelem 4294967295 -exist
+    `create spam--bulk_v4 hash:ip family inet hashsize 1024 maxelem 4294967295 -exist
 create spam--bulk_v4_n hash:ip family inet hashsize 1024 maxelem 4294967295 -exist
 flush spam--bulk_v4_n
 add spam--bulk_v4_n 192.0.2.1
@@ -82,19 +80,10 @@ test("nft empties the sets of an empty list and adds nothing", () => {
   expect(text).not.toContain("add element");
 });
 
-test.each(["nft", "ipset"] as const)(
-  "%s keeps text from the service within its comment",
-  async (format) => {
-    const evil = 'x"\nflush ruleset\r\n\u2028\\';
-    const text = written(format, both, { ...metadata, tag: evil + "y".repeat(5000) });
-    const lines = text.split(/[\r\n\u2028]/);
-    expect(lines.filter((line) => line.includes("flush ruleset"))).toEqual(
-      lines.filter((line) => line.startsWith("# ") && line.includes("flush ruleset")),
-    );
-    // ipset splits longer lines, and the second half would be a command.
-    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(1000);
-  },
-);
+test.each(["nft", "ipset"] as const)("%s has no text from the service", (format) => {
+  const evil = { ...metadata, tag: 'x"\nflush ruleset\r\n' };
+  expect(written(format, both, evil)).toBe(written(format, both));
+});
 
 const v6Net = 0x20010db8n << 96n;
 const v4Net = 0xc0000200;
