@@ -101,13 +101,7 @@ export class Responder {
     const outcome = this.#faults.answer(endpoint, subject, answer);
     const { latency } = this.#settings;
     if (latency > 0) {
-      const gone = new AbortController();
-      reply.raw.once("close", () => gone.abort());
-      const { signal } = this.#closing;
-      await this.#clock
-        .sleep(latency, AbortSignal.any([signal, gone.signal]))
-        .catch(() => undefined);
-      if (gone.signal.aborted) return this.stats.ended(endpoint, "aborted");
+      await this.#clock.sleep(latency, this.#closing.signal).catch(() => undefined);
     }
     this.#end(reply, endpoint, outcome);
   }
@@ -264,8 +258,7 @@ interface Counts {
   /** Requests received. Those without an outcome yet are in flight. */
   total: number;
   /**
-   * HTTP status → requests answered with it. `reset`: connection broken on purpose. `aborted`: the
-   * client disconnected before the answer.
+   * HTTP status → requests answered with it. `reset`: connection broken on purpose.
    */
   readonly outcomes: Record<string, number>;
 }

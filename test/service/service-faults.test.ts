@@ -1,4 +1,3 @@
-import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { endpoints } from "../../src/core/endpoints/endpoints.js";
 import { serviceOptions } from "../../src/service/options.js";
@@ -127,18 +126,6 @@ test("a path without an endpoint is counted as unknown", async () => {
   expect(service.stats().requests).toEqual({
     unknown: { path: "*", total: 1, outcomes: { "404": 1 } },
   });
-});
-
-test("a client that disconnects before its answer is counted as aborted", async () => {
-  const clock = new ManualClock();
-  const service = await runningService({ latency: "1h", clock });
-  const socket = connect(service.port, "127.0.0.1");
-  socket.write("GET /beta/query/192.0.2.1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  await expect.poll(() => service.stats().requests.query?.total).toBe(1);
-  socket.destroy();
-  await expect
-    .poll(() => service.stats().requests.query)
-    .toEqual({ path: "/beta/query/{item}", total: 1, outcomes: { aborted: 1 } });
 });
 
 test("close sends delayed answers", async () => {
