@@ -2,11 +2,9 @@ import { createHash } from "node:crypto";
 import { open, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { schemaVersion } from "../../../core/columns.js";
-import { isObjectAddress } from "../../../io/s3/address.js";
 import type { ExclusionList } from "../../../core/exclusions/exclusion-list.js";
 import { inputsOf, type RunInput, type SourceInput } from "../../../io/input/types.js";
-import { realPath } from "../../../core/files/folders.js";
-import { firstNames } from "../../../core/wording/quantity.js";
+import { onlySpelling } from "../destination/choose-output.js";
 import type { Job } from "../types.js";
 
 /** Number of bytes hashed at each end of an input file to recognise it. */
@@ -14,10 +12,8 @@ const sampleBytes = 64 * 1024;
 
 /** Identifies an input. */
 interface InputIdentity {
-  /** Path as given; null for a stream that cannot be recognised. */
-  readonly path: string | null;
-  /** The resolved path, independent of spelling and links. */
-  readonly file?: string;
+  /** Its file, however the path is spelled; null for a stream that cannot be recognised. */
+  readonly name: string | null;
   /** Null for an input that is not looked into. */
   readonly bytes: number | null;
   /** SHA-256 of the first 64 KiB and of the last 64 KiB before `bytes`, or the version of a stream. */
@@ -26,31 +22,27 @@ interface InputIdentity {
 
 /** What a resumed run must share with the run it continues. */
 export interface Fingerprint {
-  readonly schemaVersion: number;
   readonly inputs: readonly InputIdentity[];
   /** Options that affect the output, by flag name; null or absent if they are not given. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-const unread = { bytes: null, content: null };
-
 /** Identifies an input by its first `bytes` bytes (default: all). */
 export async function identifyInput(input: SourceInput, bytes?: number): Promise<InputIdentity> {
   if (!("path" in input)) {
-    const { name, version } = input;
-    if (version === undefined) return { path: null, ...unread };
-    return { path: name, ...unread, content: version };
+    const { name, version = null } = input;
+    return { name: version && name, bytes: null, content: version };
   }
   const { path, copyOf } = input;
   // The copy stays the same whatever becomes of the table; an object has versions.
   if (copyOf !== undefined) {
-    return { path: copyOf.name, ...unread, content: (await copyOf.version?.()) ?? null };
+    return { name: copyOf.name, bytes: null, content: (await copyOf.version?.()) ?? null };
   }
-  const file = realPath(path);
+  const name = onlySpelling(path);
   // Opening the input later reports why it cannot be read.
   const facts = await stat(path).catch(() => null);
   const handle = facts?.isFile() === true ? await open(path, "r").catch(() => null) : null;
-  if (facts === null || handle === null) return { path, file, ...unread };
+  if (facts === null || handle === null) return { name, bytes: null, content: null };
   const size = Math.min(bytes ?? facts.size, facts.size);
   const hash = createHash("sha256");
   try {
@@ -59,7 +51,7 @@ export async function identifyInput(input: SourceInput, bytes?: number): Promise
       await handle.read(buffer, 0, buffer.length, from);
       hash.update(buffer);
     }
-    return { path, file, bytes: size, content: hash.digest("hex") };
+    return { name, bytes: size, content: hash.digest("hex") };
   } finally {
     await handle.close();
   }
@@ -74,6 +66,7 @@ export async function takeFingerprint(
   const { lists, bogons } = await session.withheld(lookup);
   const { prefix, shape, raw, columns, only, distinct, esAction, esId, table } = output;
   const options = {
+    "schema-version": schemaVersion,
     ...rows.options,
     ...table,
     prefix,
@@ -96,13 +89,11 @@ export async function takeFingerprint(
   };
   const inputs: InputIdentity[] = [];
   for (const one of inputsOf(input)) {
-    if (refill?.inPlace === true && "path" in one) {
-      // When it is replaced, it is another one.
-      const file = isObjectAddress(one.path) ? one.path : realPath(one.path);
-      inputs.push({ path: one.path, file, ...unread });
-    } else inputs.push(await identifyInput(one));
+    const isReplaced = refill?.inPlace === true && "path" in one;
+    const unread = isReplaced && { name: onlySpelling(one.path), bytes: null, content: null };
+    inputs.push(unread || (await identifyInput(one)));
   }
-  return { schemaVersion, inputs, options };
+  return { inputs, options };
 }
 
 /** A changed list is another one. */
@@ -119,9 +110,6 @@ function listIdentity({ path, sha256 }: Pick<ExclusionList, "path" | "sha256">):
  */
 export async function compareFingerprints(before: Fingerprint, now: Fingerprint, input: RunInput) {
   const differences: string[] = [];
-  if (before.schemaVersion !== now.schemaVersion) {
-    differences.push(`the schema version was ${before.schemaVersion}, now ${now.schemaVersion}`);
-  }
   const names = new Set([...Object.keys(before.options), ...Object.keys(now.options)]);
   for (const name of names) {
     const was = JSON.stringify(before.options[name] ?? null);
@@ -140,22 +128,18 @@ export async function compareFingerprints(before: Fingerprint, now: Fingerprint,
   return { differences, inputGrew: is.some(grew) };
 }
 
-/** Says which inputs were added or are gone; null for none. */
+/** Says which input is another one, the first of several; null for none. */
 function otherInputs(was: readonly InputIdentity[], now: readonly InputIdentity[]): string | null {
-  if (was.length === now.length && was.every((one, index) => isSamePath(one, now[index]))) {
-    return null;
+  const most = Math.max(was.length, now.length);
+  for (let at = 0; at < most; at++) {
+    const [before, after] = [was[at], now[at]];
+    if (before !== undefined && before.name === after?.name) continue;
+    const nameOf = (one: InputIdentity | undefined): string =>
+      one === undefined ? "none" : (one.name ?? "a stream");
+    const which = most === 1 ? "the input" : `input ${at + 1}`;
+    return `${which} was ${nameOf(before)}, now ${nameOf(after)}`;
   }
-  const nameOf = ({ path }: InputIdentity): string => path ?? "a stream";
-  if (was.length === 1 && now.length === 1) {
-    return `the input was ${nameOf(was[0]!)}, now ${nameOf(now[0]!)}`;
-  }
-  const others = (list: typeof was, than: typeof was, what: string): string[] =>
-    list
-      .filter((one) => !than.some((other) => isSamePath(one, other)))
-      .map((one) => `${nameOf(one)} is ${what}`);
-  const changes = [...others(was, now, "gone"), ...others(now, was, "new")];
-  if (changes.length === 0) return "the order of the inputs has changed";
-  return `the inputs were ${was.length}, now ${now.length}: ${firstNames(changes, 3)}`;
+  return null;
 }
 
 async function otherContent(
@@ -163,7 +147,7 @@ async function otherContent(
   now: InputIdentity,
   input: SourceInput,
 ): Promise<string | null> {
-  const name = was.path ?? "the input";
+  const name = was.name ?? "the input";
   const changed = `the content of ${name} has changed`;
   // A version; null for a device, or a file whose fault is reported when it is opened.
   if (now.bytes === null) return [null, was.content].includes(now.content) ? null : changed;
@@ -172,9 +156,4 @@ async function otherContent(
   }
   const { content } = await identifyInput(input, was.bytes ?? undefined);
   return was.content === content ? null : changed;
-}
-
-/** `./a.csv`, `a.csv`, an absolute path and links to the file all name the same input. */
-function isSamePath(one: InputIdentity, other: InputIdentity | undefined): boolean {
-  return one.path === other?.path || (one.file !== undefined && one.file === other?.file);
 }
