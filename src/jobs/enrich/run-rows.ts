@@ -79,7 +79,7 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       if (isEarly) await publishSoFar(run, checkpointer, error);
       await run.sink.abandon();
       dropUselessState(run, lookup, error);
-      const removed = await run.state.saveRemoved();
+      const removed = run.state.saveRemoved();
       if (lookup !== null && run.state.isKept) await saveUnfinished(run.state.path, record());
       else if (lookup !== null) {
         await recordStream(job, { ...record(), ...endingOfError(error, false) });
@@ -341,12 +341,13 @@ const oldestMs = 30 * 24 * 3_600_000;
  * @returns undefined for none
  */
 async function takenAnswers(run: OpenRun): Promise<Taken | undefined> {
-  const { job, state, clock, before, fingerprint } = run;
+  const { job, state, clock, before } = run;
   const { earlier: last } = state;
   if (last === 0) return undefined;
-  if (before === null && !state.isOf(fingerprint)) {
+  if (before === null && !state.isOf(job.session.service.name)) {
     job.onNotice?.("the interrupted run asked another service; its answers are not used");
-    state.forgetAnswers();
+    state.journal.clear();
+    state.earlier = 0;
     return undefined;
   }
   const withheld = await job.session.withheld(job.settings.lookup);

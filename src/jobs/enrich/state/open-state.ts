@@ -1,11 +1,11 @@
-import { constants, copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
-import { lstat, mkdir, open, rename } from "node:fs/promises";
+import { constants, copyFileSync, existsSync, lstatSync, renameSync, rmSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { AnswerTable, storedRecord } from "../../../client/store/answer-table.js";
 import { Journal } from "../../../client/store/journal.js";
 import { SqliteFile } from "../../../client/store/sqlite-file.js";
 import { ReputeError, startOver, UsageError } from "../../../core/errors.js";
-import { privateFolder } from "../../../core/files/folders.js";
+import { makeFolder } from "../../../core/files/folders.js";
 import { outputFault } from "../../../core/files/output-fault.js";
 import { counted } from "../../../core/wording/quantity.js";
 import { RunState } from "./run-state.js";
@@ -40,7 +40,7 @@ export async function openState(
     throw new UsageError("resume_or_restart", message);
   }
   const mark = `${within ?? folder}.finished`;
-  await makeStateFolder(folder, mark);
+  makeStateFolder(folder, mark);
   const openIt = () => RunState.open(folder, { mark, onWarning });
   const { state, kept } = restart
     ? await openAnyway(join(folder, databaseName), openIt)
@@ -68,8 +68,8 @@ export async function openState(
  * @param mark where the database of a run is while it removes its folder
  * @throws UsageError `state_no_folder`; FatalError `output_*`
  */
-async function makeStateFolder(folder: string, mark: string): Promise<void> {
-  const facts = await lstat(folder).catch(() => null);
+function makeStateFolder(folder: string, mark: string): void {
+  const facts = lstatSync(folder, { throwIfNoEntry: false });
   if (facts?.isDirectory() === false) {
     const what = facts.isSymbolicLink() ? "a symbolic link" : "not a folder";
     throw new UsageError("state_no_folder", `${folder} is ${what}`, {
@@ -77,11 +77,9 @@ async function makeStateFolder(folder: string, mark: string): Promise<void> {
     });
   }
   try {
-    await mkdir(folder, privateFolder).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST") throw error;
-    });
+    makeFolder(folder, 0o700);
     // Left by a run that was killed as it removed its state.
-    if (existsSync(mark)) await rename(mark, join(folder, databaseName));
+    if (existsSync(mark)) renameSync(mark, join(folder, databaseName));
   } catch (error) {
     throw outputFault(folder, error);
   }

@@ -1,5 +1,5 @@
 import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
-import { type FileHandle, open, readdir, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Journal } from "../../../client/store/journal.js";
 import { serviceAddress } from "../../../client/api/options.js";
@@ -87,18 +87,17 @@ export class RunState {
   earlier = 0;
   /** True if the folder holds something to resume. */
   resumable = false;
-  #facts: Facts;
+  /** What is stored. */
+  facts: Facts;
   readonly #file: SqliteFile;
   readonly #mark: string;
-  /** The database's write-ahead log. */
-  #log: FileHandle | null = null;
 
   private constructor(path: string, file: SqliteFile, mark: string) {
     this.path = path;
     this.#file = file;
     this.#mark = mark;
     const facts = Object.keys(none).map((name) => [name, file.read(name)]);
-    this.#facts = Object.fromEntries(facts) as Facts;
+    this.facts = Object.fromEntries(facts) as Facts;
     this.journal = new Journal(file, { fault: (error) => stateFault(file.path, error) });
     this.#takeUp();
   }
@@ -130,14 +129,9 @@ export class RunState {
 
   /** Continues the run that is there, or takes its answers for those of an earlier one. */
   #takeUp(): void {
-    this.checkpoint = this.#facts.checkpoint;
+    this.checkpoint = this.facts.checkpoint;
     this.earlier = this.checkpoint?.answers.earlier ?? this.journal.last;
     this.resumable = this.checkpoint !== null;
-  }
-
-  /** What is stored. */
-  get facts(): Facts {
-    return this.#facts;
   }
 
   /** Whether the run can be resumed. */
@@ -151,32 +145,26 @@ export class RunState {
     return isBlank && (await this.#filesLeft()).length === 0;
   }
 
-  /** Whether the answers are of the service that a run asks. */
-  isOf(run: Fingerprint): boolean {
-    return serviceAddress(this.#facts.service ?? "") === serviceAddress(serviceOf(run));
+  /** Whether the answers are of the service at this address. */
+  isOf(service: string): boolean {
+    return serviceAddress(this.facts.service ?? "") === serviceAddress(service);
   }
 
-  /** Writes facts, with the answers so far or with none. @throws FatalError */
+  /** Writes facts, with the answers so far or with none. They survive a power loss. @throws FatalError */
   #write(facts: Partial<Facts>, keepsAnswers = true): void {
     this.journal.flush();
     const write = (): void => {
       if (!keepsAnswers) this.journal.clear();
       this.#file.write(facts);
     };
-    this.#try(() => this.#file.transact(write));
-    this.#facts = { ...this.#facts, ...facts };
-  }
-
-  /** Resolves once what was written survives a power loss. @throws FatalError */
-  async #sync(): Promise<void> {
-    try {
-      // SQLite would sync its log only when that moves into the file.
-      this.#log ??= await open(`${this.#file.path}-wal`, "r");
-      await this.#log.datasync();
-    } catch (error) {
-      // Its folder may be gone; the next step of the run says so.
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw this.journal.fail(error);
-    }
+    const { database } = this.#file;
+    this.#try(() => {
+      // Answers are synced only when the log moves into the file, or with the facts after them.
+      database.exec("PRAGMA synchronous = FULL");
+      this.#file.transact(write);
+      database.exec("PRAGMA synchronous = NORMAL");
+    });
+    this.facts = { ...this.facts, ...facts };
   }
 
   /** Notes what a new run is about to write, and removes the file that an earlier one noted. */
@@ -186,7 +174,7 @@ export class RunState {
   }
 
   get replaced(): ReplacedObject | null {
-    return this.#facts.replaced;
+    return this.facts.replaced;
   }
 
   set replaced(replaced: ReplacedObject | null) {
@@ -194,19 +182,19 @@ export class RunState {
   }
 
   async #removeNoted(): Promise<void> {
-    const { file } = this.#facts;
+    const { file } = this.facts;
     if (file !== null) await removePart(file);
   }
 
   /** Saves a checkpoint, with the answers that it relies on. What it names must be on disk. */
-  async save(checkpoint: Checkpoint): Promise<void> {
+  save(checkpoint: Checkpoint): void {
     // SQLite would go on with a file that was removed.
     if (!existsSync(this.#file.path)) {
       throw outputFault(this.path, Object.assign(new Error("removed"), { code: "ENOENT" }));
     }
-    this.#write({ service: serviceOf(checkpoint.fingerprint), checkpoint, finished: null });
+    const service = String(checkpoint.fingerprint.options["intel-url"]);
+    this.#write({ service, checkpoint, finished: null });
     this.resumable = true;
-    await this.#sync();
   }
 
   /**
@@ -214,10 +202,9 @@ export class RunState {
    *
    * @param isPublished whether it only removes what is left
    */
-  async finish(manifest: Manifest, isPublished = false): Promise<void> {
-    if (!this.isKept || this.#facts.finished?.isPublished === true) return;
+  finish(manifest: Manifest, isPublished = false): void {
+    if (!this.isKept || this.facts.finished?.isPublished === true) return;
     this.#write({ finished: { manifest, isPublished } });
-    await this.#sync();
   }
 
   /**
@@ -227,7 +214,7 @@ export class RunState {
    */
   rewind(): boolean {
     const { checkpoint } = this;
-    if (checkpoint === null || checkpoint !== this.#facts.checkpoint) return false;
+    if (checkpoint === null || checkpoint !== this.facts.checkpoint) return false;
     const { unjournalled, took_over, synthetic, sample } = checkpoint.tally;
     const tally = new Tally({ unjournalled, took_over, synthetic, sample }).snapshot();
     const source = { ...checkpoint.source, row: 0 };
@@ -239,31 +226,20 @@ export class RunState {
   /** Forgets the run. @param keepsAnswers for the next one, which takes them over */
   async startOver(keepsAnswers = true): Promise<void> {
     await this.#removeNoted();
-    this.#write({ ...none, service: this.#facts.service }, keepsAnswers);
+    this.#write({ ...none, service: this.facts.service }, keepsAnswers);
     await this.tidy();
     this.#takeUp();
   }
 
-  /** Forgets the answers of an earlier run. */
-  forgetAnswers(): void {
-    this.journal.clear();
-    this.earlier = 0;
-  }
-
   /**
-   * Keeps the answers of a run whose folder was removed meanwhile, for the next one.
+   * Keeps the answers of a run whose folder was removed or moved meanwhile, for the next one.
    *
    * @returns the error that says so; null if the folder is there
    */
-  async saveRemoved(): Promise<FatalError | null> {
+  saveRemoved(): FatalError | null {
     const { path } = this;
     const file = this.#file;
-    if (this.#facts.checkpoint === null || existsSync(file.path)) return null;
-    if ((await this.#log?.stat())?.nlink !== 0) {
-      return new FatalError("state_removed", `${path} was moved during the run`, {
-        hint: `move it back, then ${continueRun}`,
-      });
-    }
+    if (this.facts.checkpoint === null || existsSync(file.path)) return null;
     makeFolder(path, 0o700);
     this.#write({ checkpoint: null });
     this.#try(() => file.copyTo(file.path));
@@ -293,8 +269,6 @@ export class RunState {
     } catch {
       // What is not stored is asked again.
     }
-    this.#log?.close().catch(() => undefined);
-    this.#log = null;
     this.#file.close();
   }
 
@@ -306,7 +280,11 @@ export class RunState {
   removeLast(before: () => void = () => undefined): void {
     this.release();
     if (existsSync(this.#file.path)) renameSync(this.#file.path, this.#mark);
-    removeEmpty(this.path);
+    try {
+      rmdirSync(this.path);
+    } catch {
+      // Something else is in it, or it is gone.
+    }
     before();
     // The last step, and atomic: until here, a resume finds the finished run.
     rmSync(this.#mark, { force: true });
@@ -336,18 +314,3 @@ export class RunState {
 
 /** Files that a run keeps beside its database. Anything else in their folder is left alone. */
 const own = /^(?:run\.db\.[\w.-]+|rows\.part|manifest\.json(?:\.new)?|input(?:-\d+)?\.[\w.]+)$/;
-
-/** Removes a folder unless something is in it. */
-function removeEmpty(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    if (code !== "ENOTEMPTY" && code !== "ENOENT") throw error;
-  }
-}
-
-/** The service that answers are from. */
-function serviceOf({ options }: Fingerprint): string {
-  return String(options["intel-url"]);
-}
