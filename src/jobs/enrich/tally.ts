@@ -72,7 +72,6 @@ export class Tally {
   readonly #kinds: Record<ItemKind, number>;
   readonly #sources: Record<FindingSource, number>;
   readonly #named: Named;
-  readonly #warnedRows: Counts;
   /** The exclusion lists of the run by their paths, with the rows that they held back. */
   readonly #exclusions = new Map<string, ExclusionRecord & { rows: number }>();
   readonly #drift: Counts = new Map();
@@ -100,7 +99,6 @@ export class Tally {
     this.#named = Object.fromEntries(
       named.map((name) => [name, new Map(Object.entries(from[name] ?? {}))]),
     ) as Named;
-    this.#warnedRows = new Map(Object.entries(from.warned_rows ?? {}));
     this.#unjournalled = from.unjournalled ?? {};
     for (const [endpoint, outcomes] of Object.entries(this.#unjournalled)) {
       for (const [outcome, n] of Object.entries(outcomes)) this.request(endpoint, outcome, n);
@@ -140,8 +138,8 @@ export class Tally {
   row(enriched: EnrichedRow, reason: LeftOutReason | null = null): void {
     const { row, item, finding } = enriched;
     const { status, error } = finding;
-    for (const message of rowWarnings(row, item)) this.#warn(message, row);
-    if (hasOtherTime(enriched)) this.#warn(otherTimes, row);
+    for (const message of rowWarnings(row, item)) this.warning(message);
+    if (hasOtherTime(enriched)) this.warning(otherTimes);
     this.elsewhere.note(row, item);
     this.rows++;
     this.statuses[status]++;
@@ -151,7 +149,7 @@ export class Tally {
     this.verdicts[verdict]++;
     // No verdict is `none` with such a word.
     if (verdict !== "none" && finding !== row.before && hasOtherWord(finding))
-      this.#warn(otherWords, row);
+      this.warning(otherWords);
     if (reason !== null) {
       this.#leftOut[reason]++;
       this.#leftOut.statuses[status]++;
@@ -180,11 +178,6 @@ export class Tally {
   /** Rows that are in the output. */
   get written(): number {
     return this.rows - this.#leftOut.distinct - this.#leftOut.only;
-  }
-
-  #warn(message: string, { number }: Row): void {
-    this.warning(message);
-    this.#warnedRows.set(message, Math.min(number, this.#warnedRows.get(message) ?? number));
   }
 
   #broken({ file }: Row, { message }: FindingError): void {
@@ -245,7 +238,6 @@ export class Tally {
       ...(this.#exclusions.size > 0 && {
         exclusions: structuredClone([...this.#exclusions.values()]),
       }),
-      warned_rows: Object.fromEntries(this.#warnedRows),
       ...this.facts,
       ...madeUpMembers(this.#madeUp),
     };
