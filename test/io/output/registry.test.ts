@@ -27,7 +27,6 @@ test.each([
   ["SQLite:out.parquet", "unknown_output", "cannot write to sqlite: addresses"],
   ["mysql://u:secret@localhost/db", "unknown_output", "cannot write to mysql: addresses"],
   ["out.parquet.gz", "parquet_gzip", "out.parquet.gz: Parquet files are already compressed"],
-  ["w.duckdb", "bad_output", "names a database file", "write duckdb:w.duckdb?table=enriched"],
   ["duckdb:?table=a", "bad_output", "duckdb:?table=a does not name a DuckDB file", ofDuckdb],
   ["duckdb::memory:", "bad_output", "duckdb::memory: does not name a DuckDB file", ofDuckdb],
   ["duckdb:w.db?tabel=a", "bad_output", 'w.db has an unknown parameter "tabel"', ofDuckdb],

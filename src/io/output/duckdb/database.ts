@@ -214,11 +214,6 @@ const faults: Readonly<
     UsageError,
   ],
   output_is_directory: [/EISDIR/, "it is a directory", "name a file", UsageError],
-  output_denied: [
-    /permission denied|read-only/i,
-    "permission denied",
-    "check the owner and permissions of the file and its folder",
-  ],
   schema_missing: [
     /schema with name .* does not exist/i,
     "there is no such schema",
@@ -235,11 +230,6 @@ const faults: Readonly<
     /no space left|disk quota/i,
     "the disk is full",
     "free some space, then run again",
-  ],
-  output_version: [
-    /serialization|storage version|newer version/i,
-    "another version of DuckDB wrote it",
-    "write to another file, or install the matching @duckdb/node-api",
   ],
 };
 

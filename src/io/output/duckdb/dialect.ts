@@ -74,12 +74,7 @@ export const duckdb: Dialect = {
 
 /** Parses the address of a table of a DuckDB file: `duckdb:FILE?table=NAME`. */
 function parseAddress(name: string): TableAddress | null {
-  if (!/^duckdb:/i.test(name)) {
-    if (!/\.(?:duckdb|ddb)$/i.test(name)) return null;
-    throw new UsageError("bad_output", `${name} names a database file without a table`, {
-      hint: `write duckdb:${name}?table=${defaultTable}`,
-    });
-  }
+  if (!/^duckdb:/i.test(name)) return null;
   const before = name.slice(0, "duckdb:".length);
   const [path = "", query] = name.slice(before.length).split(/\?(.*)/s);
   const after = query === undefined ? "" : `?${query}`;

@@ -7,8 +7,7 @@ const display = "duckdb:w.duckdb?table=enriched";
 it.each([
   ["IO Error: Could not write file: No space left on device", "output_disk_full"],
   ["Out of Memory Error: failed to pin block of size 1.0 MiB", "output_memory"],
-  ['IO Error: Cannot open file "w.duckdb": Permission denied', "output_denied"],
-  ["Serialization Error: Failed to deserialize", "output_version"],
+  ['IO Error: Cannot open file "w.duckdb": Permission denied', "output_duckdb"],
   ['Constraint Error: Duplicate key "a" violates primary key', "output_table_differs"],
   ["EISDIR: illegal operation on a directory, read", "output_is_directory", UsageError],
   ["Binder Error: what\n\nLINE 1: SELECT secret", "output_duckdb"],
