@@ -1,7 +1,6 @@
 import type { RowGroup, SchemaElement } from "hyparquet";
 import type * as parquetWriter from "hyparquet-writer";
 import { dirname } from "node:path";
-import { schemaVersion } from "../../../core/columns.js";
 import { loadDriver } from "../../../core/load-driver.js";
 import { programInfo } from "../../../core/program.js";
 import { checkWritable, renamePart, writePart } from "../part-file.js";
@@ -40,7 +39,7 @@ export async function parquetPublisher(options: PublisherOptions): Promise<Publi
       });
       let [waiting, characters] = [columns.map((): CellValue[] => []), 0];
       const written = await writePart(file, async (destination) => {
-        const writer = rowGroupWriter(driver, destination, columns, options.runId);
+        const writer = rowGroupWriter(driver, destination, columns);
         const endGroup = async (): Promise<void> => {
           if (waiting[0]?.length === 0) return;
           await writer.write(waiting);
@@ -69,7 +68,6 @@ function rowGroupWriter(
   driver: typeof parquetWriter,
   destination: Destination,
   columns: readonly TypedColumn[],
-  runId: string,
 ) {
   const bytes = new driver.ByteWriter();
   // After each row group, and at the end.
@@ -90,10 +88,6 @@ function rowGroupWriter(
     ),
     codec: "SNAPPY",
     createdBy: `${program} version ${version}`,
-    kvMetadata: [
-      { key: "repute.schema_version", value: String(schemaVersion) },
-      { key: "repute.run_id", value: runId },
-    ],
   });
   return {
     async write(values: readonly CellValue[][]): Promise<void> {

@@ -2,7 +2,6 @@ import { readdir, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { asyncBufferFromFile, parquetMetadataAsync } from "hyparquet";
 import { expect, it } from "vitest";
-import { schemaVersion } from "../../../../src/core/columns.js";
 import { formOfParquet } from "../../../../src/io/output/parquet/read.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
@@ -34,15 +33,11 @@ it("ends a row group after 10,000 rows, and early if its cells are large", async
   expect(await groupSizes(file)).toEqual([2, 2, 1]);
 });
 
-it("records its writer, run and schema version", async () => {
+it("records its writer", async () => {
   const { folder, file } = await aPlace();
   await publishRows(file, folder, []);
   const metadata = await parquetMetadataAsync(await asyncBufferFromFile(file));
   expect(metadata.created_by).toMatch(/^repute version \d/);
-  expect(metadata.key_value_metadata).toEqual([
-    { key: "repute.schema_version", value: String(schemaVersion) },
-    { key: "repute.run_id", value: "00000000-0000-4000-8000-000000000001" },
-  ]);
 });
 
 it("is not read back if it was damaged", async () => {
