@@ -26,5 +26,5 @@ test("refuses --raw for outputs without columns", async () => {
   const { run } = await workspace({ "in.csv": "ip\n192.0.2.1\n" });
   const { code, stderr } = await run("enrich", "in.csv", "-o", "out.ndjson", "--local", "--raw");
   expect(code).toBe(2);
-  expect(stderr).toContain("--raw adds columns, and nested NDJSON has none");
+  expect(stderr).toContain("--raw has no effect on out.ndjson: it is for flat rows");
 });

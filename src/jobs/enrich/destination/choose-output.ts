@@ -18,7 +18,6 @@ import {
 import { fileInputs } from "../../../io/input/types.js";
 import { formats } from "../../../io/formats/registry.js";
 import { type SinkFormat, type SourceFormat, sinkFormats } from "../../../io/formats/types.js";
-import type { SinkSettings } from "../../../io/output/options.js";
 import type { Output } from "../../../io/output/output.js";
 import { didYouMean } from "../../../core/wording/did-you-mean.js";
 import { partPath } from "../../../io/output/part-file.js";
@@ -123,9 +122,8 @@ export async function chooseOutput(
   const { output, to, stateDir } = settings;
   const { name, file, database, object, isStdout } = output;
   await checkOutputName(output, to);
-  refuseIdleOptions(settings);
   const text = output.isText ? await textFormat(settings, inputFormat) : null;
-  refuseWithoutColumns(settings, text);
+  refuseIdleOptions(settings, text);
   const format = text ?? output.format ?? "";
   const stream = { output, file: null, base: null, format, text };
   if (isStdout) return stream;
@@ -155,76 +153,48 @@ export async function chooseOutput(
   return { ...target, upload: await openUpload(object) };
 }
 
-/** The format of an output of text. @throws UsageError `unknown_output` */
+/** The format of an output of text. */
 async function textFormat(
   { output, to }: OutputChoice,
   inputFormat: () => Promise<SourceFormat>,
 ): Promise<SinkFormat> {
-  if (to === "parquet") {
-    throw new UsageError("unknown_output", `--to parquet needs a file name that says so`, {
-      hint: "name it OUT.parquet",
-    });
-  }
-  const named = to ?? sinkFormats.find((known) => known === output.format);
+  const named = sinkFormats.find((known) => known === (to ?? output.format));
   return named ?? ((await inputFormat()) === "ndjson" ? "ndjson" : "csv");
 }
 
 /**
  * Refuses options that would have no effect.
  *
- * @throws UsageError `es_option_unused`, `text_option`, `key_needs_merge`, `mode_needs_table`
+ * @param text format of the rows; null for typed columns
+ * @throws UsageError `option_unused`
  */
-function refuseIdleOptions({ output, to, shape, esAction, esId, table }: OutputChoice): void {
-  const { name } = output;
-  const refuse = (code: string, message: string, hint: string): never => {
-    throw new UsageError(code, message, { hint });
-  };
-  const ofBulk = esAction !== undefined ? "--es-action" : esId !== undefined ? "--es-id" : null;
-  if (ofBulk !== null && to !== "es-bulk") {
-    const hint = `add --to es-bulk, or leave out ${ofBulk}`;
-    refuse("es_option_unused", `${ofBulk} applies only to --to es-bulk`, hint);
-  }
-  const ofText = to !== undefined ? `--to ${to}` : shape === "nested" ? "--shape nested" : null;
-  if (!output.isText && ofText !== null && to !== output.format) {
-    const message = `${ofText} applies only to text files, and ${name} has typed columns`;
-    refuse("text_option", message, `leave out ${ofText.split(" ", 1)[0]}, or name another output`);
-  }
-  if (table.key !== undefined && table.mode !== "merge") {
-    const message = "--key applies only to --mode merge";
-    refuse("key_needs_merge", message, "add --mode merge, or leave out --key");
-  }
-  if (table.mode !== "append" && !output.isTable) {
-    refuse(
-      "mode_needs_table",
-      `--mode ${table.mode} needs a table, and ${name} is none`,
-      "write to duckdb:FILE?table=NAME or postgres://…?table=NAME, or leave out --mode",
-    );
-  }
-}
-
-/**
- * Refuses flags about columns for rows without: those that hold answers as received, or the fields of
- * another schema.
- *
- * @param format of the rows; null for typed columns
- * @throws UsageError `raw_needs_columns`, `columns_need_flat`
- */
-function refuseWithoutColumns(
-  { raw = false, columns, shape }: Partial<Pick<SinkSettings, "raw" | "columns" | "shape">>,
-  format: SinkFormat | null,
+function refuseIdleOptions(
+  { output, to, shape, raw, columns, esAction, esId, table }: OutputChoice,
+  text: SinkFormat | null,
 ): void {
-  if (format === null || (!raw && columns === undefined)) return;
-  const isNested = format === "ndjson" && shape !== "flat";
-  if (!isNested && formats[format].records !== undefined) return;
-  const [flag, does] = raw ? ["--raw", "adds"] : ["--columns", "chooses"];
-  const why = raw ? ": nested rows already have the results as received; or" : ", or";
+  const isBulk = to === "es-bulk";
+  const isTyped = text === null;
+  const isNested = text === "ndjson" && shape !== "flat";
+  const isFlat = isTyped || (!isNested && formats[text].records !== undefined);
+  const flatRows = "flat rows: CSV, TSV, NDJSON with --shape flat, Parquet and tables";
+  const options: readonly (readonly [flag: string, isIdle: boolean, where: string])[] = [
+    ["--es-action", esAction !== undefined && !isBulk, "--to es-bulk"],
+    ["--es-id", esId !== undefined && !isBulk, "--to es-bulk"],
+    ["--to parquet", to === "parquet" && !isTyped, "a file that is named OUT.parquet"],
+    ["--to", to !== undefined && isTyped && to !== output.format, "text files"],
+    ["--shape nested", shape === "nested" && isTyped, "text files"],
+    ["--raw", raw && !isFlat, `${flatRows}; nested NDJSON has the results as received already`],
+    ["--columns", columns !== undefined && !isFlat, flatRows],
+    ["--key", table.key !== undefined && table.mode !== "merge", "--mode merge"],
+    [`--mode ${table.mode}`, table.mode !== "append" && !output.isTable, "tables"],
+  ];
+  const [flag, , where] = options.find(([, isIdle]) => isIdle) ?? [];
+  if (flag === undefined) return;
   throw new UsageError(
-    raw ? "raw_needs_columns" : "columns_need_flat",
-    `${flag} ${does} columns, and ${isNested ? "nested NDJSON" : format} has none`,
+    "option_unused",
+    `${flag} has no effect on ${output.name}: it is for ${where}`,
     {
-      hint: isNested
-        ? `leave out ${flag}${why} add --shape flat`
-        : `leave out ${flag}, or write CSV, Parquet or a table`,
+      hint: `leave it out, or write what it is for`,
     },
   );
 }

@@ -80,14 +80,14 @@ describe("the name of an output", () => {
 
 describe("chooseOutput of a warehouse", () => {
   it.each([
-    ["--to", "out.parquet", { to: "csv" }, "text_option"],
-    ["--shape nested", "duckdb:out.duckdb?table=t", { shape: "nested" }, "text_option"],
+    ["--to", "out.parquet", { to: "csv" }, "option_unused"],
+    ["--shape nested", "duckdb:out.duckdb?table=t", { shape: "nested" }, "option_unused"],
     ["the input", "in.parquet", {}, "output_is_input"],
     ["the input as manifest", "duckdb:out.duckdb?table=t", {}, "output_is_input"],
     ["a directory", "duckdb:folder?table=t", {}, "output_is_directory"],
     ["a named pipe", "pipe.parquet", {}, "output_no_file"],
     ["a folder that is not there", "none/out.parquet", {}, "output_folder_missing"],
-    ["a database without a table's address", "out.duckdb", {}, "bad_output"],
+    ["a database without a table's address", "out.duckdb", {}, "unknown_output"],
     ["a database without a table", "duckdb:out.duckdb", {}, "bad_output"],
     ["a server without a table", "postgres://me:secret@db.example/x", {}, "bad_output"],
     ["an address of no known kind", "mysql://me:secret@db.example/x", {}, "unknown_output"],

@@ -48,7 +48,7 @@ test("refuses unknown names, and outputs without columns", async () => {
   expect(wrong.code).toBe(2);
   expect(wrong.stderr).toContain('unknown column "verdct" (did you mean verdict?)');
   const nested = await enrich("-o", "out.ndjson", "--columns", "verdict");
-  expect(nested.stderr).toContain("--columns chooses columns, and nested NDJSON has none");
+  expect(nested.stderr).toContain("--columns has no effect on out.ndjson: it is for flat rows");
   expect(await enrich("-o", "o.json", "--to", "es-bulk", "--columns", "tags")).toMatchObject({
     code: 2,
   });
