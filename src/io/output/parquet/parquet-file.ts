@@ -34,29 +34,22 @@ export interface ParquetFile {
   readonly rows: (reading?: ParquetReading) => AsyncGenerator<readonly (readonly InputValue[])[]>;
 }
 
-interface FileKind {
-  /** For messages. */
-  readonly name: string;
-  /** Whether repute wrote it. */
-  readonly isOutput: boolean;
-}
-
-/** Reads the footer of a file. */
-export async function openParquet(path: string, kind: FileKind): Promise<ParquetFile> {
+/** Reads the footer of a file. @param name of it in messages */
+export async function openParquet(path: string, name = path): Promise<ParquetFile> {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetSchema } = await loadReader();
   try {
     const file = await asyncBufferFromFile(path);
-    if (file.byteLength === 0) throw unreadable(kind, "it is empty");
+    if (file.byteLength === 0) throw unreadable(name, "it is empty");
     const metadata = await parquetMetadataAsync(file);
     const tree = parquetSchema(metadata);
     return {
       names: tree.children.map(({ element }) => element.name),
       types: tree.children.map(parquetType),
       count: Number(metadata.num_rows),
-      rows: (reading) => parquetRows(kind, file, metadata, tree.children, reading),
+      rows: (reading) => parquetRows(name, file, metadata, tree.children, reading),
     };
   } catch (error) {
-    throw unreadable(kind, "its footer cannot be read", error);
+    throw unreadable(name, "its footer cannot be read", error);
   }
 }
 
@@ -72,7 +65,7 @@ interface ParquetReading {
 }
 
 async function* parquetRows(
-  kind: FileKind,
+  name: string,
   file: AsyncBuffer,
   metadata: FileMetaData,
   children: readonly SchemaTree[],
@@ -98,9 +91,9 @@ async function* parquetRows(
       rowStart,
       rowEnd,
     }).catch((error: unknown) => {
-      throw unreadable(kind, `${what} cannot be read`, error);
+      throw unreadable(name, `${what} cannot be read`, error);
     });
-    if (rows.length !== rowEnd - rowStart) throw unreadable(kind, `${what} are not all there`);
+    if (rows.length !== rowEnd - rowStart) throw unreadable(name, `${what} are not all there`);
     yield rows.map((row) => valuesOf.map((valueOf, index) => valueOf(row[index])));
   }
 }
@@ -175,7 +168,7 @@ const parsers: ParquetParsers = {
   geographyFromBytes: (bytes: Uint8Array) => bytes,
 } as unknown as ParquetParsers;
 
-function unreadable({ name, isOutput }: FileKind, what: string, cause?: unknown): ReputeError {
+function unreadable(name: string, what: string, cause?: unknown): ReputeError {
   if (cause instanceof ReputeError) return cause;
   if ((cause as NodeJS.ErrnoException | undefined)?.syscall !== undefined) {
     return new FatalError("parquet_unreadable", `cannot read ${name}: ${faultReason(cause)}`, {
@@ -184,13 +177,9 @@ function unreadable({ name, isOutput }: FileKind, what: string, cause?: unknown)
     });
   }
   const said = what + (cause instanceof Error ? `: ${cause.message}` : "");
-  if (isOutput) {
-    const hint = "restore it from a copy, or run again";
-    return new FatalError("output_corrupt", `${name} is damaged: ${said}`, { cause, hint });
-  }
   return new FatalError("parquet_unreadable", `cannot read ${name}: ${said}`, {
     cause,
-    hint: "Was it copied completely? Other programs, such as DuckDB, can write it again.",
+    hint: "Was it copied completely? Restore it from a copy, or let another program such as DuckDB write it again.",
   });
 }
 

@@ -37,7 +37,7 @@ export async function formOfParquet(
   if (facts === null) {
     throw new FatalError("output_missing", `there is no file ${path}`, { hint: "check the path" });
   }
-  const opened = await openParquet(path, { name: path, isOutput: true });
+  const opened = await openParquet(path);
   const { prefix, only } = options;
   const { optional, added, own } = outputColumns(path, opened.names, parquetRules, options);
   const schema = tableSchema(parquetRules, { columns: own, prefix, optional });
@@ -176,7 +176,7 @@ async function copyFile(
   if (!existsSync(path)) {
     throw new UsageError("input_not_found", `there is no file ${path}`, { hint: "check the path" });
   }
-  const opened = await openParquet(path, { name, isOutput: false });
+  const opened = await openParquet(path, name);
   const { names: columns, types } = opened;
   const lines = async function* () {
     yield copyHeader(columns);

@@ -45,7 +45,7 @@ it("is not read back if it was damaged", async () => {
   await publishRows(file, folder, someRows(1, 25));
   await truncate(file, 3_000);
   await expect(formOfParquet(file, { prefix: "rep_" })).rejects.toMatchObject({
-    code: "output_corrupt",
+    code: "parquet_unreadable",
   });
 });
 
