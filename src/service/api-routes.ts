@@ -1,8 +1,8 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { tagIpsQuery, wrongParameter, caseStates } from "../client/api/calls.js";
 import { lookupEndpoints } from "../core/finding.js";
 import type { Cases } from "./cases.js";
-import { type Dataset, firstIssue, listBody } from "./dataset.js";
+import { bodies, type Dataset, firstIssue } from "./dataset.js";
 import type { answersFrom } from "./item-answers.js";
 import {
   bodiless,
@@ -140,26 +140,22 @@ const moveBody = z.strictObject({ state: z.enum(caseStates) });
  * Routes below `/_local/`, which the API does not have: counts, webhook settings, triggers of case
  * transitions, and changes to a tag's list. They are not counted and never fail.
  */
-function localRoutes(
-  app: FastifyInstance,
-  stats: RequestStats,
-  { cases, dataset, lists }: ApiData,
-): void {
+function localRoutes(app: FastifyInstance, stats: RequestStats, { cases, lists }: ApiData): void {
   const route = <S extends z.ZodType>(
     method: "GET" | "POST" | "PUT",
     path: string,
     body: S,
-    handle: (argument: string, body: z.output<S>) => unknown,
+    handle: (argument: string, body: z.output<S>, reply: FastifyReply) => unknown,
   ): void => {
     app.route({
       method,
       url: `/_local/${path}`,
       bodyLimit: listBodyLimit,
-      handler: ({ params, body: sent }) => {
+      handler: ({ params, body: sent }, reply) => {
         const { success, data, error } = body.safeParse(sent);
         if (!success) throw refusal(400, firstIssue(error));
         const [argument = ""] = Object.values(params as Readonly<Record<string, string>>);
-        return handle(argument, data);
+        return handle(argument, data, reply);
       },
     });
   };
@@ -171,8 +167,19 @@ function localRoutes(
     if (known.state === state) throw refusal(409, `${id} is already ${state}`);
     return cases.move(known, state);
   });
-  route("GET", "webhooks", z.unknown(), () => [...dataset.webhooks.values()]);
-  route("PUT", "tags/:name/ips", listBody, (name, list) => {
+  route("GET", "webhooks", z.unknown(), () => [...cases.webhooks.values()]);
+  route("POST", "webhooks", bodies.webhook, (_, webhook, reply) => {
+    cases.webhooks.set(webhook.name, webhook);
+    return reply.code(201).send(webhook);
+  });
+  route("GET", "transitions", z.unknown(), () => cases.transitions);
+  route("POST", "transitions", bodies.transition, (_, transition, reply) => {
+    const { webhook } = transition;
+    if (!cases.webhooks.has(webhook)) throw refusal(404, `webhook "${webhook}" does not exist`);
+    cases.transitions.push(transition);
+    return reply.code(201).send(transition);
+  });
+  route("PUT", "tags/:name/ips", bodies.list, (name, list) => {
     if (!lists.current(name)) throw refusal(404, `tag ${JSON.stringify(name)} does not exist`);
     const { lastUpdate, snapshot } = lists.replace(name, list);
     return { tag: name, total: list.length, lastUpdate, snapshot };

@@ -22,15 +22,19 @@ export type FireWebhook = (
   transition: CaseTransition,
 ) => Promise<FiredCall>;
 
-/** The cases with their states, and the playbook that connects them with webhooks. */
+/** The cases with their states, the webhook settings, and the playbook that connects them. */
 export class Cases {
   readonly byId: Map<string, RepShareCase>;
-  readonly #settings: Pick<Dataset, "contexts" | "webhooks" | "transitions">;
+  readonly webhooks: Map<string, DatasetRecord<"webhooks">>;
+  readonly transitions: DatasetRecord<"transitions">[];
+  readonly #contexts: ReadonlyMap<string, CaseContext>;
   readonly #fire: FireWebhook | undefined;
 
-  constructor({ cases, ...settings }: Dataset, fire?: FireWebhook) {
+  constructor({ cases, contexts, webhooks, transitions }: Dataset, fire?: FireWebhook) {
     this.byId = new Map(cases);
-    this.#settings = settings;
+    this.webhooks = new Map(webhooks);
+    this.transitions = [...transitions];
+    this.#contexts = contexts;
     this.#fire = fire;
   }
 
@@ -39,7 +43,7 @@ export class Cases {
     const caseId = known.id;
     const from = known.state as CaseState;
     this.byId.set(caseId, { ...known, state: to });
-    const attached = this.#settings.transitions.filter(
+    const attached = this.transitions.filter(
       (entry) => entry.to === to && (entry.from === undefined || entry.from === from),
     );
     const fired: (FiredCall & { readonly webhook: string })[] = [];
@@ -51,10 +55,10 @@ export class Cases {
 
   async #call(name: string, transition: CaseTransition): Promise<FiredCall> {
     try {
-      const context = this.#settings.contexts.get(transition.caseId) ?? {};
+      const context = this.#contexts.get(transition.caseId) ?? {};
       if (this.#fire === undefined)
         throw new Error("started without fireWebhook, it calls no webhooks");
-      return await this.#fire(this.#settings.webhooks.get(name)!, context, transition);
+      return await this.#fire(this.webhooks.get(name)!, context, transition);
     } catch (error) {
       return { status: null, error: error instanceof Error ? error.message : String(error) };
     }

@@ -278,10 +278,14 @@ const datasetParts = {
   transitions: part(transitionRecord, (transition) => JSON.stringify(transition)),
 };
 
-/** Body of a request that replaces the list of a tag. */
-export const listBody = z
-  .strictObject({ entries: addressEntries })
-  .transform(({ entries }) => addressList(entries));
+/** Bodies of requests below `/_local/`: records as in the files, and the list of a tag. */
+export const bodies = {
+  webhook: webhookRecord,
+  transition: transitionRecord,
+  list: z
+    .strictObject({ entries: addressEntries })
+    .transform(({ entries }) => addressList(entries)),
+};
 
 type DatasetPart = keyof typeof datasetParts;
 

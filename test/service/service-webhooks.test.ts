@@ -1,9 +1,15 @@
 import { expect, test } from "vitest";
 import type { FireWebhook } from "../../src/service/cases.js";
-import { loadDataset, sampleDataset } from "../../src/service/dataset.js";
 import { ask, askJson, runningService, sending } from "./running-service.js";
 
 const move = "/_local/cases/case-2001/transition";
+const added = {
+  name: "Added",
+  endpoint: "https://hooks.example.com",
+  method: "PATCH",
+  payload: "hello",
+};
+
 function recorder(answer: Awaited<ReturnType<FireWebhook>> = { status: 204 }) {
   const calls: Parameters<FireWebhook>[] = [];
   const fireWebhook: FireWebhook = async (...call) => {
@@ -24,9 +30,9 @@ test("a transition without webhooks fires nothing, and the case has its new stat
 
 test("all webhooks attached to a state fire, whatever the previous state", async () => {
   const { calls, fireWebhook } = recorder();
-  const dataset = await loadDataset(sampleDataset);
-  const transitions = [...dataset.transitions, { to: "CLOSED", webhook: "Block line" } as const];
-  const service = await runningService({ fireWebhook, dataset: { ...dataset, transitions } });
+  const service = await runningService({ fireWebhook });
+  const attach = { to: "CLOSED", webhook: "Block line" };
+  await ask(service, "/_local/transitions", sending("POST", attach));
   await ask(service, move, sending("POST", { state: "CLOSED" }));
   expect(calls.map(([webhook]) => webhook.name)).toEqual(["Tell the chat", "Block line"]);
 });
@@ -49,7 +55,24 @@ test("a service that cannot call webhooks says so", async () => {
   });
 });
 
+test("webhooks are stored, replaced by name, listed and attached to transitions", async () => {
+  const { calls, fireWebhook } = recorder();
+  const service = await runningService({ fireWebhook });
+  await ask(service, "/_local/webhooks", sending("POST", { ...added, method: "PUT" }));
+  const stored = await ask(service, "/_local/webhooks", sending("POST", added));
+  const attach = { from: "NEW", to: "RESOLVED", webhook: "Added" };
+  const attached = await ask(service, "/_local/transitions", sending("POST", attach));
+  await ask(service, move, sending("POST", { state: "RESOLVED" }));
+  expect([stored.status, attached.status]).toEqual([201, 201]);
+  const webhooks = await askJson<{ name: string }[]>(service, "/_local/webhooks");
+  expect(webhooks.filter(({ name }) => name === "Added")).toEqual([added]);
+  expect(await askJson(service, "/_local/transitions")).toContainEqual(attach);
+  expect(calls.map(([webhook]) => webhook)).toEqual([added]);
+});
+
 test.each([
+  ["/_local/webhooks", { ...added, method: "FETCH" }, 400],
+  ["/_local/transitions", { to: "CLOSED", webhook: "no such" }, 404],
   [move, { state: "OPEN" }, 400],
   [move, { state: "NEW" }, 409],
   ["/_local/cases/nope/transition", { state: "CLOSED" }, 404],

@@ -1,39 +1,32 @@
-import { appendFile, cp } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { sampleDataset } from "../../../src/service/dataset.js";
 import { reply, startScriptedServer, type Step } from "../../helpers/scripted-server.js";
 import { serveHere } from "../../helpers/serve-here.js";
-import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 /** `repute serve` with a webhook to the test's receiver, attached to NEW → RESOLVED. */
 async function stage(steps: readonly Step[], payload: unknown) {
   const receiver = await startScriptedServer(steps);
-  const folder = await temporaryFolder();
-  await cp(sampleDataset, folder, { recursive: true });
-  const webhook = {
+  const { line, stop } = await serveHere(["--json"]);
+  onTestFinished(() => void stop());
+  const { ops_url: url } = JSON.parse(line) as { ops_url: string };
+  await post(`${url}/_local/webhooks`, {
     name: "Round",
     endpoint: `${receiver.url}/api`,
     method: "PUT",
     path: "/notices",
     payload,
-  };
-  const transition = { from: "NEW", to: "RESOLVED", webhook: "Round" };
-  await appendFile(join(folder, "webhooks.ndjson"), `${JSON.stringify(webhook)}\n`);
-  await appendFile(join(folder, "transitions.ndjson"), `${JSON.stringify(transition)}\n`);
-  const { line, stop } = await serveHere(["--json", "--dataset", folder]);
-  onTestFinished(() => void stop());
-  const { ops_url: url } = JSON.parse(line) as { ops_url: string };
+  });
+  await post(`${url}/_local/transitions`, { from: "NEW", to: "RESOLVED", webhook: "Round" });
   return { receiver, url };
 }
 
-async function move(url: string): Promise<unknown> {
-  const answer = await fetch(`${url}/_local/cases/case-2001/transition`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ state: "RESOLVED" }),
-  });
+async function post(url: string, body: unknown): Promise<unknown> {
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
   return answer.json();
+}
+
+function move(url: string): Promise<unknown> {
+  return post(`${url}/_local/cases/case-2001/transition`, { state: "RESOLVED" });
 }
 
 test("calls the receiver with method, path, header and rendered body when a case changes state", async () => {
