@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, statSync } from "node:fs";
+import { chmodSync, existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../../core/clock.js";
@@ -71,7 +71,7 @@ function cacheFault(cache: string, doing: Doing, cause: unknown): ReputeError {
  * returns only fresh findings and never stores failures.
  *
  * The cache is optional: if it cannot be opened, read or written, the reason goes to `onWarning`
- * and the store then acts as an empty one. Nothing throws or rejects.
+ * and the store then acts as an empty one. A damaged file is set aside. Nothing throws or rejects.
  */
 export async function openCache(options: CacheOptions): Promise<FindingStore> {
   const cache = new FindingCache(options);
@@ -148,14 +148,17 @@ class FindingCache implements FindingStore {
 
   /** Warns of a fault, and goes on without the cache. What cannot be written can still be read. */
   #giveUp(doing: Doing, error: unknown): void {
-    const { folder, onWarning } = this.#options;
-    const { message, hint } = cacheFault(folder, doing, error);
+    const { folder, onWarning, readOnly = false } = this.#options;
+    const { code, message, hint } = cacheFault(folder, doing, error);
     const isReadable = doing === "write" && hint === null;
+    // Another run may have set it aside.
+    const isInPlace = this.#table?.file.isInPlace ?? true;
     if (isReadable) this.#isWritable = false;
     else this.#release();
-    const remedy = hint === null ? "" : `; ${hint}`;
+    const isSetAside = code === "cache_damaged" && !readOnly && isInPlace && setAside(folder);
+    const remedy = isSetAside ? "set aside as answers.damaged" : hint;
     const end = isReadable ? "no more answers are cached" : "the run continues without the cache";
-    onWarning(`${message}${remedy}; ${end}`);
+    onWarning([message, remedy, end].filter((part) => part !== null).join("; "));
   }
 
   /**
@@ -186,6 +189,18 @@ class FindingCache implements FindingStore {
   #release(): void {
     this.#table?.file.close();
     this.#table = null;
+  }
+}
+
+/** Renames the folder of a damaged file, so that the next run begins a new one. Returns whether it could. */
+function setAside(cache: string): boolean {
+  const folder = dirname(pathIn(cache));
+  try {
+    rmSync(`${folder}.damaged`, { recursive: true, force: true });
+    renameSync(folder, `${folder}.damaged`);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -60,7 +60,7 @@ function faultOf({ code, stderr, rows, sound, isQuota }: Round): string | null {
   if (/unexpected error|\n\s+at |undefined|\[object|NaN/.test(stderr)) return "a fault of its own";
   for (const line of stderr.split("\n").filter((text) => text.startsWith("repute: warning:"))) {
     if (!/(?:cache|quota count) \S*used\/\S+/.test(line)) return "a warning names no file";
-    const hasRemedy = /delete the folder|delete the file/.test(line);
+    const hasRemedy = /delete the folder|set aside as|delete the file/.test(line);
     if (!hasRemedy) return "a warning names no remedy";
   }
   if (isQuota && code === 1) {

@@ -149,20 +149,31 @@ const ruins: readonly (readonly [how: string, ruin: (path: string) => Promise<un
   ],
 ];
 
-test.each(ruins)("a damaged cache costs one warning: %s", async (_how, ruin) => {
+test.each(ruins)("a damaged cache costs one warning and is set aside: %s", async (_how, ruin) => {
   const folder = await newFolder();
   await filled(folder, new ManualClock(), 500);
   await ruin(dataFile(folder));
-  for (const readOnly of [false, true]) {
-    const { cache, warnings } = await openIn(folder, { readOnly });
-    // Its first read may be what notices it.
-    expect([cache.get("query key 3"), cache.get("query key 3")]).toEqual([null, null]);
-    cache.put("query key", complete());
-    cache.sync();
-    expect(warnings).toEqual([
-      expect.stringMatching(/is damaged: .*; delete the folder .*; the run continues without/),
+  for (const [readOnly, remedy] of [
+    [true, `delete the folder ${folder}/answers`],
+    [false, "set aside as answers.damaged"],
+  ] as const) {
+    // Two runs, of which the second finds what the first has set aside.
+    const runs = [await openIn(folder, { readOnly }), await openIn(folder, { readOnly })];
+    for (const { cache, warnings } of runs) {
+      // Its first read may be what notices it.
+      expect([cache.get("query key 3"), cache.get("query key 3")]).toEqual([null, null]);
+      cache.put("query key", complete());
+      cache.sync();
+      expect(warnings.length).toBeLessThanOrEqual(1);
+    }
+    expect(runs[0]!.warnings).toEqual([
+      expect.stringMatching(new RegExp(`is damaged: .*; ${remedy}; the run continues without`)),
     ]);
   }
+  await filled(folder);
+  const { cache, warnings } = await openIn(folder);
+  expect([cache.get("query key 0") === null, warnings]).toEqual([false, []]);
+  expect(await readdir(folder)).toEqual(["answers", "answers.damaged"]);
 });
 
 test("a file in place of its folder costs one warning", async () => {
