@@ -208,10 +208,6 @@ export const manifestSchema = z.object({
   earlier_rows: count
     .optional()
     .describe("Rows of the earlier output, which --min-rows compares with this one's"),
-  first_broken: z
-    .string()
-    .optional()
-    .describe("What is wrong with the first line of the input that is not a record"),
   unsupported: counts.describe("Rows that were not looked up, by error code"),
   elsewhere: counts
     .optional()

@@ -7,7 +7,6 @@ import {
   findingSources,
   type MadeUp,
   countedVerdicts,
-  type FindingError,
   type FindingStatus,
   findingStatuses,
   firstAnswer,
@@ -19,7 +18,6 @@ import {
   type EnrichedRow,
   type LeftOutReason,
   leftOutReasons,
-  type Row,
   rowWarnings,
   zeros,
 } from "../../core/row.js";
@@ -33,12 +31,12 @@ type Named = Record<(typeof named)[number], Counts>;
 
 /** What a run knows at most once; absent until then. */
 type RunFacts = {
-  -readonly [Name in "retried" | "took_over" | "earlier_rows" | "first_broken"]?: Manifest[Name];
+  -readonly [Name in "retried" | "took_over" | "earlier_rows"]?: Manifest[Name];
 };
 
 /** The facts in a fixed order, in which a manifest has them. */
-function factsIn({ took_over, earlier_rows, first_broken, retried }: RunFacts): RunFacts {
-  return { took_over, earlier_rows, first_broken, retried };
+function factsIn({ took_over, earlier_rows, retried }: RunFacts): RunFacts {
+  return { took_over, earlier_rows, retried };
 }
 
 /** The counts of a run as plain JSON, as its manifest has them. Stored in checkpoints. */
@@ -143,7 +141,6 @@ export class Tally {
     this.elsewhere.note(row, item);
     this.rows++;
     this.statuses[status]++;
-    if (row.fault !== null) this.#broken(row, row.fault);
     if (row.before !== undefined) this.#retry(row.before.status, status);
     const verdict = verdictOf(finding) ?? "unknown";
     this.verdicts[verdict]++;
@@ -178,10 +175,6 @@ export class Tally {
   /** Rows that are in the output. */
   get written(): number {
     return this.rows - this.#leftOut.distinct - this.#leftOut.only;
-  }
-
-  #broken({ file }: Row, { message }: FindingError): void {
-    this.facts.first_broken ??= (file === undefined ? "" : `${file}: `) + message;
   }
 
   #retry(before: FindingStatus, now: FindingStatus): void {

@@ -200,11 +200,11 @@ export function exitCodeOfManifest(manifest: Manifest, settings: RunSettings): n
   if (!isRefusal(exit_reason)) return manifest.exit_code ?? exitCodes.done;
   const output = settings.output.named(startOf(manifest));
   const what = refusalText[exit_reason](manifest, settings);
-  const broken = manifest.first_broken === undefined ? "" : `; first, ${manifest.first_broken}`;
   const { path } = manifest.output;
   const kept = path === null ? "" : `; the rows are in ${path}, not in ${output.name}`;
-  const message = `${what}${broken}${kept}`;
-  throw new FatalError(exit_reason, message, { hint: hintFor(manifest, { ...settings, output }) });
+  throw new FatalError(exit_reason, what + kept, {
+    hint: hintFor(manifest, { ...settings, output }),
+  });
 }
 
 const refusalText: Readonly<
