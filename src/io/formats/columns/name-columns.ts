@@ -127,10 +127,6 @@ function columnHint(
 ): string {
   const enrich = (taken: readonly RatedColumn[]): string =>
     `${enrichCommand(input)}${itemFlags(taken)}`;
-  const names = new Set(columns.map(columnName));
-  if (["rep_item", "rep_status"].every((name) => names.has(name))) {
-    return `it looks like an output of repute: repute retry asks again for its failed and partial rows; to look up all its items again: ${enrichCommand(input)} --item-column rep_item --prefix again_`;
-  }
   const found = columns.filter(isAsked);
   if (why.problem === "several") {
     const likely = found.filter(({ sample }) => sample.share >= minShare);

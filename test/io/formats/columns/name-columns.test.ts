@@ -77,14 +77,6 @@ describe("noItemColumn", () => {
 
   it.each<[string, string, Parameters<typeof rated>[0], ColumnProblem["problem"], string, string]>([
     [
-      "what an output of repute is for",
-      "out.csv",
-      { src: full, rep_item: full, rep_status: empty },
-      "none",
-      "column_ambiguous: out.csv: no column",
-      "it looks like an output of repute: repute retry asks again for its failed and partial rows; to look up all its items again: repute enrich out.csv --item-column rep_item --prefix again_",
-    ],
-    [
       "when no column qualifies, and how to find what is inside",
       "stdin",
       { Data: empty, "\u001b[31mred": empty },
