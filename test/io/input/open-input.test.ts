@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
@@ -37,15 +37,6 @@ describe("openInput", () => {
     for await (const chunk of bytes.chunks) expect(chunk.length).toBe(10);
     expect([bytes.bytesRead(), bytes.bytesTotal]).toEqual([10, 10]);
     await bytes.close();
-  });
-
-  it("points to --resume if the run of a missing output was interrupted", async () => {
-    const path = join(await temporaryFolder(), "absent.csv");
-    await mkdir(`${path}.state`);
-    await expect(openInput({ path }, fromStart)).rejects.toMatchObject({
-      message: `there is no file ${path}`,
-      hint: expect.stringContaining("--resume") as string,
-    });
   });
 
   it("reports a stream that fails, with the offset", async () => {

@@ -63,19 +63,6 @@ test.each(["out/rows.parquet", "out/rows.csv"])(
   },
 );
 
-test("a Parquet object that is replaced while it is read ends the run", async () => {
-  expect(await enrich(indicators, "s3://lake/in/moving.parquet")).toMatchObject(done);
-  let gets = 0;
-  store.fault = async ({ method }) => {
-    if (method !== "GET" || gets++ > 0) return null;
-    await store.put("in/moving.parquet", "another");
-    return "reset";
-  };
-  const run = await enrich("s3://lake/in/moving.parquet", "out.csv", "--prefix", "again_");
-  expect(run).toMatchObject({ code: 1, stderr: expect.stringContaining("was replaced") });
-  expect(await readdir(cwd)).toEqual([]);
-});
-
 test("says that an object is no Parquet, or is missing", async () => {
   await store.put("in/text.parquet", "not Parquet");
   const text = await enrich("s3://lake/in/text.parquet", "out.csv");
