@@ -1,8 +1,5 @@
-import { cp, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll } from "vitest";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { copiedFolder } from "../../../helpers/temporary-folder.js";
 import { queryDuckdb } from "../tables/warehouse-readers.js";
 
 /** A column of every type that outputs keep: its expression in DuckDB, its type there and stored. */
@@ -199,17 +196,9 @@ export async function differences(
  * @returns a function that copies both to a folder of the test
  */
 export function useTypedInputs(): () => Promise<string> {
-  let made: string;
-  beforeAll(async () => {
-    made = await mkdtemp(join(tmpdir(), "repute-test-"));
+  return copiedFolder(async (made) => {
     const file = join(made, "in.duckdb");
     await queryDuckdb(`CREATE TABLE original AS ${typedQuery}`, file);
     await queryDuckdb(`COPY original TO '${made}/in.parquet' (FORMAT parquet)`, file);
   });
-  afterAll(() => rm(made, { recursive: true }));
-  return async () => {
-    const cwd = await temporaryFolder();
-    await cp(made, cwd, { recursive: true });
-    return cwd;
-  };
 }
