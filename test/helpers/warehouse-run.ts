@@ -1,6 +1,3 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import type { Manifest } from "../../src/core/manifest.js";
 import { servedWorkspace } from "./workspace.js";
 
 export interface Place {
@@ -62,8 +59,4 @@ export function inputOf(rows: number, name = "host"): string {
     return `${n},${name}-${n % 10 === 9 ? n - 9 : n}.example.com\n`;
   });
   return `n,domain\n${lines.join("")}`;
-}
-
-export async function manifestOf(cwd: string, base: string): Promise<Manifest> {
-  return JSON.parse(await readFile(join(cwd, `${base}.manifest.json`), "utf8")) as Manifest;
 }

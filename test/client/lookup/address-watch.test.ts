@@ -10,19 +10,6 @@ function noted(watch: AddressWatch, endpoint: "query" | "quick-check", statuses:
 const notFound = (times: number): number[] => Array.from({ length: times }, () => 404);
 
 describe("an address that answers only 404", () => {
-  it("is wrong after 20 answers", () => {
-    const watch = new AddressWatch({ address });
-    noted(watch, "query", notFound(19));
-    expect(() => noted(watch, "query", [404])).toThrow(
-      expect.objectContaining({
-        code: "wrong_service",
-        message: "the first 20 answers of query at https://intel.example were all 404 Not Found",
-        hint: "does the address end in /beta? correct --intel-url and run again",
-      }),
-    );
-    expect(watch.found).toBe(false);
-  });
-
   it("is judged per endpoint", () => {
     const watch = new AddressWatch({ address });
     noted(watch, "query", [200, ...notFound(100)]);

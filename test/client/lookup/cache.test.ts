@@ -19,24 +19,11 @@ const lacking = partial({ asn: null }, ["asn"]);
 
 function wrap(
   next: Lookup,
-  options: { store?: MemoryStore<Finding>; address?: string; partials?: boolean } = {},
+  options: { store?: MemoryStore<Finding>; address?: string } = {},
 ): Lookup {
-  const {
-    store = new MemoryStore<Finding>(),
-    address = "https://intel.example/beta",
-    partials,
-  } = options;
-  return cached({ endpoint: "query", address, store, partials })(next);
+  const { store = new MemoryStore<Finding>(), address = "https://intel.example/beta" } = options;
+  return cached({ endpoint: "query", address, store })(next);
 }
-
-test("answers from the cache, and says so", async () => {
-  const next = scripted({ ...complete(), attempts: 3 });
-  const lookup = wrap(next);
-  await lookup(item, unaborted());
-  const finding = await lookup(item, unaborted());
-  expect(finding).toEqual({ ...complete(), attempts: 3, source: "cache" });
-  expect(next.asked).toHaveLength(1);
-});
 
 test("does not store a cached finding in the run's own store", async () => {
   const caches = new MemoryStore<Finding>();
@@ -62,14 +49,6 @@ test("does not store a failure", async () => {
   const lookup = wrap(next);
   await lookup(item, unaborted());
   expect((await lookup(item, unaborted())).source).toBe("live");
-});
-
-test("looks partial answers up again on request", async () => {
-  const store = new MemoryStore<Finding>();
-  await wrap(scripted(lacking), { store })(item, unaborted());
-  const next = scripted(complete());
-  const finding = await wrap(next, { store, partials: false })(item, unaborted());
-  expect([finding.status, next.asked.length]).toEqual(["complete", 1]);
 });
 
 test("marks every repetition of a cached answer as cached, however close", async () => {

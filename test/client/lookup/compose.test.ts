@@ -1,13 +1,12 @@
 import { expect, test } from "vitest";
 import type { LookupEndpoint } from "../../../src/core/finding.js";
-import { composeLookup, budget } from "../../../src/client/lookup/compose.js";
+import { composeLookup } from "../../../src/client/lookup/compose.js";
 import { MemoryStore } from "../../../src/client/store/store.js";
 import { Slots } from "../../../src/client/pace/slots.js";
 import { Pace } from "../../../src/client/pace/pace.js";
 import type { AttemptLookup, Lookup } from "../../../src/client/lookup/types.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { complete, failed, held, item, otherItem, quick, scripted, unaborted } from "./attempts.js";
-import type { EarlyEndError } from "../../../src/core/errors.js";
 
 const reset = failed("connection_reset", "transient");
 
@@ -38,16 +37,6 @@ function compose(
   });
   return { clock, lookup };
 }
-
-test("looks an item up at both endpoints", async () => {
-  const client = { query: scripted(complete()), quickCheck: scripted(quick()) };
-  const { clock, lookup } = compose(client);
-  const finding = await clock.run(lookup(item, unaborted()));
-  expect(finding.answers).toEqual({
-    ...complete().finding.answers,
-    ...quick().finding.answers,
-  });
-});
 
 test("an item that waits for its next attempt holds no slot", async () => {
   const query: AttemptLookup = (each) => Promise.resolve(each === item ? reset : complete());
@@ -102,21 +91,4 @@ test("aborting ends an item wherever it waits", async () => {
   client.query.open[0]?.fail(new Error("enough"));
   for (const each of waiting) await expect(each).rejects.toThrow("enough");
   expect(client.query.open).toHaveLength(1);
-});
-
-test("all endpoints together stay within the budget", async () => {
-  const ends: EarlyEndError[] = [];
-  const query = scripted(complete());
-  const quickCheck = scripted(complete());
-  const counted = budget({ maxRequests: 3, onSpent: (error) => ends.push(error) });
-  const lookups = [counted(query), counted(quickCheck), counted(query), counted(quickCheck)];
-  const settled = await Promise.allSettled(lookups.map((each) => each(item, unaborted())));
-  expect(query.asked.length + quickCheck.asked.length).toBe(3);
-  expect(settled.map(({ status }) => status)).toEqual([
-    "fulfilled",
-    "fulfilled",
-    "fulfilled",
-    "rejected",
-  ]);
-  expect(ends).toHaveLength(1);
 });

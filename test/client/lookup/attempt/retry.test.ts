@@ -72,22 +72,8 @@ describe("transient errors", () => {
   });
 });
 
-describe("an answer that is not the service's", () => {
-  const page = failed("response_schema", "once", null, 200);
-
-  test("is retried once", async () => {
-    const { finding, asked } = await outcome([page]);
-    expect([finding.error?.code, asked]).toEqual(["response_schema", 2]);
-  });
-});
-
 describe("partial answers", () => {
   const lacksTags = partial({ asn: "AS64500", tags: null }, ["tags"]);
-
-  test("are retried as often as allowed", async () => {
-    const { finding, asked } = await outcome([lacksTags]);
-    expect([finding.status, asked, finding.attempts]).toEqual(["partial", 3, 3]);
-  });
 
   test("are retried after a short wait", async () => {
     const { slept } = await outcome([lacksTags]);

@@ -9,8 +9,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { installCommand } from "../../../../src/core/load-driver.js";
 import { queryDuckdb, type ReadRow } from "./warehouse-readers.js";
 import { runRepute, startRepute } from "../../../helpers/run-repute.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import { countOf, manifestOf, places, prepared } from "../../../helpers/warehouse-run.js";
+import { countOf, places, prepared } from "../../../helpers/warehouse-run.js";
+import { workspace } from "../../../helpers/workspace.js";
 
 describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
   const query = (cwd: string, sql: (from: string) => string): Promise<readonly ReadRow[]> =>
@@ -20,13 +20,13 @@ describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
     );
 
   it("accepts the rows, leaves only the manifest beside it, and lets verify detect a missing row", async () => {
-    const { cwd, enrich } = await prepared(10);
+    const { cwd, enrich, manifest: manifestOf } = await prepared(10);
     const { code, stderr } = await enrich(["in.csv", "-o", output]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(await query(cwd, countOf)).toEqual([{ n: 10n, keys: 10n, last: 10n }]);
     const file = database ?? base;
     expect((await readdir(cwd)).sort()).toEqual(["in.csv", file, `${base}.manifest.json`].sort());
-    const manifest = await manifestOf(cwd, base);
+    const manifest = await manifestOf(base);
     expect(manifest.output).toMatchObject({ path: output, format: kind, rows: 10 });
     expect(manifest.output.sha256 === null).toBe(kind !== "parquet");
     const [row] = await query(
@@ -87,7 +87,7 @@ describe("a table of a DuckDB file", () => {
     ["--restart", 20n, 0],
   ])("after a run that ended between its rows and its manifest, %s leaves %i", async (...given) => {
     const [how, n, resumed] = given;
-    const { cwd, enrich } = await prepared(10);
+    const { cwd, enrich, manifest } = await prepared(10);
     await mkdir(join(cwd, `${base}.manifest.json`));
     expect((await enrich(["in.csv", "-o", output])).code).toBe(1);
     await rmdir(join(cwd, `${base}.manifest.json`));
@@ -97,17 +97,14 @@ describe("a table of a DuckDB file", () => {
     });
     expect(await enrich(["in.csv", "-o", output, how])).toMatchObject({ code: 0 });
     expect(await query(cwd, countOf("nightly"))).toEqual([{ n, keys: n, last: 10n }]);
-    expect(await manifestOf(cwd, base)).toMatchObject({ output: { rows: 10 }, resumed });
+    expect(await manifest(base)).toMatchObject({ output: { rows: 10 }, resumed });
   });
 
   it("gets the lists of the addresses behind the tags of its rows", async () => {
-    const cwd = await temporaryFolder();
-    const { code } = await runRepute(
-      ["enrich", "--local", "-o", output, "--tag-ips", "lists", "--quiet"],
-      { cwd, stdin: "ip\n192.0.2.1\n" },
-    );
-    expect(code).toBe(0);
-    const tags = Object.keys((await manifestOf(cwd, base)).tags);
+    const { cwd, manifest, run } = await workspace({}, { stdin: "ip\n192.0.2.1\n" });
+    const args = ["enrich", "--local", "-o", output, "--tag-ips", "lists", "--quiet"];
+    expect(await run(...args)).toMatchObject({ code: 0 });
+    const tags = Object.keys((await manifest(base)).tags);
     expect(tags.length).toBeGreaterThan(0);
     expect(await exportedTags(cwd, "lists")).toEqual(tags.sort());
   });
