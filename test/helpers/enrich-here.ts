@@ -9,7 +9,14 @@ import type { Session } from "../../src/client/session/session.js";
 import { jobHere, sessionHere } from "./job-here.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
-type FromJob = "clock" | "signal" | "onStart" | "onFinished" | "onWarning" | "onNotice";
+type FromJob =
+  | "clock"
+  | "signal"
+  | "onStart"
+  | "onPublished"
+  | "onFinished"
+  | "onWarning"
+  | "onNotice";
 
 export interface EnrichHereOptions extends Partial<Pick<EnrichJob, FromJob>> {
   /** Name and text of the input. */

@@ -6,7 +6,7 @@ import { isRefusal, type Manifest } from "../../core/manifest.js";
 import { scratchFolder, withResources } from "../../core/resource-stack.js";
 import { fileInputs } from "../../io/input/types.js";
 import { inFile } from "../../io/output/output.js";
-import { isPartLost, outputGone, removePart } from "../../io/output/part-file.js";
+import { isPartLost, outputGone, partPath, removePart } from "../../io/output/part-file.js";
 import { stagePath, stageUpTo } from "../../io/output/stage.js";
 import { chooseRun } from "./destination/choose-output.js";
 import { recordEnding, recordStream } from "./ending.js";
@@ -263,9 +263,13 @@ function publishedRun({ job, target, state }: RunPlace, manifest: Manifest): Pub
     async read() {
       const { readOutput, readStaged } = await import("../../io/output/read.js");
       const { finished, checkpoint } = state.facts;
-      if (finished === null || output.rules === null) {
-        const local = output.object === null ? output : inFile(output, output.object.path);
-        return readOutput(local, prefix, undefined, job.settings.run.stateDir);
+      // A run that was killed as it removed its files may have none of them.
+      const isStaged = existsSync(partPath(stagePath(state.path)));
+      if (finished === null || output.rules === null || !isStaged) {
+        const { object } = output;
+        const local = object && existsSync(object.path) ? inFile(output, object.path) : output;
+        const ofRun = { ...local, run: manifest.run_id };
+        return readOutput(ofRun, prefix, undefined, job.settings.run.stateDir);
       }
       const { source, sink } = checkpoint!;
       const { columns } = chosenColumns(source, inputColumns);

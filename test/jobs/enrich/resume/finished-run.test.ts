@@ -42,6 +42,17 @@ test("a resume returns the result of a finished run without a request", async ()
   expect((await readdir(folder)).sort()).toEqual(["in.csv", "out.csv", "out.csv.manifest.json"]);
 });
 
+test("a report reads the rows of a Parquet file whose run was killed as it removed its own", async () => {
+  const server = await startAnsweringServer();
+  const { options } = await killedAtTheEnd(server, "out.parquet");
+  let rows = 0;
+  const onPublished: EnrichHereOptions["onPublished"] = async ({ read }) => {
+    for await (const batch of (await read()).records) rows += batch.length;
+  };
+  await enrichHere({ ...options, settings: resume, onPublished });
+  expect(rows).toBe(3);
+});
+
 test("another input starts a new run after the finished one is published", async () => {
   const server = await startAnsweringServer();
   const { run, options, folder } = await killedAtTheEnd(server);
