@@ -41,7 +41,7 @@ export async function openState(
   }
   const mark = `${within ?? folder}.finished`;
   makeStateFolder(folder, mark);
-  const openIt = () => RunState.open(folder, { mark, onWarning });
+  const openIt = () => RunState.open(folder, mark, onWarning);
   const { state, kept } = restart
     ? await openAnyway(join(folder, databaseName), openIt)
     : { state: openIt(), kept: null };

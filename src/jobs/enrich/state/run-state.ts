@@ -18,12 +18,6 @@ import type { Fingerprint } from "./fingerprint.js";
 import { Tally, type TallySnapshot } from "../tally.js";
 import { databaseName, stateFault } from "./state-folder.js";
 
-interface OpenOptions {
-  /** Where the database is while its folder is removed. @default none: the run is not resumed */
-  readonly mark?: string;
-  readonly onWarning?: ((message: string) => void) | undefined;
-}
-
 /** Progress of a run: enough to continue it in another process. */
 export interface Checkpoint {
   readonly runId: string;
@@ -106,9 +100,10 @@ export class RunState {
    * Opens the database in a folder, creating it if missing, and reads what an interrupted run left. Warns
    * if its log is damaged: SQLite silently drops everything after that place.
    *
+   * @param mark where the database is while its folder is removed. @default none: the run is not resumed
    * @throws UsageError `output_locked`, `state_version`; FatalError `state_damaged`, `output_*`
    */
-  static open(folder: string, { mark = "", onWarning }: OpenOptions = {}): RunState {
+  static open(folder: string, mark = "", onWarning?: (message: string) => void): RunState {
     const path = join(folder, databaseName);
     for (;;) {
       let file: SqliteFile | null = null;
