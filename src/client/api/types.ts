@@ -37,8 +37,6 @@ export interface RequestOptions {
   readonly nth?: number;
   /** Aborts when the request is not wanted any more, unless it has been sent. @default the request's signal */
   readonly stop?: AbortSignal;
-  /** Whether it goes before those that wait: a person waits for it. @default false */
-  readonly isUrgent?: boolean;
 }
 
 /** Endpoints, as named in counts and reports. */

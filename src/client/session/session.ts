@@ -308,12 +308,11 @@ export class Session {
 }
 
 /** Attempts by a client: what waits in the queue of workers is withdrawn with the lookup. */
-function attemptsOf(client: IntelClient, { requests, run }: LookupUse): LookupClient {
-  const isUrgent = run === undefined;
+function attemptsOf(client: IntelClient, { requests }: LookupUse): LookupClient {
   return {
     attempt(endpoint, item, { signal: stop, history }) {
       const nth = (history?.attempts.length ?? 0) + 1;
-      return client.attempt(endpoint, item, { signal: requests ?? stop, stop, nth, isUrgent });
+      return client.attempt(endpoint, item, { signal: requests ?? stop, stop, nth });
     },
   };
 }

@@ -24,7 +24,6 @@ interface QueueWatchOptions {
 }
 
 interface OpenRequest {
-  readonly isUrgent: boolean;
   readonly waiters: Map<Receiver, Leave>;
   /** When it was queued or last looked at, on the monotonic clock; null before. */
   seenAt: number | null;
@@ -64,12 +63,12 @@ export class WorkerRequests implements Requests {
   }
 
   get(path: string, signal: AbortSignal, receiver: Receiver, options: RequestOptions = {}): void {
-    const { nth = 1, stop = signal, isUrgent = false } = options;
+    const { nth = 1, stop = signal } = options;
     const isStopped = stop.aborted && !isCounted(stop.reason);
     const refusal = signal.aborted ? signal.reason : isStopped ? stop.reason : this.#ended;
     if (refusal !== null) return receiver.failed(refusal);
     const id = jobIdOf(path, nth);
-    const fresh: OpenRequest = { isUrgent, waiters: new Map(), seenAt: null, isMissing: false };
+    const fresh: OpenRequest = { waiters: new Map(), seenAt: null, isMissing: false };
     const request = this.#open.get(id) ?? fresh;
     this.#open.set(id, request);
     if (request.seenAt === null) this.#sendSoon();
@@ -123,10 +122,7 @@ export class WorkerRequests implements Requests {
       this.#isSending = false;
       unsent = [...this.#open].filter(([, { seenAt }]) => seenAt === null);
       if (unsent.length === 0) return;
-      const jobs = unsent.map(([jobId, { isUrgent: lifo }]) => {
-        // A person waits for an urgent one.
-        return { name: "lookup", data: null, opts: lifo ? { jobId, lifo } : { jobId } };
-      });
+      const jobs = unsent.map(([jobId]) => ({ name: "lookup", data: null, opts: { jobId } }));
       for (const [, request] of unsent) request.seenAt = this.#clock.monotonic();
       await this.#shared.queue.addBulk(jobs);
       this.#hasQueued = true;

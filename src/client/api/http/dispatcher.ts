@@ -9,8 +9,6 @@ export interface DispatcherOptions {
   readonly connections: number;
   /** Timeout for connecting, TLS included, in milliseconds. @default 10000 */
   readonly connectTimeoutMs?: number;
-  /** TLS options, by default Node.js's own (it honours `NODE_EXTRA_CA_CERTS`). */
-  readonly tls?: { readonly ca?: string; readonly rejectUnauthorized?: boolean };
   /** Source of `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` (also in lower case). @default process.env */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -24,7 +22,7 @@ export interface DispatcherOptions {
 export function createDispatcher(baseUrl: string, options: DispatcherOptions): Dispatcher {
   const base = new URL(baseUrl);
   const lookup = sharedLookup();
-  const connect = { timeout: options.connectTimeoutMs ?? 10_000, lookup, ...options.tls };
+  const connect = { timeout: options.connectTimeoutMs ?? 10_000, lookup };
   const common = {
     connections: options.connections,
     // The timeout for the whole request covers both.
