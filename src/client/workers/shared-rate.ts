@@ -129,16 +129,6 @@ export function rateText(rate: number): string {
   return rate >= 0.001 ? `${Math.round(1_000 * rate)}/s` : `${Math.round(60_000 * rate)}/m`;
 }
 
-/** The given rate and, while the service throttles, the rate in force; null before any worker started. */
-export async function ratesText(open: OpenQueue): Promise<string | null> {
-  const [given, window] = await Promise.all([givenRate(open), open.queue.getGlobalRateLimit()]);
-  if (given === null) return null;
-  const isLower = window !== null && rateOf(window) < 0.98 * rateOf(windowOf(given));
-  return isLower
-    ? `${rateText(rateOf(window))} of ${rateText(given)}, which the service throttles`
-    : rateText(given);
-}
-
 /** How long Redis may take to tell the state of a queue, in milliseconds. */
 const patienceMs = 5_000;
 
@@ -152,7 +142,7 @@ export async function queueState(where: QueueAddress) {
     const asked = Promise.all([
       queue.getJobCountByTypes("waiting", "active"),
       queue.getWorkersCount(),
-      ratesText(shared),
+      queue.getGlobalRateLimit(),
     ]);
     const [open, workers, rate] = await raceAbort(asked, late);
     return { shown, open, workers, rate };

@@ -1,7 +1,7 @@
 import type { RateLimiterOptions } from "bullmq";
 import { describe, expect, test } from "vitest";
 import type { OpenQueue } from "../../../src/client/workers/lookup-queue.js";
-import { ratesText, SharedRate } from "../../../src/client/workers/shared-rate.js";
+import { SharedRate } from "../../../src/client/workers/shared-rate.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { tokenBucket, type ScriptedServer, worstSecond } from "../../helpers/pace-simulation.js";
 import { seeded } from "../../helpers/seeded.js";
@@ -265,13 +265,4 @@ test("a longer pause replaces a shorter one, and not the other way round", () =>
     expect(await queue.getRateLimitTtl()).toBeGreaterThan(1_900);
     await shared.pause(9_000);
     expect(await queue.getRateLimitTtl()).toBeGreaterThan(8_900);
-  }));
-
-test("doctor names the given rate, and what is left of it", () =>
-  alone(async (shared, open) => {
-    expect(await ratesText(open)).toBeNull();
-    await shared.begin();
-    expect(await ratesText(open)).toBe("100/s");
-    await shared.lower(shared.now);
-    expect(await ratesText(open)).toBe("80/s of 100/s, which the service throttles");
   }));
