@@ -1,6 +1,6 @@
 /**
  * The candidate that `word` probably means, or null: the shortest that begins with it, or else the
- * closest. Of equally close ones, the first that begins with the same letter wins, or else the first.
+ * closest, the first of equally close ones.
  *
  * Close means an edit distance (insert, delete, replace, swap neighbours; case-insensitive) of at most a
  * third of the word's length, rounded, and at least 1.
@@ -14,7 +14,7 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   for (const candidate of candidates) {
     const name = comparable(candidate);
     if (name === "" || Math.abs(name.length - wanted.length) >= least) continue;
-    const distance = distanceBetween(wanted, name);
+    const distance = editDistance(wanted, name);
     // A candidate that shares no letter with the word is not a typo of it ("a" for "b").
     if (distance < least && distance < Math.max(wanted.length, name.length)) {
       best = candidate;
@@ -26,7 +26,7 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
 
 export function nearestFirst(word: string, candidates: readonly string[]): readonly string[] {
   const wanted = comparable(word);
-  const distances = candidates.map((name) => distanceBetween(wanted, comparable(name)));
+  const distances = candidates.map((name) => editDistance(wanted, comparable(name)));
   return [...candidates.keys()]
     .sort((a, b) => distances[a]! - distances[b]!)
     .map((at) => candidates[at]!);
@@ -44,11 +44,6 @@ function startsWith(beginning: string): (name: string) => boolean {
 
 /** Longer words are truncated: nobody types them, and the algorithm is quadratic. */
 const longestWord = 80;
-
-/** The edit distance, and half an edit if the first letters differ: few typos are in the first letter. */
-function distanceBetween(a: string, b: string): number {
-  return editDistance(a, b) + (a[0] === b[0] ? 0 : 0.5);
-}
 
 /** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
 function editDistance(a: string, b: string): number {

@@ -1,4 +1,4 @@
-import { isMap, isScalar, LineCounter, parseDocument, type YAMLError } from "yaml";
+import { isMap, isScalar, LineCounter, parseDocument } from "yaml";
 
 interface TextPosition {
   readonly line: number;
@@ -36,7 +36,7 @@ export function parseYaml(text: string): YamlText {
   if (error) {
     return faulty({
       position: position(error.pos[0]),
-      message: clearer[error.code] ?? error.message.replace(/\.$/, ""),
+      message: error.message.replace(/\.$/, ""),
     });
   }
   let value: unknown;
@@ -62,9 +62,3 @@ export function parseYaml(text: string): YamlText {
     },
   };
 }
-
-/** Faults that the parser explains to programmers. */
-const clearer: Partial<Record<YAMLError["code"], string>> = {
-  NON_STRING_KEY: "braces open an object here; put text that has braces in quotes",
-  MULTIPLE_DOCS: "a second document starts here",
-};
