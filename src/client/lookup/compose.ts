@@ -115,7 +115,7 @@ function choose(
  *
  * @throws EarlyEndError `requests_spent`
  */
-export function budget({ maxRequests, onSpent }: BudgetOptions): AttemptWrapper {
+function budget({ maxRequests, onSpent }: BudgetOptions): AttemptWrapper {
   let sent = 0;
   let spent: EarlyEndError | null = null;
   return (next) => (item, options) => {

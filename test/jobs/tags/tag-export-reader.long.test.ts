@@ -1,8 +1,11 @@
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
 import {
   type ExportedTag,
   exportedTags,
@@ -10,9 +13,9 @@ import {
   exportIndexSchema,
 } from "../../../src/jobs/tags/export-folder.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
-import { startExporter } from "./exporter-process.js";
 import { addresses, served, startTagServer } from "./tag-server.js";
 
+const program = fileURLToPath(new URL("exporter.mjs", import.meta.url));
 const letters = "abcdefghijklmnop";
 const names = ["a:one", "b:two"];
 
@@ -35,17 +38,22 @@ async function whileExporting(look: Look): Promise<Set<string>> {
   setLists(0);
   const folder = await temporaryFolder();
   const rounds = letters.length;
-  const exporter = startExporter({ url: server.url, folder, names, rounds });
+  const settings = JSON.stringify({ url: server.url, folder, names, rounds });
+  const exporter = spawn(process.execPath, [program, settings], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  onTestFinished(() => void exporter.kill("SIGKILL"));
+  const ended = once(exporter, "close");
   const seen = new Set<string>();
   let last = "";
-  while (exporter.child.exitCode === null) {
+  while (exporter.exitCode === null) {
     const letter = await look(folder);
     if (letter === null) continue;
     expect(letter >= last).toBe(true);
     last = letter;
     if (letter !== "") seen.add(letter);
   }
-  await exporter.ended;
+  expect(await ended).toEqual([0, null]);
   return seen;
 }
 
