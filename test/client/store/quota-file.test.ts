@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Quota, type QuotaStore } from "../../../src/client/store/quota.js";
+import { Quota } from "../../../src/client/pace/quota.js";
+import type { QuotaStore } from "../../../src/client/store/quota-counts.js";
 import { quotaPath, readQuotas, openQuotas } from "../../../src/client/store/quotas.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
@@ -74,7 +75,7 @@ describe("a quota counted in a folder", () => {
   test("is exact when four processes share it", async () => {
     const { stateFolder } = await counted();
     const program = `
-      import { Quota } from "./dist/client/store/quota.js";
+      import { Quota } from "./dist/client/pace/quota.js";
       import { openQuotas } from "./dist/client/store/quotas.js";
       const start = ${Date.now()};
       // Time passes 20 times as fast, the same for all processes.

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Quota, QuotaCounts, type QuotaStore } from "../../../src/client/store/quota.js";
+import { Quota } from "../../../src/client/pace/quota.js";
+import { QuotaCounts, type QuotaStore } from "../../../src/client/store/quota-counts.js";
 import { tightest } from "../../../src/core/options.js";
 import type { Clock } from "../../../src/core/clock.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
