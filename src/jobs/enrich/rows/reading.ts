@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "../../../core/clock.js";
 import type { OptionalColumns } from "../../../core/columns.js";
+import { UsageError } from "../../../core/errors.js";
 import { type FindingError, unasked } from "../../../core/finding.js";
 import { parseKindName } from "../../../core/item/item.js";
 import { itemCodes } from "../../../core/row-codes.js";
@@ -18,7 +19,7 @@ import { detectSourceFormat } from "../../../io/formats/registry.js";
 import { openSource, sniffFormat } from "../../../io/input/open-source.js";
 import type { InputReading, SourceFormat } from "../../../io/formats/types.js";
 import { copiesOf, isCopied } from "../../../io/input/copies.js";
-import type { CopyShape } from "../../../io/input/table-input.js";
+import type { CopyShape, TableInput } from "../../../io/input/table-input.js";
 import {
   type Encoding,
   type FilePosition,
@@ -88,7 +89,7 @@ function onlyMembers(json: string, names: ReadonlySet<string>): string {
   return objectText(new Map(chosen.map((name) => [name, members.get(name)!])));
 }
 
-/** Options that apply only to text; tables do without. */
+/** Options that apply only to text. */
 const textOptions = ["from", "header", "delimiter", "comment", "encoding", "sheet"] as const;
 
 type TextSettings = Partial<Pick<ReadingSettings, (typeof textOptions)[number]>>;
@@ -97,15 +98,21 @@ function textSettings(settings: ReadingSettings | null): TextSettings {
   return Object.fromEntries(textOptions.map((name) => [name, settings?.[name]]));
 }
 
-/** How the rows of an input are read. What is not on this machine is copied to the run's folder first. */
+/**
+ * How the rows of an input are read. What is not on this machine is copied to the run's folder first.
+ *
+ * @throws UsageError `text_option` if there is no text
+ */
 export function inputReading(
   input: RunInput,
   settings: ReadingSettings,
   clock: Clock = systemClock,
 ): RowSource {
   const rows = readingOf(input, settings);
+  const tables = fileInputs(input).flatMap(({ table }) => table ?? []);
   if (!fileInputs(input).some(isCopied)) return rows;
   const text = inputsOf(input).find((one) => !("path" in one) || one.table === undefined);
+  if (text === undefined) refuseTextOptions(tables[0]!, settings);
   return {
     ...rows,
     // Text outputs are CSV unless they are named otherwise.
@@ -122,6 +129,14 @@ export function inputReading(
 function shapeBeside(text: SourceInput, { from }: ReadingSettings): CopyShape {
   const named = "path" in text ? detectSourceFormat(text.path).format : null;
   return ["json", "ndjson"].includes(from ?? named ?? "") ? "objects" : "cells";
+}
+
+/** @throws UsageError `text_option` */
+function refuseTextOptions({ name }: TableInput, settings: ReadingSettings): void {
+  const option = textOptions.find((each) => settings[each] !== undefined);
+  if (option === undefined) return;
+  const message = `--${option} applies only to text, and the input ${name} is none`;
+  throw new UsageError("text_option", message, { hint: `leave out --${option}` });
 }
 
 /** The default way for runs and plans to read an input and find its items. */
