@@ -48,6 +48,10 @@ export const itemCodes = {
     "contains an @ but is not an e-mail address under a known public suffix",
     "correct the address",
   ],
+  wallet_checksum: [
+    "looks like a wallet address, but its checksum does not match",
+    "copy the address again; one character is wrong or missing",
+  ],
   wildcard: [
     "a host name with a wildcard; the interface knows single names only",
     "look up the name without the wildcard",

@@ -2,7 +2,7 @@ import { readDomain, readEmail } from "./hostname.js";
 import { readIp, readIpv6 } from "./ip.js";
 import type { Item, ItemKind, Recognition, UnsupportedCode } from "./item.js";
 import { readUrl, isNetwork } from "./url.js";
-import { readWallet } from "./wallet.js";
+import { readWallet, looksLikeWallet } from "./wallet.js";
 import { strip } from "./refang.js";
 import { itemCodes } from "../row-codes.js";
 
@@ -73,6 +73,7 @@ const tests: readonly (readonly [UnsupportedCode, RegExp | ((text: string) => bo
   ["ip_range", isAddressRange],
   ["ip_zone", hasZone],
   ["ip_leading_zero", /^(?=(?:\d+\.){0,3}0\d)\d+\.\d+\.\d+\.\d+(?:[:/]|$)/],
+  ["wallet_checksum", looksLikeWallet],
   ["url_syntax", /^(?:https?|ftp|wss?):/i],
   ["url_scheme", /^(?:[a-z][\w+.-]+:\/\/|(?:about|data|file|javascript|magnet|tel|sms|urn):)/i],
   ["path", isPath],

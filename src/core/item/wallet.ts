@@ -31,8 +31,15 @@ export function readWallet(text: string, labelled: boolean): string | null {
   );
 }
 
+/** True if the text has the form of a wallet address, whatever its checksum. */
+export function looksLikeWallet(text: string): boolean {
+  return forms.test(text);
+}
+
 const shortest = 25;
 const form = /^(?:[a-z]+:)?[\da-z]+$/i;
+const forms =
+  /^(?:(?:bc|tb|ltc)1[\da-z]{20,80}|[13DLMT][1-9A-HJ-NP-Za-km-z]{25,34}|[48][1-9A-HJ-NP-Za-km-z]{94}|G[A-Z2-7]{55}|bitcoincash:[qp][\da-z]{41})$/;
 
 /** Reads an Ethereum address and returns it in EIP-55 mixed case, whatever the case of the text. */
 function readEthereum(text: string): string | null {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { recogniseItem } from "../../../src/core/item/recognise.js";
-import { readWallet } from "../../../src/core/item/wallet.js";
+import { looksLikeWallet, readWallet } from "../../../src/core/item/wallet.js";
 
 // Made from the bytes 1, 2, 3 … as key or hash, except for published examples, named as such.
 const pkh = "16L5yRNPTuciSgXGHqYwn9N6NeoKqopAu";
@@ -102,5 +102,15 @@ describe("readWallet", () => {
     ["an empty payment URI", "bitcoin:"],
   ])("is null for %s", (_, text) => {
     expect(read(text)).toBeNull();
+  });
+});
+
+describe("looksLikeWallet", () => {
+  it("is true for an address with a wrong checksum", () => {
+    expect(looksLikeWallet(`${pkh.slice(0, -1)}v`)).toBe(true);
+  });
+
+  it("is false for a hash", () => {
+    expect(looksLikeWallet("da39a3ee5e6b4b0d3255bfef95601890afd80709")).toBe(false);
   });
 });
