@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { runRepute, startRepute } from "../helpers/run-repute.js";
-import { reply, silence, startScriptedServer } from "../helpers/scripted-server.js";
+import { reply, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 interface Line {
@@ -81,16 +81,18 @@ describe("query", () => {
     expect((await runRepute([...args, "--fail-on", "never"])).code).toBe(0);
   });
 
-  test("ends with 1 when the service refuses the credential", async () => {
+  test("ends with 1 when the service refuses the credential, also while stdin is open", async () => {
     const { url } = await startScriptedServer([reply(401)]);
-    const { code, stderr } = await runRepute(["query", "192.0.2.1", "--intel-url", url]);
+    const { child, result } = startRepute(["query", "-", "--intel-url", url]);
+    child.stdin?.write("192.0.2.1\n");
+    const { code, stderr } = await result;
     expect(code).toBe(1);
     expect(stderr).toContain("REPUTE_API_KEY");
   });
 
   test("ends quietly when its reader disconnects", async () => {
-    const items = Array.from({ length: 5_000 }, () => "192.0.2.1");
-    const { child, result, waitFor } = startRepute(["query", "--local", ...items]);
+    const { child, result, waitFor } = startRepute(["query", "-", "--local"]);
+    child.stdin?.end("192.0.2.1\n".repeat(50_000));
     await waitFor("stdout", /\n/);
     child.stdout?.destroy();
     expect(await result).toMatchObject({ code: 0, signal: null, stderr: "" });
@@ -100,14 +102,11 @@ describe("query", () => {
     ["SIGINT", 130],
     ["SIGQUIT", 131],
   ] as const)(
-    "answers an item before the next one is answered, and ends with its code on %s",
+    "answers an item before the next one arrives, and ends with its code on %s",
     async (name, code) => {
-      const { url } = await startScriptedServer(({ path }) =>
-        path.endsWith("/a.example.com") ? reply(404) : silence(),
-      );
-      const args = ["query", "a.example.com", "b.example.com", "--intel-url", url];
-      const { child, waitFor, result } = startRepute(args);
-      await waitFor("stdout", /"item":"a\.example\.com".*\n/);
+      const { child, waitFor, result } = startRepute(["query", "-", "--local"]);
+      child.stdin?.write("192.0.2.1\n");
+      await waitFor("stdout", /"item":"192\.0\.2\.1".*\n/);
       child.kill(name);
       expect(await result).toMatchObject({ code, stderr: `repute: stopped by ${name}\n` });
     },

@@ -17,6 +17,7 @@ import {
 } from "../terminal/data-output.js";
 import type { Session } from "../../client/session/session.js";
 import { intelCallGroups, lookupGroups, withSession } from "../sessions.js";
+import { createInterface } from "node:readline";
 import { UsageError } from "../../core/errors.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { columns } from "../../core/columns.js";
@@ -32,7 +33,12 @@ const quickCheckGroups = {
 
 const ofItems = {
   usage: "ITEM... [flags]",
-  operands: [["ITEM", "IP address, domain, URL, SHA1, wallet or e-mail address, defanged or not"]],
+  operands: [
+    [
+      "ITEM",
+      "IP address, domain, URL, SHA1, wallet or e-mail address, defanged or not; - reads stdin, one item per line",
+    ],
+  ],
   exitCodes: {
     3: "done, but lookups failed, or an argument is not an item; --fail-on changes what counts",
     ...quotaCode,
@@ -98,14 +104,15 @@ async function runOneOff(
   endpoint: LookupEndpoint,
   columns: AnswerColumns,
 ): Promise<number> {
-  const { context, settings, operands } = call;
+  const { context, settings } = call;
   const stop = new AbortController();
   const signal = AbortSignal.any([context.signal, stop.signal]);
-  if (operands.length === 0) {
+  if (call.operands.length === 0 && context.stdin().isTTY === true) {
     throw new UsageError("item_missing", "nothing to look up", {
-      hint: "name an item; for a list, repute enrich reads a file or stdin",
+      hint: "name an item, or pipe items in, one per line",
     });
   }
+  const operands = call.operands.length === 0 ? ["-"] : call.operands;
   const counts = { complete: 0, partial: 0, invalid: 0, unsupported: 0, failed: 0 };
   let hasNonItem = false;
   const lookUpAll = async (session: Session): Promise<void> => {
@@ -131,7 +138,8 @@ async function runOneOff(
     let reserved = 0;
     async function* answers(): AsyncGenerator<AnsweredItem, void, undefined> {
       // In input order: each answer as soon as it and all before it are there.
-      for await (const answer of inOrder(operands, work, openRequests(settings) * 2)) {
+      const items = itemsOf(operands, context, signal);
+      for await (const answer of inOrder(items, work, openRequests(settings) * 2)) {
         counts[answer.finding.status]++;
         const { item, finding } = answer;
         // An internal host is never sent, but it is an item.
@@ -156,6 +164,26 @@ function tellCounts({ reporter }: CliContext, others: number, reserved: number):
   if (others > 0) reporter.warning(countedWarning(otherWords, others));
   const note = `${counted(reserved, "reserved address")} answered here, not by the service`;
   if (reserved > 0) reporter.print(`repute: note: ${note}; --bogons ask sends such items`);
+}
+
+/** The items that operands name: `-` stands for the lines of stdin, without blank lines and `#` comments. */
+async function* itemsOf(
+  operands: readonly string[],
+  { stdin }: CliContext,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
+  for (const operand of operands) {
+    if (operand !== "-") {
+      yield operand;
+      continue;
+    }
+    const crlfDelay = Number.POSITIVE_INFINITY;
+    for await (const line of createInterface({ input: stdin(), crlfDelay, signal })) {
+      const text = line.trim();
+      if (text !== "" && !text.startsWith("#")) yield text;
+    }
+    signal.throwIfAborted();
+  }
 }
 
 export interface AnsweredItem {

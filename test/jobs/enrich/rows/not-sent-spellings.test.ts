@@ -56,8 +56,8 @@ beforeEach(async () => {
   url = server.url;
 });
 
-async function run(args: readonly string[]): Promise<number | null> {
-  return (await place.run(...args, "--intel-url", url, ...exclude)).code;
+async function run(args: readonly string[], stdin = ""): Promise<number | null> {
+  return (await place.runWith({ stdin }, ...args, "--intel-url", url, ...exclude)).code;
 }
 
 test.each<readonly [string, () => Promise<number | null>]>([
@@ -75,8 +75,8 @@ test.each<readonly [string, () => Promise<number | null>]>([
       return run(["retry", "out.csv", "-o", "again.csv"]);
     },
   ],
-  ["query", () => run(["query", ...spellings])],
-  ["quick-check", () => run(["quick-check", ...spellings])],
+  ["query", () => run(["query"], spellings.join("\n"))],
+  ["quick-check", () => run(["quick-check"], spellings.join("\n"))],
   ["case enrich", () => run(["case", "enrich", "7", "--ops-url", url, "-o", "case.csv"])],
   [
     "the library",
