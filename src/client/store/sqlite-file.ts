@@ -249,7 +249,7 @@ function createPrivate(path: string): void {
 }
 
 /** Tells a file from another one that takes its place. */
-export function inodeOf(path: string): number | undefined {
+function inodeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
 }
 

@@ -6,8 +6,6 @@ import { strip } from "./refang.js";
 interface Hostname {
   /** Lower case, A-labels, no trailing dot. */
   readonly name: string;
-  /** The registered name: one label and the public suffix. */
-  readonly domain: string;
   readonly suffix: string;
 }
 
@@ -26,7 +24,7 @@ export function readHostname(text: string): Hostname | null {
   if (name === null || !hasValidLabels(name)) return null;
   const { domain, publicSuffix, isIcann } = parse(name, suffixOnly);
   if (isIcann !== true || domain === null || publicSuffix === null) return null;
-  return registrable.test(domain) ? { name, domain, suffix: publicSuffix } : null;
+  return registrable.test(domain) ? { name, suffix: publicSuffix } : null;
 }
 
 /** Whether a host name in normal form is, or ends in, a known public suffix. */
