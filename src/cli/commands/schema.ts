@@ -11,7 +11,7 @@ import { writeOut } from "../terminal/data-output.js";
 
 const schemaFormats = {
   manifest: "the record of a run, as JSON Schema",
-  "json-schema": "a row of NDJSON output, as JSON Schema",
+  "json-schema": "a row of NDJSON output with --shape flat, as JSON Schema",
   ...Object.fromEntries(dialects.map(({ name, about }) => [name, about])),
 };
 
@@ -56,7 +56,8 @@ export const schemaCommand = defineCommand({
   examples: {
     "repute schema dump.csv --format postgres --table intel.enriched | psql":
       "create the table for the rows of dump.csv, and its views",
-    "repute schema --format json-schema > row.schema.json": "save the JSON Schema of NDJSON rows",
+    "repute schema --format json-schema > row.schema.json":
+      "save the JSON Schema of flat NDJSON rows",
   },
   run: printSchema,
 });

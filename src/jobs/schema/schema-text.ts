@@ -1,19 +1,12 @@
 import { z } from "zod";
-import { addedColumns, type OptionalColumns, schemaVersion } from "../../core/columns.js";
+import { addedColumns, schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
-import {
-  findingSources,
-  findingStatuses,
-  type LookupEndpoint,
-  lookupEndpoints,
-  memberOf,
-  verdicts,
-} from "../../core/finding.js";
+import { findingStatuses, verdicts } from "../../core/finding.js";
 import { itemKinds } from "../../core/item/item.js";
 import { manifestSchema } from "../../core/manifest.js";
 import { scratchFolder, withResources } from "../../core/resource-stack.js";
 import { columnTypes, storedType, type StoredType } from "../../io/formats/column-types.js";
-import { addedColumnNames, addedMemberName } from "../../io/formats/columns/name-columns.js";
+import { addedColumnNames } from "../../io/formats/columns/name-columns.js";
 import { uniqueNames } from "../../io/formats/ndjson/ndjson-output.js";
 import type { OpenedSource, RunInput } from "../../io/input/types.js";
 import type { SinkSettings } from "../../io/output/options.js";
@@ -83,8 +76,8 @@ async function columnsOf(
 }
 
 /**
- * Describes the enriched table: SQL statements for a database, or a JSON Schema for rows of NDJSON
- * output. Ends with a line feed.
+ * Describes the enriched table: SQL statements for a database, or a JSON Schema for rows of flat
+ * NDJSON. Ends with a line feed.
  */
 export function schemaText(format: string, options: SchemaTextOptions): string {
   const dialect = dialects.find(({ name }) => name === format);
@@ -108,10 +101,7 @@ export function schemaText(format: string, options: SchemaTextOptions): string {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/**
- * JSON Schema (2020-12) of a row of NDJSON output: `$defs.flat` for `--shape flat`, `$defs.nested`
- * for the default.
- */
+/** JSON Schema (2020-12) of a row of NDJSON output with `--shape flat`. */
 function jsonSchema({
   columns: inputColumns,
   types = [],
@@ -120,7 +110,6 @@ function jsonSchema({
 }: TableSchemaOptions): Schema {
   const columns = addedColumns(optional);
   const names = addedColumnNames(prefix, inputColumns, columns);
-  const member = addedMemberName(prefix, inputColumns);
   // NDJSON input keeps the types of its values, as tables do; other inputs have only text.
   const input = Object.fromEntries(
     uniqueNames(inputColumns).map((name, index) => [
@@ -128,7 +117,7 @@ function jsonSchema({
       { description: "Input column, unchanged", ...inputSchema(types[index]?.type ?? null) },
     ]),
   );
-  const flat = Object.fromEntries(
+  const added = Object.fromEntries(
     columns.map((column, index) => [
       names[index],
       {
@@ -140,19 +129,9 @@ function jsonSchema({
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: `Row enriched by repute, schema version ${schemaVersion}`,
-    anyOf: [{ $ref: "#/$defs/nested" }, { $ref: "#/$defs/flat" }],
-    $defs: {
-      flat: {
-        type: "object",
-        properties: { ...input, ...flat },
-        required: names,
-      },
-      nested: {
-        type: "object",
-        properties: { ...input, [member]: nestedMemberOf(optional) },
-        required: [member],
-      },
-    },
+    type: "object",
+    properties: { ...input, ...added },
+    required: names,
   };
 }
 
@@ -170,46 +149,3 @@ const words: Readonly<Record<string, Schema>> = {
   status: { enum: findingStatuses },
   verdict: { enum: [...verdicts, null] },
 };
-
-const alwaysThere: Schema = {
-  item: columnTypes.text.jsonSchema,
-  ...words,
-  missing: { type: "array", items: { type: "string" } },
-  ...Object.fromEntries(
-    lookupEndpoints.map((endpoint) => [memberOf(endpoint), resultOf(endpoint)]),
-  ),
-  source: { enum: [...findingSources, null] },
-  http_status: columnTypes.count.jsonSchema,
-  attempts: { type: "integer", minimum: 0 },
-  looked_up_at: columnTypes.timestamp.jsonSchema,
-  error: {
-    type: ["object", "null"],
-    properties: { code: { type: "string" }, message: { type: "string" } },
-    required: ["code", "message"],
-  },
-};
-
-function nestedMemberOf({ file, column }: OptionalColumns): Schema {
-  const more = {
-    ...(file === true && {
-      file: { type: "string", description: "The file of the row, as named" },
-    }),
-    ...(column === true && {
-      column: { type: "string", description: "The item column of the row" },
-    }),
-  };
-  return {
-    type: "object",
-    properties: {
-      ...alwaysThere,
-      ...more,
-      extra: { description: "Input values without a column; usually absent" },
-    },
-    required: Object.keys({ ...alwaysThere, ...more }),
-  };
-}
-
-function resultOf(endpoint: LookupEndpoint): Schema {
-  const description = `Result of the ${endpoint.replaceAll("-", " ")}, as received`;
-  return { type: ["object", "null"], description };
-}

@@ -207,19 +207,24 @@ it.each(["in.parquet", "duckdb:in.duckdb?table=original"])(
     );
     const { stdout } = await repute("schema", input, "--format", "json-schema");
     const schema = JSON.parse(stdout) as {
-      $defs: { flat: { properties: Record<string, { type?: unknown; format?: string }> } };
+      properties: Record<string, { type?: unknown; format?: string }>;
     };
-    const { $defs } = schema;
     // zod takes no integers beyond those that JavaScript has.
     const query = "SELECT * REPLACE (big % 1000 AS big) FROM original";
-    const rows = await enrich(`duckdb:in.duckdb?query=${query}`, "--to", "ndjson");
+    const rows = await enrich(
+      `duckdb:in.duckdb?query=${query}`,
+      "--to",
+      "ndjson",
+      "--shape",
+      "flat",
+    );
     const judge = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
     const faults = rows.stdout
       .trimEnd()
       .split("\n")
       .flatMap((line) => judge.safeParse(JSON.parse(line)).error ?? []);
     expect(faults).toEqual([]);
-    const { big, day, document, yes, rate } = $defs.flat.properties;
+    const { big, day, document, yes, rate } = schema.properties;
     expect(big?.type).toEqual(["integer", "null"]);
     expect(yes?.type).toEqual(["boolean", "null"]);
     expect(rate?.type).toEqual(["number", "null", "string"]);
