@@ -79,21 +79,10 @@ function expected(kind: string) {
     input === undefined ? "is missing" : `must be ${kind}`;
 }
 
-/**
- * The URL that a webhook without {@link addressProblems} calls: its path below its endpoint, joined by
- * one slash. The endpoint's query goes before the path's.
- */
-export function webhookUrl({
-  endpoint,
-  path: given = "",
-}: Pick<Webhook, "endpoint" | "path">): URL {
-  const url = new URL(endpoint);
-  const [path, query] = split(given);
-  if (path !== "") {
-    url.pathname = `${url.pathname.replace(/\/$/, "")}/${path.replace(/^\//, "")}`;
-  }
-  if (query !== "") url.search = url.search === "" ? query : `${url.search}&${query}`;
-  return url;
+/** The URL that a webhook without {@link addressProblems} calls: its path below its endpoint. */
+export function webhookUrl({ endpoint, path = "" }: Pick<Webhook, "endpoint" | "path">): URL {
+  if (path === "") return new URL(endpoint);
+  return new URL(`${endpoint.replace(/\/$/, "")}/${path.replace(/^\//, "")}`);
 }
 
 /**
@@ -116,6 +105,9 @@ export function addressProblems({
       fault(pointer, "bad_path", 'the part after "#" is never sent; write "#" as %23');
     }
   }
+  if (path !== "" && endpoint.includes("?")) {
+    fault("/endpoint", "bad_endpoint", "a query belongs at the end of the path");
+  }
   const url = /^https?:\/\//i.test(endpoint) && URL.canParse(endpoint) ? new URL(endpoint) : null;
   if (url === null) fault("/endpoint", "bad_endpoint", "must be an http:// or https:// address");
   else if (url.username !== "" || url.password !== "") {
@@ -128,12 +120,6 @@ export function addressProblems({
     problems.push(warningAt("/endpoint", "plain_http", message));
   }
   return problems;
-}
-
-/** Splits path and query. Only the first "?" separates them. */
-function split(path: string): readonly [path: string, query: string] {
-  const [before = ""] = path.split("?", 1);
-  return [before, path.slice(before.length + 1)];
 }
 
 /**

@@ -105,8 +105,7 @@ describe("webhookUrl", () => {
     [`${base}/api`, "/a b/ü", "/api/a%20b/%C3%BC"],
     [`${base}/api`, "a%2Fb", "/api/a%2Fb"],
     [`${base}/api`, "n?x=1&y=a?b", "/api/n?x=1&y=a?b"],
-    [`${base}/api?v=2`, "n?x=1", "/api/n?v=2&x=1"],
-    [`${base}/api?v=2`, "?x=1", "/api?v=2&x=1"],
+    [`${base}/api?v=2`, undefined, "/api?v=2"],
     [`${base}/api`, "tags/credentials:brute-force", "/api/tags/credentials:brute-force"],
   ])("joins %s and %s", (endpoint, path, joined) => {
     expect(webhookUrl({ endpoint, path }).href).toBe(base + joined);
@@ -161,14 +160,17 @@ describe("addressProblems", () => {
     ]);
   });
 
-  it.each([
-    "https://crm.example.com/api?page=1",
-    "http://localhost:8080",
-    "http://127.0.0.1:8080",
-    "http://[::1]:8080",
-  ])("accepts %s", (endpoint) => {
-    expect(addressProblems({ endpoint, path: "/x" })).toEqual([]);
+  it("finds a query in front of the path", () => {
+    const problems = addressProblems({ endpoint: `${base}/api?page=1`, path: "/x" });
+    expect(problems.map(({ code }) => code)).toEqual(["bad_endpoint"]);
   });
+
+  it.each(["http://localhost:8080", "http://127.0.0.1:8080", "http://[::1]:8080"])(
+    "accepts %s",
+    (endpoint) => {
+      expect(addressProblems({ endpoint, path: "/x" })).toEqual([]);
+    },
+  );
 });
 
 it("a call is shown without the values of parameters that look like secrets", () => {
