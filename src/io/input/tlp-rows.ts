@@ -101,14 +101,10 @@ function tlpPlace(columns: readonly string[], { tlpColumn }: TlpChoice): ColumnP
 
 const customary = /^(?:tlp|marking|tlp[ _-]?(?:marking|mark|label|level|colou?r))$/i;
 
-/** The texts of a member, or of the elements of a list; objects as in STIX and MISP have a name. */
+/** The texts of a member, or of the elements of a list. */
 function textsIn(json: string | null, path: string): readonly string[] {
   const object = JSON.parse(json ?? "{}") as JsonObject;
   return valuesAt(path, object)
     .flat()
-    .flatMap((value) => {
-      const text: unknown =
-        typeof value === "object" && value !== null ? (value as JsonObject)["name"] : value;
-      return typeof text === "string" ? [text] : [];
-    });
+    .filter((value) => typeof value === "string");
 }

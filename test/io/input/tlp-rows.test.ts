@@ -83,7 +83,6 @@ const [red, amber, white, unmarked] = addresses;
 test.each([
   ["csv, the column found by its name", ["in.csv"], [amber, white]],
   ["csv, the column named", ["in.csv", "--tlp-column", "TLP"], [amber, white]],
-  ["ndjson, names in a list", ["in.ndjson", "--tlp-column", "Tag"], [amber, white]],
   ["ndjson, a path", ["in.ndjson", "--tlp-column", "Tag[].name"], [amber, white]],
   ["several, one without marks", ["in.csv", "unmarked.csv"], [amber, white]],
 ])("%s: what is above the limit isn't asked for", async (_, [input = "", ...flags], items) => {
