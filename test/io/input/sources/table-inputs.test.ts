@@ -171,7 +171,7 @@ describe("tables and Parquet files as input", () => {
     ["cut.parquet", 1, /cannot read cut.parquet: its footer/],
     ["empty.parquet", 1, /cannot read empty.parquet: it is empty/],
     ["hole.parquet", 1, /cannot read hole.parquet: rows 1 to 3/],
-    ["in.duckdb", 2, /without a table|not text/],
+    ["in.duckdb", 2, /in\.duckdb is binary data/],
   ])("explains %s", async (input, code, said) => {
     const { at, cwd, enrich } = await prepared();
     const run = await enrich(input, "-o", "out.csv");
