@@ -144,7 +144,8 @@ export async function queueState(where: QueueAddress) {
       queue.getWorkersCount(),
       queue.getGlobalRateLimit(),
     ]);
-    const [open, workers, rate] = await raceAbort(asked, late);
+    const [open, workers, window] = await raceAbort(asked, late);
+    const rate = window === null ? null : rateText(rateOf(window));
     return { shown, open, workers, rate };
   } catch (error) {
     throw late.aborted ? new Error(`${shown} is away (${lastFault()})`, { cause: error }) : error;
