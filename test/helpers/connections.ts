@@ -3,7 +3,7 @@ import { requestThread } from "../../src/client/api/thread/request-thread.js";
 import type { Connections } from "../../src/client/session/connections.js";
 
 /** Opens one connection at a time to a service. */
-export type Connect = (baseUrl: string) => Connections["dispatcher"];
+export type Connect = (baseUrl: string) => Connections;
 
 /** Node.js itself loads a thread's first file, so it must be the built one. */
 const entry = new URL("../../dist/client/api/thread/entry.js", import.meta.url);

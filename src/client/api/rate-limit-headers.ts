@@ -14,16 +14,6 @@ export function rateLimitHintMs(headers: ResponseHeaders, clock: Clock): number 
   return /^0+$/.test(left) ? retryAfterMs(headers, clock) : null;
 }
 
-/** Whether an answer declares a limit, used up or not, in any supported header. */
-export function tellsLimit(headers: ResponseHeaders): boolean {
-  return (
-    headers["ratelimit"] !== undefined ||
-    headers["ratelimit-policy"] !== undefined ||
-    headers["ratelimit-remaining"] !== undefined ||
-    headers["x-ratelimit-remaining"] !== undefined
-  );
-}
-
 /** Longest wait among the used-up limits of a list (`"minute";r=9;t=4, "day";r=0;t=900`). */
 function longestOf(limits: string, headers: ResponseHeaders, clock: Clock): number | null {
   let longest: number | null = null;

@@ -76,7 +76,7 @@ export function composeLookup(options: ComposeOptions): Lookup {
   const { client, lookups, store, cache, outage, slots } = options;
   const limits = {
     outage: outage?.hold,
-    pace: paced(options.pace, () => slots.limited()),
+    pace: paced(options.pace),
     budget: options.budget && budget(options.budget),
   };
   const retried = retry(options);
@@ -136,12 +136,12 @@ function budget({ maxRequests, onSpent }: BudgetOptions): AttemptWrapper {
  *
  * @param onThrottled called when the service asks for fewer requests
  */
-export function paced(run: RequestPace, onThrottled?: () => void): AttemptWrapper {
+export function paced(run: RequestPace): AttemptWrapper {
   return (next) => async (item, options) => {
     const ticket = await run.take(options.signal);
     const attempt = await next(item, options);
     const { again, finding } = attempt;
-    if (reportTo(run, ticket, { again, httpStatus: finding.httpStatus })) onThrottled?.();
+    reportTo(run, ticket, { again, httpStatus: finding.httpStatus });
     return attempt;
   };
 }

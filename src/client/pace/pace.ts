@@ -29,21 +29,16 @@ export interface RequestPace {
   advise(by: string, rate: Rate): void;
 }
 
-/**
- * Reports how a request ended.
- *
- * @returns whether the service asks for fewer requests
- */
+/** Reports how a request ended. */
 export function reportTo(
   pace: RequestPace,
   ticket: number,
   { again, httpStatus }: Pick<ServiceError, "again" | "httpStatus">,
-): boolean {
+): void {
   const isThrottled = again?.policy === "throttled" || isOverQuota({ again });
   if (isThrottled) pace.throttled(again?.afterMs ?? null, ticket);
   // Any other answer proves that the service accepts requests; a missing answer does not.
   else if (httpStatus !== null) pace.succeeded(ticket);
-  return isThrottled;
 }
 
 interface PaceOptions {

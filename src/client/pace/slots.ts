@@ -4,8 +4,6 @@ import { AbortGroups } from "../../core/abort.js";
 interface SlotsOptions {
   /** Maximum number of open attempts, at least 1. */
   readonly concurrency: number;
-  /** How many more attempts may queue for a connection once all are in use. Default 0. */
-  readonly ahead?: number | undefined;
 }
 
 /**
@@ -17,36 +15,18 @@ const openAtFirst = 8;
 /** Minimum queue length that counts as crowded, so that slots never run empty. */
 const leastCrowd = 16;
 
-/**
- * Bounds the number of open attempts over all endpoints.
- *
- * Attempts queued ahead have already passed the pace, so this is only for services without a visible
- * limit: it starts with the first good answer and ends for good at the first sign of a limit.
- */
+/** Bounds the number of open attempts over all endpoints. */
 export class Slots {
   readonly #concurrency: number;
-  readonly #ahead: number;
   readonly #crowdedFrom: number;
   readonly #limit: LimitFunction;
-  #showsLimit = false;
   #crowded = false;
   #onRoom: () => void = () => undefined;
 
-  constructor({ concurrency, ahead = 0 }: SlotsOptions) {
+  constructor({ concurrency }: SlotsOptions) {
     this.#concurrency = concurrency;
-    this.#ahead = ahead;
-    this.#crowdedFrom = Math.max(leastCrowd, concurrency + ahead);
+    this.#crowdedFrom = Math.max(leastCrowd, concurrency);
     this.#limit = pLimit(Math.min(openAtFirst, concurrency));
-  }
-
-  answered(): void {
-    if (this.#showsLimit || this.#limit.concurrency !== this.#concurrency) return;
-    this.#limit.concurrency += this.#ahead;
-  }
-
-  limited(): void {
-    this.#showsLimit = true;
-    if (this.#limit.concurrency > this.#concurrency) this.#limit.concurrency = this.#concurrency;
   }
 
   /**

@@ -7,15 +7,6 @@ import type { Pace } from "../pace/pace.js";
 const threadRate = 1_000;
 
 /**
- * Requests per second from which requests may queue on that thread. Queued requests have already
- * passed the pace; at this rate, a full queue leaves 10 ms early.
- */
-const queueRate = 10_000;
-
-/** Maximum number of requests queued on the thread. */
-const maxQueue = 96;
-
-/**
  * Threads need two processors. Node.js itself loads a thread's first file, so a thread cannot start
  * from TypeScript sources (under a test runner).
  */
@@ -26,11 +17,7 @@ interface Settings {
   readonly rate?: readonly Rate[] | undefined;
 }
 
-export interface Connections {
-  readonly dispatcher: ClientOptions["dispatcher"] & { destroy(): Promise<void> };
-  /** Number of requests that may queue for a connection, where `mayQueue` allows it. */
-  readonly queue: number;
-}
+export type Connections = ClientOptions["dispatcher"] & { destroy(): Promise<void> };
 
 /**
  * Opens connections. At high rates, requests are made on a separate thread.
@@ -47,15 +34,10 @@ export async function openConnections(
   const { concurrency, rate = [] } = settings;
   if (threads && perSecond(rate) >= threadRate) {
     const { requestThread } = await import("../api/thread/request-thread.js");
-    return { dispatcher: requestThread(concurrency, pace.leaveSpacing()), queue: maxQueue };
+    return requestThread(concurrency, pace.leaveSpacing());
   }
   const { createDispatcher } = await import("../api/http/dispatcher.js");
-  return { dispatcher: createDispatcher(url, { connections: concurrency }), queue: 0 };
-}
-
-/** Quotas and budgets are charged when a request leaves, so they forbid a queue. */
-export function mayQueue(rate: readonly Rate[] = [], maxRequests?: number): boolean {
-  return !rate.some(isQuota) && maxRequests === undefined && perSecond(rate) >= queueRate;
+  return createDispatcher(url, { connections: concurrency });
 }
 
 /** Requests per second that the rates allow. Quotas limit the total, not the speed. */

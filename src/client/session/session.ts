@@ -12,11 +12,11 @@ import { composeLookup, type LookupClient } from "../lookup/compose.js";
 import { type LookupSettings, openRequests, paceOf } from "../lookup/options.js";
 import { Slots } from "../pace/slots.js";
 import type { FindingStore, LookupStore } from "../store/store.js";
-import { type Connections, mayQueue, openConnections, OpenedOnce } from "./connections.js";
+import { type Connections, openConnections, OpenedOnce } from "./connections.js";
 import type { OpenedLookup, ServiceAccess, SessionOptions, SessionSettings } from "./types.js";
 import { longestWaitMs } from "../../core/finding.js";
 import { Pace, type RequestPace } from "../pace/pace.js";
-import { rateLimitHintMs, rateLimitPolicy, tellsLimit } from "../api/rate-limit-headers.js";
+import { rateLimitHintMs, rateLimitPolicy } from "../api/rate-limit-headers.js";
 import { QuotaCounts, type QuotaStore } from "../store/quota-counts.js";
 import { EarlyEndError } from "../../core/errors.js";
 import { counted } from "../../core/wording/quantity.js";
@@ -159,19 +159,18 @@ export class Session {
     const store = await this.#cache(asReceived || isShared);
     const cache = store && { address: service.name, store };
     const shared = await this.pace();
-    const { dispatcher, queue } = await this.#ways(run !== undefined);
-    const ahead = mayQueue(this.rates, maxRequests) ? queue : 0;
+    const connections = await this.#ways(run !== undefined);
     const pace = settings.workers === undefined ? shared : paceOfQueued(shared);
     const address = new AddressWatch({ address: service.url, before: run?.before });
-    const { slots = new Slots({ concurrency, ahead }) } = use;
+    const { slots = new Slots({ concurrency }) } = use;
     const client = this.#client({
-      ...this.#requests(dispatcher),
+      ...this.#requests(connections),
       keyHolder: settings.workers && "the workers",
       // A later run may read cached results into its rows as received.
       asReceived: asReceived || cache !== undefined,
       onAttempt: (attempt) => {
         use.onAttempt?.(attempt);
-        this.#heed(attempt, pace, slots);
+        this.#heed(attempt, pace);
         address.note(attempt);
       },
     });
@@ -232,7 +231,7 @@ export class Session {
       const told = { clock: this.#options.clock, onWarning: this.#warn };
       const dispatcher = new WorkerRequests({ ...told, baseUrl, ...this.#patience }, queue);
       this.#stack.defer(() => dispatcher.destroy());
-      return { dispatcher, queue: 0 };
+      return dispatcher;
     });
   }
 
@@ -244,7 +243,7 @@ export class Session {
       const onThread = ofRun && !service.embedded ? undefined : false;
       const pace = await this.pace();
       const connections = await openConnections(service.url, limits, pace, onThread);
-      this.#stack.defer(() => connections.dispatcher.destroy());
+      this.#stack.defer(() => connections.destroy());
       return connections;
     });
   }
@@ -253,30 +252,24 @@ export class Session {
   async #calls(): Promise<ClientOptions> {
     const { clock } = this.#options;
     const pace = await this.pace();
-    const { dispatcher } = await this.#connections(false);
+    const connections = await this.#connections(false);
     const { retries } = this.settings;
     const policy = retryCalls({ pace, retries, answered: () => this.#answered, clock });
     const send: CallPolicy = (attempt, { signal }) =>
       policy(attempt, { signal: AbortSignal.any([signal, this.#usedUp.signal]) });
-    const slots = new Slots({ concurrency: 1 });
     return {
-      ...this.#requests(dispatcher),
+      ...this.#requests(connections),
       send,
-      onAttempt: (attempt) => this.#heed(attempt, pace, slots),
+      onAttempt: (attempt) => this.#heed(attempt, pace),
     };
   }
 
   /** Slows down as an answer's rate-limit headers ask. */
-  #heed(attempt: AttemptReport, pace: RequestPace, slots: Slots): void {
-    const { httpStatus, endpoint, outcome, headers } = attempt;
+  #heed(attempt: AttemptReport, pace: RequestPace): void {
+    const { httpStatus, endpoint, headers } = attempt;
     if (httpStatus !== null) this.#answered = true;
     this.#options.onAttempt?.(attempt);
     if (headers === null) return;
-    if (!tellsLimit(headers)) {
-      if (outcome === "200") slots.answered();
-      return;
-    }
-    slots.limited();
     const hint = rateLimitHintMs(headers, this.#options.clock);
     if (hint !== null) pace.hold(hint);
     const allowed = rateLimitPolicy(headers);
@@ -293,7 +286,7 @@ export class Session {
     this.#usedUp = new AbortController();
   };
 
-  #requests(dispatcher: Connections["dispatcher"]): ClientOptions {
+  #requests(dispatcher: Connections): ClientOptions {
     const { clock } = this.#options;
     return { baseUrl: this.service.url, dispatcher, clock, timeoutMs: this.settings.timeout };
   }

@@ -24,45 +24,6 @@ test("opens eight attempts at first, and one more for each that ends", async () 
   expect(next.open).toHaveLength(8 + 12);
 });
 
-test("lets more attempts queue from the first good answer until a sign of a limit", async () => {
-  const next = held();
-  const slots = new Slots({ concurrency: 2, ahead: 3 });
-  const lookup = slots.limit(next);
-  for (let i = 0; i < 9; i++) void lookup(item, unaborted());
-  await settle();
-  expect(next.open).toHaveLength(2);
-  slots.answered();
-  next.open[0]?.answer(complete());
-  await settle();
-  expect(next.open).toHaveLength(1 + 5);
-  slots.limited();
-  for (const open of next.open.slice(1, 4)) open.answer(complete());
-  await settle();
-  expect(next.open).toHaveLength(6);
-  next.open[4]?.answer(complete());
-  await settle();
-  expect(next.open).toHaveLength(7);
-  slots.answered();
-  next.open[5]?.answer(complete());
-  await settle();
-  expect(next.open).toHaveLength(8);
-});
-
-test.each([
-  ["a good answer", (slots: Slots) => slots.answered()],
-  ["a sign of a limit", (slots: Slots) => slots.limited()],
-])("%s opens no more attempts at once", async (_, sign) => {
-  const next = held();
-  const slots = new Slots({ concurrency: 128, ahead: 96 });
-  const lookup = slots.limit(next);
-  for (let i = 0; i < 300; i++) void lookup(item, unaborted());
-  await settle();
-  sign(slots);
-  next.open[0]?.answer(complete());
-  await settle();
-  expect(next.open).toHaveLength(1 + 9);
-});
-
 test("never starts an aborted attempt", async () => {
   const next = held();
   const lookup = limit({ concurrency: 1 })(next);

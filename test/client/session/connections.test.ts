@@ -1,7 +1,7 @@
 import { Pool } from "undici";
 import { expect, test } from "vitest";
 import type { Rate } from "../../../src/core/options.js";
-import { mayQueue, openConnections } from "../../../src/client/session/connections.js";
+import { openConnections } from "../../../src/client/session/connections.js";
 
 const url = "http://127.0.0.1:9/beta";
 const perSecond = (count: number) => ({ count, perMs: 1_000 });
@@ -15,26 +15,13 @@ test.each<[what: string, rate: Rate[], threads: boolean, isThread: boolean]>([
   ["the default rate", [perSecond(100)], true, false],
   ["one low rate among high ones", [perSecond(5_000), { count: 600, perMs: 60_000 }], true, false],
   ["no rate where threads do not help", [], false, false],
-])("%s uses a thread or not, which has a queue", async (_, rate, threads, isThread) => {
-  const { dispatcher, queue } = await openConnections(
+])("%s uses a thread or not", async (_, rate, threads, isThread) => {
+  const dispatcher = await openConnections(
     url,
     { concurrency: 4, rate },
     { leaveSpacing: () => () => 0 },
     threads,
   );
   expect([dispatcher instanceof Pool, "open" in dispatcher]).toEqual([!isThread, isThread]);
-  expect(queue > 0).toBe(isThread);
   await dispatcher.destroy();
-});
-
-const high = [perSecond(10_000)];
-
-test.each<[what: string, allowed: boolean, rate: Rate[], maxRequests?: number]>([
-  ["a rate that is no limit", true, high],
-  ["no rate at all", true, []],
-  ["a rate that may be one", false, [perSecond(9_999)]],
-  ["a day's quota", false, [...high, dayQuota(1_000_000)]],
-  ["a budget", false, high, 1_000_000],
-])("with %s, queueing is allowed: %s", (_, allowed, rate, maxRequests) => {
-  expect(mayQueue(rate, maxRequests)).toBe(allowed);
 });
