@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { userStateFolder } from "../../core/files/folders.js";
 import type { OptionalColumns } from "../../core/columns.js";
 import type { NameParts, RunStart } from "../../core/files/output-names.js";
+import type { Manifest } from "../../core/manifest.js";
 import type { OutputRecord } from "../formats/types.js";
 import type { Publisher, PublisherOptions } from "./publisher.js";
 import type { ColumnRules } from "./typed/table-schema.js";
@@ -45,6 +46,8 @@ export interface Output {
   readonly named: (run: RunStart) => Output;
   /** Opens it for the rows of a run. */
   readonly publisher: (options: PublisherOptions) => Promise<Publisher>;
+  /** Records in a table of runs what has become of one since; absent for anything else. */
+  readonly record?: (manifest: Manifest) => Promise<void>;
   /** Opens the rows of a run in a table; null for anything else. */
   readonly records: ((rows: RunRows) => Promise<TableRecords>) | null;
 }

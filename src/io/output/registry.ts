@@ -143,6 +143,7 @@ function tableOutput(dialect: Dialect): ParseKind {
       base,
       publisher: async (options) =>
         (await import("./sql/publish.js")).tablePublisher(target, options),
+      record: async (manifest) => (await import("./sql/publish.js")).recordAgain(target, manifest),
       async records(rows) {
         const { readRun } = await import("./sql/read.js");
         return readRun(target, rows, (query) => tableInput(address, query));

@@ -75,7 +75,7 @@ export async function exportSeenTags(
 }
 
 async function saveManifest(
-  { object, base }: Output,
+  { object, base, record }: Output,
   manifest: Manifest,
   stateDir: string | undefined,
 ): Promise<void> {
@@ -84,6 +84,7 @@ async function saveManifest(
     const beside = parseOutput(manifestPath(object.address));
     await writeLines(beside, [`${JSON.stringify(manifest, null, 2)}\n`]);
   }
+  await record?.(manifest);
 }
 
 function failedRecord(tag: string, error: unknown): TagExportRecord {

@@ -46,6 +46,17 @@ describe("reports an unusable input in one line with advice", () => {
     expect((await readdir(cwd)).filter((file) => file.startsWith("out"))).toEqual([]);
   });
 
+  test.each([
+    ["in.ndjson", '{"item":"192.0.2.1"}\n', [], "read as JSON"],
+    ["in.json", '[{"item":"192.0.2.1"}]', [], "read as JSON"],
+    ["in.txt", "192.0.2.1\n", ["--from", "text"], "read as text, one item a line"],
+  ])("a delimiter for an input without cells: %s", async (name, text, flags, message) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, name), text);
+    const { code, stderr } = await refused(name, cwd, ["--delimiter", "|", ...flags]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+
   test("truncated gzip", async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, "in.csv.gz"), "\x1f\x8b\x08\0\0\0\0\0", "latin1");

@@ -8,6 +8,7 @@ import {
   type Step,
 } from "../../helpers/scripted-server.js";
 import { type Workspace, workspace } from "../../helpers/workspace.js";
+import { queryDuckdb } from "../../io/output/tables/warehouse-readers.js";
 import { failure, ipResult, success } from "../../client/api/answers.js";
 
 const snapshot = "0123456789abcdef01234567";
@@ -101,6 +102,23 @@ describe("the result of each tag", () => {
       code: 0,
       stdout: expect.stringContaining("matches its manifest") as string,
     });
+  });
+
+  test.each(["append", "merge"])("is in the run's row beside a table, --mode %s", async (mode) => {
+    const table = ["-o", "duckdb:out.duckdb?table=t", "--mode", mode];
+    const enriched = await run(...enriching, ...table, "--tag-ips", "lists", "--json");
+    expect(enriched.code, enriched.stderr).toBe(3);
+    const rows = await queryDuckdb(
+      "SELECT r.*, (SELECT count(*)::int FROM t) AS stored FROM t_runs r",
+      place.at("out.duckdb"),
+    );
+    const printed = JSON.parse(enriched.stdout) as Manifest;
+    expect(rows).toMatchObject([
+      { run_id: printed.run_id, exit_reason: "rows_failed", rows: 1n, complete: 1n, stored: 1 },
+    ]);
+    const { manifest, loaded_at, ended_at } = rows[0] as Record<string, string>;
+    expect(JSON.parse(manifest!)).toEqual(printed);
+    expect(loaded_at).toEqual(ended_at);
   });
 
   test("is in the summary", async () => {

@@ -4,6 +4,7 @@ import { columnTypes } from "../../formats/column-types.js";
 import { renamePart, writePart } from "../part-file.js";
 import { cellsEncoder, type Stage, type StagedCell } from "../stage.js";
 import type { ColumnType, ColumnValue } from "../../../core/column.js";
+import type { Manifest } from "../../../core/manifest.js";
 import {
   type Dialect,
   type Query,
@@ -63,6 +64,15 @@ export function tablePublisher(target: TableTarget, options: PublisherOptions): 
       });
     },
   };
+}
+
+/** Records what has become of a run since its rows were published. */
+export async function recordAgain(target: TableTarget, manifest: Manifest): Promise<void> {
+  const run = { name: target.name, at: Date.parse(manifest.ended_at), holds: null };
+  await withDatabase(target, { access: "write" }, async (database) => {
+    await database.transaction(() => recordRun(database, target.table, manifest, run));
+    await database.settle?.();
+  });
 }
 
 /**

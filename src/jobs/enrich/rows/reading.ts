@@ -160,6 +160,7 @@ export function readingOf(input: RunInput, given: ReadingSettings): RowSource {
     open: async (startAt) => {
       const sniffed = await sniff(startAt);
       const format = startAt?.reading.format ?? sniffed.format;
+      refuseDelimiter(input, settings, format);
       const guessed = settings.from === undefined;
       const { comment } = sniffed;
       return openSource(sniffed.input, {
@@ -190,6 +191,20 @@ function storedAs(
   if (format === "json") return { ...stored, format: "ndjson", json: "named" };
   const mayBeJson = (format === null || format === "ndjson") && !isTableCopy(input);
   return { ...stored, format, json: mayBeJson ? "possible" : undefined };
+}
+
+/** @throws UsageError `text_option` for a delimiter of an input without cells */
+function refuseDelimiter(
+  input: SourceInput,
+  { delimiter }: ReadingSettings,
+  format: SourceFormat,
+): void {
+  if (delimiter === undefined || !["ndjson", "text"].includes(format)) return;
+  const name = "path" in input ? (input.copyOf?.name ?? input.path) : input.name;
+  const read = format === "text" ? "text, one item a line" : "JSON";
+  throw new UsageError("text_option", `--delimiter is for cells, but ${name} is read as ${read}`, {
+    hint: "leave out --delimiter, or add --from csv",
+  });
 }
 
 function readingOfSeveral(inputs: readonly NamedInput[], settings: ReadingSettings): RowSource {
