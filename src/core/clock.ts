@@ -50,11 +50,6 @@ async function blockUntil(until: number, signal: AbortSignal | undefined): Promi
   }
 }
 
-/** A time in RFC 3339, in UTC. */
-export function timestamp(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
 const dateTime =
   /^(?!0000)(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.(\d+))?(?:[Zz]|([+-](?:[01]\d|2[0-3])):([0-5]\d))$/;
 

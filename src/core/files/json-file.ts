@@ -11,18 +11,12 @@ export async function writeJsonFile(
   value: unknown,
   isPrivate = false,
 ): Promise<void> {
-  await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, isPrivate ? 0o600 : 0o644);
-}
-
-async function replaceFile(path: string, text: string, rights: number): Promise<void> {
   const fresh = `${path}.new`;
-  const handle = await open(fresh, "w", rights);
   try {
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
+    {
+      await using file = await open(fresh, "w", isPrivate ? 0o600 : 0o644);
+      await file.writeFile(`${JSON.stringify(value, null, 2)}\n`);
+      await file.sync();
     }
     await rename(fresh, path);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { v5 as nameUuid } from "uuid";
-import { systemClock, timestamp, parseTimestamp } from "../../core/clock.js";
+import { systemClock, parseTimestamp } from "../../core/clock.js";
 import type { ColumnValue } from "../../core/column.js";
 import { columns } from "../../core/columns.js";
 import type { Accusation } from "../../core/finding.js";
@@ -38,7 +38,7 @@ function pairEncoder({
         ? `${item.kind}\n${item.value}`
         : `${row.number}\n${input}\n${row.extra ?? ""}`;
     const id = hash("sha256", identity).slice(0, 40);
-    const time = finding.lookedUpAt ?? timestamp(clock.now());
+    const time = finding.lookedUpAt ?? new Date(clock.now()).toISOString();
     const facts = nestedText(nestedFacts(item, finding), finding).slice(1, -1);
     // `extra` of a cell-based source is already JSON; an NDJSON record has all its members.
     const extra = row.json === null && row.extra !== null ? `,"extra":${row.extra}` : "";
@@ -122,13 +122,13 @@ function stixEncoder({ clock = systemClock }: EncoderOptions): Encoder {
       spec_version: "2.1",
       created_by_ref: identity.id,
       created,
-      modified: timestamp(Math.max(lookedUp, epochMs(created)!)),
+      modified: new Date(Math.max(lookedUp, epochMs(created)!)).toISOString(),
       name: item.value,
       indicator_types: [indicatorTypes[accusation]],
       pattern,
       pattern_type: "stix",
       pattern_version: "2.1",
-      valid_from: timestamp(epochMs(readers.get("first_seen")!(enriched)) ?? lookedUp),
+      valid_from: new Date(epochMs(readers.get("first_seen")!(enriched)) ?? lookedUp).toISOString(),
       labels: typeof tags === "object" && tags?.length ? tags : undefined,
     };
     return `,\n${JSON.stringify(indicator)}`;

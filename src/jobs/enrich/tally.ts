@@ -34,11 +34,6 @@ type RunFacts = {
   -readonly [Name in "retried" | "took_over" | "earlier_rows"]?: Manifest[Name];
 };
 
-/** The facts in a fixed order, in which a manifest has them. */
-function factsIn({ took_over, earlier_rows, retried }: RunFacts): RunFacts {
-  return { took_over, earlier_rows, retried };
-}
-
 /** The counts of a run as plain JSON, as its manifest has them. Stored in checkpoints. */
 export type TallySnapshot = ReturnType<Tally["snapshot"]>;
 
@@ -89,7 +84,8 @@ export class Tally {
     ({ statuses: this.statuses, verdicts: this.verdicts } = outcomeCounts(from));
     for (const list of from.exclusions ?? []) this.#exclusions.set(list.path, { ...list });
     this.elsewhere = new Elsewhere(from);
-    this.facts = factsIn(from);
+    const { took_over, earlier_rows, retried } = from;
+    this.facts = { took_over, earlier_rows, retried };
     this.#madeUp = madeUpOf(from);
     this.#leftOut = { ...zeros(leftOutReasons), ...from.left_out, ...outcomeCounts(from.left_out) };
     this.#kinds = { ...zeros(itemKinds), ...from.kinds };

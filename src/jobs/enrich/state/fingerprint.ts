@@ -41,20 +41,16 @@ export async function identifyInput(input: SourceInput, bytes?: number): Promise
   const name = onlySpelling(path);
   // Opening the input later reports why it cannot be read.
   const facts = await stat(path).catch(() => null);
-  const handle = facts?.isFile() === true ? await open(path, "r").catch(() => null) : null;
+  await using handle = facts?.isFile() === true ? await open(path, "r").catch(() => null) : null;
   if (facts === null || handle === null) return { name, bytes: null, content: null };
   const size = Math.min(bytes ?? facts.size, facts.size);
   const hash = createHash("sha256");
-  try {
-    for (const from of [0, Math.max(0, size - sampleBytes)]) {
-      const buffer = Buffer.alloc(Math.min(size, sampleBytes));
-      await handle.read(buffer, 0, buffer.length, from);
-      hash.update(buffer);
-    }
-    return { name, bytes: size, content: hash.digest("hex") };
-  } finally {
-    await handle.close();
+  for (const from of [0, Math.max(0, size - sampleBytes)]) {
+    const buffer = Buffer.alloc(Math.min(size, sampleBytes));
+    await handle.read(buffer, 0, buffer.length, from);
+    hash.update(buffer);
   }
+  return { name, bytes: size, content: hash.digest("hex") };
 }
 
 /** Identifies a run: its input, and every option that its output depends on. */
