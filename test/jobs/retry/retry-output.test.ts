@@ -182,13 +182,6 @@ describe("verifyOutput", () => {
       code: "manifest_missing",
     });
   });
-
-  it("says how an interrupted run is continued", async () => {
-    const output = join(await temporaryFolder(), "out.csv");
-    await expect(verifyOutput(parseOutput(output), "rep_")).rejects.toMatchObject({
-      hint: expect.stringContaining("--resume"),
-    });
-  });
 });
 
 interface Prepared {
