@@ -48,14 +48,9 @@ async function bytesOf(path: string): Promise<Buffer> {
 const mostBytes = 256 * 1024 * 1024;
 
 function unreadable(path: string, fault: string, cause?: unknown): UsageError {
-  return new UsageError(
-    "exclusions_unreadable",
-    `cannot read the exclusion list ${path}: ${fault}`,
-    {
-      cause,
-      hint: "correct --exclude; nothing was sent",
-    },
-  );
+  const message = `cannot read the exclusion list ${path}: ${fault}`;
+  const hint = "correct --exclude; nothing was sent";
+  return new UsageError("exclusions_unreadable", message, { cause, hint });
 }
 
 function textOf(path: string, bytes: Uint8Array): string {
@@ -67,14 +62,10 @@ function textOf(path: string, bytes: Uint8Array): string {
 }
 
 function addLines(list: ExclusionList, text: string): void {
-  let number = 0;
-  for (const line of text.split("\n")) {
-    number++;
+  for (const [at, line] of text.split("\n").entries()) {
     const entry = strip(line.replace(comment, ""));
-    if (entry === "") continue;
-    if (!addEntry(list, entry)) {
-      throw invalid(`${list.path}, line ${number}`, entry);
-    }
+    if (entry === "" || addEntry(list, entry)) continue;
+    throw invalid(`${list.path}, line ${at + 1}`, entry);
   }
 }
 

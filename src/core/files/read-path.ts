@@ -4,6 +4,7 @@ import { Socket } from "node:net";
 import { addAbortSignal, type Readable } from "node:stream";
 import { isatty, ReadStream } from "node:tty";
 import { UsageError } from "../errors.js";
+import { faultReason } from "./system-fault.js";
 
 /**
  * Opens a named pipe or a terminal; null for anything else. Opening or reading one as a
@@ -26,12 +27,15 @@ interface ReadPathOptions {
 }
 
 /**
- * Reads a whole file, named pipe or device.
+ * Reads a whole file, named pipe or device that a setting or an operand names.
  *
- * @throws the system's error, or the signal's reason
+ * @param what the file in the message
+ * @throws UsageError with this code; the signal's reason
  */
-async function readPath(
+export async function readNamed(
   path: string,
+  code: string,
+  what: string,
   { signal, limit = Number.POSITIVE_INFINITY }: ReadPathOptions = {},
 ): Promise<Buffer> {
   try {
@@ -45,38 +49,14 @@ async function readPath(
       if (size >= limit) break;
     }
     return Buffer.concat(chunks).subarray(0, limit);
-  } catch (error) {
+  } catch (cause) {
     signal?.throwIfAborted();
-    throw error;
-  }
-}
-
-/**
- * Reads a file that a setting or an operand names, as `readPath` does.
- *
- * @param what the file in the message
- * @throws UsageError with this code; the signal's reason
- */
-export async function readNamed(
-  path: string,
-  code: string,
-  what: string,
-  options: ReadPathOptions = {},
-): Promise<Buffer> {
-  return readPath(path, options).catch((cause: unknown) => {
-    options.signal?.throwIfAborted();
     throw new UsageError(code, `cannot read ${what}: ${fileFault(cause)}`, { cause });
-  });
+  }
 }
 
 /** Why a file could not be read. */
 export function fileFault(error: unknown): string {
-  const { code = "", message = String(error) } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
-  return faults[code] ?? message;
+  const { code } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
+  return code === "ENOENT" ? "no such file" : faultReason(error);
 }
-
-const faults: Readonly<Record<string, string>> = {
-  ENOENT: "no such file",
-  EISDIR: "it is a directory",
-  EACCES: "permission denied",
-};
