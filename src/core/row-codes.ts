@@ -57,7 +57,7 @@ export const itemCodes = {
     "look up the name without the wildcard",
   ],
   unknown_suffix: [
-    "a name with dots, but not a domain under a known public suffix",
+    "a name with dots that is not below a known public suffix",
     "check the spelling; internal names cannot be looked up",
   ],
   internal_host: [

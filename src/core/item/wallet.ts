@@ -12,7 +12,7 @@ import {
 
 /**
  * Reads a wallet address and verifies its checksum: Base58Check, Bech32(m), CashAddr, Stellar, Monero
- * or Ethereum.
+ * or Ethereum. A payment URI (`bitcoin:…?amount=1`, BIP 21 and similar) yields its address.
  *
  * @param labelled true if the input says that this is a wallet; then formats without a checksum count
  * @returns the normal form (bech32 in lower case, CashAddr with its prefix, Ethereum in EIP-55 mixed
@@ -20,26 +20,35 @@ import {
  */
 export function readWallet(text: string, labelled: boolean): string | null {
   if (text.length < shortest || !form.test(text)) return null;
+  const address = addressOf(text);
   return (
-    readEthereum(text) ??
-    readBech32(text) ??
-    readBase58check(text) ??
-    readMonero(text) ??
-    readStellar(text) ??
-    readCashAddr(text) ??
-    (labelled ? readSolana(text) : null)
+    readEthereum(address) ??
+    readBech32(address) ??
+    readBase58check(address) ??
+    readMonero(address) ??
+    readStellar(address) ??
+    readCashAddr(address) ??
+    (labelled ? readSolana(address) : null)
   );
 }
 
 /** True if the text has the form of a wallet address, whatever its checksum. */
 export function looksLikeWallet(text: string): boolean {
-  return forms.test(text);
+  return forms.test(addressOf(text));
 }
 
 const shortest = 25;
-const form = /^(?:[a-z]+:)?[\da-z]+$/i;
+const form = /^(?:[a-z]+:){0,2}[\da-z]+(?:\?|$)/i;
+const paymentUri =
+  /^(?:bitcoin|litecoin|dogecoin|dash|zcash|ethereum|monero|tron|ripple|stellar|solana|cardano):/i;
+const query = /\?.*$/s;
 const forms =
   /^(?:(?:bc|tb|ltc)1[\da-z]{20,80}|[13DLMT][1-9A-HJ-NP-Za-km-z]{25,34}|[48][1-9A-HJ-NP-Za-km-z]{94}|G[A-Z2-7]{55}|bitcoincash:[qp][\da-z]{41})$/;
+
+function addressOf(text: string): string {
+  if (!text.includes(":")) return text;
+  return text.replace(paymentUri, "").replace(query, "");
+}
 
 /** Reads an Ethereum address and returns it in EIP-55 mixed case, whatever the case of the text. */
 function readEthereum(text: string): string | null {
