@@ -13,6 +13,7 @@ type Decode = (lines: string) => string | null;
 interface Body {
   readonly decode: Decode;
   readonly part: Part;
+  readonly onUnread: (what: string) => void;
   text: TextReader | null;
   /** Whether its lines are encoded, and decoded together. */
   isHeld: boolean;
@@ -37,6 +38,7 @@ const divider = /^(?:--|From )[^\n]*/gm;
 const envelope = /^From \S+ .*\d{4}\s*$/;
 /** What ends base64: a foreign character, or anything but white space after a blank or `=`. */
 const notBase64 = /[^A-Za-z\d+/= \t\r\n]|[ \t](?=[^ \t\r\n])|=(?=[A-Za-z\d+/])/g;
+const mostNested = 8;
 
 /**
  * Reads mails, also in a mailbox or another text: decodes quoted-printable and base64, headers and
@@ -45,6 +47,7 @@ const notBase64 = /[^A-Za-z\d+/= \t\r\n]|[ \t](?=[^ \t\r\n])|=(?=[A-Za-z\d+/])/g
  */
 export class MailReader implements TextReader {
   readonly #onUnread: OnUnread;
+  readonly #depth: number;
   readonly #boundaries = new Set<string>();
   /** Line ends before the text at hand. */
   #line = 0;
@@ -52,8 +55,9 @@ export class MailReader implements TextReader {
   #rest = "";
   #body: Body | null = null;
 
-  constructor(onUnread: OnUnread) {
+  constructor(onUnread: OnUnread, depth = 0) {
     this.#onUnread = onUnread;
+    this.#depth = depth;
   }
 
   read(piece: string): string {
@@ -121,7 +125,8 @@ export class MailReader implements TextReader {
       };
       const decode = decodeOf(part, onUnread, mail.slice(begin, begin + longestHeader));
       const isHeld = part.encoding === "base64" || part.encoding === "quoted-printable";
-      this.#body = decode && { decode, part, text: null, isHeld, held: "" };
+      this.#body =
+        decode === null ? null : { decode, part, onUnread, text: null, isHeld, held: "" };
     }
     return this.#body !== null;
   }
@@ -148,14 +153,21 @@ export class MailReader implements TextReader {
     if (body.held !== "") return "";
     const decoded = body.decode(lines);
     if (decoded === null) Object.assign(body, { isHeld: false, decode: () => "" });
-    body.text ??= markupReader(decoded ?? "", body.part.type) ?? plainReader;
+    body.text ??= this.#textOf(body, decoded ?? "");
     const text = body.text.read(decoded ?? "") + (isLast ? body.text.end() : "");
     if (body.part.encoding !== "base64") return text;
     return text.replaceAll(/\r?\n/g, "\r") + "\n".repeat(countLineEnds(lines, "lf"));
   }
-}
 
-const plainReader: TextReader = { read: (text) => text, end: () => "" };
+  /** Reads the decoded text of a part. */
+  #textOf({ part, onUnread }: Body, head: string): TextReader {
+    const markup = markupReader(head, part.type);
+    if (markup !== null) return markup;
+    return part.type === "message/rfc822" && this.#depth < mostNested
+      ? new MailReader(onUnread, this.#depth + 1)
+      : { read: (text) => text, end: () => "" };
+  }
+}
 
 /** Null for a part that is left as it is, or not read. */
 function decodeOf(part: Part, onUnread: (what: string) => void, body: string): Decode | null {

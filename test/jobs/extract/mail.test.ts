@@ -102,6 +102,13 @@ it("reads the same in any blocks of whole lines", () => {
   }
 });
 
+it("reads a mail within a base64 part", () => {
+  const mail = part("message/rfc822", "base64", base64(nested));
+  expect(itemsOf(mail).items.map((item) => item.replace(/^\d+ /, ""))).toEqual(
+    nestedItems.map((item) => item.replace(/^\d+ /, "")),
+  );
+});
+
 it("reads the next mail of a mailbox, and what follows a part", () => {
   const first = part("text/plain", "base64", base64("a.example.com"));
   const mail = `From a@example.com Thu Jan  1 00:00:00 2026\n${first}\nFrom b@example.com Thu Jan  1 00:00:00 2026\n${first}A footer: b.example.com`;
