@@ -206,7 +206,7 @@ function changed(message: string): FatalError {
 export function openError(name: string, cause: unknown): ReputeError {
   const { code = "" } = (cause ?? {}) as NodeJS.ErrnoException;
   if (["ENOENT", "ENOTDIR"].includes(code)) {
-    const hint = "check the path; of an interrupted run, repeat the command with --resume";
+    const hint = "check the path";
     return new UsageError("input_not_found", `there is no file ${name}`, { cause, hint });
   }
   if (code === "EISDIR") {

@@ -35,7 +35,7 @@ export async function* workbookRows(
   const { fromBufferPromise } = await loadDriver("yauzl", () => import("yauzl"), what);
   const bytes = await collect(chunks, name);
   try {
-    const zip = await fromBufferPromise(bytes, { autoClose: false });
+    const zip = await fromBufferPromise(wholeArchive(bytes), { autoClose: false });
     const read = await readerOf(zip, () => new SaxesParser({ xmlns: false }));
     yield* rowsIn(read, asked);
   } catch (error) {
@@ -60,6 +60,13 @@ async function collect(chunks: AsyncGenerator<Buffer>, name: string): Promise<Bu
     });
   }
   return Buffer.concat(pieces);
+}
+
+/** An archive without what programs append after its end record (APPNOTE.TXT, 4.3.16). */
+function wholeArchive(bytes: Buffer): Buffer {
+  const end = bytes.lastIndexOf("PK\u0005\u0006", undefined, "latin1");
+  if (end === -1 || end + 22 > bytes.length) throw new Error("it is cut off");
+  return bytes.subarray(0, end + 22 + bytes.readUInt16LE(end + 20));
 }
 
 type Attributes = Readonly<Record<string, string>>;

@@ -121,6 +121,12 @@ describe("workbookRows", () => {
     expect(await csvOf(inZip64(workbook(undefined, 0)))).toBe(await csvOf(workbook()));
   });
 
+  it("reads an archive to which a program has appended bytes", async () => {
+    expect(await csvOf(Buffer.concat([workbook(), Buffer.alloc(2000)]))).toBe(
+      await csvOf(workbook()),
+    );
+  });
+
   it.each([
     ["a sheet of another name", workbook(), "Two", "sheet_not_found"],
     [
@@ -132,12 +138,6 @@ describe("workbookRows", () => {
     ["a sheet that is damaged", damaged("45000.5", "45001.5"), "One", "input_workbook"],
     ["texts that are damaged", damaged("<t>a ", "<t>b "), "One", "input_workbook"],
     ["an archive that is cut off", workbook().subarray(0, 300), "One", "input_workbook"],
-    [
-      "bytes behind an archive",
-      Buffer.concat([workbook(), Buffer.alloc(9)]),
-      "One",
-      "input_workbook",
-    ],
   ])("refuses %s", async (_, bytes, sheet, code) => {
     await expect(csvOf(bytes, sheet)).rejects.toMatchObject({ code });
   });
