@@ -239,6 +239,7 @@ export const manifestSchema = z.object({
     .describe("With --tag-ips, one entry per tag; absent until the export has finished"),
   drift: counts.describe("Answers with a value that the interface does not list, by member=value"),
   warnings: counts.describe("Number of times that each warning was given"),
+  warned_rows: counts.describe("First row of each warning about rows"),
   synthetic: z.literal(true).optional().describe("The service said that its answers are invented"),
   sample: z
     .literal(true)

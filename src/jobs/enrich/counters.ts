@@ -27,7 +27,11 @@ export const otherTimes =
 export const otherWords =
   "answer with an intent or mail blocklist status that the interface does not list: it accuses nobody, and keeps the verdict from being none";
 
-/** A warning with the number of times it applies. */
-export function countedWarning(message: string, count: number): string {
-  return count > 1 ? `${message} (${formatCount(count)} times)` : message;
+/** A warning with the number of times it applies, and the first row. */
+export function countedWarning(message: string, count: number, row?: number): string {
+  const facts = [
+    ...(count > 1 ? [`${formatCount(count)} times`] : []),
+    ...(row === undefined ? [] : [`${count > 1 ? "first in row" : "row"} ${formatCount(row)}`]),
+  ];
+  return facts.length === 0 ? message : `${message} (${facts.join(", ")})`;
 }

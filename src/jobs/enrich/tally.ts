@@ -18,6 +18,7 @@ import {
   type EnrichedRow,
   type LeftOutReason,
   leftOutReasons,
+  type Row,
   rowWarnings,
   zeros,
 } from "../../core/row.js";
@@ -65,6 +66,7 @@ export class Tally {
   readonly #kinds: Record<ItemKind, number>;
   readonly #sources: Record<FindingSource, number>;
   readonly #named: Named;
+  readonly #warnedRows: Counts;
   /** The exclusion lists of the run by their paths, with the rows that they held back. */
   readonly #exclusions = new Map<string, ExclusionRecord & { rows: number }>();
   readonly #drift: Counts = new Map();
@@ -93,6 +95,7 @@ export class Tally {
     this.#named = Object.fromEntries(
       named.map((name) => [name, new Map(Object.entries(from[name] ?? {}))]),
     ) as Named;
+    this.#warnedRows = new Map(Object.entries(from.warned_rows ?? {}));
     this.#unjournalled = from.unjournalled ?? {};
     for (const [endpoint, outcomes] of Object.entries(this.#unjournalled)) {
       for (const [outcome, n] of Object.entries(outcomes)) this.request(endpoint, outcome, n);
@@ -132,8 +135,8 @@ export class Tally {
   row(enriched: EnrichedRow, reason: LeftOutReason | null = null): void {
     const { row, item, finding } = enriched;
     const { status, error } = finding;
-    for (const message of rowWarnings(row, item)) this.warning(message);
-    if (hasOtherTime(enriched)) this.warning(otherTimes);
+    for (const message of rowWarnings(row, item)) this.#warn(message, row);
+    if (hasOtherTime(enriched)) this.#warn(otherTimes, row);
     this.elsewhere.note(row, item);
     this.rows++;
     this.statuses[status]++;
@@ -142,7 +145,7 @@ export class Tally {
     this.verdicts[verdict]++;
     // No verdict is `none` with such a word.
     if (verdict !== "none" && finding !== row.before && hasOtherWord(finding))
-      this.warning(otherWords);
+      this.#warn(otherWords, row);
     if (reason !== null) {
       this.#leftOut[reason]++;
       this.#leftOut.statuses[status]++;
@@ -171,6 +174,11 @@ export class Tally {
   /** Rows that are in the output. */
   get written(): number {
     return this.rows - this.#leftOut.distinct - this.#leftOut.only;
+  }
+
+  #warn(message: string, { number }: Row): void {
+    this.warning(message);
+    this.#warnedRows.set(message, Math.min(number, this.#warnedRows.get(message) ?? number));
   }
 
   #retry(before: FindingStatus, now: FindingStatus): void {
@@ -227,6 +235,7 @@ export class Tally {
       ...(this.#exclusions.size > 0 && {
         exclusions: structuredClone([...this.#exclusions.values()]),
       }),
+      warned_rows: Object.fromEntries(this.#warnedRows),
       ...this.facts,
       ...madeUpMembers(this.#madeUp),
     };

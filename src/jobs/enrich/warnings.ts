@@ -73,9 +73,9 @@ export function insideWarning(
 }
 
 /** The warnings about values of answers that the interface does not list. */
-function valueWarnings({ warnings }: TallySnapshot): readonly string[] {
+function valueWarnings({ warnings, warned_rows }: TallySnapshot): readonly string[] {
   return [otherTimes, otherWords].flatMap((message) => {
     const rows = warnings[message];
-    return rows === undefined ? [] : [countedWarning(message, rows)];
+    return rows === undefined ? [] : [countedWarning(message, rows, warned_rows[message])];
   });
 }

@@ -154,11 +154,13 @@ function requestLines(requests: Readonly<Record<string, RequestCounts>>): readon
     });
 }
 
-function warningLines({ warnings }: Manifest): readonly string[] {
+function warningLines({ warnings, warned_rows: rows }: Manifest): readonly string[] {
   const entries = Object.entries(warnings).sort(([, m], [, n]) => n - m);
   const rest = entries.length - maxListed;
   return [
-    ...entries.slice(0, maxListed).map(([message, count]) => countedWarning(message, count)),
+    ...entries
+      .slice(0, maxListed)
+      .map(([message, count]) => countedWarning(message, count, rows[message])),
     ...(rest > 0 ? [`${formatCount(rest)} more`] : []),
   ];
 }

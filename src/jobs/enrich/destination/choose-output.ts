@@ -194,7 +194,7 @@ function refuseIdleOptions(
     "option_unused",
     `${flag} has no effect on ${output.name}: it is for ${where}`,
     {
-      hint: `leave it out, or write what it is for`,
+      hint: `leave it out, or use ${where}`,
     },
   );
 }

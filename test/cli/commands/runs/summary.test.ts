@@ -36,6 +36,7 @@ const manifest: Manifest = {
   tags: { "a:1": 1, "a:2": 2, "a:3": 3, "a:4": 4, "a:5": 5, "a:6": 6, "a:7": 7 },
   drift: { "intent=odd": 3 },
   warnings: { "rows with surplus cells": 7, "the last line had no end": 1 },
+  warned_rows: { "rows with surplus cells": 1200 },
   started_at: "2026-01-01T00:00:00.000Z",
   ended_at: "2026-01-01T00:01:43.000Z",
   seconds: 103,
@@ -65,7 +66,7 @@ test("lists counts, most frequent first", async () => {
   errors       timeout 2
   tags         a:7 7, a:6 6, a:5 5, a:4 4, a:3 3, and 2 others
   drift        intent=odd 3
-  warnings     rows with surplus cells (7 times)
+  warnings     rows with surplus cells (7 times, first in row 1,200)
                the last line had no end
   output       out.csv (2.4 MB)
   manifest     out.csv.manifest.json`,
@@ -74,7 +75,7 @@ test("lists counts, most frequent first", async () => {
 
 test("only warnings are left with --quiet", async () => {
   expect(await summary(manifest, 100, { quiet: true })).toBe(
-    `repute: warning: rows with surplus cells (7 times)
+    `repute: warning: rows with surplus cells (7 times, first in row 1,200)
 repute: warning: the last line had no end`,
   );
 });

@@ -33,7 +33,7 @@ test.each([
   // `JSON.stringify` escapes lone surrogates, and so does JSON within JSON.
   expect(JSON.stringify(JSON.parse(text)).replace("\\\\udcfc", "")).not.toMatch(/\\ud/);
   expect(text).toMatch(/"(?:rep_)?extra":"?\[\\?"\uFFFD/);
-  expect(manifest).toMatchObject({ warnings: { [message]: 1 } });
+  expect(manifest).toMatchObject({ warnings: { [message]: 1 }, warned_rows: { [message]: 1 } });
 });
 
 test("records and lines that are none have U+FFFD", async () => {

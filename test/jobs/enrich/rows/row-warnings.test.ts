@@ -19,14 +19,15 @@ const message =
   "row with a time that is not RFC 3339: CSV, TSV and NDJSON keep it, other outputs leave it out";
 
 test.each(["out.csv", "out.parquet"])(
-  "one warning counts the rows with a time that is not RFC 3339: %s",
+  "one warning names the first row with a time that is not RFC 3339: %s",
   async (output) => {
     const place = await workspace({ "in.csv": "ip\n203.0.114.1\n203.0.114.2\n203.0.114.2\n" });
     const args = ["--lookups", "query", "--intel-url", server.url];
     const stderr = await enriched(place, [output, ...args]);
-    expect(stderr).toBe(`repute: warning: ${message} (2 times)\n`);
+    expect(stderr).toBe(`repute: warning: ${message} (2 times, first in row 2)\n`);
     expect(await place.manifest(output)).toMatchObject({
       warnings: { [message]: 2 },
+      warned_rows: { [message]: 2 },
       drift: { "firstSeen=not a date-time": 1 },
     });
   },
@@ -48,6 +49,7 @@ test("counts values of the kind column that the item contradicts", async () => {
   expect(await place.manifest("out.csv")).toMatchObject({
     kinds: { url: 1, ip: 1, domain: 2 },
     warnings: { [ignored]: 2 },
+    warned_rows: { [ignored]: 1 },
   });
   const { stdout } = await place.run("plan", "in.csv", "--kind-column", "is", "--json");
   expect(JSON.parse(stdout)).toMatchObject({ warnings: { [ignored]: 2 } });
@@ -65,6 +67,7 @@ test("counts wallet addresses in a mixed case that fails its checksum", async ()
     kinds: { crypto_wallet: 4 },
     sources: { duplicate: 3 },
     warnings: { [recased]: 2 },
+    warned_rows: { [recased]: 3 },
   });
 });
 
