@@ -12,7 +12,7 @@ import { composeLookup, type LookupClient } from "../lookup/compose.js";
 import { type LookupSettings, openRequests, paceOf } from "../lookup/options.js";
 import { Slots } from "../pace/slots.js";
 import type { FindingStore, LookupStore } from "../store/store.js";
-import { type Connections, openConnections, OpenedOnce } from "./connections.js";
+import { type Connections, openConnections, OpenedOnce, queueOf } from "./connections.js";
 import type { OpenedLookup, ServiceAccess, SessionOptions, SessionSettings } from "./types.js";
 import { longestWaitMs } from "../../core/finding.js";
 import { Pace, type RequestPace } from "../pace/pace.js";
@@ -162,7 +162,9 @@ export class Session {
     const connections = await this.#ways(run !== undefined);
     const pace = settings.workers === undefined ? shared : paceOfQueued(shared);
     const address = new AddressWatch({ address: service.url, before: run?.before });
-    const { slots = new Slots({ concurrency }) } = use;
+    const isOnThread = run !== undefined && !service.embedded && settings.workers === undefined;
+    const queue = isOnThread ? queueOf(this.rates, maxRequests) : 0;
+    const { slots = new Slots({ concurrency: concurrency + queue }) } = use;
     const client = this.#client({
       ...this.#requests(connections),
       keyHolder: settings.workers && "the workers",

@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { raw, reply } from "../../helpers/scripted-server.js";
 import { ipResult, success } from "../api/answers.js";
@@ -42,6 +42,8 @@ test.each([
   ["gzip", gzipSync(text)],
   ["deflate", deflateSync(text)],
   ["deflate", gzipSync(text)],
+  ["deflate", deflateRawSync(text)],
+  ["x-gzip", gzipSync(text)],
   ["br", brotliCompressSync(text)],
   ["identity", Buffer.from(text)],
 ])("decodes a body encoded as %s, although none was requested", async (coding, body) => {

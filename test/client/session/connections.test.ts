@@ -1,7 +1,7 @@
 import { Pool } from "undici";
 import { expect, test } from "vitest";
 import type { Rate } from "../../../src/core/options.js";
-import { openConnections } from "../../../src/client/session/connections.js";
+import { openConnections, queueOf } from "../../../src/client/session/connections.js";
 
 const url = "http://127.0.0.1:9/beta";
 const perSecond = (count: number) => ({ count, perMs: 1_000 });
@@ -24,4 +24,13 @@ test.each<[what: string, rate: Rate[], threads: boolean, isThread: boolean]>([
   );
   expect([dispatcher instanceof Pool, "open" in dispatcher]).toEqual([!isThread, isThread]);
   await dispatcher.destroy();
+});
+
+test.each<[what: string, rate: Rate[], maxRequests?: number]>([
+  ["a rate that may be a limit", [perSecond(9_999)]],
+  ["a day's quota", [perSecond(10_000), dayQuota(1_000_000)]],
+  ["a budget", [perSecond(10_000)], 1_000_000],
+  ["no thread", []],
+])("with %s, no request waits on the thread", (_, rate, maxRequests) => {
+  expect(queueOf(rate, maxRequests)).toBe(0);
 });

@@ -8,7 +8,7 @@ import {
   type TransportFault,
   transportErrorOf,
 } from "./transport-error.js";
-import { brotliDecompressSync, unzipSync } from "node:zlib";
+import { brotliDecompressSync, inflateRawSync, unzipSync } from "node:zlib";
 
 /** A request to an address of the user's own: a webhook's receiver, or a monitor. */
 interface OneRequest {
@@ -28,7 +28,7 @@ interface OneRequest {
 interface OneAnswer {
   readonly status: number;
   readonly headers: ResponseHeaders;
-  /** Its beginning as received: no content coding is requested, and none is decoded. */
+  /** Its beginning. */
   readonly body: Buffer;
 }
 
@@ -52,9 +52,13 @@ export async function sendOnce(request: OneRequest, signal: AbortSignal): Promis
       body,
       signal: AbortSignal.any([signal, late]),
     });
-    const kept = await beginningOf(answer.body, keptBytes);
+    const received = {
+      status: statusCode,
+      headers,
+      body: await beginningOf(answer.body, keptBytes),
+    };
     signal.throwIfAborted();
-    return { status: statusCode, headers, body: kept };
+    return { ...received, body: decoded(received, keptBytes, origin) };
   } catch (error) {
     signal.throwIfAborted();
     if (late.aborted) {
@@ -82,11 +86,29 @@ async function beginningOf(body: AsyncIterable<Buffer>, keptBytes: number): Prom
   return Buffer.concat(chunks);
 }
 
+/** As received if it cannot be decoded, for example because it was cut. */
+function decoded(answer: OneAnswer, keptBytes: number, origin: string): Buffer {
+  try {
+    return decodeBody(answer, keptBytes, origin);
+  } catch {
+    return answer.body;
+  }
+}
+
 const decoders: ReadonlyMap<string, typeof unzipSync> = new Map([
   ["gzip", unzipSync],
-  ["deflate", unzipSync],
+  ["x-gzip", unzipSync],
+  ["deflate", inflateAny],
   ["br", brotliDecompressSync],
 ]);
+
+/** Some servers send `deflate` without its zlib header (RFC 9110 section 8.4.1.2), or gzip in its place. */
+function inflateAny(...[body, options]: Parameters<typeof unzipSync>): Buffer<ArrayBuffer> {
+  const [first = 0, second = 0] = body as Buffer;
+  const isZlib = (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0;
+  const isGzip = first === 0x1f && second === 0x8b;
+  return isZlib || isGzip ? unzipSync(body, options) : inflateRawSync(body, options);
+}
 
 /**
  * Decodes a body's content coding (RFC 9110 section 8.4). None is requested, but some servers and
