@@ -87,7 +87,7 @@ export function webhookUrl({ endpoint, path = "" }: Pick<Webhook, "endpoint" | "
 
 /**
  * Checks the address of a webhook for credentials (which would be logged on the way) and PQL fields
- * (which are allowed in the payload only).
+ * (which are allowed in the payload only), and a path that leaves the endpoint.
  */
 export function addressProblems({
   endpoint,
@@ -105,21 +105,31 @@ export function addressProblems({
       fault(pointer, "bad_path", 'the part after "#" is never sent; write "#" as %23');
     }
   }
-  if (path !== "" && endpoint.includes("?")) {
-    fault("/endpoint", "bad_endpoint", "a query belongs at the end of the path");
-  }
   const url = /^https?:\/\//i.test(endpoint) && URL.canParse(endpoint) ? new URL(endpoint) : null;
   if (url === null) fault("/endpoint", "bad_endpoint", "must be an http:// or https:// address");
   else if (url.username !== "" || url.password !== "") {
     const message =
       "user name and password do not belong in an address; use Bearer authentication with an API key";
     fault("/endpoint", "credentials_in_endpoint", message);
+  } else if (path !== "" && url.search !== "") {
+    fault("/endpoint", "bad_endpoint", "a query belongs at the end of the path");
+  } else if (
+    path !== "" &&
+    (address.test(path) || !isWithin(webhookUrl({ endpoint, path }), url))
+  ) {
+    fault("/path", "bad_path", "must be a path within the endpoint, not an address");
   }
   if (url?.protocol === "http:" && !isLoopback(url.hostname)) {
     const message = "http:// sends subscriber data and API key unencrypted; use https://";
     problems.push(warningAt("/endpoint", "plain_http", message));
   }
   return problems;
+}
+
+const address = /^(?:[a-z][\w+.-]*:|[\\/]{2})/i;
+
+function isWithin({ pathname }: URL, endpoint: URL): boolean {
+  return pathname.startsWith(endpoint.pathname.replace(/\/?$/, "/"));
 }
 
 /**

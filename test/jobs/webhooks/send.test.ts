@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Webhook } from "../../../src/jobs/webhooks/webhook.js";
 import { UsageError } from "../../../src/core/errors.js";
@@ -156,7 +157,11 @@ describe("sendWebhook", () => {
     return clock.run(sent);
   }
 
-  function answerWith(status: number, body = "", headers: Record<string, string> = {}) {
+  function answerWith(
+    status: number,
+    body: string | Buffer = "",
+    headers: Record<string, string> = {},
+  ) {
     answer = () => reply(status, body, headers);
   }
 
@@ -251,15 +256,16 @@ describe("sendWebhook", () => {
     expect(delivery.error?.message).toContain(String.raw`The answer says: "no\u001b[31m way"`);
   });
 
-  it.each([
+  it.each<[number, string | Buffer, string?, Record<string, string>?]>([
     [401, ""],
     [403, ""],
     [200, '{"error":"Authentication Failed"}'],
     [302, "<html><body>Authentication <em>Failed</em></body></html>"],
     [500, "Authentication Failed", "failed"],
+    [200, gzipSync("Authentication Failed"), "refused", { "content-encoding": "gzip" }],
   ])("explains an authentication failure (%i %s) with both steps", async (...given) => {
-    const [status, body, end] = given;
-    answerWith(status, body);
+    const [status, body, end, headers] = given;
+    answerWith(status, body, headers);
     const { error, attempts, outcome } = await send({ retries: 0 });
     expect([attempts, outcome]).toEqual([1, end ?? "refused"]);
     expect(error?.code).toBe("authentication_failed");
