@@ -24,8 +24,8 @@ import { readExclusions } from "../../core/exclusions/read-exclusions.js";
 import { userStateFolder } from "../../core/files/folders.js";
 import { faultReason } from "../../core/files/system-fault.js";
 import { formatBytes, formatCount, counted } from "../../core/wording/quantity.js";
-import { parseOutput } from "../../io/output/registry.js";
-import { checkFolder } from "../../jobs/enrich/destination/choose-output.js";
+import { chooseOutput } from "../../jobs/enrich/destination/choose-output.js";
+import { inGroups } from "../../jobs/enrich/options.js";
 import type { QueueAddress } from "../../client/workers/lookup-queue.js";
 import { faultText } from "../../core/redis.js";
 
@@ -191,20 +191,22 @@ function failed(check: string): (error: unknown) => Check {
 
 function machineChecks({ settings, context }: DoctorCall) {
   const { output, cache, stateDir, exclude = [] } = settings;
-  const { file, object } = parseOutput(output);
   const checks: (readonly [check: string, find: () => Promise<Finding>])[] = [
     ["state folder", () => disk(stateDir ?? userStateFolder(context.env))],
   ];
-  if (file !== null && object === null) checks.push(["output", () => outputFinding(file)]);
+  if (output !== "-") checks.push(["output", () => outputFinding(settings)]);
   checks.push(["cache", () => cacheFinding(cache)]);
   for (const path of exclude) checks.push(["exclusions", () => exclusions(path)]);
   return checks;
 }
 
-/** Only the folder of a file: a run checks everything that it writes to before its first request. */
-async function outputFinding(file: string): Promise<Finding> {
-  await checkFolder(file);
-  return disk(dirname(file));
+/** Without connecting to a database: a run checks all that it writes to before its first request. */
+async function outputFinding(settings: DoctorCall["settings"]): Promise<Finding> {
+  const { output: own, run } = inGroups(settings);
+  const { upload } = await chooseOutput({ ...own, ...run }, async () => "csv", []);
+  upload?.cleanEmpty();
+  const { file, object, name } = own.output;
+  return file === null || object !== null ? ["ok", name] : disk(dirname(file));
 }
 
 /** Makes one request as a run does: certificate, service or connection, key and clock. */

@@ -164,6 +164,14 @@ test.each([
   expect(time(servedMs, now).slice(0, 2)).toEqual([status, finding]);
 });
 
+test.each(["out.xlsx", "sqlite:out.db", "duckdb:none/out.db?table=t"])(
+  "an output that cannot be written as named fails: %s",
+  async (output) => {
+    const { code, of } = await doctor(["--local", "-o", output]);
+    expect([code, of("output")]).toMatchObject([1, { status: "fail" }]);
+  },
+);
+
 test("a file's folder must exist and be writable, unless the run makes it", async () => {
   const cwd = await temporaryFolder();
   const check = async (...flags: readonly string[]) => doctor(["--local", ...flags]);
