@@ -42,7 +42,7 @@ test("-o - writes the same bytes to stdout as to a file of that format", async (
 });
 
 test("moves surplus cells, and members that the first record lacks, to rep_extra", async () => {
-  const warning = "repute: warning: row with more cells than there are columns\n";
+  const warning = "repute: warning: row with more cells than there are columns (row 1)\n";
   const input = "ip\n192.0.2.1,a,b\n192.0.2.2\n";
   const csv = await enriched("in.csv", input, "out.csv", ["--local"], warning);
   expect(csv.toString()).toContain(',"[""a"",""b""]"\n');

@@ -1,3 +1,4 @@
+import { secretFlag } from "../options/secrets.js";
 import type { Writable } from "node:stream";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { InterruptedError, stopSignals, UsageError } from "../../core/errors.js";
@@ -217,9 +218,6 @@ const passwordParameters = /([?&](?:ssl)?password=)[^&#]*/gi;
 
 /** Path and query of a ping address: secret, since they are all it takes to send a ping. */
 const pingPath = /^((?:--ping=)?https?:\/\/[^/?#]*).+$/i;
-
-/** A flag that would hold a secret: no run begins, but its record has the command line. */
-const secretFlag = /^--[\w-]*(?:api-?key|token|password|secret)$/i;
 
 /** The command line with the credentials of URLs and what is given as a secret masked. */
 export function shownCommand(args: readonly string[]): readonly string[] {

@@ -3,6 +3,7 @@ import { didYouMean } from "../../core/wording/did-you-mean.js";
 import type { Command, CommandGroup } from "../command.js";
 import { commandNamed, commandNames, groups, loadCommand } from "../command-list.js";
 import { parseByYargs } from "./yargs-parser.js";
+import { secretFlag, secretHint } from "../options/secrets.js";
 import { type OptionSpec, optionSpecs } from "../options/settings.js";
 import type { GivenSetting, GivenSettings } from "../options/settings.js";
 
@@ -146,6 +147,6 @@ function unknownFlag(flag: string, args: readonly string[], command: Command): U
   );
   const near = didYouMean(written.replace(/^--?/, ""), [...flags, "version", "help"]);
   return new UsageError("unknown_flag", `${command.name} has no flag ${written}`, {
-    hint: near === null ? null : `did you mean --${near}?`,
+    hint: secretFlag.test(written) ? secretHint : near && `did you mean --${near}?`,
   });
 }

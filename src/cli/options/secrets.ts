@@ -113,3 +113,9 @@ function keyFault(text: string): string | null {
   if (/^[\u0021-\u007E]+$/.test(text)) return null;
   return "it contains a space, a line break or another character that is not allowed in an HTTP header";
 }
+
+/** A flag that would hold a secret. There is none, but people try, and a record has the command line. */
+export const secretFlag = /^--[\w-]*(?:auth|api-?key|token|password|secret)$/i;
+
+export const secretHint =
+  "a secret is never a flag: set a variable, such as REPUTE_API_KEY, or name a file that holds it, with --api-key-file PATH";

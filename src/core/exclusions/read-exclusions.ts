@@ -75,7 +75,7 @@ const comment = /(?:^|\s)#.*$/s;
 function invalid(where: string, entry: string): UsageError {
   return new UsageError(
     "exclusion_invalid",
-    `${where}: ${quoted(entry, 80)} is not an address, a network, a domain, an @domain or an item`,
+    `${where}: ${quoted(entry, 80)} is not an address, a network such as 192.0.2.0/24, a domain, an @domain or an item`,
     { hint: "correct or remove the entry; # begins a comment" },
   );
 }

@@ -140,6 +140,13 @@ function mustHaveKey(columns: readonly TableColumn[], key: readonly string[]): v
       hint: `name columns with --key, or add it to --columns; there are ${names.join(", ")}`,
     });
   }
+  // No database can index lists and JSON.
+  for (const { name, type } of columns) {
+    if (!key.includes(name) || (type !== "text[]" && type !== "json")) continue;
+    throw new UsageError("key_unusable", `${name} cannot be in the key: its values are ${type}`, {
+      hint: "name columns of single values with --key",
+    });
+  }
 }
 
 /** How an output of typed columns names them, and what it can store. */

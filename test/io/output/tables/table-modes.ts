@@ -128,6 +128,8 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
       await publish(folder, { runId: "1", rows: [answer(1, "192.0.2.1", 1)] });
       const merged = publish(folder, { mode: "merge", runId: "2", rows: [] });
       await expect(merged).rejects.toMatchObject({ code: "table_lacks_key" });
+      const listed = publish(folder, { mode: "merge", key: ["rep_tags"], runId: "2", rows: [] });
+      await expect(listed).rejects.toMatchObject({ code: "key_unusable" });
       const misnamed = publish(folder, { mode: "merge", key: ["rep_itme"], runId: "2", rows: [] });
       await expect(misnamed).rejects.toMatchObject({
         code: "key_missing",
