@@ -9,7 +9,8 @@ import { writeLines } from "../../io/output/text/write-lines.js";
 import type { Output } from "../../io/output/output.js";
 import { otherNames } from "../enrich/counters.js";
 import { exitCodes } from "../enrich/ending.js";
-import { type ExportReport, type ExportTagsOptions, noList } from "./options.js";
+import type { ExportReport } from "./export-tags.js";
+import { type ExportTagsOptions, noList } from "./options.js";
 
 interface SeenTagsJob {
   /** The output of the run. */

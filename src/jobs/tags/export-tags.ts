@@ -10,13 +10,7 @@ import {
   listName,
 } from "./export-folder.js";
 import { ServiceError } from "../../client/api/status-fault.js";
-import {
-  type ExportReport,
-  type ExportTagsOptions,
-  noList,
-  TagExportError,
-  type TagResult,
-} from "./options.js";
+import { type ExportTagsOptions, noList, TagExportError, type TagResult } from "./options.js";
 import { AddressPages, readAddresses, addressCount } from "./address-list.js";
 import { setNames, writeFormats } from "./formats.js";
 import { exportTag } from "./export-tag.js";
@@ -39,7 +33,7 @@ interface Job {
  * @throws UsageError if the folder is not fit for exports, or another export is writing there;
  *   FatalError (credentials refused, disk full) or the signal's reason: the folder is unchanged
  */
-export async function exportTags(options: ExportTagsOptions): Promise<ExportReport> {
+export async function exportTags(options: ExportTagsOptions) {
   const folder = await ExportFolder.open(options.folder);
   try {
     const current = await folder.current();
@@ -72,12 +66,15 @@ function isDone({ options: { runId }, current, names, before }: Job): boolean {
   return [...names].every((name) => isExported(before.get(name)?.status));
 }
 
+export type ExportReport = Awaited<ReturnType<typeof exportTags>>;
+
+/** The folder is unchanged if no generation was made, because no tag was exported or requested. */
 function reportOf(
   { folder }: ExportTagsOptions,
   index: ExportIndex | null,
   indexed: readonly IndexedTag[],
   kept: number,
-): ExportReport {
+) {
   const { generation = null, combined: all } = index ?? {};
   const combined = all ? { name: all.name, total: all.total, files: fileNames(all) } : null;
   const tags = indexed.map(resultOf);

@@ -6,7 +6,7 @@ import { intents } from "../../core/endpoints/endpoint.js";
 import { ReputeError } from "../../core/errors.js";
 import { namesAmong, option, share } from "../../core/options.js";
 import type { TagExportRecord } from "../../core/manifest.js";
-import { type ExportIndex, tagFormats } from "./export-folder.js";
+import { tagFormats } from "./export-folder.js";
 
 export const tagExportOptions = z.strictObject({
   formats: option(namesAmong(tagFormats, "format").prefault("txt"), {
@@ -65,13 +65,11 @@ export interface ExportTagsOptions extends Partial<
   /** Aborting ends the export with the signal's reason. The folder stays unchanged. */
   readonly signal?: AbortSignal | undefined;
   /** Called with the number of entries read so far, and that which the service reports. */
-  readonly onProgress?:
-    | ((progress: {
-        readonly tag: string;
-        readonly entries: number;
-        readonly total: number;
-      }) => void)
-    | undefined;
+  readonly onProgress?: (progress: {
+    readonly tag: string;
+    readonly entries: number;
+    readonly total: number;
+  }) => void;
   /** Called for each tag that fails. */
   readonly onFault?: ((tag: string, error: ReputeError) => void) | undefined;
   /** Receives warnings for the user, as sentences. */
@@ -90,28 +88,6 @@ export const noList = {
   removed: null,
   files: [],
 } as const;
-
-export interface ExportReport {
-  readonly folder: string;
-  /**
-   * Path of the new generation within the folder; null if none was made because no tag was exported
-   * or requested. The folder is then unchanged.
-   */
-  readonly generation: string | null;
-  /** The list of all tags together; null without `combine` or a new generation. */
-  readonly combined:
-    | (Pick<NonNullable<ExportIndex["combined"]>, "name" | "total"> & {
-        readonly files: readonly string[];
-      })
-    | null;
-  /** In the order of the names. */
-  readonly tags: readonly TagResult[];
-  readonly exported: number;
-  readonly unchanged: number;
-  readonly failed: number;
-  /** Tags that were not requested and whose lists stay in the folder. */
-  readonly kept: number;
-}
 
 /**
  * A fault of one tag's list: `snapshot_drift`, `count_mismatch`, `invalid_entry`, `other_tag`,

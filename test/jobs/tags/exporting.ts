@@ -8,7 +8,8 @@ import {
   exportIndexSchema,
 } from "../../../src/jobs/tags/export-folder.js";
 import { exportTags } from "../../../src/jobs/tags/export-tags.js";
-import type { ExportReport, ExportTagsOptions } from "../../../src/jobs/tags/options.js";
+import type { ExportReport } from "../../../src/jobs/tags/export-tags.js";
+import type { ExportTagsOptions } from "../../../src/jobs/tags/options.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { nothingWithheld } from "../../helpers/nothing-withheld.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
