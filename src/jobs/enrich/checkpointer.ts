@@ -57,7 +57,7 @@ export class Checkpointer {
     const answers = { last: state.journal.last, earlier: state.earlier };
     const run = { runId, startedAt, seconds, resumed, fingerprint, answers };
     const source = this.#sourcePosition();
-    state.save({ ...run, source, sink: position, tally: tally.snapshot() });
+    await state.save({ ...run, source, sink: position, tally: tally.snapshot() });
     this.#savedAt = clock.monotonic();
     this.#savedRows = tally.rows;
     if (this.#savedAt - this.#recordedAt >= recordMs) {

@@ -66,7 +66,7 @@ export async function publish(run: WrittenRun): Promise<Manifest> {
   const stage = stageUpTo(staged, position);
   // Before the mark: a resume that finds none writes lost rows again.
   await stage.verify();
-  state.finish(manifest);
+  await state.finish(manifest);
   return publishStaged(run, publisher, stage, manifest);
 }
 
@@ -98,7 +98,7 @@ export async function publishStaged(
   await upload?.publish(suffix, state, job.signal);
   // Text is its own stage, and stays.
   if (upload !== undefined || publisher.describe().stage !== target.file) {
-    state.finish(manifest, true);
+    await state.finish(manifest, true);
   }
   if (suffix !== "") return manifest;
   const { base: failedBase } = publisher.describe(failedSuffix);

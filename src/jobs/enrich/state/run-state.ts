@@ -1,5 +1,5 @@
 import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
-import { readdir, rm } from "node:fs/promises";
+import { open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Journal } from "../../../client/store/journal.js";
 import { serviceAddress } from "../../../client/api/options.js";
@@ -145,21 +145,27 @@ export class RunState {
     return serviceAddress(this.facts.service ?? "") === serviceAddress(service);
   }
 
-  /** Writes facts, with the answers so far or with none. They survive a power loss. @throws FatalError */
+  /** Writes facts, with the answers so far or with none. @throws FatalError */
   #write(facts: Partial<Facts>, keepsAnswers = true): void {
     this.journal.flush();
     const write = (): void => {
       if (!keepsAnswers) this.journal.clear();
       this.#file.write(facts);
     };
-    const { database } = this.#file;
-    this.#try(() => {
-      // Answers are synced only when the log moves into the file, or with the facts after them.
-      database.exec("PRAGMA synchronous = FULL");
-      this.#file.transact(write);
-      database.exec("PRAGMA synchronous = NORMAL");
-    });
+    this.#try(() => this.#file.transact(write));
     this.facts = { ...this.facts, ...facts };
+  }
+
+  /** Resolves once what was written survives a power loss. @throws FatalError */
+  async #sync(): Promise<void> {
+    try {
+      // SQLite syncs its log only as that moves into the file, and would block this thread.
+      await using log = await open(`${this.#file.path}-wal`, "r");
+      await log.datasync();
+    } catch (error) {
+      // Its folder may be gone; the next step of the run says so.
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw this.journal.fail(error);
+    }
   }
 
   /** Notes what a new run is about to write, and removes the file that an earlier one noted. */
@@ -182,7 +188,7 @@ export class RunState {
   }
 
   /** Saves a checkpoint, with the answers that it relies on. What it names must be on disk. */
-  save(checkpoint: Checkpoint): void {
+  async save(checkpoint: Checkpoint): Promise<void> {
     // SQLite would go on with a file that was removed.
     if (!existsSync(this.#file.path)) {
       throw outputFault(this.path, Object.assign(new Error("removed"), { code: "ENOENT" }));
@@ -190,6 +196,7 @@ export class RunState {
     const service = String(checkpoint.fingerprint.options["intel-url"]);
     this.#write({ service, checkpoint, finished: null });
     this.resumable = true;
+    await this.#sync();
   }
 
   /**
@@ -197,9 +204,10 @@ export class RunState {
    *
    * @param isPublished whether it only removes what is left
    */
-  finish(manifest: Manifest, isPublished = false): void {
+  async finish(manifest: Manifest, isPublished = false): Promise<void> {
     if (!this.isKept || this.facts.finished?.isPublished === true) return;
     this.#write({ finished: { manifest, isPublished } });
+    await this.#sync();
   }
 
   /**

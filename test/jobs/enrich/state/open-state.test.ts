@@ -64,7 +64,7 @@ describe("openState", () => {
   it("is accessible only to its owner", async () => {
     const output = join(await temporaryFolder(), "out.csv");
     const state = await openState(output, start);
-    state.save(aCheckpoint());
+    await state.save(aCheckpoint());
     expect((await stat(statePath(output))).mode & 0o077).toBe(0);
     expect((await stat(join(statePath(output), "run.db"))).mode & 0o077).toBe(0);
     await state.remove();
@@ -168,7 +168,7 @@ describe("a killed run whose log is damaged", () => {
     const output = join(await temporaryFolder(), "out.csv");
     const killed = await openState(output, start);
     putAnswers(killed, 600);
-    killed.save(aCheckpoint());
+    await killed.save(aCheckpoint());
     const copy = join(await temporaryFolder(), "out.csv");
     await cp(killed.path, statePath(copy), { recursive: true });
     await killed.remove();
@@ -237,7 +237,7 @@ describe("a state folder with foreign files", () => {
   it("stays, without what the run wrote", async () => {
     const output = join(await temporaryFolder(), "out.csv");
     const state = await openState(output, start);
-    state.save(aCheckpoint());
+    await state.save(aCheckpoint());
     await writeFile(join(state.path, "rows.part"), "");
     await writeFile(join(state.path, "input-1.tsv"), "");
     await mkdir(join(state.path, "input-1"));
@@ -254,7 +254,7 @@ async function interrupted(answers = 0): Promise<string> {
   const output = join(await temporaryFolder(), "out.csv");
   const state = await openState(output, start);
   putAnswers(state, answers);
-  state.save(aCheckpoint());
+  await state.save(aCheckpoint());
   state.release();
   return output;
 }
