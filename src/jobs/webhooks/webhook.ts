@@ -117,7 +117,11 @@ export function addressProblems({
     path !== "" &&
     (address.test(path) || !isWithin(webhookUrl({ endpoint, path }), url))
   ) {
-    fault("/path", "bad_path", "must be a path within the endpoint, not an address");
+    fault(
+      "/path",
+      "bad_path",
+      "must be a path within the endpoint, not an address, without backslashes and control characters",
+    );
   }
   if (url?.protocol === "http:" && !isLoopback(url.hostname)) {
     const message = "http:// sends subscriber data and API key unencrypted; use https://";
@@ -126,7 +130,8 @@ export function addressProblems({
   return problems;
 }
 
-const address = /^(?:[a-z][\w+.-]*:|[\\/]{2})/i;
+/** Of an address, and what an URL drops or reads as a slash. */
+const address = /^[a-z][a-z0-9+.-]*:\/\/|^\/\/|[\u0000-\u001f\u007f\\]/i;
 
 function isWithin({ pathname }: URL, endpoint: URL): boolean {
   return pathname.startsWith(endpoint.pathname.replace(/\/?$/, "/"));
