@@ -162,7 +162,7 @@ class FindingCache implements FindingStore {
   }
 
   /**
-   * Deletes expired answers, at most once a day. What the run with the longest TTL
+   * Checks the file and deletes expired answers, at most once a day. What the run with the longest TTL
    * since the last time would use stays. The file keeps its size; new answers reuse the space.
    */
   async prune(): Promise<void> {
@@ -178,6 +178,7 @@ class FindingCache implements FindingStore {
       const next = isDue ? { prunedAt: now, longestTtl: ttlMs } : { prunedAt, longestTtl: longest };
       file.write({ upkeep: next });
       if (!isDue) return;
+      file.check();
       const remove = file.database.prepare(removeOldest);
       while (remove.run(now, longest).changes > 0) await turn();
     } catch (error) {
