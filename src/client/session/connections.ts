@@ -6,7 +6,7 @@ import type { Pace } from "../pace/pace.js";
 /** Requests per second from which a separate request thread is worth its memory. */
 const threadRate = 1_000;
 
-/** Requests per second from which some may wait there: at this rate, they leave 3 ms late. */
+/** Requests per second from which some may wait on that thread: they leave 3 ms late at most. */
 const queueRate = 10_000;
 
 /**
@@ -44,9 +44,8 @@ export async function openConnections(
 }
 
 /**
- * How many requests may wait on the thread for a free connection, so that it never waits for the next
- * one: a sixth more rows a second with both lookups. They have passed the pace, and left for quotas and
- * budgets.
+ * How many requests may wait on the thread for a free connection, so that a connection never waits for
+ * this thread. They have passed the pace and count as sent, which quotas and budgets forbid.
  */
 export function queueOf(rates: readonly Rate[], maxRequests?: number): number {
   const isCounted = rates.some(isQuota) || maxRequests !== undefined;
