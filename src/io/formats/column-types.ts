@@ -1,6 +1,6 @@
 import { parseTimestamp, timeText } from "../../core/clock.js";
 import type { ColumnType, ColumnValue } from "../../core/column.js";
-import { numberText } from "./input-values.js";
+import { numberText } from "./number-text.js";
 
 /** A decimal number with at most 38 digits: `decimal(18,4)` has 18, 4 of them after the point. */
 type DecimalType = `decimal(${number},${number})`;

@@ -1,6 +1,5 @@
 import type { Clock } from "../../core/clock.js";
 import { cellText, elementTexts } from "../../core/json-members.js";
-import { type InputValue, cellOf, jsonOf } from "../formats/input-values.js";
 import { memberKeys } from "../formats/ndjson/ndjson-output.js";
 import { contentLines, type Line, type TextBytes } from "../formats/reading/lines.js";
 import type { InputType } from "../formats/column-types.js";
@@ -46,10 +45,13 @@ export function copyHeader(columns: readonly string[]): string {
   return `${JSON.stringify(columns)}\n`;
 }
 
+/** The JSON of each value of a row, exact and with times as RFC 3339 texts; null for null. */
+export type CopiedRow = readonly (string | null)[];
+
 /** Writes the line of a row. */
-export function copyLine(types: readonly InputType[]): (row: readonly InputValue[]) => string {
-  const jsonIn = (value: InputValue, index: number): string =>
-    types[index]?.type === "json" && value !== null ? jsonOf(cellOf(value)) : jsonOf(value);
+export function copyLine(types: readonly InputType[]): (row: CopiedRow) => string {
+  const jsonIn = (json: string | null, index: number): string =>
+    json !== null && types[index]?.type === "json" ? JSON.stringify(json) : (json ?? "null");
   return (row) => `[${row.map(jsonIn).join(",")}]\n`;
 }
 

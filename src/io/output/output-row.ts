@@ -29,7 +29,7 @@ import {
   tableSchema,
 } from "./typed/table-schema.js";
 import type { RunRows } from "./output.js";
-import { cellOf, type InputValue } from "../formats/input-values.js";
+import type { StagedCell, StagedRow } from "./stage.js";
 import type { SinkSettings } from "./options.js";
 
 export interface OutputRow extends Row {
@@ -162,37 +162,37 @@ function itemOf(record: OutputRecord): Item | null {
 }
 
 /**
- * A record of the typed values of a row.
+ * A record of the cells of a row.
  *
- * @param added names of the first values' columns, without the prefix; the others are the input's own
+ * @param added names of the first cells' columns, without the prefix; the others are the input's own
  */
-export function typedRecord(added: readonly string[], values: readonly InputValue[]): OutputRecord {
-  const text = (name: string): string => textOf(values[added.indexOf(name)] ?? null);
+export function typedRecord(added: readonly string[], cells: StagedRow): OutputRecord {
+  const text = (name: string): string => textOf(cells[added.indexOf(name)] ?? null);
   return {
     text,
     list: (name) => joinedEntries(text(name)),
-    cells: values.slice(added.length).map(textOf),
+    cells: cells.slice(added.length).map(textOf),
     json: null,
     extra: text("extra") || null,
   };
 }
 
-function textOf(value: InputValue): string {
-  return Array.isArray(value) ? value.map(textOf).join("|") : cellOf(value);
+function textOf(cell: StagedCell): string {
+  return typeof cell === "string" ? cell : (cell?.join("|") ?? "");
 }
 
-/** Returns a function that makes a record of a row's values. @param columns of the values */
+/** Returns a function that makes a record of a row's cells. @param columns of the cells */
 export function recordReader(
   columns: readonly TableColumn[],
   prefix: string,
-): (values: readonly InputValue[]) => OutputRecord {
+): (cells: StagedRow) => OutputRecord {
   const placesOf = (kind: string): readonly number[] =>
     columns.flatMap(({ from }, place) => (from.kind === kind ? [place] : []));
   const added = placesOf("added");
   const names = added.map((place) => (columns[place]?.name ?? "").slice(prefix.length));
   const places = [...added, ...placesOf("input")];
-  return (values) => {
-    const ordered = places.map((place) => values[place] ?? null);
+  return (cells) => {
+    const ordered = places.map((place) => cells[place] ?? null);
     return typedRecord(names, ordered);
   };
 }

@@ -11,7 +11,7 @@ import {
   storedType,
   type StoredType,
 } from "../../../src/io/formats/column-types.js";
-import { decimalText, floatText, numberText } from "../../../src/io/formats/input-values.js";
+import { decimalText, floatText, numberText } from "../../../src/io/formats/number-text.js";
 
 const cellOf = (type: StoredType, text: string) => storedType(type).cellOf(text);
 

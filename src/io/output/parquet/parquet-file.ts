@@ -12,15 +12,8 @@ import { FatalError, ReputeError } from "../../../core/errors.js";
 import { faultReason } from "../../../core/files/system-fault.js";
 import { loadDriver } from "../../../core/load-driver.js";
 import { decimalType, type InputType, type StoredType } from "../../formats/column-types.js";
-import {
-  decimalText,
-  floatText,
-  type InputValue,
-  jsonOf,
-  JsonText,
-  numberText,
-  numberValue,
-} from "../../formats/input-values.js";
+import { decimalText, floatText, numberText } from "../../formats/number-text.js";
+import type { CopiedRow } from "../../input/table-input.js";
 
 const loadReader = () => loadDriver("hyparquet", () => import("hyparquet"));
 
@@ -31,7 +24,7 @@ export interface ParquetFile {
   readonly types: readonly InputType[];
   readonly count: number;
   /** Reads rows, a slice of a row group at a time. */
-  readonly rows: (reading?: ParquetReading) => AsyncGenerator<readonly (readonly InputValue[])[]>;
+  readonly rows: (reading?: ParquetReading) => AsyncGenerator<readonly CopiedRow[]>;
 }
 
 /** Reads the footer of a file. @param name of it in messages */
@@ -70,7 +63,7 @@ async function* parquetRows(
   metadata: FileMetaData,
   children: readonly SchemaTree[],
   { first = 0, end = Infinity, columns, keepsJson = false }: ParquetReading = {},
-): AsyncGenerator<readonly (readonly InputValue[])[]> {
+): AsyncGenerator<readonly CopiedRow[]> {
   const compressors = await compressorsFor(metadata);
   const nodes =
     columns?.map((wanted) => children.find(({ element }) => element.name === wanted)!) ?? children;
@@ -154,6 +147,15 @@ function withExactValues(metadata: FileMetaData): FileMetaData {
   return { ...metadata, schema: metadata.schema.map(plain) };
 }
 
+/** JSON in a column, which is no text. */
+class JsonText {
+  readonly json: string;
+
+  constructor(json: string) {
+    this.json = json;
+  }
+}
+
 /** Parsers whose values `parquetValues` takes. */
 const parsers: ParquetParsers = {
   timestampFromMilliseconds: (units: bigint) => timeText(units, 3),
@@ -162,8 +164,7 @@ const parsers: ParquetParsers = {
   dateFromDays: (days: number) =>
     timeText(BigInt(days) * 86_400n, 0).slice(0, -"T00:00:00Z".length),
   stringFromBytes: (bytes: Uint8Array) => textOf(bytes),
-  jsonFromBytes: (bytes: Uint8Array): InputValue =>
-    new JsonText(textOf(bytes).replaceAll(/[\r\n]+/g, " ")),
+  jsonFromBytes: (bytes: Uint8Array) => new JsonText(textOf(bytes).replaceAll(/[\r\n]+/g, " ")),
   geometryFromBytes: (bytes: Uint8Array) => bytes,
   geographyFromBytes: (bytes: Uint8Array) => bytes,
 } as unknown as ParquetParsers;
@@ -188,12 +189,12 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
 
-/** Returns a function that makes the values of a column independent of hyparquet. */
-function parquetValues(column: SchemaTree): (value: unknown) => InputValue {
+/** Returns a function that makes JSON of the values of a column. */
+function parquetValues(column: SchemaTree): (value: unknown) => CopiedRow[number] {
   const leaf = onlyLeaf(column);
-  const scalar = leaf === null ? null : scalarOf(leaf.element);
-  const members = new Map<string, (value: unknown) => InputValue>();
-  const memberOf = (name: string): ((value: unknown) => InputValue) => {
+  const scalar = leaf === null ? plain : scalarOf(leaf.element);
+  const members = new Map<string, (value: unknown) => string | null>();
+  const memberOf = (name: string): ((value: unknown) => string | null) => {
     let found = members.get(name);
     if (found === undefined) {
       const node = childNamed(column, name);
@@ -202,17 +203,16 @@ function parquetValues(column: SchemaTree): (value: unknown) => InputValue {
     }
     return found;
   };
-  const read = (value: unknown): InputValue => {
+  const read = (value: unknown): string | null => {
     if (value === null || value === undefined) return null;
-    if (typeof value === "string") return value;
-    if (Array.isArray(value)) return value.map(read);
-    if (typeof value !== "object" || value instanceof Uint8Array || value instanceof JsonText) {
-      return (scalar ?? plain)(value);
-    }
+    if (typeof value === "string") return JSON.stringify(value);
+    if (Array.isArray(value)) return `[${value.map((entry) => read(entry) ?? "null").join(",")}]`;
+    if (value instanceof JsonText) return value.json;
+    if (typeof value !== "object" || value instanceof Uint8Array) return scalar(value);
     const texts = Object.entries(value).map(
-      ([name, of]) => `${JSON.stringify(name)}:${jsonOf(memberOf(name)(of))}`,
+      ([name, of]) => `${JSON.stringify(name)}:${memberOf(name)(of) ?? "null"}`,
     );
-    return new JsonText(`{${texts.join(",")}}`);
+    return `{${texts.join(",")}}`;
   };
   return read;
 }
@@ -233,28 +233,28 @@ function childNamed(node: SchemaTree, name: string): SchemaTree | null {
 
 const plain = scalarOf(null);
 
-function scalarOf(element: SchemaElement | null): (value: unknown) => InputValue {
+/** Returns a function that makes JSON of the values of a leaf that are neither text nor JSON. */
+function scalarOf(element: SchemaElement | null): (value: unknown) => string {
   const { type, logical_type: logical } = element ?? {};
   const name = element === null ? "" : typeName(element);
   if (name === "DECIMAL") {
     const scale = element?.scale ?? (logical?.type === "DECIMAL" ? logical.scale : 0);
-    return (value) => new JsonText(decimalText(integerOf(value), scale));
+    return (value) => decimalText(integerOf(value), scale);
   }
   if (/^TIME(?:_|$)/.test(name)) {
     const unit = logical?.type === "TIME" ? logical.unit : name.slice("TIME_".length);
     const decimals = unit === "NANOS" ? 9 : unit === "MICROS" ? 6 : 3;
-    return (value) => clockText(integerOf(value), decimals);
+    return (value) => JSON.stringify(clockText(integerOf(value), decimals));
   }
   // Twelve bytes: months, days and milliseconds.
-  if (name === "INTERVAL") return (value) => hexText(value as Uint8Array);
-  const isFloat = type === "FLOAT";
+  if (name === "INTERVAL") return (value) => JSON.stringify(hexText(value as Uint8Array));
+  const textOfNumber = type === "FLOAT" ? floatText : numberText;
   return (value) => {
-    if (value instanceof JsonText) return value;
-    if (typeof value === "number")
-      return numberValue(isFloat ? floatText(value) : numberText(value));
-    if (typeof value === "bigint" || typeof value === "boolean") return value;
-    if (value instanceof Uint8Array) return bytesText(value);
-    return String(value);
+    if (typeof value === "bigint" || typeof value === "boolean") return String(value);
+    if (value instanceof Uint8Array) return JSON.stringify(bytesText(value));
+    const text = typeof value === "number" ? textOfNumber(value) : String(value);
+    // JSON lacks NaN and the infinities.
+    return /^-?\d/.test(text) ? text : JSON.stringify(text);
   };
 }
 

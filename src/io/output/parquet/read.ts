@@ -13,7 +13,7 @@ import {
 import { parquetRules, stagedType, type TableColumn, tableSchema } from "../typed/table-schema.js";
 import { FatalError, UsageError, startOver, continueRun } from "../../../core/errors.js";
 import { charactersIn, type StagedCell, type StagedRow } from "../stage.js";
-import { cellOf as textOfValue, type InputValue } from "../../formats/input-values.js";
+import { elementTexts, joinedText } from "../../../core/json-members.js";
 import { openParquet, type ParquetFile } from "./parquet-file.js";
 import { existsSync, type Stats } from "node:fs";
 import { join } from "node:path";
@@ -21,6 +21,7 @@ import { isObjectAddress } from "../../s3/address.js";
 import { downloadObject } from "../../s3/objects.js";
 import type { RunRows } from "../output.js";
 import {
+  type CopiedRow,
   type CopiedTable,
   copyHeader,
   copyLine,
@@ -92,7 +93,7 @@ async function* rowsIn(
       const number = ++place.row;
       const saved = cellsOf(values);
       const at = { number, size: charactersIn(saved), saved };
-      return outputRow(recordOf(values), at, `${path}, row ${number}`);
+      return outputRow(recordOf(saved), at, `${path}, row ${number}`);
     });
   }
 }
@@ -117,7 +118,7 @@ async function* unchanged<T>(path: string, opened: Stats, rows: AsyncIterable<T>
 /** Programs that rewrite a file keep its columns, but not its metadata. */
 async function runOf(opened: ParquetFile, column: string): Promise<string | null> {
   const firstRow = opened.rows({ columns: [column], end: 1 });
-  for await (const [[run = null] = []] of firstRow) return run === null ? null : textOfValue(run);
+  for await (const [[run = null] = []] of firstRow) return run && joinedText(run);
   return null;
 }
 
@@ -133,13 +134,13 @@ function ownType(path: string, { names, types }: ParquetFile, name: string): Inp
 function outputCells(
   path: string,
   columns: readonly TableColumn[],
-): (values: readonly InputValue[]) => StagedRow {
+): (values: CopiedRow) => StagedRow {
   const types = columns.map(stagedType);
-  const cellOf = (value: InputValue, index: number): StagedCell => {
+  const cellOf = (json: string | null, index: number): StagedCell => {
     const type = types[index]!;
-    if (value === null) return null;
-    if (type === "text[]" && Array.isArray(value)) return value.map(textOfValue);
-    const text = textOfValue(value);
+    if (json === null) return null;
+    if (type === "text[]" && json.startsWith("[")) return elementTexts(json).map(joinedText);
+    const text = joinedText(json);
     if (type === "text" || type === "json") return text;
     if (columnTypes[type].cellOf(text) !== undefined) return text;
     throw notAnOutput(path, `has a column ${columns[index]?.name} that is not ${type}`);

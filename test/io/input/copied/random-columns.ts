@@ -10,7 +10,7 @@ import {
   joinedText,
   memberTexts,
 } from "../../../../src/core/json-members.js";
-import { decimalText } from "../../../../src/io/formats/input-values.js";
+import { decimalText } from "../../../../src/io/formats/number-text.js";
 import { parseInput } from "../../../../src/io/output/registry.js";
 import { plainEscapes } from "../../../../src/io/output/stage.js";
 import { anyText } from "../../../helpers/any-text.js";
