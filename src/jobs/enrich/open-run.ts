@@ -7,7 +7,7 @@ import { formatCount } from "../../core/wording/quantity.js";
 import type { Encoder, EncoderOptions } from "../../io/formats/types.js";
 import type { OpenedSource } from "../../io/input/types.js";
 import type { Publisher } from "../../io/output/publisher.js";
-import type { Destination, Sink } from "../../io/output/types.js";
+import type { Destination } from "../../io/output/types.js";
 import { textSink } from "../../io/output/text/text-sink.js";
 import { formats } from "../../io/formats/registry.js";
 import { takeFingerprint } from "./state/fingerprint.js";
@@ -68,14 +68,14 @@ async function openRunInput(place: RunPlace, stack: ResourceStack) {
   const added = addedColumns(optional);
   const encoder = encoderOptions(settings.output, target.format, source, { columns, added, clock });
   const { only, distinct } = settings.output;
-  const leftOut = only !== undefined || distinct ? new RowSelection({ only, distinct }) : null;
+  const selection = only !== undefined || distinct ? selectRows({ only, distinct }) : null;
   const facts = { clock, runId, fingerprint, inputGrew, optional, before };
-  return { ...place, ...facts, source, tally, encoder, ofChosen, leftOut };
+  return { ...place, ...facts, source, tally, encoder, ofChosen, selection };
 }
 
 /** Opens the output, once it is checked, or the stage of its rows. */
 async function openRunOutput(run: Awaited<ReturnType<typeof openRunInput>>) {
-  const { job, target, before, tally, encoder: options, ofChosen, leftOut } = run;
+  const { job, target, before, tally, encoder: options, ofChosen } = run;
   const onWarning = warnOnce(job, tally);
   const encode = (): Encoder => {
     const encoder = formats[target.text ?? "csv"].write(options);
@@ -94,9 +94,8 @@ async function openRunOutput(run: Awaited<ReturnType<typeof openRunInput>>) {
     header: whole.header,
     encode: (rows) => whole.encode(rows.map(ofChosen)),
   };
-  const sink = textSink(encoder, destination, { gzip, resumeRows });
   // The caller finishes or abandons the sink; the stack closes the source.
-  return { publisher, checked, sink: leftOut?.sink(sink, resumeRows ?? 0) ?? sink };
+  return { publisher, checked, sink: textSink(encoder, destination, { gzip, resumeRows }) };
 }
 
 /** How a run's rows are encoded, in any format. CSV keeps the delimiter of its input. */
@@ -154,50 +153,26 @@ function warnOnce({ onWarning }: Job, tally: Tally): (message: string) => void {
 }
 
 /** Decides which rows are looked up and counted, but not written: `--only` and `--distinct`. */
-class RowSelection {
-  readonly #only: ReadonlySet<string> | null;
-  readonly #distinct: boolean;
-  readonly #seen = new KnownItems();
-  readonly #repeated = new WeakSet<Row>();
-
-  constructor({ only, distinct }: Pick<SinkSettings, "only" | "distinct">) {
-    this.#only = only === undefined ? null : new Set(only);
-    this.#distinct = distinct;
-  }
-
-  /** Why a row is not written; null if it is. */
-  readonly reason = ({ row, finding }: EnrichedRow): LeftOutReason | null => {
-    // First the answer: otherwise, the reasons would depend on how an input is divided.
-    const names = [verdictOf(finding) ?? "unknown", finding.status];
-    if (this.#only !== null && !names.some((name) => this.#only?.has(name))) return "only";
-    return this.#repeated.has(row) ? "distinct" : null;
+function selectRows({ only, distinct }: Pick<SinkSettings, "only" | "distinct">) {
+  const wanted: ReadonlySet<string> | null = only === undefined ? null : new Set(only);
+  const seen = new KnownItems();
+  const repeated = new WeakSet<Row>();
+  return {
+    /** Why a row is not written; null if it is. */
+    leftOut: ({ row, finding }: EnrichedRow): LeftOutReason | null => {
+      // First the answer: otherwise, the reasons would depend on how an input is divided.
+      const names = [verdictOf(finding) ?? "unknown", finding.status];
+      if (wanted !== null && !names.some((name) => wanted.has(name))) return "only";
+      return repeated.has(row) ? "distinct" : null;
+    },
+    /** Notes, in the order of the input, which rows repeat an item or have none. */
+    noting(start: StartRow): StartRow {
+      return (row, signal) => {
+        const started = start(row, signal);
+        const { item } = started;
+        if (distinct && (item === null || !seen.add(item))) repeated.add(row);
+        return started;
+      };
+    },
   };
-
-  /** Notes, in the order of the input, which rows repeat an item or have none. */
-  noting(start: StartRow): StartRow {
-    if (!this.#distinct) return start;
-    return (row, signal) => {
-      const started = start(row, signal);
-      const { item } = started;
-      if (item === null || !this.#seen.add(item)) this.#repeated.add(row);
-      return started;
-    };
-  }
-
-  /** The same sink without the rows that are left out. @param written rows that are in it already */
-  sink(sink: Sink, written: number): Sink {
-    return {
-      ...sink,
-      write: (rows) => {
-        const kept = rows.filter((row) => this.reason(row) === null);
-        const number = ({ row, item, finding }: EnrichedRow): EnrichedRow => ({
-          row,
-          item,
-          finding,
-          written: ++written,
-        });
-        return sink.write(kept.map(number));
-      },
-    };
-  }
 }

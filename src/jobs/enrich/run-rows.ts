@@ -31,7 +31,7 @@ import { RunSignals } from "./run-signals.js";
 import { saveUnfinished } from "./state/state-folder.js";
 import { Checkpointer } from "./checkpointer.js";
 import type { Tally } from "./tally.js";
-import type { Job, RunProgress } from "./types.js";
+import type { Job } from "./types.js";
 import { closingWarnings } from "./warnings.js";
 
 /** Opens input, output and lookup, moves the rows and publishes them. Closes everything, however it ends. */
@@ -62,8 +62,8 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       await moveRows({
         ...run,
         source: limit === undefined ? source : { rows: firstRows(source.rows, limit) },
-        start: run.leftOut?.noting(start) ?? start,
-        leftOut: run.leftOut?.reason,
+        start: run.selection?.noting(start) ?? start,
+        leftOut: run.selection?.leftOut,
         concurrency: openRequests(job.settings.lookup),
         slots: opened.slots,
         signals,
@@ -89,21 +89,26 @@ export function runRows(place: RunPlace): Promise<Manifest> {
   });
 }
 
-function progressOf(
-  { tally, source }: OpenRun,
-  { pausedMs, isAway }: RunLookup,
-  rowsRead: number,
-): RunProgress {
+export type RunProgress = Readonly<ReturnType<typeof progressOf>>;
+
+function progressOf({ tally, source }: OpenRun, { pausedMs, isAway }: RunLookup, rowsRead: number) {
   return {
+    /** Rows in the bytes that are read, whether their lookups have started or not. */
     rowsRead,
     rowsWritten: tally.rows,
     requests: tally.requestTotal,
+    /** Requests that were answered with 429. */
     throttled: tally.throttled,
+    /** Seconds until the next request after a throttle answer; 0 if nothing is held back. */
     pausedSeconds: pausedMs() / 1000,
+    /** Whether the service is away: the run waits and probes it. */
     isAway: isAway(),
     statuses: tally.statuses,
+    /** Rows by verdict; `unknown` counts those without one. */
     verdicts: tally.verdicts,
+    /** Bytes read of the input as stored (compressed, if it is). */
     bytesRead: source.bytesRead(),
+    /** Size of the input as stored; null if unknown (stdin). */
     bytesTotal: source.bytesTotal,
   };
 }

@@ -3,7 +3,7 @@ import type { Lookup } from "../../client/lookup/types.js";
 import type { Session } from "../../client/session/session.js";
 import type { Clock } from "../../core/clock.js";
 import type { OptionalColumns } from "../../core/columns.js";
-import type { Finding, FindingStatus, MadeUp, VerdictCounts } from "../../core/finding.js";
+import type { Finding, MadeUp } from "../../core/finding.js";
 import type { Item } from "../../core/item/item.js";
 import type { Manifest } from "../../core/manifest.js";
 import type { Row } from "../../core/row.js";
@@ -12,6 +12,7 @@ import type { copiesOf } from "../../io/input/copies.js";
 import type { OpenedSource, RunInput, SourcePosition } from "../../io/input/types.js";
 import type { OutputReading } from "../../io/output/read.js";
 import type { inGroups } from "./options.js";
+import type { RunProgress } from "./run-rows.js";
 
 /** Everything a run needs besides its settings. */
 export interface EnrichJob {
@@ -67,26 +68,6 @@ export interface PublishedRun {
   readonly manifest: Manifest;
   /** Opens the rows: of a table or a Parquet file as they were staged. */
   readonly read: () => Promise<OutputReading>;
-}
-
-export interface RunProgress {
-  /** Rows in the bytes that are read, whether their lookups have started or not. */
-  readonly rowsRead: number;
-  readonly rowsWritten: number;
-  readonly requests: number;
-  /** Requests that were answered with 429. */
-  readonly throttled: number;
-  /** Seconds until the next request after a throttle answer; 0 if nothing is held back. */
-  readonly pausedSeconds: number;
-  /** Whether the service is away: the run waits and probes it. */
-  readonly isAway: boolean;
-  readonly statuses: Readonly<Record<FindingStatus, number>>;
-  /** Rows by verdict; `unknown` counts those without one. */
-  readonly verdicts: Readonly<VerdictCounts>;
-  /** Bytes read of the input as stored (compressed, if it is). */
-  readonly bytesRead: number;
-  /** Size of the input as stored; null if unknown (stdin). */
-  readonly bytesTotal: number | null;
 }
 
 /** Settings that determine how the rows of an input are read. */

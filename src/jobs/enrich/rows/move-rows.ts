@@ -40,7 +40,7 @@ interface RowMoveOptions {
   readonly signals: RunSignals;
   /** Number of the last row that is already written. The source gives rows before it again. */
   readonly written: number;
-  /** Why the sink leaves a row out; null for a row that it writes. @default it writes all */
+  /** Why a row is not written; null if it is. @default all are */
   readonly leftOut?: ((row: EnrichedRow) => LeftOutReason | null) | undefined;
   /** Called with the number of the last row that the source has given. */
   readonly onReceived?: (row: number) => void;
@@ -66,7 +66,7 @@ export async function moveRows(options: RowMoveOptions): Promise<void> {
     slots,
   };
   const write = async (rows: readonly EnrichedRow[]): Promise<void> => {
-    await sink.write(rows);
+    await sink.write(leftOut === undefined ? rows : writtenOf(rows, leftOut, tally.written));
     for (const row of rows) tally.row(row, leftOut?.(row));
     await onWritten(false);
   };
@@ -87,6 +87,17 @@ export async function moveRows(options: RowMoveOptions): Promise<void> {
     await windDown(error, window, options);
     throw error;
   }
+}
+
+/** The rows that are not left out, numbered. @param before those written before them */
+function writtenOf(
+  rows: readonly EnrichedRow[],
+  leftOut: NonNullable<RowMoveOptions["leftOut"]>,
+  before: number,
+): readonly EnrichedRow[] {
+  const kept = rows.filter((row) => leftOut(row) === null);
+  let written = before;
+  return kept.map(({ row, item, finding }) => ({ row, item, finding, written: ++written }));
 }
 
 /** Stops the lookups, waits for open requests, and writes the finished rows. */
