@@ -94,23 +94,13 @@ export class AbortGroups {
   }
 }
 
-export class AbortableSleep {
-  readonly #clock: Clock;
-  readonly #groups = new AbortGroups();
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** @throws the signal's reason if it aborts first */
-  async for(ms: number, signal: AbortSignal): Promise<void> {
-    if (signal.aborted) throw signal.reason;
+/** Sleeps that reject with the signal's reason if it aborts first, with one listener per signal. */
+export function abortableSleep(clock: Clock): (ms: number, signal: AbortSignal) => Promise<void> {
+  const aborts = new AbortGroups();
+  return async (ms, signal) => {
+    signal.throwIfAborted();
     const own = new AbortController();
-    const leave = this.#groups.join(signal, own);
-    try {
-      await this.#clock.sleep(ms, own.signal);
-    } finally {
-      leave();
-    }
-  }
+    const leave = aborts.join(signal, own);
+    await clock.sleep(ms, own.signal).finally(leave);
+  };
 }

@@ -11,9 +11,8 @@ import {
   type Responder,
   type ServedAnswer,
   success,
-  callPath,
+  callOf,
   type EndpointName,
-  type RequestStats,
 } from "./responder.js";
 import type { TagLists } from "./snapshots.js";
 import { z } from "zod";
@@ -34,7 +33,7 @@ interface ApiData {
 
 /** Adds every route: those of the interface, and those below `/_local/`. */
 export function addRoutes(app: FastifyInstance, responder: Responder, data: ApiData): void {
-  localRoutes(app, responder.stats, data);
+  localRoutes(app, responder, data);
   for (const endpoint of lookupEndpoints) {
     app.get(routeOf(endpoint), (request: ApiRequest, reply) => {
       const { item = "" } = request.params;
@@ -52,7 +51,7 @@ export function addRoutes(app: FastifyInstance, responder: Responder, data: ApiD
 
 /** The path of an endpoint as fastify writes it: `/beta/tags/:name`. */
 function routeOf(endpoint: EndpointName): string {
-  return callPath(endpoint).replaceAll(/\{(\w+)\}/g, ":$1");
+  return callOf(endpoint).path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
 function otherAnswers({ dataset, lists, cases, accessToken, caseApiKey }: ApiData) {
@@ -140,7 +139,7 @@ const moveBody = z.strictObject({ state: z.enum(caseStates) });
  * Routes below `/_local/`, which the API does not have: counts, webhook settings, triggers of case
  * transitions, and changes to a tag's list. They are not counted and never fail.
  */
-function localRoutes(app: FastifyInstance, stats: RequestStats, { cases, lists }: ApiData): void {
+function localRoutes(app: FastifyInstance, responder: Responder, { cases, lists }: ApiData): void {
   const route = <S extends z.ZodType>(
     method: "GET" | "POST" | "PUT",
     path: string,
@@ -160,7 +159,7 @@ function localRoutes(app: FastifyInstance, stats: RequestStats, { cases, lists }
     });
   };
 
-  route("GET", "stats", z.unknown(), () => stats.snapshot());
+  route("GET", "stats", z.unknown(), () => responder.stats());
   route("POST", "cases/:id/transition", moveBody, (id, { state }) => {
     const known = cases.byId.get(id);
     if (!known) throw refusal(404, `case ${id} does not exist`);

@@ -8,7 +8,7 @@ import { Cases, type FireWebhook } from "./cases.js";
 import { type Dataset, loadDataset, firstIssue, sampleDataset } from "./dataset.js";
 import { answersFrom } from "./item-answers.js";
 import { serviceOptions, type ServiceSettings } from "./options.js";
-import { failure, type OnRequest, plain, type RequestStats, Responder } from "./responder.js";
+import { failure, type OnRequest, plain, Responder } from "./responder.js";
 import { TagLists } from "./snapshots.js";
 import type { z } from "zod";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
@@ -46,7 +46,7 @@ export interface Service {
   /** True if it listens beyond the loopback interface, so that other machines can reach it. */
   readonly exposed: boolean;
   /** The body of `GET /_local/stats`. */
-  stats(): ReturnType<RequestStats["snapshot"]>;
+  stats(): ReturnType<Responder["stats"]>;
   /** Stops listening, finishes the answers in flight and closes every connection. */
   close(): Promise<void>;
 }
@@ -99,7 +99,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     caseUrl: origin,
     port,
     exposed: !isLoopback(inUrl(address)),
-    stats: () => responder.stats.snapshot(),
+    stats: () => responder.stats(),
     close: () => closeServer(app, responder),
   };
 }

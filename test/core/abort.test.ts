@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
-import { abortable, AbortableSleep, AbortGroups, raceAbort } from "../../src/core/abort.js";
+import { abortable, abortableSleep, AbortGroups, raceAbort } from "../../src/core/abort.js";
 import { ManualClock } from "../helpers/manual-clock.js";
 
 describe("raceAbort", () => {
@@ -92,18 +92,18 @@ test("a member that left a group is not aborted", () => {
   expect(aborted).toEqual(["here stop"]);
 });
 
-describe("AbortableSleep", () => {
+describe("abortableSleep", () => {
   test("ends after its time", async () => {
     const clock = new ManualClock();
-    await clock.run(new AbortableSleep(clock).for(700, new AbortController().signal));
+    await clock.run(abortableSleep(clock)(700, new AbortController().signal));
     expect(clock.monotonic()).toBe(700);
   });
 
   test("ends all sleeps and timers on abort, with the signal's reason", async () => {
     const clock = new ManualClock();
-    const sleep = new AbortableSleep(clock);
+    const sleep = abortableSleep(clock);
     const controller = new AbortController();
-    const asleep = [1000, 2000].map((ms) => sleep.for(ms, controller.signal));
+    const asleep = [1000, 2000].map((ms) => sleep(ms, controller.signal));
     controller.abort(new Error("enough"));
     const results = await Promise.allSettled(asleep);
     expect([results.map(({ status }) => status), clock.pending]).toEqual([
@@ -114,9 +114,9 @@ describe("AbortableSleep", () => {
 
   test("uses one listener per signal, and none afterwards", async () => {
     const clock = new ManualClock();
-    const sleep = new AbortableSleep(clock);
+    const sleep = abortableSleep(clock);
     const { signal } = new AbortController();
-    const asleep = Array.from({ length: 50 }, () => sleep.for(10, signal));
+    const asleep = Array.from({ length: 50 }, () => sleep(10, signal));
     const during = getEventListeners(signal, "abort").length;
     await clock.run(Promise.all(asleep));
     expect([during, getEventListeners(signal, "abort").length]).toEqual([1, 0]);

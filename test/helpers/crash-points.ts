@@ -7,7 +7,7 @@ import { gunzipSync } from "node:zlib";
 import { queryDuckdb } from "../io/output/tables/warehouse-readers.js";
 import { expect } from "vitest";
 import { startService, type Service } from "../../src/service/service.js";
-import type { RequestStats } from "../../src/service/responder.js";
+import type { Responder } from "../../src/service/responder.js";
 import { HurriedClock } from "./hurried-clock.js";
 import { runRepute, type RunReputeResult } from "./run-repute.js";
 import { program } from "./shell.js";
@@ -185,7 +185,7 @@ class Bench {
   /** Requests received by the service. */
   async requests(): Promise<number> {
     const stats = await fetch(`${this.#service.opsUrl}/_local/stats`);
-    const { requests } = (await stats.json()) as ReturnType<RequestStats["snapshot"]>;
+    const { requests } = (await stats.json()) as ReturnType<Responder["stats"]>;
     return (requests.query?.total ?? 0) + (requests["quick-check"]?.total ?? 0);
   }
 

@@ -6,7 +6,7 @@ import {
   saysAuthenticationFailed,
 } from "../../client/api/service-description.js";
 import { againAfter } from "../../client/api/status-fault.js";
-import { RetryPlan } from "../../client/lookup/attempt/retry.js";
+import { retryPlan } from "../../client/lookup/attempt/retry.js";
 import type { Clock } from "../../core/clock.js";
 import { UsageError } from "../../core/errors.js";
 import type { ExclusionList } from "../../core/exclusions/exclusion-list.js";
@@ -211,7 +211,7 @@ export async function sendWebhook(
   const { clock, retries = 5, timeout = 30_000, random } = options;
   const signal = options.signal ?? new AbortController().signal;
   const call = prepareCall(webhook, context, options);
-  const plan = new RetryPlan({ retries, partialRetries: 0, clock, ...(random && { random }) });
+  const waitAfter = retryPlan({ retries, partialRetries: 0, clock, ...(random && { random }) });
   for (let attempts = 1; ; attempts += 1) {
     const outcome = await attemptCall(call, timeout, signal).catch((error: unknown) => {
       if (error instanceof TransportError) return error;
@@ -225,7 +225,7 @@ export async function sendWebhook(
           ? againAfter(outcome, clock)
           : null;
     if (again === null) return delivery(call, outcome, attempts, "");
-    const wait = plan.waitAfter(again);
+    const wait = waitAfter(again);
     if (wait === null || wait > maxPauseMs) {
       const minutes = Math.ceil((again.afterMs ?? wait ?? 0) / 60_000);
       const wish = wait === null ? "" : `; the receiver asks to wait ${minutes} minutes`;

@@ -12,7 +12,7 @@ import {
 import { memberTexts, objectText } from "../../../core/json-members.js";
 import type { Item } from "../../../core/item/item.js";
 import type { AttemptLookup, Lookup, LookupOptions } from "../types.js";
-import { AbortableSleep } from "../../../core/abort.js";
+import { abortableSleep } from "../../../core/abort.js";
 import type { Clock } from "../../../core/clock.js";
 import { ServiceError } from "../../api/status-fault.js";
 import type { CallPolicy } from "../../api/types.js";
@@ -26,7 +26,7 @@ import { reportTo, type RequestPace } from "../../pace/pace.js";
  * or 400 doesn't invalidate data received before.
  */
 export function retry(options: RetryOptions): (next: AttemptLookup) => Lookup {
-  const sleep = new AbortableSleep(options.clock);
+  const sleep = abortableSleep(options.clock);
   return (next) => {
     /** @param attempts earlier attempts, at least one; further attempts are appended */
     const askAgain = async (
@@ -34,13 +34,13 @@ export function retry(options: RetryOptions): (next: AttemptLookup) => Lookup {
       lookupOptions: LookupOptions,
       attempts: Attempt[],
     ): Promise<Finding> => {
-      const plan = new RetryPlan(options);
+      const plan = retryPlan(options);
       const waitAfter = ({ again, finding }: Attempt): number | null =>
-        again && plan.waitAfter(again, finding.error?.code);
+        again && plan(again, finding.error?.code);
       let wait: number | null = null;
       for (const attempt of attempts) wait = waitAfter(attempt);
       while (wait !== null) {
-        await sleep.for(wait, lookupOptions.signal);
+        await sleep(wait, lookupOptions.signal);
         const attempt = await next(item, lookupOptions);
         attempts.push(attempt);
         wait = waitAfter(attempt);
@@ -148,72 +148,46 @@ export interface RetryOptions extends Pick<LookupSettings, "retries" | "partialR
   readonly random?: () => number;
 }
 
-/** Missing parts come back soon, or not soon enough to wait for. */
-const partialBounds: BackoffBounds = { firstMs: 250, mostMs: 2_000 };
-
 /** Maximum number of retries while the host name has never been resolved: most likely it is wrong. */
 const unresolvedRetries = 2;
 
-/** Decides whether and when to retry, over all attempts of one lookup or call. */
-export class RetryPlan {
-  readonly #options: RetryOptions;
-  #faults = 0;
-  #partials = 0;
-  #onces = 0;
-
-  constructor(options: RetryOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * Milliseconds until the next attempt; null if there is none.
-   *
-   * @param code error code of the last attempt
-   */
-  waitAfter({ policy, afterMs }: Again, code?: string): number | null {
-    const { retries, partialRetries, answered, random = Math.random } = this.#options;
+/**
+ * Decides whether and when to retry, over all attempts of one lookup or call.
+ *
+ * @returns milliseconds until the next attempt, by what the last one asks for and its error code; null
+ *   if there is none
+ */
+export function retryPlan(options: RetryOptions): (again: Again, code?: string) => number | null {
+  const { retries, partialRetries, answered, random = Math.random } = options;
+  const used = { partial: 0, once: 0, fault: 0 };
+  return ({ policy, afterMs }, code) => {
     const isUnresolved = code === "dns_failure" && answered?.() === false;
-    switch (policy) {
-      case "partial":
-        if (this.#partials >= partialRetries) return null;
-        return backoffMs(this.#partials++, random(), afterMs, partialBounds);
-      case "once":
-        if (this.#onces > 0) return null;
-        return backoffMs(this.#onces++, random(), afterMs);
-      case "transient":
-      case "throttled":
-        if (this.#faults >= retries) return null;
-        if (isUnresolved && this.#faults >= unresolvedRetries) return null;
-        return backoffMs(this.#faults++, random(), afterMs);
-    }
-  }
+    const kind = policy === "partial" || policy === "once" ? policy : "fault";
+    const faults = isUnresolved ? Math.min(retries, unresolvedRetries) : retries;
+    if (used[kind] >= { partial: partialRetries, once: 1, fault: faults }[kind]) return null;
+    return Math.min(afterMs ?? 0, longestWaitMs) + random() * backoffMs(kind, used[kind]++);
+  };
 }
 
-/** Bounds of the random wait before an attempt, in milliseconds. */
-interface BackoffBounds {
-  readonly firstMs: number;
-  readonly mostMs: number;
-}
-
-/** Used after transient errors and throttling. */
-const faultBounds: BackoffBounds = { firstMs: 500, mostMs: 30_000 };
+/**
+ * Bounds of the random wait before an attempt, in milliseconds. Missing parts come back soon, or not
+ * soon enough to wait for.
+ */
+const backoff = {
+  partial: { firstMs: 250, mostMs: 2_000 },
+  once: { firstMs: 500, mostMs: 30_000 },
+  fault: { firstMs: 500, mostMs: 30_000 },
+};
 
 /**
  * Full jitter over a span that doubles with each retry (AWS Architecture Blog, Exponential Backoff
  * And Jitter), so that requests that failed together don't retry together.
  *
- * @param retry number of earlier retries
- * @param random from 0 (inclusive) to 1
- * @param afterMs wait that the service asked for; the jitter is added to it
+ * @param before number of earlier retries
  */
-function backoffMs(
-  retry: number,
-  random: number,
-  afterMs: number | null,
-  bounds: BackoffBounds = faultBounds,
-): number {
-  const span = Math.min(bounds.mostMs, bounds.firstMs * 2 ** Math.min(retry, 20));
-  return Math.min(afterMs ?? 0, longestWaitMs) + random * span;
+function backoffMs(kind: keyof typeof backoff, before: number): number {
+  const { firstMs, mostMs } = backoff[kind];
+  return Math.min(mostMs, firstMs * 2 ** Math.min(before, 20));
 }
 
 interface CallPolicyOptions extends Omit<RetryOptions, "partialRetries"> {
@@ -225,9 +199,9 @@ interface CallPolicyOptions extends Omit<RetryOptions, "partialRetries"> {
  * does for lookups.
  */
 export function retryCalls({ pace, ...options }: CallPolicyOptions): CallPolicy {
-  const sleep = new AbortableSleep(options.clock);
+  const sleep = abortableSleep(options.clock);
   return async (attempt, { signal }) => {
-    const plan = new RetryPlan({ ...options, partialRetries: 0 });
+    const plan = retryPlan({ ...options, partialRetries: 0 });
     for (;;) {
       const ticket = await pace.take(signal);
       try {
@@ -237,9 +211,9 @@ export function retryCalls({ pace, ...options }: CallPolicyOptions): CallPolicy 
       } catch (error) {
         if (!(error instanceof ServiceError) || error.again === null) throw error;
         reportTo(pace, ticket, error);
-        const wait = plan.waitAfter(error.again, error.code);
+        const wait = plan(error.again, error.code);
         if (wait === null) throw error;
-        await sleep.for(wait, signal);
+        await sleep(wait, signal);
       }
     }
   };
