@@ -32,31 +32,22 @@ export function wholeNumber(
   min: number,
   max = Number.MAX_SAFE_INTEGER,
 ): z.ZodType<number, number | string> {
-  return (
-    z
-      .union([
-        z.number(),
-        z
-          .string()
-          .regex(/^-?\d+$/, "must be a whole number")
-          .transform(Number),
-      ])
-      // Not `int`, which calls what is beyond its limits no whole number.
-      .pipe(z.number().multipleOf(1, "must be a whole number").min(min).max(max))
-  );
+  const expected = "must be a whole number";
+  // Not `int`, which calls what is beyond its limits no whole number.
+  const limits = z.number().multipleOf(1, expected).min(min).max(max);
+  return numeric(/^-?\d+$/, expected, Number).pipe(limits);
+}
+
+/** A number, or a text of this form that is read as one. */
+function numeric(form: RegExp, expected: string, read: (text: string) => number) {
+  return z.union([z.number(), z.string().regex(form, expected).transform(read)]);
 }
 
 /** A share from 0 to 1, such as `0.5` or `50%`. */
 export function share(): z.ZodType<number, number | string> {
-  return z
-    .union([
-      z.number(),
-      z
-        .string()
-        .regex(/^\d*\.?\d+%?$/, "must be a share such as 0.5 or 50%")
-        .transform((text) => Number.parseFloat(text) / (text.endsWith("%") ? 100 : 1)),
-    ])
-    .pipe(z.number().min(0, "must be at least 0").max(1, "must be at most 1, which is 100%"));
+  const read = (text: string): number => Number.parseFloat(text) / (text.endsWith("%") ? 100 : 1);
+  const limits = z.number().min(0, "must be at least 0").max(1, "must be at most 1, which is 100%");
+  return numeric(/^\d*\.?\d+%?$/, "must be a share such as 0.5 or 50%", read).pipe(limits);
 }
 
 const unitMs: Readonly<Record<string, number>> = {

@@ -17,10 +17,10 @@ export function followRun(
   signal: AbortSignal,
   mayDraw: boolean,
 ): () => string {
-  const meter = new ProgressMeter(progress(), clock.monotonic());
+  const measure = progressMeter(progress(), clock.monotonic());
   const measured = (): readonly [RunProgress, Speed] => {
     const now = progress();
-    return [now, meter.measure(now, clock.monotonic())];
+    return [now, measure(now, clock.monotonic())];
   };
   const line = (width: number): string => {
     if (!signal.aborted) return progressLine(...measured(), width);
@@ -101,27 +101,22 @@ const windowMs = 60_000;
 /** Time to measure before the first estimate, in milliseconds; longer if answers are 429. */
 const measureMs = { usual: 3_000, throttled: 30_000 };
 
-/** Measures the speed of a run from samples of its progress. */
-export class ProgressMeter {
-  readonly #samples: Counts[];
-  #share: number | null = null;
-
-  /**
-   * @param start progress at the start; a resumed run already has rows
-   * @param startMs time of the start, on the clock of `measure`
-   */
-  constructor(start: RunProgress, startMs: number) {
-    this.#samples = [countsOf(start, startMs)];
-  }
-
-  measure(progress: RunProgress, nowMs: number): Speed {
+/**
+ * Measures the speed of a run from samples of its progress.
+ *
+ * @param start progress at the start; a resumed run already has rows
+ * @param startMs time of the start, on the clock of the samples
+ */
+export function progressMeter(start: RunProgress, startMs: number) {
+  const samples = [countsOf(start, startMs)];
+  let share: number | null = null;
+  return (progress: RunProgress, nowMs: number): Speed => {
     const now = countsOf(progress, nowMs);
-    this.#samples.push(now);
-    while ((this.#samples[1]?.atMs ?? nowMs) < nowMs - windowMs) this.#samples.shift();
-    const then =
-      this.#samples.findLast(({ atMs }) => atMs <= nowMs - windowMs) ?? this.#samples[0]!;
+    samples.push(now);
+    while ((samples[1]?.atMs ?? nowMs) < nowMs - windowMs) samples.shift();
+    const then = samples.findLast(({ atMs }) => atMs <= nowMs - windowMs) ?? samples[0]!;
     const seconds = (now.atMs - then.atMs) / 1000;
-    if (now.share !== null) this.#share = Math.max(this.#share ?? 0, now.share);
+    if (now.share !== null) share = Math.max(share ?? 0, now.share);
     const leastMs = measureMs[progress.throttled > 0 ? "throttled" : "usual"];
     const isKnown = !progress.isAway && seconds * 1000 >= leastMs;
     const requests = now.requests - then.requests;
@@ -129,10 +124,10 @@ export class ProgressMeter {
       throttled: requests === 0 ? 0 : (now.throttled - then.throttled) / requests,
       rowsPerSecond: perSecond(now.rows - then.rows, seconds),
       requestsPerSecond: perSecond(requests, seconds),
-      share: this.#share,
+      share,
       secondsLeft: isKnown ? secondsLeftOf(then, now, progress) : null,
     };
-  }
+  };
 }
 
 function countsOf(progress: RunProgress, atMs: number) {

@@ -26,57 +26,38 @@ interface Facts {
  * Writes a run's metrics to a file and replaces it by rename: a reader sees the old or the new text.
  * Writes are synchronous, so they also work right before the process exits.
  */
-export class MetricsFile {
-  readonly #path: string;
-  readonly #options: MetricsFileOptions;
-  readonly #startedAt: number;
-  readonly #stop = new AbortController();
-  #lastSuccess: number | null;
-
-  constructor(path: string, options: MetricsFileOptions) {
-    this.#path = path;
-    this.#options = options;
-    this.#startedAt = options.clock.now();
-    this.#lastSuccess = readLastSuccess(path);
-  }
-
-  async repeat(facts: () => Facts): Promise<void> {
-    const { signal } = this.#stop;
+export function metricsFile(path: string, { clock, onWarning }: MetricsFileOptions) {
+  const startedAt = clock.now();
+  const stop = new AbortController();
+  let lastSuccess = readLastSuccess(path);
+  const write = (facts: Facts): void => {
     try {
-      for (;;) {
-        this.#write(facts());
-        await this.#options.clock.sleep(everyMs, signal);
-      }
+      replace(realPath(path), metricsText({ ...facts, lastSuccess, startedAt, now: clock.now() }));
     } catch (error) {
-      if (!signal.aborted) throw error;
+      onWarning(`cannot write the metrics to ${path}: ${faultReason(error)}`);
     }
-  }
-
-  end(facts: Facts & { readonly ended: NonNullable<Facts["ended"]> }): void {
-    this.#stop.abort();
-    if (facts.ended.code === 0) this.#lastSuccess = this.#options.clock.now() / 1000;
-    this.#write(facts);
-  }
-
-  #write(facts: Facts): void {
-    const path = realPath(this.#path);
-    const fresh = `${path}.new`;
-    const now = this.#options.clock.now();
-    const [lastSuccess, startedAt] = [this.#lastSuccess, this.#startedAt];
-    try {
-      const text = metricsText({ ...facts, lastSuccess, startedAt, now });
-      // A rename by root would replace /dev/null with a file.
-      if (statSync(path, { throwIfNoEntry: false })?.isCharacterDevice()) {
-        writeFileSync(path, text);
-        return;
+  };
+  return {
+    async repeat(facts: () => Facts): Promise<void> {
+      while (!stop.signal.aborted) {
+        write(facts());
+        await clock.sleep(everyMs, stop.signal).catch(() => undefined);
       }
-      writeFileSync(fresh, text);
-      renameSync(fresh, path);
-    } catch (error) {
-      const reason = faultReason(error);
-      this.#options.onWarning(`cannot write the metrics to ${this.#path}: ${reason}`);
-    }
-  }
+    },
+    end(facts: Facts & { readonly ended: NonNullable<Facts["ended"]> }): void {
+      stop.abort();
+      if (facts.ended.code === 0) lastSuccess = clock.now() / 1000;
+      write(facts);
+    },
+  };
+}
+
+function replace(path: string, text: string): void {
+  // A rename by root would replace /dev/null with a file.
+  const isDevice = statSync(path, { throwIfNoEntry: false })?.isCharacterDevice() === true;
+  const written = isDevice ? path : `${path}.new`;
+  writeFileSync(written, text);
+  if (!isDevice) renameSync(written, path);
 }
 
 /** The last success recorded in the existing file, in seconds since 1970; null for none. */

@@ -9,7 +9,7 @@ import { databaseName, recordName } from "../../jobs/enrich/state/state-folder.j
 import { Tally } from "../../jobs/enrich/tally.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import type { Reporter } from "../terminal/reporter.js";
-import { MetricsFile } from "./metrics-file.js";
+import { metricsFile } from "./metrics-file.js";
 
 type AnyRecord = Readonly<Record<string, unknown>>;
 
@@ -48,10 +48,9 @@ interface WatchedRun {
 export class RunWatch {
   readonly #command: WatchedCommand;
   readonly #startedAt: number;
-  readonly #metrics: MetricsFile | null;
+  readonly #metrics: ReturnType<typeof metricsFile> | null;
   #run: WatchedRun = {};
   #final: AnyRecord | null = null;
-  #isOver = false;
   /** The call that told the monitor of the start. */
   #told: Promise<void> = Promise.resolve();
   #printed = false;
@@ -61,7 +60,7 @@ export class RunWatch {
     const { metrics } = command.settings;
     const { onWarning } = reporter.listener;
     this.#command = command;
-    this.#metrics = metrics === undefined ? null : new MetricsFile(metrics, { clock, onWarning });
+    this.#metrics = metrics === undefined ? null : metricsFile(metrics, { clock, onWarning });
     this.#startedAt = clock.now();
   }
 
@@ -76,11 +75,6 @@ export class RunWatch {
 
   finish(record: object): void {
     this.#final = record as AnyRecord;
-  }
-
-  /** From here on, there is nothing to continue. */
-  over(): void {
-    this.#isOver = true;
   }
 
   /** Reports the end of the command. Takes a few seconds at most. */
@@ -152,7 +146,6 @@ export class RunWatch {
   }
 
   isKept(): boolean {
-    if (this.#isOver) return false;
     const { stateFolder = null, resumable = () => false } = this.#run;
     if (stateFolder === null) return resumable();
     return existsSync(join(stateFolder, databaseName));

@@ -20,27 +20,6 @@ interface AnswerData {
   readonly again: Again;
 }
 
-/** Repeats the HTTP status. */
-const statusCode = z.number().gt(0);
-
-/** Envelope of a full answer: HTTP 200. */
-const success = z.looseObject({ status: z.literal("success"), statusCode, result: z.unknown() });
-
-/** Envelope of a partial answer: HTTP 503. */
-const partialSuccess = z.looseObject({
-  status: z.literal("partial_success"),
-  statusCode,
-  result: z.unknown(),
-  errors: z.looseObject({}).optional(),
-});
-
-/** Envelope of a rejected request: HTTP 400. */
-const failure = z.looseObject({
-  status: z.literal("failure"),
-  statusCode,
-  errors: z.looseObject({ $: z.string() }),
-});
-
 const once: Again = { policy: "once", afterMs: null };
 const transient: Again = { policy: "transient", afterMs: null };
 
@@ -48,14 +27,25 @@ const transient: Again = { policy: "transient", afterMs: null };
  * The envelope for each HTTP status, and whether an invalid one is retried. A 200 is retried once, a
  * 400 never; an invalid 503 is retried like any 5xx, since a partial answer is never throttling.
  */
-const envelopes = new Map<
-  number,
-  { readonly status: string; readonly schema: z.ZodType; readonly again: Again | null }
->([
-  [200, { status: "success", schema: success, again: once }],
-  [400, { status: "failure", schema: failure, again: null }],
-  [503, { status: "partial_success", schema: partialSuccess, again: transient }],
+const envelopes = new Map([
+  [200, envelope("success", { result: z.unknown() }, once)],
+  [400, envelope("failure", { errors: z.looseObject({ $: z.string() }) }, null)],
+  [
+    503,
+    envelope(
+      "partial_success",
+      { result: z.unknown(), errors: z.looseObject({}).optional() },
+      transient,
+    ),
+  ],
 ]);
+
+/** @param members besides `status`, and `statusCode`, which repeats the HTTP status */
+function envelope(status: string, members: z.ZodRawShape, again: Again | null) {
+  const statusCode = z.number().gt(0);
+  const schema = z.looseObject({ status: z.literal(status), statusCode, ...members });
+  return { status, schema, again };
+}
 
 /** Maximum length of the service's error message, in UTF-16 units. */
 const longestMessage = 2000;

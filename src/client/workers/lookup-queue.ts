@@ -25,14 +25,7 @@ export type LookUp = (path: string) => Promise<{
   readonly isShared: boolean;
 }>;
 
-/** The queue of the lookups of a service: that of all who name the same Redis and the same service. */
-export interface OpenQueue {
-  readonly connection: Awaited<ReturnType<typeof connectRedis>>;
-  readonly queue: Queue<null, WorkerAnswer>;
-  /** The events from now on. */
-  readonly listen: () => Promise<QueueEvents>;
-  readonly work: (lookUp: LookUp, options: Omit<WorkerOptions, "connection">) => Worker;
-}
+export type OpenQueue = Awaited<ReturnType<typeof openQueue>>;
 
 export interface QueueAddress {
   /** `redis://HOST[:PORT]/DB`. */
@@ -42,8 +35,12 @@ export interface QueueAddress {
   readonly baseUrl: string;
 }
 
-/** @throws UsageError `driver_missing`; FatalError `redis_refused` */
-export async function openQueue(where: QueueAddress): Promise<OpenQueue> {
+/**
+ * Opens the queue of the lookups of a service: that of all who name the same Redis and the same service.
+ *
+ * @throws UsageError `driver_missing`; FatalError `redis_refused`
+ */
+export async function openQueue(where: QueueAddress) {
   const bullmq = await loadDriver("bullmq", () => import("bullmq"), "a queue in Redis");
   const connection = await connectRedis(where.address, where.environment);
   const { redis } = connection;
@@ -52,9 +49,10 @@ export async function openQueue(where: QueueAddress): Promise<OpenQueue> {
   const common = { connection: redis, prefix, skipVersionCheck: true };
   const name = `${host.replaceAll(":", "_")}-${digest.slice(0, 22)}`;
   const streams = { events: { maxLen: mostEvents } };
-  const queue: OpenQueue["queue"] = new bullmq.Queue(name, { ...common, streams });
+  const queue: Queue<null, WorkerAnswer> = new bullmq.Queue(name, { ...common, streams });
   // The connection reports its own faults.
   queue.on("error", () => undefined);
+  /** The events from now on. */
   const listen = async (): Promise<QueueEvents> => {
     const [newest] = await redis.xrevrange(queue.toKey("events"), "+", "-", "COUNT", 1);
     const lastEventId = newest?.[0] ?? "0-0";
@@ -62,7 +60,7 @@ export async function openQueue(where: QueueAddress): Promise<OpenQueue> {
     events.on("error", () => undefined);
     return events;
   };
-  const work: OpenQueue["work"] = (lookUp, options) =>
+  const work = (lookUp: LookUp, options: Omit<WorkerOptions, "connection">): Worker =>
     new bullmq.Worker<null, WorkerAnswer>(
       name,
       async ({ id = "", opts }) => {

@@ -1,29 +1,17 @@
 import { isMap, isScalar, LineCounter, parseDocument } from "yaml";
 
-interface TextPosition {
-  readonly line: number;
-  readonly column: number;
-}
-
-interface YamlText {
-  /** Null for an empty text, and where there is a fault. */
-  readonly value: unknown;
-  readonly fault: YamlFault | null;
-  /** Where the key at the end of `path` is written; null when unknown. */
-  positionOf(path: readonly string[]): TextPosition | null;
-}
-
 interface YamlFault {
-  readonly position: TextPosition | null;
+  /** Null if unknown. */
+  readonly position: { readonly line: number; readonly column: number } | null;
   readonly message: string;
 }
 
-/** Parses YAML 1.2 with merge keys, and so JSON. Every key is text. */
-export function parseYaml(text: string): YamlText {
+/** Parses YAML 1.2 with merge keys, and so JSON. Every key is text. An empty text is null. */
+export function parseYaml(text: string) {
   const lines = new LineCounter();
-  const position = (offset: number): TextPosition => {
-    const { line, col } = lines.linePos(offset);
-    return { line, column: col };
+  const positionAt = (offset: number) => {
+    const { line, col: column } = lines.linePos(offset);
+    return { line, column };
   };
   const document = parseDocument(text.replace(/^\uFEFF/, ""), {
     lineCounter: lines,
@@ -31,34 +19,30 @@ export function parseYaml(text: string): YamlText {
     merge: true,
     stringKeys: true,
   });
-  const faulty = (fault: YamlFault): YamlText => ({ value: null, fault, positionOf: () => null });
+  let value: unknown = null;
+  let fault: YamlFault | null = null;
   const [error] = document.errors;
   if (error) {
-    return faulty({
-      position: position(error.pos[0]),
-      message: error.message.replace(/\.$/, ""),
-    });
+    fault = { position: positionAt(error.pos[0]), message: error.message.replace(/\.$/, "") };
+  } else {
+    try {
+      value = document.toJS();
+    } catch (error) {
+      fault = { position: null, message: (error as Error).message };
+    }
   }
-  let value: unknown;
-  try {
-    value = document.toJS();
-  } catch (error) {
-    return faulty({ position: null, message: (error as Error).message });
-  }
-  return {
-    value,
-    fault: null,
-    positionOf(keys) {
-      let node: unknown = document.contents;
-      let offset: number | undefined;
-      for (const key of keys) {
-        const pair = isMap(node)
-          ? node.items.find((each) => isScalar(each.key) && String(each.key.value) === key)
-          : undefined;
-        offset = isScalar(pair?.key) ? pair.key.range?.[0] : undefined;
-        node = pair?.value;
-      }
-      return offset === undefined ? null : position(offset);
-    },
+  /** Where the key at the end of a path is written; null when unknown. */
+  const positionOf = (keys: readonly string[]): YamlFault["position"] => {
+    let node: unknown = document.contents;
+    let offset: number | undefined;
+    for (const key of keys) {
+      const pair = isMap(node)
+        ? node.items.find((each) => isScalar(each.key) && String(each.key.value) === key)
+        : undefined;
+      offset = isScalar(pair?.key) ? pair.key.range?.[0] : undefined;
+      node = pair?.value;
+    }
+    return offset === undefined ? null : positionAt(offset);
   };
+  return { value, fault, positionOf };
 }

@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { percentOf, ProgressMeter } from "../../../src/cli/terminal/run-progress.js";
+import { percentOf, progressMeter } from "../../../src/cli/terminal/run-progress.js";
 import type { RunProgress } from "../../../src/jobs/enrich/run-rows.js";
 import { aProgress } from "../../helpers/a-progress.js";
 
-function meterFrom(members: Partial<RunProgress> = {}): ProgressMeter {
-  return new ProgressMeter(aProgress(members), 0);
+function meterFrom(members: Partial<RunProgress> = {}): ReturnType<typeof progressMeter> {
+  return progressMeter(aProgress(members), 0);
 }
 
 describe("pace", () => {
   test("is the work done in the elapsed time", () => {
-    expect(meterFrom().measure(aProgress({ rowsWritten: 30, requests: 60 }), 2000)).toMatchObject({
+    expect(meterFrom()(aProgress({ rowsWritten: 30, requests: 60 }), 2000)).toMatchObject({
       rowsPerSecond: 15,
       requestsPerSecond: 30,
     });
@@ -18,29 +18,27 @@ describe("pace", () => {
 
   test("ignores samples older than the window", () => {
     const meter = meterFrom();
-    meter.measure(aProgress({ rowsWritten: 1000 }), 60_000);
-    meter.measure(aProgress({ rowsWritten: 1000 }), 120_000);
-    expect(meter.measure(aProgress({ rowsWritten: 1000 }), 181_000).rowsPerSecond).toBe(0);
+    meter(aProgress({ rowsWritten: 1000 }), 60_000);
+    meter(aProgress({ rowsWritten: 1000 }), 120_000);
+    expect(meter(aProgress({ rowsWritten: 1000 }), 181_000).rowsPerSecond).toBe(0);
   });
 
   test("does not count the rows that a resumed run already has", () => {
     const meter = meterFrom({ rowsWritten: 5000, rowsRead: 5000 });
-    expect(meter.measure(aProgress({ rowsWritten: 5010 }), 1000).rowsPerSecond).toBe(10);
+    expect(meter(aProgress({ rowsWritten: 5010 }), 1000).rowsPerSecond).toBe(10);
   });
 
   test("has the share of throttled requests within the window", () => {
     const meter = meterFrom({ requests: 50, throttled: 50 });
-    meter.measure(aProgress({ requests: 100, throttled: 100 }), 1000);
-    expect(meter.measure(aProgress({ requests: 200, throttled: 162 }), 61_000).throttled).toBe(
-      0.62,
-    );
+    meter(aProgress({ requests: 100, throttled: 100 }), 1000);
+    expect(meter(aProgress({ requests: 200, throttled: 162 }), 61_000).throttled).toBe(0.62);
   });
 });
 
 describe("share and time left", () => {
   test("counts only the written rows of the bytes read", () => {
     const now = aProgress({ bytesRead: 1000, rowsRead: 200, rowsWritten: 50 });
-    expect(meterFrom().measure(now, 1000).share).toBe(0.25);
+    expect(meterFrom()(now, 1000).share).toBe(0.25);
   });
 
   const written = { bytesRead: 250, rowsRead: 10, rowsWritten: 10 };
@@ -58,7 +56,7 @@ describe("share and time left", () => {
       null,
     ],
   ])("the time left is %s", (_, members, ms, seconds) => {
-    expect(meterFrom().measure(aProgress(members), ms).secondsLeft).toBe(seconds);
+    expect(meterFrom()(aProgress(members), ms).secondsLeft).toBe(seconds);
   });
 });
 
@@ -74,12 +72,12 @@ const samples = fc.array(
 test("the percentage stays between 0 and 100 and never goes backwards", () => {
   fc.assert(
     fc.property(samples, (steps) => {
-      const meter = new ProgressMeter(aProgress(), 0);
+      const meter = progressMeter(aProgress(), 0);
       let now = 0;
       let before = 0;
       for (const { elapsedMs, ...members } of steps) {
         now += elapsedMs;
-        const { share } = meter.measure(aProgress(members), now);
+        const { share } = meter(aProgress(members), now);
         const percent = share === null ? before : percentOf(share);
         expect(percent).toBeGreaterThanOrEqual(before);
         expect(percent).toBeLessThanOrEqual(100);

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { MetricsFile } from "../../../src/cli/unattended/metrics-file.js";
+import { metricsFile } from "../../../src/cli/unattended/metrics-file.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
@@ -16,7 +16,7 @@ function valueOf(text: string, name: string): number {
 test("metrics are written at the start, every 15 seconds and at the end", async () => {
   const clock = new ManualClock({ startMs: 1_000_000 });
   const path = join(await temporaryFolder(), "m.prom");
-  const file = new MetricsFile(path, { clock, onWarning: (text) => expect.fail(text) });
+  const file = metricsFile(path, { clock, onWarning: (text) => expect.fail(text) });
   const repeated = file.repeat(() => running);
   const times: number[] = [];
   for (const ms of [0, 14_999, 1, 14_999, 1]) {
@@ -38,8 +38,8 @@ test("metrics are written at the start, every 15 seconds and at the end", async 
 test("the time of the last success outlives a run that fails", async () => {
   const path = join(await temporaryFolder(), "m.prom");
   const onWarning = (text: string) => expect.fail(text);
-  new MetricsFile(path, { clock: new ManualClock({ startMs: 5_000 }), onWarning }).end(done);
-  const next = new MetricsFile(path, { clock: new ManualClock({ startMs: 90_000 }), onWarning });
+  metricsFile(path, { clock: new ManualClock({ startMs: 5_000 }), onWarning }).end(done);
+  const next = metricsFile(path, { clock: new ManualClock({ startMs: 90_000 }), onWarning });
   next.end({ ...running, ended: { code: 1, reason: "unreachable" } });
   const text = await readFile(path, "utf8");
   expect(valueOf(text, "last_success_time_seconds")).toBe(5);
@@ -51,7 +51,7 @@ test("a file that cannot be written is reported, and written again once that is 
   const path = join(await temporaryFolder(), "m.prom");
   await mkdir(path);
   const warnings: string[] = [];
-  const file = new MetricsFile(path, { clock, onWarning: (text) => void warnings.push(text) });
+  const file = metricsFile(path, { clock, onWarning: (text) => void warnings.push(text) });
   const repeated = file.repeat(() => running);
   await clock.advance(15_000);
   // The reporter prints each text once.

@@ -93,7 +93,7 @@ export async function runEnrichJob(
   // Call only once nothing is left to resume.
   const conclude = async (): Promise<void> => {
     (context.beforeExit ?? ((step) => step()))(lastStep);
-    watch?.over();
+    watch?.follow({ stateFolder: null });
     await reported;
   };
   // The text summary does not wait for the tag lists; the JSON summary includes them.
