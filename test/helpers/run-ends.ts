@@ -11,129 +11,62 @@ export interface RunEnd {
   readonly resume: string;
 }
 
-const [good, bad] = [
-  ["/start", ""],
-  ["/start", "/fail"],
-];
-const continues = "continues";
+const failed = ["/start", "/fail"];
+
+/** An end after which `--resume` continues. */
+function stopped(code: number, reason: ExitReason, resume = "continues"): RunEnd {
+  return { code, reason, resumable: true, pings: failed, resume };
+}
+
+/** An end after which `--resume` has nothing to continue. */
+function over(code: number, reason: ExitReason, resume = "starts a new run"): RunEnd {
+  return { code, reason, resumable: false, pings: failed, resume };
+}
 
 /** Every end of a run. The tests produce each, and docs/every-night.md shows them. */
 export const runEnds = {
-  "all rows are done": {
-    code: 0,
-    reason: "done",
-    resumable: false,
-    pings: good,
-    resume: "starts a new run",
-  },
-  "rows that `--fail-on` counts, or failed tags": {
-    code: 3,
-    reason: "rows_failed",
-    resumable: false,
-    pings: bad,
-    resume: "starts a new run; `repute retry` asks again for the failed rows",
-  },
-  "more failed rows than `--max-failed`": {
-    code: 1,
-    reason: "too_many_failed",
-    resumable: false,
-    pings: bad,
-    resume: "starts a new run; `repute retry OUT.failed -o OUT` asks again for the failed rows",
-  },
-  "`--max-requests` is used up": {
-    code: 75,
-    reason: "budget",
-    resumable: true,
-    pings: bad,
-    resume: "continues with a new budget",
-  },
-  "`--deadline` is reached": {
-    code: 75,
-    reason: "deadline",
-    resumable: true,
-    pings: bad,
-    resume: continues,
-  },
-  "a quota of `--rate` is used up": {
-    code: 75,
-    reason: "quota",
-    resumable: true,
-    pings: bad,
-    resume: "continues; ends the same way while the quota is used up",
-  },
-  "the service asks to wait for more than 15 minutes": {
-    code: 75,
-    reason: "quota",
-    resumable: true,
-    pings: bad,
-    resume: "continues; ends the same way while the service asks to wait",
-  },
-  SIGINT: { code: 130, reason: "interrupted", resumable: true, pings: bad, resume: continues },
-  SIGTERM: { code: 143, reason: "interrupted", resumable: true, pings: bad, resume: continues },
-  "SIGKILL, power loss": {
-    code: 137,
-    reason: null,
-    resumable: true,
-    pings: ["/start"],
-    resume: continues,
-  },
-  "the disk is full": {
-    code: 1,
-    reason: "io",
-    resumable: true,
-    pings: bad,
-    resume: "continues once there is space",
-  },
-  "the key is refused (401, 403)": {
-    code: 1,
-    reason: "refused",
-    resumable: true,
-    pings: bad,
-    resume: "continues with a key that is accepted",
-  },
-  "a wrong address: only 404": {
-    code: 1,
-    reason: "wrong_service",
-    resumable: false,
-    pings: bad,
-    resume: "starts a new run",
-  },
-  "the service is away for longer than `--outage-patience`": {
-    code: 1,
-    reason: "unreachable",
-    resumable: true,
-    pings: bad,
-    resume: "continues once it is back",
-  },
-  "the input is missing or unreadable": {
-    code: 2,
-    reason: "io",
-    resumable: false,
-    pings: bad,
-    resume: "starts a new run",
-  },
-  "none of the rows can be looked up": {
-    code: 1,
-    reason: "nothing_to_look_up",
-    resumable: false,
-    pings: bad,
-    resume: "starts a new run",
-  },
-  "the input has no rows, or fewer than `--min-rows`": {
-    code: 1,
-    reason: "too_few_rows",
-    resumable: false,
-    pings: bad,
-    resume: "starts a new run",
-  },
+  "all rows are done": { ...over(0, "done"), pings: ["/start", ""] },
+  "rows that `--fail-on` counts, or failed tags": over(
+    3,
+    "rows_failed",
+    "starts a new run; `repute retry` asks again for the failed rows",
+  ),
+  "more failed rows than `--max-failed`": over(
+    1,
+    "too_many_failed",
+    "starts a new run; `repute retry OUT.failed -o OUT` asks again for the failed rows",
+  ),
+  "`--max-requests` is used up": stopped(75, "budget", "continues with a new budget"),
+  "`--deadline` is reached": stopped(75, "deadline"),
+  "a quota of `--rate` is used up": stopped(
+    75,
+    "quota",
+    "continues; ends the same way while the quota is used up",
+  ),
+  "the service asks to wait for more than 15 minutes": stopped(
+    75,
+    "quota",
+    "continues; ends the same way while the service asks to wait",
+  ),
+  SIGINT: stopped(130, "interrupted"),
+  SIGTERM: stopped(143, "interrupted"),
+  "SIGKILL, power loss": { ...stopped(137, "interrupted"), reason: null, pings: ["/start"] },
+  "the disk is full": stopped(1, "io", "continues once there is space"),
+  "the key is refused (401, 403)": stopped(1, "refused", "continues with a key that is accepted"),
+  "a wrong address: only 404": over(1, "wrong_service"),
+  "the service is away for longer than `--outage-patience`": stopped(
+    1,
+    "unreachable",
+    "continues once it is back",
+  ),
+  "the input is missing or unreadable": over(2, "io"),
+  "none of the rows can be looked up": over(1, "nothing_to_look_up"),
+  "the input has no rows, or fewer than `--min-rows`": over(1, "too_few_rows"),
   "a mistake on the command line or in the settings": {
-    code: 2,
-    reason: "usage",
-    resumable: false,
+    ...over(2, "usage", "fails the same way"),
     pings: ["/fail"],
-    resume: "fails the same way",
   },
-} as const satisfies Readonly<Record<string, RunEnd>>;
+} satisfies Readonly<Record<string, RunEnd>>;
 
 export type RunEndName = keyof typeof runEnds;
 
