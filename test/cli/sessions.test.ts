@@ -7,22 +7,16 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { fakeContext } from "./fake-context.js";
 import { runInProcess } from "./run-in-process.js";
 
-async function keyFile(text = "named-key\n"): Promise<string> {
-  const path = join(await temporaryFolder(), "key");
-  await writeFile(path, text, { mode: 0o600 });
-  return path;
-}
-
-function local(given: Readonly<Record<string, GivenSetting>>) {
-  const places = new Map(Object.entries(given));
-  const settings = { local: true, retries: 0, timeout: 1000 };
-  const context = fakeContext({ env: { REPUTE_API_KEY: "key of a real service" } });
-  return { settings, given: places, context };
-}
-
 test("the embedded service requires and receives the key from a file named by a flag", async () => {
-  const file = { value: await keyFile(), level: "flag", name: "--api-key-file" } as const;
-  await withSession("intel", local({ apiKeyFile: file }), async ({ service: intel }) => {
+  const path = join(await temporaryFolder(), "key");
+  await writeFile(path, "named-key\n", { mode: 0o600 });
+  const file = { value: path, level: "flag", name: "--api-key-file" } as const;
+  const call = {
+    settings: { local: true, retries: 0, timeout: 1000 },
+    given: new Map([["apiKeyFile", file]]),
+    context: fakeContext({ env: { REPUTE_API_KEY: "key of a real service" } }),
+  };
+  await withSession("intel", call, async ({ service: intel }) => {
     const headers = { "x-api-key": intel.credential ?? "" };
     const statuses = [
       (await fetch(`${intel.url}/query/192.0.2.1`)).status,
@@ -43,12 +37,6 @@ test.each([
   );
 });
 
-test("--local works with a key file", async () => {
-  const args = ["query", "192.0.2.1", "--local", "--api-key-file", await keyFile()];
-  const { code, stdout, stderr } = await runInProcess(args);
-  expect([code, stderr, JSON.parse(stdout)]).toMatchObject([0, "", { status: "complete" }]);
-});
-
 test.each(["plan", "enrich"])("%s refuses --local beside --intel-url", async (command) => {
   const args = ["samples/indicators.csv", "--local", "--intel-url", "http://127.0.0.1:9/beta"];
   const { code, stderr } = await runInProcess([command, ...args]);
@@ -67,11 +55,16 @@ function given(places: Record<string, GivenSetting["level"]>): GivenSettings {
   );
 }
 
-test("neither is an error that names the ways to set one", () => {
-  expect(() => chooseAddress("intel", { local: false }, given({}))).toThrow(
+test.each([
+  ["intel", /--intel-url.*REPUTE_INTEL_URL.*--config.*--local/],
+  ["ops", /--ops-url URL, REPUTE_OPS_URL/],
+  ["case", /--case-url URL, REPUTE_CASE_URL/],
+] as const)("no address for %s is an error that names the ways to set one", (service, hint) => {
+  const other = service === "intel" ? {} : { intelUrl: url };
+  expect(() => chooseAddress(service, { local: false, ...other }, given({}))).toThrow(
     expect.objectContaining({
-      code: "intel_url_missing",
-      hint: expect.stringMatching(/--intel-url.*REPUTE_INTEL_URL.*--config.*--local/) as string,
+      code: `${service}_url_missing`,
+      hint: expect.stringMatching(hint) as string,
     }),
   );
 });
@@ -99,22 +92,3 @@ test.each([
   expect([code, stderr]).toEqual([2, expect.stringContaining(`${flag} must not have ${what}`)]);
   expect(stderr).not.toContain("s3cret");
 });
-
-test.each([
-  ["ops", "--ops-url", "REPUTE_OPS_URL"],
-  ["case", "--case-url", "REPUTE_CASE_URL"],
-] as const)("the address of %s has its own flag and variable", (service, flag, variable) => {
-  const error = thrownBy(() => chooseAddress(service, { local: false, intelUrl: url }, given({})));
-  expect(error).toMatchObject({
-    code: `${service}_url_missing`,
-    hint: expect.stringMatching(`${flag} URL, ${variable}`) as string,
-  });
-});
-
-function thrownBy(act: () => unknown): unknown {
-  try {
-    return act();
-  } catch (error) {
-    return error;
-  }
-}

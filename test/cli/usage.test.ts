@@ -1,32 +1,22 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { programInfo } from "../../src/core/program.js";
 import { runRepute } from "../helpers/run-repute.js";
+import { workspace } from "../helpers/workspace.js";
 import { shellWords } from "../docs/shell-session.js";
-import { runInProcess } from "./run-in-process.js";
-import { temporaryFolder } from "../helpers/temporary-folder.js";
 
 test("prints the version", async () => {
   const stdout = `${programInfo().version}\n`;
   expect(await runRepute(["--version"])).toMatchObject({ code: 0, stdout, stderr: "" });
 });
 
-test("prints the help without arguments", async () => {
+test("prints the help without arguments, with three commands to start with, which run", async () => {
   const { code, stdout } = await runRepute([]);
   expect([code, stdout.split("\n")[0]]).toEqual([0, "Usage: repute COMMAND [flags] [arguments]"]);
-});
-
-test("the help without arguments shows three commands to start with, which run", async () => {
-  const { code, stdout } = await runInProcess([], { columns: 80 });
   const commands = stdout.match(/(?<=^ {2})repute .+$/gm) ?? [];
-  expect([code, commands.length]).toEqual([0, 3]);
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "FILE"), "192.0.2.1\n");
+  expect(commands).toHaveLength(3);
+  const { run } = await workspace({ FILE: "192.0.2.1\n" });
   for (const command of commands) {
-    expect(await runRepute(command.split(" ").slice(1), { cwd }), command).toMatchObject({
-      code: 0,
-    });
+    expect(await run(...command.split(" ").slice(1)), command).toMatchObject({ code: 0 });
   }
 });
 
@@ -55,22 +45,18 @@ describe("a usage error exits with 2 and names", () => {
     expect(await runRepute(args)).toEqual({ code: 2, signal: null, stdout: "", stderr });
   });
 
-  test("what gives a run several processes of one machine", async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, "repute.yaml"), "workers: 2\n");
-    const told = [
-      "must be redis://HOST[:PORT]/DB, or rediss:// for TLS; got ",
-      "start a Redis with redis-server, and for each worker: repute worker redis://127.0.0.1/0\n",
-    ];
-    for (const flags of [
-      ["--workers", "2"],
-      ["--config", "repute.yaml"],
-    ]) {
-      const { code, stderr } = await runRepute(["enrich", "a.csv", "--local", ...flags], { cwd });
+  test.each(["--workers", "--config"])(
+    "what gives a run several processes of one machine: %s",
+    async (flag) => {
+      const { run } = await workspace({ "2": "workers: 2\n" });
+      const { code, stderr } = await run("enrich", "a.csv", "--local", flag, "2");
       expect(code).toBe(2);
-      for (const text of told) expect(stderr).toContain(text);
-    }
-  });
+      expect(stderr).toContain("must be redis://HOST[:PORT]/DB, or rediss:// for TLS; got ");
+      expect(stderr).toContain(
+        "start a Redis with redis-server, and for each worker: repute worker redis://127.0.0.1/0\n",
+      );
+    },
+  );
 
   test("where a secret belongs, without repeating it", async () => {
     const { code, stderr } = await runRepute(["enrich", "a.csv", "--api-key", "k-12345"]);
@@ -81,33 +67,25 @@ describe("a usage error exits with 2 and names", () => {
 });
 
 test("the command proposed for several item columns has the user's own arguments, but no secret", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "a b.csv"), "src ip,dst\n192.0.2.1,192.0.2.2\n");
+  const { run, read } = await workspace({ "a b.csv": "src ip,dst\n192.0.2.1,192.0.2.2\n" });
   const ping = ["--ping", "http://127.0.0.1:9/s3cret"];
   const args = ["enrich", "a b.csv", "-o", "out.csv", "--local", "--rate", "50/s", ...ping];
-  const { code, stderr } = await runRepute(args, { cwd });
+  const { code, stderr } = await run(...args);
   const command =
     "repute enrich 'a b.csv' -o out.csv --local --rate 50/s --ping 'http://127.0.0.1:9/***' --item-column 'src ip' --item-column dst";
   expect([code, stderr]).toEqual([2, expect.stringContaining(`look up all of them: ${command}\n`)]);
   const [, ...words] = shellWords(command);
-  expect(await runRepute(words, { cwd })).toMatchObject({ code: 0 });
-  expect(await readFile(join(cwd, "out.csv"), "utf8")).toMatch(/,src ip\n.*,dst\n/);
+  expect(await run(...words)).toMatchObject({ code: 0 });
+  expect(await read("out.csv")).toMatch(/,src ip\n.*,dst\n/);
 });
 
 test("--json prints how a command ended that was called wrongly", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "hook.json"), '{"name":"x","method":"POST","payload":{}}');
-  const check = await runRepute(["webhook", "check", "hook.json", "--json"], { cwd });
+  const { run } = await workspace({ "hook.json": '{"name":"x","method":"POST","payload":{}}' });
+  const check = await run("webhook", "check", "hook.json", "--json");
   const error = { code: "webhook_schema", message: "hook.json: /endpoint is missing", hint: null };
-  const ending = { exit_reason: "usage", exit_code: 2, resumable: false, error };
-  expect(check).toMatchObject({ code: 2, stdout: `${JSON.stringify(ending)}\n` });
+  const usage = { exit_reason: "usage", exit_code: 2, resumable: false };
+  expect(check).toMatchObject({ code: 2, stdout: `${JSON.stringify({ ...usage, error })}\n` });
   expect(check.stderr).toMatch(/^repute: hook\.json: \/endpoint is missing\n/);
-
-  const run = await runRepute(["enrich", "--config", "nope.yaml", "-o", "x.csv", "--json"], {
-    cwd,
-  });
-  expect([run.code, JSON.parse(run.stdout)]).toEqual([
-    2,
-    expect.objectContaining({ exit_reason: "usage", exit_code: 2, resumable: false }),
-  ]);
+  const night = await run("enrich", "--config", "nope.yaml", "-o", "x.csv", "--json");
+  expect([night.code, JSON.parse(night.stdout)]).toMatchObject([2, usage]);
 });
