@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { ipResult, success } from "../../client/api/answers.js";
 import { startAnsweringServer } from "../../helpers/answering-server.js";
 import { runRepute } from "../../helpers/run-repute.js";
 import { reply, startScriptedServer } from "../../helpers/scripted-server.js";
@@ -8,19 +9,12 @@ import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 type Answer = Readonly<Record<string, unknown>>;
 
-interface Data {
-  readonly answers?: readonly Answer[];
-  readonly error?: string;
-  readonly from_text?: readonly Answer[];
-  readonly from_service?: { readonly total?: number; readonly addresses?: readonly string[] };
-}
-
 interface Reply {
   readonly isError: boolean;
   /** The line before the data. */
   readonly notice: string;
   readonly text: string;
-  readonly data: Data;
+  readonly data: Answer & { readonly answers?: readonly Answer[] };
 }
 
 type ToolCall = readonly [name: string, args: object];
@@ -52,7 +46,7 @@ async function session(
     const { result } = replies.find(({ id }) => id === index + 1);
     const [{ text }] = result.content;
     const end = text.indexOf("\n");
-    const data = (end < 0 ? {} : JSON.parse(text.slice(end))) as Data;
+    const data = (end < 0 ? {} : JSON.parse(text.slice(end))) as Reply["data"];
     return { isError: result.isError === true, notice: text.slice(0, end), text, data };
   });
 }
@@ -71,16 +65,12 @@ test("partial answers, errors, none and unknown stay apart, as in rows", async (
   const items = ["a.example.com", "b.example[.]com", "c.example.com", "d.example.com", "setup.exe"];
   const flags = ["--intel-url", server.url, "--partial-retries", "0"];
   const [reply] = await session(flags, [lookUp(...items)]);
-  expect(
-    reply?.data.answers?.map((answer) =>
-      ["item", "status", "verdict", "error_code"].map((name) => answer[name]),
-    ),
-  ).toEqual([
-    ["a.example.com", "complete", "none", null],
-    ["b.example.com", "partial", null, null],
-    ["c.example.com", "complete", "malicious", null],
-    ["d.example.com", "failed", null, "http_404"],
-    ["setup.exe", "unsupported", null, "file_name"],
+  expect(reply?.data.answers).toMatchObject([
+    { item: "a.example.com", status: "complete", verdict: "none", error_code: null },
+    { item: "b.example.com", status: "partial", verdict: null, error_code: null },
+    { item: "c.example.com", status: "complete", verdict: "malicious", error_code: null },
+    { item: "d.example.com", status: "failed", verdict: null, error_code: "http_404" },
+    { item: "setup.exe", status: "unsupported", verdict: null, error_code: "file_name" },
   ]);
 });
 
@@ -88,16 +78,13 @@ test("the requests of a session are limited, those for tags too", async () => {
   const server = await startAnsweringServer();
   const flags = ["--intel-url", server.url, "--max-requests", "3", "--retries", "0"];
   const items = [1, 2, 3, 4].map((last) => `192.0.2.${last}`);
-  const [first, second, third] = await session(flags, [
-    ["describe_tag", { name: "spam:x" }],
-    lookUp(...items),
-    lookUp("192.0.2.9"),
-  ]);
-  expect(first?.isError).toBe(true);
-  const codes = codesOf(second);
+  const tag: ToolCall = ["describe_tag", { name: "spam:x" }];
+  const replies = await session(flags, [tag, lookUp(...items), lookUp("192.0.2.9")]);
   // An answer that follows no schema is asked for twice.
-  expect(codes).toEqual([null, "requests_spent", "requests_spent", "requests_spent"]);
-  expect([third?.isError, third?.data.error]).toEqual([true, "requests_spent"]);
+  const spent = ["requests_spent", "requests_spent", "requests_spent"];
+  expect(codesOf(replies[1])).toEqual([null, ...spent]);
+  expect(replies[0]).toMatchObject({ isError: true });
+  expect(replies[2]).toMatchObject({ isError: true, data: { error: "requests_spent" } });
   expect(server.total).toBe(3);
 });
 
@@ -109,8 +96,7 @@ test("what must not be sent isn't", async () => {
   const items = ["www.corp.example.com", "10.0.0.1", "http://10.0.0.1/a", "example.com"];
   const [reply] = await session(flags, [lookUp(...items)]);
   expect([...server.asked.keys()]).toEqual(["query example.com"]);
-  const codes = codesOf(reply);
-  expect(codes).toEqual(["excluded", null, "internal_host", null]);
+  expect(codesOf(reply)).toEqual(["excluded", null, "internal_host", null]);
 });
 
 test.each([
@@ -141,19 +127,11 @@ const hostile = [
 test("what is said of another tag is refused", async () => {
   const facts = { entries: ["192.0.2.1"], lastUpdate: "x", total: 1, snapshot: "s".repeat(24) };
   const result = { tag: "spam:y", name: "spam:y", ...facts };
-  const { url } = await startScriptedServer(() =>
-    reply(200, { status: "success", statusCode: 200, result }),
-  );
-  const replies = await session(
-    ["--intel-url", url, "--bogons", "ask"],
-    [
-      ["list_tag_addresses", { name: "spam:x" }],
-      ["describe_tag", { name: "spam:x" }],
-    ],
-  );
-  for (const { isError, data } of replies) {
-    expect([isError, data.error]).toEqual([true, "other_tag"]);
-  }
+  const { url } = await startScriptedServer([reply(200, success(result))]);
+  const tools = ["list_tag_addresses", "describe_tag"];
+  const calls = tools.map((tool): ToolCall => [tool, { name: "spam:x" }]);
+  const refused = { isError: true, data: { error: "other_tag" } };
+  expect(await session(["--intel-url", url], calls)).toMatchObject([refused, refused]);
 });
 
 const tagIn = (path: string): string => decodeURIComponent(path.split("/").at(-1) ?? "");
@@ -161,28 +139,17 @@ const tagIn = (path: string): string => decodeURIComponent(path.split("/").at(-1
 test.each(hostile)("a hostile text of the service stays data: %#", async (text) => {
   const key = "key-of-the-test-0123456789";
   const tag = { name: text, intent: text, description: text, references: [], timeline: [] };
-  const ip = "192.0.2.1";
-  const never = { firstSeen: null, lastSeen: null };
-  const unseen = { ...never, observations: [] };
+  const ip = ipResult().item;
   const query = {
-    item: ip,
-    type: "IP",
-    bogon: false,
+    ...ipResult(),
     tags: [text],
-    ...never,
     serviceMailBlocklist: text,
     intent: text,
-    abuseContact: { email: null, status: "UNKNOWN", lastVerification: null },
-    observedActivity: { honeypotInteractions: unseen, spamtrapInteractions: unseen },
     asn: { asn: "AS64496", name: text, countryCode: "DE" },
     reverseDns: { current: [{ entry: text }, { entry: key }] },
   };
   const { url } = await startScriptedServer(({ path }) =>
-    reply(200, {
-      status: "success",
-      statusCode: 200,
-      result: path.includes("/tags/") ? { ...tag, name: tagIn(path) } : query,
-    }),
+    reply(200, success(path.includes("/tags/") ? { ...tag, name: tagIn(path) } : query)),
   );
   const replies = await session(
     ["--intel-url", url, "--retries", "0"],
@@ -215,12 +182,13 @@ test("a text's items are found, a tag's addresses listed with their total", asyn
       ["list_tag_addresses", { name: "credentials:brute-force", limit: 3 }],
     ],
   );
-  expect(found?.data.from_text).toEqual([
+  expect(found?.data["from_text"]).toEqual([
     { item: "http://example.com/a", kind: "url", line: 1, count: 1 },
     { item: "192.0.2.7", kind: "ip", line: 1, count: 2 },
   ]);
-  expect(listed?.data.from_service?.total).toBeGreaterThan(200);
-  expect(listed?.data.from_service?.addresses).toHaveLength(3);
+  const { total, addresses } = listed?.data["from_service"] as Record<string, unknown>;
+  expect(total).toBeGreaterThan(200);
+  expect(addresses).toHaveLength(3);
 });
 
 test.each([

@@ -3,39 +3,26 @@ import { join } from "node:path";
 import { space, time } from "../../../../src/cli/commands/doctor.js";
 import { runToEnd } from "../../../../src/cli/command-line/command-line.js";
 import { InterruptedError } from "../../../../src/core/errors.js";
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   reply,
-  type ScriptedServer,
   silence,
   startScriptedServer,
+  type Step,
 } from "../../../helpers/scripted-server.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { quickCheckResult, success } from "../../../client/api/answers.js";
 import { fakeContext } from "../../fake-context.js";
 import { runInProcess } from "../../run-in-process.js";
 
-interface Result {
-  readonly ok: boolean;
-  readonly checks: readonly {
-    readonly check: string;
-    readonly status: string;
-    readonly finding: string;
-    readonly remedy: string | null;
-  }[];
-}
-
-let server: ScriptedServer | null = null;
-
-beforeEach(() => {
-  server = null;
-});
+type Check = Readonly<Record<"check" | "status" | "finding" | "remedy", string>>;
 
 const good = reply(200, success({ ...quickCheckResult(), item: "192.0.2.1" }));
 
-async function serving(script: Parameters<typeof startScriptedServer>[0]): Promise<string> {
-  server = await startScriptedServer(script);
-  return `${server.url}/beta`;
+/** A service that gives these answers, and what it is asked. */
+async function serving(...script: readonly Step[]) {
+  const server = await startScriptedServer(script);
+  return { ...server, url: `${server.url}/beta` };
 }
 
 /** Runs doctor and returns its checks by name. */
@@ -43,7 +30,7 @@ async function doctor(args: readonly string[], env: Readonly<Record<string, stri
   const home = { HOME: await temporaryFolder() };
   const all = ["doctor", "--json", ...args];
   const { code, stdout } = await runInProcess(all, { env: { ...home, ...env } });
-  const { ok, checks } = JSON.parse(stdout) as Result;
+  const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: readonly Check[] };
   expect([ok, code]).toEqual(code === 0 ? [true, 0] : [false, 1]);
   return { code, stdout, of: (name: string) => checks.find(({ check }) => check === name) };
 }
@@ -62,26 +49,25 @@ test("prints a line for each check and for each setting", async () => {
 
 describe("the service", () => {
   test("gets one request with the key, which is never printed", async () => {
-    const url = await serving([good]);
+    const { url, requests } = await serving(good);
     const { code, of, stdout } = await doctor(["--intel-url", url], { REPUTE_API_KEY: "s3cret" });
     expect(code).toBe(0);
-    expect(server?.requests.map(({ path, headers }) => [path, headers["x-api-key"]])).toEqual([
-      ["/beta/quick-check/192.0.2.1", "s3cret"],
-    ]);
+    const headers = { "x-api-key": "s3cret" };
+    expect(requests).toMatchObject([{ path: "/beta/quick-check/192.0.2.1", headers }]);
     expect(of("key")).toMatchObject({ status: "ok", finding: "accepted (from REPUTE_API_KEY)" });
     expect(stdout).not.toContain("s3cret");
   });
 
   test.each([401, 403])("that refuses the key with %d fails the key check", async (status) => {
-    const url = await serving([reply(status)]);
+    const { url, requests } = await serving(reply(status));
     const { code, of, stdout } = await doctor(["--intel-url", url], { REPUTE_API_KEY: "s3cret" });
     expect([code, of("service")?.status, of("key")?.status]).toEqual([1, "ok", "fail"]);
-    expect(server?.requests).toHaveLength(1);
+    expect(requests).toHaveLength(1);
     expect(stdout).not.toContain("s3cret");
   });
 
   test("that does not end in /beta has that address suggested", async () => {
-    const url = (await serving([reply(404)])).replace(/\/beta$/, "");
+    const url = (await serving(reply(404))).url.replace(/\/beta$/, "");
     const { of } = await doctor(["--intel-url", url]);
     expect(of("address")).toMatchObject({ status: "warn", remedy: `try ${url}/beta` });
   });
@@ -93,38 +79,38 @@ describe("the service", () => {
     [500, "", "fail", "run again later"],
     [200, "<html>", "fail", "proxies"],
   ])("that answers %d %s is asked once", async (status, body, wanted, remedy) => {
-    const url = await serving([reply(status, body)]);
+    const { url, requests } = await serving(reply(status, body));
     const { of } = await doctor(["--intel-url", url]);
     expect(of("service")?.status).toBe(wanted);
     expect(of("service")?.remedy).toContain(remedy);
-    expect(server?.requests).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   test("that does not answer fails after --timeout", async () => {
-    const url = await serving([silence()]);
+    const { url } = await serving(silence());
     const { code, of } = await doctor(["--intel-url", url, "--timeout", "50ms"]);
     expect([code, of("connection")?.status]).toEqual([1, "fail"]);
     expect(of("connection")?.remedy).toContain("--timeout");
   });
 
   test("without a listener fails the connection check and gets no request", async () => {
-    const url = await serving([good]);
-    await server?.close();
+    const { url, close } = await serving(good);
+    await close();
     const { code, of } = await doctor(["--intel-url", url]);
     expect([code, of("service")]).toEqual([1, undefined]);
-    expect(of("connection")).toMatchObject({ status: "fail" });
+    expect(of("connection")?.status).toBe("fail");
     expect(of("connection")?.finding).toContain("ECONNREFUSED");
   });
 });
 
 test("counts its request against a quota, and sends none once that is used up", async () => {
-  const url = await serving([good]);
+  const { url, requests } = await serving(good);
   const env = { XDG_STATE_HOME: await temporaryFolder() };
   const args = ["--intel-url", url, "--rate", "1/d"];
   await doctor(args, env);
   const second = await doctor(args, env);
   expect(second.of("service")?.finding).toContain("the quota of 1 request in 24 h is used up");
-  expect([second.code, server?.requests.length]).toEqual([0, 1]);
+  expect([second.code, requests.length]).toEqual([0, 1]);
 });
 
 test("a cache that is damaged fails with the folder to delete", async () => {
@@ -137,11 +123,10 @@ test("a cache that is damaged fails with the folder to delete", async () => {
 });
 
 test("is interrupted by a signal", async () => {
-  const url = await serving([silence()]);
-  const env = { HOME: await temporaryFolder() };
-  const context = fakeContext({ env });
+  const { url, requests } = await serving(silence());
+  const context = fakeContext({ env: { HOME: await temporaryFolder() } });
   const running = runToEnd(["doctor", "--intel-url", url], context);
-  await expect.poll(() => server?.requests.length).toBe(1);
+  await expect.poll(() => requests.length).toBe(1);
   context.controller.abort(new InterruptedError("SIGTERM"));
   expect(await running).toBe(143);
 });
@@ -164,24 +149,17 @@ test.each([
   expect(time(servedMs, now).slice(0, 2)).toEqual([status, finding]);
 });
 
-test.each(["out.xlsx", "sqlite:out.db", "duckdb:none/out.db?table=t"])(
-  "an output that cannot be written as named fails: %s",
-  async (output) => {
-    const { code, of } = await doctor(["--local", "-o", output]);
-    expect([code, of("output")]).toMatchObject([1, { status: "fail" }]);
-  },
-);
-
-test("a file's folder must exist and be writable, unless the run makes it", async () => {
-  const cwd = await temporaryFolder();
-  const check = async (...flags: readonly string[]) => doctor(["--local", ...flags]);
-  const missing = await check("-o", join(cwd, "none/out.csv"));
-  expect([missing.code, missing.of("output")]).toMatchObject([1, { status: "fail" }]);
-  expect(missing.of("output")?.finding).toContain("does not exist");
-  const dated = await check("-o", join(cwd, "dt={date}/out.csv"));
-  expect([dated.code, dated.of("output")]).toMatchObject([0, { status: "ok" }]);
-  const state = await check("--state-dir", "/dev/null/state");
-  expect([state.code, state.of("state folder")]).toMatchObject([1, { status: "fail" }]);
-  expect(state.of("state folder")?.finding).toContain("cannot write");
-  expect(await readdir(cwd)).toEqual([]);
+test.each([
+  ["-o", "out.xlsx", "output", "fail", ""],
+  ["-o", "sqlite:out.db", "output", "fail", ""],
+  ["-o", "duckdb:none/out.db?table=t", "output", "fail", ""],
+  ["-o", "FOLDER/none/out.csv", "output", "fail", "does not exist"],
+  ["-o", "FOLDER/dt={date}/out.csv", "output", "ok", ""],
+  ["--state-dir", "/dev/null/state", "state folder", "fail", "cannot write"],
+])("%s %s: the %s is %s, and nothing is made", async (flag, path, name, status, finding) => {
+  const folder = await temporaryFolder();
+  const { code, of } = await doctor(["--local", flag, path.replace("FOLDER", folder)]);
+  expect([code, of(name)?.status]).toEqual([status === "ok" ? 0 : 1, status]);
+  expect(of(name)?.finding).toContain(finding);
+  expect(await readdir(folder)).toEqual([]);
 });

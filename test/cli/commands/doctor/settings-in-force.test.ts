@@ -11,48 +11,32 @@ interface Shown {
   readonly secrets: readonly Readonly<Record<string, unknown>>[];
 }
 
-async function configFile(text: string): Promise<string> {
-  const path = join(await temporaryFolder(), "config.yaml");
-  await writeFile(path, text);
-  return path;
-}
-
 async function shown(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const { stdout } = await runInProcess(["doctor", "--json", ...args], { env });
-  const all = JSON.parse(stdout) as Shown;
-  const setting = (name: string) => all.settings.find((each) => each["setting"] === name);
-  const secret = (name: string) => all.secrets.find((each) => each["secret"] === name);
-  return { all, setting, secret, stdout };
+  return { all: JSON.parse(stdout) as Shown, stdout };
 }
 
 test("shows the origin of each setting", async () => {
-  const path = await configFile(
+  const path = join(await temporaryFolder(), "config.yaml");
+  await writeFile(
+    path,
     "retries: 1\nprofiles:\n  nightly:\n    concurrency: 7\n    lookups: [query]\n",
   );
   const args = ["--config", path, "--profile", "nightly", "--rate", "5/s"];
-  const { all, setting } = await shown(args, { REPUTE_TIMEOUT: "9s" });
+  const { all } = await shown(args, { REPUTE_TIMEOUT: "9s" });
   expect([all.config_file, all.profile]).toEqual([path, "nightly"]);
-  expect(setting("rate")).toEqual({
-    setting: "rate",
-    value: "5/s",
-    origin: "flag",
-    from: "--rate",
-  });
-  expect(setting("timeout")).toMatchObject({ value: "9s", from: "REPUTE_TIMEOUT" });
-  expect(setting("retries")).toEqual({
-    setting: "retries",
-    value: "1",
-    origin: "file",
-    from: `${path}:1:1`,
-  });
-  expect(setting("concurrency")).toMatchObject({
-    value: "7",
-    origin: "profile",
-    from: `${path}:4:5 (profile nightly)`,
-  });
-  expect(setting("lookups")).toMatchObject({ value: "query" });
-  expect(setting("partial-retries")).toMatchObject({ value: "2", origin: "default" });
-  expect(setting("ops-url")).toMatchObject({ value: null, origin: "default" });
+  const nightly = "(profile nightly)";
+  expect(all.settings).toEqual(
+    expect.arrayContaining([
+      { setting: "rate", value: "5/s", origin: "flag", from: "--rate" },
+      { setting: "timeout", value: "9s", origin: "variable", from: "REPUTE_TIMEOUT" },
+      { setting: "retries", value: "1", origin: "file", from: `${path}:1:1` },
+      { setting: "concurrency", value: "7", origin: "profile", from: `${path}:4:5 ${nightly}` },
+      { setting: "lookups", value: "query", origin: "profile", from: `${path}:5:5 ${nightly}` },
+      { setting: "partial-retries", value: "2", origin: "default", from: "default" },
+      { setting: "ops-url", value: null, origin: "default", from: "default" },
+    ]),
+  );
 });
 
 test("shows the default rate beside a quota, and not beside another rate", async () => {
@@ -72,24 +56,23 @@ test("shows the path of the config file that it finds", async () => {
   const home = await temporaryFolder();
   await mkdir(join(home, ".config", "repute"), { recursive: true });
   await writeFile(join(home, ".config", "repute", "config.yaml"), "retries: 1\n");
-  const { all, setting } = await shown([], { HOME: home });
+  const { all } = await shown([], { HOME: home });
   const path = join(home, ".config", "repute", "config.yaml");
   expect(all.config_file).toBe(path);
-  expect(setting("config")).toMatchObject({ value: path, origin: "default" });
+  const config = { setting: "config", value: path, origin: "default" };
+  expect(all.settings).toContainEqual(expect.objectContaining(config));
 });
 
 test("shows that a secret is set, and never the secret", async () => {
   const keyFile = join(await temporaryFolder(), "key");
   await writeFile(keyFile, "case-s3cret", { mode: 0o600 });
-  const { secret, stdout } = await shown(["--case-api-key-file", keyFile], {
-    REPUTE_API_KEY: "intel-s3cret",
-  });
-  expect(secret("API key")).toMatchObject({ state: "set", from: "REPUTE_API_KEY" });
-  expect(secret("access token")).toMatchObject({ state: "not set", from: null });
-  expect(secret("case API key")).toMatchObject({
-    state: "set",
-    from: `${keyFile} (--case-api-key-file)`,
-  });
+  const env = { REPUTE_API_KEY: "intel-s3cret" };
+  const { all, stdout } = await shown(["--case-api-key-file", keyFile], env);
+  expect(all.secrets).toMatchObject([
+    { secret: "API key", state: "set", from: "REPUTE_API_KEY" },
+    { secret: "access token", state: "not set", from: null },
+    { secret: "case API key", state: "set", from: `${keyFile} (--case-api-key-file)` },
+  ]);
   expect(stdout).not.toContain("s3cret");
 });
 
