@@ -165,7 +165,7 @@ test.each(hostile)("a hostile text of the service stays data: %#", async (text) 
     expect(whole).not.toMatch(/[\p{Cf}\p{Co}\p{Zl}\p{Zp}]|(?!\n)\p{Cc}/u);
     expect(whole.length).toBeLessThan(30_000);
     expect(whole).not.toContain(key);
-    for (const { from_service, name: _, ...own } of data.answers ?? [data as Answer]) {
+    for (const { from_service, name: _, ...own } of data.answers ?? [data]) {
       expect(from_service).toBeDefined();
       expect(JSON.stringify(own)).not.toContain("SYSTEM");
     }
@@ -186,7 +186,7 @@ test("a text's items are found, a tag's addresses listed with their total", asyn
     { item: "http://example.com/a", kind: "url", line: 1, count: 1 },
     { item: "192.0.2.7", kind: "ip", line: 1, count: 2 },
   ]);
-  const { total, addresses } = listed?.data["from_service"] as Record<string, unknown>;
+  const { total, addresses } = listed!.data["from_service"] as Record<string, unknown>;
   expect(total).toBeGreaterThan(200);
   expect(addresses).toHaveLength(3);
 });

@@ -35,24 +35,19 @@ test("an abort ends the wait for a stalled reader with its reason", async () => 
   await expect(written).rejects.toBe(reason);
 });
 
-async function shown(record: object): Promise<readonly string[]> {
-  const context = fakeContext({ columns: 100 });
-  await showRecord({ settings: { json: false }, context }, record);
-  return context.stdout.text.split("\n").slice(0, -1);
-}
-
 test("prints each field with its path, a list of plain values on one line", async () => {
+  const context = fakeContext({ columns: 100 });
   const s = { data: { Name: "Ada", "Start date": "2024" } };
   const record = { id: 7, s, on: false, none: null, ips: ["a", "b"], refs: [{ url: "c" }] };
-  expect(await shown(record)).toEqual([
-    "id                 7",
-    "s.data.Name        Ada",
-    "s.data.Start date  2024",
-    "on                 false",
-    "none",
-    "ips                a, b",
-    "refs[0].url        c",
-  ]);
+  await showRecord({ settings: { json: false }, context }, record);
+  expect(context.stdout.text).toBe(`id                 7
+s.data.Name        Ada
+s.data.Start date  2024
+on                 false
+none
+ips                a, b
+refs[0].url        c
+`);
 });
 
 function tabled(titles: string, rows: readonly (readonly string[])[], width: number | null = 80) {
@@ -147,26 +142,25 @@ test("colours titles and verdicts of a table and escapes colour codes in its dat
   ]);
 });
 
-function written(...chunks: readonly (string | Uint8Array)[]): string {
-  const terminal = new FakeStream(80);
-  const output = new TerminalOutput(terminal);
+const split = Buffer.from("a\u202Eb");
+
+test.each<[string, readonly (string | Uint8Array)[], string]>([
+  [
+    "escapes control sequences",
+    ["a,\u001B]0;owned\u0007\u202E\n"],
+    "a,<U+001B>]0;owned<U+0007><U+202E>\n",
+  ],
+  [
+    "escapes a character split across two writes",
+    [split.subarray(0, 2), split.subarray(2)],
+    "a<U+202E>b",
+  ],
+  ["keeps a line end split across two writes", ["a\r", "\nb\r", "c"], "a\r\nb<U+000D>c"],
+])("a terminal %s", (_, chunks, text) => {
+  const screen = new FakeStream(80);
+  const output = new TerminalOutput(screen);
   for (const chunk of chunks) output.write(chunk);
-  return terminal.text;
-}
-
-test("escapes control sequences in data", () => {
-  expect(written("ip,note\n192.0.2.1,\u001B]0;owned\u0007\u202E\n")).toBe(
-    "ip,note\n192.0.2.1,<U+001B>]0;owned<U+0007><U+202E>\n",
-  );
-});
-
-test("escapes a character split across two writes", () => {
-  const bytes = Buffer.from("a\u202Eb");
-  expect(written(bytes.subarray(0, 2), bytes.subarray(2))).toBe("a<U+202E>b");
-});
-
-test("keeps a line end split across two writes", () => {
-  expect(written("a\r", "\nb\r", "c")).toBe("a\r\nb<U+000D>c");
+  expect(screen.text).toBe(text);
 });
 
 test("applies the back-pressure of the terminal", async () => {

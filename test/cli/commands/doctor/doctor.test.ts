@@ -94,9 +94,9 @@ describe("the service", () => {
   });
 
   test("without a listener fails the connection check and gets no request", async () => {
-    const { url, close } = await serving(good);
-    await close();
-    const { code, of } = await doctor(["--intel-url", url]);
+    const service = await serving(good);
+    await service.close();
+    const { code, of } = await doctor(["--intel-url", service.url]);
     expect([code, of("service")]).toEqual([1, undefined]);
     expect(of("connection")?.status).toBe("fail");
     expect(of("connection")?.finding).toContain("ECONNREFUSED");
