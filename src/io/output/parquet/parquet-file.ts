@@ -3,7 +3,6 @@ import type {
   Compressors,
   FileMetaData,
   ParquetParsers,
-  ParquetReadOptions,
   SchemaElement,
   SchemaTree,
 } from "hyparquet";
@@ -64,6 +63,7 @@ async function* parquetRows(
   children: readonly SchemaTree[],
   { first = 0, end = Infinity, columns, keepsJson = false }: ParquetReading = {},
 ): AsyncGenerator<readonly CopiedRow[]> {
+  const { parquetRead } = await loadReader();
   const compressors = await compressorsFor(metadata);
   const nodes =
     columns?.map((wanted) => children.find(({ element }) => element.name === wanted)!) ?? children;
@@ -74,7 +74,8 @@ async function* parquetRows(
     const [rowStart, rowEnd] = [Math.max(slice.from, first), Math.min(slice.to, end)];
     if (rowEnd <= rowStart) continue;
     const what = `rows ${rowStart + 1} to ${rowEnd}`;
-    const rows = await readRows({
+    let rows: readonly (readonly unknown[])[] = [];
+    await parquetRead({
       file,
       metadata: exact,
       compressors,
@@ -83,6 +84,7 @@ async function* parquetRows(
       ...(columns && { columns: [...columns] }),
       rowStart,
       rowEnd,
+      onComplete: (found) => void (rows = found),
     }).catch((error: unknown) => {
       throw unreadable(name, `${what} cannot be read`, error);
     });
@@ -103,16 +105,6 @@ function* slices({ row_groups: groups }: FileMetaData): Generator<{ from: number
     for (; from < end; from = Math.min(end, from + step))
       yield { from, to: Math.min(end, from + step) };
   }
-}
-
-/** Reads rows as arrays: of these columns, or of all in their order. Errors are those of hyparquet. */
-async function readRows(
-  options: Omit<ParquetReadOptions, "rowFormat" | "onComplete">,
-): Promise<readonly (readonly unknown[])[]> {
-  const { parquetRead } = await loadReader();
-  let found: readonly (readonly unknown[])[] = [];
-  await parquetRead({ ...options, onComplete: (rows) => void (found = rows) });
-  return found;
 }
 
 /** What decompresses the codecs that hyparquet does not have itself. */
@@ -287,28 +279,23 @@ function hexText(bytes: Uint8Array): string {
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 function parquetType({ element, children }: SchemaTree): InputType {
-  const isScalar = children.length === 0 && element.repetition_type !== "REPEATED";
-  return {
-    type: isScalar ? scalarType(element) : null,
-    declared: isScalar ? declaredName(element) : nestedName(element),
-  };
-}
-
-function nestedName(element: SchemaElement): string {
   const name = typeName(element);
-  if (name === "LIST") return "a list";
-  return name.startsWith("MAP") ? "a map" : "nested";
-}
-
-function declaredName(element: SchemaElement): string {
+  if (children.length > 0 || element.repetition_type === "REPEATED") {
+    if (name === "LIST") return { type: null, declared: "a list" };
+    return { type: null, declared: name.startsWith("MAP") ? "a map" : "nested" };
+  }
   const { logical_type: logical } = element;
-  if (logical?.type === "TIMESTAMP") return `TIMESTAMP(${logical.unit})`;
-  return typeName(element) || "untyped";
+  const unit = logical?.type === "TIMESTAMP" ? `(${logical.unit})` : "";
+  return { type: scalarType(element), declared: `${name}${unit}` || "untyped" };
 }
 
 function scalarType(element: SchemaElement): StoredType | null {
   const { type, converted_type: converted, logical_type: logical } = element;
-  if (typeName(element) === "DECIMAL") return decimalIn(element);
+  if (typeName(element) === "DECIMAL") {
+    const own = logical?.type === "DECIMAL" ? logical : null;
+    const { precision = own?.precision ?? 0, scale = own?.scale ?? 0 } = element;
+    return decimalType(precision, scale) ?? "numeric";
+  }
   if (logical?.type === "INTEGER") {
     return logical.bitWidth === 64 && !logical.isSigned ? "decimal(20,0)" : "integer";
   }
@@ -320,11 +307,6 @@ function scalarType(element: SchemaElement): StoredType | null {
   const names = [logical?.type, converted, type].filter((name) => name !== undefined);
   const known = names.find((name) => untyped.test(name) || scalarTypes.has(name)) ?? "";
   return scalarTypes.get(known) ?? null;
-}
-
-function decimalIn({ precision, scale, logical_type: logical }: SchemaElement): StoredType {
-  const own = logical?.type === "DECIMAL" ? logical : null;
-  return decimalType(precision ?? own?.precision ?? 0, scale ?? own?.scale ?? 0) ?? "numeric";
 }
 
 /** By logical, else converted, else physical type. */

@@ -1,4 +1,4 @@
-import type { RowGroup, SchemaElement } from "hyparquet";
+import type { SchemaElement } from "hyparquet";
 import type * as parquetWriter from "hyparquet-writer";
 import { dirname } from "node:path";
 import { loadDriver } from "../../../core/load-driver.js";
@@ -91,34 +91,20 @@ function rowGroupWriter(
   });
   return {
     async write(values: readonly CellValue[][]): Promise<void> {
-      const columnData = columns.map(({ name }, index) => ({
+      const columnData = columns.map(({ name, type }, index) => ({
         name,
         data: values[index]!,
         offsetIndex: false,
+        // The driver cuts the bounds of text. Those of JSON are as long as a cell, and of no use.
+        statistics: type !== "json",
       }));
       await writer.write({ columnData, rowGroupSize: Number.MAX_SAFE_INTEGER });
-      dropLongBounds(writer.row_groups.at(-1)!);
     },
     async finish(): Promise<void> {
       writer.schema = schema;
       await writer.finish();
     },
   };
-}
-
-/**
- * Minimum and maximum statistics longer than this are omitted: they are of little use and cost
- * memory.
- */
-const maxStatisticLength = 64;
-
-function dropLongBounds({ columns }: RowGroup): void {
-  for (const { meta_data: facts } of columns) {
-    const statistics = facts?.statistics ?? {};
-    for (const bound of ["min_value", "max_value"] as const) {
-      if (String(statistics[bound] ?? "").length > maxStatisticLength) delete statistics[bound];
-    }
-  }
 }
 
 function elements({ name, type, nullable }: TypedColumn): SchemaElement[] {
