@@ -89,7 +89,7 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
   boolean: {
     parquet: { type: "BOOLEAN" },
     jsonSchema: { type: ["boolean", "null"] },
-    cellOf: (value) => booleans.get(value),
+    cellOf: (value) => (/^(?:true|false)$/.test(value) ? value === "true" : undefined),
     toText: (value) => String(value === true),
     fromText: (value) => (value === "" ? null : value === "true"),
   },
@@ -108,11 +108,7 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     fromText: numberFrom,
   },
   timestamp: {
-    parquet: {
-      type: "INT64",
-      converted_type: "TIMESTAMP_MICROS",
-      logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MICROS" },
-    },
+    parquet: { ...timestampLeaf("MICROS", true), converted_type: "TIMESTAMP_MICROS" },
     jsonSchema: { type: ["string", "null"], format: "date-time" },
     cellOf: microsOf,
     toText(value) {
@@ -136,11 +132,6 @@ export const columnTypes: Readonly<Record<ColumnType, ColumnTypeFacts>> = {
     fromText: joinedEntries,
   },
 };
-
-const booleans: ReadonlyMap<string, boolean> = new Map([
-  ["true", true],
-  ["false", false],
-]);
 
 /** Times of the years 1 to 9999, which every database reads. */
 function microsOf(value: string): bigint | undefined {
@@ -199,10 +190,7 @@ export function parquetLacks(type: StoredType): boolean {
 const storedTypes: Readonly<Record<PlainType, StoredTypeFacts>> = {
   ...columnTypes,
   integer: { ...columnTypes.count, jsonSchema: { type: ["integer", "null"] } },
-  float: {
-    ...columnTypes.number,
-    parquet: { type: "FLOAT" },
-  },
+  float: { ...columnTypes.number, parquet: { type: "FLOAT" } },
   numeric: {
     parquet: columnTypes.text.parquet,
     jsonSchema: columnTypes.number.jsonSchema,
@@ -216,10 +204,7 @@ const storedTypes: Readonly<Record<PlainType, StoredTypeFacts>> = {
       return micros === undefined ? undefined : Number(micros / dayMicros);
     },
   },
-  timestamp_local: {
-    ...columnTypes.timestamp,
-    parquet: timestampLeaf("MICROS", false),
-  },
+  timestamp_local: { ...columnTypes.timestamp, parquet: timestampLeaf("MICROS", false) },
   timestamp_ns: {
     ...columnTypes.timestamp,
     parquet: timestampLeaf("NANOS", true),

@@ -3,7 +3,7 @@ import { open, rename, rm } from "node:fs/promises";
 import { cellRecords } from "../formats/csv/csv.js";
 import { openInput, verifyFile } from "./open-input.js";
 import { basename, join } from "node:path";
-import { type Clock, systemClock } from "../../core/clock.js";
+import { systemClock } from "../../core/clock.js";
 import { continueRun, FatalError } from "../../core/errors.js";
 import type { ChecksumState } from "../../core/files/checksum.js";
 import { withoutFailed } from "../../core/files/output-names.js";
@@ -13,17 +13,15 @@ import type { InputType } from "../formats/column-types.js";
 import { isObjectAddress } from "../s3/address.js";
 import { outputFault } from "../../core/files/output-fault.js";
 import type { FileInput, NamedInput, RunInput } from "./types.js";
-import type { CopyShape, TableInput } from "./table-input.js";
+import type { CopyOptions, CopyShape, TableInput } from "./table-input.js";
 
 /** Where the inputs of a run are copied, and what a run needs meanwhile. */
-interface CopyPlace {
+interface CopyPlace extends CopyOptions {
   /** It must exist. */
   readonly folder: string;
   /** How the rows of tables are read. */
   readonly shape: CopyShape;
   readonly signal: AbortSignal;
-  readonly clock?: Clock | undefined;
-  readonly onWarning?: ((message: string) => void) | undefined;
   readonly onNotice?: ((message: string) => void) | undefined;
 }
 
@@ -93,8 +91,12 @@ function copyTo(base: string, place: CopyPlace, { path: address, table }: FileIn
   const write = async (): Promise<CopySeal> => {
     const fresh = `${path}.new`;
     try {
-      if (table !== undefined) types = await copyTable(table, fresh, place);
-      else version = Promise.resolve(await copyObject(address, fresh, place));
+      if (table === undefined) version = Promise.resolve(await copyObject(address, fresh, place));
+      else {
+        const copied = await table.copy(fresh, place);
+        place.onNotice?.(`read ${counted(copied.rows, "row")} from ${table.name}`);
+        ({ types } = copied);
+      }
       const content = await settle(fresh);
       await rename(fresh, path);
       return { content, types };
@@ -119,16 +121,6 @@ function copyTo(base: string, place: CopyPlace, { path: address, table }: FileIn
       throw new FatalError(`copy_${what}`, message, { cause: found, hint });
     },
   };
-}
-
-async function copyTable(
-  table: TableInput,
-  path: string,
-  { signal, clock, onWarning, onNotice }: CopyPlace,
-): Promise<readonly InputType[]> {
-  const { rows, types } = await table.copy(path, { signal, clock, onWarning });
-  onNotice?.(`read ${counted(rows, "row")} from ${table.name}`);
-  return types;
 }
 
 /** How often the progress of a long copy is told. */

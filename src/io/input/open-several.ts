@@ -4,6 +4,7 @@ import type { Row } from "../../core/row.js";
 import { columnName, matchColumn } from "../formats/columns/name-columns.js";
 import { flatten } from "../formats/ndjson/ndjson.js";
 import type { InputReading, ItemColumn } from "../formats/types.js";
+import type { SourceSettings } from "./source-options.js";
 import { mustHaveMarks, type TlpChoice } from "./tlp-rows.js";
 import type { FilePosition, NamedInput, OpenedSource, SourcePosition } from "./types.js";
 import { verifyFile } from "./open-input.js";
@@ -20,10 +21,7 @@ interface KnownFile extends SeveralFile {
   readonly opened: OpenedSource | null;
 }
 
-interface SeveralFlags extends TlpChoice {
-  readonly itemColumn?: string | readonly string[] | undefined;
-  readonly kindColumn?: string | undefined;
-}
+type SeveralFlags = TlpChoice & Pick<SourceSettings, "itemColumn" | "kindColumn">;
 
 /**
  * Opens several inputs as one. The header of each is read first, because the columns of the first

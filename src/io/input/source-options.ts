@@ -91,6 +91,8 @@ export const sourceOptions = z.strictObject({
   }),
 });
 
+export type SourceSettings = Partial<z.output<typeof sourceOptions>>;
+
 function isEncoding(label: string): boolean {
   try {
     return new TextDecoder(label).encoding !== "";

@@ -6,15 +6,11 @@ import { tlpFault, type TlpMark } from "../../core/exclusions/tlp.js";
 import { matchColumn, unknownColumn } from "../formats/columns/name-columns.js";
 import { valuesAt } from "../formats/ndjson/ndjson.js";
 import { mapLists } from "../formats/reading/lines.js";
+import type { SourceSettings } from "./source-options.js";
 import type { ColumnPlace, FormatReading, ReadOptions, SourceLayout } from "../formats/types.js";
 
 /** Which rows may be sent, by their mark of the Traffic Light Protocol. */
-export interface TlpChoice {
-  /** Column of the marks; in NDJSON a dotted path. @default one that is named after them */
-  readonly tlpColumn?: string | undefined;
-  /** The strictest mark that is sent. @default all rows are sent */
-  readonly maxTlp?: TlpMark | undefined;
-}
+export type TlpChoice = Pick<SourceSettings, "tlpColumn" | "maxTlp">;
 
 /** Marks the rows that must not be sent as held. */
 export function holdMarked(

@@ -110,14 +110,12 @@ export interface InputBytes extends TextBytes, AsyncDisposable {
 export type AnyInput = SourceInput | { readonly opened: InputBytes };
 
 /** An opened input with its header read and its item column found. */
-export interface OpenedSource extends SourceLayout {
+export interface OpenedSource
+  extends SourceLayout, Pick<InputBytes, "bytesTotal" | "bytesRead" | "close"> {
   /** Batches of rows in input order, never empty. Leaving the loop early closes the input. */
   readonly rows: AsyncIterable<readonly Row[]>;
   /** What is read, if it is not text: the kind of a table. */
   readonly kind?: string | undefined;
-  /** Stored size in bytes; null for a stream. */
-  readonly bytesTotal: number | null;
-  bytesRead(): number;
   /**
    * Checksum of those bytes, verified by a resumed run; undefined for several inputs, which have one
    * each.
@@ -125,7 +123,6 @@ export interface OpenedSource extends SourceLayout {
   checksum(): ChecksumState | undefined;
   files?(): readonly FilePosition[];
   readonly warnings: readonly string[];
-  close(): Promise<void>;
 }
 
 export function inputsOf(input: RunInput): readonly SourceInput[] {

@@ -19,7 +19,6 @@ export async function peek(
 export class Sample<T> {
   readonly #batches: AsyncGenerator<readonly T[]>;
   readonly read: T[] = [];
-  #ended = false;
 
   constructor(batches: AsyncGenerator<readonly T[]>) {
     this.#batches = batches;
@@ -28,10 +27,9 @@ export class Sample<T> {
   /** Reads until `enough` returns true. @returns false if the input ends before */
   async until(enough: () => boolean): Promise<boolean> {
     while (!enough()) {
-      if (this.#ended) return false;
       const step = await this.#batches.next();
-      if (step.done === true) this.#ended = true;
-      else for (const value of step.value) this.read.push(value);
+      if (step.done === true) return false;
+      for (const value of step.value) this.read.push(value);
     }
     return true;
   }
