@@ -58,32 +58,26 @@ async function* untilClosed(
   for await (const rows of lists) if (rows.length > 0) yield rows;
 }
 
-interface SniffedInput {
-  readonly input: AnyInput;
-  readonly format: SourceFormat;
-  /** Marker of the comments it starts with, or null. */
-  readonly comment: string | null;
-}
-
 /**
  * Detects the format of an input whose name doesn't tell. A stream stays open and loses no bytes; a
  * file is opened again later.
+ * @returns it, its format, and the marker of the comments it starts with, or null
  * @throws as `openInput`
  */
 export async function sniffFormat(
   input: SourceInput,
   options: InputOptions & Pick<SourceOptions, "comment">,
-): Promise<SniffedInput> {
+) {
   const bytes = await openInput(input, options);
   try {
     const { head, chunks } = await peek(bytes.chunks, isHeadComplete);
     const comment = options.comment ?? "#";
     const lines = headLines(head, { lineEnd: bytes.lineEnd, comment });
     const marked = options.comment ?? (lines.comments.length > 0 ? comment : null);
-    const found = { format: formatOf(lines), comment: marked };
-    if (bytes.bytesTotal === null) return { input: { opened: { ...bytes, chunks } }, ...found };
-    await bytes.close();
-    return { input, ...found };
+    const isStream = bytes.bytesTotal === null;
+    if (!isStream) await bytes.close();
+    const sniffed: AnyInput = isStream ? { opened: { ...bytes, chunks } } : input;
+    return { input: sniffed, format: formatOf(lines), comment: marked };
   } catch (error) {
     await bytes.close();
     throw error;

@@ -1,4 +1,3 @@
-import type { EnrichedRow } from "../../core/row.js";
 import type { ChecksumState } from "../../core/files/checksum.js";
 import type { Manifest } from "../../core/manifest.js";
 import type { SinkFormat } from "../formats/types.js";
@@ -28,17 +27,6 @@ export interface WrittenFile {
 /** What the manifest says of published rows. A STIX bundle does not hold them one by one. */
 export type WrittenOutput = Pick<Manifest["output"], "bytes" | "sha256"> &
   Partial<Pick<Manifest["output"], "rows" | "indicators" | "without_key">>;
-
-export interface Sink {
-  /** Writes rows in order. Resolves when it accepts more: this is the back-pressure. */
-  write(rows: readonly EnrichedRow[]): Promise<void>;
-  /** Makes all rows written so far durable and returns the position. */
-  checkpoint(): Promise<SinkPosition>;
-  /** Completes: all rows are durable, or the reader of a stream has them. */
-  close(): Promise<void>;
-  /** Closes without completing: nothing gets the final name, durable data stays for a resume. */
-  abandon(): Promise<void>;
-}
 
 export interface Destination {
   /** Final path, or null for a stream. */

@@ -6,22 +6,12 @@ import { matchColumn, minShare } from "../columns/name-columns.js";
 import type { ReadOptions, InputReading } from "../types.js";
 import { cutOff } from "../../../core/wording/printable.js";
 
-interface Preamble {
-  /** Lines before the header or the first row that belong to neither. */
-  readonly skippedLines: number;
-  /** Their text, and that of the rule below the header. */
-  readonly skipped: readonly string[];
-  readonly rule: string | null;
-  readonly content: readonly string[];
-  readonly delimiter: Delimiter | null;
-}
-
 /** Finds the delimiter, and lines before the header: titles, dates, rules. */
 export function findPreamble(
   lines: HeadLines,
   candidates: readonly Delimiter[],
   options: Pick<ReadOptions, "header" | "itemColumn">,
-): Preamble {
+) {
   const { content, before } = lines;
   const fields = fieldsIn(lines.comments);
   const separated = [...candidates, " "].find(
@@ -36,7 +26,9 @@ export function findPreamble(
   const below = options.header !== false && isRule(second) ? second.trim() : null;
   const skipped = [...lines.skipped, ...content.slice(0, table.first)];
   return {
+    /** Lines before the header or the first row that belong to neither. */
     skippedLines: skipped.length > 0 ? (before[table.first] ?? 0) : 0,
+    /** Their text, and that of the rule below the header. */
     skipped: below === null ? skipped : [...skipped, below],
     rule: below,
     content: below === null ? rest : rest.toSpliced(1, 1),

@@ -16,18 +16,10 @@ import type { CopiedRow } from "../../input/table-input.js";
 
 const loadReader = () => loadDriver("hyparquet", () => import("hyparquet"));
 
-/** An open Parquet file. */
-export interface ParquetFile {
-  readonly names: readonly string[];
-  /** Types of the columns. */
-  readonly types: readonly InputType[];
-  readonly count: number;
-  /** Reads rows, a slice of a row group at a time. */
-  readonly rows: (reading?: ParquetReading) => AsyncGenerator<readonly CopiedRow[]>;
-}
+export type ParquetFile = Awaited<ReturnType<typeof openParquet>>;
 
 /** Reads the footer of a file. @param name of it in messages */
-export async function openParquet(path: string, name = path): Promise<ParquetFile> {
+export async function openParquet(path: string, name = path) {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetSchema } = await loadReader();
   try {
     const file = await asyncBufferFromFile(path);
@@ -38,7 +30,8 @@ export async function openParquet(path: string, name = path): Promise<ParquetFil
       names: tree.children.map(({ element }) => element.name),
       types: tree.children.map(parquetType),
       count: Number(metadata.num_rows),
-      rows: (reading) => parquetRows(name, file, metadata, tree.children, reading),
+      /** Reads rows, a slice of a row group at a time. */
+      rows: (reading?: ParquetReading) => parquetRows(name, file, metadata, tree.children, reading),
     };
   } catch (error) {
     throw unreadable(name, "its footer cannot be read", error);

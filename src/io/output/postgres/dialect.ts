@@ -104,11 +104,16 @@ function mustFit(what: string, name: string, longest: number, more = ""): void {
   );
 }
 
+interface PostgresAddress extends TableAddress {
+  /** Without `table`. It may contain a password: pass it only to the driver. */
+  readonly url: string;
+}
+
 /**
  * Parses the address of a table: `postgres://user:password@host:port/database?table=NAME`. Other known
  * parameters go to the driver.
  */
-function parseAddress(name: string): TableAddress | null {
+function parseAddress(name: string): PostgresAddress | null {
   if (!/^postgres(?:ql)?:/i.test(name)) return null;
   const address = readUrl(name);
   const hint =
@@ -116,12 +121,12 @@ function parseAddress(name: string): TableAddress | null {
   checkParameters(address.searchParams, parameters, "the PostgreSQL address", hint);
   const table = postgres.parseTable(address.searchParams.get("table") ?? defaultTable);
   address.searchParams.delete("table");
-  // It may contain a password: pass it only to the driver.
   const { href: url, host, pathname, username } = address;
   const user = username === "" ? "" : `${username}@`;
   const words = [host, pathname.slice(1), tableText(table)].filter((word) => word !== "");
   return {
     dialect: postgres,
+    url,
     place: `postgres://${user}${host}${pathname}`,
     table,
     database: null,

@@ -5,7 +5,7 @@ import { encodeText } from "../../../core/bytes.js";
 import { FatalError, startOver } from "../../../core/errors.js";
 import { hashFile } from "../../../core/files/checksum.js";
 import type { EnrichedRow } from "../../../core/row.js";
-import type { Destination, Sink, SinkPosition } from "../types.js";
+import type { Destination, SinkPosition } from "../types.js";
 import type { Encoder } from "../../formats/types.js";
 import { outputGone, renamePart } from "../part-file.js";
 import { describer, type Publisher, type PublisherOptions } from "../publisher.js";
@@ -17,27 +17,23 @@ const compress = promisify(gzip);
  */
 const flushAt = { plain: 256 * 1024, gzip: 1024 * 1024 };
 
-export interface TextWriter {
-  add(text: string): void;
-  readonly full: boolean;
-  flush(): Promise<void>;
-}
+export type TextWriter = ReturnType<typeof textWriter>;
 
 /**
  * Writes text to a destination. Compressed text is a sequence of gzip members (RFC 1952, section
  * 2.2), so it can be truncated after any of them and continued.
  */
-export function textWriter(destination: Destination, isCompressed: boolean): TextWriter {
+export function textWriter(destination: Destination, isCompressed: boolean) {
   let pending = "";
   const limit = isCompressed ? flushAt.gzip : flushAt.plain;
   return {
-    add(text) {
+    add(text: string): void {
       pending += text;
     },
-    get full() {
+    get full(): boolean {
       return pending.length >= limit;
     },
-    async flush() {
+    async flush(): Promise<void> {
       if (pending === "") return;
       const bytes = encodeText(pending);
       pending = "";
@@ -51,18 +47,20 @@ export function textSink(
   encoder: Encoder,
   destination: Destination,
   { gzip: isCompressed, resumeRows }: { gzip: boolean; resumeRows: number | null },
-): Sink {
+) {
   const writer = textWriter(destination, isCompressed);
   if (resumeRows === null) writer.add(encoder.header);
   let rows = resumeRows ?? 0;
 
   return {
+    /** Writes rows in order. Resolves when it accepts more: this is the back-pressure. */
     async write(batch: readonly EnrichedRow[]): Promise<void> {
       writer.add(encoder.encode(batch));
       rows += batch.length;
       // Readers of a stream expect rows as soon as possible; readers of a file don't.
       if (writer.full || destination.path === null) await writer.flush();
     },
+    /** Makes all rows written so far durable and returns the position. */
     async checkpoint(): Promise<SinkPosition> {
       await writer.flush();
       // An empty file isn't valid gzip (RFC 1952, section 2.2); an empty member is.
@@ -72,13 +70,17 @@ export function textSink(
       await destination.sync();
       return { length: destination.length, rows, checksum: destination.checksum() };
     },
-    async close() {
+    /** Completes: all rows are durable, or the reader of a stream has them. */
+    async close(): Promise<void> {
       await writer.flush();
       await destination.close();
     },
+    /** Closes without completing: nothing gets the final name, durable data stays for a resume. */
     abandon: () => destination.abandon(),
   };
 }
+
+export type Sink = ReturnType<typeof textSink>;
 
 /** Renames a staged text file, which already holds the final bytes. A stream gets them at once. */
 export function textPublisher(options: PublisherOptions): Publisher {

@@ -7,7 +7,7 @@ import { type Finding, largeBytes } from "../../../core/finding.js";
 import type { Item } from "../../../core/item/item.js";
 import type { EnrichedRow, LeftOutReason, Row } from "../../../core/row.js";
 import type { OpenedSource } from "../../../io/input/types.js";
-import type { Sink } from "../../../io/output/types.js";
+import type { Sink } from "../../../io/output/text/text-sink.js";
 import type { RunSignals } from "../run-signals.js";
 import type { Tally } from "../tally.js";
 import type { StartRow } from "../types.js";

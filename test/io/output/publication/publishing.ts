@@ -12,10 +12,10 @@ import type {
 import { type Stage, stageUpTo } from "../../../../src/io/output/stage.js";
 import { formats } from "../../../../src/io/formats/registry.js";
 import { type Encoder, type SinkFormat, sinkFormats } from "../../../../src/io/formats/types.js";
-import { textSink } from "../../../../src/io/output/text/text-sink.js";
+import { type Sink, textSink } from "../../../../src/io/output/text/text-sink.js";
 import type { Manifest } from "../../../../src/core/manifest.js";
 import { parseOutput } from "../../../../src/io/output/registry.js";
-import type { Sink, SinkPosition, WrittenOutput } from "../../../../src/io/output/types.js";
+import type { SinkPosition, WrittenOutput } from "../../../../src/io/output/types.js";
 import type { ReputeError } from "../../../../src/core/errors.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";

@@ -4,8 +4,7 @@ import { describe, expect, it } from "vitest";
 import { FatalError } from "../../../../src/core/errors.js";
 import { formats } from "../../../../src/io/formats/registry.js";
 import { streamDestination } from "../../../../src/io/output/part-file.js";
-import { textSink } from "../../../../src/io/output/text/text-sink.js";
-import type { Sink } from "../../../../src/io/output/types.js";
+import { type Sink, textSink } from "../../../../src/io/output/text/text-sink.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { openRun, someRows } from "./publishing.js";
 

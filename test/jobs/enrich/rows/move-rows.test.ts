@@ -5,7 +5,7 @@ import type { EnrichedRow, Row } from "../../../../src/core/row.js";
 import { moveRows } from "../../../../src/jobs/enrich/rows/move-rows.js";
 import { RunSignals } from "../../../../src/jobs/enrich/run-signals.js";
 import { Tally } from "../../../../src/jobs/enrich/tally.js";
-import type { Sink } from "../../../../src/io/output/types.js";
+import type { Sink } from "../../../../src/io/output/text/text-sink.js";
 import type { OpenedSource } from "../../../../src/io/input/types.js";
 import { readingOf } from "../../../io/input/sources/sources-reading.js";
 import { aFinding, anItem, aRow } from "../../../helpers/enriched-rows.js";
