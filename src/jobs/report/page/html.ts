@@ -116,8 +116,28 @@ const policy = `default-src 'none'; style-src 'sha256-${createHash("sha256").upd
 
 const styleElement = new Html(`<style>${style}</style>`);
 
+/** A part of a page; null content is left out. */
+interface Section {
+  readonly id: string;
+  readonly title: string;
+  readonly content: Html | null;
+}
+
 /** A self-contained HTML page: no network, no script. */
-export function pageOf(title: string, body: Html): string {
+export function pageOf(
+  title: string,
+  header: Html,
+  sections: readonly Section[],
+  footer: Html,
+): string {
+  const shown = sections.filter(({ content }) => content !== null);
+  const parts = shown.map(
+    ({ id, title: heading, content }) =>
+      html`<section id="${id}" aria-labelledby="${id}-title">
+        <h2 id="${id}-title">${heading}</h2>
+        ${content}
+      </section> `,
+  );
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -130,7 +150,9 @@ export function pageOf(title: string, body: Html): string {
         ${styleElement}
       </head>
       <body>
-        ${body}
+        <header>${header}</header>
+        <main>${parts}</main>
+        <footer>${footer}</footer>
       </body>
     </html> `.text;
 }

@@ -31,43 +31,23 @@ export function reportPage(report: Report): string {
   const madeUp = madeUpOf(report.run ?? {});
   const [first = report.output, ...others] = report.run === null ? [] : runInputs(report.run);
   const source = others.length === 0 ? first : `${formatCount(others.length + 1)} inputs`;
-  const parts = sectionsOf(report).map(
-    ({ id, title, content }) =>
-      html`<section id="${id}" aria-labelledby="${id}-title">
-        <h2 id="${id}-title">${title}</h2>
-        ${content}
-      </section> `,
-  );
-  const body = html`<header>
-      <p class="source">Reputation report for <bdi>${source}</bdi></p>
-      <h1>${headline(report)}</h1>
-      <p>${headlineDetail(report)}</p>
-      ${madeUp !== undefined && html`<p class="invented"><strong>${madeUpText[madeUp][0]}.</strong> ${madeUpText[madeUp][1]}.</p>`}
-      ${tiles(report)}
-    </header>
-    <main>${parts}</main>
-    <footer>
-      Made by
-      repute${report.run !== null && ` from a run of ${report.run.started_at?.slice(0, 10) ?? ""}`}.
-      “Nothing known” is not a clean bill of health.
-    </footer>`;
-  return pageOf(`Reputation report: ${report.output}`, body);
-}
-
-/** The parts of the page that have something to show, in their order. */
-function sectionsOf(report: Report) {
-  return [
+  const header = html`<p class="source">Reputation report for <bdi>${source}</bdi></p>
+    <h1>${headline(report)}</h1>
+    <p>${headlineDetail(report)}</p>
+    ${madeUp !== undefined && html`<p class="invented"><strong>${madeUpText[madeUp][0]}.</strong> ${madeUpText[madeUp][1]}.</p>`}
+    ${tiles(report)}`;
+  const sections = [
     { id: "changes", title: "What changed", content: changes(report) },
     { id: "kinds", title: "Verdicts by kind", content: kinds(report) },
-    ...countLists(report).map((list) => ({
-      id: list.id,
-      title: list.title,
-      content: counts(list),
-    })),
+    ...countLists(report).map((list) => Object.assign({ content: counts(list) }, list)),
     { id: "offenders", title: "Worst items", content: offenders(report) },
     { id: "unchecked", title: "Without a verdict", content: unchecked(report) },
     { id: "run", title: "The run", content: run(report) },
-  ].filter(({ content }) => content !== null);
+  ];
+  const footer = html`Made by
+  repute${report.run !== null && ` from a run of ${report.run.started_at?.slice(0, 10) ?? ""}`}.
+  “Nothing known” is not a clean bill of health.`;
+  return pageOf(`Reputation report: ${report.output}`, header, sections, footer);
 }
 
 function changes({ changes: found }: Report): Html | null {
@@ -210,28 +190,19 @@ function diffPage({ counts, worst }: OutputDiff, { earlier, later }: DiffNames):
   const tiles = changeKinds.map(
     (kind) => html`<li><strong>${formatCount(counts[kind])}</strong><span>${kind}</span></li>`,
   );
-  const body = html`<header>
-      <p class="source"><bdi>${earlier}</bdi> → <bdi>${later}</bdi></p>
-      <h1>${heading}</h1>
-      <ul class="tiles five">
-        ${tiles}
-      </ul>
-      <p class="soft">
-        ${counted(counts.same, "item")} ${counts.same === 1 ? "is" : "are"} the
-        same${counts.unanswered > 0 && `; ${formatCount(counts.unanswered)} ${counts.unanswered === 1 ? "is" : "are"} unknown on one side`}.
-      </p>
-    </header>
-    <main>
-      ${
-        listed.length > 0 &&
-        html`<section id="changes" aria-labelledby="changes-title">
-          <h2 id="changes-title">Changes</h2>
-          ${changeTable(listed, total)}
-        </section>`
-      }
-    </main>
-    <footer>Made by repute. “None” means that nothing is known, not that an item is safe.</footer>`;
-  return pageOf(`Changes from ${earlier} to ${later}`, body);
+  const header = html`<p class="source"><bdi>${earlier}</bdi> → <bdi>${later}</bdi></p>
+    <h1>${heading}</h1>
+    <ul class="tiles five">
+      ${tiles}
+    </ul>
+    <p class="soft">
+      ${counted(counts.same, "item")} ${counts.same === 1 ? "is" : "are"} the
+      same${counts.unanswered > 0 && `; ${formatCount(counts.unanswered)} ${counts.unanswered === 1 ? "is" : "are"} unknown on one side`}.
+    </p>`;
+  const content = listed.length > 0 ? changeTable(listed, total) : null;
+  const sections = [{ id: "changes", title: "Changes", content }];
+  const footer = html`Made by repute. “None” means that nothing is known, not that an item is safe.`;
+  return pageOf(`Changes from ${earlier} to ${later}`, header, sections, footer);
 }
 
 /** A table of changes, and how many there are in all. */
