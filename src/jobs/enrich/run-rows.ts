@@ -11,13 +11,12 @@ import { EarlyEndError, FatalError } from "../../core/errors.js";
 import { type MadeUp, unasked } from "../../core/finding.js";
 import type { Manifest } from "../../core/manifest.js";
 import { type ResourceStack, withResources } from "../../core/resource-stack.js";
-import type { Row } from "../../core/row.js";
 import { rowCodes } from "../../core/row-codes.js";
 import { counted } from "../../core/wording/quantity.js";
 import { formats } from "../../io/formats/registry.js";
 import { inputPaths, type OpenedSource, type RunInput } from "../../io/input/types.js";
 import { manifestPlace, storedManifest } from "../../io/output/manifest-file.js";
-import { type CheckedOutput, mixedData } from "../../io/output/publisher.js";
+import { mixedData } from "../../io/output/publisher.js";
 import { stageUpTo } from "../../io/output/stage.js";
 import type { OutputTarget } from "./destination/choose-output.js";
 import { endingOfError, recordStream } from "./ending.js";
@@ -29,7 +28,6 @@ import { moveRows } from "./rows/move-rows.js";
 import { startRow } from "./rows/reading.js";
 import { RunSignals } from "./run-signals.js";
 import { saveUnfinished } from "./state/state-folder.js";
-import { Checkpointer } from "./checkpointer.js";
 import type { Tally } from "./tally.js";
 import type { Job } from "./types.js";
 import { closingWarnings } from "./warnings.js";
@@ -38,9 +36,8 @@ import { closingWarnings } from "./warnings.js";
 export function runRows(place: RunPlace): Promise<Manifest> {
   return withResources(async (stack) => {
     const run = await openRun(place, stack);
-    const { job, source, tally, before } = run;
-    const record = (): Manifest => manifestOf({ ...run, checkpointer });
-    const checkpointer: Checkpointer = new Checkpointer(run, record);
+    const { job, source, tally, before, checkpointer } = run;
+    const record = (): Manifest => manifestOf(run);
     let lookup: RunLookup | null = null;
     try {
       const signals = new RunSignals(job);
@@ -48,7 +45,7 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       const opened = await openRunLookup(run, signals, stack);
       lookup = opened;
       // A run that continues may have published already: it would take itself for the earlier one.
-      if (before === null) tally.facts.earlier_rows = await earlierRows(run.target, run.checked);
+      if (before === null) tally.facts.earlier_rows = await earlierRows(run);
       // Without a checkpoint, answers are those of an earlier run.
       await checkpointer.save();
       const { limit, minRows } = job.settings.run;
@@ -73,10 +70,10 @@ export function runRows(place: RunPlace): Promise<Manifest> {
         onWritten: (last) => checkpointer.written(last),
       });
       const warnings = closingWarnings(run, opened.address.warnings());
-      return await publish({ ...run, checkpointer, warnings, rowsRead, isRefused });
+      return await publish({ ...run, warnings, rowsRead, isRefused });
     } catch (error) {
       const isEarly = lookup !== null && error instanceof EarlyEndError;
-      if (isEarly) await publishSoFar(run, checkpointer, error);
+      if (isEarly) await publishSoFar(run, error);
       await run.sink.abandon();
       dropUselessState(run, lookup, error);
       const removed = run.state.saveRemoved();
@@ -117,18 +114,14 @@ function progressOf({ tally, source }: OpenRun, { pausedMs, isAway }: RunLookup,
 const notAsked = unasked("failed", { code: "not_asked", message: rowCodes.not_asked[0] });
 
 /** Publishes the rows of a run that stops early. If that fails, they wait for the run to continue. */
-async function publishSoFar(
-  run: OpenRun,
-  checkpointer: Checkpointer,
-  end: EarlyEndError,
-): Promise<void> {
-  const { job, publisher, target } = run;
+async function publishSoFar(run: OpenRun, end: EarlyEndError): Promise<void> {
+  const { job, publisher, target, checkpointer } = run;
   const { stage: staged, takesParts } = publisher.describe();
   if (!takesParts || staged === null) return;
   try {
     // A table must not have more rows than a resume knows of.
     const position = await checkpointer.save();
-    const soFar = { ...manifestOf({ ...run, checkpointer }), ...endingOfError(end, true) };
+    const soFar = { ...manifestOf(run), ...endingOfError(end, true) };
     const stage = stageUpTo(staged, position);
     const at = Date.parse(soFar.ended_at);
     await publisher.publish(stage, { suffix: "", at, manifest: () => soFar });
@@ -140,11 +133,8 @@ async function publishSoFar(
 }
 
 /** Drops the state of a failed run if there is nothing to continue. */
-function dropUselessState(
-  { state, before, tally }: OpenRun,
-  lookup: RunLookup | null,
-  error: unknown,
-): void {
+function dropUselessState(run: OpenRun, lookup: RunLookup | null, error: unknown): void {
+  const { state, before, tally } = run;
   // A run without workers waits for some to come.
   const waits = error instanceof FatalError && error.code === "workers_away";
   const isIdle = before === null && tally.rows === 0 && !tally.answered && !waits;
@@ -160,13 +150,8 @@ function dropUselessState(
  * Rows of the output before a run's: the last run in its table, the one that it replaces, or the newest
  * earlier one of the same `{date}` pattern. Undefined for none. One with `--limit` only says how many its
  * input had at least, so the whole one before it counts, too.
- *
- * @param checked what the check of its output found
  */
-async function earlierRows(
-  target: OutputTarget,
-  checked: Pick<CheckedOutput, "earlierRows">,
-): Promise<number | undefined> {
+async function earlierRows({ target, checked }: OpenRun): Promise<number | undefined> {
   const { output } = target;
   if (typeof checked.earlierRows === "number") return checked.earlierRows;
   const { pattern } = output;
@@ -192,10 +177,7 @@ async function isReplaced({ file, upload }: OutputTarget): Promise<boolean> {
  *
  * @param limit number of the last one. @default all
  */
-async function* firstRows(
-  rows: OpenedSource["rows"],
-  limit = Number.POSITIVE_INFINITY,
-): AsyncGenerator<readonly Row[]> {
+async function* firstRows(rows: OpenedSource["rows"], limit = Number.POSITIVE_INFINITY) {
   for await (const batch of rows) {
     const last = batch.at(-1)?.number ?? 0;
     yield last > limit ? batch.filter(({ number }) => number <= limit) : batch;
@@ -209,13 +191,11 @@ async function* firstRows(
  *
  * @throws the signal's reason, or why the input cannot be read
  */
-async function hasFewerRows(
-  least: number,
-  { input, settings, signal, rows: from }: Pick<Job, "input" | "settings" | "signal" | "rows">,
-): Promise<boolean> {
+async function hasFewerRows(least: number, job: Job): Promise<boolean> {
+  const { input, settings, signal } = job;
   // An input without rows asks for nothing anyway.
   if (least <= 1 || !(await isReadTwice(input))) return false;
-  const source = await from.open(null);
+  const source = await job.rows.open(null);
   let rows = 0;
   try {
     for await (const batch of abortable(firstRows(source.rows, settings.run.limit), signal)) {
@@ -286,11 +266,8 @@ function usesPartials({ job }: OpenRun): boolean {
 }
 
 /** Ends a run whose answers must not stand among those in its table. */
-function refuseMixed(
-  { checked, target }: OpenRun,
-  signals: RunSignals,
-  madeUp: MadeUp | undefined,
-): void {
+function refuseMixed(run: OpenRun, signals: RunSignals, madeUp: MadeUp | undefined): void {
+  const { checked, target } = run;
   const holds = checked.holds ?? null;
   if (holds === null || holds === (madeUp === undefined ? "real" : "made up")) return;
   signals.end(mixedData(FatalError, target.output.name, holds));

@@ -20,18 +20,14 @@ import { onlySpelling } from "../destination/choose-output.js";
 import { exitCodeOfRun, exitCodes } from "../ending.js";
 import { refusalOf } from "../failure-limits.js";
 import type { OpenRun, RunPlace } from "../open-run.js";
-import type { Checkpointer } from "../checkpointer.js";
 
 /** A run whose last row is written. */
 interface WrittenRun extends OpenRun {
-  readonly checkpointer: Checkpointer;
   /** Rows read from the source, including those before an interruption. */
   readonly rowsRead: number;
   /** The rows were counted first, are too few, and so were not asked for. */
   readonly isRefused: boolean;
-  /**
-   * Warnings about the run as a whole. Checkpoints omit them, since a resumed run finds them again.
-   */
+  /** Warnings about the run as a whole, which checkpoints omit: a resumed run finds them again. */
   readonly warnings: ReturnType<typeof closingWarnings>;
 }
 
@@ -163,18 +159,11 @@ const noEnding: RunEnding = { exit_reason: "interrupted", exit_code: null, resum
  * @param bytes those written to a stream
  */
 export function manifestOf(
-  {
-    job,
-    source,
-    inputGrew,
-    publisher,
-    checkpointer,
-    tally,
-    runId,
-  }: OpenRun & Pick<WrittenRun, "checkpointer">,
+  run: OpenRun,
   ending: RunEnding = noEnding,
   bytes: number | null = null,
 ): Manifest {
+  const { job, source, inputGrew, publisher, checkpointer, tally, runId } = run;
   const { rows, unjournalled: _, left_out, ...counts } = tally.snapshot();
   const { clock = systemClock } = job;
   const { input, output, run: how } = job.settings;
