@@ -37,13 +37,7 @@ interface Observation {
 }
 
 /** A finished comparison; its changes are read from a temporary file. */
-export interface OutputDiff extends AsyncDisposable {
-  readonly counts: DiffCounts;
-  /** Every change, worst first: by kind of change, then by verdict, then by item. */
-  readonly changes: () => Iterable<Change>;
-  /** The first of them. */
-  readonly worst: (most: number) => readonly Change[];
-}
+export type OutputDiff = Awaited<ReturnType<typeof diffOutputs>>;
 
 export type DiffCounts = ReturnType<typeof noCounts>;
 
@@ -63,7 +57,7 @@ interface Comparing {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Compares two outputs. @throws as `readOutput`; the signal's reason */
+/** Compares two outputs. */
 export async function compareOutputs(
   earlier: Output,
   later: Output,
@@ -84,7 +78,7 @@ type RowLists = AsyncIterable<readonly OutputRecord[]>;
  *
  * @throws FatalError `temporary_file`
  */
-export async function diffOutputs(earlier: RowLists, later: RowLists): Promise<OutputDiff> {
+export async function diffOutputs(earlier: RowLists, later: RowLists) {
   // A database without a name is in a file that SQLite deletes as soon as it is open.
   const database = new DatabaseSync("");
   try {
@@ -94,8 +88,10 @@ export async function diffOutputs(earlier: RowLists, later: RowLists): Promise<O
     const changes = () => changesIn(database);
     return {
       counts: compareSides(database),
+      /** Every change, worst first: by kind of change, then by verdict, then by item. */
       changes,
-      worst(most) {
+      /** The first of them. */
+      worst(this: void, most: number): readonly Change[] {
         const first: Change[] = [];
         for (const change of changes()) if (first.push(change) >= most) break;
         return first;

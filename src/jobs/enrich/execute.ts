@@ -21,11 +21,7 @@ import type { EnrichJob, Job, PublishedRun } from "./types.js";
 
 type ChosenRun = Awaited<ReturnType<typeof chooseRun>>;
 
-/**
- * The main job: reads every row of the input, looks up its item and writes the enriched row.
- *
- * @throws as `execute`
- */
+/** The main job: reads every row of the input, looks up its item and writes the enriched row. */
 export async function enrich(job: EnrichJob): Promise<Manifest> {
   const { input, session, settings, clock } = job;
   const withheld = await session.withheld(settings.lookup);
@@ -184,7 +180,7 @@ async function finishEarlier(place: RunPlace): Promise<Manifest | null> {
   return null;
 }
 
-/** Publishes a finished run, which may have happened in part. @throws as the publisher */
+/** Publishes a finished run, which may have happened in part. */
 async function republish(
   place: RunPlace,
   manifest: Manifest,

@@ -21,9 +21,7 @@ export function rowLimit(): z.ZodType<RowLimit, number | string> {
   });
 }
 
-/**
- * Statuses counted by each value of `--fail-on`. Each one includes those of the values before it.
- */
+/** Statuses counted by each value of `--fail-on`, which includes those of the values before it. */
 const failOnLevels = {
   failed: ["failed"],
   partial: ["failed", "partial"],

@@ -23,16 +23,14 @@ export class RunSignals {
   readonly #stop = new AbortController();
   readonly #requests = new AbortController();
   readonly #over = new AbortController();
-  readonly stop: AbortSignal = this.#stop.signal;
+  readonly stop: AbortSignal;
   readonly requests: AbortSignal = this.#requests.signal;
   readonly over: AbortSignal = this.#over.signal;
 
   /** Interrupted by the signal of a run, and ended at its deadline. Close them with the run. */
   constructor({ signal: interrupted, settings, clock = systemClock }: LimitedJob) {
     this.interrupted = interrupted;
-    const onInterrupt = (): void => this.end(interrupted.reason);
-    if (interrupted.aborted) onInterrupt();
-    interrupted.addEventListener("abort", onInterrupt, { once: true, signal: this.over });
+    this.stop = AbortSignal.any([interrupted, this.#stop.signal]);
     const { deadline } = settings.run;
     if (deadline !== undefined) {
       void endAt(deadline, clock, (error) => this.end(error), this.over);
@@ -58,9 +56,7 @@ export class RunSignals {
 /** Long sleeps are split into steps of this length, to notice clock changes and system suspend. */
 const stepMs = 30_000;
 
-/**
- * Ends a run at a time of day or after a duration. Resolves without doing so when aborted first.
- */
+/** Ends a run at a time of day or after a duration, unless it is aborted first. */
 async function endAt(
   deadline: Deadline,
   clock: Clock,

@@ -120,9 +120,7 @@ export class Tally {
     for (const value of drift) addCount(this.#drift, value);
   }
 
-  /**
-   * Call once every lookup has ended: requests that are not in the journal by now never will be.
-   */
+  /** Call once all lookups have ended: requests that are not in the journal now never will be. */
   settle(): void {
     const open = Array.from(this.#open, ([endpoint, outcomes]) => {
       const left = [...outcomes].filter(([, n]) => n > 0);

@@ -26,9 +26,7 @@ export interface EnrichJob {
   readonly stateFolder?: string | null;
   /** The command line without secrets. Recorded in the manifest. */
   readonly command: readonly string[];
-  /**
-   * Aborting ends the run cleanly; `enrich` then rejects with the reason, an `InterruptedError`.
-   */
+  /** Aborting ends the run cleanly; it then rejects with the reason, an `InterruptedError`. */
   readonly signal: AbortSignal;
   /** Value of `run_id` and `rep_run_id`. A resumed run keeps its own. @default random */
   readonly runId?: string;
@@ -82,9 +80,7 @@ export type StartRow = (
 
 /** Where the rows of a run come from. */
 export interface RowSource {
-  /**
-   * Format of the input. Waits for the first bytes if neither a flag nor the file name tells it.
-   */
+  /** Format of the input. Waits for the first bytes if no flag or file name tells it. */
   inputFormat(): Promise<SourceFormat>;
   /** Options that affect reading, by flag name. A resumed run must have the same. */
   readonly options: Readonly<Record<string, unknown>>;

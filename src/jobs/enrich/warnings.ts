@@ -43,14 +43,13 @@ const noIndicator: readonly UnsupportedCode[] = [
 ];
 
 /** Warning for a run with almost nothing to look up, which probably read the wrong column. */
-function unlikelyColumn(
-  { reading: { format, items }, files }: Pick<OpenedSource, "reading" | "files">,
-  { rows, unsupported }: Pick<TallySnapshot, "rows" | "unsupported">,
-): string | null {
+function unlikelyColumn(source: OpenedSource, counts: TallySnapshot): string | null {
+  const { rows, unsupported } = counts;
+  const { format, items } = source.reading;
   const idle = noIndicator.reduce((sum, code) => sum + (unsupported[code] ?? 0), 0);
   if (idle === 0 || idle < rows * unlikelyShare) return null;
   const have = `${idle} of ${counted(rows, "row")} ${idle === 1 ? "has" : "have"} no indicator`;
-  if (files !== undefined) return `${have}; choose the column with --item-column`;
+  if (source.files !== undefined) return `${have}; choose the column with --item-column`;
   return format === "text"
     ? `${have}; the input was read as one item per line; set its format with --from`
     : `${have} in column ${shownColumns(items)}; choose another with --item-column`;

@@ -20,13 +20,7 @@ interface Body {
   held: string;
 }
 
-interface Part {
-  readonly type: string;
-  readonly charset: string;
-  readonly encoding: string;
-  readonly name: string;
-  readonly boundary: string | null;
-}
+type Part = ReturnType<typeof partOf>;
 
 /** The first field of a header that says how a part is encoded. */
 const fieldOfPart = /ontent-(?:type|transfer-encoding):/gi;
@@ -249,7 +243,7 @@ function base64Text(
   return kind === null ? decoder.decode(bytes) : refuse(kind);
 }
 
-function partOf(header: string): Part {
+function partOf(header: string) {
   const unfolded = header.replaceAll(/\r?\n[ \t]+/g, " ");
   const content = valueIn(unfolded, fields.type) ?? "";
   const type = /^[^\s;]*/.exec(content)![0].toLowerCase();

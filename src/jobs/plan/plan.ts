@@ -37,11 +37,7 @@ type CachedAnswers = Omit<CachedOptions, "endpoint">;
 /** Estimate for a run over an input, and what it would not look up. */
 export type Plan = Awaited<ReturnType<typeof plan>>;
 
-/**
- * Makes a run that asks nothing and discards its rows, and estimates requests and time.
- *
- * @throws UsageError, FatalError if the input cannot be read, as in a run
- */
+/** Makes a run that asks nothing and discards its rows, and estimates requests and time. */
 export async function plan(job: PlanJob) {
   const { settings, cache = null, withheld, onWarning } = job;
   const chosen = lookupEndpoints.filter((endpoint) => settings.lookups.includes(endpoint));

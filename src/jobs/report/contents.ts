@@ -98,10 +98,7 @@ function latest(counts: ReadonlyMap<string, number>): Named {
   return { entries, more: left > 0 ? `${counted(left, "row")} earlier` : "" };
 }
 
-interface RunFact {
-  readonly name: string;
-  readonly value: string;
-}
+type RunFact = Readonly<Record<"name" | "value", string>>;
 
 /** What is known of the run that made an output. */
 export function runFacts({ output, run, sources }: Report): readonly RunFact[] {

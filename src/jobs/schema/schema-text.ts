@@ -22,9 +22,7 @@ import { inputReading } from "../enrich/rows/reading.js";
 import type { ReadingSettings } from "../enrich/types.js";
 
 interface SchemaTextOptions extends TableSchemaOptions {
-  /**
-   * `table` or `schema.table`; also `project.dataset.table` for BigQuery. Ignored for json-schema.
-   */
+  /** `table` or `schema.table`; for BigQuery also `project.dataset.table`. Only for databases. */
   readonly table: string;
 }
 
@@ -36,7 +34,6 @@ type SchemaSettings = ReadingSettings &
  * A schema in the format of `repute schema`: of manifests, or of the rows that a run makes of an input.
  *
  * @param input null for rows without columns of their own
- * @throws as opening the input, and as `schemaText`
  */
 export async function schemaOf(
   input: RunInput | null,

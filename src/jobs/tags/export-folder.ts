@@ -167,11 +167,7 @@ export class ExportFolder {
     }
   }
 
-  /**
-   * Checks early that a folder can take an export.
-   *
-   * @throws as {@link open} and {@link current}
-   */
+  /** Checks early that a folder can take an export. */
   static async check(path: string): Promise<void> {
     assertLocal(path);
     const made = await fs.mkdir(path, { recursive: true }).catch(() => undefined);
@@ -254,12 +250,7 @@ export class ExportFolder {
     }
   }
 
-  /**
-   * Carries a tag's files over to the generation under construction.
-   *
-   * @returns false if some of them are gone
-   * @throws FatalError
-   */
+  /** Carries a tag's files over to the next generation. @returns false if some of them are gone */
   async carryOver(generation: string, tag: ExportedTag): Promise<boolean> {
     const from = join(this.path, generation);
     const names = new Set([listName(tag.stem), ...tag.files.map(({ file }) => file)]);
@@ -272,11 +263,7 @@ export class ExportFolder {
     }
   }
 
-  /**
-   * Publishes the generation under construction as the current export.
-   *
-   * @throws FatalError; the previous export then stays current
-   */
+  /** Makes the next generation the current one. If this fails, the previous one stays current. */
   async publish(index: ExportIndex): Promise<void> {
     try {
       await writeJsonFile(join(this.next, indexName), index);

@@ -188,7 +188,6 @@ async function publish(
  * Writes the lists of tags together, without duplicates, in every format of the export.
  *
  * @param into the generation under construction, which has the list of each tag
- * @throws FatalError
  */
 async function writeCombined(
   name: string,

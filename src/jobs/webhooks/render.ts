@@ -35,12 +35,7 @@ export class WebhookError extends UsageError {
   }
 }
 
-/**
- * Throws if any problem is an error.
- *
- * @param webhook its name, for the message
- * @throws WebhookError
- */
+/** Throws a WebhookError if any problem is an error. @param webhook its name, for the message */
 export function throwErrors(problems: readonly Problem[], webhook: string): void {
   const [first, ...rest] = problems.filter((problem) => problem.level === "error");
   if (first) throw new WebhookError([first, ...rest], webhook);
@@ -194,21 +189,18 @@ function existing(name: string, context: unknown): string {
 }
 
 /** A text split at its fields. */
-interface PqlText {
-  /** Static text and fields, such as `s.resolver_data.CustomerEmail`, in order, without invalid fields. */
-  readonly parts: readonly (string | { readonly path: Path })[];
-  /** Invalid fields, each at the offset of its `{{`. */
-  readonly faults: readonly { readonly at: number; readonly message: string }[];
-}
+type PqlText = ReturnType<typeof parsePql>;
 
 /**
  * Finds the PQL fields of a text. A field is `{{ path }}`, with optional white space; a path is a
  * name followed by any number of `.name` and `[0]` (an array index). There are no operators and no
  * calls. A `}}` without `{{` is plain text.
  */
-function parsePql(text: string): PqlText {
-  const parts: PqlText["parts"][number][] = [];
-  const faults: PqlText["faults"][number][] = [];
+function parsePql(text: string) {
+  /** Static text and fields, such as `s.resolver_data.CustomerEmail`, in order, without invalid fields. */
+  const parts: (string | { readonly path: Path })[] = [];
+  /** Invalid fields, each at the offset of its `{{`. */
+  const faults: { readonly at: number; readonly message: string }[] = [];
   let done = 0;
   for (const { index: at, 0: field, 1: inner = "", 2: end } of text.matchAll(fields)) {
     if (at > done) parts.push(text.slice(done, at));

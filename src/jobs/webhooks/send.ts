@@ -28,9 +28,7 @@ import {
 
 /** An API key and the origin it is for. */
 export interface ApiKey {
-  /**
-   * Origin (scheme, host, port) that the key is sent to. The rest of a longer address is ignored.
-   */
+  /** Scheme, host and port that the key is sent to. The rest of a longer address is ignored. */
   readonly origin: string;
   /** The key, sent as `Authorization: Bearer <key>`. */
   readonly key: string;

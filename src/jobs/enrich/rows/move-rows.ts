@@ -12,9 +12,7 @@ import type { RunSignals } from "../run-signals.js";
 import type { Tally } from "../tally.js";
 import type { StartRow } from "../types.js";
 
-/**
- * Maximum number of rows between reading and writing, and of their bytes (input and large answers).
- */
+/** Maximum rows between reading and writing, and their bytes (input and large answers). */
 const windowBounds = { rows: 4096, bytes: 32 * 1024 * 1024 };
 
 /** Maximum number of rows with a pending lookup: enough that back-off leaves no slot idle. */

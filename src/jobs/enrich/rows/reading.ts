@@ -250,10 +250,7 @@ export function startRow(lookup: Lookup): StartRow {
 const notText: FindingError = { code: "not_text", message: itemCodes.not_text[0] };
 
 /** Reports the columns that were chosen without a flag. */
-export function announceReading(
-  { onNotice }: { readonly onNotice?: ((message: string) => void) | undefined },
-  source: Pick<OpenedSource, "reading" | "files">,
-): void {
+export function announceReading({ onNotice }: Job, source: OpenedSource): void {
   const files = source.files?.();
   const notices = files === undefined ? choiceIn(source.reading) : choicesIn(files);
   const readings = files?.map(({ reading }) => reading) ?? [source.reading];
