@@ -1,4 +1,4 @@
-import type { RunProgress } from "../../src/jobs/enrich/run-rows.js";
+import type { RunProgress } from "../../src/jobs/enrich/tally.js";
 
 /** The progress of a run of unknown length that has not begun. */
 export function aProgress(members: Partial<RunProgress> = {}): RunProgress {

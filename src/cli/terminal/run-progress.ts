@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.js";
-import type { RunProgress } from "../../jobs/enrich/run-rows.js";
+import type { RunProgress } from "../../jobs/enrich/tally.js";
 import { counted, formatCount, formatSeconds, formatSpeed } from "../../core/wording/quantity.js";
 import type { Reporter } from "./reporter.js";
 

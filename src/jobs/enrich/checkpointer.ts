@@ -1,7 +1,7 @@
+import type { Manifest } from "../../core/manifest.js";
 import type { SourcePosition } from "../../io/input/types.js";
 import type { SinkPosition } from "../../io/output/types.js";
-import { manifestOf } from "./finish/publish.js";
-import type { RunParts } from "./open-run.js";
+import type { OpenRun } from "./open-run.js";
 import { saveUnfinished } from "./state/state-folder.js";
 
 /** A checkpoint is due after this time or this many rows, whichever comes first. */
@@ -10,19 +10,25 @@ const due = { ms: 1_000, rows: 5_000 };
 /** Time between two records of an unfinished run, in milliseconds. A kill loses no more of it. */
 const recordMs = 5_000;
 
+/** A run whose progress is saved. */
+export type SavedRun = OpenRun & { readonly checkpointer: Checkpointer };
+
 /** Saves the progress of a run, at regular intervals and never ahead of what is durable. */
 export class Checkpointer {
   readonly startedAt: string;
   readonly resumed: number;
-  readonly #run: RunParts;
+  readonly #run: OpenRun;
+  /** The manifest of the run so far, saved for readers. */
+  readonly #record: () => Manifest;
   readonly #begunAt: number;
   #savedAt: number;
   #savedRows: number;
   #recordedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(run: RunParts) {
+  constructor(run: OpenRun, record: () => Manifest) {
     const { job, before, clock, tally } = run;
     this.#run = run;
+    this.#record = record;
     this.startedAt = before?.startedAt ?? job.startedAt ?? new Date(clock.now()).toISOString();
     this.resumed = before === null ? 0 : before.resumed + 1;
     this.#begunAt = clock.monotonic();
@@ -59,7 +65,7 @@ export class Checkpointer {
     this.#savedRows = tally.rows;
     if (this.#savedAt - this.#recordedAt >= recordMs) {
       this.#recordedAt = this.#savedAt;
-      await saveUnfinished(state.path, manifestOf({ ...this.#run, checkpointer: this }));
+      await saveUnfinished(state.path, this.#record());
     }
     return position;
   }

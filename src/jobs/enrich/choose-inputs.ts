@@ -60,10 +60,8 @@ type Sort = "objects" | "rows";
 /** The sort of an input, null for one of any sort, or why it holds nothing to look up. */
 type Found = Sort | null | { readonly lacks: string };
 
-async function sortOf(
-  { name, input, folder }: NamedInput,
-  settings: ReadingSettings,
-): Promise<Found> {
+async function sortOf(named: NamedInput, settings: ReadingSettings): Promise<Found> {
+  const { name, input, folder } = named;
   // A stream can be read only once, and so can a pipe.
   if (!("path" in input) || input.table !== undefined) return null;
   const facts = statSync(input.path, { throwIfNoEntry: false });
@@ -96,13 +94,10 @@ async function contentOf(input: SourceInput, settings: ReadingSettings): Promise
 const noIndicators = { lacks: "no indicators" };
 
 function noList(name: string): UsageError {
-  return new UsageError(
-    "column_not_found",
-    `${name}: fewer than half of its first lines are indicators`,
-    {
-      hint: `leave it out, say what it is with --from, or find the items in it: repute extract ${shellWord(name)} | repute enrich - -o OUT`,
-    },
-  );
+  const message = `${name}: fewer than half of its first lines are indicators`;
+  return new UsageError("column_not_found", message, {
+    hint: `leave it out, say what it is with --from, or find the items in it: repute extract ${shellWord(name)} | repute enrich - -o OUT`,
+  });
 }
 
 /** What a file lacks that fails to open; null if it may be an input that is damaged. */

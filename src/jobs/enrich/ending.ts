@@ -12,7 +12,6 @@ import {
   stopSignals,
   UsageError,
 } from "../../core/errors.js";
-import type { FindingStatus } from "../../core/finding.js";
 import type { ExitReason, Manifest, RunEnding } from "../../core/manifest.js";
 import { redactAddress } from "../../core/redaction.js";
 import { OutputClosedError } from "../../io/output/part-file.js";
@@ -47,10 +46,7 @@ export function endingOfError(error: unknown, kept: boolean): RunEnding {
  * Exit code of a finished run: 3 if it has rows that `--fail-on` counts and they reach its share of
  * all rows, else 0.
  */
-export function exitCodeOfRun(
-  failOn: FailOn,
-  statuses: Readonly<Record<FindingStatus, number>>,
-): number {
+export function exitCodeOfRun(failOn: FailOn, statuses: Manifest["statuses"]): number {
   const rows = Object.values(statuses).reduce((sum, n) => sum + n, 0);
   const counted = failOn.statuses.reduce((sum, status) => sum + statuses[status], 0);
   const isEnough = counted > 0 && counted * 100 >= (failOn.percent ?? 0) * rows;

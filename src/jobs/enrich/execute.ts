@@ -75,11 +75,8 @@ function runToStream({ job, target }: ChosenRun): Promise<Manifest> {
  * @param given its job before the output was named after it
  * @param made receives the folders that are created because they are named so
  */
-async function runResumably(
-  { job, target }: ChosenRun,
-  given: Job,
-  made: string[],
-): Promise<Manifest> {
+async function runResumably(chosen: ChosenRun, given: Job, made: string[]): Promise<Manifest> {
+  const { job, target } = chosen;
   const { onNotice, onWarning } = job;
   const { run: how } = given.settings;
   const { output } = given.settings.output;
@@ -87,7 +84,7 @@ async function runResumably(
   const name = isNamed ? output.given : output.name;
   const opening = { ...how, name, within: target.upload?.folder, onNotice, onWarning };
   const state = await openState(output.base(how.stateDir), opening);
-  const own = placeRun({ job, target }, state);
+  const own = placeRun(chosen, state);
   let place = own;
 
   const complete = async (): Promise<Manifest> => {
@@ -117,7 +114,8 @@ async function runResumably(
       } else await discardIfReplaced(error, place);
       return complete();
     });
-    if (isForNextRun(manifest)) {
+    // The answers that a refused run took over are for the next one.
+    if (isRefusal(manifest.exit_reason) && (manifest.took_over ?? 0) > 0) {
       await state.startOver();
       place.target.upload?.clean(state.path);
       state.release();
@@ -181,11 +179,8 @@ async function finishEarlier(place: RunPlace): Promise<Manifest | null> {
 }
 
 /** Publishes a finished run, which may have happened in part. */
-async function republish(
-  place: RunPlace,
-  manifest: Manifest,
-  { source, runId, sink }: Checkpoint,
-): Promise<Manifest> {
+async function republish(place: RunPlace, manifest: Manifest, checkpoint: Checkpoint) {
+  const { source, runId, sink } = checkpoint;
   const { onWarning } = place.job;
   const publisher = await openPublisher({ ...place, source, runId, onWarning });
   const { stage: staged } = publisher.describe();
@@ -230,11 +225,6 @@ async function discardIfReplaced(error: unknown, place: RunPlace): Promise<void>
 async function discard(why: string, { job, state }: RunPlace): Promise<void> {
   job.onNotice?.(`${why}; a new run starts`);
   await state.startOver();
-}
-
-/** Whether the answers that a run took over are for the next one: it was refused. */
-function isForNextRun({ exit_reason, took_over = 0 }: Manifest): boolean {
-  return isRefusal(exit_reason) && took_over > 0;
 }
 
 /** Tells of the published rows and removes what a resume would need. */

@@ -15,7 +15,6 @@ import type { RunState } from "./state/run-state.js";
 import type { OutputSettings } from "./options.js";
 import type { Job, StartRow } from "./types.js";
 import { announceReading, chosenColumns, optionalColumnsOf } from "./rows/reading.js";
-import { Checkpointer } from "./checkpointer.js";
 import { Tally } from "./tally.js";
 import type { OutputTarget } from "./destination/choose-output.js";
 import { verdictOf } from "../../core/verdict.js";
@@ -34,18 +33,13 @@ export interface RunPlace {
   readonly inputGrew?: boolean;
 }
 
-/** A run with its input and output open. */
-export type RunParts = Awaited<ReturnType<typeof openRunInput>> &
-  Awaited<ReturnType<typeof openRunOutput>>;
-
-/** The same, ready to move rows. */
-export type OpenRun = RunParts & { readonly checkpointer: Checkpointer };
+/** A run with its input and output open, ready to move rows. */
+export type OpenRun = Awaited<ReturnType<typeof openRun>>;
 
 /** Opens a run's input and output, at the interrupted run's position or at the start. */
-export async function openRun(place: RunPlace, stack: ResourceStack): Promise<OpenRun> {
-  const input = await openRunInput(place, stack);
-  const run = { ...input, ...(await openRunOutput(input)) };
-  return { ...run, checkpointer: new Checkpointer(run) };
+export async function openRun(place: RunPlace, stack: ResourceStack) {
+  const run = await openRunInput(place, stack);
+  return { ...run, ...(await openRunOutput(run)) };
 }
 
 async function openRunInput(place: RunPlace, stack: ResourceStack) {

@@ -90,10 +90,7 @@ export function inGroups(settings: FlatSettings) {
   };
 }
 
-function those<Group extends z.ZodObject>(
-  settings: z.output<Group>,
-  { shape }: Group,
-): z.output<Group> {
+function those<Group extends z.ZodObject>(settings: z.output<Group>, { shape }: Group) {
   const own = Object.entries(settings).filter(([key]) => Object.hasOwn(shape, key));
   return Object.fromEntries(own) as z.output<Group>;
 }

@@ -27,23 +27,26 @@ import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
 import { moveRows } from "./rows/move-rows.js";
 import { startRow } from "./rows/reading.js";
 import { RunSignals } from "./run-signals.js";
+import { Checkpointer, type SavedRun } from "./checkpointer.js";
 import { saveUnfinished } from "./state/state-folder.js";
-import type { Tally } from "./tally.js";
+import { progressOf, type Tally } from "./tally.js";
 import type { Job } from "./types.js";
 import { closingWarnings } from "./warnings.js";
 
 /** Opens input, output and lookup, moves the rows and publishes them. Closes everything, however it ends. */
 export function runRows(place: RunPlace): Promise<Manifest> {
   return withResources(async (stack) => {
-    const run = await openRun(place, stack);
-    const { job, source, tally, before, checkpointer } = run;
+    const opened = await openRun(place, stack);
+    const { job, source, tally, before } = opened;
     const record = (): Manifest => manifestOf(run);
+    const checkpointer = new Checkpointer(opened, record);
+    const run: SavedRun = { ...opened, checkpointer };
     let lookup: RunLookup | null = null;
     try {
       const signals = new RunSignals(job);
       stack.defer(() => signals.close());
-      const opened = await openRunLookup(run, signals, stack);
-      lookup = opened;
+      const asking = await openRunLookup(run, signals, stack);
+      lookup = asking;
       // A run that continues may have published already: it would take itself for the earlier one.
       if (before === null) tally.facts.earlier_rows = await earlierRows(run);
       // Without a checkpoint, answers are those of an earlier run.
@@ -51,25 +54,25 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       const { limit, minRows } = job.settings.run;
       const isRefused = await hasFewerRows(leastRows(minRows, tally.facts.earlier_rows), job);
       const start = (job.refill?.start ?? startRow)(
-        isRefused ? () => Promise.resolve(notAsked) : opened.lookup,
+        isRefused ? () => Promise.resolve(notAsked) : asking.lookup,
       );
       let rowsRead = tally.rows;
       let received = tally.rows;
-      job.onStart?.(() => progressOf(run, opened, received), record);
+      job.onStart?.(() => progressOf(run, asking, received), record);
       await moveRows({
         ...run,
         source: limit === undefined ? source : { rows: firstRows(source.rows, limit) },
         start: run.selection?.noting(start) ?? start,
         leftOut: run.selection?.leftOut,
         concurrency: openRequests(job.settings.lookup),
-        slots: opened.slots,
+        slots: asking.slots,
         signals,
         written: rowsRead,
         onReceived: (row) => void (received = Math.max(received, row)),
         onRead: () => void rowsRead++,
         onWritten: (last) => checkpointer.written(last),
       });
-      const warnings = closingWarnings(run, opened.address.warnings());
+      const warnings = closingWarnings(run, asking.address.warnings());
       return await publish({ ...run, warnings, rowsRead, isRefused });
     } catch (error) {
       const isEarly = lookup !== null && error instanceof EarlyEndError;
@@ -86,35 +89,11 @@ export function runRows(place: RunPlace): Promise<Manifest> {
   });
 }
 
-export type RunProgress = Readonly<ReturnType<typeof progressOf>>;
-
-function progressOf({ tally, source }: OpenRun, { pausedMs, isAway }: RunLookup, rowsRead: number) {
-  return {
-    /** Rows in the bytes that are read, whether their lookups have started or not. */
-    rowsRead,
-    rowsWritten: tally.rows,
-    requests: tally.requestTotal,
-    /** Requests that were answered with 429. */
-    throttled: tally.throttled,
-    /** Seconds until the next request after a throttle answer; 0 if nothing is held back. */
-    pausedSeconds: pausedMs() / 1000,
-    /** Whether the service is away: the run waits and probes it. */
-    isAway: isAway(),
-    statuses: tally.statuses,
-    /** Rows by verdict; `unknown` counts those without one. */
-    verdicts: tally.verdicts,
-    /** Bytes read of the input as stored (compressed, if it is). */
-    bytesRead: source.bytesRead(),
-    /** Size of the input as stored; null if unknown (stdin). */
-    bytesTotal: source.bytesTotal,
-  };
-}
-
 /** The finding of items that a run with too few rows does not ask for. */
 const notAsked = unasked("failed", { code: "not_asked", message: rowCodes.not_asked[0] });
 
 /** Publishes the rows of a run that stops early. If that fails, they wait for the run to continue. */
-async function publishSoFar(run: OpenRun, end: EarlyEndError): Promise<void> {
+async function publishSoFar(run: SavedRun, end: EarlyEndError): Promise<void> {
   const { job, publisher, target, checkpointer } = run;
   const { stage: staged, takesParts } = publisher.describe();
   if (!takesParts || staged === null) return;

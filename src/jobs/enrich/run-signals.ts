@@ -25,16 +25,13 @@ export class RunSignals {
   readonly #over = new AbortController();
   readonly stop: AbortSignal;
   readonly requests: AbortSignal = this.#requests.signal;
-  readonly over: AbortSignal = this.#over.signal;
 
   /** Interrupted by the signal of a run, and ended at its deadline. Close them with the run. */
   constructor({ signal: interrupted, settings, clock = systemClock }: LimitedJob) {
     this.interrupted = interrupted;
     this.stop = AbortSignal.any([interrupted, this.#stop.signal]);
     const { deadline } = settings.run;
-    if (deadline !== undefined) {
-      void endAt(deadline, clock, (error) => this.end(error), this.over);
-    }
+    if (deadline !== undefined) void this.#endAt(deadline, clock);
   }
 
   /** Stops the run. The first reason wins. */
@@ -51,29 +48,24 @@ export class RunSignals {
   close(): void {
     this.#over.abort();
   }
+
+  /** Ends the run at a time of day or after a duration, unless it is over before. */
+  async #endAt(deadline: Deadline, clock: Clock): Promise<void> {
+    // A duration goes by the monotonic clock, a time of day by the wall clock.
+    const isDuration = "afterMs" in deadline;
+    const now = (): number => (isDuration ? clock.monotonic() : clock.now());
+    const until = isDuration ? now() + deadline.afterMs : nextTimeOfDay(deadline, now());
+    try {
+      while (until > now()) await clock.sleep(Math.min(until - now(), stepMs), this.#over.signal);
+    } catch {
+      return;
+    }
+    this.end(new EarlyEndError("deadline_reached", `the deadline ${deadline.text} has passed`));
+  }
 }
 
 /** Long sleeps are split into steps of this length, to notice clock changes and system suspend. */
 const stepMs = 30_000;
-
-/** Ends a run at a time of day or after a duration, unless it is aborted first. */
-async function endAt(
-  deadline: Deadline,
-  clock: Clock,
-  end: (error: EarlyEndError) => void,
-  signal: AbortSignal,
-): Promise<void> {
-  // A duration goes by the monotonic clock, a time of day by the wall clock.
-  const isDuration = "afterMs" in deadline;
-  const now = (): number => (isDuration ? clock.monotonic() : clock.now());
-  const until = isDuration ? now() + deadline.afterMs : nextTimeOfDay(deadline, now());
-  try {
-    while (until > now()) await clock.sleep(Math.min(until - now(), stepMs), signal);
-  } catch {
-    return;
-  }
-  end(new EarlyEndError("deadline_reached", `the deadline ${deadline.text} has passed`));
-}
 
 /** The first moment after `now` at which local clocks show this time. */
 function nextTimeOfDay(time: { hours: number; minutes: number }, now: number): number {

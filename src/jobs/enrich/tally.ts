@@ -22,6 +22,8 @@ import {
   rowWarnings,
   zeros,
 } from "../../core/row.js";
+import type { OpenedLookup } from "../../client/session/types.js";
+import type { OpenedSource } from "../../io/input/types.js";
 import { addCount, type Counts, mostFrequentFirst, otherTimes, otherWords } from "./counters.js";
 import { Elsewhere } from "./elsewhere.js";
 
@@ -263,4 +265,32 @@ function sourceCounts(sources: Readonly<Record<string, number>>): Manifest["sour
 function madeUpMembers(madeUp: MadeUp | undefined): Pick<Manifest, "synthetic" | "sample"> {
   if (madeUp === undefined) return {};
   return madeUp === "invented" ? { synthetic: true } : { sample: true };
+}
+
+export type RunProgress = Readonly<ReturnType<typeof progressOf>>;
+
+export function progressOf(
+  { tally, source }: { readonly tally: Tally; readonly source: OpenedSource },
+  { pausedMs, isAway }: Pick<OpenedLookup, "pausedMs" | "isAway">,
+  rowsRead: number,
+) {
+  return {
+    /** Rows in the bytes that are read, whether their lookups have started or not. */
+    rowsRead,
+    rowsWritten: tally.rows,
+    requests: tally.requestTotal,
+    /** Requests that were answered with 429. */
+    throttled: tally.throttled,
+    /** Seconds until the next request after a throttle answer; 0 if nothing is held back. */
+    pausedSeconds: pausedMs() / 1000,
+    /** Whether the service is away: the run waits and probes it. */
+    isAway: isAway(),
+    statuses: tally.statuses,
+    /** Rows by verdict; `unknown` counts those without one. */
+    verdicts: tally.verdicts,
+    /** Bytes read of the input as stored (compressed, if it is). */
+    bytesRead: source.bytesRead(),
+    /** Size of the input as stored; null if unknown (stdin). */
+    bytesTotal: source.bytesTotal,
+  };
 }

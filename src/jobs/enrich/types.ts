@@ -12,7 +12,7 @@ import type { copiesOf } from "../../io/input/copies.js";
 import type { OpenedSource, RunInput, SourcePosition } from "../../io/input/types.js";
 import type { OutputReading } from "../../io/output/read.js";
 import type { inGroups } from "./options.js";
-import type { RunProgress } from "./run-rows.js";
+import type { RunProgress } from "./tally.js";
 
 /** Everything a run needs besides its settings. */
 export interface EnrichJob {

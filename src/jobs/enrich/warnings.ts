@@ -9,10 +9,8 @@ import type { OpenRun } from "./open-run.js";
 import type { TallySnapshot } from "./tally.js";
 
 /** Warnings about the run as a whole: the input, the service's address, the item column. */
-export function closingWarnings(
-  { job, source, tally }: OpenRun,
-  ofAddress: readonly string[],
-): readonly string[] {
+export function closingWarnings(run: OpenRun, ofAddress: readonly string[]): readonly string[] {
+  const { job, source, tally } = run;
   const counts = tally.snapshot();
   const { columns } = job.settings.output;
   const losesCells =

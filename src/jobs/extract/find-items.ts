@@ -246,11 +246,8 @@ function isWhole(word: string): boolean {
 const marked =
   /@|\.(?:[a-z\u0080-\uffff][\w\u0080-\uffff-]|\d{1,3}\u0001?\.\d{1,3}\u0001?\.\d)|:\u0001?:|(?:\u0001?:[\da-f.]+){7}/i;
 
-function itemIn<T>(
-  part: string,
-  at: number,
-  { text, known, onLeftOut }: Search<T>,
-): FoundItem<T> | null {
+function itemIn<T>(part: string, at: number, search: Search<T>): FoundItem<T> | null {
+  const { text, known, onLeftOut } = search;
   if (part.length < shortest) return null;
   if (!marked.test(part) && !(part.length >= shortestUnmarked && unmarked.test(part))) return null;
   const found = knownItem(part, known);

@@ -231,11 +231,7 @@ const valueOf = new Int16Array(256).fill(-256);
 for (const [value, digit] of Buffer.from("0123456789abcdef").entries()) valueOf[digit] = value;
 for (const [value, digit] of Buffer.from("ABCDEF").entries()) valueOf[digit] = 10 + value;
 
-function base64Text(
-  lines: string,
-  decoder: TextDecoder,
-  refuse: (reason: string) => null,
-): string | null {
+function base64Text(lines: string, decoder: TextDecoder, refuse: (reason: string) => null) {
   // Some programs pad each piece, and the first padding would end the text.
   const pieces = lines.split(/=+/).map((piece) => Buffer.from(piece, "base64"));
   const bytes = Buffer.concat(pieces);

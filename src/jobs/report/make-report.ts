@@ -175,11 +175,7 @@ async function changesOf(own: Output, options: ReportOptions): Promise<Report["c
 
 const mostListed = 25;
 
-async function changesSince(
-  earlier: Output,
-  later: Output,
-  options: ReportOptions,
-): Promise<Report["changes"]> {
+async function changesSince(earlier: Output, later: Output, options: ReportOptions) {
   await using diff = await compareOutputs(earlier, later, options);
   const worst = diff.worst(mostListed);
   return { earlier: redactAddress(earlier.given), counts: diff.counts, worst };

@@ -71,11 +71,7 @@ function countLines({ entries, more }: CountList, width: number): string[] {
 }
 
 /** A line for each count: name, bar and number; with `whole` also the share. */
-function barLines(
-  list: readonly { readonly name: string; readonly count: number }[],
-  width: number,
-  whole = 0,
-): string[] {
+function barLines(list: Readonly<CountList["entries"]>, width: number, whole = 0): string[] {
   const most = Math.max(1, ...list.map(({ count }) => count));
   const numbers = list.map(({ count }) => formatCount(count));
   const numberWidth = Math.max(0, ...numbers.map(({ length }) => length));

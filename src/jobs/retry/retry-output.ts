@@ -75,11 +75,9 @@ export async function namesOfRetry(
       (await storedManifest(manifestPlace(retried))) ?? {};
     if (runId !== undefined && startedAt !== undefined)
       return namedAfter(name, { runId, startedAt });
-    throw new UsageError(
-      "manifest_missing",
-      `${retried.name} has no manifest with the values of {date} and {run_id}`,
-      { hint: `write the name without them: ${flag} FILE` },
-    );
+    const message = `${retried.name} has no manifest with the values of {date} and {run_id}`;
+    const hint = `write the name without them: ${flag} FILE`;
+    throw new UsageError("manifest_missing", message, { hint });
   };
   return { output: await named("-o", output), report: report && (await named("--report", report)) };
 }

@@ -8,7 +8,7 @@ import { scratchFolder, withResources } from "../../core/resource-stack.js";
 import { columnTypes, storedType, type StoredType } from "../../io/formats/column-types.js";
 import { addedColumnNames } from "../../io/formats/columns/name-columns.js";
 import { uniqueNames } from "../../io/formats/ndjson/ndjson-output.js";
-import type { OpenedSource, RunInput } from "../../io/input/types.js";
+import type { RunInput } from "../../io/input/types.js";
 import type { SinkSettings } from "../../io/output/options.js";
 import { dialects } from "../../io/output/registry.js";
 import { createRunsTable, createTable } from "../../io/output/sql/prepare-table.js";
@@ -56,11 +56,7 @@ export async function schemaOf(
 }
 
 /** The columns that a run would read from an input. */
-async function columnsOf(
-  input: RunInput,
-  settings: ReadingSettings,
-  signal: AbortSignal,
-): Promise<Pick<OpenedSource, "columns" | "types">> {
+async function columnsOf(input: RunInput, settings: ReadingSettings, signal: AbortSignal) {
   if ("path" in input && input.table !== undefined) return input.table.copy(null, { signal });
   return withResources(async (stack) => {
     const rows = inputReading(input, settings);
@@ -83,11 +79,8 @@ export function schemaText(format: string, options: SchemaTextOptions): string {
   const table = dialect.parseTable(options.table);
   const schema = tableSchema(dialect.rules, options);
   if (schema.columns.length > maxColumns) {
-    throw new UsageError(
-      "too_many_columns",
-      `the table would have ${schema.columns.length} columns; ${format} allows ${maxColumns}`,
-      { hint: "remove columns from the input" },
-    );
+    const message = `the table would have ${schema.columns.length} columns; ${format} allows ${maxColumns}`;
+    throw new UsageError("too_many_columns", message, { hint: "remove columns from the input" });
   }
   const views = viewsOf(dialect, table, schema).map(
     ({ about, create }) => `${about.map((line) => `-- ${line}\n`).join("")}${create}`,

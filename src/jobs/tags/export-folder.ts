@@ -220,11 +220,9 @@ export class ExportFolder {
       if (index === null || index.generation === generation) return index;
       throw new Error(`it is the index of ${index.generation}`);
     } catch (cause) {
-      throw new UsageError(
-        "export_index_unreadable",
-        `cannot read ${path}: not a valid export index`,
-        { cause, hint: "restore it from a backup, or export to another folder" },
-      );
+      const message = `cannot read ${path}: not a valid export index`;
+      const hint = "restore it from a backup, or export to another folder";
+      throw new UsageError("export_index_unreadable", message, { cause, hint });
     }
   }
 

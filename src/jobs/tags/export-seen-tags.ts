@@ -75,11 +75,8 @@ export async function exportSeenTags(
   return { manifest: recorded, fault };
 }
 
-async function saveManifest(
-  { object, base, record }: Output,
-  manifest: Manifest,
-  stateDir: string | undefined,
-): Promise<void> {
+async function saveManifest(output: Output, manifest: Manifest, stateDir: string | undefined) {
+  const { object, base, record } = output;
   if (object === null) await writeManifest(base(stateDir), manifest);
   else {
     const beside = parseOutput(manifestPath(object.address));

@@ -45,11 +45,9 @@ export async function exportTag(tag: TagExport): Promise<ExportedTag> {
   }
   const stem = stemOf(name);
   if (!(await folder.canUse(stem))) {
-    throw new TagExportError(
-      "file_name_taken",
-      `${join(folder.path, stem)}.* exists and does not belong to an export`,
-      { hint: "move it away, or export to another folder" },
-    );
+    const message = `${join(folder.path, stem)}.* exists and does not belong to an export`;
+    const hint = "move it away, or export to another folder";
+    throw new TagExportError("file_name_taken", message, { hint });
   }
   for (let restarts = 0; ; restarts++) {
     const about = await client.tag(name, { signal });
@@ -68,11 +66,9 @@ export async function exportTag(tag: TagExport): Promise<ExportedTag> {
       const why = isRefused
         ? `the service refused its own snapshot (${error.message})`
         : error.message;
-      throw new TagExportError(
-        "snapshot_drift",
-        `the list of tag ${name} changed during each of ${restarts + 1} attempts to read it; the last time ${why}`,
-        { hint: "export the tag again when its list changes less often", cause: error },
-      );
+      const message = `the list of tag ${name} changed during each of ${restarts + 1} attempts to read it; the last time ${why}`;
+      const hint = "export the tag again when its list changes less often";
+      throw new TagExportError("snapshot_drift", message, { hint, cause: error });
     }
     signal.throwIfAborted();
     const { description = null, intent = null, category = null } = about;
@@ -106,10 +102,8 @@ export async function readList(
     const read = readEntries(page.entries);
     if (typeof read === "number") {
       const entry = quoted(page.entries[read] ?? "", 60);
-      throw new TagExportError(
-        "invalid_entry",
-        `entry ${entries + read + 1} of the list of tag ${name} is ${entry}, which is not an IP address`,
-      );
+      const message = `entry ${entries + read + 1} of the list of tag ${name} is ${entry}, which is not an IP address`;
+      throw new TagExportError("invalid_entry", message);
     }
     pages.add(read);
     entries += page.entries.length;
@@ -121,11 +115,9 @@ export async function readList(
   const distinct = addressCount(addresses);
   if (distinct === total) return { snapshot, lastUpdate, total, addresses };
   const repeats = entries - distinct;
-  throw new TagExportError(
-    "count_mismatch",
-    `the list of tag ${name} has ${counted(distinct, "distinct address")}, but its reported total is ${formatCount(total)}` +
-      (repeats > 0 ? `; it has ${counted(repeats, "duplicate entry")}` : ""),
-  );
+  const more = repeats > 0 ? `; it has ${counted(repeats, "duplicate entry")}` : "";
+  const message = `the list of tag ${name} has ${counted(distinct, "distinct address")}, but its reported total is ${formatCount(total)}${more}`;
+  throw new TagExportError("count_mismatch", message);
 }
 
 /**
@@ -220,11 +212,9 @@ function refuseLeap(tag: string, before: number, now: number, maxChange = 0.5): 
   const change = Math.abs(now - before) / before;
   const isEmptied = before > 0 && now === 0;
   if (maxChange >= 1 || (!isEmptied && (before < leapFrom || change <= maxChange))) return;
-  throw new TagExportError(
-    "list_leapt",
-    `the list of tag ${tag} had ${counted(before, "address")} and now has ${formatCount(now)}, a change of more than ${maxChange * 100}%`,
-    { hint: "look at the tag; --max-change 100% accepts the new list" },
-  );
+  const message = `the list of tag ${tag} had ${counted(before, "address")} and now has ${formatCount(now)}, a change of more than ${maxChange * 100}%`;
+  const hint = "look at the tag; --max-change 100% accepts the new list";
+  throw new TagExportError("list_leapt", message, { hint });
 }
 
 /** Maximum length of a stem: with any suffix it fits in the 255 bytes of a file name. */

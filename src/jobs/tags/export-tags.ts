@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import pLimit from "p-limit";
 import { FatalError, type ReputeError, UsageError } from "../../core/errors.js";
-import { ExportFolder } from "./export-folder.js";
 import {
   type ExportedTag,
   exportedTags,
+  ExportFolder,
   type ExportIndex,
   hasList,
   listName,
@@ -145,11 +145,8 @@ async function exportAll({ names, before, ...job }: Job): Promise<IndexedTag[]> 
 
 const notAsked = "not requested because all tags before it failed; the last error was";
 
-async function publish(
-  { options, folder, current, names }: Job,
-  done: readonly IndexedTag[],
-  others: readonly ExportedTag[],
-): Promise<ExportIndex | null> {
+async function publish(job: Job, done: readonly IndexedTag[], others: readonly ExportedTag[]) {
+  const { options, folder, current, names } = job;
   const { clock, prune = false, runId } = options;
   const isNews = done.some(({ status }) => status !== "failed");
   const isOther = current === null || (prune && others.length > 0);

@@ -119,11 +119,9 @@ async function manifestOfRun(output: Output, stateDir: string | undefined): Prom
   }
   const { schema_version: version, output: written, statuses, verdicts: found } = manifest;
   if (version !== undefined && version !== schemaVersion) {
-    throw new UsageError(
-      "schema_version",
-      `${path} has schema version ${version}; this version of repute reads ${schemaVersion}`,
-      { hint: "use the version of repute that wrote it, or run enrich on the input again" },
-    );
+    const message = `${path} has schema version ${version}; this version of repute reads ${schemaVersion}`;
+    const hint = "use the version of repute that wrote it, or run enrich on the input again";
+    throw new UsageError("schema_version", message, { hint });
   }
   if (written === undefined || statuses === undefined || found === undefined) {
     throw new FatalError("manifest_unreadable", `${path} is not the manifest of a run`);

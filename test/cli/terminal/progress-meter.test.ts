@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { percentOf, progressMeter } from "../../../src/cli/terminal/run-progress.js";
-import type { RunProgress } from "../../../src/jobs/enrich/run-rows.js";
+import type { RunProgress } from "../../../src/jobs/enrich/tally.js";
 import { aProgress } from "../../helpers/a-progress.js";
 
 function meterFrom(members: Partial<RunProgress> = {}): ReturnType<typeof progressMeter> {

@@ -154,10 +154,7 @@ export async function chooseOutput(
 }
 
 /** The format of an output of text. */
-async function textFormat(
-  { output, to }: OutputChoice,
-  inputFormat: () => Promise<SourceFormat>,
-): Promise<SinkFormat> {
+async function textFormat({ output, to }: OutputChoice, inputFormat: () => Promise<SourceFormat>) {
   const named = sinkFormats.find((known) => known === (to ?? output.format));
   return named ?? ((await inputFormat()) === "ndjson" ? "ndjson" : "csv");
 }
@@ -168,10 +165,8 @@ async function textFormat(
  * @param text format of the rows; null for typed columns
  * @throws UsageError `option_unused`
  */
-function refuseIdleOptions(
-  { output, to, shape, raw, columns, esAction, esId, table }: OutputChoice,
-  text: SinkFormat | null,
-): void {
+function refuseIdleOptions(settings: OutputChoice, text: SinkFormat | null): void {
+  const { output, to, shape, raw, columns, esAction, esId, table } = settings;
   const isBulk = to === "es-bulk";
   const isTyped = text === null;
   const isNested = text === "ndjson" && shape !== "flat";
@@ -190,13 +185,8 @@ function refuseIdleOptions(
   ];
   const [flag, , where] = options.find(([, isIdle]) => isIdle) ?? [];
   if (flag === undefined) return;
-  throw new UsageError(
-    "option_unused",
-    `${flag} has no effect on ${output.name}: it is for ${where}`,
-    {
-      hint: `leave it out, or use ${where}`,
-    },
-  );
+  const message = `${flag} has no effect on ${output.name}: it is for ${where}`;
+  throw new UsageError("option_unused", message, { hint: `leave it out, or use ${where}` });
 }
 
 /**
@@ -221,11 +211,8 @@ export async function checkFolder(file: string): Promise<void> {
  *
  * @throws UsageError `output_is_input`
  */
-function keepInputs(
-  { name, file, database, object, base }: Output,
-  inputs: readonly string[],
-  stateDir?: string,
-): void {
+function keepInputs(output: Output, inputs: readonly string[], stateDir?: string): void {
+  const { name, file, database, object, base } = output;
   const main = object === null ? file : onlySpelling(object.address);
   // Files appear by rename; databases are written in place.
   const written =

@@ -19,10 +19,11 @@ import { isObjectAddress } from "../../../io/s3/address.js";
 import { onlySpelling } from "../destination/choose-output.js";
 import { exitCodeOfRun, exitCodes } from "../ending.js";
 import { refusalOf } from "../failure-limits.js";
-import type { OpenRun, RunPlace } from "../open-run.js";
+import type { SavedRun } from "../checkpointer.js";
+import type { RunPlace } from "../open-run.js";
 
 /** A run whose last row is written. */
-interface WrittenRun extends OpenRun {
+interface WrittenRun extends SavedRun {
   /** Rows read from the source, including those before an interruption. */
   readonly rowsRead: number;
   /** The rows were counted first, are too few, and so were not asked for. */
@@ -159,7 +160,7 @@ const noEnding: RunEnding = { exit_reason: "interrupted", exit_code: null, resum
  * @param bytes those written to a stream
  */
 export function manifestOf(
-  run: OpenRun,
+  run: SavedRun,
   ending: RunEnding = noEnding,
   bytes: number | null = null,
 ): Manifest {

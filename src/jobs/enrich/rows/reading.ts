@@ -194,11 +194,8 @@ function storedAs(
 }
 
 /** @throws UsageError `text_option` for a delimiter of an input without cells */
-function refuseDelimiter(
-  input: SourceInput,
-  { delimiter }: ReadingSettings,
-  format: SourceFormat,
-): void {
+function refuseDelimiter(input: SourceInput, settings: ReadingSettings, format: SourceFormat) {
+  const { delimiter } = settings;
   if (delimiter === undefined || !["ndjson", "text"].includes(format)) return;
   const name = "path" in input ? (input.copyOf?.name ?? input.path) : input.name;
   const read = format === "text" ? "text, one item a line" : "JSON";
