@@ -1,5 +1,4 @@
 import type { Manifest } from "../../core/manifest.js";
-import type { SourcePosition } from "../../io/input/types.js";
 import type { SinkPosition } from "../../io/output/types.js";
 import type { OpenRun } from "./open-run.js";
 import { saveUnfinished } from "./state/state-folder.js";
@@ -53,14 +52,16 @@ export class Checkpointer {
 
   /** Makes the rows so far durable and saves a checkpoint, if the state of the run is kept. */
   async save(): Promise<SinkPosition> {
-    const { state, sink, tally, clock, runId, fingerprint } = this.#run;
+    const { state, source, sink, tally, clock, runId, fingerprint } = this.#run;
     const position = await sink.checkpoint();
     if (!state.isKept) return position;
     const { startedAt, seconds, resumed } = this;
     const answers = { last: state.journal.last, earlier: state.earlier };
     const run = { runId, startedAt, seconds, resumed, fingerprint, answers };
-    const source = this.#sourcePosition();
-    await state.save({ ...run, source, sink: position, tally: tally.snapshot() });
+    const { columns, types, reading } = source;
+    const [input, files] = [source.checksum(), source.files?.()];
+    const read = { row: tally.rows, columns, types, reading, input, files };
+    await state.save({ ...run, source: read, sink: position, tally: tally.snapshot() });
     this.#savedAt = clock.monotonic();
     this.#savedRows = tally.rows;
     if (this.#savedAt - this.#recordedAt >= recordMs) {
@@ -68,12 +69,5 @@ export class Checkpointer {
       await saveUnfinished(state.path, this.#record());
     }
     return position;
-  }
-
-  #sourcePosition(): SourcePosition {
-    const { source, tally } = this.#run;
-    const { columns, types, reading } = source;
-    const [input, files] = [source.checksum(), source.files?.()];
-    return { row: tally.rows, columns, types, reading, input, files };
   }
 }

@@ -8,7 +8,7 @@ import type { Taken } from "../../client/store/journal.js";
 import type { LookupStore } from "../../client/store/store.js";
 import { abortable } from "../../core/abort.js";
 import { EarlyEndError, FatalError } from "../../core/errors.js";
-import { type MadeUp, unasked } from "../../core/finding.js";
+import { unasked } from "../../core/finding.js";
 import type { Manifest } from "../../core/manifest.js";
 import { type ResourceStack, withResources } from "../../core/resource-stack.js";
 import { rowCodes } from "../../core/row-codes.js";
@@ -18,7 +18,6 @@ import { inputPaths, type OpenedSource, type RunInput } from "../../io/input/typ
 import { manifestPlace, storedManifest } from "../../io/output/manifest-file.js";
 import { mixedData } from "../../io/output/publisher.js";
 import { stageUpTo } from "../../io/output/stage.js";
-import type { OutputTarget } from "./destination/choose-output.js";
 import { endingOfError, recordStream } from "./ending.js";
 import { leastRows } from "./failure-limits.js";
 import { previousOutputs } from "./finish/previous-outputs.js";
@@ -131,12 +130,13 @@ function dropUselessState(run: OpenRun, lookup: RunLookup | null, error: unknown
  * input had at least, so the whole one before it counts, too.
  */
 async function earlierRows({ target, checked }: OpenRun): Promise<number | undefined> {
-  const { output } = target;
+  const { output, file, upload } = target;
   if (typeof checked.earlierRows === "number") return checked.earlierRows;
   const { pattern } = output;
   const previous = pattern === null ? [] : await previousOutputs(pattern, output);
+  const replaces = upload === undefined ? file !== null && existsSync(file) : upload.replaces();
   let least = 0;
-  for (const each of (await isReplaced(target)) ? [output, ...previous] : previous) {
+  for (const each of (await replaces) ? [output, ...previous] : previous) {
     const manifest = await storedManifest(manifestPlace(each));
     // Those that it read: with `--only`, its output has fewer.
     const rows = manifest?.input?.rows ?? manifest?.output?.rows;
@@ -144,11 +144,6 @@ async function earlierRows({ target, checked }: OpenRun): Promise<number | undef
     if (rows !== undefined && manifest?.sampled === undefined) break;
   }
   return least > 0 ? least : undefined;
-}
-
-/** Whether there is a file or object that will be replaced. */
-async function isReplaced({ file, upload }: OutputTarget): Promise<boolean> {
-  return upload === undefined ? file !== null && existsSync(file) : upload.replaces();
 }
 
 /**
@@ -200,16 +195,19 @@ type RunLookup = Awaited<ReturnType<typeof openRunLookup>>;
 
 /** Opens the journal of a run, and the lookup that answers what is not in it. */
 async function openRunLookup(run: OpenRun, signals: RunSignals, stack: ResourceStack) {
-  const { job, tally } = run;
+  const { job, tally, target, encoder, optional } = run;
   const { session, settings, onWarning } = job;
-  const asReceived = needsReceived(run);
+  const asReceived =
+    optional.raw === true ||
+    (target.text !== null && formats[target.text].keepsReceived(encoder.shape));
+  const holds = run.checked.holds ?? null;
   const store = await openRunJournal(run, asReceived);
   const opened = await session.lookup({
     settings: { ...settings.lookup, maxRequests: settings.run.maxRequests },
     store,
     isResumed: run.before !== null,
     asReceived,
-    partialsFromCache: usesPartials(run),
+    partialsFromCache: usesPartials(job),
     // Rows that are written again must be what they were.
     keepsCached: settings.output.distinct,
     // A stopped run still accepts the answers of open requests.
@@ -219,7 +217,10 @@ async function openRunLookup(run: OpenRun, signals: RunSignals, stack: ResourceS
       if (headers === null) return;
       const madeUp = madeUpIn(headers);
       tally.hasMadeUp(madeUp);
-      if (outcome === "200") refuseMixed(run, signals, madeUp);
+      // Such answers must not stand among those in the table.
+      if (outcome === "200" && holds === (madeUp === undefined ? "made up" : "real")) {
+        signals.end(mixedData(FatalError, target.output.name, holds));
+      }
     },
     onWarning: (message) => tally.warning(message),
     onEarlyEnd: (error) => signals.end(error),
@@ -233,23 +234,9 @@ async function openRunLookup(run: OpenRun, signals: RunSignals, stack: ResourceS
   return opened;
 }
 
-/** Whether rows contain results as received. */
-function needsReceived({ target, encoder, optional }: OpenRun): boolean {
-  if (optional.raw === true) return true;
-  return target.text !== null && formats[target.text].keepsReceived(encoder.shape);
-}
-
 /** Whether stored partial answers are used: a refill exists to complete them. */
-function usesPartials({ job }: OpenRun): boolean {
-  return job.refill === undefined;
-}
-
-/** Ends a run whose answers must not stand among those in its table. */
-function refuseMixed(run: OpenRun, signals: RunSignals, madeUp: MadeUp | undefined): void {
-  const { checked, target } = run;
-  const holds = checked.holds ?? null;
-  if (holds === null || holds === (madeUp === undefined ? "real" : "made up")) return;
-  signals.end(mixedData(FatalError, target.output.name, holds));
+function usesPartials({ refill }: Job): boolean {
+  return refill === undefined;
 }
 
 /**
@@ -319,7 +306,7 @@ async function takenAnswers(run: OpenRun): Promise<Taken | undefined> {
       const { key, storedAt, policy } = stored;
       const { status } = stored.finding;
       if (status === "failed" || policy !== null) return false;
-      if (status === "partial" && !usesPartials(run)) return false;
+      if (status === "partial" && !usesPartials(job)) return false;
       // A clock that is or was wrong can give a time in the future.
       if (Math.abs(now - storedAt) >= oldestMs) return false;
       return withheld.listOf(itemOf(key)) === null;

@@ -255,16 +255,16 @@ function countsTo(counts: Counts): Manifest["requests"][string] {
 
 type ExclusionRecord = NonNullable<Manifest["exclusions"]>[number];
 
+function madeUpMembers(madeUp: MadeUp | undefined): Pick<Manifest, "synthetic" | "sample"> {
+  if (madeUp === undefined) return {};
+  return madeUp === "invented" ? { synthetic: true } : { sample: true };
+}
+
 /** Most services are real: then those of the embedded one are left out. */
 function sourceCounts(sources: Readonly<Record<string, number>>): Manifest["sources"] {
   const shown = ([name, n]: readonly [string, number]): boolean =>
     n > 0 || !["sample", "invented"].includes(name);
   return Object.fromEntries(Object.entries(sources).filter(shown));
-}
-
-function madeUpMembers(madeUp: MadeUp | undefined): Pick<Manifest, "synthetic" | "sample"> {
-  if (madeUp === undefined) return {};
-  return madeUp === "invented" ? { synthetic: true } : { sample: true };
 }
 
 export type RunProgress = Readonly<ReturnType<typeof progressOf>>;

@@ -6,21 +6,16 @@ export interface TextReader {
 
 /** What reads the markup that a text begins with; null for other text. @param type its media type */
 export function markupReader(head: string, type = ""): TextReader | null {
-  if (type === "text/html" || isMarkup(head)) return new MarkupReader();
-  return isXml(head) ? { read: withoutEntities, end: () => "" } : null;
+  if (type === "text/html" || pageStart.test(head)) return new MarkupReader();
+  return xmlStart.test(head) ? { read: withoutEntities, end: () => "" } : null;
 }
 
-/** Whether a text begins as an HTML page. */
-function isMarkup(head: string): boolean {
-  return /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^]{0,4096}?-->\s*)*<(?:!doctype\s+html|html|head|body|title|meta|link|div|p|a|table|ul|ol|span|h[1-6]|br|img|script|style|form|center|font)\b[^<@:]/i.test(
-    head,
-  );
-}
+/** How an HTML page begins. */
+const pageStart =
+  /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^]{0,4096}?-->\s*)*<(?:!doctype\s+html|html|head|body|title|meta|link|div|p|a|table|ul|ol|span|h[1-6]|br|img|script|style|form|center|font)\b[^<@:]/i;
 
-/** Whether a text begins as another XML document, whose entities stand for characters, too. */
-function isXml(head: string): boolean {
-  return /^\s*<(?:\?xml\s|[a-z][\w.-]*:[\w.-]+[\s>]|(?:rss|feed)[\s>])/i.test(head);
-}
+/** How another XML document begins, whose entities stand for characters, too. */
+const xmlStart = /^\s*<(?:\?xml\s|[a-z][\w.-]*:[\w.-]+[\s>]|(?:rss|feed)[\s>])/i;
 
 /** Longer tags are text. */
 const longestTag = 256 * 1024;

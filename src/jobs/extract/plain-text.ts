@@ -7,7 +7,7 @@ import { replaceAtBackslashes } from "../../core/item/refang.js";
 export function plainText(text: string): string {
   let read = text;
   if (text.includes("\\")) {
-    if (isJson(text)) read = replaceAtBackslashes(read, escapes, unescaped);
+    if (jsonQuotes.test(text)) read = replaceAtBackslashes(read, escapes, unescaped);
     read = replaceAtBackslashes(read, codes, decoded);
   }
   return read.includes(":") ? read.replace(headers, onlyLineEnds) : read;
@@ -20,10 +20,8 @@ function decoded([, code]: RegExpExecArray): string {
   return code === undefined ? "" : String.fromCharCode(Number.parseInt(code, 16));
 }
 
-/** Whether quotes within it are those of JSON: Windows paths have no such names and colons. */
-function isJson(text: string): boolean {
-  return /^\s*[[{\]}]|"\s*[:,]\s*["[{]/.test(text);
-}
+/** Quotes as in JSON: Windows paths have no such names and colons. */
+const jsonQuotes = /^\s*[[{\]}]|"\s*[:,]\s*["[{]/;
 
 const escapes = /\\(?:[\\nrt/"]|u00[0-7][\da-f])/iy;
 

@@ -157,11 +157,6 @@ class PlannedItems {
     else this.#unsent++;
   }
 
-  /** Requests to one endpoint, if every item is looked up there. */
-  #requestsTo(endpoint: LookupEndpoint): number {
-    return this.distinct - this.#unsent - this.cached[endpoint];
-  }
-
   /**
    * Requests for each common value of `--lookups`, and for the chosen one.
    *
@@ -173,7 +168,7 @@ class PlannedItems {
       Object.fromEntries(
         lookupEndpoints.map((endpoint) => [
           memberOf(endpoint),
-          asking.includes(endpoint) ? this.#requestsTo(endpoint) : 0,
+          asking.includes(endpoint) ? this.distinct - this.#unsent - this.cached[endpoint] : 0,
         ]),
       );
     return {

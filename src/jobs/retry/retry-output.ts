@@ -102,7 +102,12 @@ export async function retryOutput(job: EnrichJob, asked?: string): Promise<Manif
   const prefix = prefixOfOutput(asked, manifest);
   const file = outputFile(local.output, manifest, to);
   const inPlace = placeOf(output) === placeOf(given);
-  if (inPlace && path.endsWith(failedSuffix)) throw keepsFailed(path);
+  if (inPlace && path.endsWith(failedSuffix)) {
+    // The next run into its output removes it.
+    const message = `${path} holds a run with too many failures, which is not retried in place`;
+    const hint = `name the output that takes them: -o ${withoutFailed(path)}`;
+    throw new UsageError("unknown_output", message, { hint });
+  }
   if (to === undefined && !inPlace) await checkOutputName(output);
   for (const format of [file.format, to]) mustBeRead(format);
   const form = await openForm(file, prefix);
@@ -138,14 +143,6 @@ export async function retryOutput(job: EnrichJob, asked?: string): Promise<Manif
       ? job.input
       : { path, copyOf: { name: path, version: () => Promise.resolve(version) } };
   return await execute({ ...job, input, settings, rows, refill });
-}
-
-/** The error for a retry in place of a file that the next run into its output removes. */
-function keepsFailed(path: string): UsageError {
-  const message = `${path} holds a run with too many failures, which is not retried in place`;
-  return new UsageError("unknown_output", message, {
-    hint: `name the output that takes them: -o ${withoutFailed(path)}`,
-  });
 }
 
 /** Where an output is, in its only spelling. */

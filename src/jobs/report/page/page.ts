@@ -163,17 +163,15 @@ function run(report: Report): Html {
 function bar(counts: Readonly<Record<string, number>>, whole: number): Html {
   let counted = 0;
   const parts = Object.entries(counts).map(([name, count]) => {
-    const [start, width] = [counted, count].map((each) => round((100 * each) / whole));
+    const [start, width] = [counted, count].map(
+      (each) => Math.round((10_000 * each) / whole) / 100,
+    );
     counted += count;
     return count > 0 && html`<rect class="${name}" x="${start!}" width="${width!}" height="10" />`;
   });
   return html`<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
     ${parts}
   </svg>`;
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }
 
 type DiffNames = Readonly<Record<"earlier" | "later", string>>;
