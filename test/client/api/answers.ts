@@ -1,12 +1,22 @@
+import { Pool } from "undici";
 import type { JudgeContext } from "../../../src/client/api/judge.js";
 import { describeService } from "../../../src/client/api/service-description.js";
 import type { Answer, ResponseHeaders } from "../../../src/client/api/types.js";
+import { atEnd } from "../../helpers/at-end.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
-import { reply, type Step } from "../../helpers/scripted-server.js";
+import { reply, startScriptedServer, type Step } from "../../helpers/scripted-server.js";
 
 /** A context for judging, at 2024-01-01T00:00:00Z and without an API key. */
 export function judgeContext(): JudgeContext {
   return { service: describeService("intel", false), clock: new ManualClock() };
+}
+
+/** A server that answers by a script, and options of a client of it. */
+export async function serving(script: Parameters<typeof startScriptedServer>[0]) {
+  const server = await startScriptedServer(script);
+  const dispatcher = new Pool(server.url);
+  atEnd(() => dispatcher.destroy());
+  return { server, options: { baseUrl: server.url, dispatcher, clock: new ManualClock() } };
 }
 
 /** An answer; an object becomes JSON. */

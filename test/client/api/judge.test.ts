@@ -25,13 +25,22 @@ function judged(
   item = itemIn(body),
 ) {
   const asked = { endpoint, item };
-  const {
-    finding,
-    again,
-    body: kept,
-  } = judge(asked, answer(status, body, headers), judgeContext());
-  return { ...finding, again, body: kept };
+  const judgement = judge(asked, answer(status, body, headers), judgeContext());
+  return { ...judgement.finding, again: judgement.again, body: judgement.body };
 }
+
+/** Members that the findings of all answers share. */
+const common = {
+  missing: [],
+  source: "live",
+  attempts: 1,
+  lookedUpAt: "2024-01-01T00:00:00.000Z",
+  error: null,
+};
+
+/** A successful answer about an address, without one member or with others. */
+const lacking = (path: string) => success(without(ipResult(), path));
+const having = (members: object) => success({ ...ipResult(), ...members });
 
 /** The item that an answer names. */
 function itemIn(body: unknown): Item {
@@ -52,16 +61,8 @@ describe("200", () => {
     const { body, again, ...finding } = judged(200, success(result));
     expect(again).toBeNull();
     expect(JSON.parse(String(body))).toEqual(success(result));
-    expect(finding).toEqual({
-      status: "complete",
-      answers: { query: { result } },
-      missing: [],
-      source: "live",
-      httpStatus: 200,
-      attempts: 1,
-      lookedUpAt: "2024-01-01T00:00:00.000Z",
-      error: null,
-    });
+    const answers = { query: { result } };
+    expect(finding).toEqual({ ...common, status: "complete", answers, httpStatus: 200 });
   });
 
   test("keeps members as received: unknown ones, and abusixMailBlocklist in place of serviceMailBlocklist", () => {
@@ -88,28 +89,16 @@ describe("200", () => {
   });
 
   test.each([
-    ["a missing member", success(without(ipResult(), "tags")), "result.tags is missing"],
+    ["a missing member", lacking("tags"), "result.tags is missing"],
     [
       "a missing member deep down",
-      success(without(ipResult(), "observedActivity.spamtrapInteractions.observations.0.type")),
+      lacking("observedActivity.spamtrapInteractions.observations.0.type"),
       "result.observedActivity.spamtrapInteractions.observations[0].type is missing",
     ],
-    ["a missing type", success(without(ipResult(), "type")), "result.type is missing"],
-    [
-      "a member of another type",
-      success({ ...ipResult(), asn: "AS64496" }),
-      "result.asn must be of type object",
-    ],
-    [
-      "a literal of another value",
-      success({ ...ipResult(), bogon: true }),
-      "result.bogon must be false",
-    ],
-    [
-      "more than one fault",
-      success({ ...ipResult(), tags: null, asn: null }),
-      "result.tags must be of type array (and 1 more)",
-    ],
+    ["a missing type", lacking("type"), "result.type is missing"],
+    ["a member of another type", having({ asn: "AS64496" }), "result.asn must be of type object"],
+    ["a literal of another value", having({ bogon: true }), "result.bogon must be false"],
+    ["more than one fault", having({ tags: null, asn: null }), "be of type array (and 1 more)"],
     [
       "the deployed name of a member with another type",
       success({ ...without(ipResult(), "serviceMailBlocklist"), abusixMailBlocklist: 7 }),
@@ -149,16 +138,12 @@ describe("200", () => {
 
 describe("400", () => {
   test("the failure envelope makes the item invalid, without a retry", () => {
-    const finding = judged(400, failure("Invalid IP address"));
-    expect(finding).toEqual({
+    expect(judged(400, failure("Invalid IP address"))).toEqual({
+      ...common,
       again: null,
       status: "invalid",
       answers: {},
-      missing: [],
-      source: "live",
       httpStatus: 400,
-      attempts: 1,
-      lookedUpAt: "2024-01-01T00:00:00.000Z",
       error: { code: "invalid_item", message: "Invalid IP address" },
     });
     expect(judged(400, failure("no"), {}, "quick-check").status).toBe("invalid");
@@ -173,9 +158,7 @@ describe("400", () => {
       "response_schema",
     ]),
   ])("anything else says nothing about the item, and is not retried: %j is %s", (body, code) => {
-    const finding = judged(400, body);
-    expect(finding).toMatchObject({ status: "failed", error: { code } });
-    expect(finding.again).toBeNull();
+    expect(judged(400, body)).toMatchObject({ status: "failed", error: { code }, again: null });
   });
 });
 
@@ -184,24 +167,20 @@ describe("503", () => {
     const result = { ...without(ipResult(), "lastSeen"), asn: null };
     expect(judged(503, partialSuccess(result))).toEqual({
       status: "partial",
+      ...common,
       answers: { query: { result } },
       missing: ["lastSeen", "asn"],
-      source: "live",
       httpStatus: 503,
-      attempts: 1,
-      lookedUpAt: "2024-01-01T00:00:00.000Z",
-      error: null,
       again: { policy: "partial", afterMs: null },
     });
   });
 
   test("is not throttling with a Retry-After, nor without errors in its envelope", () => {
     const body = without(partialSuccess(ipResult()), "errors");
-    const finding = judged(503, body, { "retry-after": "7" });
-    expect([finding.status, finding.again]).toEqual([
-      "partial",
-      { policy: "partial", afterMs: null },
-    ]);
+    expect(judged(503, body, { "retry-after": "7" })).toMatchObject({
+      status: "partial",
+      again: { policy: "partial", afterMs: null },
+    });
   });
 
   test.each([
@@ -287,25 +266,21 @@ test.each(["body_too_large", "certificate_rejected"] as const)("%s is final", (c
   expect(failedAttempt(new TransportError(code, "x"), judgeContext().clock).again).toBeNull();
 });
 
-describe("an answer about another item", () => {
-  const asked: Item = { kind: "ip", value: "192.0.2.8" };
-
-  test.each([
-    ["query", 200, success(ipResult())],
-    ["query", 503, partialSuccess(ipResult())],
-    ["quick-check", 200, success(quickCheckResult())],
-  ] as const)("a %s with status %i fails and is asked for once more", (endpoint, status, body) => {
-    expect(judged(status, body, {}, endpoint, asked)).toMatchObject({
-      status: "failed",
-      answers: {},
-      httpStatus: status,
-      error: {
-        code: "response_mismatch",
-        message:
-          'the answer of the intelligence interface is not about this item: it names "192.0.2.7"',
-      },
-      again: { policy: "once" },
-    });
+test.each([
+  ["query", 200, success(ipResult())],
+  ["query", 503, partialSuccess(ipResult())],
+  ["quick-check", 200, success(quickCheckResult())],
+] as const)("a %s (%i) about another item fails and is asked for once more", (...answered) => {
+  const [endpoint, status, body] = answered;
+  const asked = { kind: "ip", value: "192.0.2.8" } as const;
+  const message =
+    'the answer of the intelligence interface is not about this item: it names "192.0.2.7"';
+  expect(judged(status, body, {}, endpoint, asked)).toMatchObject({
+    status: "failed",
+    answers: {},
+    httpStatus: status,
+    error: { code: "response_mismatch", message },
+    again: { policy: "once" },
   });
 });
 

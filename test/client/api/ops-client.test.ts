@@ -1,34 +1,28 @@
-import { Pool } from "undici";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { CaseClient, OpsClient } from "../../../src/client/api/ops-client.js";
-import type { ClientOptions } from "../../../src/client/api/caller.js";
 import { FatalError } from "../../../src/core/errors.js";
-import { ManualClock } from "../../helpers/manual-clock.js";
-import { collected } from "./answers.js";
-import { reply, type ScriptedServer, startScriptedServer } from "../../helpers/scripted-server.js";
+import { reply, type Step } from "../../helpers/scripted-server.js";
+import { collected, serving } from "./answers.js";
 
-let server: ScriptedServer;
-let pool: Pool;
+async function opsClient(script: readonly Step[], accessToken?: string) {
+  const { server, options } = await serving(script);
+  return { server, ops: new OpsClient({ ...options, accessToken }) };
+}
 
-afterEach(() => pool.destroy());
-
-async function options(script: Parameters<typeof startScriptedServer>[0]): Promise<ClientOptions> {
-  server = await startScriptedServer(script);
-  pool = new Pool(server.url);
-  return { baseUrl: server.url, dispatcher: pool, clock: new ManualClock() };
+async function caseClient(answer: Step, apiKey?: string) {
+  const { server, options } = await serving([answer]);
+  return { server, cases: new CaseClient({ ...options, apiKey }) };
 }
 
 function customers(ids: string[], next?: string | null) {
   const items = ids.map((id) => ({ customer_id: id, tenant_id: "t-1" }));
-  return reply(200, { items, ...(next === undefined ? {} : { next_cursor: next }) });
+  return reply(200, { items, next_cursor: next });
 }
 
 describe("customers", () => {
   test("follows the cursors through all pages", async () => {
-    const ops = new OpsClient({
-      ...(await options([customers(["a", "b"], "x/1"), customers(["c"])])),
-      accessToken: "t-1",
-    });
+    const pages = [customers(["a", "b"], "x/1"), customers(["c"])];
+    const { ops, server } = await opsClient(pages, "t-1");
     const ids = (await collected(ops.customers())).map((each) => each.customer_id);
     expect(ids).toEqual(["a", "b", "c"]);
     expect(server.requests).toMatchObject([
@@ -38,14 +32,13 @@ describe("customers", () => {
   });
 
   test.each([undefined, null, ""])("ends the list at the cursor %j", async (next) => {
-    const ops = new OpsClient(await options([customers(["a"], next)]));
+    const { ops, server } = await opsClient([customers(["a"], next)]);
     await collected(ops.customers());
     expect(server.requests.length).toBe(1);
   });
 
   test("treats a body that says so as a rejected token, whatever the status", async () => {
-    const body = { message: "Authentication Failed" };
-    const ops = new OpsClient({ ...(await options([reply(200, body)])), accessToken: "secret" });
+    const { ops } = await opsClient([reply(200, { message: "Authentication Failed" })], "secret");
     await expect(collected(ops.customers())).rejects.toMatchObject({
       code: "authentication_failed",
       message:
@@ -54,19 +47,17 @@ describe("customers", () => {
   });
 });
 
-describe("reputation-share case", () => {
-  test("is read without an envelope", async () => {
-    const body = { id: "c/1", event_ips: ["192.0.2.7"], state: "NEW", extra: {} };
-    const ops = new OpsClient(await options([reply(200, body)]));
-    expect(await ops.repShareCase("c/1")).toEqual(body);
-    expect(server.requests[0]?.path).toBe("/beta/guardian-ops/rep-share/cases/c%2F1");
-  });
+test("a reputation-share case is read without an envelope", async () => {
+  const body = { id: "c/1", event_ips: ["192.0.2.7"], state: "NEW", extra: {} };
+  const { ops, server } = await opsClient([reply(200, body)]);
+  expect(await ops.repShareCase("c/1")).toEqual(body);
+  expect(server.requests[0]?.path).toBe("/beta/guardian-ops/rep-share/cases/c%2F1");
 });
 
 describe("case context", () => {
   test("is read with the case API key", async () => {
     const body = { s: { resolver_data: { CustomerEmail: "a@example.com" } } };
-    const cases = new CaseClient({ ...(await options([reply(200, body)])), apiKey: "k-1" });
+    const { cases, server } = await caseClient(reply(200, body), "k-1");
     expect(await cases.context("c-1")).toEqual(body);
     expect(server.requests).toMatchObject([
       { path: "/api/v1/cases/c-1/context", headers: { authorization: "Bearer k-1" } },
@@ -79,7 +70,7 @@ describe("case context", () => {
     [200, { s: { resolver_data: {} }, error: "Authentication Failed" }],
     [400, { error: "Authentication Failed" }],
   ])("explains a rejected key (%i %j) with both steps", async (status, body) => {
-    const cases = new CaseClient({ ...(await options([reply(status, body)])), apiKey: "secret" });
+    const { cases } = await caseClient(reply(status, body), "secret");
     const error = await cases.context("c-1").catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(FatalError);
     expect(error).toMatchObject({
@@ -94,7 +85,7 @@ describe("case context", () => {
 
   test("accepts data about a failed login as a context", async () => {
     const body = { s: { resolver_data: { Note: "x" } }, title: "Authentication failed 7 times" };
-    const cases = new CaseClient(await options([reply(200, body)]));
+    const { cases } = await caseClient(reply(200, body));
     expect(await cases.context("c-1")).toEqual(body);
   });
 });
