@@ -14,10 +14,8 @@ test.each([
   "<html><h1>Authentication <b>Failed</b></h1></html>",
   "<p>Authentication&nbsp;Failed</p>",
 ])("%j says that authentication failed", (body) => {
-  expect([saysAuthenticationFailed(body), saysAuthenticationFailed(Buffer.from(body))]).toEqual([
-    true,
-    true,
-  ]);
+  const says = [body, Buffer.from(body)].map(saysAuthenticationFailed);
+  expect(says).toEqual([true, true]);
 });
 
 test.each([

@@ -1,43 +1,27 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { requestThread } from "../../../../src/client/api/thread/request-thread.js";
 import { TransportError } from "../../../../src/client/api/http/transport-error.js";
 import type { Answer, Requests } from "../../../../src/client/api/types.js";
+import { reply, silence, startScriptedServer } from "../../../helpers/scripted-server.js";
 
 const entry = new URL("../../../../dist/client/api/thread/entry.js", import.meta.url);
 
 /** Starting a thread takes a while on a busy machine. */
 const patient = { timeout: 30_000 };
 
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  vi.restoreAllMocks();
-  for (const close of closing.splice(0)) await close();
-});
-
-async function serve(
-  handle: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<string> {
-  const server = createServer(handle);
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  closing.push(
-    () =>
-      new Promise((resolve) => {
-        server.close(resolve);
-        server.closeAllConnections();
-      }),
+/** The address of a server that answers with path and key of a request. */
+async function echo(): Promise<string> {
+  const { url } = await startScriptedServer(({ path, headers }) =>
+    reply(200, `${path} ${headers["x-api-key"]}`),
   );
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return url;
 }
 
 function open(baseUrl: string, module = entry, connections = 4, apartMs?: () => number): Requests {
   const thread = requestThread(connections, apartMs, module);
-  closing.push(() => thread.destroy());
+  onTestFinished(() => thread.destroy());
   return thread.open({ baseUrl, headers: [["x-api-key", "secret"]] });
 }
 
@@ -51,12 +35,8 @@ function get(
   });
 }
 
-const echo = (request: IncomingMessage, response: ServerResponse): void => {
-  response.end(`${request.url} ${String(request.headers["x-api-key"])}`);
-};
-
 test("gives each of many requests its own answer", async () => {
-  const requests = open(`${await serve(echo)}/base/`);
+  const requests = open(`${await echo()}/base/`);
   for (let round = 0; round < 3; round++) {
     const paths = Array.from({ length: 200 }, (_, n) => `/query/${round}-${n}`);
     const answers = await Promise.all(paths.map((path) => get(requests, path)));
@@ -67,9 +47,10 @@ test("gives each of many requests its own answer", async () => {
 });
 
 test("sends the first of many requests before the turn ends", async () => {
-  const requests = open(await serve(echo));
+  const requests = open(await echo());
   await get(requests, "/first");
   const post = vi.spyOn(Worker.prototype, "postMessage");
+  onTestFinished(() => post.mockRestore());
   const controller = new AbortController();
   const aborted = get(requests, "/aborted", controller.signal);
   const paths = Array.from({ length: 39 }, (_, n) => `/${n}`);
@@ -84,33 +65,33 @@ test("sends the first of many requests before the turn ends", async () => {
 });
 
 test("opens no more requests than connections; others queue on the thread, or are dropped there", async () => {
-  const [asked, held]: [string[], ServerResponse[]] = [[], []];
-  const url = await serve((request, response) => {
-    asked.push(request.url ?? "");
-    held.push(response);
+  const held: (() => void)[] = [];
+  const server = await startScriptedServer((_, at) => (socket, request) => {
+    held.push(() => reply(at === 0 ? 429 : 200, "{}")(socket, request));
   });
-  const requests = open(url, entry, 1);
+  const asked = () => server.requests.map(({ path }) => path);
+  const requests = open(server.url, entry, 1);
   const dropped = new AbortController();
   const [first, none, second] = [
     get(requests, "/first"),
     get(requests, "/dropped", dropped.signal),
     get(requests, "/second"),
   ];
-  await expect.poll(() => asked, patient).toEqual(["/first"]);
+  await expect.poll(asked, patient).toEqual(["/first"]);
   dropped.abort(new Error("enough"));
   await expect(none).rejects.toThrow("enough");
   // The thread reads its orders in sequence.
   await turn();
-  held[0]?.writeHead(429).end();
+  held[0]?.();
   expect((await first).status).toBe(429);
-  await expect.poll(() => asked, patient).toEqual(["/first", "/second"]);
-  held[1]?.end("{}");
+  await expect.poll(asked, patient).toEqual(["/first", "/second"]);
+  held[1]?.();
   expect((await second).body.toString()).toBe("{}");
 });
 
 test("sends requests no closer than asked", async () => {
   const apart = { ms: 0 };
-  const requests = open(await serve(echo), entry, 8, () => apart.ms);
+  const requests = open(await echo(), entry, 8, () => apart.ms);
   await get(requests, "/first");
   apart.ms = 5;
   const begun = performance.now();
@@ -125,7 +106,8 @@ test("sends requests no closer than asked", async () => {
 
 test("fails open and later requests when destroyed", async () => {
   const thread = requestThread(1, undefined, entry);
-  const requests = thread.open({ baseUrl: await serve(() => undefined) });
+  const { url } = await startScriptedServer([silence()]);
+  const requests = thread.open({ baseUrl: url });
   const pending = get(requests, "/a");
   const [, failed] = await Promise.all([
     thread.destroy(),
@@ -138,8 +120,8 @@ test("fails open and later requests when destroyed", async () => {
 
 test("gives two clients a thread each, and ends both, or none that started", async () => {
   const thread = requestThread(1, undefined, entry);
-  const one = thread.open({ baseUrl: await serve(echo) });
-  const other = thread.open({ baseUrl: `${await serve(echo)}/other` });
+  const one = thread.open({ baseUrl: await echo() });
+  const other = thread.open({ baseUrl: `${await echo()}/other` });
   const [here, there] = await Promise.all([get(one, "/a"), get(other, "/a")]);
   expect([here.body.toString(), there.body.toString()]).toEqual([
     "/a undefined",
@@ -157,7 +139,7 @@ test.each([
   ["breaks down", "data:text/javascript,throw new Error('no')"],
   ["cannot be started", "ftp://192.0.2.1/entry.js"],
 ])("fails the requests of a thread that %s", async (_, module) => {
-  const requests = open(await serve(echo), new URL(module));
+  const requests = open(await echo(), new URL(module));
   for (const path of ["/a", "/b"]) {
     await expect(get(requests, path)).rejects.toMatchObject({ code: "connection_reset" });
   }
