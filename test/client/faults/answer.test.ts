@@ -22,14 +22,6 @@ test.each(["000", "099"])("status %s is invalid HTTP, a transient fault", async 
   });
 });
 
-test("429 that asks for 30 years names a year", async () => {
-  const { finding } = await tryQuery(reply(429, "", { "retry-after": "1000000000" }));
-  expect(finding).toMatchObject({
-    error: { code: "http_429" },
-    again: { policy: "throttled", afterMs: 365 * 24 * 3_600_000 },
-  });
-});
-
 test("does not follow a redirect", async () => {
   const { finding, requests } = await tryQuery(
     reply(302, "", { location: "http://127.0.0.1:9/elsewhere" }),
@@ -74,31 +66,21 @@ test.each([
   });
 });
 
-test.each([
-  ["a text of 7 MB", { ...ipResult(), intent: "x".repeat(7_000_000) }],
-  ["an unknown member of 7 MB", { ...ipResult(), note: "x".repeat(7_000_000) }],
-])("%s is data", async (_, result) => {
+test.each(["intent", "an unknown member"])("%s of 7 MB is data", async (member) => {
+  const result = { ...ipResult(), [member]: "x".repeat(7_000_000) };
   const { finding } = await tryQuery(reply(200, success(result)));
   expect(finding.status).toBe("complete");
 });
 
-function withMember(json: string): string {
-  return text.replace('"item":', `${json},"item":`);
-}
+const withMember = (json: string) => text.replace('"item":', `${json},"item":`);
+const withTags = (json: string) => text.replace('["credentials:brute-force"]', json);
 
 test.each([
   ["deep nesting in an unknown member", withMember(`"x":${"[".repeat(1e5)}${"]".repeat(1e5)}`)],
-  [
-    "deep nesting in a known member",
-    withMember('"x":1').replace('["credentials:brute-force"]', "[".repeat(1e5) + "]".repeat(1e5)),
-  ],
+  ["deep nesting in a known member", withTags("[".repeat(1e5) + "]".repeat(1e5))],
   ["nothing but brackets", "[".repeat(1e6)],
-  [
-    "millions of wrong entries",
-    withMember('"x":1').replace('["credentials:brute-force"]', `[${"0,".repeat(4e6)}0]`),
-  ],
+  ["millions of wrong entries", withTags(`[${"0,".repeat(4e6)}0]`)],
   ["wrong types throughout", text.replaceAll(/"[^"]+"(?=[,}\]])/g, "7")],
-  ["a statusCode that contradicts the HTTP status", text.replace("200", "503")],
 ])("%s fails with response_schema", async (_, body) => {
   const { finding } = await tryQuery(reply(200, body));
   expect(finding).toMatchObject({ status: "failed", error: { code: "response_schema" } });
@@ -112,10 +94,7 @@ test.each([
   const { finding } = await tryQuery(reply(200, withMember(member)));
   const copy = Object.assign({}, finding.answers.query?.result);
   expect(finding.status).toBe("complete");
-  expect([({} as Record<string, unknown>)["polluted"], copy["polluted"]]).toEqual([
-    undefined,
-    undefined,
-  ]);
+  for (const object of [{}, copy]) expect(object).not.toHaveProperty("polluted");
 });
 
 test("the last of duplicate members counts", async () => {

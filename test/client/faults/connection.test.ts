@@ -1,9 +1,10 @@
-import { type AddressInfo, createServer, type Socket } from "node:net";
-import { describe, expect, test } from "vitest";
+import { type AddressInfo, createServer } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { createDispatcher } from "../../../src/client/api/http/dispatcher.js";
-import { IntelClient } from "../../../src/client/api/intel-client.js";
+import { IntelClient, type IntelClientOptions } from "../../../src/client/api/intel-client.js";
 import { systemClock } from "../../../src/core/clock.js";
 import { ways } from "../../helpers/connections.js";
+import { freePort } from "../../helpers/free-port.js";
 import {
   drip,
   endless,
@@ -13,6 +14,7 @@ import {
   resetInBody,
   silence,
   startScriptedServer,
+  type Step,
   truncated,
   truncatedChunks,
 } from "../../helpers/scripted-server.js";
@@ -22,16 +24,6 @@ import { queriesOf, tryQuery } from "./lookup.js";
 const address = { kind: "ip", value: "192.0.2.7" } as const;
 const whole = success(ipResult());
 const mayPass = { policy: "transient", afterMs: null };
-
-/** A server on a free port with a handler for each connection, and its address. */
-async function listener(onConnection: (socket: Socket) => void) {
-  const server = createServer(onConnection);
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { host, close: () => new Promise((resolve) => server.close(resolve)) };
-}
 
 describe.each(ways)("%s", (_way, connect) => {
   const query = queriesOf(connect);
@@ -61,17 +53,14 @@ describe.each(ways)("%s", (_way, connect) => {
     expect((await query(step)).finding.error?.code).toBe("response_schema");
   });
 
-  test("a server that never answers is a timeout", async () => {
-    const { finding, attempts } = await tryQuery(connect, silence(), { timeoutMs: 50 });
+  test.each([
+    ["a server that never answers", silence(), 50, null],
+    ["a body that drips without end", drip(5), 400, 200],
+  ])("%s is a timeout", async (_, step, timeoutMs, httpStatus) => {
+    const { finding, attempts } = await tryQuery(connect, step, { timeoutMs });
     expect(finding).toMatchObject({ status: "failed", error: { code: "timeout" }, again: mayPass });
-    expect(finding.error?.message).toContain("did not answer in full within 0.05 s");
-    expect(attempts).toMatchObject([{ httpStatus: null, outcome: "timeout" }]);
-  });
-
-  test("a body that drips without end is a timeout", async () => {
-    const { finding, attempts } = await tryQuery(connect, drip(5), { timeoutMs: 400 });
-    expect(finding).toMatchObject({ status: "failed", error: { code: "timeout" }, again: mayPass });
-    expect(attempts).toMatchObject([{ httpStatus: 200, outcome: "timeout" }]);
+    expect(finding.error?.message).toContain(`did not answer in full within ${timeoutMs / 1000} s`);
+    expect(attempts).toMatchObject([{ httpStatus, outcome: "timeout" }]);
   });
 
   test("an endless body is cut off and fails permanently", async () => {
@@ -88,9 +77,7 @@ describe.each(ways)("%s", (_way, connect) => {
   });
 
   test("a refused connection is a transient fault", async () => {
-    const { host, close } = await listener(() => {});
-    await close();
-    const baseUrl = `http://${host}`;
+    const baseUrl = `http://127.0.0.1:${await freePort()}`;
     const { finding } = await tryQuery(connect, silence(), { baseUrl });
     expect(finding).toMatchObject({
       status: "failed",
@@ -104,26 +91,28 @@ describe.each(ways)("%s", (_way, connect) => {
   });
 
   test("an https address on a port without TLS is a TLS fault", async () => {
-    const { host, close } = await listener((socket) => {
+    const server = createServer((socket) => {
       socket.on("error", () => {});
       socket.on("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
     });
-    const baseUrl = `https://${host}`;
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const baseUrl = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const { finding } = await tryQuery(connect, silence(), { baseUrl });
-    await close();
     expect(finding).toMatchObject({ error: { code: "tls_failure" }, again: mayPass });
   });
 
+  async function clientOf(steps: readonly Step[], options: Partial<IntelClientOptions>) {
+    const { url: baseUrl } = await startScriptedServer(steps);
+    const dispatcher = connect(baseUrl);
+    onTestFinished(() => dispatcher.destroy());
+    return new IntelClient({ baseUrl, dispatcher, clock: systemClock, ...options });
+  }
+
   test("an abort rejects with the signal's reason and reports the request", async () => {
-    const server = await startScriptedServer([silence()]);
-    const dispatcher = connect(server.url);
     const outcomes: string[] = [];
-    const intel = new IntelClient({
-      baseUrl: server.url,
-      dispatcher,
-      clock: systemClock,
-      onAttempt: ({ outcome }) => outcomes.push(outcome),
-    });
+    const onAttempt: IntelClientOptions["onAttempt"] = ({ outcome }) => outcomes.push(outcome);
+    const intel = await clientOf([silence()], { onAttempt });
     const controller = new AbortController();
     const reason = new Error("stop");
     // The second request waits for the connection of the first.
@@ -131,8 +120,6 @@ describe.each(ways)("%s", (_way, connect) => {
     controller.abort(reason);
     const results = await Promise.allSettled(lookups);
     await expect(intel.query(address, { signal: controller.signal })).rejects.toBe(reason);
-    await dispatcher.destroy();
-    await server.close();
     expect(results).toEqual([
       { status: "rejected", reason },
       { status: "rejected", reason },
@@ -141,33 +128,21 @@ describe.each(ways)("%s", (_way, connect) => {
   });
 
   test("a pool keeps working after an aborted request", async () => {
-    const server = await startScriptedServer([drip(5), reply(200, whole)]);
-    const dispatcher = connect(server.url);
-    const intel = new IntelClient({
-      baseUrl: server.url,
-      dispatcher,
-      clock: systemClock,
-      timeoutMs: 500,
-    });
+    const intel = await clientOf([drip(5), reply(200, whole)], { timeoutMs: 500 });
     const { signal } = new AbortController();
     const statuses = [
       (await intel.query(address, { signal })).status,
       (await intel.query(address, { signal })).status,
     ];
-    await dispatcher.destroy();
-    await server.close();
     expect(statuses).toEqual(["failed", "complete"]);
   });
 });
 
 test("a TLS handshake without end is a failed connection", async () => {
-  const sockets: Socket[] = [];
-  const { host, close } = await listener((socket) => sockets.push(socket));
-  const baseUrl = `https://${host}`;
+  const { url } = await startScriptedServer([silence()]);
+  const baseUrl = url.replace("http:", "https:");
   const dispatcher = createDispatcher(baseUrl, { connections: 1, connectTimeoutMs: 50 });
   const { finding } = await tryQuery(() => dispatcher, silence(), { baseUrl });
-  for (const socket of sockets) socket.destroy();
-  await close();
   expect(finding).toMatchObject({ error: { code: "connect_timeout" }, again: mayPass });
 });
 

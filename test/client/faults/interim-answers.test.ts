@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { createDispatcher } from "../../../src/client/api/http/dispatcher.js";
 import { type Connect, ways } from "../../helpers/connections.js";
 import { ipResult, success } from "../api/answers.js";
-import { queriesOf, tryQuery } from "./lookup.js";
+import { queriesOf } from "./lookup.js";
 
 const note = "HTTP/1.1 103 Early Hints\r\n\r\n";
 const body = JSON.stringify(success({ ...ipResult(), note }));
@@ -41,6 +41,8 @@ describe.each<readonly [string, Connect]>([...ways, ["through a proxy", throughP
   },
 );
 
+const query = queriesOf(ways[0][1]);
+
 test("interim answers are skipped however they are cut", async () => {
   const interim = fc.constantFrom("102 Processing", "102", "103 Early Hints");
   const heads = fc.array(
@@ -53,7 +55,7 @@ test("interim answers are skipped however they are cut", async () => {
       const text = before.map((head) => `HTTP/1.1 ${head}\r\n`).join("") + answer;
       const ends = [0, ...places.toSorted((a, b) => a - b), text.length];
       const pieces = ends.slice(1).map((end, at) => text.slice(ends[at], end));
-      const { finding } = await tryQuery(ways[0][1], (socket) => void writeApart(socket, pieces));
+      const { finding } = await query((socket) => void writeApart(socket, pieces));
       expect(finding.answers.query?.result).toMatchObject({ note });
     }),
     { numRuns: 40 },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from "vitest";
+import { beforeAll, onTestFinished } from "vitest";
 import { IntelClient, type IntelClientOptions } from "../../../src/client/api/intel-client.js";
 import type { AttemptReport } from "../../../src/client/api/types.js";
 import { systemClock } from "../../../src/core/clock.js";
@@ -26,11 +26,8 @@ export async function tryQuery(
   options: Partial<IntelClientOptions> = {},
 ): Promise<Tried> {
   const bench = await openBench(connect, options);
-  try {
-    return await bench.query(step);
-  } finally {
-    await bench.close();
-  }
+  onTestFinished(bench.close);
+  return bench.query(step);
 }
 
 /**
@@ -38,20 +35,15 @@ export async function tryQuery(
  * a tenth of a second to start.
  */
 export function queriesOf(connect: Connect): (step: Step) => Promise<Tried> {
-  let bench: Bench;
+  let bench: Awaited<ReturnType<typeof openBench>>;
   beforeAll(async () => {
     bench = await openBench(connect, {});
+    return bench.close;
   });
-  afterAll(() => bench.close());
   return (step) => bench.query(step);
 }
 
-interface Bench {
-  readonly query: (step: Step) => Promise<Tried>;
-  readonly close: () => Promise<void>;
-}
-
-async function openBench(connect: Connect, options: Partial<IntelClientOptions>): Promise<Bench> {
+async function openBench(connect: Connect, options: Partial<IntelClientOptions>) {
   let next = silence();
   let attempts: AttemptReport[] = [];
   const server = await startScriptedServer(() => next);
@@ -63,20 +55,19 @@ async function openBench(connect: Connect, options: Partial<IntelClientOptions>)
     onAttempt: (attempt) => attempts.push(attempt),
     ...options,
   });
-  return {
-    async query(step) {
-      next = step;
-      attempts = [];
-      const before = server.requests.length;
-      const { signal } = new AbortController();
-      const item = { kind: "ip", value: "192.0.2.7" } as const;
-      const { finding, again } = await intel.attempt("query", item, { signal });
-      const requests = server.requests.slice(before);
-      return { finding: { ...finding, again }, attempts, requests };
-    },
-    async close() {
-      await dispatcher.destroy();
-      await server.close();
-    },
+  const query = async (step: Step): Promise<Tried> => {
+    next = step;
+    attempts = [];
+    const before = server.requests.length;
+    const { signal } = new AbortController();
+    const item = { kind: "ip", value: "192.0.2.7" } as const;
+    const { finding, again } = await intel.attempt("query", item, { signal });
+    const requests = server.requests.slice(before);
+    return { finding: { ...finding, again }, attempts, requests };
   };
+  const close = async (): Promise<void> => {
+    await dispatcher.destroy();
+    await server.close();
+  };
+  return { query, close };
 }
