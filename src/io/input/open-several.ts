@@ -241,16 +241,12 @@ function sumOf(numbers: readonly (number | null)[]): number {
   return numbers.reduce<number>((sum, number) => sum + (number ?? 0), 0);
 }
 
-interface ColumnUnion {
-  readonly columns: readonly string[];
-  /** Per input, the index of each of these columns in it, or -1; null if both lists are the same. */
-  readonly places: readonly (readonly number[] | null)[];
-}
+type ColumnUnion = ReturnType<typeof uniteColumns>;
 
 /**
  * Unites columns by name, ignoring spaces around it. A name that an input has twice is there twice.
  */
-function uniteColumns(lists: readonly (readonly string[])[]): ColumnUnion {
+function uniteColumns(lists: readonly (readonly string[])[]) {
   const names = new Map<string, string>();
   const keyed = lists.map((columns) => keysOf(columns));
   for (const [list, keys] of keyed.entries()) {
@@ -261,6 +257,7 @@ function uniteColumns(lists: readonly (readonly string[])[]): ColumnUnion {
   const union = [...names.keys()];
   return {
     columns: [...names.values()],
+    /** Per input, the index of each of these columns in it, or -1; null if both lists are the same. */
     places: keyed.map((keys) => {
       const isSame = keys.length === union.length && keys.every((key, n) => key === union[n]);
       if (isSame) return null;

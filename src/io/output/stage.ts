@@ -10,22 +10,7 @@ import { storedText, type TableColumn, type TableSchema } from "./typed/table-sc
 import type { SinkPosition, WrittenFile } from "./types.js";
 
 /** The rows of a run that wait to be published: one JSON array of cells per line. */
-export interface Stage {
-  readonly path: string;
-  /** Bytes. */
-  readonly length: number;
-  readonly crc: number | null;
-  readonly count: number;
-  /** Rows in their order, in batches, all of them verified before the first. May be read again. */
-  rows(): AsyncGenerator<readonly StagedRow[]>;
-  /**
-   * Compares them with what was staged.
-   *
-   * @param take receives the bytes
-   * @throws FatalError `output_part_*`
-   */
-  verify(take?: (bytes: Uint8Array) => void): Promise<WrittenFile>;
-}
+export type Stage = ReturnType<typeof stageUpTo>;
 
 /** A value as text, of which every output makes its own, or the entries of a list. */
 export type StagedCell = string | readonly string[] | null;
@@ -57,23 +42,32 @@ export function stageEncoder(cellsOf: (row: EnrichedRow) => StagedRow | null): E
  *
  * @param file whose part file they are
  */
-export function stageUpTo(file: string, position: SinkPosition): Stage {
+export function stageUpTo(file: string, { length, checksum, rows: count }: SinkPosition) {
   const path = partPath(file);
+  const written = { length, checksum };
   let verified: WrittenFile | null = null;
-  const verify: Stage["verify"] = async (take) => {
-    if (verified === null || take !== undefined) verified = await readWritten(file, position, take);
+  /**
+   * Compares them with what was staged.
+   *
+   * @param take receives the bytes
+   * @throws FatalError `output_part_*`
+   */
+  const verify = async (take?: (bytes: Uint8Array) => void): Promise<WrittenFile> => {
+    if (verified === null || take !== undefined) verified = await readWritten(file, written, take);
     return verified;
   };
   return {
     path,
-    length: position.length,
-    crc: position.checksum?.crc ?? null,
-    count: position.rows,
+    /** Bytes. */
+    length,
+    crc: checksum?.crc ?? null,
+    count,
     verify,
+    /** Rows in their order, in batches, all of them verified before the first. May be read again. */
     async *rows() {
-      if (position.length === 0) return;
+      if (length === 0) return;
       await verify();
-      yield* readStage(path, position.length);
+      yield* readStage(path, length);
     },
   };
 }

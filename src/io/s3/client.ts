@@ -1,19 +1,13 @@
-import type * as Sdk from "@aws-sdk/client-s3";
-import type { Upload } from "@aws-sdk/lib-storage";
 import { continueRun, FatalError, ReputeError, UsageError } from "../../core/errors.js";
 import { loadDriver } from "../../core/load-driver.js";
 
 /** The SDK and a client that uses its standard chain of credentials, region and endpoint. */
-export interface ObjectStore {
-  readonly sdk: typeof Sdk;
-  readonly Upload: typeof Upload;
-  readonly client: Sdk.S3Client;
-}
+export type ObjectStore = Awaited<ReturnType<typeof loadStore>>;
 
 /** Clients by their settings: each has connections, and credentials that it renews. */
 const stores = new Map<string, Promise<ObjectStore>>();
 
-async function loadStore(): Promise<ObjectStore> {
+async function loadStore() {
   const sdk = await loadDriver("@aws-sdk/client-s3", () => import("@aws-sdk/client-s3"));
   const { Upload } = await loadDriver("@aws-sdk/lib-storage", () => import("@aws-sdk/lib-storage"));
   const { env } = process;

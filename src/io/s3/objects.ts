@@ -10,19 +10,14 @@ import { writeChunks } from "../../core/files/write-chunks.js";
 import { parseObjectAddress } from "./address.js";
 import { objectFault, type ObjectStore, statusOf, withStore } from "./client.js";
 
-interface PinnedObject {
-  readonly address: string;
-  readonly etag: string;
-  readonly size: number;
-  /** CRC-32 of the whole object as the store tells it; null if it does not. */
-  readonly crc: string | null;
-}
+type PinnedObject = Awaited<ReturnType<typeof pinObject>>;
 
-export function pinObject(address: string): Promise<PinnedObject> {
+export function pinObject(address: string) {
   return withStore(address, "read", async ({ sdk, client }) => {
     const { ETag, ContentLength, ChecksumCRC32, ChecksumType } = await client.send(
       new sdk.HeadObjectCommand({ ...objectAt(address), ChecksumMode: "ENABLED" }),
     );
+    // Of the whole object, if the store tells it.
     const crc = ChecksumType === "FULL_OBJECT" ? (ChecksumCRC32 ?? null) : null;
     return { address, etag: ETag ?? "", size: ContentLength ?? 0, crc };
   });

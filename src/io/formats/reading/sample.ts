@@ -50,16 +50,7 @@ export function isLong(sample: readonly { readonly size: number }[]): boolean {
   return sample.reduce((sum, { size }) => sum + size, 0) > limits.recordBytes;
 }
 
-export interface HeadLines {
-  /** Comment lines before the first content line, without their marker. */
-  readonly comments: readonly string[];
-  /** The first content lines, without blank ones and without a possibly incomplete last one. */
-  readonly content: readonly string[];
-  /** Lines before each of them, blank ones and comments included. */
-  readonly before: readonly number[];
-  /** Lines before the first content line that start with `;`. */
-  readonly skipped: readonly string[];
-}
+export type HeadLines = ReturnType<typeof headLines>;
 
 export function isHeadComplete(head: Buffer): boolean {
   if (head.length >= limits.headBytes) return true;
@@ -75,7 +66,7 @@ export function isHeadComplete(head: Buffer): boolean {
 export function headLines(
   head: Buffer,
   options: { readonly lineEnd: LineEnd; readonly comment: string | null },
-): HeadLines {
+) {
   const text = head.subarray(0, limits.headBytes).toString("utf8");
   const lines = text.split(options.lineEnd === "cr" ? /\r\n?|\n/ : /\r?\n/);
   const cutOff = head.length >= limits.headBytes && lines.length > 1;
@@ -93,9 +84,13 @@ export function headLines(
     .filter(({ text }) => !isComment(text))
     .slice(0, limits.sampleLines);
   return {
+    /** Comment lines before the first content line, without their marker. */
     comments: before.filter(isComment).map((text) => text.slice(mark?.length).trimStart()),
+    /** Lines before the first content line that start with `;`. */
     skipped: before.filter((text) => !isComment(text)),
+    /** The first content lines, without blank ones and without a possibly incomplete last one. */
     content: content.map(({ text }) => text),
+    /** Lines before each of them, blank ones and comments included. */
     before: content.map(({ before }) => before),
   };
 }

@@ -3,14 +3,6 @@ import type { TableSchema } from "../typed/table-schema.js";
 import { verdicts } from "../../../core/finding.js";
 import { blocklistStatuses, intents } from "../../../core/endpoints/endpoint.js";
 
-interface TableView {
-  readonly view: TableName;
-  readonly about: readonly string[];
-  readonly create: string;
-  /** It has all columns of the table, those that are added later too. */
-  readonly showsAll: boolean;
-}
-
 type ViewedTable = Pick<TableSchema, "prefix" | "key" | "mode"> & {
   readonly columns: readonly { readonly name: string }[];
 };
@@ -97,7 +89,7 @@ export function viewsOf(
   dialect: SchemaDialect,
   table: TableName,
   { prefix, key, mode, columns }: ViewedTable,
-): readonly TableView[] {
+) {
   const names = new Set(columns.map(({ name }) => name));
   const isPerItem = mode === "merge" && key.join() === `${prefix}kind,${prefix}item`;
   return (["newest", "changes", "history"] as const)
@@ -112,7 +104,9 @@ export function viewsOf(
         return named === undefined ? dialect.quote(prefix + plain) : quoteTable(dialect, named);
       });
       const create = `CREATE VIEW ${quoteTable(dialect, view)} AS\n${query};`;
-      return { view, about, create, showsAll: name === "newest" };
+      // It has all columns of the table, those that are added later too.
+      const showsAll = name === "newest";
+      return { view, about, create, showsAll };
     });
 }
 
