@@ -80,7 +80,9 @@ async function read(folder: string, position: SinkPosition): Promise<StagedRow[]
 /** The errors of reading, which must give no row, and of going on. */
 async function faults(folder: string, position: SinkPosition): Promise<readonly unknown[]> {
   const staged = stageUpTo(stagePath(folder), position).rows();
-  const [first, resumed] = await Promise.allSettled([staged.next(), open(folder, [], position)]);
+  const [first] = await Promise.allSettled([staged.next()]);
+  // It cuts off what was written after the position.
+  const [resumed] = await Promise.allSettled([open(folder, [], position)]);
   return [first, resumed].map((ended) => ("reason" in ended ? (ended.reason as unknown) : ended));
 }
 
