@@ -137,7 +137,6 @@ function stixEncoder({ clock = systemClock }: EncoderOptions): Encoder {
 
 const readers = new Map(columns.map(({ name, value }) => [name, value]));
 
-/** What begins the bundle of a run. */
 export function bundleHeader(runId: string): string {
   return `{"type":"bundle","id":"bundle--${nameUuid(runId, namespace)}","objects":[\n${JSON.stringify(identity)}`;
 }

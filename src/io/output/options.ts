@@ -119,7 +119,6 @@ export const writingOptions = z.strictObject({
   }),
 });
 
-/** All options of an output. */
 export const sinkOptions = z.strictObject({ ...writingOptions.shape, ...tableOptions.shape });
 
 export type SinkSettings = z.output<typeof sinkOptions>;

@@ -43,7 +43,6 @@ interface ColumnSource {
   named(wanted: string): ColumnPlace | null | Promise<ColumnPlace | null>;
   /** Reads so many records. @returns false if there were fewer */
   sample(records: number): Promise<boolean>;
-  /** Whether it has no records. */
   isEmpty(): boolean;
 }
 

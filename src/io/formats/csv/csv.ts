@@ -125,7 +125,6 @@ function rowsOf(
   return { columns, reading, rows };
 }
 
-/** Detects the layout of an input in its first lines and records. */
 async function detect(
   reading: Reading,
   options: ReadOptions,

@@ -225,7 +225,6 @@ export interface FoundColumn {
   readonly isRequired: boolean;
 }
 
-/** A column as a database lists it. */
 export function foundColumn([name, type, isRequired]: Awaited<
   ReturnType<Query>
 >[number]): FoundColumn {
@@ -283,7 +282,6 @@ export async function withDatabase<R>(
   }
 }
 
-/** The table of the runs of a table. */
 export function runsTable({ schema, name }: TableName): TableName {
   return { schema, name: `${name}_runs` };
 }

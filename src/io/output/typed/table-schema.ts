@@ -33,15 +33,7 @@ const leadingColumns = [
 
 export const leadingNames = leadingColumns.map(([name]) => name);
 
-/** The enriched table: leading columns, input columns, added columns, in this order. */
-export interface TableSchema {
-  readonly columns: readonly TableColumn[];
-  readonly rowKey: readonly [runId: string, row: string];
-  /** Names of the key's columns: those, or with `--mode merge` what has one row. */
-  readonly key: readonly string[];
-  readonly mode: TableMode;
-  readonly prefix: string;
-}
+export type TableSchema = ReturnType<typeof tableSchema>;
 
 export interface TableSchemaOptions {
   readonly columns: readonly string[];
@@ -57,7 +49,9 @@ export interface TableSchemaOptions {
 }
 
 /**
- * The table that every typed output holds.
+ * The table that every typed output holds: leading columns, input columns, added columns, in this
+ * order.
+ *
  * @param rules of the input's columns
  */
 export function tableSchema(
@@ -70,8 +64,9 @@ export function tableSchema(
     mode = "append",
     key: mergeKey = [`${prefix}kind`, `${prefix}item`],
   }: TableSchemaOptions,
-): TableSchema {
+) {
   const rowKey = [`${prefix}run_id`, `${prefix}row`] as const;
+  // What has one row.
   const key = mode === "merge" ? mergeKey : rowKey;
   const isNullable = (name: string): boolean => ![...rowKey, ...key].includes(name);
   const added = addedColumns(optional).map((column): TableColumn => ({
@@ -101,7 +96,7 @@ export function tableSchema(
     description: "Input column, unchanged",
     from: { kind: "input", index, name: inputColumns[index] ?? "" },
   }));
-  const columns = [...leading, ...input, ...added];
+  const columns: readonly TableColumn[] = [...leading, ...input, ...added];
   mustHaveKey(columns, key);
   return { columns, rowKey, key, mode, prefix };
 }
