@@ -55,9 +55,7 @@ const loaders: Readonly<Record<CommandName, () => Promise<Command>>> = Object.as
 
 export const commandNames = Object.keys(loaders) as readonly CommandName[];
 
-export function inSections(
-  commands: readonly Command[],
-): readonly (readonly [title: string, commands: readonly Command[]])[] {
+export function inSections(commands: readonly Command[]) {
   return Object.entries(sections)
     .map(([title, own]) => [title, commands.filter(({ name }) => name in own)] as const)
     .filter(([, members]) => members.length > 0);

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { cliOptions } from "./options/cli-options.js";
-import { type OptionSpec, optionSpecs } from "./options/settings.js";
-import type { LoadedSettings } from "./options/settings.js";
+import { type LoadedSettings, optionSpecs } from "./options/settings.js";
 import type { CliContext } from "./terminal/cli-context.js";
 import { UsageError } from "../core/errors.js";
 import type { RunWatch } from "./unattended/run-watch.js";
@@ -85,12 +84,8 @@ interface CommandDefinition<Groups extends OptionGroups> extends Omit<
   readonly run: (call: CommandCall<SettingsOf<Groups>>) => Promise<number | void>;
 }
 
-/** The options of a command by section. */
-export function optionSections({
-  groups,
-}: Pick<Command, "groups">): readonly (readonly [title: string, specs: readonly OptionSpec[]])[] {
-  const sections = Object.entries(groups);
-  return sections.map(([title, shape]) => [title, optionSpecs({ shape })] as const);
+export function optionSections({ groups }: Pick<Command, "groups">) {
+  return Object.entries(groups).map(([title, shape]) => [title, optionSpecs({ shape })] as const);
 }
 
 /** Builds a command, with `--config` and `--profile`. The cast is sound: its schema accepts the settings. */
@@ -167,10 +162,7 @@ export const quotaCode = { 75: "stopped early: a quota of --rate is used up" };
 export const endlessCodes = { 0: "stopped by a signal", [signalled]: null };
 
 /** The exit codes of a command and their meaning, in ascending order. */
-export function exitCodesOf({
-  exitCodes,
-}: Pick<Command, "exitCodes">): readonly (readonly [code: string, meaning: string])[] {
-  return Object.entries({ ...commonExitCodes, ...exitCodes }).flatMap(([code, meaning]) =>
-    meaning === null ? [] : [[code, meaning] as const],
-  );
+export function exitCodesOf({ exitCodes }: Pick<Command, "exitCodes">) {
+  const all = Object.entries({ ...commonExitCodes, ...exitCodes });
+  return all.flatMap(([code, meaning]) => (meaning === null ? [] : [[code, meaning] as const]));
 }

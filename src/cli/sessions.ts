@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { CommandCall } from "./command.js";
 import type { ServiceName } from "../client/api/service-description.js";
 import { readSecret, secrets } from "./options/secrets.js";
@@ -105,14 +106,8 @@ async function refuseUncounted(settings: SessionSettings): Promise<void> {
   throw quotaUncounted("without a state folder: neither XDG_STATE_HOME nor HOME is set");
 }
 
-interface ServiceChoice {
-  readonly local: boolean;
-  /** Seed of invented answers, for the embedded service only. */
-  readonly synthetic?: number | undefined;
-  readonly intelUrl?: string | undefined;
-  readonly opsUrl?: string | undefined;
-  readonly caseUrl?: string | undefined;
-}
+type ServiceChoice = Pick<z.output<typeof cliOptions>, "local" | "synthetic"> &
+  Partial<Record<"intelUrl" | "opsUrl" | "caseUrl", string | undefined>>;
 
 /** For each service: the setting of its address, its name, and an example address. */
 const addresses = {

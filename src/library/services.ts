@@ -61,17 +61,9 @@ export class Services {
     return this.#sessions.open(name, () => this.#open(name));
   }
 
-  async intel(): Promise<IntelClient> {
-    return (await this.session("intel")).intel();
-  }
-
-  async ops(): Promise<OpsClient> {
-    return (await this.session("ops")).ops();
-  }
-
-  async cases(): Promise<CaseClient> {
-    return (await this.session("case")).cases();
-  }
+  readonly intel = async (): Promise<IntelClient> => (await this.session("intel")).intel();
+  readonly ops = async (): Promise<OpsClient> => (await this.session("ops")).ops();
+  readonly cases = async (): Promise<CaseClient> => (await this.session("case")).cases();
 
   /** @param remember number of findings to keep and reuse */
   async lookup(remember: number): Promise<OpenedLookup> {

@@ -77,7 +77,7 @@ function otherAnswers({ dataset, lists, cases, accessToken, caseApiKey }: ApiDat
     // The specification names this refusal, but shows no body.
     "case-context": ({ headers, params }) =>
       carriesToken(headers.authorization, caseApiKey)
-        ? found(contexts.get(params["caseId"]!))
+        ? found(contexts.get(params["caseId"]!)?.context)
         : { ...plain(401, { message: "Authentication Failed" }), headers: bearerWanted },
   } satisfies { readonly [name in EndpointName]?: (request: ApiRequest) => ServedAnswer };
 }

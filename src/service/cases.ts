@@ -27,7 +27,7 @@ export class Cases {
   readonly byId: Map<string, RepShareCase>;
   readonly webhooks: Map<string, DatasetRecord<"webhooks">>;
   readonly transitions: DatasetRecord<"transitions">[];
-  readonly #contexts: ReadonlyMap<string, CaseContext>;
+  readonly #contexts: Dataset["contexts"];
   readonly #fire: FireWebhook | undefined;
 
   constructor({ cases, contexts, webhooks, transitions }: Dataset, fire?: FireWebhook) {
@@ -55,7 +55,7 @@ export class Cases {
 
   async #call(name: string, transition: CaseTransition): Promise<FiredCall> {
     try {
-      const context = this.#contexts.get(transition.caseId) ?? {};
+      const context = this.#contexts.get(transition.caseId)?.context ?? {};
       if (this.#fire === undefined)
         throw new Error("started without fireWebhook, it calls no webhooks");
       return await this.#fire(this.webhooks.get(name)!, context, transition);

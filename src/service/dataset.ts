@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { z } from "zod";
 import {
-  type CaseContext,
   type Customer,
   type RepShareCase,
   type Tag,
@@ -30,7 +29,7 @@ export interface Dataset {
   /** By case `id`. */
   readonly cases: ReadonlyMap<string, RepShareCase>;
   /** By case `id`. */
-  readonly contexts: ReadonlyMap<string, CaseContext>;
+  readonly contexts: ReadonlyMap<string, DatasetRecord<"contexts">>;
   readonly webhooks: ReadonlyMap<string, DatasetRecord<"webhooks">>;
   readonly transitions: readonly DatasetRecord<"transitions">[];
 }
@@ -128,12 +127,7 @@ export function assemble(
     tags,
     customers: [...datasetParts.customers.read(parts.customers, isChecked).values()],
     cases: datasetParts.cases.read(parts.cases, isChecked),
-    contexts: new Map(
-      Array.from(datasetParts.contexts.read(parts.contexts, isChecked), ([id, { context }]) => [
-        id,
-        context,
-      ]),
-    ),
+    contexts: datasetParts.contexts.read(parts.contexts, isChecked),
     webhooks,
     transitions: [...transitions.values()],
   };

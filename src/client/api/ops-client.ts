@@ -34,7 +34,8 @@ export class OpsClient {
       yield* page.items;
       cursor = page.next_cursor ?? null;
       if (cursor === null || cursor === "") return;
-      if (seen.has(cursor)) throw repeatedCursor();
+      if (seen.has(cursor))
+        throw new ServiceError("cursor_repeated", repeated, { httpStatus: 200 });
       seen.add(cursor);
     }
   }
@@ -49,13 +50,8 @@ export class OpsClient {
   }
 }
 
-function repeatedCursor(): ServiceError {
-  return new ServiceError(
-    "cursor_repeated",
-    "customers: the operations interface repeated a cursor, so the list may be incomplete",
-    { httpStatus: 200 },
-  );
-}
+const repeated =
+  "customers: the operations interface repeated a cursor, so the list may be incomplete";
 
 export interface CaseClientOptions extends ClientOptions {
   /** Sent as `Authorization: Bearer`. */

@@ -12,14 +12,6 @@ export interface ReadContext {
   readonly clock: Clock;
 }
 
-interface AnswerData {
-  readonly result: unknown;
-  /** The whole envelope; `resultText` extracts the result. */
-  readonly text: string;
-  /** What to retry if the result turns out to be invalid. */
-  readonly again: Again;
-}
-
 const once: Again = { policy: "once", afterMs: null };
 const transient: Again = { policy: "transient", afterMs: null };
 
@@ -54,9 +46,11 @@ const longestMessage = 2000;
  * Reads an answer by its status and envelope. Parses the body before judging the status, because a 503
  * may carry data.
  *
+ * @returns the result; `text`: the whole envelope, from which `resultText` extracts it; `again`: what to
+ *   retry if it turns out to be invalid
  * @throws ServiceError if it has no data, `rejected` for a failure envelope; FatalError for 401 and 403
  */
-export function readAnswer(answer: Answer, context: ReadContext, parse = parseJson): AnswerData {
+export function readAnswer(answer: Answer, context: ReadContext, parse = parseJson) {
   const { status } = answer;
   const envelope = envelopes.get(status);
   if (envelope === undefined) {

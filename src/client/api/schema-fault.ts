@@ -26,11 +26,22 @@ export function schemaFault(
   root: string,
 ): string | null {
   if (bytes <= checkedAtOnce) return faultOfSlice(schema, value, 0, root);
-  for (let from = 0; ; from += sliceLength) {
-    const part = slice(value, from, arrayLevels);
-    const fault = faultOfSlice(schema, part.value, from, root);
-    if (fault !== null || !part.more) return fault;
+  let fault: string | null = null;
+  let isWhole = false;
+  for (let from = 0; fault === null && !isWhole; from += sliceLength) {
+    isWhole = true;
+    const slice = (part: unknown, levels: number): unknown => {
+      if (typeof part !== "object" || part === null || levels === 0) return part;
+      if (Array.isArray(part)) {
+        isWhole &&= part.length <= from + sliceLength;
+        return part.slice(from, from + sliceLength);
+      }
+      const members = Object.entries(part);
+      return Object.fromEntries(members.map(([name, inner]) => [name, slice(inner, levels - 1)]));
+    };
+    fault = faultOfSlice(schema, slice(value, arrayLevels), from, root);
   }
+  return fault;
 }
 
 function faultOfSlice(
@@ -72,26 +83,4 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
     at = (at as Readonly<Record<PropertyKey, unknown>>)[step];
   }
   return at;
-}
-
-interface Slice {
-  readonly value: unknown;
-  /** Whether the array continues after this slice. */
-  readonly more: boolean;
-}
-
-function slice(value: unknown, from: number, levels: number): Slice {
-  if (typeof value !== "object" || value === null || levels === 0) return { value, more: false };
-  if (Array.isArray(value)) {
-    const to = from + sliceLength;
-    return { value: value.slice(from, to), more: value.length > to };
-  }
-  let more = false;
-  const copy = new Map<string, unknown>();
-  for (const [member, content] of Object.entries(value)) {
-    const part = slice(content, from, levels - 1);
-    more ||= part.more;
-    copy.set(member, part.value);
-  }
-  return { value: Object.fromEntries(copy), more };
 }

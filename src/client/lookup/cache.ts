@@ -19,7 +19,9 @@ export interface CachedOptions {
  * names another item is not found.
  */
 export function cachedAnswers({ endpoint, address, store, partials = true }: CachedOptions) {
-  const keyOf = keysOf(address, endpoint);
+  const service = serviceAddress(address);
+  // What follows the endpoint is the same for all endpoints.
+  const keyOf = ({ kind, value }: Item) => `${endpoint} ${service} ${kind} ${value}`;
   return {
     get(item: Item): Finding | null {
       const stored = store.get(keyOf(item));
@@ -47,13 +49,4 @@ export function cached(options: CachedOptions): LookupWrapper {
       return finding;
     });
   };
-}
-
-/**
- * Makes the keys of one endpoint's answers from one service: `endpoint service kind value`. The
- * part after the endpoint is shared by all endpoints.
- */
-function keysOf(address: string, endpoint: LookupEndpoint): (item: Item) => string {
-  const service = serviceAddress(address);
-  return (item) => `${endpoint} ${service} ${item.kind} ${item.value}`;
 }

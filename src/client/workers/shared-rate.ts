@@ -12,11 +12,6 @@ const times = { window: 50, pause: 100, step: 1_950 };
 /** Factors for the rate: after throttling, and for each step up again. */
 const factors = { down: 0.8, up: 1.02 };
 
-interface SharedRateOptions {
-  readonly rate: Rate;
-  readonly onNotice: (message: string) => void;
-}
-
 /**
  * The rate of all workers of a service, in Redis: the given one, and the one in force, which is the limit
  * of BullMQ's queue. A throttle answer pauses all workers and lowers it; without one it rises again.
@@ -31,7 +26,10 @@ export class SharedRate {
   readonly #onNotice: (message: string) => void;
   #given: number;
 
-  constructor(open: OpenQueue, { rate, onNotice }: SharedRateOptions) {
+  constructor(
+    open: OpenQueue,
+    { rate, onNotice }: { readonly rate: Rate; readonly onNotice: (message: string) => void },
+  ) {
     this.#open = open;
     this.#onNotice = onNotice;
     this.#given = rate.count / rate.perMs;

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
@@ -28,7 +29,9 @@ async function readExclusionList(path: string): Promise<ExclusionList> {
     throw unreadable(path, fileFault(error), error);
   });
   const list = new ExclusionList(path, createHash("sha256").update(bytes).digest("hex"));
-  const text = textOf(path, bytes);
+  if (!isUtf8(bytes)) throw unreadable(path, "it is not UTF-8 text");
+  // Without its byte order mark.
+  const text = new TextDecoder().decode(bytes);
   if (text.trimStart().startsWith("{")) addWarningList(list, text);
   else addLines(list, text);
   if (list.entries === 0) throw unreadable(path, "it has no entries; did its download fail?");
@@ -51,14 +54,6 @@ function unreadable(path: string, fault: string, cause?: unknown): UsageError {
   const message = `cannot read the exclusion list ${path}: ${fault}`;
   const hint = "correct --exclude; nothing was sent";
   return new UsageError("exclusions_unreadable", message, { cause, hint });
-}
-
-function textOf(path: string, bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (error) {
-    throw unreadable(path, "it is not UTF-8 text", error);
-  }
 }
 
 function addLines(list: ExclusionList, text: string): void {
