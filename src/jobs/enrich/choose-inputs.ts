@@ -133,7 +133,6 @@ function reasonToSkip(found: Found, sort: Sort): string | null {
   return typeof found === "object" ? found.lacks : `${found} among ${sort}`;
 }
 
-/** @throws UsageError `input_folder_empty` */
 function mustBeSome(kept: readonly NamedInput[], skipped: readonly SkippedFile[]): void {
   const empty = skipped.find(({ folder }) => !kept.some((input) => input.folder === folder));
   if (empty === undefined) return;

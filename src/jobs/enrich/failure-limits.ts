@@ -72,10 +72,7 @@ const fewRows = 100;
 type Counts = Pick<TallySnapshot, "rows" | "statuses" | "unsupported" | "errors">;
 
 /** Number of rows that were looked up or broken, and how many of them failed. */
-export function lookedUp({ statuses }: Pick<Counts, "statuses">): {
-  readonly rows: number;
-  readonly failed: number;
-} {
+export function lookedUp({ statuses }: Pick<Counts, "statuses">) {
   const { failed, complete, partial, invalid } = statuses;
   return { rows: complete + partial + invalid + failed, failed };
 }

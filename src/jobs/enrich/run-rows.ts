@@ -162,8 +162,6 @@ async function* firstRows(rows: OpenedSource["rows"], limit = Number.POSITIVE_IN
 /**
  * Whether an input has fewer rows than this, as far as they can be counted before the run reads them.
  * Reads no further than necessary.
- *
- * @throws the signal's reason, or why the input cannot be read
  */
 async function hasFewerRows(least: number, job: Job): Promise<boolean> {
   const { input, settings, signal } = job;
@@ -242,8 +240,6 @@ function usesPartials({ refill }: Job): boolean {
 /**
  * Opens a run's journal, counts what an earlier part of the run left there, and takes over the answers
  * of another run.
- *
- * @throws FatalError `state_damaged`, `output_*`
  */
 async function openRunJournal(run: OpenRun, asReceived: boolean): Promise<LookupStore> {
   const { job, state, before, tally } = run;
@@ -285,8 +281,6 @@ const oldestMs = 30 * 24 * 3_600_000;
 /**
  * Decides which answers of an interrupted run a new one takes over: those of the same service that
  * are younger than 30 days and that the exclusion lists still allow.
- *
- * @returns undefined for none
  */
 async function takenAnswers(run: OpenRun): Promise<Taken | undefined> {
   const { job, state, clock, before } = run;

@@ -56,17 +56,11 @@ export function headlineDetail({ rows, outcomes }: Report): string {
 
 type Named = Report["tags"];
 
-/** Rows by a name, such as a tag or a month. */
-export interface CountList extends Named {
-  readonly id: string;
-  readonly title: string;
-  /** What its names are. */
-  readonly what: string;
-  readonly note: string;
-}
+/** Rows by a name, such as a tag or a month: `what` its names are. */
+export type CountList = ReturnType<typeof countLists>[number];
 
 /** The parts of a report that count rows by name. */
-export function countLists(report: Report): readonly CountList[] {
+export function countLists(report: Report) {
   const { tags, networks, countries, firstSeen, lastSeen } = report;
   const accused = "Malicious, suspicious and listed rows";
   const lists = [

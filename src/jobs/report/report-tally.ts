@@ -58,17 +58,16 @@ interface Rank {
 /** Reads the rows once and counts what a report shows, in bounded memory. */
 export async function tallyReport(
   output: string,
-  { columns, records, manifest: run }: OutputReading,
+  reading: OutputReading,
   changes: Changes | null = null,
 ): Promise<Report> {
-  const tally = new ReportTally(columns, run);
-  for await (const list of records) for (const record of list) tally.add(record);
-  return { output, run, changes, ...tally.counted() };
+  const tally = new ReportTally(reading);
+  for await (const list of reading.records) for (const record of list) tally.add(record);
+  return { output, run: reading.manifest, changes, ...tally.counted() };
 }
 
 class ReportTally {
-  readonly #columns: readonly string[];
-  readonly #run: FoundManifest | null;
+  readonly #reading: OutputReading;
   readonly #kinds = new Map<string, OutcomeCounts>();
   readonly #tags: Counts = new Map();
   readonly #networks: Counts = new Map();
@@ -79,9 +78,8 @@ class ReportTally {
   readonly #lastSeen: Counts = new Map();
   readonly #worst = new WorstItems();
 
-  constructor(columns: readonly string[], run: FoundManifest | null) {
-    this.#columns = columns;
-    this.#run = run;
+  constructor(reading: OutputReading) {
+    this.#reading = reading;
   }
 
   add(record: OutputRecord): void {
@@ -91,8 +89,7 @@ class ReportTally {
     this.#kinds.set(kind, counts);
     counts[verdict ?? (answeredLookups(record).length > 0 ? "part" : "unchecked")] += 1;
     if (verdict === undefined) {
-      const lacked = record.text("error_code") || lackedMembers(record).join();
-      const why = lacked || (rowHasOtherWord(record) ? "other_word" : "");
+      const why = record.text("error_code") || undecided(record);
       addName(this.#reasons, `${record.text("status")} ${why}`);
     }
     addName(this.#sources, record.text("source"));
@@ -115,7 +112,7 @@ class ReportTally {
       tags: cutList(record.list("tags"), tagsListed),
       network: cutText(joined([network, country], ", "), longestName),
       abuseEmail: cutText(record.text("abuse_email"), longestName),
-      own: ownCells(record, this.#columns, this.#itemColumn(record)),
+      own: ownCells(record, this.#reading.columns, this.#itemColumn(record)),
     }));
   }
 
@@ -144,7 +141,7 @@ class ReportTally {
   }
 
   #itemColumn(record: OutputRecord): string | null {
-    const { input, inputs = [] } = this.#run ?? {};
+    const { input, inputs = [] } = this.#reading.manifest ?? {};
     const own = inputs.find(({ path }) => path === record.text("file"));
     return record.text("column") || (input?.item_column ?? own?.item_column ?? null);
   }
@@ -284,21 +281,22 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** What a verdict needs and no answer has: neither a partial one nor another endpoint's. */
-function lackedMembers(row: OutputRecord): readonly string[] {
+/**
+ * What keeps answers from having a verdict: the members that none of them has, neither a partial one nor
+ * another endpoint's; else an undocumented intent or mail blocklist status.
+ */
+function undecided(row: OutputRecord): string {
   const missing = row.list("missing");
-  return decisiveMembers.filter(
-    (member) =>
-      missing.includes(member) &&
-      decisiveColumns[member].every((column) => row.text(column) === ""),
+  const members = decisiveMembers.map((member) => {
+    const words = decisiveColumns[member].map((column) => row.text(column));
+    return { member, words: words.filter((word) => word !== "") };
+  });
+  const lacked = members.filter(
+    ({ member, words }) => missing.includes(member) && words.length === 0,
   );
-}
-
-/** Whether an answer of the row has an undocumented intent or mail blocklist status. */
-function rowHasOtherWord(row: OutputRecord): boolean {
-  return decisiveMembers.some((member) =>
-    decisiveColumns[member].some(
-      (column) => row.text(column) !== "" && isOtherWord(member, row.text(column)),
-    ),
+  if (lacked.length > 0) return lacked.map(({ member }) => member).join();
+  const isOther = members.some(({ member, words }) =>
+    words.some((word) => isOtherWord(member, word)),
   );
+  return isOther ? "other_word" : "";
 }

@@ -92,12 +92,8 @@ export function schemaText(format: string, options: SchemaTextOptions): string {
 type Schema = Readonly<Record<string, unknown>>;
 
 /** JSON Schema (2020-12) of a row of NDJSON output with `--shape flat`. */
-function jsonSchema({
-  columns: inputColumns,
-  types = [],
-  prefix,
-  optional = {},
-}: TableSchemaOptions): Schema {
+function jsonSchema(options: TableSchemaOptions): Schema {
+  const { columns: inputColumns, types = [], prefix, optional = {} } = options;
   const columns = addedColumns(optional);
   const names = addedColumnNames(prefix, inputColumns, columns);
   // NDJSON input keeps the types of its values, as tables do; other inputs have only text.

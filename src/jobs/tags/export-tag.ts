@@ -120,11 +120,7 @@ export async function readList(
   throw new TagExportError("count_mismatch", message);
 }
 
-/**
- * Writes the files of a list and describes them.
- *
- * @throws TagExportError `list_leapt`; FatalError
- */
+/** Writes the files of a list and describes them. */
 async function writeTag(
   { name, options, folder, before }: TagExport,
   { addresses, snapshot, lastUpdate }: TagList,
@@ -207,7 +203,6 @@ function emptyText(tag: string, { reserved, excluded }: ExportedTag["left_out"])
 /** Lists with fewer addresses may change as much as they like, except that they may not become empty. */
 const leapFrom = 100;
 
-/** @throws TagExportError `list_leapt` */
 function refuseLeap(tag: string, before: number, now: number, maxChange = 0.5): void {
   const change = Math.abs(now - before) / before;
   const isEmptied = before > 0 && now === 0;

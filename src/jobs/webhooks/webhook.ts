@@ -30,6 +30,8 @@ export const webhookSchema = z.strictObject({
 
 export type Webhook = Readonly<z.output<typeof webhookSchema>>;
 
+type Address = Pick<Webhook, "endpoint" | "path">;
+
 /**
  * Reads a YAML or JSON file with a webhook.
  *
@@ -80,7 +82,7 @@ function expected(kind: string) {
 }
 
 /** The URL that a webhook without {@link addressProblems} calls: its path below its endpoint. */
-export function webhookUrl({ endpoint, path = "" }: Pick<Webhook, "endpoint" | "path">): URL {
+export function webhookUrl({ endpoint, path = "" }: Address): URL {
   if (path === "") return new URL(endpoint);
   return new URL(`${endpoint.replace(/\/$/, "")}/${path.replace(/^\//, "")}`);
 }
@@ -89,10 +91,7 @@ export function webhookUrl({ endpoint, path = "" }: Pick<Webhook, "endpoint" | "
  * Checks the address of a webhook for credentials (which would be logged on the way) and PQL fields
  * (which are allowed in the payload only), and a path that leaves the endpoint.
  */
-export function addressProblems({
-  endpoint,
-  path = "",
-}: Pick<Webhook, "endpoint" | "path">): Problem[] {
+export function addressProblems({ endpoint, path = "" }: Address): Problem[] {
   const problems: Problem[] = [];
   const fault = (pointer: string, code: string, message: string): void => {
     problems.push(errorAt(pointer, code, message));

@@ -159,12 +159,7 @@ async function textFormat({ output, to }: OutputChoice, inputFormat: () => Promi
   return named ?? ((await inputFormat()) === "ndjson" ? "ndjson" : "csv");
 }
 
-/**
- * Refuses options that would have no effect.
- *
- * @param text format of the rows; null for typed columns
- * @throws UsageError `option_unused`
- */
+/** Refuses options without effect. @param text format of the rows; null for typed columns */
 function refuseIdleOptions(settings: OutputChoice, text: SinkFormat | null): void {
   const { output, to, shape, raw, columns, esAction, esId, table } = settings;
   const isBulk = to === "es-bulk";
@@ -206,11 +201,7 @@ export async function checkFolder(file: string): Promise<void> {
   });
 }
 
-/**
- * Checks that nothing that an output writes is one of the inputs.
- *
- * @throws UsageError `output_is_input`
- */
+/** Checks that nothing that an output writes is one of the inputs. */
 function keepInputs(output: Output, inputs: readonly string[], stateDir?: string): void {
   const { name, file, database, object, base } = output;
   const main = object === null ? file : onlySpelling(object.address);

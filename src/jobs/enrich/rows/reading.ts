@@ -36,11 +36,7 @@ import type { Lookup } from "../../../client/lookup/types.js";
 import type { Job, ReadingSettings, RowSource, StartRow } from "../types.js";
 
 /** The optional columns of a run's output. */
-export function optionalColumnsOf({
-  input,
-  settings,
-  refill,
-}: Pick<Job, "input" | "settings" | "refill">): OptionalColumns {
+export function optionalColumnsOf({ input, settings, refill }: Job): OptionalColumns {
   const items = [settings.input.itemColumn ?? []].flat();
   const { raw, columns: only } = settings.output;
   return refill?.optional ?? { file: "inputs" in input, column: items.length > 1, raw, only };
@@ -131,7 +127,6 @@ function shapeBeside(text: SourceInput, { from }: ReadingSettings): CopyShape {
   return ["json", "ndjson"].includes(from ?? named ?? "") ? "objects" : "cells";
 }
 
-/** @throws UsageError `text_option` */
 function refuseTextOptions({ name }: TableInput, settings: ReadingSettings): void {
   const option = textOptions.find((each) => settings[each] !== undefined);
   if (option === undefined) return;
