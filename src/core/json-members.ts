@@ -240,6 +240,15 @@ export function jsonText(value: unknown): string {
 }
 
 /** A value as JSON object; null if it is anything else, arrays included. */
+/** The object that a JSON text is; null for any other text. */
+export function parseObject(text: string): JsonObject | null {
+  try {
+    return asObject(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
 export function asObject(value: unknown): JsonObject | null {
   const isOther = Array.isArray(value) || value instanceof ExactNumber;
   return typeof value === "object" && value !== null && !isOther ? (value as JsonObject) : null;

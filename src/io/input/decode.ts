@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { FatalError, ReputeError, UsageError } from "../../core/errors.js";
+import { parseObject } from "../../core/json-members.js";
 import { continued, limits } from "../formats/reading/lines.js";
 import { peek } from "../formats/reading/sample.js";
 import type { Encoding, InputBytes } from "./types.js";
@@ -181,22 +182,14 @@ export function startsDocument(head: Buffer, isNamed: boolean): boolean {
   const end = text.indexOf("\n");
   if (end === -1 && head.length >= limits.headBytes) return isNamed;
   const line = (end === -1 ? text : text.slice(0, end)).trim();
-  const object = parsed(line.replace(/\}\s*,$/, "}"));
-  if (object === undefined) return /^\{(?:.*[{[,:])?$/.test(line);
+  const object = parseObject(line.replace(/\}\s*,$/, "}"));
+  if (object === null) return /^\{(?:.*[{[,:])?$/.test(line);
   return isNamed && text.slice(line.length).trim() === "" && !isRow(object);
 }
 
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Whether an object on the only line is a row: it has a plain value, and no list of objects. */
-function isRow(object: unknown): boolean {
-  const values: unknown[] = Object.values(object as object);
+function isRow(object: object): boolean {
+  const values: unknown[] = Object.values(object);
   const isNested = (value: unknown): boolean => typeof value === "object" && value !== null;
   const isList = (value: unknown): boolean => Array.isArray(value) && isNested(value[0]);
   return !values.some(isList) && !values.every(isNested);

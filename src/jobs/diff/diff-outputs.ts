@@ -1,5 +1,5 @@
 import { decisiveColumns, decisiveMembers, isOtherWord } from "../../core/verdict.js";
-import { countedVerdicts, type Verdict, verdicts } from "../../core/finding.js";
+import { countedVerdicts, verdicts } from "../../core/finding.js";
 import { FatalError } from "../../core/errors.js";
 import { abortable } from "../../core/abort.js";
 import type { Output } from "../../io/output/output.js";
@@ -26,15 +26,7 @@ export interface Change {
 }
 
 /** What an output says about an item. */
-interface Observation {
-  readonly verdict: Verdict | null;
-  /** Sorted. Null, like the members below, if no answer has this member. */
-  readonly tags: readonly string[] | null;
-  /** Autonomous system, such as `AS64496`; "" for none. */
-  readonly asn: string | null;
-  readonly as_name: string | null;
-  readonly abuse_email: string | null;
-}
+type Observation = Omit<Side, "weights">;
 
 /** A finished comparison; its changes are read from a temporary file. */
 export type OutputDiff = Awaited<ReturnType<typeof diffOutputs>>;
@@ -245,18 +237,18 @@ const comparedColumns = [
   "looked_up_at",
 ] as const;
 
-/** What an output says about an item, and how grave its decisive members are. */
-interface Side extends Observation {
-  readonly weights: readonly (number | null)[];
-}
+type Side = Readonly<ReturnType<typeof sideOf>>;
 
-function sideOf(row: OutputRecord): Side {
+/** What an output says about an item, and how grave its decisive members are. */
+function sideOf(row: OutputRecord) {
   const verdict = row.text("verdict");
   const missing = row.text("type") === "" ? null : row.list("missing");
   const isKnown = (member: string): boolean => missing?.includes(member) === false;
   return {
     verdict: verdicts.find((known) => known === verdict) ?? null,
+    /** Sorted. Null, like the members below, if no answer has this member. */
     tags: isKnown("tags") ? row.list("tags").toSorted() : null,
+    /** Autonomous system, such as `AS64496`; "" for none. */
     asn: isKnown("asn") ? row.text("asn") : null,
     as_name: isKnown("asn") ? row.text("as_name") : null,
     abuse_email: isKnown("abuseContact") ? row.text("abuse_email") : null,

@@ -39,7 +39,7 @@ import {
   verdicts,
 } from "../../core/finding.js";
 import { verdictOf } from "../../core/verdict.js";
-import { asObject } from "../../core/json-members.js";
+import { parseObject } from "../../core/json-members.js";
 import { recogniseItem } from "../../core/item/recognise.js";
 import { combineFindings } from "../../client/lookup/combine.js";
 import type { OutputRow } from "../../io/output/output-row.js";
@@ -215,7 +215,7 @@ function withKept(row: OutputRow, now: Finding): Finding {
 /** The result as received, where the output has it, or what its columns say. */
 function keptAnswer({ record, before }: OutputRow, endpoint: LookupEndpoint): LookupAnswer {
   const text = record.text(memberOf(endpoint));
-  const received = parsed(text);
+  const received = parseObject(text);
   if (received !== null) return { result: received, text };
   return { result: resultInRecord(record, endpoint, missingIn(before, endpoint)) };
 }
@@ -238,14 +238,6 @@ export function resultInRecord(
 /** Members that an answer of the row lacks: only some endpoints have partial answers. */
 function missingIn({ missing }: Finding, endpoint: LookupEndpoint): readonly string[] {
   return endpoints[endpoint].partial === null ? [] : missing;
-}
-
-function parsed(text: string): JsonObject | null {
-  try {
-    return text === "" ? null : asObject(JSON.parse(text));
-  } catch {
-    return null;
-  }
 }
 
 /** True if the new finding knows at least as much as the one before. */

@@ -2,7 +2,7 @@ import { toWellFormed } from "../../../core/bytes.js";
 import type { Column } from "../../../core/column.js";
 import { addedColumns, columns, optionalColumnsIn } from "../../../core/columns.js";
 import { lookupEndpoints, memberOf as resultMember, unasked } from "../../../core/finding.js";
-import { asObject, memberTexts, objectText } from "../../../core/json-members.js";
+import { asObject, memberTexts, objectText, parseObject } from "../../../core/json-members.js";
 import { type EnrichedRow, itemRow, nestedFacts, nestedText, type Row } from "../../../core/row.js";
 import { joinedEntries } from "../column-types.js";
 import { addedColumnNames, addedMemberName } from "../columns/name-columns.js";
@@ -223,9 +223,5 @@ function textIn(value: unknown): string {
 }
 
 function objectMembers(text: string): Map<string, string> | null {
-  try {
-    return asObject(JSON.parse(text)) === null ? null : memberTexts(text);
-  } catch {
-    return null;
-  }
+  return parseObject(text) === null ? null : memberTexts(text);
 }

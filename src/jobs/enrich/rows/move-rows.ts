@@ -238,7 +238,12 @@ export class RowWindow {
 
   /** Adds a row with its finding or its pending lookup. A rejected lookup fails the window. */
   add(row: Row, item: Item | null, finding: Finding | Promise<Finding>): void {
-    const entry = this.#append(row, item);
+    const entry: Entry = { row, item, weight: row.size, finding: null, next: null };
+    if (this.#newest !== null) this.#newest.next = entry;
+    this.#newest = entry;
+    this.#nextReady ??= entry;
+    this.#rows++;
+    this.#bytes += row.size;
     if (!(finding instanceof Promise)) {
       this.#settle(entry, finding);
       return;
@@ -274,16 +279,6 @@ export class RowWindow {
   async flush(): Promise<void> {
     await this.#pumped;
     await this.#writeReady();
-  }
-
-  #append(row: Row, item: Item | null): Entry {
-    const entry: Entry = { row, item, weight: row.size, finding: null, next: null };
-    if (this.#newest !== null) this.#newest.next = entry;
-    this.#newest = entry;
-    this.#nextReady ??= entry;
-    this.#rows++;
-    this.#bytes += row.size;
-    return entry;
   }
 
   #settle(entry: Entry, finding: Finding): void {
