@@ -1,6 +1,6 @@
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished, test } from "vitest";
+import { expect, it, onTestFinished, test } from "vitest";
 import { ExportFolder, tagFormats } from "../../../src/jobs/tags/export-folder.js";
 import { stemOf } from "../../../src/jobs/tags/export-tag.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
@@ -20,31 +20,29 @@ async function plainNames(folder: string): Promise<string[]> {
 
 const names = ["a--b.added.txt", "a--b.removed.txt", "a--b.txt"];
 
-describe("files of an export killed while publishing", () => {
-  it("are removed if its generation was never current", async () => {
-    const { folder, run } = await anExport();
-    const { generation } = await readExport(folder);
-    const orphan = "generations/20240102T000000Z";
-    await cp(join(folder, generation), join(folder, orphan), { recursive: true });
-    const index = await readFile(join(folder, orphan, "index.json"), "utf8");
-    await writeFile(
-      join(folder, orphan, "index.json"),
-      index.replace(generation, orphan).replace("null", JSON.stringify(generation)),
-    );
-    await run();
-    expect((await readdir(join(folder, "generations"))).sort()).toEqual([
-      ".lock",
-      "20240101T000000Z",
-      "20240101T000000Z-2",
-    ]);
-  });
+it("a generation of a killed export that was never current is removed", async () => {
+  const { folder, run } = await anExport();
+  const { generation } = await readExport(folder);
+  const orphan = "generations/20240102T000000Z";
+  await cp(join(folder, generation), join(folder, orphan), { recursive: true });
+  const index = await readFile(join(folder, orphan, "index.json"), "utf8");
+  await writeFile(
+    join(folder, orphan, "index.json"),
+    index.replace(generation, orphan).replace("null", JSON.stringify(generation)),
+  );
+  await run();
+  expect((await readdir(join(folder, "generations"))).sort()).toEqual([
+    ".lock",
+    "20240101T000000Z",
+    "20240101T000000Z-2",
+  ]);
+});
 
-  it("are removed if links dangle, even if there is nothing else to do", async () => {
-    const { folder, run } = await anExport();
-    await symlink("current/c--d.txt", join(folder, "c--d.txt"));
-    await run({ names: [] });
-    expect(await plainNames(folder)).toEqual(names);
-  });
+it("links of a killed export that dangle are removed, even if there is nothing else to do", async () => {
+  const { folder, run } = await anExport();
+  await symlink("current/c--d.txt", join(folder, "c--d.txt"));
+  await run({ names: [] });
+  expect(await plainNames(folder)).toEqual(names);
 });
 
 it("foreign files stay", async () => {
@@ -68,7 +66,7 @@ it("a list whose files are gone is reported and dropped if it cannot be kept", a
   expect(warnings).toEqual([expect.stringContaining("c:d")]);
 });
 
-test("starts with nothing of an interrupted export", async () => {
+test("starts with nothing of an interrupted export, and refuses a second one meanwhile", async () => {
   const folder = await temporaryFolder();
   const next = join(folder, ".export.state", "next");
   await mkdir(next, { recursive: true });
@@ -76,12 +74,6 @@ test("starts with nothing of an interrupted export", async () => {
   const state = await ExportFolder.open(folder);
   onTestFinished(() => state.release());
   expect(await readdir(next)).toEqual([]);
-});
-
-test("refuses a second export to the same folder", async () => {
-  const folder = await temporaryFolder();
-  const state = await ExportFolder.open(folder);
-  onTestFinished(() => state.release());
   await expect(ExportFolder.open(folder)).rejects.toMatchObject({ code: "output_locked" });
 });
 

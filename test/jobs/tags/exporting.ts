@@ -53,16 +53,25 @@ export async function exporterOf(
 
 /** The folder's index as a reader finds it, after checking every file that it names. */
 export async function readExport(folder: string): Promise<ExportIndex> {
-  const text = await readFile(join(folder, "index.json"), "utf8");
-  const index = exportIndexSchema.parse(JSON.parse(text));
-  for (const { files } of exportedTags(index)) {
-    for (const { file, bytes, sha256 } of files) {
-      const content = await readFile(join(folder, index.generation, file));
-      const found = createHash("sha256").update(content).digest("hex");
-      if (content.length !== bytes || found !== sha256) throw new Error(`${file} is another one`);
-    }
-  }
+  const index = await readIndex(folder);
+  await checkFiles(index, (file) => readFile(join(folder, index.generation, file)));
   return index;
+}
+
+export async function readIndex(folder: string): Promise<ExportIndex> {
+  return exportIndexSchema.parse(JSON.parse(await readFile(join(folder, "index.json"), "utf8")));
+}
+
+/** Checks that the files are those of the index. */
+export async function checkFiles(
+  index: ExportIndex,
+  read: (file: string) => Promise<Buffer>,
+): Promise<void> {
+  for (const { file, bytes, sha256 } of exportedTags(index).flatMap(({ files }) => files)) {
+    const content = await read(file);
+    const found = createHash("sha256").update(content).digest("hex");
+    if (content.length !== bytes || found !== sha256) throw new Error(`${file} is another one`);
+  }
 }
 
 /** The index entry of a tag with a list in the folder. */

@@ -2,8 +2,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openWithheld } from "../../../src/client/lookup/withheld.js";
-import { exportedTags } from "../../../src/jobs/tags/export-folder.js";
-import { exporterOf, readExport } from "./exporting.js";
+import { exportedTags, tagFormats } from "../../../src/jobs/tags/export-folder.js";
+import { exporterOf, linesOf, readExport } from "./exporting.js";
 import { served } from "./tag-server.js";
 import { runRepute } from "../../helpers/run-repute.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
@@ -29,33 +29,22 @@ async function listOf(text: string): Promise<string> {
   return path;
 }
 
-describe("a list never has", () => {
-  test("addresses in reserved ranges, in any format", async () => {
-    const exporter = await exporterOf({ "a:b": served(entries) });
-    const formats = ["txt", "csv", "ndjson", "cidr", "nft", "ipset"] as const;
-    await exporter.run({ withheld: await openWithheld({}), formats });
-    const [tag] = exportedTags(await readExport(exporter.folder));
-    expect(tag).toMatchObject({ total: 5, left_out: { reserved: 6, excluded: [] }, added: 5 });
-    for (const format of formats) {
-      const text = await readFile(join(exporter.folder, `a--b.${format}`), "utf8");
-      expect(text).toContain("9.9.9.9");
-      expect(text).not.toMatch(/10\.0\.0\.1|10\.1\.1\.1|192\.168|127\.0|fd00|(?:^|[^\w:])::1/m);
-    }
-  });
-
-  test("what exclusion lists name, and the index says so", async () => {
-    const exclude = [await listOf("8.8.0.0/16\n2606:4700::/32\n10.0.0.1\n")];
-    const exporter = await exporterOf({ "a:b": served(entries) });
-    await exporter.run({ withheld: await openWithheld({ exclude }) });
-    const [tag] = exportedTags(await readExport(exporter.folder));
-    expect(tag?.left_out).toMatchObject({
-      reserved: 5,
-      excluded: [{ path: exclude[0], addresses: 4 }],
-    });
-    expect(await readFile(join(exporter.folder, "a--b.txt"), "utf8")).toBe(
-      "9.9.9.9\n2620:fe::fe\n",
-    );
-  });
+test("a list never has addresses in reserved ranges, or what exclusion lists name", async () => {
+  const corp = await listOf("8.8.0.0/16\n2606:4700::/32\n10.0.0.1\n");
+  const { folder, run } = await exporterOf({ "a:b": served(entries) });
+  await run({ withheld: await openWithheld({}), formats: tagFormats });
+  const [tag] = exportedTags(await readExport(folder));
+  expect(tag).toMatchObject({ total: 5, left_out: { reserved: 6, excluded: [] }, added: 5 });
+  for (const format of tagFormats) {
+    const text = await readFile(join(folder, `a--b.${format}`), "utf8");
+    expect(text).toContain("9.9.9.9");
+    expect(text).not.toMatch(/10\.0\.0\.1|10\.1\.1\.1|192\.168|127\.0|fd00|(?:^|[^\w:])::1/m);
+  }
+  await run({ withheld: await openWithheld({ exclude: [corp] }) });
+  const [fewer] = exportedTags(await readExport(folder));
+  const left_out = { reserved: 5, excluded: [{ path: corp, addresses: 4 }] };
+  expect(fewer).toMatchObject({ total: 2, left_out });
+  expect(await linesOf(folder, "a--b.txt")).toEqual(["9.9.9.9", "2620:fe::fe"]);
 });
 
 describe("a list that changes much", () => {
@@ -75,12 +64,11 @@ describe("a list that changes much", () => {
   ])(
     "from %i to %i addresses, with %s allowed, is replaced: %s",
     async (before, now, maxChange, replaced) => {
-      const exporter = await exporterOf({ "a:b": served(of(before)) });
-      await exporter.run();
-      exporter.server.lists["a:b"] = served(of(now), "b");
-      const { tags } = await exporter.run(maxChange === undefined ? {} : { maxChange });
-      const lines = (await readFile(join(exporter.folder, "a--b.txt"), "utf8")).split("\n");
-      expect(lines.length - 1).toBe(replaced ? now : before);
+      const { folder, run, server } = await exporterOf({ "a:b": served(of(before)) });
+      await run();
+      server.lists["a:b"] = served(of(now), "b");
+      const { tags } = await run(maxChange === undefined ? {} : { maxChange });
+      expect(await linesOf(folder, "a--b.txt")).toHaveLength(replaced ? now : before);
       const { code = null, message = "" } = tags[0]?.error ?? {};
       expect(code).toBe(replaced ? null : "list_leapt");
       const told = `had ${before} address${before === 1 ? "" : "es"} and now has ${now}`;
@@ -113,32 +101,28 @@ test("a list that is left out whole is reported", async () => {
   ]);
 });
 
-describe("a combined list", () => {
-  const formats = ["txt", "csv", "ndjson", "cidr", "nft", "ipset"] as const;
-
-  test("has the addresses of all tags once, in every format, with the same bytes while they stay", async () => {
-    const lists = (letter: string) => ({
-      "a:b": served(["9.9.9.10", "9.9.9.9", "2620:fe::fe"], letter),
-      "c:d": served(["9.9.9.9", "9.9.9.2"], letter),
-    });
-    const exporter = await exporterOf(lists("a"));
-    const read = () =>
-      Promise.all(
-        ["all", "a--b"].flatMap((name) =>
-          formats.map((format) => readFile(join(exporter.folder, `${name}.${format}`), "utf8")),
-        ),
-      );
-    const files = formats.map((format) => `all.${format}`);
-    const combined = { name: "all", total: 4, files };
-    expect(await exporter.run({ formats, combine: "all" })).toMatchObject({ combined });
-    const before = await read();
-    expect(before[0]).toBe("9.9.9.2\n9.9.9.9\n9.9.9.10\n2620:fe::fe\n");
-    Object.assign(exporter.server.lists, lists("b"));
-    await exporter.clock.advance(86_400_000);
-    expect(await exporter.run({ formats, combine: "all" })).toMatchObject({ combined });
-    expect(await read()).toEqual(before);
-    expect((await readExport(exporter.folder)).combined).toMatchObject({ name: "all", total: 4 });
-    expect(await exporter.run({ formats })).toMatchObject({ combined: null });
-    await expect(read()).rejects.toThrow("ENOENT");
+test("a combined list has the addresses of all tags once, in every format, with the same bytes while they stay", async () => {
+  const lists = (letter: string) => ({
+    "a:b": served(["9.9.9.10", "9.9.9.9", "2620:fe::fe"], letter),
+    "c:d": served(["9.9.9.9", "9.9.9.2"], letter),
   });
+  const { clock, folder, run, server } = await exporterOf(lists("a"));
+  const files = tagFormats.map((format) => `all.${format}`);
+  const read = () =>
+    Promise.all(
+      [...files, ...tagFormats.map((format) => `a--b.${format}`)].map((file) =>
+        readFile(join(folder, file), "utf8"),
+      ),
+    );
+  const [formats, combined] = [tagFormats, { name: "all", total: 4, files }];
+  expect(await run({ formats, combine: "all" })).toMatchObject({ combined });
+  const before = await read();
+  expect(before[0]).toBe("9.9.9.2\n9.9.9.9\n9.9.9.10\n2620:fe::fe\n");
+  Object.assign(server.lists, lists("b"));
+  await clock.advance(86_400_000);
+  expect(await run({ formats, combine: "all" })).toMatchObject({ combined });
+  expect(await read()).toEqual(before);
+  expect((await readExport(folder)).combined).toMatchObject({ name: "all", total: 4 });
+  expect(await run({ formats })).toMatchObject({ combined: null });
+  await expect(read()).rejects.toThrow("ENOENT");
 });

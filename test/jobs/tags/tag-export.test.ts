@@ -46,20 +46,8 @@ describe("the list of a tag", () => {
     await run({ formats: ["csv", "ndjson", "cidr", "nft", "ipset"] });
     const exported = await exportedTag(folder, "spam:bulk");
     expect(exported.sha256).toBe(sha256);
-    expect(exported.files.map(({ file }) => file.replace("spam--bulk.", ""))).toEqual([
-      "csv",
-      "ndjson",
-      "cidr",
-      "nft",
-      "ipset",
-      "added.txt",
-      "removed.txt",
-    ]);
-    expect(await linesOf(folder, "spam--bulk.cidr")).toEqual([
-      "192.0.2.9/32",
-      "192.0.2.10/32",
-      "2001:db8::1/128",
-    ]);
+    const endings = exported.files.map(({ file }) => file.replace("spam--bulk.", ""));
+    expect(endings.join(" ")).toBe("csv ndjson cidr nft ipset added.txt removed.txt");
   });
 });
 
@@ -67,26 +55,21 @@ describe("paging", () => {
   test.each([
     [0, [0]],
     [10_000, [0]],
-  ])("%i entries are requested at offsets %j", async (count, offsets) => {
+    [10_001, [0, 10_000]],
+  ])("%i entries are requested at offsets %j, from the first page's snapshot", async (...given) => {
+    const [count, offsets] = given;
     const { server, folder, run } = await exporterOf({ "a:b": served(addresses(count)) });
-    const report = await run();
-    expect(report.tags[0]).toMatchObject({ status: "exported", total: count });
-    expect(server.pages.map(({ offset }) => offset)).toEqual(offsets);
-    expect(await linesOf(folder, "a--b.txt")).toHaveLength(count);
-  });
-
-  it("uses the snapshot of the first page for all later ones, and reports progress", async () => {
-    const { server, run } = await exporterOf({ "a:b": served(addresses(10_001)) });
     const told: unknown[] = [];
-    await run({
+    const report = await run({
       onProgress: ({ entries, total }) => told.push([entries, total]),
     });
-    expect(server.pages.map(({ snapshot }) => snapshot)).toEqual([null, "a".repeat(24)]);
-    expect(server.pages.every(({ limit }) => limit === 10_000)).toBe(true);
-    expect(told).toEqual([
-      [10_000, 10_001],
-      [10_001, 10_001],
-    ]);
+    expect(report.tags[0]).toMatchObject({ status: "exported", total: count });
+    const snapshots = [null, "a".repeat(24)];
+    expect(server.pages).toMatchObject(
+      offsets.map((offset, n) => ({ offset, limit: 10_000, snapshot: snapshots[n] })),
+    );
+    expect(told).toEqual(offsets.map((offset) => [Math.min(count, offset + 10_000), count]));
+    expect(await linesOf(folder, "a--b.txt")).toHaveLength(count);
   });
 
   it("continues after a page shorter than requested", async () => {
@@ -111,10 +94,7 @@ describe("a second export", () => {
     expect((await run()).tags[0]).toMatchObject({ status: "exported", added: 2, removed: 2 });
     expect(await linesOf(folder, "a--b.added.txt")).toEqual(["192.0.2.3", "::2"]);
     expect(await linesOf(folder, "a--b.removed.txt")).toEqual(["192.0.2.1", "::1"]);
-    expect(await exportedTag(folder, "a:b")).toMatchObject({
-      added: 2,
-      removed: 2,
-    });
+    expect(await exportedTag(folder, "a:b")).toMatchObject({ added: 2, removed: 2 });
   });
 
   it("of the same addresses is unchanged, but still a new generation", async () => {
@@ -140,33 +120,20 @@ describe("a second export", () => {
   });
 });
 
-describe("tags that are not requested", () => {
+test("tags that are not requested keep their lists, unless they are to be removed", async () => {
   const lists = { "a:b": served(["192.0.2.1"]), "c:d": served(["192.0.2.2"]) };
-
-  it("keep their lists", async () => {
-    const { folder, run } = await exporterOf(lists);
-    await run();
-    expect(await run({ names: ["a:b"] })).toMatchObject({ unchanged: 1, kept: 1 });
-    expect(await exportedTag(folder, "c:d")).toMatchObject({ status: "kept" });
-    expect(await linesOf(folder, "c--d.txt")).toEqual(["192.0.2.2"]);
-  });
-
-  it("are compared with their own last export", async () => {
-    const { server, folder, run } = await exporterOf(lists);
-    await run();
-    await run({ names: ["a:b"] });
-    server.lists["c:d"] = served(["192.0.2.3"], "b");
-    await run({ names: ["c:d"] });
-    expect(await exportedTag(folder, "c:d")).toMatchObject({ added: 1, removed: 1 });
-  });
-
-  it("are removed if asked", async () => {
-    const { folder, run } = await exporterOf(lists);
-    await run();
-    expect(await run({ names: ["a:b"], prune: true })).toMatchObject({ kept: 0 });
-    expect((await readExport(folder)).tags.map(({ name }) => name)).toEqual(["a:b"]);
-    expect(await readdir(folder)).not.toContain("c--d.txt");
-  });
+  const { server, folder, run } = await exporterOf(lists);
+  await run();
+  expect(await run({ names: ["a:b"] })).toMatchObject({ unchanged: 1, kept: 1 });
+  expect(await exportedTag(folder, "c:d")).toMatchObject({ status: "kept" });
+  expect(await linesOf(folder, "c--d.txt")).toEqual(["192.0.2.2"]);
+  // Each is compared with its own last export.
+  server.lists["c:d"] = served(["192.0.2.3"], "b");
+  await run({ names: ["c:d"] });
+  expect(await exportedTag(folder, "c:d")).toMatchObject({ added: 1, removed: 1 });
+  expect(await run({ names: ["a:b"], prune: true })).toMatchObject({ kept: 0 });
+  expect((await readExport(folder)).tags.map(({ name }) => name)).toEqual(["a:b"]);
+  expect(await readdir(folder)).not.toContain("c--d.txt");
 });
 
 describe("a tag that fails", () => {
@@ -191,14 +158,17 @@ describe("a tag that fails", () => {
     expect(await linesOf(folder, "c--d.txt")).toEqual(["192.0.2.3"]);
   });
 
-  it("is in the index if it was never exported", async () => {
+  it("is in the index if it was never exported, or has an empty name", async () => {
     const { folder, run } = await exporterOf(lists);
-    await run({ names: ["a:b", "no:such"] });
-    expect((await readExport(folder)).tags[1]).toEqual({
-      name: "no:such",
+    await run({ names: ["", "a:b", "no:such"] });
+    const failed = (name: string, code: string) => ({
+      name,
       status: "failed",
-      error: { code: "rejected", message: expect.any(String) as string },
+      error: { code, message: expect.any(String) as string },
     });
+    const [empty, , unknown] = (await readExport(folder)).tags;
+    expect(empty).toEqual(failed("", "invalid_tag_name"));
+    expect(unknown).toEqual(failed("no:such", "rejected"));
   });
 
   it("leaves the folder unchanged if no other was exported", async () => {
@@ -208,12 +178,6 @@ describe("a tag that fails", () => {
     delete server.lists["a:b"];
     expect(await run({ names: ["a:b"] })).toMatchObject({ generation: null, failed: 1 });
     expect(await readExport(folder)).toEqual(before);
-  });
-
-  it("has an empty name", async () => {
-    const { run } = await exporterOf(lists);
-    const report = await run({ names: ["", "a:b"] });
-    expect(report.tags.map(({ error }) => error?.code)).toEqual(["invalid_tag_name", undefined]);
   });
 });
 
@@ -253,17 +217,12 @@ describe("names", () => {
     expect(files).toHaveLength(names.length * 3);
   });
 
-  it("that repeat are exported once", async () => {
-    const { server, run } = await exporterOf(aTag);
-    const report = await run({ names: ["spam:bulk", "spam:bulk"] });
-    expect([report.exported, report.tags.length, server.pages.length]).toEqual([1, 1, 1]);
-  });
-
-  it("may be empty: the folder has an empty index, or stays as it is", async () => {
-    const { folder, run } = await exporterOf(aTag);
+  it("may repeat, or be missing: the folder has an empty index, or stays as it is", async () => {
+    const { server, folder, run } = await exporterOf(aTag);
     await run({ names: [] });
     expect((await readExport(folder)).tags).toEqual([]);
-    await run();
+    const report = await run({ names: ["spam:bulk", "spam:bulk"] });
+    expect([report.exported, report.tags.length, server.pages.length]).toEqual([1, 1, 1]);
     const before = await readExport(folder);
     expect(await run({ names: [] })).toMatchObject({ generation: null, kept: 1 });
     expect(await readExport(folder)).toEqual(before);
@@ -306,13 +265,18 @@ describe("generations", () => {
 });
 
 describe("a folder with foreign files", () => {
-  test.each(["index.json", "current"])("is refused for its %s", async (name) => {
+  test.each([
+    ["index.json", "mine", "export_folder_in_use"],
+    ["current", "mine", "export_folder_in_use"],
+    // Its own, but it cannot be read.
+    ["current/index.json", "{", "export_index_unreadable"],
+  ])("is refused for its %s with %j", async (name, content, code) => {
     const { folder, run } = await exporterOf(aTag);
     await run();
     await rm(join(folder, name));
-    await writeFile(join(folder, name), "mine");
-    await expect(run()).rejects.toMatchObject({ code: "export_folder_in_use" });
-    expect(await readFile(join(folder, name), "utf8")).toBe("mine");
+    await writeFile(join(folder, name), content);
+    await expect(run()).rejects.toMatchObject({ code });
+    expect(await readFile(join(folder, name), "utf8")).toBe(content);
   });
 
   it("fails a tag whose file name is taken", async () => {
@@ -321,13 +285,6 @@ describe("a folder with foreign files", () => {
     await symlink("elsewhere", join(folder, "spam--bulk.csv"));
     expect((await run()).tags[0]?.error?.code).toBe("file_name_taken");
     expect(await readlink(join(folder, "spam--bulk.csv"))).toBe("elsewhere");
-  });
-
-  it("is refused if its index cannot be read", async () => {
-    const { folder, run } = await exporterOf(aTag);
-    await run();
-    await writeFile(join(folder, "index.json"), "{");
-    await expect(run()).rejects.toMatchObject({ code: "export_index_unreadable" });
   });
 });
 

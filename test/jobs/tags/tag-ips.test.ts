@@ -71,13 +71,16 @@ function exported() {
   };
 }
 
+const errorLine = /^repute: could not export tag no:such: .*there is no tag no:such$/m;
+
 describe("a tag that fails", () => {
-  test("is an error on stderr and exit code 3, even with --quiet and --json", async () => {
-    for (const flags of [[], ["--quiet", "--json"]]) {
-      const { code, stderr } = await enrich(...flags, "--restart");
-      expect(code).toBe(3);
-      expect(stderr).toMatch(/^repute: could not export tag no:such: .*there is no tag no:such$/m);
-    }
+  test("is an error on stderr, exit code 3 and a line of the summary", async () => {
+    const { code, stderr } = await enrich();
+    expect(code).toBe(3);
+    expect(stderr).toMatch(errorLine);
+    expect(stderr).toMatch(
+      /1 of 2 lists exported.*\n {2}no:such: failed, .*\n {2}spam:bulk: 2 addr/,
+    );
   });
 
   test("is also reported by tags export --quiet", async () => {
@@ -93,7 +96,8 @@ describe("a tag that fails", () => {
 
 describe("the result of each tag", () => {
   test("is in the manifest, which verify accepts, and in the single object of --json", async () => {
-    const { stdout } = await enrich("--json");
+    const { code, stdout, stderr } = await enrich("--json", "--quiet");
+    expect([code, stderr]).toEqual([3, expect.stringMatching(errorLine)]);
     const printed = JSON.parse(stdout) as Manifest;
     expect(printed.tag_exports).toEqual([failed, exported()]);
     expect(await place.manifest()).toEqual(printed);
@@ -121,13 +125,6 @@ describe("the result of each tag", () => {
     expect(loaded_at).toEqual(ended_at);
   });
 
-  test("is in the summary", async () => {
-    const { stderr } = await enrich();
-    expect(stderr).toMatch(
-      /1 of 2 lists exported.*\n {2}no:such: failed, .*\n {2}spam:bulk: 2 addr/,
-    );
-  });
-
   test("is absent without an export", async () => {
     await run(...enriching, "-o", "out.csv");
     expect(await place.manifest()).not.toHaveProperty("tag_exports");
@@ -140,40 +137,31 @@ describe("the result of each tag", () => {
   });
 });
 
-describe("an export that ends early", () => {
-  beforeEach(() => {
-    bend = (path) => (path.startsWith("/tags/") ? reply(401) : null);
-  });
-
-  test("fails every tag, keeps the rows and says how to get the lists", async () => {
-    const { code, stdout, stderr } = await enrich("--json");
-    expect(code).toBe(1);
-    expect((JSON.parse(stdout) as Manifest).tag_exports).toMatchObject([
-      { tag: "no:such", status: "failed", error: { code: "unauthorized" } },
-      { tag: "spam:bulk", status: "failed", error: { code: "unauthorized" } },
-    ]);
-    expect((await place.manifest()).tag_exports).toHaveLength(2);
-    const again = "tags export no:such spam:bulk -o lists";
-    expect(stderr).toContain(`repute ${again}`);
-    bend = () => null;
-    expect(await run(...again.split(" "))).toMatchObject({ code: 3 });
-    expect(await readdir(place.at("lists"))).toContain("spam--bulk.txt");
-  });
+test("an export that ends early fails every tag, keeps the rows and says how to get the lists", async () => {
+  bend = (path) => (path.startsWith("/tags/") ? reply(401) : null);
+  const { code, stdout, stderr } = await enrich("--json");
+  expect(code).toBe(1);
+  expect((JSON.parse(stdout) as Manifest).tag_exports).toMatchObject([
+    { tag: "no:such", status: "failed", error: { code: "unauthorized" } },
+    { tag: "spam:bulk", status: "failed", error: { code: "unauthorized" } },
+  ]);
+  expect((await place.manifest()).tag_exports).toHaveLength(2);
+  const again = "tags export no:such spam:bulk -o lists";
+  expect(stderr).toContain(`repute ${again}`);
+  bend = () => null;
+  expect(await run(...again.split(" "))).toMatchObject({ code: 3 });
+  expect(await readdir(place.at("lists"))).toContain("spam--bulk.txt");
 });
 
-test("reports an unusable folder before any request", async () => {
-  await place.write("lists", "a file");
+test.each([
+  ["lists", 1, /cannot write .*lists.*: part of the path is not a folder/],
+  ["index.json", 2, /index\.json exists and does not belong to an export/],
+])("reports what is in the way before any request: a foreign %s", async (name, ends, message) => {
+  await place.write(name, "mine");
+  if (name !== "lists") await symlink(place.cwd, place.at("lists"));
   const { code, stderr } = await enrich();
-  expect([code, server.requests.length]).toEqual([1, 0]);
-  expect(stderr).toMatch(/cannot write .*lists.*: part of the path is not a folder/);
-});
-
-test("reports a folder with a foreign index before any request", async () => {
-  await place.write("index.json", "mine");
-  await symlink(place.cwd, place.at("lists"));
-  const { code, stderr } = await enrich();
-  expect([code, server.requests.length]).toEqual([2, 0]);
-  expect(stderr).toMatch(/index\.json exists and does not belong to an export/);
+  expect([code, server.requests.length]).toEqual([ends, 0]);
+  expect(stderr).toMatch(message);
 });
 
 test("tags export --all drops no list if the service lists no tags", async () => {
