@@ -1,16 +1,16 @@
 import { gzipSync } from "node:zlib";
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Webhook } from "../../../src/jobs/webhooks/webhook.js";
 import { UsageError } from "../../../src/core/errors.js";
 import { ExclusionList } from "../../../src/core/exclusions/exclusion-list.js";
 import { WebhookError } from "../../../src/jobs/webhooks/render.js";
 import { prepareCall, sendWebhook } from "../../../src/jobs/webhooks/send.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
+import { freePort } from "../../helpers/free-port.js";
 import {
   raw,
   reply,
   reset,
-  type ScriptedServer,
   startScriptedServer,
   type Step,
 } from "../../helpers/scripted-server.js";
@@ -133,40 +133,21 @@ describe("prepareCall", () => {
 });
 
 describe("sendWebhook", () => {
-  let clock: ManualClock;
-  let receiver: ScriptedServer;
-  /** The answer to the request of this number, from 1. */
-  let answer: (count: number) => Step;
-
-  beforeEach(async () => {
-    clock = new ManualClock();
-    answer = () => reply(200, "thanks");
-    receiver = await startScriptedServer((_, at) => answer(at + 1));
-  });
-
-  function send(
+  /** Sends to a receiver that answers so; its last answer repeats. */
+  async function sent(
+    steps: readonly Step[],
     options: Partial<Parameters<typeof sendWebhook>[2]> = {},
     changes: Partial<Webhook> = {},
   ) {
+    const clock = new ManualClock();
+    const receiver = await startScriptedServer(steps);
     const own = { ...hook, endpoint: `${receiver.url}/api`, ...changes };
-    const sent = sendWebhook(own, context, {
-      clock,
-      random: () => 1,
-      ...options,
-    });
-    return clock.run(sent);
-  }
-
-  function answerWith(
-    status: number,
-    body: string | Buffer = "",
-    headers: Record<string, string> = {},
-  ) {
-    answer = () => reply(status, body, headers);
+    const sending = sendWebhook(own, context, { clock, random: () => 1, ...options });
+    return { clock, receiver, delivery: await clock.run(sending) };
   }
 
   it("calls method, path and endpoint with the rendered payload, and reports what was answered", async () => {
-    const delivery = await send();
+    const { delivery, receiver } = await sent([reply(200, "thanks")]);
     expect(receiver.requests).toMatchObject([
       {
         method: "PATCH",
@@ -185,71 +166,71 @@ describe("sendWebhook", () => {
     });
   });
 
-  it.each([500, 503])("retries after %i, with the same idempotency key", async (status) => {
-    answer = (count) => reply(count < 3 ? status : 204);
-    const delivery = await send();
-    expect(delivery).toMatchObject({ outcome: "delivered", status: 204, attempts: 3 });
+  it("retries with the same idempotency key", async () => {
+    const { delivery, receiver } = await sent([reply(500), reply(503), reset(), reply(204)]);
+    expect(delivery).toMatchObject({ outcome: "delivered", status: 204, attempts: 4 });
     const keys = receiver.requests.map(({ headers }) => headers["idempotency-key"]);
-    expect(keys).toEqual(Array(3).fill(delivery.idempotencyKey));
+    expect(keys).toEqual(Array(4).fill(delivery.idempotencyKey));
   });
 
-  it("backs off between attempts and fails after the last", async () => {
-    answerWith(500, "broken");
-    const delivery = await send({ retries: 3 });
-    expect(clock.asked).toEqual([500, 1000, 2000]);
-    expect(delivery).toMatchObject({ outcome: "failed", status: 500, attempts: 4 });
-    expect(delivery.error).toMatchObject({
-      code: "http_500",
-      message: expect.stringContaining("(tried 4 times)"),
-    });
+  it.each<[string, Step[], number[], object, string?]>([
+    [
+      "fails after the last attempt",
+      [reply(500, "broken")],
+      [500, 1000, 2000],
+      { outcome: "failed", status: 500, attempts: 4, error: { code: "http_500" } },
+      "(tried 4 times)",
+    ],
+    [
+      "obeys Retry-After, with jitter on top",
+      [reply(503, "", { "retry-after": "17" }), reply(200)],
+      [17_500],
+      { outcome: "delivered", attempts: 2 },
+    ],
+    [
+      "fails if Retry-After asks for too long",
+      [reply(503, "", { "retry-after": "3600" })],
+      [],
+      { outcome: "failed", status: 503, attempts: 1 },
+      "asks to wait 60 minutes",
+    ],
+    [
+      "does not follow a redirect",
+      [reply(307, "", { location: "https://other.example.org/hook?token=abc" }), reply(200)],
+      [],
+      { outcome: "refused", status: 307, attempts: 1, error: { code: "redirect" } },
+      'a redirect to "https://other.example.org/hook"',
+    ],
+  ])("%s", async (_, steps, pauses, expected, message = "") => {
+    const { clock, delivery } = await sent(steps, { retries: 3 });
+    expect(clock.asked).toEqual(pauses);
+    expect(delivery).toMatchObject(expected);
+    expect(delivery.error?.message ?? "").toContain(message);
   });
 
-  it("obeys Retry-After", async () => {
-    answer = (count) => reply(count < 2 ? 503 : 200, "", { "retry-after": "17" });
-    await send();
-    // Jitter is added on top.
-    expect(clock.asked).toEqual([17_500]);
-  });
-
-  it("fails if Retry-After asks for too long", async () => {
-    answerWith(503, "", { "retry-after": "3600" });
-    const delivery = await send();
-    expect(delivery).toMatchObject({ outcome: "failed", status: 503, attempts: 1 });
-    expect(delivery.error?.message).toContain("asks to wait 60 minutes");
-  });
-
-  it("retries after a reset connection", async () => {
-    answer = (count) => (count < 2 ? reset() : reply(200));
-    await expect(send()).resolves.toMatchObject({ outcome: "delivered", attempts: 2 });
+  it("relies on the status if the body never ends", async () => {
+    const steps = [raw("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nbegin", false)];
+    const { delivery } = await sent(steps, { timeout: 200 });
+    expect(delivery).toMatchObject({ outcome: "delivered", response: { body: "begin" } });
   });
 
   it("reports a connection that is refused every time", async () => {
-    const { url: endpoint } = receiver;
-    await receiver.close();
-    const delivery = await send({ retries: 1 }, { endpoint });
+    const endpoint = `http://127.0.0.1:${await freePort()}`;
+    const { delivery } = await sent([], { retries: 1 }, { endpoint });
     expect(delivery).toMatchObject({
       outcome: "failed",
       status: null,
       attempts: 2,
       response: null,
-    });
-    expect(delivery.error).toMatchObject({
-      code: "connect_refused",
-      message: expect.stringContaining("refused the connection (ECONNREFUSED) (tried 2 times)"),
-    });
-  });
-
-  it("relies on the status if the body never ends", async () => {
-    answer = () => raw("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nbegin", false);
-    await expect(send({ timeout: 200 })).resolves.toMatchObject({
-      outcome: "delivered",
-      response: { body: "begin" },
+      error: {
+        code: "connect_refused",
+        message: expect.stringContaining("refused the connection (ECONNREFUSED) (tried 2 times)"),
+      },
     });
   });
 
   it.each([400, 408, 422, 429])("does not retry after %i", async (status) => {
-    answerWith(status, "no\u001b[31m way");
-    const delivery = await send();
+    const { delivery } = await sent([reply(status, "no\u001b[31m way")]);
     expect(delivery).toMatchObject({ outcome: "refused", status, attempts: 1 });
     expect(delivery.error?.code).toBe(`http_${status}`);
     expect(delivery.error?.message).toContain(`was answered with ${status}: `);
@@ -264,10 +245,10 @@ describe("sendWebhook", () => {
     [500, "Authentication Failed", "failed"],
     [200, gzipSync("Authentication Failed"), "refused", { "content-encoding": "gzip" }],
   ])("explains an authentication failure (%i %s) with both steps", async (...given) => {
-    const [status, body, end, headers] = given;
-    answerWith(status, body, headers);
-    const { error, attempts, outcome } = await send({ retries: 0 });
-    expect([attempts, outcome]).toEqual([1, end ?? "refused"]);
+    const [status, body, end = "refused", headers] = given;
+    const { delivery } = await sent([reply(status, body, headers)], { retries: 0 });
+    const { error, attempts, outcome } = delivery;
+    expect([attempts, outcome]).toEqual([1, end]);
     expect(error?.code).toBe("authentication_failed");
     expect(error?.message).toMatch(/no API key is configured for http:\/\/127\.0\.0\.1:/);
     expect(error?.message).toMatch(/Step 1: generate an API key in the Settings tab/);
@@ -277,29 +258,23 @@ describe("sendWebhook", () => {
   });
 
   it("accepts a success that echoes the phrase from the payload", async () => {
-    answerWith(200, '{"created":"authentication failed on host 7"}');
-    const delivery = await send({}, { payload: { title: "Authentication failed on host 7" } });
+    const steps = [reply(200, '{"created":"authentication failed on host 7"}')];
+    const payload = { title: "Authentication failed on host 7" };
+    const { delivery } = await sent(steps, {}, { payload });
     expect(delivery).toMatchObject({ outcome: "delivered", error: null });
   });
 
   it("never prints the API key, even if the receiver echoes it", async () => {
-    answerWith(401, "the key hunter2 is unknown");
-    const delivery = await send({ apiKey: { origin: receiver.url, key: "hunter2" } });
+    const receiver = await startScriptedServer([reply(401, "the key hunter2 is unknown")]);
+    const apiKey = { origin: receiver.url, key: "hunter2" };
+    const { delivery } = await sent([], { apiKey }, { endpoint: receiver.url });
     expect(delivery.error?.message).toContain("was sent as Bearer and refused");
     expect(JSON.stringify(delivery)).not.toContain("hunter2");
   });
 
-  it("does not follow a redirect", async () => {
-    answerWith(307, "", { location: "https://other.example.org/hook?token=abc" });
-    const delivery = await send();
-    expect(receiver.requests).toHaveLength(1);
-    expect(delivery).toMatchObject({ outcome: "refused", error: { code: "redirect" } });
-    expect(delivery.error?.message).toContain('a redirect to "https://other.example.org/hook"');
-  });
-
   it("stops during an attempt when its signal aborts", async () => {
     const stop = new AbortController();
-    answer = () => () => stop.abort(new Error("stopped"));
-    await expect(send({ signal: stop.signal })).rejects.toThrow("stopped");
+    const steps = [() => stop.abort(new Error("stopped"))];
+    await expect(sent(steps, { signal: stop.signal })).rejects.toThrow("stopped");
   });
 });

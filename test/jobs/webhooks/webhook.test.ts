@@ -64,17 +64,14 @@ payload: { email: "{{ s.resolver_data.CustomerEmail }}" }
     [{ ...good, endpoint: 1 }, "/endpoint must be a string"],
     [{ ...good, name: " " }, "/name must not be empty"],
     [{ ...good, path: 1 }, "/path must be a string"],
+    [{ ...good, name: undefined }, "/name is missing"],
+    [{ ...good, endpoint: undefined }, "/endpoint is missing"],
+    [{ ...good, method: undefined }, "/method is missing"],
+    [{ ...good, payload: undefined }, "/payload is missing"],
     [{ ...good, Path: "/x" }, 'unknown member "Path"'],
     [[good], "a webhook must be an object with name, endpoint, method and payload"],
   ])("names the invalid member: %j", (webhook, message) => {
     expect(faultOf(JSON.stringify(webhook)).message).toBe(`hooks.json: ${message}`);
-  });
-
-  it("names each missing member", () => {
-    for (const member of ["name", "endpoint", "method", "payload"]) {
-      const { message } = faultOf(JSON.stringify({ ...good, [member]: undefined }));
-      expect(message).toBe(`hooks.json: /${member} is missing`);
-    }
   });
 
   it("names every fault", () => {
@@ -126,25 +123,11 @@ describe("webhookUrl", () => {
   });
 
   it("never leaves the origin of the endpoint, whatever the path", () => {
-    const piece = fc.constantFrom(
-      "/",
-      "\\",
-      ".",
-      "..",
-      "%2e",
-      "%2f",
-      "%5c",
-      "@",
-      ":",
-      "?",
-      "#",
-      "a",
-      "\t",
-      "https:",
-    );
+    const pieces = "/ \\ . .. %2e %2f %5c @ : ? # a \t https:".split(" ");
+    const piece = fc.oneof(fc.constantFrom(...pieces), fc.string());
     fc.assert(
-      fc.property(fc.array(fc.oneof(piece, fc.string())), (pieces) => {
-        const path = pieces.join("");
+      fc.property(fc.array(piece), (drawn) => {
+        const path = drawn.join("");
         const problems = addressProblems({ endpoint: `${base}/api`, path });
         if (problems.some((problem) => problem.level === "error")) return;
         const url = webhookUrl({ endpoint: `${base}/api`, path });
@@ -161,17 +144,12 @@ describe("addressProblems", () => {
     ["ftp://crm.example.com", "error", "bad_endpoint"],
     ["https://crm.example.com/{{ s.x }}", "error", "field_outside_payload"],
     ["https://crm.example.com/#x", "error", "bad_path"],
+    ["https://crm.example.com/api?page=1", "error", "bad_endpoint"],
     ["http://crm.example.com", "warning", "plain_http"],
   ])("finds the fault in %s and hides the secret", (endpoint, level, code) => {
-    const problems = addressProblems({ endpoint });
-    expect(problems).toEqual([
+    expect(addressProblems({ endpoint, path: "/x" })).toEqual([
       { level, code, pointer: "/endpoint", message: expect.not.stringContaining("hunter2") },
     ]);
-  });
-
-  it("finds a query in front of the path", () => {
-    const problems = addressProblems({ endpoint: `${base}/api?page=1`, path: "/x" });
-    expect(problems.map(({ code }) => code)).toEqual(["bad_endpoint"]);
   });
 
   it.each(["http://localhost:8080", "http://127.0.0.1:8080", "http://[::1]:8080"])(
@@ -208,36 +186,35 @@ function codes(changes: Partial<Webhook>, against?: typeof context) {
   return checkWebhook({ ...good, ...changes }, against).map(({ code, pointer }) => [code, pointer]);
 }
 
-describe("checkWebhook", () => {
-  it("finds nothing in a good webhook", () => {
-    expect(checkWebhook(good, context)).toEqual([]);
-  });
-
-  it.each([undefined, context])(
-    "reports a malformed field once, with or without a case",
-    (against) => {
-      expect(codes({ payload: { a: "{{ s.x" } }, against)).toEqual([
-        ["malformed_field", "/payload/a"],
-      ]);
-    },
-  );
-
-  it("detects an unknown field with a case only", () => {
-    const payload = "{{ s.resolver_data.Fax }}";
-    expect(codes({ payload })).toEqual([]);
-    expect(codes({ payload }, context)).toEqual([["unknown_field", "/payload"]]);
-  });
+it("checkWebhook finds nothing in a good webhook, and a malformed or unknown field", () => {
+  expect(codes({}, context)).toEqual([]);
+  for (const against of [undefined, context]) {
+    const found = codes({ payload: { a: "{{ s.x" } }, against);
+    expect(found).toEqual([["malformed_field", "/payload/a"]]);
+  }
+  const payload = "{{ s.resolver_data.Fax }}";
+  expect(codes({ payload })).toEqual([]);
+  expect(codes({ payload }, context)).toEqual([["unknown_field", "/payload"]]);
 });
 
 describe("subscriber data as static text", () => {
-  it.each([
-    ["an equal text", "48213"],
-    ["a number", 48213],
-    ["a text that holds it", "contract 48213, second notice"],
-    ["a text between other signs", "[48213]"],
-    ["a text full of signs", "(A.B)*[C]+{1}?|^$/\\-"],
-  ])("is warned about as %s", (_, value) => {
-    expect(codes({ payload: { a: [value] } }, context)).toEqual([["static_data", "/payload/a/0"]]);
+  it.each<[string, Partial<Webhook>, string]>([
+    ["an equal text", { payload: ["48213"] }, "/payload/0"],
+    ["a number", { payload: [48213] }, "/payload/0"],
+    ["a text that holds it", { payload: ["contract 48213, second notice"] }, "/payload/0"],
+    ["a text between other signs", { payload: ["[48213]"] }, "/payload/0"],
+    ["a text full of signs", { payload: ["(A.B)*[C]+{1}?|^$/\\-"] }, "/payload/0"],
+    [
+      "what is beside a field",
+      { payload: "{{ s.resolver_data.CustomerEmail }} of Ada" },
+      "/payload",
+    ],
+    ["part of the path", { path: "/customers/48213" }, "/path"],
+    ["an encoded part of the path", { path: "/mail/ada%40example.net" }, "/path"],
+    ["a parameter", { path: "/find?name=Ada" }, "/path"],
+    ["part of the endpoint", { endpoint: `${base}/customers/48213` }, "/endpoint"],
+  ])("is warned about as %s", (_, changes, pointer) => {
+    expect(codes(changes, context)).toEqual([["static_data", pointer]]);
   });
 
   it("is reported with the fields to use instead, and without the data", () => {
@@ -253,26 +230,12 @@ describe("subscriber data as static text", () => {
     expect(message).not.toContain("ada@example.net");
   });
 
-  it("is found beside a field", () => {
-    const payload = "{{ s.resolver_data.CustomerEmail }} of Ada";
-    expect(codes({ payload }, context)).toEqual([["static_data", "/payload"]]);
-  });
-
   it.each([["adamant"], ["148213"], ["true"], [true], ["DE"], ["none"], ["{{ s.resolver_data }}"]])(
     "is not seen in %j",
     (value) => {
       expect(codes({ payload: [value] }, context)).toEqual([]);
     },
   );
-
-  it.each([
-    [{ path: "/customers/48213" }, "/path"],
-    [{ path: "/mail/ada%40example.net" }, "/path"],
-    [{ path: "/find?name=Ada" }, "/path"],
-    [{ endpoint: "https://crm.example.com/customers/48213" }, "/endpoint"],
-  ])("is reported in the address: %j", (changes, pointer) => {
-    expect(codes(changes, context)).toEqual([["static_data", pointer]]);
-  });
 
   it("is not searched for without a case, or if no subscriber was resolved", () => {
     const payload = ["ada@example.net", 48213];
