@@ -55,7 +55,8 @@ export async function killedFixture(options: FixtureOptions): Promise<KilledFixt
 
   const last = server.total + distinct + behind / 2;
   server.onRequest = (total) => total < last;
-  const { child, result } = startRepute(programArgs({ folder, output, server }));
+  const paths = [join(folder, "in.csv"), "-o", join(folder, output)];
+  const { child, result } = startRepute(["enrich", ...paths, ...queriesTo(server), "--quiet"]);
   const left = async () => filesLeft(folder, output);
   // The rows in front of the first unanswered one are written, and a checkpoint is saved every 5,000.
   for (let before = -1, size = 0; size === 0 || size !== before;) {
@@ -85,16 +86,6 @@ async function filesLeft(folder: string, output: string): Promise<readonly strin
 async function sizeOf(path: string): Promise<number> {
   const facts = await stat(path).catch(() => null);
   return facts?.isFile() === true ? facts.size : 0;
-}
-
-/** Arguments of the program for a fixture's run. */
-export function programArgs({
-  folder,
-  output,
-  server,
-}: Pick<KilledFixture, "folder" | "output" | "server">): readonly string[] {
-  const paths = [join(folder, "in.csv"), "-o", join(folder, output)];
-  return ["enrich", ...paths, ...queriesTo(server), "--quiet"];
 }
 
 function keptFolder(folder: string): string {

@@ -141,79 +141,75 @@ describe("diffOutputs", () => {
     expect([changes, counts.unanswered]).toEqual([[], 1]);
   });
 
-  const full = {
-    verdict: "malicious",
-    tags: "a:b",
-    asn: "AS64496",
-    as_name: "EXAMPLE",
-    abuse_email: "a@example.com",
-  };
-  it.each([
+  const known = { tags: "a:b", asn: "AS64496", as_name: "EXAMPLE", abuse_email: "a@example.com" };
+  const bad = { ...known, verdict: "malicious" };
+  const listed = { ...known, verdict: "listed" };
+  const quick = { quick_intent: "none", quick_mail_blocklist: "NOT_LISTED" };
+  const partial = { ...known, status: "partial" };
+  it.each<[string, Columns, Columns]>([
     [
       "a failed query",
+      bad,
       { verdict: "malicious", status: "failed", type: "", quick_intent: "malicious" },
     ],
-    ["only the quick check", { verdict: "malicious", type: "", quick_intent: "malicious" }],
+    ["only the quick check", bad, { verdict: "malicious", type: "", quick_intent: "malicious" }],
     [
       "a partial answer",
+      bad,
       { verdict: "malicious", status: "partial", missing: "tags|asn|abuseContact" },
     ],
     [
       "a partial answer without the intent",
-      { ...full, verdict: "listed", status: "partial", missing: "intent" },
+      bad,
+      { ...partial, verdict: "listed", missing: "intent" },
     ],
     [
       "an intent that nobody documented",
-      { ...full, verdict: "listed", intent: "critical", mail_blocklist: "ACTIVE" },
+      bad,
+      { ...listed, intent: "critical", mail_blocklist: "ACTIVE" },
     ],
     [
       "a rejected query",
+      bad,
       { verdict: "suspicious", status: "invalid", type: "", quick_intent: "suspicious" },
     ],
-  ])("neither removes nor adds what %s lacks", async (_, columns) => {
-    const [before, after] = [[host("a.example", full)], [host("a.example", columns)]];
+    // The quick check does not stand in for the query.
+    [
+      "an intent that the quick check has",
+      { ...bad, ...quick },
+      { ...partial, ...quick, verdict: "none", missing: "intent" },
+    ],
+    [
+      "a blocklist status that the quick check has",
+      { ...listed, ...quick },
+      { ...partial, ...quick, verdict: "none", missing: "serviceMailBlocklist" },
+    ],
+  ])("neither removes nor adds what is missing: %s", async (_, one, other) => {
+    const [before, after] = [[host("a.example", one)], [host("a.example", other)]];
     for (const { counts } of [await diff(before, after), await diff(after, before)]) {
       expect(counts).toMatchObject({ same: 1, worse: 0, better: 0, changed: 0, unanswered: 0 });
     }
   });
 
-  it.each([
-    ["intent", full],
-    ["serviceMailBlocklist", { ...full, verdict: "listed" }],
-  ])("does not let the quick check stand in for the query's %s", async (missing, columns) => {
-    const quick = { quick_intent: "none", quick_mail_blocklist: "NOT_LISTED" };
-    const partial = { ...full, ...quick, verdict: "none", status: "partial", missing };
-    const before = [host("a.example", { ...columns, ...quick })];
-    const after = [host("a.example", partial)];
-    for (const { counts } of [await diff(before, after), await diff(after, before)]) {
-      expect(counts).toMatchObject({ same: 1, worse: 0, better: 0 });
-    }
-  });
-
   it("tells what the quick check says without a query", async () => {
-    const [mild, grave] = ["none", "malicious"].map((verdict) =>
-      host("a.example", {
-        verdict,
-        status: "partial",
-        missing: "intent",
-        intent: "",
-        quick_intent: verdict,
-      }),
-    );
-    expect((await diff([mild!], [grave!])).counts.worse).toBe(1);
-    expect((await diff([grave!], [mild!])).counts.better).toBe(1);
+    const part = { status: "partial", missing: "intent", intent: "" };
+    const [mild, grave] = ["none", "malicious"].map((verdict) => [
+      host("a.example", { verdict, ...part, quick_intent: verdict }),
+    ]);
+    expect((await diff(mild!, grave!)).counts.worse).toBe(1);
+    expect((await diff(grave!, mild!)).counts.better).toBe(1);
   });
 
   it("compares what a partial answer has", async () => {
-    const partial = {
+    const part = {
       status: "partial",
       missing: "tags|intent",
       asn: "AS64500",
       quick_intent: "none",
     };
     const { changes } = await diff(
-      [host("a.example", { ...full, verdict: "listed" })],
-      [host("a.example", partial), host("b.example", partial)],
+      [host("a.example", listed)],
+      [host("a.example", part), host("b.example", part)],
     );
     expect(changes.map(({ change, what }) => [change, what])).toEqual([
       ["new", []],
@@ -235,32 +231,25 @@ describe("diffOutputs", () => {
   });
 });
 
-describe("a file of changes", () => {
+it("a file of changes has one CSV record for each, safe in a spreadsheet", () => {
+  const known = { tags: [], asn: "", as_name: "", abuse_email: "" };
+  const later = { ...known, verdict: "malicious", tags: ["a:b", "c:d"], as_name: 'A, "B"' };
   const change: Change = {
     change: "worse",
     kind: "domain",
     item: "=cmd.example",
     what: ["verdict"],
-    earlier: { verdict: "none", tags: [], asn: "", as_name: "", abuse_email: "" },
-    later: {
-      verdict: "malicious",
-      tags: ["a:b", "c:d"],
-      asn: "AS64496",
-      as_name: 'A, "B"',
-      abuse_email: "",
-    },
+    earlier: { ...known, verdict: "none" },
+    later,
   };
-
-  it("has one CSV record for each, safe in a spreadsheet", () => {
-    const [found] = parse(written("csv", [change]), { columns: true });
-    expect(found).toMatchObject({
-      change: "worse",
-      item: "'=cmd.example",
-      what: "verdict",
-      earlier_verdict: "none",
-      later_verdict: "malicious",
-      later_tags: "a:b|c:d",
-      later_as_name: 'A, "B"',
-    });
+  const [found] = parse(written("csv", [change]), { columns: true });
+  expect(found).toMatchObject({
+    change: "worse",
+    item: "'=cmd.example",
+    what: "verdict",
+    earlier_verdict: "none",
+    later_verdict: "malicious",
+    later_tags: "a:b|c:d",
+    later_as_name: 'A, "B"',
   });
 });

@@ -1,5 +1,6 @@
 import { copyFile, mkdir, readdir, rename, rm, truncate } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
+import type { Manifest } from "../../../src/core/manifest.js";
 import { enrich } from "../../../src/jobs/enrich/execute.js";
 import { jobHere } from "../../helpers/job-here.js";
 import { queryDuckdb } from "../../io/output/tables/warehouse-readers.js";
@@ -41,20 +42,21 @@ async function nights() {
 /** Nights after one that stopped early on Monday. */
 async function stopped(...args: readonly string[]): Promise<Nights> {
   const begun = await nights();
-  const all = args.length === 0 ? line : args;
-  expect(await begun.enrichAt(monday, ...all, "--max-requests", "25")).toMatchObject({ code: 75 });
+  expect(await begun.enrichAt(monday, ...args, "--max-requests", "25")).toMatchObject({ code: 75 });
   return begun;
 }
 
+/** Files of a whole night with a report. */
+const monday23 = ["2026-11-23.csv", "2026-11-23.csv.manifest.json", "2026-11-23.html"];
+
+const reported = [...line, "--report", "nights/{date}.html"];
+
 test("output and report are named after the day and the run", async () => {
   const { names, manifest, enrichAt } = await nights();
-  const files = ["--report", "nights/{date}.html"];
-  const { code, stdout } = await enrichAt(monday, ...line, ...files, "--json");
-  const { run_id, started_at } = JSON.parse(stdout) as { run_id: string; started_at: string };
+  const { code, stdout } = await enrichAt(monday, ...reported, "--json");
+  const { run_id, started_at } = JSON.parse(stdout) as Manifest;
   expect([code, started_at.slice(0, 10)]).toEqual([0, "2026-11-23"]);
-  expect(await names()).toEqual(
-    ["2026-11-23.csv", "2026-11-23.csv.manifest.json", "2026-11-23.html"].toSorted(),
-  );
+  expect(await names()).toEqual(monday23);
   expect(await manifest("nights/2026-11-23.csv")).toMatchObject({
     run_id,
     output: { path: "nights/2026-11-23.csv", rows: 40 },
@@ -62,15 +64,10 @@ test("output and report are named after the day and the run", async () => {
 });
 
 test("a run that goes on the next day keeps its day, and its rows", async () => {
-  const files = ["--report", "nights/{date}.html"];
-  const { server, names, items, manifest, enrichAt } = await stopped(...line, ...files);
+  const { server, names, items, manifest, enrichAt } = await stopped(...reported);
   expect(await names()).toEqual(["2026-11-23.csv.part", "{date}.csv.state"]);
-  expect(await enrichAt(tuesday, ...line, ...files, "-q")).toMatchObject({ code: 0, stderr: "" });
-  expect(await names()).toEqual([
-    "2026-11-23.csv",
-    "2026-11-23.csv.manifest.json",
-    "2026-11-23.html",
-  ]);
+  expect(await enrichAt(tuesday, ...reported, "-q")).toMatchObject({ code: 0, stderr: "" });
+  expect(await names()).toEqual(monday23);
   expect(await items("2026-11-23.csv")).toEqual(dumpOf(0));
   expect(await manifest("nights/2026-11-23.csv")).toMatchObject({
     resumed: 1,
@@ -95,30 +92,19 @@ test("a night killed after its last row is completed under its day, and the next
     code: 0,
     stderr: expect.stringContaining("completed the interrupted run of") as string,
   });
-  expect(await names()).toEqual([
-    "2026-11-23.csv",
-    "2026-11-23.csv.manifest.json",
-    "2026-11-24.csv",
-    "2026-11-24.csv.manifest.json",
-  ]);
-  expect([await items("2026-11-23.csv"), await items("2026-11-24.csv")]).toEqual([
-    dumpOf(0),
-    dumpOf(1),
-  ]);
+  for (const [night, name] of ["2026-11-23.csv", "2026-11-24.csv"].entries()) {
+    expect(await names()).toContain(`${name}.manifest.json`);
+    expect(await items(name)).toEqual(dumpOf(night));
+  }
+  expect(await names()).toHaveLength(4);
 });
 
 test("a DuckDB file keeps its day, too", async () => {
-  const output = ["-o", "duckdb:nights/{date}.duckdb?table=t"];
-  const name = "2026-11-23.duckdb";
-  const { at, names, enrichAt } = await stopped(...output, "--resume");
-  expect(await enrichAt(tuesday, ...output, "--resume", "-q")).toMatchObject({
-    code: 0,
-    stderr: "",
-  });
-  const found = await names();
-  expect(found).toContain(name);
-  expect(found.filter((each) => !each.includes("2026-11-23"))).toEqual([]);
-  expect(await queryDuckdb("FROM t", at(`nights/${name}`))).toHaveLength(40);
+  const output = ["-o", "duckdb:nights/{date}.duckdb?table=t", "--resume"];
+  const { at, names, enrichAt } = await stopped(...output);
+  expect(await enrichAt(tuesday, ...output, "-q")).toMatchObject({ code: 0, stderr: "" });
+  expect((await names()).filter((each) => !each.includes("2026-11-23"))).toEqual([]);
+  expect(await queryDuckdb("FROM t", at("nights/2026-11-23.duckdb"))).toHaveLength(40);
 });
 
 test("retry names its files after the run that it completes", async () => {
@@ -128,11 +114,7 @@ test("retry names its files after the run that it completes", async () => {
   const retry = ["retry", "monday.csv", "--local", "-q"];
   const files = ["-o", "nights/{date}.csv", "--report", "nights/{date}.html"];
   expect(await runWith(later, ...retry, ...files)).toMatchObject({ code: 0 });
-  expect(await names()).toEqual([
-    "2026-11-23.csv",
-    "2026-11-23.csv.manifest.json",
-    "2026-11-23.html",
-  ]);
+  expect(await names()).toEqual(monday23);
   const unknown = await runWith(later, "retry", "dump.csv", "-o", "{date}.csv", "--local");
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("has no manifest") });
 });
@@ -186,16 +168,13 @@ describe("--against previous", () => {
 
 test("a report of a folder that is missing has nothing to compare with", async () => {
   const { run } = await nights();
-  const { code, stderr } = await run("report", "gone/2026-11-26.csv", "--against", "previous");
-  expect([code, stderr]).toEqual([
-    2,
-    expect.stringContaining("there is no file gone/2026-11-26.csv"),
-  ]);
+  expect(await run("report", "gone/2026-11-26.csv", "--against", "previous")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("there is no file gone/2026-11-26.csv"),
+  });
 });
 
 describe("folders named after the day or the run", () => {
-  const dated = ["-o", "nights/dt={date}/{run_id}.csv", "--resume", "-q"];
-
   test.each(["{run_id}.csv", "out.csv"])(
     "are created, also for the report, and lead to earlier nights: %s",
     async (name) => {
@@ -216,6 +195,7 @@ describe("folders named after the day or the run", () => {
   );
 
   test("keep the state of an interrupted run beside them, and its day", async () => {
+    const dated = ["-o", "nights/dt={date}/{run_id}.csv", "--resume", "-q"];
     const { at, names, enrichAt } = await stopped(...dated);
     expect(await names()).toEqual(["dt=2026-11-23", "dt={date}%2F{run_id}.csv.state"]);
     expect(await enrichAt(thursday, ...dated)).toMatchObject({ code: 0 });

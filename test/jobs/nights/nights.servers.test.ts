@@ -1,11 +1,10 @@
 import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { join } from "node:path";
-import { text as textOf } from "node:stream/consumers";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { reply, startScriptedServer } from "../../helpers/scripted-server.js";
+import { ended } from "../../helpers/shell.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { machineWithDump, nights, readNights, runLine } from "../../samples/nights.js";
 import { runningService } from "../../service/running-service.js";
@@ -14,31 +13,26 @@ const run = promisify(execFile);
 
 const service = await runningService();
 
-test("systemd reads the units without a warning and finds the service well confined", async () => {
-  const folder = await temporaryFolder();
-  const unit = (await readNights("repute.service")).replace("/usr/local/bin/repute", "/bin/true");
-  await writeFile(join(folder, "repute.service"), unit);
-  await writeFile(join(folder, "repute.timer"), await readNights("repute.timer"));
-  const paths = ["repute.service", "repute.timer"].map((name) => join(folder, name));
-  const verified = await run("systemd-analyze", ["verify", "--man=no", ...paths]);
-  expect(verified.stderr).toBe("");
-  // Exposure from 0 to 100; a service without any option has 96.
-  await run("systemd-analyze", ["security", "--offline=yes", "--threshold=20", paths[0] ?? ""]);
-  await writeFile(join(folder, "repute.service"), unit.replace("Type=oneshot", "Type=once"));
-  const wrong = await run("systemd-analyze", ["verify", "--man=no", paths[0] ?? ""]);
-  expect(wrong.stderr).toContain("once");
-});
-
-test("systemd reads the unit of a worker without a warning and finds it well confined", async () => {
-  const folder = await temporaryFolder();
-  const name = "repute-worker@.service";
-  const unit = await readFile(new URL(`../../../samples/workers/${name}`, import.meta.url), "utf8");
-  const path = join(folder, name);
-  await writeFile(path, unit.replace("/usr/local/bin/repute", "/bin/true"));
-  const verified = await run("systemd-analyze", ["verify", "--man=no", path]);
-  expect(verified.stderr).toBe("");
-  await run("systemd-analyze", ["security", "--offline=yes", "--threshold=20", path]);
-});
+test.each([["nights/repute.service", "nights/repute.timer"], ["workers/repute-worker@.service"]])(
+  "systemd reads %s without a warning and finds the service well confined",
+  async (...units) => {
+    const folder = await temporaryFolder();
+    const samples = join(nights, "..");
+    for (const unit of units) {
+      const text = await readFile(join(samples, unit), "utf8");
+      const own = text.replace("/usr/local/bin/repute", "/bin/true");
+      await writeFile(join(folder, basename(unit)), own);
+    }
+    const paths = units.map((unit) => join(folder, basename(unit)));
+    const verify = ["verify", "--man=no", ...paths];
+    expect((await run("systemd-analyze", verify)).stderr).toBe("");
+    // Exposure from 0 to 100; a service without any option has 96.
+    await run("systemd-analyze", ["security", "--offline=yes", "--threshold=20", paths[0]!]);
+    const sound = await readFile(paths[0]!, "utf8");
+    await writeFile(paths[0]!, sound.replace("[Service]", "[Service]\nType=once"));
+    expect((await run("systemd-analyze", verify)).stderr).toContain("once");
+  },
+);
 
 test("the unit's command ends with 0 and prints one JSON object", async () => {
   const machine = await machineWithDump(service.intelUrl);
@@ -50,39 +44,34 @@ test("the unit's command ends with 0 and prints one JSON object", async () => {
   expect(JSON.parse(ended.stdout)).toMatchObject({ exit_code: 0, exit_reason: "done" });
 });
 
-const labels = '{command="enrich",output="out.csv"}';
-const failedLabels = '{command="enrich",output="out.csv",status="failed"}';
-const completeLabels = '{command="enrich",output="out.csv",status="complete"}';
+/** Values of metrics without their prefix; `rows:failed` are those with this status. */
+type Series = Readonly<Record<string, number>>;
 
 /** For each alert, series that raise it after two hours, and series of a good night. */
 const alertCases: Readonly<Record<string, readonly [bad: Series, good: Series]>> = {
-  ReputeFailed: [
-    { [`repute_exit_code${labels}`]: "1x180" },
-    { [`repute_exit_code${labels}`]: "3x180" },
-  ],
+  ReputeFailed: [{ exit_code: 1 }, { exit_code: 3 }],
   ReputeStalled: [
-    { [`repute_running${labels}`]: "1x180", [`repute_update_time_seconds${labels}`]: "60x180" },
-    { [`repute_running${labels}`]: "1x180", [`repute_update_time_seconds${labels}`]: "7190x180" },
+    { running: 1, update_time_seconds: 60 },
+    { running: 1, update_time_seconds: 7190 },
   ],
-  ReputeNightMissed: [
-    { [`repute_last_success_time_seconds${labels}`]: "-90000x180" },
-    { [`repute_last_success_time_seconds${labels}`]: "-80000x180" },
-  ],
-  ReputeStoppedEarly: [
-    { [`repute_exit_code${labels}`]: "75x180" },
-    { [`repute_exit_code${labels}`]: "0x180" },
-  ],
+  ReputeNightMissed: [{ last_success_time_seconds: -90000 }, { last_success_time_seconds: -80000 }],
+  ReputeStoppedEarly: [{ exit_code: 75 }, { exit_code: 0 }],
   ReputeManyFailedRows: [
-    { [`repute_rows${failedLabels}`]: "10x180", [`repute_rows${completeLabels}`]: "90x180" },
-    { [`repute_rows${failedLabels}`]: "1x180", [`repute_rows${completeLabels}`]: "99x180" },
+    { "rows:failed": 10, "rows:complete": 90 },
+    { "rows:failed": 1, "rows:complete": 99 },
   ],
   ReputeDrift: [
-    { [`repute_drift${labels}`]: "2x180", [`repute_running${labels}`]: "0x180" },
-    { [`repute_drift${labels}`]: "0x180", [`repute_running${labels}`]: "0x180" },
+    { drift: 2, running: 0 },
+    { drift: 0, running: 0 },
   ],
 };
 
-type Series = Readonly<Record<string, string>>;
+/** A series with its labels. */
+function labelled(series: string): string {
+  const [name, status] = series.split(":");
+  const of = status === undefined ? "" : `,status="${status}"`;
+  return `repute_${name}{command="enrich",output="out.csv"${of}}`;
+}
 
 test("Prometheus reads the rules, and each alert fires when it should and only then", async () => {
   const folder = await temporaryFolder();
@@ -92,9 +81,9 @@ test("Prometheus reads the rules, and each alert fires when it should and only t
   const cases = (which: 0 | 1): object[] =>
     Object.entries(alertCases).map(([alertname, series]) => ({
       interval: "1m",
-      input_series: Object.entries(series[which]).map(([name, values]) => ({
-        series: name,
-        values: values.replace(/x/, "+0x"),
+      input_series: Object.entries(series[which]).map(([name, value]) => ({
+        series: labelled(name),
+        values: `${value}+0x180`,
       })),
       promql_expr_test: [
         {
@@ -163,50 +152,6 @@ test("the tasks of the Airflow DAG run one after the other", async () => {
   }
 });
 
-interface Loader {
-  readonly url: string;
-  readonly bodies: string[];
-  readonly keys: Set<string | undefined>;
-  answer: { status: number; body: object };
-}
-
-async function startLoader(): Promise<Loader> {
-  const loader: Omit<Loader, "url"> = {
-    bodies: [],
-    keys: new Set(),
-    answer: { status: 200, body: {} },
-  };
-  const server = createServer((request, response) => {
-    void textOf(request).then((body) => {
-      loader.bodies.push(body);
-      loader.keys.add(request.headers.authorization);
-      response.writeHead(loader.answer.status, { "content-type": "application/json" });
-      response.end(JSON.stringify(loader.answer.body));
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  return Object.assign(loader, {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-  });
-}
-
-interface Scripted {
-  readonly code: number;
-  readonly stderr: string;
-}
-
-function runScript(
-  name: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Promise<Scripted> {
-  return run("sh", [join(nights, name), ...args], { env: { ...process.env, ...env } }).then(
-    ({ stderr }) => ({ code: 0, stderr }),
-    (error: unknown) => error as Scripted,
-  );
-}
-
 /** Bulk requests of a night, and their number of lines. */
 async function bulkFile(): Promise<{ readonly path: string; readonly lines: number }> {
   const machine = await machineWithDump(service.intelUrl);
@@ -223,22 +168,25 @@ function linesIn(bodies: readonly string[]): number {
 
 test("the Elasticsearch script loads every request, and fails if a document is refused", async () => {
   const { path, lines } = await bulkFile();
-  const loader = await startLoader();
-  const env = { ES_API_KEY: "secret-of-the-test", LINES_PER_REQUEST: "40" };
-  loader.answer.body = { errors: false, items: [] };
-  expect((await runScript("load-elasticsearch.sh", [path, loader.url], env)).code).toBe(0);
-  expect(loader.bodies.length).toBeGreaterThan(1);
-  expect(linesIn(loader.bodies)).toBe(lines);
-  expect([...loader.keys]).toEqual(["ApiKey secret-of-the-test"]);
-  loader.answer.body = {
-    errors: true,
-    items: [{ index: { _id: "1", error: { type: "mapper" } } }],
+  let answer: object = {};
+  const loader = await startScriptedServer(() => reply(200, answer));
+  const env = { ...process.env, ES_API_KEY: "secret-of-the-test", LINES_PER_REQUEST: "40" };
+  const load = (file: string, answered: object) => {
+    answer = answered;
+    const script = join(nights, "load-elasticsearch.sh");
+    return ended("sh", [script, file, loader.url], { cwd: nights, env });
   };
-  const refused = await runScript("load-elasticsearch.sh", [path, loader.url], env);
-  const conflict = { create: { _id: "1", status: 409, error: { type: "conflict" } } };
-  loader.answer.body = { errors: true, items: [conflict, { create: { _id: "2", status: 201 } }] };
-  expect((await runScript("load-elasticsearch.sh", [path, loader.url], env)).code).toBe(0);
+  expect((await load(path, { errors: false, items: [] })).code).toBe(0);
+  const bodies = loader.requests.map(({ body }) => body);
+  expect(bodies.length).toBeGreaterThan(1);
+  expect(linesIn(bodies)).toBe(lines);
+  const keys = loader.requests.map(({ headers }) => headers["authorization"]);
+  expect([...new Set(keys)]).toEqual(["ApiKey secret-of-the-test"]);
+  const broken = { index: { _id: "1", error: { type: "mapper" } } };
+  const refused = await load(path, { errors: true, items: [broken] });
   expect([refused.code, refused.stderr.includes("mapper")]).toEqual([1, true]);
-  const none = await runScript("load-elasticsearch.sh", [nights, loader.url], env);
-  expect(none.code).not.toBe(0);
+  const conflict = { create: { _id: "1", status: 409, error: { type: "conflict" } } };
+  const items = [conflict, { create: { _id: "2", status: 201 } }];
+  expect((await load(path, { errors: true, items })).code).toBe(0);
+  expect((await load(nights, {})).code).not.toBe(0);
 });

@@ -68,16 +68,3 @@ test.each([
   expect(counts[0]).toBeGreaterThan(counts[1]!);
   expect(counts[2]).toBeGreaterThan(counts[3]!);
 });
-
-test("counts the items with a fresh answer, and asks for the others", async () => {
-  const { write, plan, asked } = await machine();
-  const flags = ["--lookups", "query"];
-  await write("in.csv", names(0, 4));
-  await asked(flags);
-  await write("in.csv", names(4, 6));
-  await asked(flags, 20);
-  await write("in.csv", names(0, 10));
-  expect(await plan(flags, 23)).toMatchObject({ cached: { query: 6 }, chosen: { requests: 4 } });
-  const late = await plan([...flags, "--rate", "1/m"], 25);
-  expect(late).toMatchObject({ cached: { query: 2 }, chosen: { requests: 8, seconds: 420 } });
-});

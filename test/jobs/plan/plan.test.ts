@@ -59,8 +59,9 @@ async function planned(
 /** No request for any endpoint. */
 const none = Object.fromEntries(lookupEndpoints.map((endpoint) => [memberOf(endpoint), 0]));
 
-test("counts an input as a run would read it", async () => {
-  expect(await planned()).toMatchObject({
+test("counts an input as a run would read it, the most frequent reason first", async () => {
+  const found = await planned();
+  expect(found).toMatchObject({
     rows: 10,
     kinds: { ip: 3, domain: 2, url: 1 },
     unsupported: { empty: 2 },
@@ -68,11 +69,10 @@ test("counts an input as a run would read it", async () => {
     duplicate_rows: 2,
     bogons: 1,
   });
-});
-
-test("columns that the input has already are no reason to refuse", async () => {
-  const found = await planned({ kindColumn: "rep_status" }, undefined, "item,rep_status");
-  expect(found).toMatchObject({ rows: 10, distinct_items: 4 });
+  expect(Object.keys(found.unsupported)[0]).toBe("empty");
+  // Columns that the input has already are no reason to refuse.
+  const status = await planned({ kindColumn: "rep_status" }, undefined, "item,rep_status");
+  expect(status).toMatchObject({ rows: 10, distinct_items: 4 });
 });
 
 test("an address that a list holds back is no bogon", async () => {
@@ -86,19 +86,16 @@ test("under triage the number of queries is a range", async () => {
   expect(requests["triage"]).toEqual({ ...none, query: { least: 0, most: 3 }, quick_check: 3 });
 });
 
-test("the most frequent reason comes first", async () => {
-  expect(Object.keys((await planned()).unsupported)[0]).toBe("empty");
-});
-
-test("time follows from the slowest rate", async () => {
-  const { chosen } = await planned({ rate: "2/s,60/m" });
-  expect(chosen).toMatchObject({ requests: 8, seconds: 7, nights: 1 });
-});
-
-test("reports a quota that will not suffice", async () => {
-  const { chosen } = await planned({ rate: "1/s,5/d" });
-  expect(chosen).toMatchObject({ seconds: 86_402, nights: 2 });
-});
+test.each([
+  ["2/s,60/m", { requests: 8, seconds: 7, nights: 1 }],
+  ["1/s,5/d", { requests: 8, seconds: 86_402, nights: 2 }],
+])(
+  "time follows from the slowest rate, and from a quota that will not suffice: %s",
+  async (...given) => {
+    const [rate, chosen] = given;
+    expect(await planned({ rate })).toMatchObject({ chosen });
+  },
+);
 
 const everyLookups = ["query,quick-check", "query", "quick-check", "triage"];
 
@@ -126,19 +123,21 @@ async function serving(): Promise<string> {
   return service.intelUrl;
 }
 
+/** The cache in a folder as a plan opens it. */
+async function opened(folder: string, address: string): Promise<CachedAnswers> {
+  const clock = new ManualClock({ startMs: Date.now() });
+  const options = { folder, ttlMs: 86_400_000, clock, readOnly: true };
+  const store = await openCache({ ...options, onWarning: (text) => expect.unreachable(text) });
+  onTestFinished(() => store.close());
+  return { address, store };
+}
+
 describe("with a cache", () => {
   /** A cache filled by an earlier run over the same input. */
   async function filled(flags: Readonly<Record<string, unknown>>) {
     const [folder, intelUrl] = [await temporaryFolder(), await serving()];
     await made({ intelUrl, cache: folder, ...flags });
-    const opened = async (): Promise<CachedAnswers> => {
-      const clock = new ManualClock({ startMs: Date.now() });
-      const options = { folder, ttlMs: 86_400_000, clock, readOnly: true };
-      const store = await openCache({ ...options, onWarning: (text) => expect.unreachable(text) });
-      onTestFinished(() => store.close());
-      return { address: intelUrl, store };
-    };
-    return { folder, intelUrl, opened };
+    return { folder, intelUrl };
   }
 
   test.each(
@@ -146,8 +145,8 @@ describe("with a cache", () => {
       everyLookups.map((lookups) => ({ before, lookups })),
     ),
   )("filled by %j a run makes as many requests as planned", async ({ before, lookups }) => {
-    const { folder, intelUrl, opened } = await filled({ lookups: before });
-    const { chosen, requests } = await planned({ lookups }, await opened());
+    const { folder, intelUrl } = await filled({ lookups: before });
+    const { chosen, requests } = await planned({ lookups }, await opened(folder, intelUrl));
     const run = await made({ lookups, intelUrl, cache: folder });
     const { query = 0, quick_check } = requests[lookups]!;
     const quickCheck = quick_check as number;
@@ -164,53 +163,41 @@ describe("with a cache", () => {
   });
 
   test("reports what it skips, and ignores answers of another service", async () => {
-    const { opened } = await filled({ lookups: "query" });
-    const cache = await opened();
-    expect((await planned({}, cache)).cached).toEqual({ ...none, query: 4 });
-    const other = { ...cache, address: "https://other.example/beta" };
+    const { folder, intelUrl } = await filled({ lookups: "query" });
+    const { cached } = await planned({}, await opened(folder, intelUrl));
+    expect(cached).toEqual({ ...none, query: 4 });
+    const other = await opened(folder, "https://other.example/beta");
     expect((await planned({}, other)).cached).toEqual(none);
   });
 
   test("a plan creates no cache", async () => {
     const folder = join(await temporaryFolder(), "none");
-    const cache = await openCache({
-      folder,
-      ttlMs: 1000,
-      clock: new ManualClock(),
-      readOnly: true,
-      onWarning: (text) => expect.unreachable(text),
-    });
-    await planned({}, { address: "https://intel.example/beta", store: cache });
-    cache.close();
+    const cache = await opened(folder, "https://intel.example/beta");
+    await planned({}, cache);
     expect(existsSync(folder)).toBe(false);
   });
 });
 
-test("counts items in columns that are not looked up", async () => {
-  const { run } = await workspace({
-    "in.csv": "ip,note\n192.0.2.1,\n192.0.2.2,192.0.2.9\n192.0.2.3,\n",
-  });
-  const { stdout } = await run("plan", "in.csv", "--json");
-  expect(JSON.parse(stdout)).toMatchObject({ kinds: { ip: 3 }, elsewhere: { note: 1 } });
-  const text = await run("plan", "in.csv");
-  expect(text.stdout).toMatch(/^elsewhere +note 1 \(not looked up\)$/m);
-});
-
 test("prints a plan line by line, or as one JSON object with --json", async () => {
   const { run } = await workspace({
-    "in.csv": "ip\n192.0.2.1\n192.0.2.1\nexample.com\nsetup.exe\n",
+    "in.csv": "ip,note\n192.0.2.1,\n192.0.2.1,192.0.2.9\nexample.com,\nsetup.exe,\n",
   });
   const { code, stdout, stderr } = await run("plan", "in.csv", "--rate", "2/s", "--rate", "3/d");
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: 'repute: using column "ip" (4 of 4 sampled cells are indicators)\n',
+    stderr:
+      'repute: using column "ip" (4 of 4 sampled cells are indicators)\n' +
+      'repute: column "note" has items too (1 of 4 rows): --item-column ip --item-column note\n',
   });
   expect(stdout).toMatch(/^rows +4$/m);
   expect(stdout).toMatch(/^requests query,quick-check +query 2, quick-check 2$/m);
   expect(stdout).toMatch(/^nights +2, with one run a night and --resume$/m);
+  expect(stdout).toMatch(/^elsewhere +note 1 \(not looked up\)$/m);
   const json = await run("plan", "in.csv", "--json");
   expect(JSON.parse(json.stdout)).toMatchObject({
     rows: 4,
+    kinds: { ip: 2 },
+    elsewhere: { note: 1 },
     distinct_items: 2,
     chosen: { requests: 4 },
   });
@@ -219,7 +206,7 @@ test("prints a plan line by line, or as one JSON object with --json", async () =
 const perSecond = (count: number) => ({ count, perMs: 1000 });
 const perDay = (count: number) => ({ count, perMs: 86_400_000 });
 
-test("the slowest rate decides", () => {
+test("the slowest rate decides; without one, the time is unknown", () => {
   const rates = [perSecond(10), perSecond(1)];
   expect(timeOf({ rates }, 150)).toEqual({ seconds: 149, nights: 1 });
   expect(timeOf({ rates: [] }, 150).seconds).toBeNull();

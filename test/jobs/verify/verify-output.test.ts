@@ -87,8 +87,14 @@ it.each([
       const { audit, differences } = await verified({ format, gzip }, written, { counts });
       expect(differences).toEqual([]);
       expect(audit).toMatchObject({ ...counts, bytes: Buffer.byteLength(written) });
-      counts.statuses[rows[0]!.finding.status] -= 1;
-      expect((await verified({ format, gzip }, written, { counts })).differences).toHaveLength(1);
+      const { finding } = rows[0]!;
+      const verdict = verdictOf(finding);
+      counts.rows -= 1;
+      counts.statuses[finding.status] -= 1;
+      counts.verdicts[verdict ?? "unknown"] -= 1;
+      const { differences: found } = await verified({ format, gzip }, written, { counts });
+      const named = ["rows", `rows ${finding.status}`, ...(verdict ? [`verdict ${verdict}`] : [])];
+      expect(found.map((line) => line.split(":", 1)[0])).toEqual(named);
     }),
     { numRuns: 25 },
   );
@@ -137,6 +143,13 @@ it.each([
   await expect(
     verified({ format: "csv", gzip: true }, whole, { stored: change(whole) }),
   ).rejects.toMatchObject({ hint: expect.any(String) as string });
+});
+
+it("reports a missing manifest", async () => {
+  const path = join(await temporaryFolder(), "out.csv");
+  await writeFile(path, "");
+  const missing = { code: "manifest_missing" };
+  await expect(verifyOutput(parseOutput(path), "rep_")).rejects.toMatchObject(missing);
 });
 
 it.each([1, 99])("refuses an output of schema version %i", async (version) => {

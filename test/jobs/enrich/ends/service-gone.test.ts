@@ -1,8 +1,7 @@
-import { existsSync } from "node:fs";
 import { expect, it } from "vitest";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { enrichHere } from "../../../helpers/enrich-here.js";
-import { column, servedWorkspace } from "../../../helpers/workspace.js";
+import { column } from "../../../helpers/workspace.js";
 
 const rows = 1_000;
 const input = column(
@@ -29,22 +28,5 @@ it("waits for a service that goes down and comes back, without losing a row", as
     expect.stringContaining("answers again after"),
   ]);
   expect(manifest.statuses.complete).toBe(rows);
-  expect(server.total).toBeLessThanOrEqual(mostRequests);
-});
-
-it("ends with one clear line when a service stays down, and resumes later", async () => {
-  const { server, run, at, manifest } = await servedWorkspace({ "in.csv": input });
-  const service = ["--intel-url", server.url, "--lookups", "query", "--rate", "2000/s"];
-  const args = ["enrich", "in.csv", "-o", "out.csv", ...service];
-  const stopped = server.untilAsked(300).then(() => server.close());
-  const { code, stderr } = await run(...args, "--outage-patience", "1s");
-  await stopped;
-  expect(code).toBe(1);
-  expect(stderr).toMatch(/^repute: nothing but errors from http:\/\/127\.0\.0\.1.*\n.*--resume/m);
-  expect(stderr).not.toContain("    at ");
-  expect(existsSync(at("out.csv"))).toBe(false);
-  await server.start();
-  expect((await run(...args, "--resume")).code).toBe(0);
-  expect((await manifest()).statuses.complete).toBe(rows);
   expect(server.total).toBeLessThanOrEqual(mostRequests);
 });

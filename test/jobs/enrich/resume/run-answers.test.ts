@@ -1,12 +1,7 @@
-import { describe, expect, test } from "vitest";
-import { enrichHere, type EnrichedHere } from "../../../helpers/enrich-here.js";
+import { expect, test } from "vitest";
+import { enrichHere } from "../../../helpers/enrich-here.js";
 import { HurriedClock } from "../../../helpers/hurried-clock.js";
-import {
-  reply,
-  startScriptedServer,
-  type ScriptedServer,
-  type Step,
-} from "../../../helpers/scripted-server.js";
+import { reply, startScriptedServer, type Step } from "../../../helpers/scripted-server.js";
 import { ipResult, partialSuccess, success } from "../../../client/api/answers.js";
 
 const whole = reply(200, success(ipResult()));
@@ -16,15 +11,8 @@ function partial(members: Readonly<Record<string, unknown>>): Step {
   return reply(503, partialSuccess({ ...ipResult(), ...members }));
 }
 
-interface Tried {
-  readonly run: EnrichedHere;
-  readonly row: Readonly<Record<string, string>>;
-  readonly server: ScriptedServer;
-  readonly clock: HurriedClock;
-}
-
 /** Enriches one address by query against a scripted server. */
-async function tried(script: readonly Step[], settings: object = {}): Promise<Tried> {
+async function tried(script: readonly Step[], settings: object = {}) {
   const server = await startScriptedServer(script);
   const clock = new HurriedClock();
   const run = await enrichHere({
@@ -36,53 +24,42 @@ async function tried(script: readonly Step[], settings: object = {}): Promise<Tr
   return { run, row: run.records()[0] ?? {}, server, clock };
 }
 
-describe("a partial answer", () => {
-  test("followed by a full one is complete", async () => {
-    const { row, run } = await tried([partial({ asn: null }), whole]);
-    expect(row).toMatchObject({
-      rep_status: "complete",
-      rep_missing: "",
-      rep_asn: "AS64496",
-      rep_http_status: "200",
-      rep_attempts: "2",
-    });
-    expect(run.manifest.requests).toEqual({
-      query: { total: 2, outcomes: { "200": 1, "503": 1 } },
-    });
+test("a partial answer followed by a full one is complete, and pauses nothing", async () => {
+  const { row, run, clock } = await tried([partial({ asn: null }), whole], { concurrency: 1 });
+  expect(row).toMatchObject({
+    rep_status: "complete",
+    rep_missing: "",
+    rep_asn: "AS64496",
+    rep_http_status: "200",
+    rep_attempts: "2",
   });
-
-  test("is filled from others with other gaps, and stays partial", async () => {
-    const { row, server } = await tried([
-      partial({ asn: null, tags: null }),
-      partial({ asn: null, firstSeen: null, lastSeen: null }),
-      partial({ asn: null, intent: null }),
-    ]);
-    expect(row).toMatchObject({
-      rep_status: "partial",
-      rep_missing: "asn",
-      rep_intent: "malicious",
-      rep_tags: "credentials:brute-force",
-      rep_first_seen: "2023-01-02T03:04:05Z",
-      rep_http_status: "503",
-      rep_attempts: "3",
-    });
-    expect(server.requests).toHaveLength(3);
+  expect(run.manifest.requests).toEqual({
+    query: { total: 2, outcomes: { "200": 1, "503": 1 } },
   });
-
-  test("does not throttle: nothing is paused", async () => {
-    const { clock } = await tried([partial({ asn: null }), whole], { concurrency: 1 });
-    expect(Math.max(...clock.asked)).toBeLessThan(500);
-  });
+  expect(Math.max(...clock.asked)).toBeLessThan(500);
 });
 
-test("a throttle answer is waited out as its Retry-After says", async () => {
-  const { row, clock } = await tried([reply(429, "", { "retry-after": "7" }), whole]);
-  expect(row).toMatchObject({ rep_status: "complete", rep_attempts: "2" });
-  expect(Math.max(...clock.asked)).toBeGreaterThanOrEqual(6_900);
+test("a partial answer is filled from others with other gaps, and stays partial", async () => {
+  const { row, server } = await tried([
+    partial({ asn: null, tags: null }),
+    partial({ asn: null, firstSeen: null, lastSeen: null }),
+    partial({ asn: null, intent: null }),
+  ]);
+  expect(row).toMatchObject({
+    rep_status: "partial",
+    rep_missing: "asn",
+    rep_intent: "malicious",
+    rep_tags: "credentials:brute-force",
+    rep_first_seen: "2023-01-02T03:04:05Z",
+    rep_http_status: "503",
+    rep_attempts: "3",
+  });
+  expect(server.requests).toHaveLength(3);
 });
 
-test("a malformed answer is requested a second time, not a third", async () => {
-  const { row, server } = await tried([page]);
+test("a throttle answer is waited out, and a malformed one asked for once more, not twice", async () => {
+  const { row, clock, server } = await tried([reply(429, "", { "retry-after": "7" }), page]);
   expect(row).toMatchObject({ rep_status: "failed", rep_error_code: "response_schema" });
-  expect(server.requests).toHaveLength(2);
+  expect(Math.max(...clock.asked)).toBeGreaterThanOrEqual(6_900);
+  expect(server.requests).toHaveLength(3);
 });
