@@ -5,36 +5,34 @@ import type { IsHeld } from "../../../src/io/formats/columns/rate-columns.js";
 import { itemRow, type Row } from "../../../src/core/row.js";
 import { Elsewhere } from "../../../src/jobs/enrich/elsewhere.js";
 import { insideWarning } from "../../../src/jobs/enrich/warnings.js";
+import { readingOf } from "../../io/input/sources/sources-reading.js";
 
 const sha1 = "a".repeat(40);
-const holdsNone: IsHeld = () => false;
+
+interface Watched {
+  readonly isHeld?: IsHeld;
+  readonly ofFiles?: readonly string[];
+  readonly before?: object;
+}
 
 function watching(
   columns: readonly string[],
   chosen: string,
-  isHeld = holdsNone,
-  ofFiles: readonly string[] = [],
-  before = {},
+  { isHeld = () => false, ofFiles = [], before = {} }: Watched = {},
 ): Elsewhere {
   const elsewhere = new Elsewhere(before);
-  const item = {
-    name: chosen,
-    index: Math.max(0, columns.indexOf(chosen)),
-    by: "name",
-    sample: null,
-  } as const;
-  const reading = {
-    format: "csv",
-    delimiter: ",",
-    comment: null,
-    spaced: false,
-    header: "record",
-    items: [item],
-    kind: null,
-    ofFiles,
-  } as const;
+  const index = Math.max(0, columns.indexOf(chosen));
+  const items = [{ name: chosen, index, by: "name", sample: null }] as const;
+  const reading = { ...readingOf("csv", chosen), items, ofFiles };
   elsewhere.watch({ columns, reading }, isHeld);
   return elsewhere;
+}
+
+/** What is counted in these rows. */
+function counted(rows: readonly Row[], ...watched: Parameters<typeof watching>): object {
+  const elsewhere = watching(...watched);
+  noteAll(elsewhere, rows);
+  return elsewhere.snapshot();
 }
 
 function row(number: number, cells: readonly string[], json: string | null = null): Row {
@@ -55,9 +53,9 @@ describe("Elsewhere", () => {
     ["items in a sentence", "seen with example.com and http://example.net/a", { inside_cells: 2 }],
   ])("counts %s in another column", (_, cell, counts) => {
     const isHeld = ({ value }: { readonly value: string }): boolean => value.endsWith(".com");
-    const elsewhere = watching(["ioc", "other"], "ioc", cell.includes("corp") ? isHeld : holdsNone);
-    noteAll(elsewhere, [row(1, ["192.0.2.1", cell])]);
-    expect(elsewhere.snapshot()).toEqual(counts);
+    const options = cell.includes("corp") ? { isHeld } : {};
+    const rows = [row(1, ["192.0.2.1", cell])];
+    expect(counted(rows, ["ioc", "other"], "ioc", options)).toEqual(counts);
   });
 
   it.each([
@@ -66,41 +64,32 @@ describe("Elsewhere", () => {
     ["192.0.2.1 GET /?to=192.0.2.1", 0],
     ["http://example.com/a b http-198.51.100.7", 0],
   ])("counts the items of the cell that is looked up, if it has others: %j", (text, inside) => {
-    const elsewhere = watching(["ioc"], "ioc");
-    noteAll(elsewhere, [row(1, [text])]);
-    expect(elsewhere.snapshot()).toEqual(inside === 0 ? {} : { inside_cells: inside });
+    const counts = inside === 0 ? {} : { inside_cells: inside };
+    expect(counted([row(1, [text])], ["ioc"], "ioc")).toEqual(counts);
   });
 
   it("counts no page that a citation names, but what else it holds", () => {
-    const elsewhere = watching(["ioc", "source"], "ioc");
-    noteAll(elsewhere, [
-      row(1, ["192.0.2.1", "https://reports.example.org/a"]),
-      row(2, ["192.0.2.1", "198.51.100.7"]),
-    ]);
-    expect(elsewhere.snapshot()).toEqual({ elsewhere: { source: 1 } });
+    const sources = ["https://reports.example.org/a", "198.51.100.7"];
+    const rows = sources.map((source, n) => row(n + 1, ["192.0.2.1", source]));
+    expect(counted(rows, ["ioc", "source"], "ioc")).toEqual({ elsewhere: { source: 1 } });
   });
 
   it("counts members of objects by path", () => {
-    const elsewhere = watching(["ip", "file"], "ip");
     const json = JSON.stringify({ ip: "192.0.2.1", file: { hash: { sha1 }, names: [sha1, "x"] } });
-    noteAll(elsewhere, [row(1, ["192.0.2.1", ""], json)]);
-    expect(elsewhere.snapshot()).toEqual({
-      elsewhere: { "file.hash.sha1": 1, "file.names[]": 1 },
-    });
+    const found = counted([row(1, ["192.0.2.1", ""], json)], ["ip", "file"], "ip");
+    expect(found).toEqual({ elsewhere: { "file.hash.sha1": 1, "file.names[]": 1 } });
   });
 
   it("counts no files of a column that holds names of files", () => {
     const notes = ["setup.exe", "invoice.zip", "example.com"];
-    const counts = (ofFiles: readonly string[]): object => {
-      const elsewhere = watching(["ioc", "note"], "ioc", holdsNone, ofFiles);
-      noteAll(
-        elsewhere,
-        notes.map((note, index) => row(index + 1, ["192.0.2.1", note])),
-      );
-      return elsewhere.snapshot();
-    };
-    expect(counts([])).toEqual({ elsewhere: { note: 2 } });
-    expect(counts(["note"])).toEqual({ elsewhere: { note: 1 } });
+    const rows = notes.map((note, index) => row(index + 1, ["192.0.2.1", note]));
+    for (const [ofFiles, note] of [
+      [[], 2],
+      [["note"], 1],
+    ] as const) {
+      const found = counted(rows, ["ioc", "note"], "ioc", { ofFiles });
+      expect(found).toEqual({ elsewhere: { note } });
+    }
   });
 
   it("counts a row once for the elements of a list, and none that are looked up", () => {
@@ -109,16 +98,16 @@ describe("Elsewhere", () => {
       seen: [{ value: "example.com" }, { value: "example.net" }],
       last: { value: "example.org" },
     });
-    const counts = (chosen: string): object => {
-      const elsewhere = watching(["ips", "seen", "last"], chosen);
-      noteAll(elsewhere, [row(1, ["192.0.2.1", ""], json)]);
-      return elsewhere.snapshot().elsewhere ?? {};
-    };
-    const last = { "last.value": 1 };
-    expect(counts("ips")).toEqual({ "ips[]": 1, "seen[].value": 1, ...last });
-    expect(counts("ips[]")).toEqual({ "seen[].value": 1, ...last });
-    expect(counts("seen[].value")).toEqual({ "ips[]": 1, ...last });
-    expect(counts("last[].value[]")).toEqual({ "ips[]": 1, "seen[].value": 1 });
+    const rows = [row(1, ["192.0.2.1", ""], json)];
+    const [ips, seen, last] = [{ "ips[]": 1 }, { "seen[].value": 1 }, { "last.value": 1 }];
+    for (const [chosen, elsewhere] of [
+      ["ips", { ...ips, ...seen, ...last }],
+      ["ips[]", { ...seen, ...last }],
+      ["seen[].value", { ...ips, ...last }],
+      ["last[].value[]", { ...ips, ...seen }],
+    ] as const) {
+      expect(counted(rows, ["ips", "seen", "last"], chosen)).toEqual({ elsewhere });
+    }
   });
 
   it("estimates from the first 200 rows and every hundredth one after, however it is interrupted", () => {
@@ -129,7 +118,7 @@ describe("Elsewhere", () => {
         noteAll(whole, rows);
         const before = watching(["ioc", "sha1"], "ioc");
         noteAll(before, rows.slice(0, cut));
-        const after = watching(["ioc", "sha1"], "ioc", holdsNone, [], before.snapshot());
+        const after = watching(["ioc", "sha1"], "ioc", { before: before.snapshot() });
         noteAll(after, rows.slice(cut));
         expect(after.snapshot()).toEqual(whole.snapshot());
         const { sha1: found = 0 } = whole.snapshot().elsewhere ?? {};

@@ -9,28 +9,34 @@ import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 const csv = (): Promise<"csv"> => Promise.resolve("csv");
 
-describe("chooseOutput", () => {
-  it.each([
-    ["the input", "in.csv", "output_is_input"],
-    ["a link to the input", "link.csv", "output_is_input"],
-    ["an output that grows under the input's name", "grows.csv", "output_is_input"],
-    ["a directory", "folder", "output_is_directory"],
-    ["a directory that is not there", "new/", "output_is_directory"],
-    ["a folder of objects", "s3://lake/new/", "output_is_directory"],
-    ["a folder that is not there", "none/out.csv", "output_folder_missing"],
-  ])("refuses %s", async (_, output, code) => {
-    const folder = await prepared();
-    const input = output === "grows.csv" ? "grows.csv.part" : "in.csv";
-    await writeFile(join(folder, "grows.csv.part"), "ip\n");
-    await expect(chosen(folder, input, output)).rejects.toMatchObject({ code });
-  });
+const table = "duckdb:w.db?table=t";
 
-  it("refuses an output whose manifest would overwrite the input", async () => {
-    const folder = await prepared();
-    await writeFile(join(folder, "out.csv.manifest.json"), "{}");
-    await expect(chosen(folder, "out.csv.manifest.json", "out.csv")).rejects.toMatchObject({
-      code: "output_is_input",
-    });
+it.each<[string, string, string, string?, Flags?]>([
+  ["the input", "in.csv", "output_is_input"],
+  ["a link to the input", "link.csv", "output_is_input"],
+  ["an output that grows under its name", "grows.csv", "output_is_input", "grows.csv.part"],
+  ["an output with its manifest there", "a.csv", "output_is_input", "a.csv.manifest.json"],
+  ["a directory", "folder", "output_is_directory"],
+  ["a directory that is not there", "new/", "output_is_directory"],
+  ["a folder of objects", "s3://lake/new/", "output_is_directory"],
+  ["a folder that is not there", "none/out.csv", "output_folder_missing"],
+  ["Parquet with --to", "out.parquet", "option_unused", "in.csv", { to: "csv" }],
+  ["a nested table", table, "option_unused", "in.csv", { shape: "nested" }],
+  ["the input as Parquet", "in.parquet", "output_is_input", "in.parquet"],
+  ["a table with its manifest there", table, "output_is_input", "w.db.t.manifest.json"],
+  ["a directory as database", "duckdb:folder?table=t", "output_is_directory"],
+  ["a named pipe as Parquet", "pipe.parquet", "output_no_file"],
+  ["Parquet in a folder that is not there", "none/out.parquet", "output_folder_missing"],
+  ["a database without a table's address", "out.duckdb", "unknown_output"],
+  ["a database without a table", "duckdb:out.duckdb", "bad_output"],
+  ["a server without a table", "postgres://me:secret@db.example/x", "bad_output"],
+  ["an address of no known kind", "mysql://me:secret@db.example/x", "unknown_output"],
+])("refuses %s", async (_, output, code, input = "in.csv", flags = {}) => {
+  const folder = await prepared();
+  await writeFile(join(folder, input), "ip\n");
+  await expect(chosen(folder, input, output, flags)).rejects.toMatchObject({
+    code,
+    message: expect.not.stringContaining("secret"),
   });
 });
 
@@ -65,13 +71,12 @@ describe("the name of an output", () => {
 
   it("may be anything for a device or a named pipe", async () => {
     const folder = await prepared();
-    execFileSync("mkfifo", [join(folder, "pipe.out")]);
     expect(await chosen(folder, "in.csv", "pipe.out")).toMatchObject({ file: null, base: null });
   });
 
   it("may be anything if --to sets the format", async () => {
     const folder = await prepared();
-    expect(await chosenIn(folder, "in.csv", "out.xlsx", { to: "tsv" })).toMatchObject({
+    expect(await chosen(folder, "in.csv", "out.xlsx", { to: "tsv" })).toMatchObject({
       file: join(folder, "out.xlsx"),
       format: "tsv",
     });
@@ -79,30 +84,6 @@ describe("the name of an output", () => {
 });
 
 describe("chooseOutput of a warehouse", () => {
-  it.each([
-    ["--to", "out.parquet", { to: "csv" }, "option_unused"],
-    ["--shape nested", "duckdb:out.duckdb?table=t", { shape: "nested" }, "option_unused"],
-    ["the input", "in.parquet", {}, "output_is_input"],
-    ["the input as manifest", "duckdb:out.duckdb?table=t", {}, "output_is_input"],
-    ["a directory", "duckdb:folder?table=t", {}, "output_is_directory"],
-    ["a named pipe", "pipe.parquet", {}, "output_no_file"],
-    ["a folder that is not there", "none/out.parquet", {}, "output_folder_missing"],
-    ["a database without a table's address", "out.duckdb", {}, "unknown_output"],
-    ["a database without a table", "duckdb:out.duckdb", {}, "bad_output"],
-    ["a server without a table", "postgres://me:secret@db.example/x", {}, "bad_output"],
-    ["an address of no known kind", "mysql://me:secret@db.example/x", {}, "unknown_output"],
-  ])("refuses %s", async (what, output, settings, code) => {
-    const folder = await prepared();
-    execFileSync("mkfifo", [join(folder, "pipe.parquet")]);
-    await writeFile(join(folder, "in.parquet"), "");
-    const input = what === "the input as manifest" ? "out.duckdb.t.manifest.json" : "in.parquet";
-    await writeFile(join(folder, input), "");
-    await expect(chosenIn(folder, input, output, settings)).rejects.toMatchObject({
-      code,
-      message: expect.not.stringContaining("secret"),
-    });
-  });
-
   it.each([
     ["out.parquet", "parquet", "out.parquet", "out.parquet"],
     ["duckdb:out.duckdb?table=night.rows", "duckdb", null, "out.duckdb.night.rows"],
@@ -119,7 +100,7 @@ describe("chooseOutput of a warehouse", () => {
       for (const extension of ["duckdb", "parquet", "csv"]) {
         await symlink(`folder/new.${extension}`, join(folder, `later.${extension}`));
       }
-      expect(await chosenIn(folder, "in.csv", output, {})).toMatchObject({
+      expect(await chosen(folder, "in.csv", output)).toMatchObject({
         format,
         file: file === null ? null : join(folder, file),
         base: join(folder, base),
@@ -145,29 +126,22 @@ async function prepared(): Promise<string> {
   await writeFile(join(folder, "in.csv"), "ip\n");
   await symlink("in.csv", join(folder, "link.csv"));
   await mkdir(join(folder, "folder"));
-  execFileSync("mkfifo", [join(folder, "pipe")]);
+  execFileSync("mkfifo", ["pipe", "pipe.out", "pipe.parquet"], { cwd: folder });
   return folder;
 }
 
-async function chosen(folder: string, input: string, output: string) {
-  return chosenIn(folder, input, output, {});
-}
+type Flags = Readonly<Record<string, string>>;
 
-function settingsOf(flags: Readonly<Record<string, string>>) {
+function settingsOf(flags: Flags) {
   return inGroups(enrichOptions.parse(flags)).output;
 }
 
-/** The same with the paths of an address relative to the folder. */
-async function chosenIn(
-  folder: string,
-  input: string,
-  output: string,
-  settings: Readonly<Record<string, string>>,
-) {
+/** The paths of inputs and outputs are relative to the folder. */
+async function chosen(folder: string, input: string, output: string, flags: Flags = {}) {
   const [, scheme = "", path = ""] = /^(duckdb:)?(.*)$/.exec(output) ?? [];
   return chooseOutput(
     {
-      ...settingsOf(settings),
+      ...settingsOf(flags),
       output: parseOutput(output.includes("://") ? output : `${scheme}${join(folder, path)}`),
     },
     csv,

@@ -109,15 +109,7 @@ interface TrialOptions {
   readonly written?: number;
 }
 
-interface Trial {
-  readonly ended: Promise<void>;
-  readonly written: readonly number[];
-  readonly clock: ManualClock;
-  readonly stop: AbortController;
-  rowsBegun(count: number): Promise<void>;
-}
-
-function tryRun({ source, begin, write, written: before = 0 }: TrialOptions): Trial {
+function tryRun({ source, begin, write, written: before = 0 }: TrialOptions) {
   const clock = new ManualClock();
   const stop = new AbortController();
   const written: number[] = [];
@@ -149,18 +141,10 @@ function tryRun({ source, begin, write, written: before = 0 }: TrialOptions): Tr
   });
   // Some callers wait for the end only later.
   ended.catch(() => undefined);
-  return {
-    ended,
-    written,
-    clock,
-    stop,
-    async rowsBegun(count) {
-      for (;;) {
-        if (begun >= count) return;
-        await clock.advance(0);
-      }
-    },
+  const rowsBegun = async (count: number): Promise<void> => {
+    while (begun < count) await clock.advance(0);
   };
+  return { ended, written, clock, stop, rowsBegun };
 }
 
 function rows(from: number, to: number): Row[] {
