@@ -232,15 +232,14 @@ describe("diffOutputs", () => {
 });
 
 it("a file of changes has one CSV record for each, safe in a spreadsheet", () => {
-  const known = { tags: [], asn: "", as_name: "", abuse_email: "" };
-  const later = { ...known, verdict: "malicious", tags: ["a:b", "c:d"], as_name: 'A, "B"' };
+  const known = { tags: [], asn: "", as_name: 'A, "B"', abuse_email: "" };
   const change: Change = {
     change: "worse",
     kind: "domain",
     item: "=cmd.example",
     what: ["verdict"],
     earlier: { ...known, verdict: "none" },
-    later,
+    later: { ...known, verdict: "malicious", tags: ["a:b", "c:d"] },
   };
   const [found] = parse(written("csv", [change]), { columns: true });
   expect(found).toMatchObject({

@@ -31,12 +31,12 @@ const forms = [
 
 describe("a retry", () => {
   it.each([
-    ...forms.map((form) => ({ ...form, to: `again.${form.output}` })),
-    { ...csv, to: csv.output },
-    { ...ndjson, to: ndjson.output },
+    ...forms.map((form) => [form.output, `again.${form.output}`, form] as const),
+    [csv.output, csv.output, csv] as const,
+    [ndjson.output, ndjson.output, ndjson] as const,
   ])(
-    "of $output to $to fills failed and partial rows and copies every other row verbatim",
-    async ({ to, ...form }) => {
+    "of %s to %s fills failed and partial rows and copies every other row verbatim",
+    async (_, to, form) => {
       const { from, flags } = form;
       const { at, server, job, first } = await enriched(form, ["gone.example.com"]);
       const before = await linesOf(first);

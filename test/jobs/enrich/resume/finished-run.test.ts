@@ -2,7 +2,7 @@ import { cpSync, rmSync } from "node:fs";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type AnsweringServer, startAnsweringServer } from "../../../helpers/answering-server.js";
+import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { enrichHere, type EnrichHereOptions } from "../../../helpers/enrich-here.js";
 import { runRepute } from "../../../helpers/run-repute.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
@@ -14,7 +14,8 @@ const input: EnrichHereOptions["input"] = [
 ];
 
 /** A run killed just before its last step. */
-async function killedAtTheEnd(server: AnsweringServer, output = "out.csv") {
+async function killedAtTheEnd(output = "out.csv") {
+  const server = await startAnsweringServer();
   const folder = await temporaryFolder();
   const options = { input, output, folder, intelUrl: server.url };
   const state = join(folder, `${output}.state`);
@@ -26,44 +27,41 @@ async function killedAtTheEnd(server: AnsweringServer, output = "out.csv") {
     rmSync(`${folder}.kept`, { recursive: true });
   };
   const run = await enrichHere({ ...options, onFinished });
-  return { run, options, folder };
+  const warnings: string[] = [];
+  const again = (more: Partial<EnrichHereOptions> = {}) =>
+    enrichHere({
+      ...options,
+      settings: { resume: true },
+      onWarning: (message) => void warnings.push(message),
+      ...more,
+    });
+  return { run, again, folder, server, warnings };
 }
 
-const resume = { resume: true };
-
 test("a resume returns the result of a finished run without a request", async () => {
-  const server = await startAnsweringServer();
-  const { run, options, folder } = await killedAtTheEnd(server);
+  const { run, again, folder, server } = await killedAtTheEnd();
   const before = server.total;
-  const again = await enrichHere({ ...options, settings: resume });
-  expect(again.manifest).toEqual({ ...run.manifest, resumed: 1 });
-  expect(again.text).toBe(run.text);
+  const resumed = await again();
+  expect(resumed.manifest).toEqual({ ...run.manifest, resumed: 1 });
+  expect(resumed.text).toBe(run.text);
   expect(server.total).toBe(before);
   expect((await readdir(folder)).sort()).toEqual(["in.csv", "out.csv", "out.csv.manifest.json"]);
 });
 
 test("a report reads the rows of a Parquet file whose run was killed as it removed its own", async () => {
-  const server = await startAnsweringServer();
-  const { options } = await killedAtTheEnd(server, "out.parquet");
+  const { again } = await killedAtTheEnd("out.parquet");
   let rows = 0;
   const onPublished: EnrichHereOptions["onPublished"] = async ({ read }) => {
     for await (const batch of (await read()).records) rows += batch.length;
   };
-  await enrichHere({ ...options, settings: resume, onPublished });
+  await again({ onPublished });
   expect(rows).toBe(3);
 });
 
 test("another input starts a new run after the finished one is published", async () => {
-  const server = await startAnsweringServer();
-  const { run, options, folder } = await killedAtTheEnd(server);
+  const { run, again, folder, warnings } = await killedAtTheEnd();
   await rm(join(folder, "out.csv.manifest.json"));
-  const warnings: string[] = [];
-  const next = await enrichHere({
-    ...options,
-    input: ["in.csv", "item\nc.example.com\n"],
-    settings: resume,
-    onWarning: (message) => void warnings.push(message),
-  });
+  const next = await again({ input: ["in.csv", "item\nc.example.com\n"] });
   expect(next.manifest.run_id).not.toBe(run.manifest.run_id);
   expect(next.records().map(({ item }) => item)).toEqual(["c.example.com"]);
   expect(warnings.join()).toContain("completed the interrupted run");
@@ -73,15 +71,11 @@ test.each<[how: string, ruin: (path: string) => Promise<void>]>([
   ["is missing", (path) => rm(path)],
   ["has changed meanwhile", (path) => writeFile(path, "x", { flag: "r+" })],
 ])("an output of a finished run that %s is written again without a request", async (_, ruin) => {
-  const server = await startAnsweringServer();
-  const { run, options, folder } = await killedAtTheEnd(server);
+  const { run, again, folder, server, warnings } = await killedAtTheEnd();
   await ruin(join(folder, "out.csv"));
   await rm(join(folder, "out.csv.manifest.json"));
   const before = server.total;
-  const warnings: string[] = [];
-  const onWarning = (message: string): void => void warnings.push(message);
-  const again = await enrichHere({ ...options, settings: resume, onWarning });
-  expect([again.text, server.total]).toEqual([run.text, before]);
+  expect([(await again()).text, server.total]).toEqual([run.text, before]);
   expect(warnings).toEqual([
     expect.stringMatching(/out\.csv.*; the rows are written again with the answers so far$/),
   ]);

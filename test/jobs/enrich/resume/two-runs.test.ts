@@ -46,13 +46,7 @@ it("two runs at once into a table of a DuckDB file wait for each other", async (
     const args = enrich(place, "-o", `duckdb:${file}?table=t`, "--state-dir", ".", "--quiet");
     const run = startRepute(args, { cwd });
     // Its check is over, and it publishes nothing before the other one has begun.
-    const begun = new Promise<void>((resolve) => {
-      server.onRequest = () => {
-        run.child.kill("SIGSTOP");
-        resolve();
-        return true;
-      };
-    });
+    const begun = server.untilAsked(1).then(() => void run.child.kill("SIGSTOP"));
     await Promise.race([begun, run.result]);
     runs.push(run);
   }

@@ -24,21 +24,17 @@ async function written(input: string, output: string, ...flags: string[]): Promi
 const few = ["--columns", "item,extra"];
 
 test.each([
-  [
-    "n,note",
-    'n,note,rep_status,rep_item,rep_extra\n1,"a, b",complete,192.0.2.1,\n2,,complete,192.0.2.2,"[""surplus""]"\n',
-  ],
-  [
-    "none",
-    'rep_status,rep_item,rep_extra\ncomplete,192.0.2.1,\ncomplete,192.0.2.2,"[""surplus""]"\n',
-  ],
-  [
-    "NOTE",
-    'note,rep_status,rep_item,rep_extra\n"a, b",complete,192.0.2.1,\n,complete,192.0.2.2,"[""surplus""]"\n',
-  ],
-])("CSV with the columns %s, of an item column that is named twice", async (names, text) => {
+  ["n,note", "n,note,", ['1,"a, b",', "2,,"]],
+  ["none", "", ["", ""]],
+  ["NOTE", "note,", ['"a, b",', ","]],
+])("CSV with the columns %s, of an item column that is named twice", async (names, header, own) => {
   const flags = [...few, "--item-column", "ip", "--input-columns", names];
-  expect(await written("in.csv", "out.csv", ...flags)).toBe(text);
+  expect((await written("in.csv", "out.csv", ...flags)).split("\n")).toEqual([
+    `${header}rep_status,rep_item,rep_extra`,
+    `${own[0]}complete,192.0.2.1,`,
+    `${own[1]}complete,192.0.2.2,"[""surplus""]"`,
+    "",
+  ]);
 });
 
 test("objects keep the members as written, others leave no trace", async () => {

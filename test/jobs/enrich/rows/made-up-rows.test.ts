@@ -1,4 +1,3 @@
-import { parse } from "csv-parse/sync";
 import { describe, expect, test } from "vitest";
 import { queryDuckdb } from "../../../io/output/tables/warehouse-readers.js";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
@@ -19,8 +18,7 @@ const services = {
 type ServiceName = keyof typeof services;
 
 async function realService(): Promise<readonly string[]> {
-  const server = await startAnsweringServer();
-  return ["--intel-url", server.url];
+  return ["--intel-url", (await startAnsweringServer()).url];
 }
 
 async function served(synthetic?: number): Promise<readonly string[]> {
@@ -38,11 +36,10 @@ async function prepared() {
 test.each(Object.entries(services))(
   "rows say whose answers they hold: %s",
   async (name, [source]) => {
-    const { run, read, manifest: manifestOf } = await prepared();
+    const { run, records, manifest: manifestOf } = await prepared();
     const { code, stderr } = await run(name as ServiceName, "-o", "out.csv");
     expect(code, stderr).toBe(0);
-    const rows: Record<string, string>[] = parse(await read("out.csv"), { columns: true });
-    const sources = rows.map((row) => row["rep_source"]);
+    const sources = (await records()).map((row) => row["rep_source"]);
     expect(sources).toEqual([source, source, "duplicate", source]);
     const manifest = await manifestOf("out.csv");
     expect(manifest.sources[source]).toBe(3);

@@ -142,7 +142,10 @@ function tryRun({ source, begin, write, written: before = 0 }: TrialOptions) {
   // Some callers wait for the end only later.
   ended.catch(() => undefined);
   const rowsBegun = async (count: number): Promise<void> => {
-    while (begun < count) await clock.advance(0);
+    for (;;) {
+      if (begun >= count) return;
+      await clock.advance(0);
+    }
   };
   return { ended, written, clock, stop, rowsBegun };
 }

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Finding } from "../../../../src/core/finding.js";
-import type { EnrichedRow } from "../../../../src/core/row.js";
 import { RowWindow } from "../../../../src/jobs/enrich/rows/move-rows.js";
 import { aFinding, anItem, aRow } from "../../../helpers/enriched-rows.js";
 
@@ -26,7 +25,7 @@ describe("RowWindow", () => {
             await window.drained();
           })();
           await scheduler.waitFor(reading);
-          expect(written).toEqual(numbers(total));
+          expect(written).toEqual(Array.from({ length: total }, (_, index) => index + 1));
           expect(most).toBeLessThanOrEqual(capacity);
         },
       ),
@@ -35,7 +34,7 @@ describe("RowWindow", () => {
   });
 
   it("is full when the bytes of its rows reach the limit, but accepts one large row", () => {
-    const window = windowOf([], { capacity: 100, capacityBytes: 50 });
+    const window = windowOf([], { capacityBytes: 50 });
     expect(window.full).toBe(false);
     window.add(aRow({ number: 1, size: 1_000 }), anItem, never());
     expect(window.full).toBe(true);
@@ -44,17 +43,9 @@ describe("RowWindow", () => {
   it("counts the bytes of large answers until their rows are written", async () => {
     let letWrite = (): void => undefined;
     const allowed = new Promise<void>((resolve) => (letWrite = resolve));
-    const window = new RowWindow({
-      capacity: 100,
-      capacityUnsettled: 100,
-      capacityBytes: 50,
-      write: () => allowed,
-    });
-    window.add(
-      aRow({ number: 1 }),
-      anItem,
-      aFinding({ answers: { query: { result: {}, bytes: 60 } } }),
-    );
+    const window = windowOf([], { capacityBytes: 50, write: () => allowed });
+    const large = aFinding({ answers: { query: { result: {}, bytes: 60 } } });
+    window.add(aRow({ number: 1 }), anItem, large);
     expect(window.full).toBe(true);
     letWrite();
     await window.drained();
@@ -62,7 +53,7 @@ describe("RowWindow", () => {
   });
 
   it("is full at the maximum of pending lookups, however few rows wait", async () => {
-    const window = windowOf([], { capacity: 100, capacityUnsettled: 2 });
+    const window = windowOf([], { capacityUnsettled: 2 });
     const first = Promise.resolve(aFinding());
     window.add(aRow({ number: 1 }), anItem, never());
     window.add(aRow({ number: 2 }), anItem, first);
@@ -74,7 +65,7 @@ describe("RowWindow", () => {
   it("is full while enough lookups are queued", async () => {
     let onRoom: (() => void) | null = null;
     const slots = { crowded: true, onRoom: (listener: () => void) => (onRoom = listener) };
-    const window = windowOf([], { capacity: 100, slots });
+    const window = windowOf([], { slots });
     expect(window.full).toBe(true);
     const room = window.space();
     slots.crowded = false;
@@ -86,46 +77,34 @@ describe("RowWindow", () => {
   it("after a failure still writes finished rows in order, and none behind a gap", async () => {
     const written: number[] = [];
     const window = windowOf(written, { capacity: 10 });
-    await failWithGap(window);
+    window.add(aRow({ number: 1 }), anItem, Promise.resolve(aFinding()));
+    window.add(aRow({ number: 2 }), anItem, never());
+    window.add(aRow({ number: 3 }), anItem, Promise.resolve(aFinding()));
+    window.fail(new Error("stop"));
+    await Promise.resolve();
+    await window.flush();
     expect(written).toEqual([1]);
   });
 });
 
+type WindowOptions = ConstructorParameters<typeof RowWindow>[0];
+
 function windowOf(
   written: number[],
-  options: {
-    capacity: number;
-    capacityUnsettled?: number;
-    capacityBytes?: number;
-    slots?: ConstructorParameters<typeof RowWindow>[0]["slots"];
-    onWrite?: (n: number) => void;
-  },
+  options: Partial<WindowOptions> & { readonly onWrite?: (n: number) => void },
 ): RowWindow {
+  const { onWrite, ...own } = options;
   return new RowWindow({
-    capacity: options.capacity,
-    capacityUnsettled: options.capacityUnsettled ?? 1_000_000,
-    capacityBytes: options.capacityBytes ?? 1_000_000,
-    slots: options.slots,
-    write(rows: readonly EnrichedRow[]) {
+    capacity: 100,
+    capacityUnsettled: 1_000_000,
+    capacityBytes: 1_000_000,
+    write(rows) {
       written.push(...rows.map(({ row }) => row.number));
-      options.onWrite?.(rows.length);
+      onWrite?.(rows.length);
       return Promise.resolve();
     },
+    ...own,
   });
-}
-
-/** Adds three rows whose second lookup never ends, then fails. */
-async function failWithGap(window: RowWindow): Promise<void> {
-  window.add(aRow({ number: 1 }), anItem, Promise.resolve(aFinding()));
-  window.add(aRow({ number: 2 }), anItem, never());
-  window.add(aRow({ number: 3 }), anItem, Promise.resolve(aFinding()));
-  window.fail(new Error("stop"));
-  await Promise.resolve();
-  await window.flush();
-}
-
-function numbers(total: number): number[] {
-  return Array.from({ length: total }, (_, index) => index + 1);
 }
 
 function never(): Promise<Finding> {
