@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { AddressWatch } from "../../../src/client/lookup/address-watch.js";
 
 const address = "https://intel.example";
@@ -9,23 +9,21 @@ function noted(watch: AddressWatch, endpoint: "query" | "quick-check", statuses:
 
 const notFound = (times: number): number[] => Array.from({ length: times }, () => 404);
 
-describe("an address that answers only 404", () => {
-  it("is judged per endpoint", () => {
-    const watch = new AddressWatch({ address });
-    noted(watch, "query", [200, ...notFound(100)]);
-    expect(() => noted(watch, "quick-check", notFound(20))).toThrow(/of quick-check at/);
-    expect(watch.found).toBe(true);
-  });
+it("judges an address that answers only 404 per endpoint", () => {
+  const watch = new AddressWatch({ address });
+  noted(watch, "query", [200, ...notFound(100)]);
+  expect(() => noted(watch, "quick-check", notFound(20))).toThrow(/of quick-check at/);
+  expect(watch.found).toBe(true);
+});
 
-  it("causes a warning after fewer answers", () => {
-    const watch = new AddressWatch({ address });
-    noted(watch, "query", notFound(12));
-    noted(watch, "quick-check", [404]);
-    expect(watch.warnings()).toEqual([
-      "all 12 answers of query at https://intel.example were 404 Not Found: does the address end in /beta?",
-      "the only answer of quick-check at https://intel.example was 404 Not Found: does the address end in /beta?",
-    ]);
-  });
+it("warns after fewer answers", () => {
+  const watch = new AddressWatch({ address });
+  noted(watch, "query", notFound(12));
+  noted(watch, "quick-check", [404]);
+  expect(watch.warnings()).toEqual([
+    "all 12 answers of query at https://intel.example were 404 Not Found: does the address end in /beta?",
+    "the only answer of quick-check at https://intel.example was 404 Not Found: does the address end in /beta?",
+  ]);
 });
 
 it.each([200, 400, 429, 500, 503])(

@@ -17,45 +17,37 @@ import {
 
 const lacking = partial({ asn: null }, ["asn"]);
 
-function wrap(
-  next: Lookup,
-  options: { store?: MemoryStore<Finding>; address?: string } = {},
-): Lookup {
-  const { store = new MemoryStore<Finding>(), address = "https://intel.example/beta" } = options;
-  return cached({ endpoint: "query", address, store })(next);
+function wrap(next: Lookup, store = new MemoryStore<Finding>()): Lookup {
+  return cached({ endpoint: "query", address: "https://intel.example/beta", store })(next);
+}
+
+/** A cache with the answer about an item. */
+async function filled(finding = complete()): Promise<MemoryStore<Finding>> {
+  const caches = new MemoryStore<Finding>();
+  await wrap(scripted(finding), caches)(item, unaborted());
+  return caches;
 }
 
 test("does not store a cached finding in the run's own store", async () => {
-  const caches = new MemoryStore<Finding>();
-  await wrap(scripted(complete()), { store: caches })(item, unaborted());
   const store = new MemoryStore();
-  const next = wrap(scripted(complete()), { store: caches });
+  const next = wrap(scripted(complete()), await filled());
   await dedupe("query", { store })(next)(item, unaborted());
   expect(store.get(itemKey("query", item))).toBeNull();
 });
 
 test.each([
-  ["a partial answer", lacking],
-  ["an invalid item", invalid()],
-])("stores %s", async (_name, finding) => {
-  const next = scripted(finding);
-  const lookup = wrap(next);
-  await lookup(item, unaborted());
-  expect((await lookup(item, unaborted())).source).toBe("cache");
-});
-
-test("does not store a failure", async () => {
-  const next = scripted(failed("timeout"), complete());
-  const lookup = wrap(next);
-  await lookup(item, unaborted());
-  expect((await lookup(item, unaborted())).source).toBe("live");
+  ["an answer", complete(), "cache"],
+  ["a partial answer", lacking, "cache"],
+  ["an invalid item", invalid(), "cache"],
+  ["a failure", failed("timeout"), "live"],
+])("after %s, the next one comes %s", async (_name, finding, source) => {
+  const lookup = wrap(scripted(complete()), await filled(finding));
+  expect((await lookup(item, unaborted())).source).toBe(source);
 });
 
 test("marks every repetition of a cached answer as cached, however close", async () => {
-  const caches = new MemoryStore<Finding>();
-  await wrap(scripted(complete()), { store: caches })(item, unaborted());
   const next = scripted(complete());
-  const lookup = dedupe("query", { store: new MemoryStore() })(wrap(next, { store: caches }));
+  const lookup = dedupe("query", { store: new MemoryStore() })(wrap(next, await filled()));
   const options = unaborted();
   const close = await Promise.all([lookup(item, options), lookup(item, options)]);
   const sources = [...close, await lookup(item, options)].map(({ source }) => source);
@@ -63,16 +55,11 @@ test("marks every repetition of a cached answer as cached, however close", async
 });
 
 test("replaces an answer stored for another item", async () => {
-  const store = new MemoryStore<Finding>();
-  const foreign = complete({ item: "192.0.2.99", type: "IP" });
-  await wrap(scripted(foreign), { store })(item, unaborted());
   const right = complete({ item: item.value, type: "IP" });
-  const lookup = wrap(scripted(right), { store });
+  const foreign = complete({ item: "192.0.2.99", type: "IP" });
+  const lookup = wrap(scripted(right), await filled(foreign));
   expect(await lookup(item, unaborted())).toEqual(right);
-  expect(await lookup(item, unaborted())).toMatchObject({
-    answers: right.answers,
-    source: "cache",
-  });
+  expect(await lookup(item, unaborted())).toEqual({ ...right, source: "cache" });
 });
 
 test.each([

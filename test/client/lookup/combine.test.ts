@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { EarlyEndError, FatalError } from "../../../src/core/errors.js";
-import type { FindingSource, Finding, FindingStatus } from "../../../src/core/finding.js";
+import type { Finding } from "../../../src/core/finding.js";
 import { allLookups, combineFindings, triage } from "../../../src/client/lookup/combine.js";
 import {
   complete,
@@ -14,84 +14,61 @@ import {
   unaborted,
 } from "./findings.js";
 
-test.each<[query: FindingStatus, quickCheck: FindingStatus, row: FindingStatus]>([
-  ["complete", "complete", "complete"],
-  ["partial", "complete", "partial"],
-  ["invalid", "partial", "invalid"],
-  ["complete", "failed", "failed"],
-  ["invalid", "failed", "failed"],
-])("the status of query %s and quick check %s is %s", (query, quickCheck, row) => {
-  const combined = combineFindings(
-    { ...complete(), status: query },
-    { ...quick(), status: quickCheck },
-  );
-  expect(combined.status).toBe(row);
-});
-
-test.each<[query: FindingSource, quickCheck: FindingSource, row: FindingSource]>([
-  ["live", "live", "live"],
-  ["live", "cache", "live"],
-  ["cache", "duplicate", "cache"],
-  ["duplicate", "cache", "cache"],
-])("the source of query %s and quick check %s is %s", (query, quickCheck, row) => {
-  const combined = combineFindings(
-    { ...complete(), source: query },
-    { ...quick(), source: quickCheck },
-  );
-  expect(combined.source).toBe(row);
-});
-
 const late = "2024-01-01T00:00:02.500Z";
-const otherError = { code: "timeout", message: "quick check: it failed with timeout" };
+const timedOut = { code: "timeout", message: "quick check: it failed with timeout" };
+const { answers: queried } = complete();
+const { answers: checked } = quick();
 
-test.each<[string, Finding, Finding, Partial<Finding>]>([
+type Members = Partial<Finding>;
+
+test.each<[string, query: Members, quickCheck: Members, combined: Members]>([
+  ["complete if both are", {}, {}, { status: "complete" }],
+  ["partial if the query is", { status: "partial" }, {}, { status: "partial" }],
+  ["invalid rather than partial", invalid(), { status: "partial" }, { status: "invalid" }],
+  ["failed if one of them is", {}, failed("timeout"), { status: "failed" }],
+  ["failed rather than invalid", invalid(), failed("timeout"), { status: "failed" }],
+  ["live if both are", { source: "live" }, { source: "live" }, { source: "live" }],
+  ["live if one of them is", { source: "live" }, { source: "cache" }, { source: "live" }],
   [
-    "names a member that both lack once",
-    { ...complete(), missing: ["tags", "intent"] },
-    { ...quick(), missing: ["intent", "bogon"] },
+    "cached rather than a duplicate",
+    { source: "cache" },
+    { source: "duplicate" },
+    { source: "cache" },
+  ],
+  [
+    "cached if the quick check is",
+    { source: "duplicate" },
+    { source: "cache" },
+    { source: "cache" },
+  ],
+  [
+    "lacking once what both lack",
+    { missing: ["tags", "intent"] },
+    { missing: ["intent", "bogon"] },
     { missing: ["tags", "intent", "bogon"] },
   ],
+  ["lacking what the query lacks", partial({}, ["asn"]), {}, { missing: ["asn"] }],
+  ["one with the data of both", {}, {}, { answers: { ...queried, ...checked } }],
   [
-    "has the data of both",
-    complete({ intent: "none" }),
-    quick(),
-    { answers: { ...complete({ intent: "none" }).answers, ...quick().answers } },
-  ],
-  [
-    "keeps the query's data if the quick check failed, and names that in its error",
-    complete(),
+    "one with the query's data if the quick check failed, and names that in its error",
+    {},
     failed("timeout"),
-    { status: "failed", answers: complete().answers, error: otherError },
+    { answers: queried, error: timedOut },
   ],
-  ["has the query's error unchanged", invalid("bad"), quick(), { error: invalid("bad").error }],
-  ["has the query's missing members", partial({}, ["asn"]), quick(), { missing: ["asn"] }],
+  ["one with the query's error", invalid("bad"), {}, { error: invalid("bad").error }],
+  ["one with all attempts", { attempts: 3 }, { attempts: 2 }, { attempts: 5 }],
+  ["one with the status of the deciding lookup", {}, failed("x", 404), { httpStatus: 404 }],
+  ["one with the query's status in a tie", failed("x", 500), failed("x"), { httpStatus: 500 }],
+  ["one with the later time", {}, { lookedUpAt: late }, { lookedUpAt: late }],
   [
-    "adds up the attempts",
-    { ...complete(), attempts: 3 },
-    { ...quick(), attempts: 2 },
-    { attempts: 5 },
-  ],
-  [
-    "has the HTTP status of the deciding lookup",
-    complete(),
-    failed("http_404", 404),
-    { httpStatus: 404 },
-  ],
-  [
-    "has the query's HTTP status in a tie",
-    failed("http_500", 500),
-    failed("timeout"),
-    { httpStatus: 500 },
-  ],
-  ["has the later time", complete(), { ...quick(), lookedUpAt: late }, { lookedUpAt: late }],
-  [
-    "has the time of the lookup that was made",
-    complete(),
-    { ...quick(), lookedUpAt: null },
+    "one with the time of the lookup that was made",
+    {},
+    { lookedUpAt: null },
     { lookedUpAt: complete().lookedUpAt },
   ],
-])("a combined finding %s", (_, query, quickCheck, expected) => {
-  expect(combineFindings(query, quickCheck)).toMatchObject(expected);
+])("a combined finding is %s", (_, query, quickCheck, combined) => {
+  const found = combineFindings({ ...complete(), ...query }, { ...quick(), ...quickCheck });
+  expect(found).toMatchObject(combined);
 });
 
 describe("all lookups", () => {
@@ -131,20 +108,20 @@ describe("all lookups", () => {
 
 describe("triage", () => {
   const nothing = { serviceMailBlocklist: "NOT_LISTED", intent: "none", activity: false };
-  const checked = (members: object) => quick({ item: item.value, ...nothing, ...members });
+  const found = (members: object) => quick({ item: item.value, ...nothing, ...members });
 
   test.each([
-    [1, checked({ serviceMailBlocklist: "ACTIVE" })],
-    [1, checked({ serviceMailBlocklist: "PASSIVE" })],
-    [1, checked({ serviceMailBlocklist: undefined, abusixMailBlocklist: "ACTIVE" })],
-    [1, checked({ intent: "malicious" })],
-    [1, checked({ intent: "suspicious" })],
-    [1, checked({ activity: true })],
-    [1, checked({ intent: "MALICIOUS" })],
-    [1, checked({ serviceMailBlocklist: "BLOCKED" })],
-    [0, checked({})],
-    [0, checked({ serviceMailBlocklist: "ALLOWLIST" })],
-    [0, checked({ activity: null, intent: null, serviceMailBlocklist: null })],
+    [1, found({ serviceMailBlocklist: "ACTIVE" })],
+    [1, found({ serviceMailBlocklist: "PASSIVE" })],
+    [1, found({ serviceMailBlocklist: undefined, abusixMailBlocklist: "ACTIVE" })],
+    [1, found({ intent: "malicious" })],
+    [1, found({ intent: "suspicious" })],
+    [1, found({ activity: true })],
+    [1, found({ intent: "MALICIOUS" })],
+    [1, found({ serviceMailBlocklist: "BLOCKED" })],
+    [0, found({})],
+    [0, found({ serviceMailBlocklist: "ALLOWLIST" })],
+    [0, found({ activity: null, intent: null, serviceMailBlocklist: null })],
     [0, failed("http_500")],
   ])("makes %i queries after the quick check %j", async (queries, quickCheck) => {
     const query = scripted(complete());

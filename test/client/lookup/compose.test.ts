@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { LookupEndpoint } from "../../../src/core/finding.js";
+import type { Rate } from "../../../src/core/options.js";
 import { composeLookup } from "../../../src/client/lookup/compose.js";
 import { MemoryStore } from "../../../src/client/store/store.js";
 import { Slots } from "../../../src/client/pace/slots.js";
@@ -12,23 +13,21 @@ const reset = failed("connection_reset", "transient");
 
 function compose(
   client: { query: AttemptLookup; quickCheck: AttemptLookup },
-  options: {
-    lookups?: readonly LookupEndpoint[];
-    concurrency?: number;
-    rate?: number;
-    store?: MemoryStore;
-  } = {},
+  {
+    concurrency = 8,
+    ...options
+  }: { concurrency?: number; rates?: Rate[]; store?: MemoryStore } = {},
+  lookups: readonly LookupEndpoint[] = ["query", "quick-check"],
 ): { clock: ManualClock; lookup: Lookup } {
   const clock = new ManualClock();
-  const rates = options.rate === undefined ? [] : [{ count: options.rate, perMs: 1000 }];
   const lookup = composeLookup({
     client: {
       attempt: (endpoint, ...args) =>
         endpoint === "query" ? client.query(...args) : client.quickCheck(...args),
     },
-    lookups: options.lookups ?? ["query", "quick-check"],
-    slots: new Slots({ concurrency: options.concurrency ?? 8 }),
-    pace: new Pace({ rates, clock, random: () => 0 }),
+    lookups,
+    slots: new Slots({ concurrency }),
+    pace: new Pace({ rates: options.rates ?? [], clock, random: () => 0 }),
     retries: 5,
     partialRetries: 2,
     store: options.store ?? new MemoryStore(),
@@ -40,10 +39,8 @@ function compose(
 
 test("an item that waits for its next attempt holds no slot", async () => {
   const query: AttemptLookup = (each) => Promise.resolve(each === item ? reset : complete());
-  const { clock, lookup } = compose(
-    { query, quickCheck: scripted(quick()) },
-    { concurrency: 1, lookups: ["query"] },
-  );
+  const client = { query, quickCheck: scripted(quick()) };
+  const { clock, lookup } = compose(client, { concurrency: 1 }, ["query"]);
   void lookup(item, unaborted());
   const other = lookup(otherItem, unaborted());
   await clock.advance(0);
@@ -52,7 +49,7 @@ test("an item that waits for its next attempt holds no slot", async () => {
 
 test("every attempt spends from the rate", async () => {
   const client = { query: scripted(reset, complete()), quickCheck: scripted(quick()) };
-  const { clock, lookup } = compose(client, { rate: 1 });
+  const { clock, lookup } = compose(client, { rates: [{ count: 1, perMs: 1000 }] });
   await clock.run(lookup(item, unaborted()));
   expect(clock.monotonic()).toBe(2000);
 });

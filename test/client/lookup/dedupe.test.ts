@@ -1,13 +1,11 @@
 import { describe, expect, test } from "vitest";
-import type { LookupEndpoint } from "../../../src/core/finding.js";
-import type { Item } from "../../../src/core/item/item.js";
 import { attemptKey, dedupe } from "../../../src/client/lookup/compose.js";
 import { type LookupStore, MemoryStore } from "../../../src/client/store/store.js";
 import { complete, failed, held, item, otherItem, scripted, unaborted } from "./findings.js";
 import { attempt } from "./attempts.js";
 
-function wrap(endpoint: LookupEndpoint = "query", store: LookupStore = new MemoryStore()) {
-  return dedupe(endpoint, { store });
+function wrap(store: LookupStore = new MemoryStore()) {
+  return dedupe("query", { store });
 }
 
 describe("while a lookup is in flight", () => {
@@ -62,13 +60,10 @@ test.each([complete(), failed("timeout")])(
 test("after an interruption gives the row that asked first the original, and later rows a duplicate", async () => {
   const store = new MemoryStore();
   const first = { ...unaborted(), row: 7 };
-  await wrap("query", store)(scripted(complete()))(item, first);
-  const resumed = wrap("query", store)(scripted());
-  const sources = [
-    (await resumed(item, first)).source,
-    (await resumed(item, { ...first, row: 8 })).source,
-  ];
-  expect(sources).toEqual(["live", "duplicate"]);
+  await wrap(store)(scripted(complete()))(item, first);
+  const resumed = wrap(store)(scripted());
+  expect((await resumed(item, first)).source).toBe("live");
+  expect((await resumed(item, { ...first, row: 8 })).source).toBe("duplicate");
 });
 
 test("looks up items of another kind or value separately", async () => {
@@ -83,7 +78,7 @@ test("looks up items of another kind or value separately", async () => {
 test("stores a finding before any caller sees it", async () => {
   const order: string[] = [];
   const store = { get: () => null, put: () => void order.push("stored") };
-  await wrap("query", store)(scripted(complete()))(item, unaborted());
+  await wrap(store)(scripted(complete()))(item, unaborted());
   order.push("seen");
   expect(order).toEqual(["stored", "seen"]);
 });
@@ -92,20 +87,17 @@ test("rejects if the store fails", async () => {
   const fail = (): never => {
     throw new Error("disk full");
   };
-  for (const store of [
-    { get: fail, put: () => undefined },
-    { get: () => null, put: fail },
-  ]) {
-    const finding = wrap("query", store)(scripted(complete()))(item, unaborted());
+  for (const faulty of [{ get: fail }, { put: fail }]) {
+    const store = { get: () => null, put: () => undefined, ...faulty };
+    const finding = wrap(store)(scripted(complete()))(item, unaborted());
     await expect(finding).rejects.toThrow("disk full");
   }
 });
 
 test("marks an answer that no row of the run asked for as cached", async () => {
   const store = { get: () => attempt(complete()), put: () => undefined };
-  const lookup = wrap("query", store)(scripted());
-  const findings = [await lookup(item, unaborted()), await lookup(item, unaborted())];
-  expect(findings.map(({ source }) => source)).toEqual(["cache", "cache"]);
+  const lookup = wrap(store)(scripted());
+  for (let n = 0; n < 2; n++) expect((await lookup(item, unaborted())).source).toBe("cache");
 });
 
 test("in a resumed run a lookup starts with the attempts from before the interruption", async () => {
@@ -113,15 +105,11 @@ test("in a resumed run a lookup starts with the attempts from before the interru
   const reset = attempt(failed("connection_reset"), { policy: "transient", afterMs: null });
   store.put(attemptKey("query", item, 1), reset);
   store.put(attemptKey("query", item, 2), reset);
-  const begunWith = async (isResumed: boolean, asked: Item): Promise<number | undefined> => {
-    let attempts: number | undefined;
-    const lookup = dedupe("query", { store, isResumed })((_, options) => {
-      attempts = options.history?.attempts.length;
-      return Promise.resolve(complete());
-    });
-    await lookup(asked, unaborted());
-    return attempts;
-  };
-  expect(await begunWith(true, otherItem)).toBe(0);
-  expect(await begunWith(true, item)).toBe(2);
+  const begunWith: (number | undefined)[] = [];
+  const lookup = dedupe("query", { store, isResumed: true })(async (_, { history }) => {
+    begunWith.push(history?.attempts.length);
+    return complete();
+  });
+  for (const asked of [otherItem, item]) await lookup(asked, unaborted());
+  expect(begunWith).toEqual([0, 2]);
 });

@@ -1,26 +1,16 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { inOrder } from "../../../src/client/lookup/in-order.js";
+import { collected } from "../api/answers.js";
 
-/** Work that ends when the test says so. */
-function controlled() {
-  const ends = new Map<number, (result: string) => void>();
-  const work = (input: number) => new Promise<string>((end) => void ends.set(input, end));
-  return { ends, work };
-}
-
-async function all<T>(results: AsyncIterable<T>): Promise<T[]> {
-  const taken: T[] = [];
-  for await (const result of results) taken.push(result);
-  return taken;
+/** The results of work that is done at once. */
+function atOnce<T>(inputs: Iterable<T> | AsyncIterable<T>) {
+  return inOrder(inputs, (input) => Promise.resolve(input), 4);
 }
 
 it("passes null on, which ends no stream", async () => {
-  expect(await all(inOrder([1, null, 2], (input) => Promise.resolve([input]), 2))).toEqual([
-    [1],
-    [null],
-    [2],
-  ]);
+  const results = inOrder([1, null, 2], (input) => Promise.resolve([input]), 2);
+  expect(await collected(results)).toEqual([[1], [null], [2]]);
 });
 
 it("throws the error of an input at its position", async () => {
@@ -28,14 +18,15 @@ it("throws the error of an input at its position", async () => {
     yield 1;
     throw new Error("no second");
   }
-  const results = inOrder(inputs(), (input) => Promise.resolve(input), 4)[Symbol.asyncIterator]();
+  const results = atOnce(inputs())[Symbol.asyncIterator]();
   expect((await results.next()).value).toBe(1);
   await expect(results.next()).rejects.toThrow("no second");
 });
 
 it("yields in input order, whatever finishes first", async () => {
-  const { ends, work } = controlled();
-  const results = all(inOrder([1, 2, 3], work, 3));
+  const ends = new Map<number, (result: string) => void>();
+  const work = (input: number) => new Promise<string>((end) => void ends.set(input, end));
+  const results = collected(inOrder([1, 2, 3], work, 3));
   await setImmediate();
   for (const input of [3, 1, 2]) ends.get(input)?.(`r${input}`);
   expect(await results).toEqual(["r1", "r2", "r3"]);
@@ -46,7 +37,7 @@ it("stops reading at its bound while nobody takes results", async () => {
   function* inputs() {
     for (;;) yield ++read;
   }
-  const results = inOrder(inputs(), (input) => Promise.resolve(input), 4)[Symbol.asyncIterator]();
+  const results = atOnce(inputs())[Symbol.asyncIterator]();
   expect((await results.next()).value).toBe(1);
   await setImmediate();
   expect(read).toBeLessThanOrEqual(8);
@@ -60,7 +51,7 @@ it("yields a result before the next input arrives", async () => {
     yield 1;
     yield await second;
   }
-  const results = inOrder(inputs(), (input) => Promise.resolve(input), 4)[Symbol.asyncIterator]();
+  const results = atOnce(inputs())[Symbol.asyncIterator]();
   expect((await results.next()).value).toBe(1);
   send(2);
   expect((await results.next()).value).toBe(2);
@@ -76,7 +67,7 @@ it("closes the input when the consumer leaves its loop", async () => {
       closed = true;
     }
   }
-  for await (const result of inOrder(inputs(), (input) => Promise.resolve(input), 2)) {
+  for await (const result of atOnce(inputs())) {
     if (result === 3) break;
   }
   await setImmediate();

@@ -97,28 +97,27 @@ test("a throttle answer also holds back callers already waiting", async () => {
   expect(times).toEqual([0, 2050, 2150]);
 });
 
+/** How long a throttle answer without Retry-After pauses. */
+async function pauseOf({ clock, pace: run }: ReturnType<typeof paceOf>): Promise<number> {
+  const start = clock.monotonic();
+  run.throttled(null);
+  await clock.run(run.take(signal));
+  return clock.monotonic() - start;
+}
+
 test("without Retry-After, pauses double up to a minute", async () => {
-  const { clock, pace: run } = paceOf();
+  const paced = paceOf();
   const pauses: number[] = [];
-  for (let i = 0; i < 13; i++) {
-    const start = clock.monotonic();
-    run.throttled(null);
-    await clock.run(run.take(signal));
-    pauses.push(clock.monotonic() - start);
-  }
+  for (let i = 0; i < 13; i++) pauses.push(await pauseOf(paced));
   expect(pauses.slice(0, 4)).toEqual([40, 80, 160, 320]);
   expect(pauses.slice(10)).toEqual([40_960, 60_000, 60_000]);
 });
 
 test("any other answer ends the doubling", async () => {
-  const { clock, pace: run } = paceOf();
-  run.throttled(null);
-  await clock.run(run.take(signal));
-  run.succeeded();
-  run.throttled(null);
-  const start = clock.monotonic();
-  await clock.run(run.take(signal));
-  expect(clock.monotonic() - start).toBe(40);
+  const paced = paceOf();
+  await pauseOf(paced);
+  paced.pace.succeeded();
+  expect(await pauseOf(paced)).toBe(40);
 });
 
 test("throttle answers to requests sent before the pause do not prolong it", async () => {

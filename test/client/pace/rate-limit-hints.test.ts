@@ -3,13 +3,15 @@ import { systemClock, type Clock } from "../../../src/core/clock.js";
 import { enrichHere } from "../../helpers/enrich-here.js";
 import { HurriedClock } from "../../helpers/hurried-clock.js";
 import { reply, startScriptedServer } from "../../helpers/scripted-server.js";
+import { column } from "../../helpers/workspace.js";
 import { replyFor } from "../api/answers.js";
 
-function addresses(count: number): string {
-  return `ip\n${Array.from({ length: count }, (_, n) => `192.0.2.${n}`).join("\n")}\n`;
+/** Queries so many addresses. */
+function queried(count: number, intelUrl: string, clock: Clock, concurrency = 1) {
+  const items = Array.from({ length: count }, (_, n) => `192.0.2.${n}`);
+  const settings = { lookups: "query", rate: "1000000/s", concurrency };
+  return enrichHere({ input: ["in.csv", column("ip", items)], intelUrl, settings, clock });
 }
-
-const settings = { lookups: "query", rate: "1000000/s" };
 
 test.each([
   [{ ratelimit: '"default";r=0;t=30', "ratelimit-policy": '"default";q=100;w=60' }],
@@ -23,12 +25,7 @@ test.each([
     sleptBefore.push(clock.asked.some((ms) => ms > 28_000));
     return replyFor(request, at === 1 ? headers : {});
   });
-  const { manifest } = await enrichHere({
-    input: ["in.csv", addresses(4)],
-    intelUrl: server.url,
-    settings: { ...settings, concurrency: 1 },
-    clock,
-  });
+  const { manifest } = await queried(4, server.url, clock);
   expect(manifest.statuses.complete).toBe(4);
   expect(sleptBefore).toEqual([false, false, true, true]);
 });
@@ -41,13 +38,7 @@ test("obeys the rate that the service reports", async () => {
     sentAt.push(clock.monotonic());
     return replyFor(request, headers);
   });
-  const intelUrl = server.url;
-  const { manifest } = await enrichHere({
-    input: ["in.csv", addresses(20)],
-    intelUrl,
-    settings: { ...settings, concurrency: 1 },
-    clock,
-  });
+  const { manifest } = await queried(20, server.url, clock);
   expect(manifest.statuses.complete).toBe(20);
   // The second may leave before the first answer is judged; the others are half a second apart.
   expect(sentAt.at(-1)! - sentAt[1]!).toBeGreaterThanOrEqual(18 * 500 - 100);
@@ -101,12 +92,7 @@ test("one throttle answer pauses all workers", async () => {
       if (open.length === 8) open.shift()?.();
     };
   });
-  const run = enrichHere({
-    input: ["in.csv", addresses(60)],
-    intelUrl: server.url,
-    settings: { ...settings, concurrency: 8 },
-    clock,
-  });
+  const run = queried(60, server.url, clock, 8);
   // Two sleeps: the lookup until its next attempt, and the pace.
   await new Promise<void>((resolve) => {
     clock.onHeld = () => clock.held.length === 2 && resolve();

@@ -1,10 +1,11 @@
+import { setImmediate as settle } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { Slots } from "../../../src/client/pace/slots.js";
 import { complete, held, item, unaborted } from "../lookup/attempts.js";
 
 test("opens no more attempts than allowed", async () => {
   const next = held();
-  const lookup = limit({ concurrency: 2 })(next);
+  const lookup = new Slots({ concurrency: 2 }).limit(next);
   for (let i = 0; i < 5; i++) void lookup(item, unaborted());
   await settle();
   expect(next.open).toHaveLength(2);
@@ -12,7 +13,7 @@ test("opens no more attempts than allowed", async () => {
 
 test("opens eight attempts at first, and one more for each that ends", async () => {
   const next = held();
-  const lookup = limit({ concurrency: 12 })(next);
+  const lookup = new Slots({ concurrency: 12 }).limit(next);
   for (let i = 0; i < 30; i++) void lookup(item, unaborted());
   await settle();
   expect(next.open).toHaveLength(8);
@@ -26,7 +27,7 @@ test("opens eight attempts at first, and one more for each that ends", async () 
 
 test("never starts an aborted attempt", async () => {
   const next = held();
-  const lookup = limit({ concurrency: 1 })(next);
+  const lookup = new Slots({ concurrency: 1 }).limit(next);
   const controller = new AbortController();
   const first = lookup(item, unaborted());
   lookup(item, { signal: controller.signal }).catch(() => undefined);
@@ -61,12 +62,3 @@ test("is crowded from enough waiting attempts until half of them wait", async ()
   expect(crowded.lastIndexOf(true)).toBe(18 + 7);
   expect(onRoom).toHaveBeenCalledOnce();
 });
-
-function limit(options: ConstructorParameters<typeof Slots>[0]) {
-  return new Slots(options).limit;
-}
-
-/** Runs everything that isn't waiting for anything. */
-function settle(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}

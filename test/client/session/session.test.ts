@@ -4,6 +4,7 @@ import type { Session } from "../../../src/client/session/session.js";
 import { startAnsweringServer } from "../../helpers/answering-server.js";
 import { enrichHere, type EnrichedHere } from "../../helpers/enrich-here.js";
 import { sessionHere } from "../../helpers/job-here.js";
+import { column } from "../../helpers/workspace.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import type { SessionOptions } from "../../../src/client/session/types.js";
 
@@ -18,28 +19,15 @@ function opened(
   settings: Readonly<Record<string, unknown>> = {},
   options: Partial<Omit<SessionOptions, "service">> = {},
 ): Session {
-  const parsed = enrichOptions.parse({
-    bogons: "ask",
-    intelUrl: server.url,
-    lookups: "query",
-    ...settings,
-  });
-  const session = sessionHere(parsed, { isShared: true, ...options });
+  const given = { bogons: "ask", intelUrl: server.url, lookups: "query", ...settings };
+  const session = sessionHere(enrichOptions.parse(given), { isShared: true, ...options });
   onTestFinished(() => session.close());
   return session;
 }
 
-function run(
-  items: readonly string[],
-  session?: Session,
-  settings: Readonly<Record<string, unknown>> = {},
-): Promise<EnrichedHere> {
-  return enrichHere({
-    input: ["in.csv", ["ip", ...items, ""].join("\n")],
-    intelUrl: server.url,
-    settings: { lookups: "query", ...settings },
-    ...(session && { session }),
-  });
+function run(items: readonly string[], session: Session): Promise<EnrichedHere> {
+  const input = ["in.csv", column("ip", items)] as const;
+  return enrichHere({ input, intelUrl: server.url, settings: { lookups: "query" }, session });
 }
 
 it("a run uses the answers that another run of the session left in the cache", async () => {

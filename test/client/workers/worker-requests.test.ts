@@ -39,20 +39,13 @@ function open(isReady = true) {
     getWorkersCount: () => answers(1),
     getRateLimitTtl: () => answers(0),
   };
-  const connection = {
-    shown: "redis://redis.example/0",
-    redis: { status: isReady ? "ready" : "reconnecting" },
-    lastFault: () => "refused",
-    close: () => undefined,
-  };
+  const redis = { status: isReady ? "ready" : "reconnecting" };
+  const shown = "redis://redis.example/0";
+  const connection = { shown, redis, lastFault: () => "refused", close: () => undefined };
   const warnings: string[] = [];
+  const onWarning = (warning: string): void => void warnings.push(warning);
   const requests = new WorkerRequests(
-    {
-      baseUrl: "https://intel.example/beta",
-      patienceMs: 60_000,
-      clock,
-      onWarning: (warning) => warnings.push(warning),
-    },
+    { baseUrl: "https://intel.example/beta", patienceMs: 60_000, clock, onWarning },
     { queue, connection, listen: () => answers(events) } as unknown as OpenQueue,
   );
   onTestFinished(() => requests.destroy());
@@ -61,6 +54,12 @@ function open(isReady = true) {
     const receiver = { answered: (one: unknown) => answered.push(one), failed: () => undefined };
     requests.get(path, new AbortController().signal, receiver);
     return jobIdOf(path, 1);
+  };
+  /** A request that is in the queue. */
+  const queued = async (): Promise<string> => {
+    const id = get("/query/example.com");
+    await vi.waitFor(() => expect(added).toEqual([id]));
+    return id;
   };
   /** Sends another request, and with it what is to be queued again. */
   const flush = async (): Promise<void> => {
@@ -71,13 +70,12 @@ function open(isReady = true) {
   const seconds = async (count: number): Promise<void> => {
     for (let n = 0; n < count; n++) await clock.advance(1_000);
   };
-  return { events, added, jobs, looks, answered, get, flush, seconds, warnings };
+  return { events, added, jobs, looks, answered, get, queued, flush, seconds, warnings };
 }
 
 test("an answer that is not kept is not asked for again while its event is on the way", async () => {
-  const { events, jobs, looks, answered, get, added, flush, seconds } = open();
-  const id = get("/query/example.com");
-  await vi.waitFor(() => expect(added).toEqual([id]));
+  const { events, jobs, looks, answered, queued, added, flush, seconds } = open();
+  const id = await queued();
   jobs.delete(id);
   await seconds(6);
   await vi.waitFor(() => expect(looks).toEqual([id]));
@@ -90,9 +88,8 @@ test("an answer that is not kept is not asked for again while its event is on th
 });
 
 test("a request that Redis has lost is queued again at the second look", async () => {
-  const { jobs, looks, get, added, seconds } = open();
-  const id = get("/query/example.com");
-  await vi.waitFor(() => expect(added).toEqual([id]));
+  const { jobs, looks, queued, added, seconds } = open();
+  const id = await queued();
   jobs.delete(id);
   await seconds(7);
   await vi.waitFor(() => expect(added).toEqual([id, id]));
@@ -103,9 +100,8 @@ test.each([
   ["completed before it was added again", "duplicated"],
   ["completed without an event", null],
 ])("takes the answer of a request that was %s", async (_, event) => {
-  const { events, jobs, answered, get, added, seconds } = open();
-  const id = get("/query/example.com");
-  await vi.waitFor(() => expect(added).toEqual([id]));
+  const { events, jobs, answered, queued, added, seconds } = open();
+  const id = await queued();
   jobs.set(id, { finishedOn: 1, returnvalue: answer });
   if (event === null) await seconds(6);
   else events.emit(event, { jobId: id });
@@ -114,10 +110,9 @@ test.each([
 });
 
 test("equal requests are one, and each gets the answer", async () => {
-  const { events, answered, get, added } = open();
-  const id = get("/query/example.com");
+  const { events, answered, get, queued } = open();
   get("/query/example.com");
-  await vi.waitFor(() => expect(added).toEqual([id]));
+  const id = await queued();
   events.emit("completed", { jobId: id, returnvalue: answer });
   expect(answered).toHaveLength(2);
 });

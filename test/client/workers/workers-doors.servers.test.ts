@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { repute } from "../../../src/index.js";
@@ -8,6 +8,7 @@ import { startAnsweringServer } from "../../helpers/answering-server.js";
 import { RedisServer } from "../../helpers/redis-server.js";
 import { runRepute, startRepute } from "../../helpers/run-repute.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { workspace } from "../../helpers/workspace.js";
 import { runningService } from "../../service/running-service.js";
 
 const redis = await RedisServer.start();
@@ -15,13 +16,16 @@ afterAll(() => redis.stop());
 
 const key = "key-of-the-worker";
 
+async function startWorker(url: string, intelUrl: string, env = {}): Promise<void> {
+  const worker = startRepute(["worker", url, "--intel-url", intelUrl], { env });
+  onTestFinished(() => void worker.child.kill("SIGTERM"));
+  await worker.waitFor("stderr", /answering lookups/);
+}
+
 /** A service that wants a key, and the only process that has it. */
 async function service() {
   const started = await runningService({ synthetic: 1, apiKey: key });
-  const asked = ["worker", redis.url(), "--intel-url", started.intelUrl];
-  const worker = startRepute(asked, { env: { REPUTE_API_KEY: key } });
-  onTestFinished(() => void worker.child.kill("SIGTERM"));
-  await worker.waitFor("stderr", /answering lookups/);
+  await startWorker(redis.url(), started.intelUrl, { REPUTE_API_KEY: key });
   const cwd = await temporaryFolder();
   const env = {
     REPUTE_INTEL_URL: started.intelUrl,
@@ -49,23 +53,19 @@ test.each([
 
 test("retry through workers asks for the partial rows only", async () => {
   const server = await startAnsweringServer();
-  const worker = startRepute(["worker", redis.url(), "--intel-url", server.url]);
-  await worker.waitFor("stderr", /answering lookups/);
-  const cwd = await temporaryFolder();
+  await startWorker(redis.url(), server.url);
   const names = Array.from({ length: 20 }, (_, n) => `h${n}.example.com`);
-  await writeFile(join(cwd, "in.txt"), `${names.join("\n")}\n`);
+  const { run, records } = await workspace({ "in.txt": `${names.join("\n")}\n` });
   for (const name of names.slice(3, 6)) server.partial.add(name);
-  const asked = ["--intel-url", server.url, "--workers", redis.url(), "--quiet"];
-  const once = ["--partial-retries", "0", "--fail-on", "never"];
-  const enrich = ["enrich", "in.txt", "-o", "out.csv", "--lookups", "query", ...once, ...asked];
-  expect(await runRepute(enrich, { cwd })).toMatchObject({ code: 0 });
+  const through = ["--intel-url", server.url, "--workers", redis.url(), "--quiet"];
+  const asked = ["--lookups", "query", "--fail-on", "never", ...through];
+  const enrich = ["enrich", "in.txt", "-o", "out.csv", "--partial-retries", "0", ...asked];
+  expect(await run(...enrich)).toMatchObject({ code: 0 });
   server.partial.clear();
-  expect(
-    await runRepute(["retry", "out.csv", "--lookups", "query", ...asked], { cwd }),
-  ).toMatchObject({ code: 0 });
+  expect(await run("retry", "out.csv", ...asked)).toMatchObject({ code: 0 });
   expect(server.total).toBe(23);
-  const rows = (await readFile(join(cwd, "out.csv"), "utf8")).trimEnd().split("\n").slice(1);
-  expect(rows.filter((row) => row.includes(",complete,"))).toHaveLength(20);
+  const statuses = (await records()).map((row) => row["rep_status"]);
+  expect(statuses).toEqual(names.map(() => "complete"));
 });
 
 test("the library asks through workers: single lookups, many, and a file", async () => {
@@ -99,46 +99,15 @@ test("the library ends without workers once its patience is over", async () => {
 /** Keys and certificates of a server, signed by an authority of its own, and that authority's. */
 async function certificates() {
   const folder = await temporaryFolder();
-  const openssl = (...args: readonly string[]): void => {
-    execFileSync("openssl", args, { cwd: folder, stdio: "ignore" });
+  const openssl = (line: string): void => {
+    execFileSync("openssl", line.split(" "), { cwd: folder, stdio: "ignore" });
   };
-  const fresh = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  const fresh = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+  openssl(`req -x509 ${fresh} -days 2 -subj /CN=authority -keyout ca.key -out ca.crt`);
   const names = "subjectAltName=IP:127.0.0.1,DNS:localhost";
-  openssl(
-    "req",
-    "-x509",
-    ...fresh,
-    "-days",
-    "2",
-    "-subj",
-    "/CN=authority",
-    "-keyout",
-    "ca.key",
-    "-out",
-    "ca.crt",
-  );
-  openssl(
-    "req",
-    ...fresh,
-    "-subj",
-    "/CN=redis",
-    "-addext",
-    names,
-    "-keyout",
-    "redis.key",
-    "-out",
-    "redis.csr",
-  );
-  const signed = [
-    "-CA",
-    "ca.crt",
-    "-CAkey",
-    "ca.key",
-    "-CAcreateserial",
-    "-copy_extensions",
-    "copy",
-  ];
-  openssl("x509", "-req", "-in", "redis.csr", ...signed, "-days", "2", "-out", "redis.crt");
+  openssl(`req ${fresh} -subj /CN=redis -addext ${names} -keyout redis.key -out redis.csr`);
+  const signed = "-CA ca.crt -CAkey ca.key -CAcreateserial -copy_extensions copy";
+  openssl(`x509 -req -in redis.csr ${signed} -days 2 -out redis.crt`);
   const at = (name: string): string => join(folder, name);
   return { key: at("redis.key"), cert: at("redis.crt"), ca: at("ca.crt") };
 }
@@ -150,17 +119,13 @@ test("rediss:// checks the certificate, and takes that of a private authority", 
   const server = await startAnsweringServer();
   const asked = ["--intel-url", server.url];
   const query = ["query", "example.com", ...asked, "--workers", secured.url()];
+  const refused = expect.stringMatching(/certificate[^]*NODE_EXTRA_CA_CERTS/) as string;
   for (const command of [query, ["worker", secured.url(), ...asked]]) {
-    const { code, stderr } = await runRepute(command, { ownProcess: true });
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(/certificate[^]*NODE_EXTRA_CA_CERTS/),
-    ]);
+    const end = await runRepute(command, { ownProcess: true });
+    expect(end).toMatchObject({ code: 1, stderr: refused });
   }
   const env = { NODE_EXTRA_CA_CERTS: tls.ca };
-  const byName = secured.url().replace("127.0.0.1", "localhost");
-  const worker = startRepute(["worker", byName, ...asked], { env });
-  await worker.waitFor("stderr", /answering lookups/);
+  await startWorker(secured.url().replace("127.0.0.1", "localhost"), server.url, env);
   const { code, stdout } = await runRepute(query, { ownProcess: true, env });
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { item: "example.com" }]);
 });

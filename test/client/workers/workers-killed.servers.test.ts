@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
-import { type AnsweringServer, startAnsweringServer } from "../../helpers/answering-server.js";
+import { startAnsweringServer } from "../../helpers/answering-server.js";
 import { RedisServer } from "../../helpers/redis-server.js";
 import { type RunningRepute, startRepute } from "../../helpers/run-repute.js";
 import { seeded } from "../../helpers/seeded.js";
@@ -16,7 +16,6 @@ const redis = await RedisServer.start();
 afterAll(() => redis.stop());
 
 interface Trial {
-  readonly service: AnsweringServer;
   readonly workers: RunningRepute[];
   run: RunningRepute;
   readonly start: () => Promise<void>;
@@ -65,7 +64,6 @@ test.each(Array.from({ length: trials }, (_, n) => n))("trial %i", async (n) => 
     return startRepute(["enrich", "in.csv", "-o", "out.csv", ...asked, ...how], { cwd });
   };
   const trial: Trial = {
-    service,
     workers: [],
     run: undefined as unknown as RunningRepute,
     start,

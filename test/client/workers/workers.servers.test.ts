@@ -1,40 +1,49 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { type AnsweringServer, startAnsweringServer } from "../../helpers/answering-server.js";
 import { comparableRows } from "../../helpers/comparable-rows.js";
 import { RedisServer } from "../../helpers/redis-server.js";
 import { type RunningRepute, runRepute, startRepute } from "../../helpers/run-repute.js";
-import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { worstSecond } from "../../helpers/pace-simulation.js";
+import { type Workspace, workspace } from "../../helpers/workspace.js";
 
 let service: AnsweringServer;
-let cwd: string;
+let place: Workspace;
 
 const redis = await RedisServer.start();
 afterAll(() => redis.stop());
 
 beforeEach(async () => {
   await redis.command("FLUSHALL");
-  [service, cwd] = await Promise.all([startAnsweringServer(), temporaryFolder()]);
+  [service, place] = await Promise.all([startAnsweringServer(), workspace()]);
 });
 
-async function dump(rows: number, name = "in.csv"): Promise<void> {
+function dump(rows: number): Promise<void> {
   const lines = Array.from({ length: rows }, (_, n) => `${n},h${n}.example.com\n`);
-  await writeFile(join(cwd, name), `n,domain\n${lines.join("")}`);
+  return place.write("in.csv", `n,domain\n${lines.join("")}`);
 }
 
 async function worker(...flags: readonly string[]): Promise<RunningRepute> {
-  const url = flags.includes("--intel-url") ? [] : ["--intel-url", service.url];
-  const working = startRepute(["worker", redis.url(), ...url, ...flags]);
+  const working = startRepute(["worker", redis.url(), "--intel-url", service.url, ...flags]);
   await working.waitFor("stderr", /answering lookups/);
   return working;
 }
 
 function args(output: string, ...flags: readonly string[]): string[] {
-  const asked = ["--intel-url", service.url, "--workers", redis.url()];
-  return ["enrich", "in.csv", "-o", output, ...asked, "--lookups", "query", ...flags];
+  return ["enrich", "in.csv", "-o", output, "--intel-url", service.url, ...flags];
+}
+
+const queries = (): readonly string[] => ["--workers", redis.url(), "--lookups", "query"];
+
+/** Runs `enrich` with a query for each row, through workers. */
+function enrich(...flags: readonly string[]) {
+  return place.run(...args("out.csv", ...queries(), ...flags));
+}
+
+/** The same in a process of its own. */
+function startEnrich(output: string, ...flags: readonly string[]): RunningRepute {
+  return startRepute(args(output, ...queries(), ...flags), { cwd: place.cwd });
 }
 
 async function until(condition: () => boolean): Promise<void> {
@@ -43,7 +52,7 @@ async function until(condition: () => boolean): Promise<void> {
 
 /** The rows of an output without their times. */
 async function rowsOf(name: string): Promise<readonly string[]> {
-  const rows = comparableRows(await readFile(join(cwd, name)), name);
+  const rows = comparableRows(await readFile(place.at(name)), name);
   return rows.map((row) => row.replaceAll(/,202\d-[^,]*Z,/g, ","));
 }
 
@@ -51,38 +60,30 @@ const fast = ["--rate", "5000/s"];
 
 test("the rows and counts of a run with three workers are those of one without", async () => {
   await dump(600);
-  await writeFile(join(cwd, "corp.txt"), "h17.example.com\n");
+  await place.write("corp.txt", "h17.example.com\n");
   for (let n = 0; n < 600; n += 7) service.partial.add(`h${n}.example.com`);
   for (let n = 3; n < 600; n += 50) service.absent.add(`h${n}.example.com`);
   for (let n = 5; n < 600; n += 60) service.malicious.add(`h${n}.example.com`);
   const how = ["--lookups", "triage", "--partial-retries", "1", "--exclude", "corp.txt", "--quiet"];
   const flags = [...how, "--fail-on", "never"];
-  const alone = ["enrich", "in.csv", "-o", "alone.csv", "--intel-url", service.url, ...flags];
-  expect(await runRepute([...alone, "--rate", "5000/s"], { cwd })).toMatchObject({ code: 0 });
+  expect(await place.run(...args("alone.csv", ...flags, ...fast))).toMatchObject({ code: 0 });
   const requests = service.total;
   for (let n = 0; n < 3; n++) await worker(...fast);
-  const spread = args("spread.csv", ...flags).filter((word) => word !== "query");
-  spread.splice(spread.indexOf("--lookups"), 1);
-  const run = await runRepute(spread, { cwd });
-  expect([run.code, run.stderr]).toEqual([0, ""]);
+  const spread = await place.run(...args("spread.csv", ...flags, "--workers", redis.url()));
+  expect(spread).toMatchObject({ code: 0, stderr: "" });
   expect(await rowsOf("spread.csv")).toEqual(await rowsOf("alone.csv"));
   expect(service.total).toBe(2 * requests);
-  const manifest = async (name: string) =>
-    JSON.parse(await readFile(join(cwd, `${name}.manifest.json`), "utf8")) as Record<
-      string,
-      unknown
-    >;
-  const [spreadOut, aloneOut] = [await manifest("spread.csv"), await manifest("alone.csv")];
-  for (const what of ["statuses", "verdicts", "requests", "unsupported", "exclusions"]) {
-    expect(spreadOut[what], what).toEqual(aloneOut[what]);
-  }
+  const { statuses, verdicts, requests: made, ...rest } = await place.manifest("alone.csv");
+  const { unsupported, exclusions } = rest;
+  const counts = { statuses, verdicts, requests: made, unsupported, exclusions };
+  expect(await place.manifest("spread.csv")).toMatchObject(counts);
 });
 
 test("two runs with the same items ask for each once", async () => {
   const items = 3_000;
   await dump(items);
   for (let n = 0; n < 2; n++) await worker(...fast, "--concurrency", "128");
-  const runs = ["a.csv", "b.csv"].map((name) => startRepute(args(name, "--quiet"), { cwd }));
+  const runs = ["a.csv", "b.csv"].map((name) => startEnrich(name, "--quiet"));
   for (const { result } of runs) expect(await result).toMatchObject({ code: 0, stderr: "" });
   expect(await rowsOf("a.csv")).toEqual(await rowsOf("b.csv"));
   expect([...service.asked.values()].filter((times) => times !== 1)).toEqual([]);
@@ -108,34 +109,31 @@ test("doctor asks through workers, which have the key", async () => {
 
 test("a rate is refused where it would not be heeded, and so is the embedded service", async () => {
   await dump(3);
-  const rate = await runRepute(args("out.csv", "--rate", "5/s"), { cwd });
-  expect([rate.code, rate.stderr]).toEqual([
-    2,
-    expect.stringContaining("give it to them: repute worker redis://HOST/DB --rate"),
-  ]);
+  const refusing = (words: string) => ({
+    code: 2,
+    stderr: expect.stringContaining(words) as string,
+  });
+  const toThem = "give it to them: repute worker redis://HOST/DB --rate";
+  expect(await enrich("--rate", "5/s")).toMatchObject(refusing(toThem));
   const local = ["enrich", "in.csv", "-o", "out.csv", "--local", "--workers", redis.url()];
-  expect(await runRepute(local, { cwd })).toMatchObject({ code: 2 });
+  expect(await place.run(...local)).toMatchObject({ code: 2 });
   const quota = await runRepute(["worker", redis.url(), "--rate", "50/d"]);
-  expect([quota.code, quota.stderr]).toEqual([
-    2,
-    expect.stringContaining("set quotas on the runs"),
-  ]);
+  expect(quota).toMatchObject(refusing("set quotas on the runs"));
 });
 
 test("a quota is counted by the run, and ends it as ever", async () => {
   await dump(30);
   await worker(...fast);
-  const flags = ["--rate", "10/d", "--quiet", "--json"];
-  const env = { XDG_STATE_HOME: join(cwd, "state") };
-  const { code, stdout } = await runRepute(args("out.csv", ...flags), { cwd, env });
+  const env = { XDG_STATE_HOME: place.at("state") };
+  const flags = [...queries(), "--rate", "10/d", "--quiet", "--json"];
+  const { code, stdout } = await place.runWith({ env }, ...args("out.csv", ...flags));
   expect([code, JSON.parse(stdout)]).toMatchObject([75, { exit_reason: "quota", resumable: true }]);
   expect(service.total).toBe(10);
 });
 
 test("without workers, a run says so, ends after its patience, and is resumed", async () => {
   await dump(20);
-  const flags = ["--outage-patience", "2s", "--json"];
-  const { code, stdout, stderr } = await runRepute(args("out.csv", ...flags), { cwd });
+  const { code, stdout, stderr } = await enrich("--outage-patience", "2s", "--json");
   expect(stderr).toMatch(
     /no worker is connected to redis:\/\/\S+ for this service \(repute worker/,
   );
@@ -143,7 +141,7 @@ test("without workers, a run says so, ends after its patience, and is resumed", 
     1,
     { exit_reason: "unreachable", resumable: true, error: { code: "workers_away" } },
   ]);
-  const resumed = startRepute(args("out.csv", "--resume"), { cwd });
+  const resumed = startEnrich("out.csv", "--resume");
   await resumed.waitFor("stderr", /no worker is connected/);
   await worker(...fast);
   expect(await resumed.result).toMatchObject({ code: 0 });
@@ -155,7 +153,7 @@ test("a refused key ends its worker, and the run, resumable", async () => {
   await dump(20);
   service.refusing = true;
   const working = await worker(...fast);
-  const { code, stderr } = await runRepute(args("out.csv"), { cwd });
+  const { code, stderr } = await enrich();
   expect([code, stderr]).toEqual([1, expect.stringContaining("Check the key of the workers.")]);
   expect(await working.result).toMatchObject({
     code: 1,
@@ -163,13 +161,13 @@ test("a refused key ends its worker, and the run, resumable", async () => {
   });
   service.refusing = false;
   await worker(...fast);
-  expect(await runRepute(args("out.csv", "--resume"), { cwd })).toMatchObject({ code: 0 });
+  expect(await enrich("--resume")).toMatchObject({ code: 0 });
 });
 
 test("SIGTERM lets a worker finish what is open, and another one goes on", async () => {
   await dump(400);
   const first = await worker("--rate", "200/s");
-  const run = startRepute(args("out.csv", "--quiet"), { cwd });
+  const run = startEnrich("out.csv", "--quiet");
   await until(() => service.total > 50);
   first.child.kill("SIGTERM");
   expect(await first.result).toMatchObject({ code: 0 });
@@ -181,13 +179,13 @@ test("SIGTERM lets a worker finish what is open, and another one goes on", async
 test("a killed run is resumed while its lookups are answered: none is asked again", async () => {
   await dump(400);
   await worker("--rate", "200/s");
-  const run = startRepute(args("out.csv"), { cwd });
+  const run = startEnrich("out.csv");
   // Each answer opens another lookup: by now, twice as many have been opened.
   await until(() => service.total > 200);
   run.child.kill("SIGKILL");
   await run.result;
   await until(() => service.total > 210);
-  expect(await runRepute(args("out.csv", "--resume"), { cwd })).toMatchObject({ code: 0 });
+  expect(await enrich("--resume")).toMatchObject({ code: 0 });
   expect((await rowsOf("out.csv")).length).toBe(401);
   expect(service.total).toBe(400);
 });
@@ -195,8 +193,7 @@ test("a killed run is resumed while its lookups are answered: none is asked agai
 test("a run that is stopped takes back what no worker has", async () => {
   await dump(400);
   await worker("--rate", "50/s");
-  const { code } = await runRepute(args("out.csv", "--deadline", "2s"), { cwd });
-  expect(code).toBe(75);
+  expect(await enrich("--deadline", "2s")).toMatchObject({ code: 75 });
   const asked = service.total;
   await delay(1_000);
   expect(service.total).toBe(asked);
@@ -207,7 +204,7 @@ test("the lookups of a worker that is killed or hangs go to another one", async 
   // More lookups are open after each answer, until both workers have all they take.
   service.onRequest = () => service.total <= 300;
   const [killed, hanging] = [await worker(...fast), await worker(...fast)];
-  const run = startRepute(args("out.csv", "--quiet"), { cwd });
+  const run = startEnrich("out.csv", "--quiet");
   await until(() => service.total === 300 + 64);
   killed.child.kill("SIGKILL");
   hanging.child.kill("SIGSTOP");
@@ -233,7 +230,7 @@ test("the rate of all workers holds, and is that of the latest", async () => {
   await worker("--rate", "50/s");
   const second = await worker("--rate", "100/s");
   await second.waitFor("stderr", /of all workers of this service is 100\/s now, was 50\/s/);
-  expect(await runRepute(args("out.csv"), { cwd })).toMatchObject({ code: 0 });
+  expect(await enrich()).toMatchObject({ code: 0 });
   const times = await takenAt();
   expect(times).toHaveLength(600);
   expect(worstSecond(times)).toBeLessThanOrEqual(110);
@@ -252,24 +249,23 @@ test("Retry-After pauses all workers", async () => {
     if (since > 700 && since < 1_900) during.push(since);
     return since < 2_000 ? "429 Too Many Requests\r\nretry-after: 2" : null;
   };
-  expect(await runRepute(args("out.csv"), { cwd })).toMatchObject({ code: 0 });
+  expect(await enrich()).toMatchObject({ code: 0 });
   expect([refusedAt === null, during]).toEqual([false, []]);
 });
 
 test.each([
-  ["a wrong password", { password: "right" }, "", /WRONGPASS|NOAUTH/],
-  ["a replica", { settings: { replicaof: "127.0.0.1 1" } }, "", /is a replica: name the primary/],
-  ["a cluster", { settings: { "cluster-enabled": "yes" } }, "", /clusters are not supported/],
-])("%s is an error of the run and of the worker", async (_, options, __, said) => {
+  ["a wrong password", { password: "right" }, /WRONGPASS|NOAUTH/],
+  ["a replica", { settings: { replicaof: "127.0.0.1 1" } }, /is a replica: name the primary/],
+  ["a cluster", { settings: { "cluster-enabled": "yes" } }, /clusters are not supported/],
+])("%s is an error of the run and of the worker", async (_, options, said) => {
   const other = await RedisServer.start(options);
   onTestFinished(() => other.stop());
   await dump(3);
-  const run = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", service.url];
   for (const command of [
-    [...run, "--workers", other.url()],
+    args("out.csv", "--workers", other.url()),
     ["worker", other.url(), "--intel-url", service.url],
   ]) {
-    const { code, stderr } = await runRepute(command, { cwd });
+    const { code, stderr } = await place.run(...command);
     expect([code, stderr]).toEqual([1, expect.stringMatching(said)]);
     expect(stderr).not.toMatch(/bug|script/);
   }
@@ -291,10 +287,9 @@ test("a worker says once that Redis is away, and answers when it is there", asyn
 test("a run waits for a Redis that is away, and ends after its patience", async () => {
   await dump(20);
   await redis.kill();
-  const flags = ["--outage-patience", "2s"];
-  const { code, stderr } = await runRepute(args("out.csv", ...flags), { cwd });
+  const { code, stderr } = await enrich("--outage-patience", "2s");
   await redis.startServer();
   expect([code, stderr]).toEqual([1, expect.stringMatching(/is away \(.*ECONNREFUSED/)]);
   await worker(...fast);
-  expect(await runRepute(args("out.csv", "--resume"), { cwd })).toMatchObject({ code: 0 });
+  expect(await enrich("--resume")).toMatchObject({ code: 0 });
 });

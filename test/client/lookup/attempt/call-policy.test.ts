@@ -5,15 +5,12 @@ import { Pace } from "../../../../src/client/pace/pace.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 import { unaborted } from "../findings.js";
 
-function policyAt(rate: number | null, retries = 5, answered = true) {
+function policyAt(rate: number | null, retries = 5) {
   const clock = new ManualClock();
   const rates = rate === null ? [] : [{ count: rate, perMs: 1000 }];
   const pace = new Pace({ rates, clock, random: () => 0 });
-  return {
-    clock,
-    pace,
-    call: retryCalls({ pace, retries, answered: () => answered, clock, random: () => 0.5 }),
-  };
+  const call = retryCalls({ pace, retries, answered: () => true, clock, random: () => 0.5 });
+  return { clock, pace, call };
 }
 
 /** Fails with each error in turn, then answers. */

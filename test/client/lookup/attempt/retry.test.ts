@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Attempt, Finding } from "../../../../src/core/finding.js";
 import { retry } from "../../../../src/client/lookup/attempt/retry.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
@@ -14,85 +14,68 @@ import {
 } from "../attempts.js";
 import * as findings from "../findings.js";
 
+type Options = Partial<Parameters<typeof retry>[0]>;
+
 const reset = failed("connection_reset", "transient");
 const throttled = failed("http_429", "throttled", null, 429);
+const lacksTags = partial({ asn: "AS64500", tags: null }, ["tags"]);
 
+/** What a lookup makes of attempts, of which the earlier ones were made before an interruption. */
 async function outcome(
   attempts: readonly Attempt[],
-  options: {
-    retries?: number;
-    partialRetries?: number;
-    random?: number;
-    answered?: () => boolean;
-  } = {},
+  options: Options = {},
+  earlier: Attempt[] = [],
 ): Promise<{ finding: Finding; asked: number; slept: readonly number[] }> {
   const clock = new ManualClock();
   const next = scripted(...attempts);
-  const lookup = retry({
-    retries: options.retries ?? 5,
-    partialRetries: options.partialRetries ?? 2,
-    ...(options.answered && { answered: options.answered }),
-    clock,
-    random: () => options.random ?? 0.5,
-  })(next);
-  const finding = await clock.run(lookup(item, unaborted()));
+  const defaults = { retries: 5, partialRetries: 2, clock, random: () => 0.5 };
+  const history = { outcomes: [], attempts: earlier, journalled: false, drift: [] };
+  const lookup = retry({ ...defaults, ...options })(next);
+  const finding = await clock.run(lookup(item, { ...unaborted(), history }));
   return { finding, asked: next.asked.length, slept: clock.asked };
 }
 
-describe("transient errors", () => {
-  test("are retried until an answer comes", async () => {
-    const { finding, asked } = await outcome([reset, throttled, reset, complete()]);
-    expect([finding.status, asked]).toEqual(["complete", 4]);
-  });
+const twice = { retries: 2 };
+const keptParts = { ...lacksTags.finding, attempts: 4 };
 
-  test("share one number of retries with throttle answers", async () => {
-    const { finding, asked } = await outcome([throttled, reset, throttled, reset], { retries: 3 });
-    expect([finding.status, asked]).toEqual(["failed", 4]);
-  });
-
-  test.each([
-    ["dns_failure", false, 3],
-    ["dns_failure", true, 6],
-    ["connect_refused", false, 6],
-  ] as const)("end %s (answered: %s) after %i attempts", async (code, answered, attempts) => {
-    const fault = failed(code, "transient");
-    const { asked } = await outcome(Array<Attempt>(6).fill(fault), { answered: () => answered });
-    expect(asked).toBe(attempts);
-  });
-
-  test("end in the finding of the last attempt, counting all attempts", async () => {
-    const { finding } = await outcome([reset, throttled], { retries: 1 });
-    expect(finding).toEqual({ ...throttled.finding, attempts: 2 });
-  });
-
-  test("wait as long as the service asks, plus jitter", async () => {
-    const wish = failed("http_503", "throttled", 8000, 503);
-    const { slept } = await outcome([wish, complete()]);
-    expect(slept).toEqual([8250]);
-  });
+test.each<[string, Attempt[], Options, asked: number, Partial<Finding>, earlier?: Attempt[]]>([
+  ["retries errors", [reset, throttled, reset, complete()], {}, 4, { status: "complete" }],
+  ["counts retries of both kinds together", [throttled, reset], twice, 3, { status: "failed" }],
+  ["ends as the last attempt", [reset, throttled], twice, 3, { ...throttled.finding, attempts: 3 }],
+  ["keeps a partial answer before errors", [lacksTags, reset], twice, 4, keptParts],
+  ["keeps a partial answer before a 400", [lacksTags, invalid()], {}, 2, { status: "partial" }],
+  ["resumes with what remains", [reset], twice, 1, { attempts: 3 }, [reset, reset]],
+  ["resumes with an earlier partial answer", [reset], twice, 3, keptParts, [lacksTags]],
+])("%s", async (_, attempts, options, asked, finding, earlier) => {
+  expect(await outcome(attempts, options, earlier)).toMatchObject({ finding, asked });
 });
 
-describe("partial answers", () => {
-  const lacksTags = partial({ asn: "AS64500", tags: null }, ["tags"]);
+test.each([
+  ["dns_failure", false, 3],
+  ["dns_failure", true, 6],
+  ["connect_refused", false, 6],
+] as const)("%s (answered: %s) ends after %i attempts", async (code, answered, attempts) => {
+  const { asked } = await outcome([failed(code, "transient")], { answered: () => answered });
+  expect(asked).toBe(attempts);
+});
 
-  test("are retried after a short wait", async () => {
-    const { slept } = await outcome([lacksTags]);
-    expect(slept).toEqual([125, 250]);
-  });
+const doubling = [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000];
 
-  test("are kept if only errors follow", async () => {
-    const { finding } = await outcome([lacksTags, reset], { retries: 2 });
-    expect([finding.status, finding.answers.query?.result["asn"], finding.attempts]).toEqual([
-      "partial",
-      "AS64500",
-      4,
-    ]);
-  });
+const eightTimes = (chance: number): Options => ({ retries: 8, random: () => chance });
+const wish = failed("http_503", "throttled", 8000, 503);
 
-  test("are kept if a 400 follows", async () => {
-    const { finding, asked } = await outcome([lacksTags, invalid()]);
-    expect([finding.status, asked]).toEqual(["partial", 2]);
-  });
+test.each<[string, Attempt[], Options, unknown[]]>([
+  ["shortly after a partial answer", [lacksTags], {}, [125, 250]],
+  ["as long as the service asks, plus jitter", [wish, complete()], {}, [8250]],
+  ["no time after an error", [reset], eightTimes(0), doubling.map(() => 0)],
+  [
+    "up to a bound after an error, which doubles up to half a minute",
+    [reset],
+    eightTimes(0.999_999),
+    doubling.map((ms) => expect.closeTo(ms, 0) as unknown),
+  ],
+])("waits %s", async (_, attempts, options, waits) => {
+  expect((await outcome(attempts, options)).slept).toEqual(waits);
 });
 
 test("aborting ends a wait with the signal's reason", async () => {
@@ -104,42 +87,6 @@ test("aborting ends a wait with the signal's reason", async () => {
   controller.abort(new Error("enough"));
   await expect(waiting).rejects.toThrow("enough");
 });
-
-describe("after an interruption", () => {
-  const part = partial({ tags: ["a"] }, ["verdict"]);
-
-  function begunWith(earlier: Attempt[], ...attempts: Attempt[]) {
-    const clock = new ManualClock();
-    const next = scripted(...attempts);
-    const lookup = retry({ retries: 2, partialRetries: 1, clock, random: () => 0.5 })(next);
-    const options = {
-      ...unaborted(),
-      history: { outcomes: [], attempts: earlier, journalled: false, drift: [] },
-    };
-    return clock.run(lookup(item, options)).then((finding) => ({ finding, asked: next.asked }));
-  }
-
-  test("only the remaining attempts are made", async () => {
-    const { finding, asked } = await begunWith([reset, reset], reset, reset);
-    expect([asked.length, finding.attempts, finding.status]).toEqual([1, 3, "failed"]);
-  });
-
-  test("earlier partial data is kept", async () => {
-    const { finding } = await begunWith([part], reset, reset, reset);
-    expect([finding.attempts, finding.status]).toEqual([4, "partial"]);
-  });
-});
-
-test.each([
-  [0.999_999, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]],
-  [0, [0, 0, 0, 0, 0, 0, 0, 0]],
-])(
-  "waits for any time below a bound that doubles up to half a minute: %d",
-  async (random, waits) => {
-    const { slept } = await outcome([reset], { retries: 8, random });
-    expect(slept).toEqual(waits.map((ms) => expect.closeTo(ms, 0)));
-  },
-);
 
 const asn = { countryCode: "US", asn: "AS64500", name: "Example" };
 const earlierText = '{"asn": {"asn":"AS64500","n":1.0}, "tags":null, "x":1}';
