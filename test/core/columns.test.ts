@@ -1,24 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { columns } from "../../src/core/columns.js";
-import type { EnrichedRow } from "../../src/core/row.js";
-import { anEnrichedRow, fullIpResult } from "../helpers/enriched-rows.js";
+import { anEnrichedRow, type FindingParts, fullIpResult } from "../helpers/enriched-rows.js";
 
 describe("columns", () => {
   it("read every member of a full IP answer", () => {
-    const row = anEnrichedRow(
-      {},
-      {
-        query: fullIpResult,
-        quickCheck: {
-          item: "192.0.2.1",
-          serviceMailBlocklist: "PASSIVE",
-          intent: "suspicious",
-          bogon: false,
-          activity: true,
-        },
-      },
-    );
-    expect(valuesOf(row)).toMatchObject({
+    const words = { serviceMailBlocklist: "PASSIVE", intent: "suspicious" };
+    const quickCheck = { item: "192.0.2.1", ...words, bogon: false, activity: true };
+    expect(valuesOf({ query: fullIpResult, quickCheck })).toMatchObject({
       item: "192.0.2.1",
       kind: "ip",
       verdict: "malicious",
@@ -50,25 +38,22 @@ describe("columns", () => {
   });
 
   it("read the blocklist status under the deployed service's name too", () => {
-    const row = anEnrichedRow({}, { query: { abusixMailBlocklist: "ACTIVE" } });
-    expect(valuesOf(row)["mail_blocklist"]).toBe("ACTIVE");
+    const { mail_blocklist: status } = valuesOf({ query: { abusixMailBlocklist: "ACTIVE" } });
+    expect(status).toBe("ACTIVE");
   });
 
   it("tolerate members of unexpected types", () => {
-    const row = anEnrichedRow(
-      {},
-      {
-        query: { tags: "x", reverseDns: 7, asn: [], observedActivity: { honeypotInteractions: 1 } },
-      },
-    );
-    expect(valuesOf(row)).toMatchObject({ tags: null, reverse_dns: null, asn: null });
+    const observedActivity = { honeypotInteractions: 1 };
+    const values = valuesOf({ query: { tags: "x", reverseDns: 7, asn: [], observedActivity } });
+    expect(values).toMatchObject({ tags: null, reverse_dns: null, asn: null });
   });
 
   it("leave source empty if nothing was asked", () => {
-    expect(valuesOf(anEnrichedRow({}, { source: "local" }, null))["source"]).toBeNull();
+    expect(valuesOf({ source: "local" }, null)["source"]).toBeNull();
   });
 });
 
-function valuesOf(row: EnrichedRow): Record<string, unknown> {
+function valuesOf(finding: FindingParts, item?: null): Record<string, unknown> {
+  const row = anEnrichedRow({}, finding, item);
   return Object.fromEntries(columns.map((column) => [column.name, column.value(row)]));
 }

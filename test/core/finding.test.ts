@@ -2,21 +2,27 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { blocklistStatuses, intents, mailBlocklist } from "../../src/core/endpoints/endpoint.js";
 import { hasOtherWord, verdictOf } from "../../src/core/verdict.js";
-import { aFinding } from "../helpers/enriched-rows.js";
+import { aFinding, type FindingParts } from "../helpers/enriched-rows.js";
+
+const listed = { serviceMailBlocklist: "ACTIVE" };
+const unlisted = { serviceMailBlocklist: "NOT_LISTED" };
 
 describe("a verdict", () => {
-  it.each([
-    [{ intent: "malicious" }, null, "malicious"],
-    [{ intent: "suspicious" }, null, "suspicious"],
-    [{ intent: "none", serviceMailBlocklist: "ACTIVE" }, null, "listed"],
-    [{ abusixMailBlocklist: "ACTIVE" }, null, "listed"],
-    [null, { serviceMailBlocklist: "ACTIVE", intent: "unknown" }, "listed"],
-    [{ serviceMailBlocklist: "NOT_LISTED" }, { abusixMailBlocklist: "ACTIVE" }, "listed"],
-    [{ intent: "suspicious", serviceMailBlocklist: "ACTIVE" }, null, "suspicious"],
-    [{ intent: "none" }, { intent: "malicious" }, "malicious"],
-    [{ intent: "none" }, { intent: "suspicious" }, "suspicious"],
-  ])("of the query %j and the quick check %j is %s", (query, quickCheck, expected) => {
-    expect(verdictOf(aFinding({ query, quickCheck }))).toBe(expected);
+  it.each<[FindingParts, string]>([
+    [{ query: { intent: "malicious" } }, "malicious"],
+    [{ query: { intent: "suspicious" } }, "suspicious"],
+    [{ query: { intent: "none", ...listed } }, "listed"],
+    [{ query: { abusixMailBlocklist: "ACTIVE" } }, "listed"],
+    [{ quickCheck: { intent: "unknown", ...listed } }, "listed"],
+    [{ query: unlisted, quickCheck: { abusixMailBlocklist: "ACTIVE" } }, "listed"],
+    [{ query: { intent: "suspicious", ...listed } }, "suspicious"],
+    [{ query: { intent: "none" }, quickCheck: { intent: "malicious" } }, "malicious"],
+    [{ query: { intent: "none" }, quickCheck: { intent: "suspicious" } }, "suspicious"],
+    // Of the lookup that answered if the other failed.
+    [{ status: "failed", quickCheck: { intent: "malicious" } }, "malicious"],
+    [{ status: "invalid", query: listed }, "listed"],
+  ])("of %j is %s", (finding, expected) => {
+    expect(verdictOf(aFinding(finding))).toBe(expected);
   });
 
   const nothing = { intent: "none", serviceMailBlocklist: "NOT_LISTED" };
@@ -28,9 +34,10 @@ describe("a verdict", () => {
     { serviceMailBlocklist: "NOT_LISTED", type: "URL" },
     { type: "IP_BOGON", bogon: true },
   ])("of an answer of %j is none", (answer) => {
+    for (const answers of [{ query: answer }, { quickCheck: answer }]) {
+      expect(verdictOf(aFinding(answers))).toBe("none");
+    }
     expect(verdictOf(aFinding({ query: answer, quickCheck: answer }))).toBe("none");
-    expect(verdictOf(aFinding({ query: answer }))).toBe("none");
-    expect(verdictOf(aFinding({ quickCheck: answer }))).toBe("none");
   });
 
   const otherWord = (known: readonly unknown[]) =>
@@ -64,8 +71,8 @@ describe("a verdict", () => {
           const finding = aFinding({ status, ...answers });
           expect([verdictOf(finding), hasOtherWord(finding)]).toEqual([null, true]);
         }
-        const quickCheck = { serviceMailBlocklist: "ACTIVE" };
-        expect(verdictOf(aFinding({ status, query: other, quickCheck }))).toBe("listed");
+        const finding = aFinding({ status, query: other, quickCheck: listed });
+        expect(verdictOf(finding)).toBe("listed");
       }),
     );
   });
@@ -78,21 +85,14 @@ describe("a verdict", () => {
     },
   );
 
-  it("comes from the lookup that answered if the other failed", () => {
-    const quickCheck = { intent: "malicious" };
-    expect(verdictOf(aFinding({ status: "failed", quickCheck }))).toBe("malicious");
-    const query = { serviceMailBlocklist: "ACTIVE" };
-    expect(verdictOf(aFinding({ status: "invalid", query }))).toBe("listed");
-  });
-
   it.each(["failed", "invalid"] as const)("is unknown if one lookup is %s", (status) => {
-    const answer = { intent: "none", serviceMailBlocklist: "NOT_LISTED" };
-    expect(verdictOf(aFinding({ status, quickCheck: answer }))).toBeNull();
-    expect(verdictOf(aFinding({ status, query: answer }))).toBeNull();
-    expect(verdictOf(aFinding({ status }))).toBeNull();
+    for (const answers of [{ quickCheck: nothing }, { query: nothing }, {}]) {
+      expect(verdictOf(aFinding({ status, ...answers }))).toBeNull();
+    }
   });
 
-  const withoutIntent = { intent: null, serviceMailBlocklist: "NOT_LISTED" };
+  const withoutIntent = { intent: null, ...unlisted };
+  const deployed = { abusixMailBlocklist: "NOT_LISTED" };
   const withoutBlocklist = { intent: "none", serviceMailBlocklist: null };
   it.each([
     ["the intent", withoutIntent, ["intent"], null, null],
@@ -100,17 +100,11 @@ describe("a verdict", () => {
     ["both", {}, ["serviceMailBlocklist", "intent"], null, null],
     ["neither", { intent: "none", serviceMailBlocklist: "PASSIVE" }, ["tags", "asn"], null, "none"],
     ["the intent, which a URL doesn't have", withoutIntent, [], null, "none"],
-    ["the intent of a listed item", { serviceMailBlocklist: "ACTIVE" }, ["intent"], null, "listed"],
+    ["the intent of a listed item", listed, ["intent"], null, "listed"],
     ["what the quick check has", withoutIntent, ["intent"], withoutBlocklist, "none"],
     ["what the quick check lacks too", withoutIntent, ["intent"], withoutIntent, null],
     ["more than the quick check has", {}, ["serviceMailBlocklist", "intent"], withoutIntent, null],
-    [
-      "what a deployed quick check has",
-      withoutBlocklist,
-      ["serviceMailBlocklist"],
-      { abusixMailBlocklist: "NOT_LISTED" },
-      "none",
-    ],
+    ["what a deployed one has", withoutBlocklist, ["serviceMailBlocklist"], deployed, "none"],
   ])("of a partial answer that lacks %s", (_, query, missing, quickCheck, expected) => {
     expect(verdictOf(aFinding({ status: "partial", query, missing, quickCheck }))).toBe(expected);
   });

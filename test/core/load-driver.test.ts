@@ -4,28 +4,17 @@ import { expect, it } from "vitest";
 import { installCommand, loadDriver } from "../../src/core/load-driver.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
 
-const fault = (message: string, code?: string): Error =>
-  Object.assign(new Error(message), { code });
+const needed = "this needs the package a-driver";
 
-it.each(["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"])(
-  "says how to install a missing package (%s)",
-  async (code) => {
-    const loading = loadDriver("a-driver", () => Promise.reject(fault("Cannot find", code)));
-    await expect(loading).rejects.toMatchObject({
-      code: "driver_missing",
-      message: "this needs the package a-driver",
-      hint: `install it with: ${installCommand("a-driver")}`,
-    });
-  },
-);
-
-it("says why a package cannot be loaded", async () => {
-  const loading = loadDriver("a-driver", () => Promise.reject(fault("GLIBC_2.99 not found")));
-  await expect(loading).rejects.toMatchObject({
-    code: "driver_unusable",
-    message: expect.stringContaining("GLIBC_2.99 not found"),
-    hint: `reinstall it with: ${installCommand("a-driver")}`,
-  });
+it.each([
+  ["ERR_MODULE_NOT_FOUND", "driver_missing", needed, "install"],
+  ["MODULE_NOT_FOUND", "driver_missing", needed, "install"],
+  [undefined, "driver_unusable", expect.stringContaining("GLIBC_2.99 not found"), "reinstall"],
+])("says how to mend a package that cannot be loaded (%s)", async (cause, code, message, what) => {
+  const fault = Object.assign(new Error("GLIBC_2.99 not found"), { code: cause });
+  const hint = `${what} it with: ${installCommand("a-driver")}`;
+  const loading = loadDriver("a-driver", () => Promise.reject(fault));
+  await expect(loading).rejects.toMatchObject({ code, message, hint });
 });
 
 const ownPrefix = dirname(dirname(process.execPath));
@@ -35,21 +24,9 @@ it.each([
   ["a project", "/cwd/node_modules/repute", "npm install pg"],
   ["another project", "/my app/node_modules/repute", "npm install pg --prefix '/my app'"],
   ["a dependency's dependency", "/cwd/node_modules/tool/node_modules/repute", "npm install pg"],
-  [
-    "npx",
-    "/home/me/.npm/_npx/1f/node_modules/repute",
-    "npm install pg --prefix /home/me/.npm/_npx/1f",
-  ],
-  [
-    "the global folder of this Node.js",
-    join(ownPrefix, "lib/node_modules/repute"),
-    "npm install -g pg",
-  ],
-  [
-    "another global folder",
-    "/home/me/.npm-global/lib/node_modules/repute",
-    "npm install -g pg --prefix /home/me/.npm-global",
-  ],
+  ["npx", "/me/.npm/_npx/1f/node_modules/repute", "npm install pg --prefix /me/.npm/_npx/1f"],
+  ["this Node.js, globally", join(ownPrefix, "lib/node_modules/repute"), "npm install -g pg"],
+  ["another global folder", "/me/lib/node_modules/repute", "npm install -g pg --prefix /me"],
 ])("shows the command for %s", (_, root, command) => {
   expect(installCommand("pg", "/cwd", root)).toBe(command);
 });

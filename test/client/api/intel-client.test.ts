@@ -142,32 +142,6 @@ describe("tags", () => {
       message: 'the service answered for tag "a:b" when asked for "c:d"',
     });
   });
-
-  test("reads the whole list under the snapshot of its first page", async () => {
-    const intel = await client([page(["192.0.2.1", "192.0.2.2"]), page(["192.0.2.3"])]);
-    const pages = await collected(intel.iterateTagIps("a:b"));
-    expect(pages.flatMap(({ entries }) => entries)).toEqual([
-      "192.0.2.1",
-      "192.0.2.2",
-      "192.0.2.3",
-    ]);
-    expect(server.requests.map((request) => request.path)).toEqual([
-      "/beta/tags/a%3Ab/ips?limit=10000",
-      "/beta/tags/a%3Ab/ips?offset=2&limit=10000&snapshot=abcdefghijklmnopqrstuvwx",
-    ]);
-  });
-
-  test.each([
-    [{ snapshot: "xxxxxxxxxxxxxxxxxxxxxxxx" }, "snapshot"],
-    [{ lastUpdate: "2024-01-01T00:00:00Z" }, "lastUpdate"],
-    [{ total: 4 }, "total"],
-  ])("rejects a dataset that changes meanwhile: %j", async (change, member) => {
-    const intel = await client([page(["192.0.2.1"]), page(["192.0.2.2"], change)]);
-    await expect(collected(intel.iterateTagIps("a:b"))).rejects.toMatchObject({
-      code: "snapshot_changed",
-      message: expect.stringContaining(`while it was read: ${member} from `),
-    });
-  });
 });
 
 describe("failed calls", () => {

@@ -12,29 +12,19 @@ import {
 } from "../../../src/core/wording/quantity.js";
 import { parseYaml } from "../../../src/core/wording/yaml-text.js";
 
-describe("didYouMean", () => {
-  test.each([
-    ["a missing letter", "indcator", "indicator"],
-    ["two letters swapped", "idnicator", "indicator"],
-    ["other letter case", "INDICATOR", "indicator"],
-  ])("finds the name despite %s", (_, word, meant) => {
-    expect(didYouMean(word, ["note", "indicator", "data"])).toBe(meant);
-  });
+const names = ["note", "indicator", "data"];
 
-  test.each<[string, string, string[], string | null]>([
-    ["prefers the nearest candidate", "indicatr", ["indicators", "indicator"], "indicator"],
-    [
-      "prefers the shortest that begins with the word",
-      "rat",
-      ["raw", "rate-limit", "rate"],
-      "rate",
-    ],
-    ["returns the candidate as written, including spaces", "dta", [" Data "], " Data "],
-    ["returns null if nothing is near", "hostname", ["note", "indicator", "data"], null],
-    ["does not confuse single letters", "a", ["b", "c"], null],
-  ])("%s", (_, word, candidates, meant) => {
-    expect(didYouMean(word, candidates)).toBe(meant);
-  });
+test.each<[string, string, readonly string[], string | null]>([
+  ["a missing letter", "indcator", names, "indicator"],
+  ["two letters swapped", "idnicator", names, "indicator"],
+  ["other letter case", "INDICATOR", names, "indicator"],
+  ["two near candidates", "indicatr", ["indicators", "indicator"], "indicator"],
+  ["several that begin with the word", "rat", ["raw", "rate-limit", "rate"], "rate"],
+  ["a candidate with spaces, which stay", "dta", [" Data "], " Data "],
+  ["nothing near", "hostname", names, null],
+  ["single letters", "a", ["b", "c"], null],
+])("didYouMean with %s: %s", (_, word, candidates, meant) => {
+  expect(didYouMean(word, candidates)).toBe(meant);
 });
 
 const controls = [
@@ -52,29 +42,25 @@ function range(from: number, to: number): readonly number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }
 
-test.each([
+describe.each([
   ["a message", printable],
   ["data", printableData],
-])("every control and bidirectional character in %s is shown by its code point", (_, shown) => {
-  const names = controls.map((code) => `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`);
-  expect(controls.map((code) => shown(`a${String.fromCharCode(code)}b`))).toEqual(
-    names.map((name) => `a${name}b`),
-  );
+])("in %s", (_, shown) => {
+  test("every control and bidirectional character is shown by its code point", () => {
+    const codes = controls.map((code) => code.toString(16).toUpperCase().padStart(4, "0"));
+    expect(controls.map((code) => shown(`a${String.fromCharCode(code)}b`))).toEqual(
+      codes.map((code) => `a<U+${code}>b`),
+    );
+  });
+
+  test("everything else stays: letters of every script, emoji, line feeds", () => {
+    const text = "naïve\nשלום عربى 例え 👩‍💻 <U+202E> \u00AD\u200B";
+    expect(shown(text)).toBe(text);
+  });
 });
 
-test.each([
-  ["a message", printable],
-  ["data", printableData],
-])("everything else in %s stays: letters of every script, emoji, line feeds", (_, shown) => {
-  const text = "naïve\nשלום عربى 例え 👩‍💻 <U+202E> \u00AD\u200B";
-  expect(shown(text)).toBe(text);
-});
-
-test("a tab in a message is a space", () => {
+test("a tab in a message is a space; tabs and line ends of data stay", () => {
   expect(printable("a\tb")).toBe("a b");
-});
-
-test("tabs and line ends of data stay", () => {
   expect(printableData("a\tb\r\nc\rd\n")).toBe("a\tb\r\nc<U+000D>d\n");
 });
 
