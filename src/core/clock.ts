@@ -50,6 +50,14 @@ async function blockUntil(until: number, signal: AbortSignal | undefined): Promi
   }
 }
 
+let latest = { ms: Number.NaN, text: "" };
+
+/** A time in RFC 3339, in UTC. Cheap for the same millisecond again, as with answers in bursts. */
+export function timestamp(ms: number): string {
+  if (ms !== latest.ms) latest = { ms, text: new Date(ms).toISOString() };
+  return latest.text;
+}
+
 const dateTime =
   /^(?!0000)(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.(\d+))?(?:[Zz]|([+-](?:[01]\d|2[0-3])):([0-5]\d))$/;
 

@@ -9,7 +9,7 @@ import {
   type Attempt,
 } from "../../core/finding.js";
 import { z } from "zod";
-import type { Clock } from "../../core/clock.js";
+import { type Clock, timestamp } from "../../core/clock.js";
 import { mailBlocklist } from "../../core/endpoints/endpoint.js";
 import type { Item } from "../../core/item/item.js";
 import { driftFor, mismatch } from "./answer-match.js";
@@ -65,7 +65,7 @@ export function failedAttempt(
     source,
     httpStatus,
     attempts: 1,
-    lookedUpAt: new Date(clock.now()).toISOString(),
+    lookedUpAt: timestamp(clock.now()),
     error: { code: isInvalid ? "invalid_item" : code, message },
   };
   const outcome = error instanceof TransportError ? code : String(httpStatus);
@@ -108,7 +108,7 @@ function answered(
     source: madeUp ?? "live",
     httpStatus: status,
     attempts: 1,
-    lookedUpAt: new Date(context.clock.now()).toISOString(),
+    lookedUpAt: timestamp(context.clock.now()),
     error: null,
   };
   return {
