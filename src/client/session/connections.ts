@@ -49,7 +49,7 @@ export async function openConnections(
  */
 export function queueOf(rates: readonly Rate[], maxRequests?: number): number {
   const isCounted = rates.some(isQuota) || maxRequests !== undefined;
-  return threadsHelp && !isCounted && perSecond(rates) >= queueRate ? 32 : 0;
+  return threadsHelp && !isCounted && perSecond(rates) >= queueRate ? 96 : 0;
 }
 
 /** Requests per second that the rates allow. Quotas limit the total, not the speed. */
