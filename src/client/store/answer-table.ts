@@ -1,4 +1,5 @@
 import { crc32 } from "node:zlib";
+import { timestamp } from "../../core/clock.js";
 import { parseJson, readJson, resultText } from "../../core/json-members.js";
 import {
   type Again,
@@ -23,7 +24,7 @@ export interface ReadBackOptions {
 /** An answer as it is stored, with its result not read yet. */
 export interface StoredAnswer extends Pick<LookupRecord, "finding" | "drift" | "origin"> {
   readonly n: number;
-  readonly previous: number;
+  readonly link: number;
   /** When it was looked up, in milliseconds since 1970; 0 if it wasn't. */
   readonly storedAt: number;
   readonly key: string;
@@ -38,36 +39,35 @@ type Statement = ReturnType<SqliteFile["database"]["prepare"]>;
 export class AnswerTable {
   readonly #insert: Statement;
   readonly #byNumber: Statement;
-  readonly #byHash: Statement;
+  readonly #byLink: Statement;
   readonly file: SqliteFile;
 
   constructor(file: SqliteFile) {
     this.file = file;
     const { database } = file;
-    const columns = "previous, stored_at, head, body, checksum";
+    const columns = "link, stored_at, head, body, checksum";
     const read = (condition: string): Statement => {
       const statement = database.prepare(`SELECT n, ${columns} FROM answers WHERE ${condition}`);
       statement.setReturnArrays(true);
       return statement;
     };
     this.#insert = database.prepare(
-      `INSERT OR REPLACE INTO answers (hash, ${columns}) VALUES (?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO answers (${columns}) VALUES (?, ?, ?, ?, ?)`,
     );
     this.#byNumber = read("n = ?");
-    this.#byHash = read("hash = ?");
+    this.#byLink = read("link = ?");
   }
 
   /**
-   * @param hash that of the key
-   * @param previous number of an earlier answer of its chain
+   * @param link leads to the answer: see the schema
    * @returns the answer's number
    */
-  add(key: string, hash: number, record: LookupRecord, previous = 0): number {
+  add(key: string, link: number, record: LookupRecord): number {
     const storedAt = Date.parse(record.finding.lookedUpAt ?? "") || 0;
     const head = JSON.stringify(headOf(key, record));
     const body = bodyOf(record);
     const sum = checksum(storedAt, head, body);
-    const { lastInsertRowid } = this.#insert.run(hash, previous, storedAt, head, body, sum);
+    const { lastInsertRowid } = this.#insert.run(link, storedAt, head, body, sum);
     return Number(lastInsertRowid);
   }
 
@@ -77,25 +77,26 @@ export class AnswerTable {
   }
 
   /** @throws as `byNumber` */
-  byHash(hash: number): StoredAnswer | null {
-    return storedOf(this.#byHash.get(hash));
+  byLink(link: number): StoredAnswer | null {
+    return storedOf(this.#byLink.get(link));
   }
 }
 
 /** Checks a row. @throws as `byNumber` */
 function storedOf(row: unknown): StoredAnswer | null {
   if (row === undefined) return null;
-  const [n, previous, storedAt, head, body, sum] = row as readonly unknown[];
+  const [n, link, storedAt, head, body, sum] = row as readonly unknown[];
   const isSound =
     typeof head === "string" &&
     (typeof body === "string" || body instanceof Uint8Array) &&
     sum === checksum(Number(storedAt), head, body);
   if (!isSound) throw corrupt(`answer ${String(n)} has a wrong checksum`);
   const [key, found, policy, madeUp, drift, origin] = JSON.parse(head) as Head;
-  const [status, missing, source, httpStatus, attempts, lookedUpAt, error] = found;
+  const [status, missing, source, httpStatus, attempts, error] = found;
+  const lookedUpAt = storedAt === 0 ? null : timestamp(Number(storedAt));
   return {
     n: Number(n),
-    previous: Number(previous),
+    link: Number(link),
     storedAt: Number(storedAt),
     key,
     finding: { status, answers: {}, missing, source, httpStatus, attempts, lookedUpAt, error },
@@ -108,10 +109,10 @@ function storedOf(row: unknown): StoredAnswer | null {
 }
 
 function checksum(storedAt: number, head: string, body: Uint8Array | string): number {
-  return crc32(body, crc32(`${storedAt} ${head}`));
+  return crc32(body, crc32(head, storedAt % 2 ** 32));
 }
 
-/** Everything of a record but its result. Arrays take half as long as objects with names. */
+/** Everything of a record but its time and its result. Arrays take half as long as objects with names. */
 type Head = readonly [
   key: string,
   finding: readonly [
@@ -120,7 +121,6 @@ type Head = readonly [
     source: Finding["source"],
     httpStatus: number | null,
     attempts: number,
-    lookedUpAt: string | null,
     error: Finding["error"],
   ],
   policy: Again["policy"] | null,
@@ -130,8 +130,8 @@ type Head = readonly [
 ];
 
 function headOf(key: string, { finding, again, drift, origin }: LookupRecord): Head {
-  const { status, missing, source, httpStatus, attempts, lookedUpAt, error } = finding;
-  const found = [status, missing, source, httpStatus, attempts, lookedUpAt, error] as const;
+  const { status, missing, source, httpStatus, attempts, error } = finding;
+  const found = [status, missing, source, httpStatus, attempts, error] as const;
   // An answer without data, such as a 400, has a source alone.
   const isMadeUp = source === "sample" || source === "invented";
   const madeUp = isMadeUp ? source : (firstAnswer(finding)?.madeUp ?? null);

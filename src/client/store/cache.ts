@@ -84,7 +84,8 @@ class FindingCache implements FindingStore {
   /** Null if the cache cannot be used. */
   #table: AnswerTable | null = null;
   #isWritable: boolean;
-  readonly #batch = new Batch<Finding>((answers) => this.#write(answers));
+  readonly #waiting = new Map<string, Finding>();
+  readonly #batch = new Batch(() => this.#write());
 
   constructor(options: CacheOptions) {
     const { folder, readOnly = false } = options;
@@ -106,10 +107,10 @@ class FindingCache implements FindingStore {
   }
 
   get(key: string): Finding | null {
-    const waiting = this.#batch.waiting.get(key);
+    const waiting = this.#waiting.get(key);
     if (waiting !== undefined) return waiting;
     return this.#attempt("read", () => {
-      const stored = this.#table?.byHash(keyHash(key)) ?? null;
+      const stored = this.#table?.byLink(keyHash(key)) ?? null;
       if (stored === null || stored.key !== key) return null;
       const { ttlMs, clock } = this.#options;
       const isPartial = stored.finding.status === "partial";
@@ -123,7 +124,9 @@ class FindingCache implements FindingStore {
   put(key: string, finding: Finding): void {
     const { status } = finding;
     const isKept = this.#table !== null && status !== "failed" && status !== "unsupported";
-    if (isKept && this.#isWritable) this.#batch.put(key, finding);
+    if (!isKept || !this.#isWritable) return;
+    this.#waiting.set(key, finding);
+    this.#batch.added();
   }
 
   sync(): void {
@@ -135,15 +138,16 @@ class FindingCache implements FindingStore {
     this.#release();
   }
 
-  #write(answers: ReadonlyMap<string, Finding>): void {
+  #write(): void {
     const table = this.#table;
     this.#attempt("write", () =>
       table?.file.transact(() => {
-        for (const [key, finding] of answers) {
+        for (const [key, finding] of this.#waiting) {
           table.add(key, keyHash(key), { finding, again: null, drift: [] });
         }
       }),
     );
+    this.#waiting.clear();
   }
 
   /** Warns of a fault, and goes on without the cache. What cannot be written can still be read. */

@@ -28,7 +28,7 @@ export interface Taken {
 interface JournalOptions {
   /** Explains an error of SQLite or the system. */
   readonly fault: (error: unknown) => ReputeError;
-  /** Number of chains of the index in memory, 4 bytes each. @default 2^21 */
+  /** Number of chains of the index in memory, 8 bytes each. @default 2^20 */
   readonly chains?: number;
 }
 
@@ -41,21 +41,24 @@ export class Journal implements LookupStore {
   last: number;
   readonly #table: AnswerTable;
   readonly #explain: (error: unknown) => ReputeError;
-  readonly #batch = new Batch<LookupRecord>((records) => this.#write(records));
+  readonly #batch = new Batch(() => this.#commit());
   /**
    * Number of the newest answer of each chain, by the hash of its key: most items are new, and asking
    * SQLite for each would cost more than storing it. An index of SQLite would double what is written.
    */
   readonly #newest: Uint32Array;
+  /** For each chain a bit for each hash in it, of 32: most keys that are not there need no read. */
+  readonly #marks: Uint32Array;
   /** Records that were read again: items that repeat often in an input. */
   readonly #repeated = new MemoryStore({ most: 1024 });
   #options: ReplayOptions = {};
   #fault: ReputeError | null = null;
 
-  constructor(file: SqliteFile, { fault, chains = 2 ** 21 }: JournalOptions) {
+  constructor(file: SqliteFile, { fault, chains = 2 ** 20 }: JournalOptions) {
     this.#table = new AnswerTable(file);
     this.#explain = fault;
     this.#newest = new Uint32Array(chains);
+    this.#marks = new Uint32Array(chains);
     this.last = Number(file.value("SELECT coalesce(max(n), 0) FROM answers"));
   }
 
@@ -69,16 +72,14 @@ export class Journal implements LookupStore {
     const last = Math.max(this.last, options.least ?? 0);
     for (let n = 1; n <= last; n++) {
       const answer = this.#read(n);
-      this.#newest[this.#chainOf(keyHash(answer.key))] = n;
+      this.#link(keyHash(answer.key), n);
       yield answer;
     }
   }
 
   get(key: string): LookupRecord | null {
-    const waiting = this.#batch.waiting.get(key);
-    if (waiting !== undefined) return waiting;
     const hash = keyHash(key);
-    if (this.#newest[this.#chainOf(hash)] === 0) return null;
+    if ((this.#marks[this.#chainOf(hash)]! & this.#markOf(hash)) === 0) return null;
     const known = this.#repeated.get(key);
     if (known !== null) return known;
     const stored = this.#find(key, hash);
@@ -93,10 +94,14 @@ export class Journal implements LookupStore {
   }
 
   put(key: string, record: LookupRecord): void {
-    // Every record is kept: a resume counts the requests of each.
-    if (this.#batch.waiting.has(key)) this.flush();
     if (this.#fault !== null) throw this.#fault;
-    this.#batch.put(key, record);
+    const hash = keyHash(key);
+    this.#try(() => {
+      if (this.#batch.isEmpty) this.#table.file.database.exec("BEGIN");
+      this.last = this.#table.add(key, this.#newest[this.#chainOf(hash)]!, record);
+    });
+    this.#link(hash, this.last);
+    this.#batch.added();
     if (this.#repeated.get(key) !== null) this.#repeated.put(key, record);
   }
 
@@ -111,6 +116,7 @@ export class Journal implements LookupStore {
     this.#try(() => this.#table.file.database.exec("DELETE FROM answers"));
     this.last = 0;
     this.#newest.fill(0);
+    this.#marks.fill(0);
   }
 
   /** Explains a fault, after which nothing is stored. */
@@ -118,26 +124,28 @@ export class Journal implements LookupStore {
     return (this.#fault ??= this.#explain(error));
   }
 
-  #write(records: ReadonlyMap<string, LookupRecord>): void {
+  #commit(): void {
     if (this.#fault !== null) return;
     try {
-      this.#table.file.transact(() => {
-        for (const [key, record] of records) this.#store(key, record);
-      });
+      this.#table.file.database.exec("COMMIT");
     } catch (error) {
       this.fail(error);
     }
   }
 
-  #store(key: string, record: LookupRecord): void {
-    const hash = keyHash(key);
+  /** Makes an answer the newest of its chain. */
+  #link(hash: number, n: number): void {
     const chain = this.#chainOf(hash);
-    this.last = this.#table.add(key, hash, record, this.#newest[chain]);
-    this.#newest[chain] = this.last;
+    this.#newest[chain] = n;
+    this.#marks[chain]! |= this.#markOf(hash);
   }
 
   #chainOf(hash: number): number {
     return hash % this.#newest.length;
+  }
+
+  #markOf(hash: number): number {
+    return 1 << Math.floor(hash / this.#newest.length);
   }
 
   /** Follows a chain back to the newest answer to the key. */
@@ -145,7 +153,7 @@ export class Journal implements LookupStore {
     for (let n = this.#newest[this.#chainOf(hash)]!; n > 0;) {
       const found = this.#read(n);
       if (found.key === key) return found;
-      n = found.previous;
+      n = found.link;
     }
     return null;
   }

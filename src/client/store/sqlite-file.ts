@@ -13,18 +13,17 @@ import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite"
 import { faultReason } from "../../core/files/system-fault.js";
 
 /** Version of the tables and of what is in them, in every file. Increase when either changes. */
-const version = 10;
+const version = 11;
 
 /**
  * The tables of every file: answers, and facts, which are JSON by name. Each row has a checksum, which
- * SQLite's pages don't have. An answer never changes; a newer one takes its place. `previous` is the
- * number of an earlier answer of the same chain, in a journal.
+ * SQLite's pages don't have. An answer never changes; a newer one takes its place. It is found by its
+ * `link`: in a cache, the hash of its key; in a journal, the number of an earlier answer of its chain.
  */
 const schema = `
   CREATE TABLE answers (
     n INTEGER PRIMARY KEY,
-    hash INTEGER NOT NULL,
-    previous INTEGER NOT NULL,
+    link INTEGER NOT NULL,
     stored_at INTEGER NOT NULL,
     head TEXT NOT NULL,
     body ANY NOT NULL,
@@ -34,7 +33,7 @@ const schema = `
   PRAGMA user_version = ${version};`;
 
 /** For files that several processes write: the newest answer to a key replaces the others. */
-const index = "CREATE UNIQUE INDEX answers_by_hash ON answers (hash);";
+const index = "CREATE UNIQUE INDEX answers_by_link ON answers (link);";
 
 /**
  * What a file is for. The answers of a run belong to one process, which keeps all others out until it

@@ -43,35 +43,40 @@ export class MemoryStore<Value = LookupRecord> implements AnswerStore<Value> {
   }
 }
 
-/** Values that are written together, and how long they wait for each other, in milliseconds. */
-const together = { values: 256, ms: 20 };
+/** Additions that are stored together, and how long they wait for each other, in milliseconds. */
+const together = { additions: 256, ms: 20 };
 
-/** Collects values and writes 256 of them, or those of 20 ms, at once. A kill costs no more of them. */
-export class Batch<Value> {
-  /** Those that wait to be written. */
-  readonly waiting = new Map<string, Value>();
-  readonly #write: (values: ReadonlyMap<string, Value>) => void;
+/** Stores 256 additions, or those of 20 ms, at once. A kill costs no more of them. */
+export class Batch {
+  readonly #store: () => void;
+  #size = 0;
   #timer: NodeJS.Timeout | undefined;
   #dueAt = 0;
 
-  constructor(write: (values: ReadonlyMap<string, Value>) => void) {
-    this.#write = write;
+  constructor(store: () => void) {
+    this.#store = store;
   }
 
-  put(key: string, value: Value): void {
-    this.waiting.set(key, value);
-    if (this.waiting.size === 1) {
+  /** Whether nothing was added since the last time. */
+  get isEmpty(): boolean {
+    return this.#size === 0;
+  }
+
+  added(): void {
+    this.#size++;
+    if (this.#size === 1) {
       this.#dueAt = performance.now() + together.ms;
       this.#timer = setTimeout(() => this.flush(), together.ms);
     }
     // A busy event loop calls timers late.
-    if (this.waiting.size >= together.values || performance.now() >= this.#dueAt) this.flush();
+    if (this.#size >= together.additions || performance.now() >= this.#dueAt) this.flush();
   }
 
-  /** Writes what waits. */
+  /** Stores what was added. */
   flush(): void {
     clearTimeout(this.#timer);
-    if (this.waiting.size > 0) this.#write(this.waiting);
-    this.waiting.clear();
+    const isEmpty = this.isEmpty;
+    this.#size = 0;
+    if (!isEmpty) this.#store();
   }
 }

@@ -90,7 +90,8 @@ test("a full disk fails what follows and keeps earlier answers", async () => {
   journal.put("query one", complete({ n: 1 }));
   journal.flush();
   fill();
-  journal.put("query two", complete({ text: "x".repeat(100_000) }));
+  const large = complete({ text: "x".repeat(100_000) });
+  expect(() => journal.put("query two", large)).toThrow(/full/);
   expect(() => journal.flush()).toThrow(/full/);
   expect(() => journal.put("query four", complete())).toThrow(/full/);
   expect(close).toThrow(/full/);
