@@ -1,11 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-interface ProgramInfo {
-  readonly name: string;
-  readonly version: string;
-}
-
 /**
  * Absolute path of a file or folder in the package. This module is two folders below the package root
  * in src, in dist and in the bundle.
@@ -14,8 +9,8 @@ export function packagePath(path: string): string {
   return fileURLToPath(new URL(`../../${path}`, import.meta.url));
 }
 
-export function programInfo(): ProgramInfo {
+export function programInfo() {
   const text = readFileSync(packagePath("package.json"), "utf8");
-  const { name, version } = JSON.parse(text) as ProgramInfo;
+  const { name, version } = JSON.parse(text) as Readonly<Record<"name" | "version", string>>;
   return { name, version };
 }

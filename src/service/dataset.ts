@@ -191,13 +191,8 @@ type OwnAnswers = {
   readonly [endpoint in LookupEndpoint as CamelCase<endpoint>]?: object | undefined;
 };
 
-/** An item that the service answers with 400, and the message in `errors.$`. */
-interface RefusedItem {
-  readonly item: string;
-  readonly refuse: string;
-}
-
-type DatasetItem = KnownAnswer | RefusedItem;
+/** What is known of an item; or one that the service answers with 400, and the message in `errors.$`. */
+type DatasetItem = KnownAnswer | Readonly<Record<"item" | "refuse", string>>;
 
 const ownResults = Object.fromEntries(
   lookupEndpoints

@@ -6,20 +6,15 @@ import { type OptionSpec, optionSpecs, writtenFlag } from "../options/settings.j
 
 // Only this file uses yargs: to parse, explain and complete the command line.
 
-/** A command line as yargs parses it. */
-interface YargsLine {
-  /** Values by flag, without dashes. A flag given several times has a list. */
-  readonly flags: Readonly<Record<string, unknown>>;
-  /** Words other than flags and their values. */
-  readonly words: readonly string[];
-  /** The first error, in yargs's words; null for none. */
-  readonly fault: string | null;
-}
-
 class LineFault extends Error {}
 
-/** Parses a command line. Without a command, yargs knows only the flags that all commands share. */
-export function parseByYargs(args: readonly string[], command: Command | null): YargsLine {
+/**
+ * Parses a command line. Without a command, yargs knows only the flags that all commands share.
+ *
+ * @returns values by flag, without dashes (a list for a flag given several times); other words; and the
+ *   first error in yargs's words, null for none
+ */
+export function parseByYargs(args: readonly string[], command: Command | null) {
   const parser = withFlags(plain(), command, ({ flag }) => flag);
   parser.strictOptions().fail((message) => {
     // The schemas say more about wrong values.
@@ -33,7 +28,7 @@ export function parseByYargs(args: readonly string[], command: Command | null): 
     fault = error.message;
   }
   const { parsed } = parser as Argv & { readonly parsed: { readonly argv: ParsedArgv } };
-  const { _: words, $0: _program, ...flags } = parsed.argv;
+  const { _: words, $0: _program, ...flags }: Record<string, unknown> & ParsedArgv = parsed.argv;
   return { flags, words: words.map(String), fault };
 }
 

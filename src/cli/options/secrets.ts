@@ -7,14 +7,9 @@ import type { GivenSetting, GivenSettings } from "./settings.js";
 
 type KeyContext = Pick<CliContext, "reporter" | "signal">;
 
-export interface Secret {
-  /** As in "contains no API key". */
-  readonly name: string;
-  readonly variable: string;
-  readonly fileKey: string;
-  readonly meaning: string;
-}
+export type Secret = (typeof secrets)[keyof typeof secrets];
 
+/** Names are as in "contains no API key". */
 export const secrets = {
   intel: {
     name: "API key",
@@ -34,7 +29,7 @@ export const secrets = {
     fileKey: "caseApiKeyFile",
     meaning: "API key of the case management instance, sent as Bearer",
   },
-} as const satisfies Record<string, Secret>;
+} as const;
 
 /**
  * The secret, or null if none is configured. A file named by a flag overrides the variable, which

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { z } from "zod";
 import { schemaVersion } from "../../core/columns.js";
 import { UsageError } from "../../core/errors.js";
 import { redactAddress } from "../../core/redaction.js";
@@ -7,20 +8,14 @@ import type { RunEnding } from "../../core/manifest.js";
 import { endingOfError, exitCodes } from "../../jobs/enrich/ending.js";
 import { databaseName, recordName } from "../../jobs/enrich/state/state-folder.js";
 import { Tally } from "../../jobs/enrich/tally.js";
+import type { cliOptions, unattendedOptions } from "../options/cli-options.js";
 import type { CliContext } from "../terminal/cli-context.js";
-import type { Reporter } from "../terminal/reporter.js";
 import { metricsFile } from "./metrics-file.js";
 
 type AnyRecord = Readonly<Record<string, unknown>>;
 
-export interface WatchSettings {
-  readonly json: boolean;
-  readonly quiet: boolean;
-  readonly output: string;
-  readonly metrics?: string | undefined;
-  readonly ping?: string | undefined;
-  readonly logFormat?: Reporter["format"];
-}
+export type WatchSettings = Pick<z.output<typeof cliOptions>, "json" | "quiet"> &
+  Partial<z.output<typeof unattendedOptions>> & { readonly output: string };
 
 interface WatchedCommand {
   readonly name: string;

@@ -1,23 +1,6 @@
 import type { MadeUp } from "../../core/finding.js";
 import { UsageError } from "../../core/errors.js";
 
-/** How messages refer to a service and its credential. */
-export interface ServiceDescription {
-  /** As in "401 from the operations interface". */
-  readonly name: string;
-  readonly credential: {
-    /** As in "the access token in REPUTE_ACCESS_TOKEN". */
-    readonly name: string;
-    readonly variable: string;
-    /** Flag for the file that contains it. */
-    readonly flag: string;
-    /** Whether one is configured and therefore sent. */
-    readonly configured: boolean;
-    /** What to do if it is refused. */
-    readonly advice?: string;
-  };
-}
-
 /** What to do about `Authentication Failed`, from the specification. */
 export const authenticationSteps =
   "Step 1: generate an API key in the Settings tab of the case management product." +
@@ -27,28 +10,33 @@ export const authenticationSteps =
 const services = {
   intel: { name: "the intelligence interface", credential: "API key", option: "api-key" },
   ops: { name: "the operations interface", credential: "access token", option: "access-token" },
-  case: {
-    name: "the case management instance",
-    credential: "API key",
-    option: "case-api-key",
-    advice: authenticationSteps,
-  },
+  case: { name: "the case management instance", credential: "API key", option: "case-api-key" },
 };
 
 export type ServiceName = keyof typeof services;
 
-/** @param holder the workers, if they send the credential */
-export function describeService(
-  service: ServiceName,
-  isConfigured: boolean,
-  holder?: string,
-): ServiceDescription {
-  const { name, credential, option, ...more } = services[service];
-  const configured = isConfigured || holder !== undefined;
-  const advice = holder === undefined ? more : { advice: `Check the key of ${holder}.` };
-  const variable = `REPUTE_${option.toUpperCase().replaceAll("-", "_")}`;
-  const flag = `--${option}-file`;
-  return { name, credential: { name: credential, variable, flag, configured, ...advice } };
+export type ServiceDescription = ReturnType<typeof describeService>;
+
+/**
+ * How messages refer to a service and its credential: "401 from the operations interface", "the access
+ * token in REPUTE_ACCESS_TOKEN".
+ *
+ * @param holder the workers, if they send the credential
+ */
+export function describeService(service: ServiceName, isConfigured: boolean, holder?: string) {
+  const { name, credential, option } = services[service];
+  const advice = service === "case" ? authenticationSteps : null;
+  return {
+    name,
+    credential: {
+      name: credential,
+      variable: `REPUTE_${option.toUpperCase().replaceAll("-", "_")}`,
+      flag: `--${option}-file`,
+      configured: isConfigured || holder !== undefined,
+      /** What to do if it is refused. */
+      advice: holder === undefined ? advice : `Check the key of ${holder}.`,
+    },
+  };
 }
 
 /**

@@ -48,7 +48,7 @@ export function refusal(status: number, service: ServiceDescription): FatalError
   const code = refusalCodes.get(status) ?? "authentication_failed";
   const said = refusalCodes.has(status) ? "" : ' ("Authentication Failed")';
   const source = `${status}${said} from ${service.name}`;
-  const steps = advice === undefined ? "" : `${advice} `;
+  const steps = advice === null ? "" : `${advice} `;
   return configured
     ? new FatalError(code, `${source}: the ${name} was not accepted`, {
         hint: `${steps}Check that ${variable} (or the file given with ${flag}) holds a valid ${name} for this address.`,

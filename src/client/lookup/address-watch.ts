@@ -2,6 +2,7 @@ import type { AttemptReport, Endpoint } from "../api/types.js";
 import { FatalError } from "../../core/errors.js";
 import { transportCodes } from "../../core/row-codes.js";
 import type { Finding } from "../../core/finding.js";
+import type { RequestCounts } from "../../core/manifest.js";
 import { counted } from "../../core/wording/quantity.js";
 import type { TransportFault } from "../api/http/transport-error.js";
 import type { LookupWrapper } from "./types.js";
@@ -9,14 +10,8 @@ import type { LookupWrapper } from "./types.js";
 /** Number of answers after which an endpoint counts as missing. */
 const enough = 20;
 
-interface AddressWatchOptions {
-  /** Base address of the service, as shown in messages. */
-  readonly address: string;
-  /** Counts of the same run before it was resumed, by endpoint, then by HTTP status or error code. */
-  readonly before?:
-    | Readonly<Record<string, { readonly outcomes: Readonly<Record<string, number>> }>>
-    | undefined;
-}
+/** Requests by endpoint, then by HTTP status or error code. */
+export type RequestOutcomes = Readonly<Record<string, Pick<RequestCounts, "outcomes">>>;
 
 /**
  * Detects an address where the service is not: everything is answered with 404. Endpoints count
@@ -27,7 +22,11 @@ export class AddressWatch {
   readonly #cleared = new Set<string>();
   readonly #notFound = new Map<string, number>();
 
-  constructor({ address, before = {} }: AddressWatchOptions) {
+  /**
+   * @param address base address of the service, as shown in messages
+   * @param before requests of the same run before it was resumed
+   */
+  constructor(address: string, before: RequestOutcomes = {}) {
     this.#address = address;
     for (const [endpoint, { outcomes }] of Object.entries(before)) {
       const statuses = Object.keys(outcomes).filter((outcome) => /^\d+$/.test(outcome));

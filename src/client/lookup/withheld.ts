@@ -11,18 +11,17 @@ export type WithheldChoice = {
   readonly [Key in keyof WithheldSettings]?: WithheldSettings[Key] | undefined;
 };
 
-interface WithheldOptions extends Pick<WithheldSettings, "urlQuery"> {
-  readonly bogons: "ask" | "local";
-  readonly lists: readonly ExclusionList[];
-}
-
 /** Items that a session answers itself instead of sending them, and parts that it cuts off. */
 export class Withheld {
   readonly lists: readonly ExclusionList[];
   readonly bogons: "ask" | "local";
   readonly #urlQuery: WithheldSettings["urlQuery"];
 
-  constructor({ bogons, urlQuery, lists }: WithheldOptions) {
+  constructor({
+    bogons,
+    urlQuery,
+    lists,
+  }: Pick<Withheld, "bogons" | "lists"> & Pick<WithheldSettings, "urlQuery">) {
     this.bogons = bogons;
     this.#urlQuery = urlQuery;
     this.lists = lists;

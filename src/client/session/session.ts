@@ -4,7 +4,7 @@ import { IntelClient } from "../api/intel-client.js";
 import type { AttemptReport, CallPolicy } from "../api/types.js";
 import { type Rate, isQuota } from "../../core/options.js";
 import { ResourceStack } from "../../core/resource-stack.js";
-import { AddressWatch } from "../lookup/address-watch.js";
+import { AddressWatch, type RequestOutcomes } from "../lookup/address-watch.js";
 import { retryCalls } from "../lookup/attempt/retry.js";
 import { Outage } from "../lookup/attempt/outage.js";
 import { openWithheld, type Withheld, type WithheldChoice } from "../lookup/withheld.js";
@@ -22,10 +22,7 @@ import { EarlyEndError } from "../../core/errors.js";
 import { counted } from "../../core/wording/quantity.js";
 
 /** What a user of a session hears while it looks items up. */
-interface SessionListener {
-  readonly onWarning?: (message: string) => void;
-  readonly onEarlyEnd?: (error: EarlyEndError) => void;
-}
+type SessionListener = Partial<Pick<SessionOptions, "onWarning" | "onEarlyEnd">>;
 
 /** What differs between the lookups of two runs. */
 interface LookupUse extends SessionListener {
@@ -51,7 +48,7 @@ interface LookupUse extends SessionListener {
 interface RunUse {
   readonly answered: () => boolean;
   /** Requests of the run's earlier part; see `AddressWatch`. */
-  readonly before: NonNullable<ConstructorParameters<typeof AddressWatch>[0]["before"]>;
+  readonly before: RequestOutcomes;
   readonly onChange: (message: string) => void;
 }
 
@@ -161,7 +158,7 @@ export class Session {
     const shared = await this.pace();
     const connections = await this.#ways(run !== undefined);
     const pace = settings.workers === undefined ? shared : paceOfQueued(shared);
-    const address = new AddressWatch({ address: service.url, before: run?.before });
+    const address = new AddressWatch(service.url, run?.before);
     const isOnThread = run !== undefined && !service.embedded && settings.workers === undefined;
     const queue = isOnThread ? queueOf(this.rates, maxRequests) : 0;
     const { slots = new Slots({ concurrency: concurrency + queue }) } = use;

@@ -3,12 +3,6 @@ import { parse } from "tldts";
 import { isPortOrNothing, readIpv6 } from "./ip.js";
 import { strip } from "./refang.js";
 
-interface Hostname {
-  /** Lower case, A-labels, no trailing dot. */
-  readonly name: string;
-  readonly suffix: string;
-}
-
 /**
  * Reads a host name under a known public suffix (the ICANN part of the Public Suffix List, which
  * includes `onion`).
@@ -17,9 +11,10 @@ interface Hostname {
  * host names, but the DNS carries them. Rejects them in the registered name, since no registry
  * allows them.
  *
- * @returns null if the text is not a host name, has no known suffix, or is itself a public suffix
+ * @returns its name (lower case, A-labels, no trailing dot) and its suffix; null if the text is not a
+ *   host name, has no known suffix, or is itself a public suffix
  */
-export function readHostname(text: string): Hostname | null {
+export function readHostname(text: string) {
   const name = asciiHostname(text);
   if (name === null || !hasValidLabels(name)) return null;
   const { domain, publicSuffix, isIcann } = parse(name, suffixOnly);

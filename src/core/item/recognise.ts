@@ -144,7 +144,7 @@ function noted(plain: string, kind: ItemKind | null): Recognition | null {
   const { kind: found, value } = word.item;
   if (!parts.isSetOff && (found === "domain" || found === "url")) return null;
   if (found === "domain" && hasNameOfFile(value)) return null;
-  return hasOtherItem(parts, word.item) ? unsupported("several") : word;
+  return hasOtherItem(parts.note, word.item) ? unsupported("several") : word;
 }
 
 /** Recognises the item of a word with the marks of a sentence, a log or a list around it. */
@@ -271,14 +271,6 @@ const longest = 9;
 /** Any number of question marks, or of dashes in any of Unicode's lengths. */
 const marks = /^(?:\?+|[-\u2010-\u2015\u2212]+)$/;
 
-/** A cell taken apart: what may be the item, and the words beside it. */
-interface Noted {
-  readonly value: string;
-  readonly note: string;
-  /** False if both may be one name or sentence (`Example.com Incorporated`). */
-  readonly isSetOff: boolean;
-}
-
 /** The hash in a line of `sha1sum`, whose name of a file may be anything; null for any other text. */
 function checksum(plain: string): string | null {
   const [, hash, name] = sumLine.exec(plain) ?? taggedSum.exec(plain) ?? [];
@@ -289,8 +281,11 @@ function checksum(plain: string): string | null {
 const sumLine = /^\\?([\da-f]{32,128}) [ *?^U](\S.*)$/is;
 const taggedSum = /^(?:md5|sha-?\d{1,3}) ?\(.*\) ?= ?([\da-f]{32,128})$/is;
 
-/** Takes apart a cell with a value and a note; null for any other text. */
-function splitNote(plain: string): Noted | null {
+/**
+ * Takes apart a cell with a value and a note, words beside it; null for any other text. The note is not set
+ * off if both may be one name or sentence (`Example.com Incorporated`).
+ */
+function splitNote(plain: string) {
   if (plain.length > longestPart) return null;
   const addressed = inAngles.exec(plain) ?? mailInParentheses.exec(plain);
   if (addressed !== null) {
@@ -313,7 +308,7 @@ const separated = /[;:|#]$/;
 const setOff = /^\s*(?:[([{<|#;:=→（［【，；｜、]|-[\s>-]|\/\/|[\d\s:./TZ+-]+$)/;
 
 /** Whether a note has an item other than the given one. */
-function hasOtherItem({ note }: Noted, { value }: Item): boolean {
+function hasOtherItem(note: string, { value }: Item): boolean {
   return note.split(betweenWords).some((word) => {
     if (!mark.test(word) && word.length < shortestHash) return false;
     const other = readWord(word)?.item ?? marked(word)?.item ?? null;

@@ -107,7 +107,7 @@ function countingSession(items: PlannedItems, withheld: Withheld): EnrichJob["se
         return withheld.answer(item) ?? unasked("complete", null);
       },
       slots: new Slots({ concurrency: 1 }),
-      address: new AddressWatch({ address: nowhere.url }),
+      address: new AddressWatch(nowhere.url),
       pausedMs: () => 0,
       isAway: () => false,
       close: () => Promise.resolve(),

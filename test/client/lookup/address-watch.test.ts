@@ -10,14 +10,14 @@ function noted(watch: AddressWatch, endpoint: "query" | "quick-check", statuses:
 const notFound = (times: number): number[] => Array.from({ length: times }, () => 404);
 
 it("judges an address that answers only 404 per endpoint", () => {
-  const watch = new AddressWatch({ address });
+  const watch = new AddressWatch(address);
   noted(watch, "query", [200, ...notFound(100)]);
   expect(() => noted(watch, "quick-check", notFound(20))).toThrow(/of quick-check at/);
   expect(watch.found).toBe(true);
 });
 
 it("warns after fewer answers", () => {
-  const watch = new AddressWatch({ address });
+  const watch = new AddressWatch(address);
   noted(watch, "query", notFound(12));
   noted(watch, "quick-check", [404]);
   expect(watch.warnings()).toEqual([
@@ -29,7 +29,7 @@ it("warns after fewer answers", () => {
 it.each([200, 400, 429, 500, 503])(
   "an address that gave another answer is right after a %i among the first",
   (status) => {
-    const watch = new AddressWatch({ address });
+    const watch = new AddressWatch(address);
     noted(watch, "query", [...notFound(19), status, ...notFound(100)]);
     expect(watch.warnings()).toEqual([]);
   },
@@ -37,7 +37,7 @@ it.each([200, 400, 429, 500, 503])(
 
 it("counts answers from before an interruption", () => {
   const before = { query: { outcomes: { "404": 15, connection_reset: 2 } } };
-  const watch = new AddressWatch({ address, before });
+  const watch = new AddressWatch(address, before);
   noted(watch, "query", notFound(4));
   expect(() => noted(watch, "query", [404])).toThrow(/the first 20 answers/);
 });

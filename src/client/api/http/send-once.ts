@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import type { ResponseHeaders, Answer } from "../types.js";
+import type { Answer } from "../types.js";
 import { createDispatcher } from "./dispatcher.js";
 import { proxyOf } from "./proxy.js";
 import {
@@ -25,20 +25,14 @@ interface OneRequest {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-interface OneAnswer {
-  readonly status: number;
-  readonly headers: ResponseHeaders;
-  /** Its beginning. */
-  readonly body: Buffer;
-}
-
 /**
  * Makes one request over its own connection, without following redirects. Succeeds once there is a
  * status, even if the body is longer than what is kept or breaks off.
  *
+ * @returns the answer with the beginning of its body
  * @throws TransportError; UsageError for an unusable proxy; the signal's reason if aborted
  */
-export async function sendOnce(request: OneRequest, signal: AbortSignal): Promise<OneAnswer> {
+export async function sendOnce(request: OneRequest, signal: AbortSignal): Promise<Answer> {
   const { url, method, body, authorization, timeoutMs, keptBytes, env } = request;
   const { origin, pathname, search } = url;
   const dispatcher = createDispatcher(origin, { connections: 1, ...(env && { env }) });
@@ -87,7 +81,7 @@ async function beginningOf(body: AsyncIterable<Buffer>, keptBytes: number): Prom
 }
 
 /** As received if it cannot be decoded, for example because it was cut. */
-function decoded(answer: OneAnswer, keptBytes: number, origin: string): Buffer {
+function decoded(answer: Answer, keptBytes: number, origin: string): Buffer {
   try {
     return decodeBody(answer, keptBytes, origin);
   } catch {

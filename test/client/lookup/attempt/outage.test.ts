@@ -20,7 +20,7 @@ test.each([
 ])("%s in %i attempts (answered: %s) ends in %j", async (code, attempts, known, end) => {
   const error = { code, message: "no answer" };
   const finding = aFinding({ status: "failed", httpStatus: null, attempts, error });
-  const wrap = new AddressWatch({ address: "https://intel.example" }).failFast(() => known);
+  const wrap = new AddressWatch("https://intel.example").failFast(() => known);
   const { signal } = new AbortController();
   const asked = wrap(() => Promise.resolve(finding))(anItem, { signal, row: 1 });
   expect(await asked.catch((fault: unknown) => fault)).toMatchObject(end);
