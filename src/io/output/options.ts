@@ -51,8 +51,6 @@ export const tableOptions = z.strictObject({
   }),
 });
 
-export type TableSettings = z.output<typeof tableOptions>;
-
 /** Where rows go, and what is written of each. */
 export const writingOptions = z.strictObject({
   output: option(z.string().min(1).prefault("-"), {

@@ -116,10 +116,7 @@ function isAside({ kind, value }: Item, name: string, ofFiles: ReadonlySet<strin
 }
 
 /** The texts of a row by column, or by path. */
-function cellsOf(
-  { cells, json }: Row,
-  names: readonly string[],
-): Iterable<readonly [string, readonly string[]]> {
+function cellsOf({ cells, json }: Row, names: readonly string[]) {
   if (json !== null) return leavesOf(json);
-  return cells.map((cell, index) => [names[index] ?? "", cell === "" ? [] : [cell]]);
+  return cells.map((cell, index) => [names[index] ?? "", cell === "" ? [] : [cell]] as const);
 }

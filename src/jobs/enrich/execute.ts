@@ -4,7 +4,7 @@ import { FatalError, UsageError } from "../../core/errors.js";
 import { hasRunWords } from "../../core/files/output-names.js";
 import { isRefusal, type Manifest } from "../../core/manifest.js";
 import { scratchFolder, withResources } from "../../core/resource-stack.js";
-import { fileInputs } from "../../io/input/types.js";
+import { fileInputs, inputsOf } from "../../io/input/types.js";
 import { inFile } from "../../io/output/output.js";
 import { isPartLost, outputGone, partPath, removePart } from "../../io/output/part-file.js";
 import { stagePath, stageUpTo } from "../../io/output/stage.js";
@@ -23,10 +23,10 @@ type ChosenRun = Awaited<ReturnType<typeof chooseRun>>;
 
 /** The main job: reads every row of the input, looks up its item and writes the enriched row. */
 export async function enrich(job: EnrichJob): Promise<Manifest> {
-  const { input, session, settings, clock } = job;
+  const { input, session, settings } = job;
   const withheld = await session.withheld(settings.lookup);
   const how = { ...settings.input, isHeld: withheld.isListed };
-  return execute({ ...job, rows: inputReading(input, how, clock) });
+  return execute({ ...job, rows: inputReading(input, how) });
 }
 
 /**
@@ -218,8 +218,7 @@ async function discardIfReplaced(error: unknown, place: RunPlace): Promise<void>
   if (!isOther || place.state.checkpoint === null) throw error;
   await discard(error.message, place);
   const { input } = place.job;
-  const inputs = "inputs" in input ? input.inputs.length : 1;
-  if (fileInputs(input).length !== inputs) throw error;
+  if (fileInputs(input).length < inputsOf(input).length) throw error;
 }
 
 async function discard(why: string, { job, state }: RunPlace): Promise<void> {

@@ -4,7 +4,7 @@ import { addedColumns } from "../../core/columns.js";
 import type { ResourceStack } from "../../core/resource-stack.js";
 import { raceAbort } from "../../core/abort.js";
 import { formatCount } from "../../core/wording/quantity.js";
-import type { Encoder, EncoderOptions } from "../../io/formats/types.js";
+import type { Encoder } from "../../io/formats/types.js";
 import type { OpenedSource } from "../../io/input/types.js";
 import type { Publisher } from "../../io/output/publisher.js";
 import type { Destination } from "../../io/output/types.js";
@@ -20,7 +20,6 @@ import type { OutputTarget } from "./destination/choose-output.js";
 import { verdictOf } from "../../core/verdict.js";
 import type { EnrichedRow, LeftOutReason, Row } from "../../core/row.js";
 import { openDevice, openFileDestination, streamDestination } from "../../io/output/part-file.js";
-import type { SinkSettings } from "../../io/output/options.js";
 import { KnownItems } from "./rows/known-items.js";
 
 /** A job, where it writes, and where it keeps the state for a resume. */
@@ -66,9 +65,11 @@ async function openRunInput(place: RunPlace, stack: ResourceStack) {
   const optional = optionalColumnsOf(job);
   const { columns, only: ofChosen } = chosenColumns(source, settings.output.inputColumns);
   const added = addedColumns(optional);
-  const encoder = encoderOptions(settings.output, target.format, source, { columns, added, clock });
-  const { only, distinct } = settings.output;
-  const selection = only !== undefined || distinct ? selectRows({ only, distinct }) : null;
+  const { prefix, esAction, esId } = settings.output;
+  const shape = settings.output.shape ?? (target.format === "ndjson" ? "nested" : "flat");
+  const delimiter = delimiterOf(target, source);
+  const encoder = { columns, added, clock, delimiter, prefix, shape, esAction, esId } as const;
+  const selection = selectRows(settings.output);
   const facts = { clock, runId, fingerprint, inputGrew, optional, before };
   return { ...place, ...facts, source, tally, encoder, ofChosen, selection };
 }
@@ -98,19 +99,10 @@ async function openRunOutput(run: Awaited<ReturnType<typeof openRunInput>>) {
   return { publisher, checked, sink: textSink(encoder, destination, { gzip, resumeRows }) };
 }
 
-/** How a run's rows are encoded, in any format. CSV keeps the delimiter of its input. */
-function encoderOptions(
-  { prefix, shape, esAction, esId }: OutputSettings,
-  format: string,
-  { reading, kind }: OpenedSource,
-  rest: Pick<EncoderOptions, "columns" | "added" | "clock">,
-): EncoderOptions {
-  const flatOrNested = shape ?? (format === "ndjson" ? "nested" : "flat");
+/** CSV keeps the delimiter of its input, except a space: the columns of a log are no CSV. */
+function delimiterOf({ format }: OutputTarget, { reading, kind }: OpenedSource) {
   const isCsv = reading.format === "csv" && format === "csv" && kind === undefined;
-  // The columns of a log may be apart by spaces: no CSV.
-  const delimiter =
-    isCsv && reading.delimiter !== " " ? (reading.delimiter ?? undefined) : undefined;
-  return { ...rest, delimiter, prefix, shape: flatOrNested, esAction, esId };
+  return isCsv && reading.delimiter !== " " ? (reading.delimiter ?? undefined) : undefined;
 }
 
 interface PublishedPlace extends Omit<RunPlace, "inputGrew"> {
@@ -153,7 +145,8 @@ function warnOnce({ onWarning }: Job, tally: Tally): (message: string) => void {
 }
 
 /** Decides which rows are looked up and counted, but not written: `--only` and `--distinct`. */
-function selectRows({ only, distinct }: Pick<SinkSettings, "only" | "distinct">) {
+function selectRows({ only, distinct }: OutputSettings) {
+  if (only === undefined && !distinct) return null;
   const wanted: ReadonlySet<string> | null = only === undefined ? null : new Set(only);
   const seen = new KnownItems();
   const repeated = new WeakSet<Row>();

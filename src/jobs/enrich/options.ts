@@ -2,12 +2,7 @@ import { z } from "zod";
 import { apiOptions } from "../../client/api/options.js";
 import { duration, option, refuse, wholeNumber } from "../../core/options.js";
 import { lookupOptions } from "../../client/lookup/options.js";
-import {
-  sinkOptions,
-  tableOptions,
-  type TableSettings,
-  writingOptions,
-} from "../../io/output/options.js";
+import { sinkOptions, tableOptions, writingOptions } from "../../io/output/options.js";
 import type { Output } from "../../io/output/output.js";
 import { parseOutput } from "../../io/output/registry.js";
 import { sourceOptions } from "../../io/input/source-options.js";
@@ -72,7 +67,7 @@ export type FlatSettings = z.output<typeof enrichOptions>;
 
 export type OutputSettings = Omit<z.output<typeof writingOptions>, "output"> & {
   readonly output: Output;
-  readonly table: TableSettings;
+  readonly table: z.output<typeof tableOptions>;
 };
 
 /** Sorts settings into the groups in which they are declared. @throws UsageError as `parseOutput` */

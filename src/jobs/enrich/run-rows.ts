@@ -14,7 +14,7 @@ import { type ResourceStack, withResources } from "../../core/resource-stack.js"
 import { rowCodes } from "../../core/row-codes.js";
 import { counted } from "../../core/wording/quantity.js";
 import { formats } from "../../io/formats/registry.js";
-import { inputPaths, type OpenedSource, type RunInput } from "../../io/input/types.js";
+import { inputPaths, inputsOf, type OpenedSource, type RunInput } from "../../io/input/types.js";
 import { manifestPlace, storedManifest } from "../../io/output/manifest-file.js";
 import { mixedData } from "../../io/output/publisher.js";
 import { stageUpTo } from "../../io/output/stage.js";
@@ -183,8 +183,7 @@ async function hasFewerRows(least: number, job: Job): Promise<boolean> {
 /** Whether an input consists of regular files, which can be read more than once. */
 async function isReadTwice(input: RunInput): Promise<boolean> {
   const paths = inputPaths(input);
-  if (!("path" in input) && !("inputs" in input && paths.length === input.inputs.length))
-    return false;
+  if (paths.length < inputsOf(input).length) return false;
   const files = await Promise.all(paths.map((path) => stat(path).catch(() => null)));
   return files.every((file) => file?.isFile() === true);
 }

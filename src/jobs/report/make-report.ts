@@ -6,12 +6,7 @@ import { checkRunWords, hasRunWords, startOf } from "../../core/files/output-nam
 import { redactAddress } from "../../core/redaction.js";
 import { shellWord } from "../../core/wording/quantity.js";
 import type { Output } from "../../io/output/output.js";
-import {
-  type OutputReading,
-  outputFile,
-  readOutput,
-  refuseUnreadable,
-} from "../../io/output/read.js";
+import { outputFile, readOutput, refuseUnreadable } from "../../io/output/read.js";
 import { parseOutput } from "../../io/output/registry.js";
 import { writeLines } from "../../io/output/text/write-lines.js";
 import { compareOutputs } from "../diff/diff-outputs.js";
@@ -38,7 +33,7 @@ interface ReportOptions extends Readonly<Parameters<typeof compareOutputs>[2]> {
 export async function reportOf(
   output: Output,
   options: ReportOptions,
-  read: () => Promise<OutputReading> = () =>
+  read: PublishedRun["read"] = () =>
     readOutput(output, options.prefix, undefined, options.stateDir),
 ): Promise<Report> {
   const changes = await changesOf(output, options);

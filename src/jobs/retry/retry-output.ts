@@ -111,7 +111,7 @@ export async function retryOutput(job: EnrichJob, asked?: string): Promise<Manif
   if (to === undefined && !inPlace) await checkOutputName(output);
   for (const format of [file.format, to]) mustBeRead(format);
   const form = await openForm(file, prefix);
-  checkFormat(path, file, { output, to });
+  checkFormat(path, file, job.settings.output);
   mustHaveColumns(path, retriedColumns, form.optional);
   const own: Partial<OutputSettings> = { ...form.settings, prefix, to: file.format };
   // The limit protects rows with answers; a retry in place keeps them anyway.
@@ -159,11 +159,8 @@ function mustBeRead(format: OutputFile["format"] = "csv"): void {
   });
 }
 
-function checkFormat(
-  path: string,
-  { format }: OutputFile,
-  { output: { format: named }, to }: Pick<OutputSettings, "output" | "to">,
-): void {
+function checkFormat(path: string, { format }: OutputFile, { output, to }: OutputSettings): void {
+  const { format: named } = output;
   const isNamed = format === "parquet" ? named === format : (named ?? format) === format;
   if (isNamed && (to ?? format) === format) return;
   throw new UsageError("retry_keeps_format", `${path} is ${format}, and so is its retry`, {

@@ -1,4 +1,3 @@
-import { type Clock, systemClock } from "../../../core/clock.js";
 import type { OptionalColumns } from "../../../core/columns.js";
 import { UsageError } from "../../../core/errors.js";
 import { type FindingError, unasked } from "../../../core/finding.js";
@@ -99,11 +98,7 @@ function textSettings(settings: ReadingSettings | null): TextSettings {
  *
  * @throws UsageError `text_option` if there is no text
  */
-export function inputReading(
-  input: RunInput,
-  settings: ReadingSettings,
-  clock: Clock = systemClock,
-): RowSource {
+export function inputReading(input: RunInput, settings: ReadingSettings): RowSource {
   const rows = readingOf(input, settings);
   const tables = fileInputs(input).flatMap(({ table }) => table ?? []);
   if (!fileInputs(input).some(isCopied)) return rows;
@@ -115,7 +110,7 @@ export function inputReading(
     inputFormat: async () => (text === undefined ? "csv" : readingOf(text, settings).inputFormat()),
     copied(place) {
       const shape = text === undefined ? place.shape : shapeBeside(text, settings);
-      const copies = copiesOf(input, { ...place, clock, shape });
+      const copies = copiesOf(input, { ...place, shape });
       return { ...copies, open: readingOf(copies.input, settings).open };
     },
   };
