@@ -70,7 +70,7 @@ async function openRunInput(place: RunPlace, stack: ResourceStack) {
   const delimiter = delimiterOf(target, source);
   const encoder = { columns, added, clock, delimiter, prefix, shape, esAction, esId } as const;
   const selection = selectRows(settings.output);
-  const facts = { clock, runId, fingerprint, inputGrew, optional, before };
+  const facts = { clock, runId, fingerprint, inputGrew, optional, before, withheld };
   return { ...place, ...facts, source, tally, encoder, ofChosen, selection };
 }
 

@@ -198,13 +198,14 @@ async function openRunLookup(run: OpenRun, signals: RunSignals, stack: ResourceS
     optional.raw === true ||
     (target.text !== null && formats[target.text].keepsReceived(encoder.shape));
   const holds = run.checked.holds ?? null;
-  const store = await openRunJournal(run, asReceived);
+  const store = openRunJournal(run, asReceived);
   const opened = await session.lookup({
     settings: { ...settings.lookup, maxRequests: settings.run.maxRequests },
     store,
     isResumed: run.before !== null,
     asReceived,
-    partialsFromCache: usesPartials(job),
+    // A refill exists to complete them.
+    partialsFromCache: job.refill === undefined,
     // Rows that are written again must be what they were.
     keepsCached: settings.output.distinct,
     // A stopped run still accepts the answers of open requests.
@@ -231,20 +232,15 @@ async function openRunLookup(run: OpenRun, signals: RunSignals, stack: ResourceS
   return opened;
 }
 
-/** Whether stored partial answers are used: a refill exists to complete them. */
-function usesPartials({ refill }: Job): boolean {
-  return refill === undefined;
-}
-
 /**
  * Opens a run's journal, counts what an earlier part of the run left there, and takes over the answers
  * of another run.
  */
-async function openRunJournal(run: OpenRun, asReceived: boolean): Promise<LookupStore> {
+function openRunJournal(run: OpenRun, asReceived: boolean): LookupStore {
   const { job, state, before, tally } = run;
   const { journal } = state;
   const isTakeOver = before === null && state.earlier > 0;
-  const taken = await takenAnswers(run);
+  const taken = takenAnswers(run);
   // Count each record written; a resumed run counts it again during replay.
   const count = (key: string, record: Parameters<Tally["journalled"]>[1]): void => {
     if (record.origin !== undefined) tally.journalled(endpointOf(key), record);
@@ -281,8 +277,8 @@ const oldestMs = 30 * 24 * 3_600_000;
  * Decides which answers of an interrupted run a new one takes over: those of the same service that
  * are younger than 30 days and that the exclusion lists still allow.
  */
-async function takenAnswers(run: OpenRun): Promise<Taken | undefined> {
-  const { job, state, clock, before } = run;
+function takenAnswers(run: OpenRun): Taken | undefined {
+  const { job, state, clock, before, withheld } = run;
   const { earlier: last } = state;
   if (last === 0) return undefined;
   if (before === null && !state.isOf(job.session.service.name)) {
@@ -291,7 +287,6 @@ async function takenAnswers(run: OpenRun): Promise<Taken | undefined> {
     state.earlier = 0;
     return undefined;
   }
-  const withheld = await job.session.withheld(job.settings.lookup);
   const now = clock.now();
   return {
     last,
@@ -299,7 +294,7 @@ async function takenAnswers(run: OpenRun): Promise<Taken | undefined> {
       const { key, storedAt, policy } = stored;
       const { status } = stored.finding;
       if (status === "failed" || policy !== null) return false;
-      if (status === "partial" && !usesPartials(job)) return false;
+      if (status === "partial" && job.refill !== undefined) return false;
       // A clock that is or was wrong can give a time in the future.
       if (Math.abs(now - storedAt) >= oldestMs) return false;
       return withheld.listOf(itemOf(key)) === null;

@@ -1,5 +1,4 @@
 import { rm } from "node:fs/promises";
-import { systemClock } from "../../../core/clock.js";
 import { schemaVersion } from "../../../core/columns.js";
 import { FatalError, startOver } from "../../../core/errors.js";
 import { failedSuffix, manifestPath } from "../../../core/files/output-names.js";
@@ -164,9 +163,8 @@ export function manifestOf(
   ending: RunEnding = noEnding,
   bytes: number | null = null,
 ): Manifest {
-  const { job, source, inputGrew, publisher, checkpointer, tally, runId } = run;
+  const { job, source, inputGrew, publisher, checkpointer, tally, runId, clock } = run;
   const { rows, unjournalled: _, left_out, ...counts } = tally.snapshot();
-  const { clock = systemClock } = job;
   const { input, output, run: how } = job.settings;
   const copyOf = "path" in job.input ? job.input.copyOf : undefined;
   const inputs = inputRecords(source, rows);
