@@ -27,7 +27,8 @@ const mayHoldItem = /[.:@]|dot|[^\0-\x7f]|.{25}/i;
 export class Elsewhere {
   readonly #columns: Counts;
   #inside: number;
-  #watched: Watched | null = null;
+  /** Examines a row of the input that is watched. */
+  #examine: (row: Row, item: Item | null, weight: number) => void = () => undefined;
   readonly #find = itemFinder();
 
   constructor({ elsewhere = {}, inside_cells = 0 }: ElsewhereCounts = {}) {
@@ -46,28 +47,29 @@ export class Elsewhere {
     );
     const names = distinctNames(columns).map((name, index) => columnName({ name, index }));
     const ofFiles = new Set(readings.flatMap((each) => each.ofFiles ?? []));
-    this.#watched = { names, chosen, ofFiles, isHeld, isText: kind === undefined };
+    // `repute extract` reads text.
+    const isText = kind === undefined;
+    this.#examine = (row, item, weight) => {
+      // A URL goes to the end of its cell.
+      if (isText && item?.kind !== "url") this.#noteInside(row.itemText, weight, item);
+      for (const [name, texts] of cellsOf(row, names)) {
+        if (chosen.has(name)) continue;
+        let isFound = false;
+        for (const text of texts) {
+          if (!mayHoldItem.test(text)) continue;
+          const other = recogniseItem(text).item;
+          if (other !== null) {
+            isFound ||= isPublic(other) && !isHeld(other) && !isAside(other, name, ofFiles);
+          } else if (isText) this.#noteInside(text, weight);
+        }
+        if (isFound) addCount(this.#columns, name, weight);
+      }
+    };
   }
 
   note(row: Row, item: Item | null): void {
     const isSampled = row.number <= limits.sampleRecords;
-    if (this.#watched === null || (!isSampled && row.number % stride !== 0)) return;
-    const weight = isSampled ? 1 : stride;
-    const { names, chosen, ofFiles, isHeld, isText } = this.#watched;
-    // A URL goes to the end of its cell.
-    if (isText && item?.kind !== "url") this.#noteInside(row.itemText, weight, item);
-    for (const [name, texts] of cellsOf(row, names)) {
-      if (chosen.has(name)) continue;
-      let isFound = false;
-      for (const text of texts) {
-        if (!mayHoldItem.test(text)) continue;
-        const other = recogniseItem(text).item;
-        if (other !== null) {
-          isFound ||= isPublic(other) && !isHeld(other) && !isAside(other, name, ofFiles);
-        } else if (isText) this.#noteInside(text, weight);
-      }
-      if (isFound) addCount(this.#columns, name, weight);
-    }
+    if (isSampled || row.number % stride === 0) this.#examine(row, item, isSampled ? 1 : stride);
   }
 
   snapshot(): ElsewhereCounts {
@@ -90,15 +92,6 @@ export class Elsewhere {
 }
 
 type WatchedSource = Pick<OpenedSource, "columns" | "reading" | "files" | "kind">;
-
-interface Watched {
-  readonly names: readonly string[];
-  readonly chosen: ReadonlySet<string>;
-  readonly ofFiles: ReadonlySet<string>;
-  readonly isHeld: IsHeld;
-  /** Whether `repute extract` reads the input. */
-  readonly isText: boolean;
-}
 
 /** Paths that a path takes values of: `ips[]` has those of `ips`, too. */
 function spellings(path: string): readonly string[] {
