@@ -68,10 +68,14 @@ async function sortOf(named: NamedInput, settings: ReadingSettings): Promise<Fou
   if (facts?.isFIFO() || facts?.isCharacterDevice()) return null;
   if (folder !== undefined) return contentOf(input, settings);
   const format = await readingOf(input, settings).inputFormat();
-  if (format === "text" && settings.from === undefined) {
-    if ((await contentOf(input, settings)) !== "rows") throw noList(name);
+  const isGuess = format === "text" && settings.from === undefined;
+  if (!isGuess || (await contentOf(input, settings)) === "rows") {
+    return format === "ndjson" ? "objects" : "rows";
   }
-  return format === "ndjson" ? "objects" : "rows";
+  const message = `${name}: fewer than half of its first lines are indicators`;
+  throw new UsageError("column_not_found", message, {
+    hint: `leave it out, say what it is with --from, or find the items in it: repute extract ${shellWord(name)} | repute enrich - -o OUT`,
+  });
 }
 
 async function contentOf(input: SourceInput, settings: ReadingSettings): Promise<Found> {
@@ -92,13 +96,6 @@ async function contentOf(input: SourceInput, settings: ReadingSettings): Promise
 }
 
 const noIndicators = { lacks: "no indicators" };
-
-function noList(name: string): UsageError {
-  const message = `${name}: fewer than half of its first lines are indicators`;
-  return new UsageError("column_not_found", message, {
-    hint: `leave it out, say what it is with --from, or find the items in it: repute extract ${shellWord(name)} | repute enrich - -o OUT`,
-  });
-}
 
 /** What a file lacks that fails to open; null if it may be an input that is damaged. */
 function lackIn({ code, message }: ReputeError): string | null {

@@ -215,7 +215,6 @@ const fileStem =
 /** Ports of hosts; other numbers are those of lines (`parser.rs:42`). */
 const port = /:(?:80|443|\d{4,5})$/;
 
-/** Whether the name itself is spelled as a file's. */
 function isNamedAsFile({ value, name, labels }: Names): boolean {
   return (
     /[A-Z]{2}.*\.[a-z]+$|[a-z\d]\.[A-Z]+$|^[A-Z][a-z]+\.app$|_/.test(name) ||
@@ -302,7 +301,6 @@ function lineAfter({ text, end }: TextPlace): string {
   return /^[^\n\r]*/.exec(text.slice(end, end + reach))![0];
 }
 
-/** Whether quotes enclose exactly the word. */
 function isQuoted({ text, at, end }: TextPlace): boolean {
   const quote = text.charAt(at - 1);
   return (quote === '"' || quote === "'") && text.charAt(end) === quote;
@@ -316,7 +314,6 @@ function startsLine(place: TextPlace): boolean {
   return bullet.test(lineBefore(place));
 }
 
-/** Whether a line holds nothing else than the word. */
 export function isAlone(place: TextPlace): boolean {
   return startsLine(place) && lineTail.test(lineAfter(place));
 }

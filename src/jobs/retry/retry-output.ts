@@ -145,12 +145,10 @@ export async function retryOutput(job: EnrichJob, asked?: string): Promise<Manif
   return await execute({ ...job, input, settings, rows, refill });
 }
 
-/** Where an output is, in its only spelling. */
 function placeOf({ object, base }: Output): string {
   return object?.address ?? base();
 }
 
-/** Refuses the shapes of security platforms, with advice. */
 function mustBeRead(format: OutputFile["format"] = "csv"): void {
   if (readableFormats.includes(format)) return;
   const message = `--to ${format} has the shape of a security platform, which retry neither reads nor writes`;

@@ -308,7 +308,6 @@ export class ExportFolder {
     }
   }
 
-  /** True if the name is unused or one of our links. */
   async #isFree(name: string): Promise<boolean> {
     const found = await fs.lstat(join(this.path, name)).catch(() => null);
     return found === null || this.#isOurs(name);

@@ -13,10 +13,8 @@ import type { ExportReport } from "./export-tags.js";
 import { type ExportTagsOptions, noList } from "./options.js";
 
 interface SeenTagsJob {
-  /** The output of the run. */
   readonly output: Output;
   readonly stateDir?: string | undefined;
-  /** Exports lists and tells how. */
   readonly exportLists: (
     what: Pick<ExportTagsOptions, "names" | "folder" | "runId">,
   ) => Promise<ExportReport>;
