@@ -7,7 +7,7 @@ import { manifestSchema } from "../../core/manifest.js";
 import { scratchFolder, withResources } from "../../core/resource-stack.js";
 import { columnTypes, storedType, type StoredType } from "../../io/formats/column-types.js";
 import { addedColumnNames } from "../../io/formats/columns/name-columns.js";
-import { uniqueNames } from "../../io/formats/ndjson/ndjson-output.js";
+import { memberNames } from "../../io/formats/ndjson/ndjson-output.js";
 import type { RunInput } from "../../io/input/types.js";
 import type { SinkSettings } from "../../io/output/options.js";
 import { dialects } from "../../io/output/registry.js";
@@ -98,7 +98,7 @@ function jsonSchema(options: TableSchemaOptions): Schema {
   const names = addedColumnNames(prefix, inputColumns, columns);
   // NDJSON input keeps the types of its values, as tables do; other inputs have only text.
   const input = Object.fromEntries(
-    uniqueNames(inputColumns).map((name, index) => [
+    memberNames(inputColumns).map((name, index) => [
       name,
       { description: "Input column, unchanged", ...inputSchema(types[index]?.type ?? null) },
     ]),

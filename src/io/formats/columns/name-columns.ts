@@ -38,6 +38,54 @@ export function distinctNames(columns: readonly string[]): readonly string[] {
   );
 }
 
+/** What names may be. */
+export interface NameRules {
+  /** Longest name, in bytes of UTF-8. */
+  readonly longest: number;
+  /** Makes a name valid; "" if nothing of it is. */
+  readonly clean: (name: string) => string;
+}
+
+/**
+ * Makes names valid and unique: an empty one becomes `column_N`, a second `name` becomes `name_2`. Names
+ * that are valid and unique stay unchanged, whatever the others become.
+ *
+ * @param keyOf what is compared of names
+ * @param taken keys of names that there are
+ */
+export function uniqueNames(
+  names: readonly string[],
+  { longest, clean }: NameRules,
+  keyOf: (name: string) => string,
+  taken: readonly string[],
+): readonly string[] {
+  const used = new Set(taken);
+  const claim = (name: string): string | null => {
+    const isFree = !used.has(keyOf(name));
+    used.add(keyOf(name));
+    return isFree ? name : null;
+  };
+  const isValid = (name: string): boolean =>
+    name !== "" && clean(name) === name && Buffer.byteLength(name) <= longest;
+  const kept = names.map((name) => (isValid(name) ? claim(name) : null));
+  return names.map((name, index) => {
+    const wanted = clean(name) || positionalName(index);
+    let unique = kept[index] ?? claim(cut(wanted, longest));
+    for (let n = 2; unique === null; n++) {
+      const suffix = `_${n}`;
+      unique = claim(cut(wanted, longest - suffix.length) + suffix);
+    }
+    return unique;
+  });
+}
+
+/** The characters that fit into so many bytes. */
+function cut(name: string, longest: number): string {
+  let end = name.slice(0, longest);
+  while (Buffer.byteLength(end) > longest) end = Array.from(end).slice(0, -1).join("");
+  return end;
+}
+
 /** Whether a path takes the elements of a list: `ips[]`, `observables[].value`. */
 export function isListPath(name: string): boolean {
   return name.includes("[]");

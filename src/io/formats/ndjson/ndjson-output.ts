@@ -5,7 +5,7 @@ import { lookupEndpoints, memberOf as resultMember, unasked } from "../../../cor
 import { asObject, memberTexts, objectText, parseObject } from "../../../core/json-members.js";
 import { type EnrichedRow, itemRow, nestedFacts, nestedText, type Row } from "../../../core/row.js";
 import { joinedEntries } from "../column-types.js";
-import { addedColumnNames, addedMemberName } from "../columns/name-columns.js";
+import { addedColumnNames, addedMemberName, uniqueNames } from "../columns/name-columns.js";
 import { jsonLinesEncoder } from "../lines-encoder.js";
 import { splitLines } from "../reading/lines.js";
 import type { Encoder, EncoderOptions, OutputRecord, RecordFormat } from "../types.js";
@@ -34,24 +34,13 @@ export function ndjsonEncoder(options: EncoderOptions): Encoder {
 }
 
 /** Unique member names for columns whose names may be empty, repeat, or not be UTF-8. */
-export function uniqueNames(names: readonly string[]): readonly string[] {
-  const texts = names.map(toWellFormed);
-  const taken = new Set<string>(texts);
-  const seen = new Set<string>();
-  return texts.map((name, index) => {
-    const base = name === "" ? `column_${index + 1}` : name;
-    let unique = base;
-    for (let n = 2; seen.has(unique) || (unique !== name && taken.has(unique)); n++) {
-      unique = `${base}_${n}`;
-    }
-    seen.add(unique);
-    return unique;
-  });
+export function memberNames(names: readonly string[]): readonly string[] {
+  return uniqueNames(names.map(toWellFormed), { longest: Infinity, clean: String }, String, []);
 }
 
 /** The start of each member, `"name":`. A repeated name gets a number. */
 export function memberKeys(columns: readonly string[]): readonly string[] {
-  return uniqueNames(columns).map((name) => `${JSON.stringify(name)}:`);
+  return memberNames(columns).map((name) => `${JSON.stringify(name)}:`);
 }
 
 interface InputMembers {

@@ -5,7 +5,7 @@ import {
   type StoredType,
   type TypedColumn,
 } from "../../formats/column-types.js";
-import { columnClash } from "../../formats/columns/name-columns.js";
+import { columnClash, type NameRules, uniqueNames } from "../../formats/columns/name-columns.js";
 import type { Column, ColumnType } from "../../../core/column.js";
 import {
   addedColumns,
@@ -145,11 +145,7 @@ function mustHaveKey(columns: readonly TableColumn[], key: readonly string[]): v
 }
 
 /** How an output of typed columns names them, and what it can store. */
-export interface ColumnRules {
-  /** Longest name, in bytes of UTF-8. */
-  readonly longest: number;
-  /** Makes a name storable; "" if nothing of it is. */
-  readonly clean: (name: string) => string;
+export interface ColumnRules extends NameRules {
   /** Names that the input's columns cannot have, in lower case. */
   readonly reserved: readonly string[];
   /** The database, if it refuses longer names; by default they are cut. */
@@ -159,10 +155,9 @@ export interface ColumnRules {
 }
 
 /**
- * Makes the input's column names storable and unique: an empty one becomes `column_N`, a second
- * `name` becomes `name_2`. Names are compared without case in every output (DuckDB and BigQuery
- * ignore it), so that a table has the same columns everywhere. Names that are valid and unique stay
- * unchanged, whatever the others become.
+ * Makes the input's column names storable and unique. They are compared without case in every output
+ * (DuckDB and BigQuery ignore it), so that a table has the same columns everywhere.
+ *
  * @param taken fixed names of the table
  */
 export function safeColumnNames(
@@ -170,18 +165,12 @@ export function safeColumnNames(
   names: readonly string[],
   taken: readonly string[],
 ): readonly string[] {
-  const fixed = new Set(taken.map((name) => name.toLowerCase()));
-  const clashes = names.filter((name) => fixed.has(name.trim().toLowerCase()));
+  const keyOf = (name: string): string => name.toLowerCase();
+  const fixed = new Set(taken.map(keyOf));
+  const clashes = names.filter((name) => fixed.has(keyOf(name.trim())));
   if (clashes.length > 0) throw columnClash(clashes);
   refuseLongNames(names, rules);
-
-  const used = new Set([...fixed, ...rules.reserved]);
-  const kept = names.map((name) => keepsName(name, rules, used));
-  return names.map((name, index) => {
-    if (kept[index]) return name;
-    const wanted = rules.clean(name) || `column_${index + 1}`;
-    return claim(wanted, rules, used);
-  });
+  return uniqueNames(names, rules, keyOf, [...fixed, ...rules.reserved]);
 }
 
 function refuseLongNames(
@@ -198,39 +187,9 @@ function refuseLongNames(
   );
 }
 
-function keepsName(name: string, { clean, longest }: ColumnRules, used: Set<string>): boolean {
-  if (name === "" || clean(name) !== name || Buffer.byteLength(name) > longest) return false;
-  const key = name.toLowerCase();
-  if (used.has(key)) return false;
-  used.add(key);
-  return true;
-}
-
-function claim(wanted: string, { longest }: ColumnRules, used: Set<string>): string {
-  let name = cut(wanted, longest);
-  for (let n = 2; used.has(name.toLowerCase()); n++) {
-    const suffix = `_${n}`;
-    name = cut(wanted, longest - suffix.length) + suffix;
-  }
-  used.add(name.toLowerCase());
-  return name;
-}
-
-/** The characters that fit into so many bytes. */
-function cut(name: string, longest: number): string {
-  let end = name.slice(0, longest);
-  while (Buffer.byteLength(end) > longest) end = Array.from(end).slice(0, -1).join("");
-  return end;
-}
-
 /** A name without control characters, U+0000 and lone surrogates. */
 export function plainName(name: string): string {
-  let clean = "";
-  for (const character of storedText(name.trim())) {
-    const code = character.codePointAt(0) ?? 0;
-    clean += code < 0x20 || code === 0x7f ? "_" : character;
-  }
-  return clean;
+  return storedText(name.trim()).replaceAll(/[\0-\x1f\x7f]/g, "_");
 }
 
 /**

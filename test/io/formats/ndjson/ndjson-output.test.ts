@@ -5,7 +5,7 @@ import { csvOutput } from "../../../../src/io/formats/csv/csv-output.js";
 import {
   ndjsonEncoder,
   ndjsonRecords,
-  uniqueNames,
+  memberNames,
 } from "../../../../src/io/formats/ndjson/ndjson-output.js";
 import type { EnrichedRow } from "../../../../src/core/row.js";
 import type { EncoderOptions, OutputRecord } from "../../../../src/io/formats/types.js";
@@ -86,8 +86,8 @@ describe("ndjsonEncoder", () => {
   });
 });
 
-it("uniqueNames names empty columns by position and numbers repeated ones", () => {
-  expect(uniqueNames(["a", "", "a", "", "column_2"])).toEqual([
+it("memberNames names empty columns by position and numbers repeated ones", () => {
+  expect(memberNames(["a", "", "a", "", "column_2"])).toEqual([
     "a",
     "column_2_2",
     "a_2",
