@@ -270,11 +270,8 @@ class JsonDocument {
   }
 
   #notRows(what: string, remedy = "find the items in it: repute extract"): UsageError {
-    return new UsageError(
-      "input_json_rows",
-      `${this.#name} is ${what}; repute reads JSON with one list of objects`,
-      { hint: this.#command(remedy) },
-    );
+    const message = `${this.#name} is ${what}; repute reads JSON with one list of objects`;
+    return new UsageError("input_json_rows", message, { hint: this.#command(remedy) });
   }
 
   #command(reader = "repute extract"): string {

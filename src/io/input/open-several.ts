@@ -83,11 +83,10 @@ function refuseMix(files: readonly KnownFile[]): void {
   const other = files.find((file) => isObjects(file) !== isObjects(first!));
   if (first === undefined || other === undefined) return;
   const [objects, rows] = isObjects(first) ? [first, other] : [other, first];
-  throw new UsageError(
-    "inputs_mixed",
-    `${objects.name} is NDJSON and ${rows.name} is ${rows.position.kind ?? rows.position.reading.format}: one run reads either objects or rows`,
-    { hint: "run once for each kind, or convert one" },
-  );
+  const kind = rows.position.kind ?? rows.position.reading.format;
+  const both = `${objects.name} is NDJSON and ${rows.name} is ${kind}`;
+  const message = `${both}: one run reads either objects or rows`;
+  throw new UsageError("inputs_mixed", message, { hint: "run once for each kind, or convert one" });
 }
 
 /** @throws UsageError `column_not_found` */
@@ -95,11 +94,10 @@ function mustBeUsed({ itemColumn, kindColumn }: SeveralFlags, files: readonly Kn
   const readings = files.map(({ position }) => position.reading);
   const mustBe = (flag: string, wanted: string, isUsed: (reading: InputReading) => boolean) => {
     if (readings.some(isUsed)) return;
-    throw new UsageError(
-      "column_not_found",
-      `none of the ${readings.length} inputs has a column ${JSON.stringify(wanted)} (${flag})`,
-      { hint: `${flag} applies to the inputs that have the column; check its name` },
-    );
+    const column = `a column ${JSON.stringify(wanted)} (${flag})`;
+    const hint = `${flag} applies to the inputs that have the column; check its name`;
+    const message = `none of the ${readings.length} inputs has ${column}`;
+    throw new UsageError("column_not_found", message, { hint });
   };
   for (const wanted of [itemColumn ?? []].flat()) {
     const isItem = ({ name, by }: ItemColumn): boolean =>

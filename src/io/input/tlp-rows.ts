@@ -34,13 +34,9 @@ export function holdMarked(
   }
   const named = columns.filter((column) => customary.test(column.trim()));
   if (tlpColumn === undefined && named.length > 1) {
-    throw new UsageError(
-      "tlp_ambiguous",
-      `${name} has several columns of TLP marks: ${named.map((column) => quoted(column)).join(", ")}`,
-      {
-        hint: "name one with --tlp-column",
-      },
-    );
+    const names = named.map((column) => quoted(column)).join(", ");
+    const message = `${name} has several columns of TLP marks: ${names}`;
+    throw new UsageError("tlp_ambiguous", message, { hint: "name one with --tlp-column" });
   }
   if (choice.isOneOfSeveral !== true) mustHaveMarks(name, { columns, reading }, choice);
   const path = tlpColumn ?? place?.name;

@@ -182,19 +182,14 @@ function sheetId(
   wanted: string | undefined,
 ): string | undefined {
   if (sheets.length === 0) {
-    throw new UsageError(
-      "input_binary",
-      `${input} is an Office document without sheets; repute reads CSV, TSV, NDJSON and lists of items`,
-      { hint: "convert it to one of these" },
-    );
+    const readable = "repute reads CSV, TSV, NDJSON and lists of items";
+    const message = `${input} is an Office document without sheets; ${readable}`;
+    throw new UsageError("input_binary", message, { hint: "convert it to one of these" });
   }
   const found = wanted === undefined ? sheets[0] : sheets.find(({ name }) => name === wanted);
   if (found !== undefined) return found["r:id"];
-  throw new UsageError(
-    "sheet_not_found",
-    `${input} has no sheet ${JSON.stringify(wanted)}; it has ${namesOf(sheets)}`,
-    { hint: "name one of them with --sheet" },
-  );
+  const message = `${input} has no sheet ${JSON.stringify(wanted)}; it has ${namesOf(sheets)}`;
+  throw new UsageError("sheet_not_found", message, { hint: "name one of them with --sheet" });
 }
 
 function namesOf(sheets: readonly Attributes[], most = sheets.length): string {

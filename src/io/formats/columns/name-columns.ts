@@ -118,16 +118,12 @@ export function unknownColumn(
   const suggestion = didYouMean(wanted, columns);
   const names = columns.map((column) => quoted(column.trim())).join(", ");
   const has = columns.length === 0 ? "It has no columns." : `Its columns are: ${names}.`;
-  return new UsageError(
-    "column_not_found",
-    `${input} has no column ${quoted(wanted)} (${flag}). ${has}`,
-    {
-      hint:
-        suggestion === null
-          ? `Set ${flag} to one of them.`
-          : `Did you mean ${quoted(suggestion.trim())}?`,
-    },
-  );
+  const hint =
+    suggestion === null
+      ? `Set ${flag} to one of them.`
+      : `Did you mean ${quoted(suggestion.trim())}?`;
+  const message = `${input} has no column ${quoted(wanted)} (${flag}). ${has}`;
+  return new UsageError("column_not_found", message, { hint });
 }
 
 /** Why no column is chosen. `unreadable`: it has a usual name, and no items in most of its cells. */
@@ -145,14 +141,11 @@ export function noItemColumn(
 ): UsageError {
   const shares = columns.map((each) => `  ${shownColumns([each])}  ${shareText(each.sample)}`);
   const isLacking = why.problem === "none" && columns.every(({ sample }) => sample.queryable === 0);
-  return new UsageError(
-    isLacking ? "column_not_found" : "column_ambiguous",
-    [`${input}: ${problemText(why)}. Share of indicators per column:`, ...shares].join("\n"),
-    {
-      hint: columnHint(input, columns, why, isTable),
-      command: enrichCommand(input),
-    },
-  );
+  const message = [`${input}: ${problemText(why)}. Share of indicators per column:`, ...shares];
+  return new UsageError(isLacking ? "column_not_found" : "column_ambiguous", message.join("\n"), {
+    hint: columnHint(input, columns, why, isTable),
+    command: enrichCommand(input),
+  });
 }
 
 function problemText(why: ColumnProblem): string {
@@ -266,11 +259,8 @@ export function addedMemberName(prefix: string, inputColumns: readonly string[])
 
 export function columnClash(names: readonly string[]): UsageError {
   const what = names.length > 1 ? "columns" : "a column";
-  return new UsageError(
-    "column_clash",
-    `the input already has ${what} that would be added: ${firstNames(names, 3)}`,
-    {
-      hint: "choose another prefix for the added columns, for example --prefix repute_; of an output of repute, repute retry asks again for the failed and partial rows",
-    },
-  );
+  const message = `the input already has ${what} that would be added: ${firstNames(names, 3)}`;
+  return new UsageError("column_clash", message, {
+    hint: "choose another prefix for the added columns, for example --prefix repute_; of an output of repute, repute retry asks again for the failed and partial rows",
+  });
 }

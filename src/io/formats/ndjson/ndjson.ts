@@ -92,11 +92,9 @@ async function findLayout(
   const first = lines.read.find(({ object }) => object !== null);
   if (first === undefined && isLonger) {
     const { number } = lines.read.at(-1)!.line;
-    throw new UsageError(
-      "input_not_ndjson",
-      `${input} doesn't look like NDJSON: no JSON object up to line ${number}`,
-      { hint: "set the format: --from csv|tsv|text" },
-    );
+    const message = `${input} doesn't look like NDJSON: no JSON object up to line ${number}`;
+    const hint = "set the format: --from csv|tsv|text";
+    throw new UsageError("input_not_ndjson", message, { hint });
   }
   const columns = first === undefined ? [] : [...memberTexts(first.json).keys()];
 

@@ -97,11 +97,9 @@ function parseTable(text: string): TableName {
 function mustFit(what: string, name: string, longest: number, more = ""): void {
   const length = Buffer.byteLength(name);
   if (length <= longest) return;
-  throw new UsageError(
-    "name_too_long",
-    `${what} ${name} has ${length} bytes; PostgreSQL allows ${maxName}${more}`,
-    { hint: `choose a name of at most ${longest} bytes` },
-  );
+  const message = `${what} ${name} has ${length} bytes; PostgreSQL allows ${maxName}${more}`;
+  const hint = `choose a name of at most ${longest} bytes`;
+  throw new UsageError("name_too_long", message, { hint });
 }
 
 interface PostgresAddress extends TableAddress {

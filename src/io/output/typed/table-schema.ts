@@ -180,11 +180,10 @@ function refuseLongNames(
   if (refusesLong === undefined) return;
   const long = names.find((name) => Buffer.byteLength(clean(name)) > longest);
   if (long === undefined) return;
-  throw new UsageError(
-    "name_too_long",
-    `the input's column ${long} has a name of ${Buffer.byteLength(clean(long))} bytes; ${refusesLong} allows ${longest}`,
-    { hint: "rename it in the input, or write to a file or to DuckDB" },
-  );
+  const length = `a name of ${Buffer.byteLength(clean(long))} bytes`;
+  const message = `the input's column ${long} has ${length}; ${refusesLong} allows ${longest}`;
+  const hint = "rename it in the input, or write to a file or to DuckDB";
+  throw new UsageError("name_too_long", message, { hint });
 }
 
 /** A name without control characters, U+0000 and lone surrogates. */
