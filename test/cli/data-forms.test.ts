@@ -1,23 +1,16 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { runRepute } from "../helpers/run-repute.js";
-import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { workspace } from "../helpers/workspace.js";
 
 /** Runs `enrich` on an input in a folder of its own; resolves to the output's bytes. */
-async function enriched(
-  name: string,
-  bytes: string | Buffer,
-  output: string,
-  args: readonly string[] = ["--local"],
-  stderr = "",
-): Promise<Buffer> {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, name), bytes);
-  const result = await runRepute(["enrich", name, "-o", output, "--quiet", ...args], { cwd });
+async function enriched(name: string, bytes: string | Buffer, output: string, stderr = "") {
+  const { at, run } = await workspace({ [name]: bytes });
+  const flags = ["--local", "--quiet", "--fail-on", "never"];
+  const result = await run("enrich", name, "-o", output, ...flags);
   expect(result).toEqual({ code: 0, signal: null, stdout: "", stderr });
-  return readFile(join(cwd, output));
+  return readFile(at(output));
 }
 
 test("reads and writes gzipped NDJSON", async () => {
@@ -44,10 +37,10 @@ test("-o - writes the same bytes to stdout as to a file of that format", async (
 test("moves surplus cells, and members that the first record lacks, to rep_extra", async () => {
   const warning = "repute: warning: row with more cells than there are columns (row 1)\n";
   const input = "ip\n192.0.2.1,a,b\n192.0.2.2\n";
-  const csv = await enriched("in.csv", input, "out.csv", ["--local"], warning);
+  const csv = await enriched("in.csv", input, "out.csv", warning);
   expect(csv.toString()).toContain(',"[""a"",""b""]"\n');
   const ndjson = '{"ip":"192.0.2.1"}\n{"ip":"192.0.2.2","more":[1]}\n{broken\n';
-  const flat = await enriched("in.ndjson", ndjson, "out.csv", ["--local", "--fail-on", "never"]);
+  const flat = await enriched("in.ndjson", ndjson, "out.csv");
   expect(flat.toString()).toContain(',"{""more"":[1]}"\n');
   expect(flat.toString()).toMatch(/\n,,,failed,.*,input_row,/);
 });

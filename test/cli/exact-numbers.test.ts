@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { reply, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { failure } from "../client/api/answers.js";
+import { failure, ipResult } from "../client/api/answers.js";
 import { runInProcess } from "./run-in-process.js";
 
 /** Numbers that a double changes, and one that it keeps. */
@@ -12,15 +12,7 @@ const member = `"n":[${numbers.join(",")}]`;
 
 const tag = `{"name":"spam:x",${member}}`;
 const success = (result: string) => `{"status":"success","statusCode":200,"result":${result}}`;
-const shared = `"item":"192.0.2.1","type":"IP","serviceMailBlocklist":null,"intent":null`;
-const nulls = `"bogon":false,"tags":[],"firstSeen":null,"lastSeen":null`;
-const contact = `"abuseContact":{"email":null,"status":"UNKNOWN","lastVerification":null}`;
-const network = `"reverseDns":{"current":null},"asn":{"countryCode":null,"asn":null,"name":null}`;
-const traps = `{"firstSeen":null,"lastSeen":null,"observations":[]}`;
-const activity = `"observedActivity":{"honeypotInteractions":${traps},"spamtrapInteractions":${traps}}`;
-const result = `{${shared},${nulls},${contact},${network},${activity},${member}}`;
-
-const context = `{"s":{"resolver_data":{${member}}}}`;
+const result = `{${member},${JSON.stringify({ ...ipResult(), item: "192.0.2.1" }).slice(1)}`;
 
 const answers: readonly (readonly [path: RegExp, body: string])[] = [
   [/^\/tags\?|^\/tags$/, success(`[${tag}]`)],
@@ -28,7 +20,7 @@ const answers: readonly (readonly [path: RegExp, body: string])[] = [
   [/^\/query\//, success(result)],
   [/customers/, `{"items":[{"customer_id":"c-1",${member}}]}`],
   [/rep-share/, `{"id":"c-1","event_ips":["192.0.2.1"],${member}}`],
-  [/context$/, context],
+  [/context$/, `{"s":{"resolver_data":{${member}}}}`],
   [/^\/hook$/, "{}"],
 ];
 

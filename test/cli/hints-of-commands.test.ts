@@ -1,36 +1,13 @@
-import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { sampleAccessToken } from "../../src/service/service.js";
 import { HurriedClock } from "../helpers/hurried-clock.js";
 import { runRepute } from "../helpers/run-repute.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
-import { runningService } from "../service/running-service.js";
+import { watchedService } from "../helpers/watched-service.js";
 
 const usedUp = { ratelimit: '"default";r=0;t=30' };
-
-/** A proxy whose answers say that nothing is left for 30 seconds; `onRequest` hears of each request. */
-async function hinting(address: string, onRequest: () => void): Promise<string> {
-  const { origin, pathname } = new URL(address);
-  const forward = (asked: IncomingMessage, answered: ServerResponse): void => {
-    onRequest();
-    const { method, headers } = asked;
-    const call = request(origin + asked.url, { method, headers }, (answer) => {
-      answered.writeHead(answer.statusCode ?? 500, { ...answer.headers, ...usedUp });
-      answer.pipe(answered);
-    });
-    asked.pipe(call);
-  };
-  const server = createServer(forward);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}${pathname}`;
-}
 
 const one = ["--concurrency", "1"];
 
@@ -47,16 +24,16 @@ test.each<[service: "intel" | "ops", requests: number, args: readonly string[]]>
   async (service, requests, args) => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, "in.csv"), "ip\n192.0.2.1\n192.0.2.2\n192.0.2.3\n");
-    const started = await runningService({ synthetic: 1 });
     const clock = new HurriedClock();
     const pauses = { intel: [] as number[], ops: [] as number[] };
     const note = (of: number[]) => () =>
       void of.push(clock.asked.filter((ms) => ms > 28_000).length);
-    const intelUrl = await hinting(started.intelUrl, note(pauses.intel));
-    const opsUrl = await hinting(started.opsUrl, note(pauses.ops));
+    const options = { service: { synthetic: 1 }, headers: usedUp };
+    const intel = await watchedService({ ...options, onRequest: note(pauses.intel) });
+    const ops = await watchedService({ ...options, onRequest: note(pauses.ops) });
     const env = {
-      REPUTE_INTEL_URL: intelUrl,
-      REPUTE_OPS_URL: opsUrl,
+      REPUTE_INTEL_URL: intel.intelUrl,
+      REPUTE_OPS_URL: ops.origin,
       REPUTE_ACCESS_TOKEN: sampleAccessToken,
     };
     const { code, stderr } = await runRepute(args, { cwd, env, clock });

@@ -4,34 +4,24 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { freePort } from "../helpers/free-port.js";
-import { runRepute } from "../helpers/run-repute.js";
 import { ended } from "../helpers/shell.js";
-import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { workspace } from "../helpers/workspace.js";
 
 /** Runs a program with a text as its input. Both of its outputs count. */
 async function fed(program: string, args: readonly string[], input = "") {
-  const { code, stdout, stderr } = await ended(
-    program,
-    args,
-    { cwd: ".", env: process.env },
-    input,
-  );
+  const here = { cwd: ".", env: process.env };
+  const { code, stdout, stderr } = await ended(program, args, here, input);
   return { code, text: stdout + stderr };
 }
 
 /** The metrics of a run with every kind of row, and a name that needs escapes. */
 async function metricsOfRun(): Promise<{ readonly folder: string; readonly path: string }> {
-  const folder = await temporaryFolder();
-  const rows = ["198.51.100.1", "not an item", "example.com", "192.0.2.0/24", ""];
-  await writeFile(
-    join(folder, "in.csv"),
-    `id,ip\n${rows.map((row, n) => `${n},${row}\n`).join("")}`,
-  );
+  const rows = "0,198.51.100.1\n1,not an item\n2,example.com\n3,192.0.2.0/24\n4,\n";
+  const { cwd, at, run } = await workspace({ "in.csv": `id,ip\n${rows}` });
   const args = ["in.csv", "-o", 'a "b"\\c.csv', "--local", "--synthetic", "7", "--tag-ips", "tags"];
   const watched = ["--item-column", "ip", "--metrics", "run.prom", "--quiet"];
-  const { code, stderr } = await runRepute(["enrich", ...args, ...watched], { cwd: folder });
-  expect([code, stderr]).toEqual([0, ""]);
-  return { folder, path: join(folder, "run.prom") };
+  expect(await run("enrich", ...args, ...watched)).toMatchObject({ code: 0, stderr: "" });
+  return { folder: cwd, path: at("run.prom") };
 }
 
 test("promtool finds nothing to criticise in the metrics of a run", async () => {
@@ -72,16 +62,13 @@ test("node_exporter shows the metrics of a run with their types", async () => {
   await mkdir(textfiles);
   await copyFile(path, join(textfiles, "run.prom"));
   const port = await freePort();
-  const only = ["--collector.disable-defaults", "--collector.textfile"];
-  const exporter = spawn(
-    "prometheus-node-exporter",
-    [
-      ...only,
-      `--collector.textfile.directory=${textfiles}`,
-      `--web.listen-address=127.0.0.1:${port}`,
-    ],
-    { stdio: "ignore" },
-  );
+  const flags = [
+    "--collector.disable-defaults",
+    "--collector.textfile",
+    `--collector.textfile.directory=${textfiles}`,
+    `--web.listen-address=127.0.0.1:${port}`,
+  ];
+  const exporter = spawn("prometheus-node-exporter", flags, { stdio: "ignore" });
   onTestFinished(() => void exporter.kill("SIGKILL"));
   const shown = await pageOf(`http://127.0.0.1:${port}/metrics`);
   expect(shown).toContain("\nnode_textfile_scrape_error 0\n");

@@ -1,17 +1,26 @@
+import type { ServiceOptions } from "../../src/service/service.js";
 import { reply, startScriptedServer } from "./scripted-server.js";
 import { runningService } from "../service/running-service.js";
 
+export interface WatchedServiceOptions {
+  readonly service?: ServiceOptions;
+  /** Headers that each answer has in addition. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly onRequest?: () => void;
+}
+
 /** The embedded service, and the decoded paths of all requests that reach it. */
-export async function watchedService() {
-  const service = await runningService();
-  const own = new URL(service.intelUrl);
+export async function watchedService({ service, headers, onRequest }: WatchedServiceOptions = {}) {
+  const { opsUrl } = await runningService(service);
   const seen: string[] = [];
-  const { url: origin } = await startScriptedServer(({ path, headers }) => {
+  const { url: origin } = await startScriptedServer(({ path, headers: { authorization } }) => {
     seen.push(decodeURIComponent(path));
-    const { authorization } = headers;
-    const asked = fetch(own.origin + path, { headers: authorization ? { authorization } : {} });
+    onRequest?.();
+    const asked = fetch(opsUrl + path, { headers: authorization ? { authorization } : {} });
     return (socket, request) =>
-      void asked.then(async (answer) => reply(answer.status, await answer.text())(socket, request));
+      void asked.then(async (answer) =>
+        reply(answer.status, await answer.text(), headers)(socket, request),
+      );
   });
   return { seen, origin, intelUrl: `${origin}/beta` };
 }
