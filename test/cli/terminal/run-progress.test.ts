@@ -56,25 +56,16 @@ test("removes the line for good once stopped", () => {
   expect(stream.text).toBe(before);
 });
 
-test("says how far a stopping run got and what it waits for", () => {
-  const { stream, controller } = start(80, true, { ...progress, bytesTotal: 1000 });
-  controller.abort(new Error("stopped"));
-  vi.advanceTimersByTime(250);
-  expect(stream.text).toContain("10 rows written, 10% done  stopping: waiting");
-});
-
-test("shows on the line what it reports last", () => {
-  const now = { ...progress };
+test("says how far a stopping run got and what it waits for, and shows what it reports last", () => {
+  const now = { ...progress, bytesTotal: 1000 };
   const { stream, reached, controller } = start(80, true, now);
   controller.abort(new Error("stopped"));
   vi.advanceTimersByTime(250);
+  expect(stream.text).toContain("10 rows written, 10% done  stopping: waiting");
   Object.assign(now, { rowsWritten: 14 });
   const told = reached();
-  const before = stream.text.split("\r").at(-1);
-  expect([told, before]).toEqual([
-    "14 rows written",
-    expect.stringMatching(/14 rows written {2}stopping/),
-  ]);
+  expect(told).toMatch(/^14 rows written, \d+% done$/);
+  expect(stream.text.split("\r").at(-1)).toContain(`${told}  stopping`);
 });
 
 const speed: Parameters<typeof progressLine>[1] = {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { summary } from "../../../helpers/summary-text.js";
 import type { Manifest } from "../../../../src/core/manifest.js";
+import { failOn } from "../../../../src/jobs/enrich/failure-limits.js";
+import { summary } from "../../../helpers/summary-text.js";
 
 const manifest: Manifest = {
   schema_version: 2,
@@ -80,31 +81,76 @@ repute: warning: the last line had no end`,
   );
 });
 
-test("an output to stdout has no manifest", async () => {
-  const text = await summary({ ...manifest, output: { ...manifest.output, path: null } }, 100);
-  expect(text).toMatch(/\n {2}output +stdout \(2\.4 MB\)$/);
+/** The warning of --quiet about rows that failed. */
+async function failedRows(facts: Partial<Manifest>, own: Parameters<typeof summary>[2] = {}) {
+  const none = { warnings: {}, errors: {}, unsupported: {}, exit_code: 3 };
+  const text = await summary({ ...manifest, ...none, ...facts }, 200, { quiet: true, ...own });
+  return text.replace("repute: warning: ", "");
+}
+
+test("--quiet names failed rows, the commonest code and the command that retries them", async () => {
+  const statuses = { ...manifest.statuses, failed: 1_200, invalid: 5_000 };
+  const errors = { timeout: 200, http_500: 1_000, invalid_item: 5_000 };
+  expect(await failedRows({ statuses, errors })).toBe(
+    "1,200 failed of 10,430 rows, most often http_500 (1,000); to retry the failed rows: repute retry out.csv",
+  );
 });
 
-test("a bundle has indicators instead of rows", async () => {
-  const output = { ...manifest.output, format: "stix", indicators: 1_234 };
-  const text = await summary({ ...manifest, output }, 100);
-  expect(text).toMatch(/\n {2}rows +10,430 read, 1,234 indicators written\n/);
+test.each([
+  [{ format: "es-bulk" }, {}, "; rep_error in the output says why"],
+  [{}, { columns: ["item", "status", "error"], prefix: "x_" }, "; x_error in the output says why"],
+  [{}, { columns: ["item", "status"] }, ""],
+])("--quiet says where the reason is if %j %j cannot be retried", async (format, own, why) => {
+  const output = { ...manifest.output, ...format };
+  const text = await failedRows({ output, errors: { timeout: 2 } }, own);
+  expect(text).toBe(`2 failed of 10,430 rows, most often timeout (2)${why}`);
 });
 
-test("says what a retry improved", async () => {
-  const retried = {
-    failed: { complete: 7, partial: 2, failed: 3, unsupported: 2 },
-    partial: { complete: 1, partial: 4 },
+test.each([
+  ["unsupported", "4 partial, 2 invalid, 9 unsupported of 10,430 rows, most often md5 (9)"],
+  ["partial", "4 partial of 10,430 rows"],
+])("--quiet counts every status that --fail-on %s names", async (level, text) => {
+  const facts = {
+    statuses: { complete: 0, partial: 4, invalid: 2, unsupported: 9, failed: 0 },
+    errors: { invalid_item: 2 },
+    unsupported: { md5: 9 },
   };
-  expect(await summary({ ...manifest, retried }, 120)).toContain(
+  const why = "rep_error in the output says why";
+  expect(await failedRows(facts, { failOn: failOn().parse(level) })).toBe(`${text}; ${why}`);
+});
+
+const { output } = manifest;
+const retried = {
+  failed: { complete: 7, partial: 2, failed: 3, unsupported: 2 },
+  partial: { complete: 1, partial: 4 },
+};
+
+test.each<[string, Partial<Manifest>, string]>([
+  [
+    "an output to stdout has no manifest",
+    { output: { ...output, path: null } },
+    "\n  output       stdout (2.4 MB)\n",
+  ],
+  [
+    "a bundle has indicators instead of rows",
+    { output: { ...output, format: "stix", indicators: 1_234 } },
+    "\n  rows         10,430 read, 1,234 indicators written\n",
+  ],
+  [
+    "says what a retry improved",
+    { retried },
     `
   retried      failed rows are now complete 7, failed 3, partial 2, unsupported 2
                partial rows are now partial 4, complete 1
 `,
-  );
-  expect(await summary({ ...manifest, retried: {} }, 100)).toContain(
+  ],
+  [
+    "says that a retry had nothing to do",
+    { retried: {} },
     "\n  retried      no row was failed or partial\n",
-  );
+  ],
+])("%s", async (_, facts, text) => {
+  expect(`${await summary({ ...manifest, ...facts }, 120)}\n`).toContain(text);
 });
 
 test.each([
