@@ -2,35 +2,25 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it, onTestFinished } from "vitest";
 import { EarlyEndError } from "../../src/core/errors.js";
 import { type Repute, repute } from "../../src/library/repute.js";
 import type { ReputeOptions } from "../../src/library/options.js";
-import { type Service, startService } from "../../src/service/service.js";
+import { sampleAccessToken, sampleCaseApiKey, type Service } from "../../src/service/service.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { runningService } from "../service/running-service.js";
 
 let service: Service;
-const open: Repute[] = [];
 
 beforeEach(async () => {
-  service = await startService({ apiKey: "key" });
-});
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((client) => client.close()));
-  await service.close();
+  service = await runningService({ apiKey: "key" });
 });
 
 /** A client of the service, closed after the test. */
 function client(options: ReputeOptions = {}): Repute {
-  const opened = repute({
-    bogons: "ask",
-    url: service.intelUrl,
-    apiKey: "key",
-    rate: "1000/s",
-    ...options,
-  });
-  open.push(opened);
+  const usual = { bogons: "ask", url: service.intelUrl, apiKey: "key", rate: "1000/s" } as const;
+  const opened = repute({ ...usual, ...options });
+  onTestFinished(() => opened.close());
   return opened;
 }
 
@@ -80,11 +70,10 @@ it("enriches a list of files, or a folder, as one input", async () => {
 it("tells results apart by status", async () => {
   const r = client({ lookups: "query" });
   expect(await r.lookup("203.0.113.51")).toMatchObject({ status: "partial", error: null });
+  const nothing = { item: null, verdict: null, source: null };
   expect(await r.lookup("setup.exe")).toMatchObject({
     status: "unsupported",
-    item: null,
-    verdict: null,
-    source: null,
+    ...nothing,
     error: { code: "file_name" },
   });
   const exclude = [join(await temporaryFolder(), "corp.txt")];
@@ -187,12 +176,8 @@ it("ends what waits for a used-up quota", async () => {
 
 it("calls the other parts of the interface", async () => {
   const { opsUrl, caseUrl } = service;
-  const r = client({
-    opsUrl,
-    caseUrl,
-    accessToken: "sample-access-token",
-    caseApiKey: "sample-case-api-key",
-  });
+  const keys = { accessToken: sampleAccessToken, caseApiKey: sampleCaseApiKey };
+  const r = client({ opsUrl, caseUrl, ...keys });
   expect(await r.tags()).toHaveLength(7);
   expect(await r.tag("spam:snowshoe")).toMatchObject({ intent: "malicious" });
   const pages = [];
@@ -219,8 +204,7 @@ it("rejects with a FatalError when the service refuses the key", async () => {
 });
 
 it("needs no service with local: true", async () => {
-  const r = repute({ local: true, synthetic: 1 });
-  open.push(r);
+  await using r = repute({ local: true, synthetic: 1 });
   expect((await r.lookup("192.0.2.1")).verdict).toBe("malicious");
   expect((await r.lookup("8.8.8.8")).status).toMatch(/complete|partial/);
   expect(requests()).toBe(0);

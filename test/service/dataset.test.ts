@@ -1,4 +1,3 @@
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { QueryResult } from "../../src/core/endpoints/query.js";
@@ -6,13 +5,9 @@ import { caseStates } from "../../src/client/api/calls.js";
 import { resultTypes, blocklistStatuses } from "../../src/core/endpoints/endpoint.js";
 import { loadDataset, sampleDataset } from "../../src/service/dataset.js";
 import { contradictoryTimes } from "../helpers/contradictory-times.js";
-import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { workspace } from "../helpers/workspace.js";
 
-async function folderOf(files: Readonly<Record<string, string>>): Promise<string> {
-  const folder = await temporaryFolder();
-  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
-  return folder;
-}
+const folderOf = async (files: Readonly<Record<string, string>>) => (await workspace(files)).cwd;
 
 function lines(...values: readonly unknown[]): string {
   return values.map((value) => `${JSON.stringify(value)}\n`).join("");

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { TagIps, TagSummary } from "../../src/client/api/calls.js";
 import { loadDataset, sampleDataset } from "../../src/service/dataset.js";
 import type { Service } from "../../src/service/service.js";
+import { knownTo, swarmTag, syntheticAnswers } from "../../src/service/synthetic-answers.js";
 import { datasetOf } from "../helpers/dataset-of.js";
 import { askJson, resultOf, runningService, sending } from "./running-service.js";
 
@@ -74,6 +75,32 @@ test("the tags of every address in the dataset have it on their lists", async ()
     }
   }
   expect(contradictions).toEqual([]);
+});
+
+test("one invented list has more than 25,000 addresses, the same ones for the same seed", async () => {
+  const service = await runningService({ synthetic: 3 });
+  const list = (await listsOf(service)).get(swarmTag)!;
+  expect(list.length).toBeGreaterThan(25_000);
+  expect(new Set(list).size).toBe(list.length);
+  const again = await runningService({ synthetic: 3 });
+  expect(await pageOf(again, swarmTag, 0)).toEqual(await pageOf(service, swarmTag, 0));
+});
+
+test("an address that the dataset does not know is on the lists of exactly the tags in its answer", async () => {
+  const lists = [...(await listsOf(await runningService({ synthetic: 3 })))]
+    .filter(([name]) => name.includes(":invented-"))
+    .map(([name, list]) => ({ name, addresses: new Set(list) }));
+  expect(lists).toHaveLength(8);
+  const isKnown = knownTo(await loadDataset(sampleDataset));
+  const answer = syntheticAnswers(3);
+  for (let host = 0; host < 256; host++) {
+    for (const value of [`203.0.113.${host}`, `198.18.0.${host}`]) {
+      if (isKnown(value)) continue;
+      const { tags } = answer({ kind: "ip", value }).result as { tags: string[] };
+      const listed = lists.filter(({ addresses }) => addresses.has(value)).map(({ name }) => name);
+      expect(listed.toSorted(), value).toEqual(tags.toSorted());
+    }
+  }
 });
 
 const lastUpdate = "2024-01-01T00:00:00Z";

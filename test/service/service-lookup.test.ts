@@ -56,11 +56,7 @@ test("refuses a broken encoding with the failure envelope", async () => {
 test("answers a refused item of the dataset with its message", async () => {
   const items = [{ item: "example.com", refuse: "not today" }];
   const service = await runningService({ dataset: datasetOf({ items }) });
-  expect(await askJson(service, query("example.com"))).toEqual({
-    status: "failure",
-    statusCode: 400,
-    errors: { $: "not today" },
-  });
+  expect(await refusalOf(service, query("example.com"))).toBe("not today");
 });
 
 test("returns any URL as sent", async () => {
@@ -78,28 +74,25 @@ test("returns any URL as sent", async () => {
 });
 
 test.each([
+  ["192.0.2.1", "ACTIVE", { intent: "malicious", bogon: false, activity: true }],
+  ["203.0.113.200", "NOT_LISTED", { intent: "unknown", activity: false }],
+  ["10.0.0.1", "NOT_LISTED", { intent: "none", bogon: true, activity: false }],
+  ["downloads.example.net", "ACTIVE", { type: "DOMAIN", activity: false }],
   [
-    "192.0.2.1",
-    { serviceMailBlocklist: "ACTIVE", intent: "malicious", bogon: false, activity: true },
+    "billing@example.net",
+    expect.anything(),
+    { intent: "malicious", type: "EMAIL", activity: true },
   ],
-  ["203.0.113.200", { serviceMailBlocklist: "NOT_LISTED", intent: "unknown", activity: false }],
-  [
-    "10.0.0.1",
-    { serviceMailBlocklist: "NOT_LISTED", intent: "none", bogon: true, activity: false },
-  ],
-  ["downloads.example.net", { serviceMailBlocklist: "ACTIVE", type: "DOMAIN", activity: false }],
-  ["billing@example.net", { intent: "malicious", type: "EMAIL", activity: true }],
-])("the quick check of %s agrees with its query", async (item, expected) => {
+])("the quick check of %s agrees with its query", async (item, serviceMailBlocklist, more) => {
+  const expected = { serviceMailBlocklist, ...more };
   expect(await resultOf(service, quickCheck(item))).toMatchObject(expected);
 });
 
 test("a scripted item is partial as often as its script says, then full, then partial again", async () => {
   const service = await runningService({ dataset });
-  const statuses: number[] = [];
-  for (let count = 0; count < 3; count += 1) {
-    statuses.push((await ask(service, query("203.0.113.50"))).status);
+  for (const status of [503, 503, 200]) {
+    expect(await ask(service, query("203.0.113.50"))).toMatchObject({ status });
   }
-  expect(statuses).toEqual([503, 503, 200]);
   expect(await askJson(service, query("203.0.113.50"))).toMatchObject({
     status: "partial_success",
     statusCode: 503,

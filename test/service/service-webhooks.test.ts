@@ -3,12 +3,8 @@ import type { FireWebhook } from "../../src/service/cases.js";
 import { ask, askJson, runningService, sending } from "./running-service.js";
 
 const move = "/_local/cases/case-2001/transition";
-const added = {
-  name: "Added",
-  endpoint: "https://hooks.example.com",
-  method: "PATCH",
-  payload: "hello",
-};
+const endpoint = "https://hooks.example.com";
+const added = { name: "Added", endpoint, method: "PATCH", payload: "hello" };
 
 function recorder(answer: Awaited<ReturnType<FireWebhook>> = { status: 204 }) {
   const calls: Parameters<FireWebhook>[] = [];

@@ -3,16 +3,10 @@ import { queryResultSchema } from "../../src/core/endpoints/query.js";
 import { recogniseItem } from "../../src/core/item/recognise.js";
 import { type JsonObject, unasked } from "../../src/core/finding.js";
 import { verdictOf } from "../../src/core/verdict.js";
-import { loadDataset, sampleDataset } from "../../src/service/dataset.js";
 import { endpoints } from "../../src/core/endpoints/endpoints.js";
-import {
-  syntheticAnswers,
-  syntheticShares,
-  knownTo,
-  swarmTag,
-} from "../../src/service/synthetic-answers.js";
+import { syntheticAnswers, syntheticShares } from "../../src/service/synthetic-answers.js";
 import { contradictoryTimes } from "../helpers/contradictory-times.js";
-import { ask, askJson, runningService } from "./running-service.js";
+import { ask, runningService } from "./running-service.js";
 
 const count = 1000;
 
@@ -80,50 +74,4 @@ test("a partial answer stays partial, and its quick check is complete", async ()
     expect(body).toContain('"status":"partial_success"');
   }
   expect((await ask(service, `/beta/quick-check/${partial.item.value}`)).status).toBe(200);
-});
-
-interface Page {
-  readonly result: { entries: string[]; total: number; snapshot: string };
-}
-
-test("one tag has more than 25,000 distinct addresses, page by page", async () => {
-  const service = await runningService({ synthetic: 3 });
-  const path = `/beta/tags/${encodeURIComponent(swarmTag)}/ips?limit=10000`;
-  const first = (await askJson<Page>(service, path)).result;
-  const entries = new Set(first.entries);
-  for (let offset = 10_000; offset < first.total; offset += 10_000) {
-    const page = `${path}&offset=${offset}&snapshot=${first.snapshot}`;
-    for (const entry of (await askJson<Page>(service, page)).result.entries) entries.add(entry);
-  }
-  expect(first.total).toBeGreaterThan(25_000);
-  expect(entries.size).toBe(first.total);
-  const again = await runningService({ synthetic: 3 });
-  expect((await askJson<Page>(again, path)).result).toEqual(first);
-});
-
-test("an address that the dataset does not know is in the lists of exactly the tags in its answer", async () => {
-  const service = await runningService({ synthetic: 3 });
-  const dataset = await loadDataset(sampleDataset);
-  const tags = await askJson<{ result: { name: string }[] }>(service, "/beta/tags");
-  const lists = new Map<string, ReadonlySet<string>>();
-  for (const { name } of tags.result.filter(({ name }) => name.includes(":invented-"))) {
-    const { result } = await askJson<Page>(
-      service,
-      `/beta/tags/${encodeURIComponent(name)}/ips?limit=10000`,
-    );
-    lists.set(name, new Set(result.entries));
-  }
-  expect(lists.size).toBe(8);
-  const isKnown = knownTo(dataset);
-  const answer = syntheticAnswers(3);
-  const wrong: string[] = [];
-  for (let host = 0; host < 256; host++) {
-    for (const address of [`203.0.113.${host}`, `198.18.0.${host}`]) {
-      const listedIn = [...lists].flatMap(([name, list]) => (list.has(address) ? [name] : []));
-      if (isKnown(address)) continue;
-      const { tags } = answer({ kind: "ip", value: address }).result as { tags: string[] };
-      if (listedIn.sort().join() !== tags.toSorted().join()) wrong.push(address);
-    }
-  }
-  expect(wrong).toEqual([]);
 });
