@@ -25,44 +25,34 @@ async function lines(shell: string, ...args: readonly string[]): Promise<readonl
   return stdout.split("\n").slice(0, -1);
 }
 
-/** Typed words, the last of them under the cursor, and candidates that have to be among those offered. */
-const typed: readonly (readonly [words: readonly string[], candidates: readonly string[]])[] = [
-  [["repute", "en"], ["enrich"]],
-  [
-    ["repute", "tags", ""],
-    ["list", "show", "ips", "export"],
-  ],
-  [["repute", "enrich", "--bog"], ["--bogons"]],
-  [
-    ["repute", "enrich", "--bogons", ""],
-    ["ask", "local"],
-  ],
-  [
-    ["repute", "completion", ""],
-    ["bash", "zsh", "fish"],
-  ],
-];
+/** Typed lines with the cursor at their end, and candidates that have to be among those offered. */
+const typed = [
+  ["repute en", "enrich"],
+  ["repute tags ", "list show ips export"],
+  ["repute enrich --bog", "--bogons"],
+  ["repute enrich --bogons ", "ask local"],
+  ["repute completion ", "bash zsh fish"],
+] as const;
 
 const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(" ");
 
-/** Candidates that a shell does not offer. `complete` prints those for typed words, one a line. */
+/** Candidates that a shell does not offer. `complete` prints those for the words of a line. */
 async function missing(
   [shell = "", ...args]: readonly string[],
   setUp: string,
   complete: (words: readonly string[]) => string,
 ): Promise<readonly string[]> {
-  const steps = typed.map(([words]) => `${complete(words)}\necho ---`);
+  const steps = typed.map(([line]) => `${complete(line.split(" "))}\necho ---`);
   const printed = await lines(shell, ...args, "-c", [setUp, ...steps].join("\n"));
   // A description may follow a candidate after a colon or tab.
   const offered = printed
     .map((line) => line.split(/[:\t]/)[0] ?? "")
     .join("\n")
     .split("---\n");
-  return typed.flatMap(([words, candidates], index) => {
+  return typed.flatMap(([line, candidates], index) => {
     const found = new Set(offered[index]?.split("\n"));
-    return candidates
-      .filter((word) => !found.has(word))
-      .map((word) => `${words.join(" ")}: ${word}`);
+    const lacking = candidates.split(" ").filter((word) => !found.has(word));
+    return lacking.map((word) => `${line}: ${word}`);
   });
 }
 

@@ -1,4 +1,4 @@
-import { cp, writeFile } from "node:fs/promises";
+import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import stringWidth from "string-width";
@@ -7,7 +7,7 @@ import { commandNames, commandNamed } from "../../src/cli/command-list.js";
 import { runToEnd } from "../../src/cli/command-line/command-line.js";
 import { Reporter } from "../../src/cli/terminal/reporter.js";
 import { ManualClock } from "../helpers/manual-clock.js";
-import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { column, workspace } from "../helpers/workspace.js";
 import { fakeContext, FakeStream } from "./fake-context.js";
 
 const samples = fileURLToPath(new URL("../../samples", import.meta.url));
@@ -59,11 +59,15 @@ test("covers every command", () => {
 test.each([40, 80])(
   "at %i columns every command says something, in lines that fit",
   async (columns) => {
-    const folder = await temporaryFolder();
-    await writeInputs(folder);
+    const rows = Array.from({ length: 20 }, (_, at) => `198.51.100.${at},host-${at}.example.com`);
+    const { cwd, at } = await workspace({
+      "monday.csv": column("ioc,note", rows.slice(0, 15)),
+      "tuesday.csv": column("ioc,note", [...rows.slice(3), "setup.exe,a file"]),
+    });
+    await cp(join(samples, "webhooks"), at("webhooks"), { recursive: true });
     const before = process.cwd();
     onTestFinished(() => process.chdir(before));
-    process.chdir(folder);
+    process.chdir(cwd);
     for (const args of session) {
       const text = await typed(args, columns);
       expect(text, args.join(" ")).toMatch(/\S/);
@@ -71,17 +75,6 @@ test.each([40, 80])(
     }
   },
 );
-
-async function writeInputs(folder: string): Promise<void> {
-  const items = Array.from({ length: 20 }, (_, at) => `198.51.100.${at},host-${at}.example.com`);
-  const csv = ["ioc,note", ...items, "setup.exe,a file"];
-  await writeFile(join(folder, "monday.csv"), `${csv.slice(0, 16).join("\n")}\n`);
-  await writeFile(
-    join(folder, "tuesday.csv"),
-    `${csv.slice(4).join("\n").replace(/^/, "ioc,note\n")}\n`,
-  );
-  await cp(join(samples, "webhooks"), join(folder, "webhooks"), { recursive: true });
-}
 
 /** Lines that are wider than the terminal, but could have been wrapped. A command to copy is one line. */
 function tooWide(text: string, columns: number): readonly string[] {

@@ -51,35 +51,27 @@ test("programs pass the type checker and run", { timeout: 120_000 }, async () =>
   expect(await runTypeScript(programs, { folder, intelUrl: `${session.origin}/beta` })).toEqual([]);
 });
 
-test("SQL is taken by the parser of a database", async () => {
-  const connection = await (await DuckDBInstance.create(":memory:")).connect();
-  const failures: string[] = [];
-  for (const block of inLanguage("sql")) {
-    await connection
-      .extractStatements(block.text)
-      .catch((error: unknown) => failures.push(`${place(block)} ${String(error)}`));
-  }
-  connection.closeSync();
-  expect(failures).toEqual([]);
-});
+const database = await (await DuckDBInstance.create(":memory:")).connect();
+afterAll(() => database.closeSync());
 
-test.each(["json", "yaml"])("%s can be read", async (language) => {
+/** Parsers; SQL is taken by that of a database. */
+const readers: Readonly<Record<string, (text: string) => unknown>> = {
+  json: (text) => JSON.parse(text) as unknown,
+  yaml: (text) => parseYaml(text) as unknown,
+  sql: (text) => database.extractStatements(text),
+};
+
+test.each(Object.entries(readers))("%s can be read", async (language, read) => {
   const failures: string[] = [];
   for (const block of inLanguage(language)) {
     try {
-      const value = await readers[language]?.(block.text);
-      expect(typeof value).toBe("object");
+      expect(typeof (await read(block.text))).toBe("object");
     } catch (error) {
       failures.push(`${place(block)} ${String(error)}`);
     }
   }
   expect(failures).toEqual([]);
 });
-
-const readers: Readonly<Record<string, (text: string) => unknown>> = {
-  json: (text) => JSON.parse(text) as unknown,
-  yaml: (text) => parseYaml(text) as unknown,
-};
 
 /** What every page but the README takes as given; the rate saves time. */
 const services = {

@@ -16,6 +16,10 @@ const commonCodes = exitCodesOf({ exitCodes: quotaCode });
 export function commandParts(commands: readonly Command[]): Readonly<Record<string, string>> {
   const shared = sharedFlags(commands);
   const sections = inSections(commands);
+  const textOf = ([title, members]: (typeof sections)[number]): readonly string[] => [
+    `## ${title}`,
+    ...members.flatMap((command) => commandText(command, shared)),
+  ];
   return {
     "command-list": sections
       .map(([title, members]) => `- **${title}**: ${members.map(commandLink).join(", ")}`)
@@ -24,8 +28,13 @@ export function commandParts(commands: readonly Command[]): Readonly<Record<stri
       ["Code", "Meaning"],
       commonCodes.map(([code, meaning]) => [code, capitalised(meaning)]),
     ),
-    "shared-flags": sharedText(shared),
-    commands: sections.map(([title, members]) => sectionText(title, members, shared)).join("\n\n"),
+    "shared-flags": optionTable(
+      sharedSections(shared).flatMap(([section, flags]): readonly OptionRow[] => [
+        [`**${section}**`, "", ""],
+        ...flags.map(sharedRow),
+      ]),
+    ),
+    commands: sections.flatMap(textOf).join("\n\n"),
   };
 }
 
@@ -59,14 +68,6 @@ function meaningOf(spec: OptionSpec): string {
   return optionRow(spec).join("\n");
 }
 
-function sharedText(shared: ReadonlyMap<string, SharedFlag>): string {
-  return optionTable(
-    sharedSections(shared).flatMap(([section, flags]) =>
-      [[`**${section}**`, "", ""] as OptionRow].concat(flags.map(sharedRow)),
-    ),
-  );
-}
-
 /** The meanings of each shared flag, in the section of the first command that has it. */
 function sharedSections(
   shared: ReadonlyMap<string, SharedFlag>,
@@ -91,16 +92,6 @@ function sharedRow(meanings: readonly SharedFlag[]): OptionRow {
     ({ spec, of }) => `<br>In ${of.map((name) => `\`${name}\``).join(", ")}: ${optionRow(spec)[2]}`,
   );
   return [flag, fallback, [meaning, ...more].join("")];
-}
-
-function sectionText(
-  title: string,
-  members: readonly Command[],
-  shared: ReadonlyMap<string, SharedFlag>,
-): string {
-  return [`## ${title}`, ...members.flatMap((command) => commandText(command, shared))].join(
-    "\n\n",
-  );
 }
 
 function commandText(command: Command, shared: ReadonlyMap<string, SharedFlag>): readonly string[] {

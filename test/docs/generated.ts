@@ -1,3 +1,4 @@
+import { parse } from "csv-parse/sync";
 import type { z } from "zod";
 import { schemas } from "../../src/library/options.js";
 import { existsSync } from "node:fs";
@@ -169,15 +170,6 @@ function output(text: string): string {
   return `\`\`\`text\n${text}\`\`\``;
 }
 
-interface Demo {
-  /** The run as a terminal shows it. */
-  readonly run: string;
-  /** Some columns of its first rows. */
-  readonly rows: string;
-  /** What a run says that finds the item column by itself. */
-  readonly foundColumn: string;
-}
-
 const shownColumns = [
   ["indicator", 42],
   ["rep_kind", 13],
@@ -186,23 +178,20 @@ const shownColumns = [
   ["rep_tags", 40],
 ] as const;
 
-let demo: Promise<Demo> | null = null;
+let demo: ReturnType<typeof demoIn> | null = null;
 
 /** Runs the program on the sample once, in a folder as a new user has it. */
-function theDemo(): Promise<Demo> {
-  return (demo ??= runDemo());
+function theDemo() {
+  return (demo ??= mkdtemp(join(tmpdir(), "repute-demo-")).then((cwd) =>
+    demoIn(cwd).finally(() => rm(cwd, { recursive: true })),
+  ));
 }
 
-async function runDemo(): Promise<Demo> {
-  const cwd = await mkdtemp(join(tmpdir(), "repute-demo-"));
-  try {
-    return await demoIn(cwd);
-  } finally {
-    await rm(cwd, { recursive: true });
-  }
-}
-
-async function demoIn(cwd: string): Promise<Demo> {
+/**
+ * The run as a terminal shows it, some columns of its first rows, and what a run says that finds the
+ * item column by itself.
+ */
+async function demoIn(cwd: string) {
   await symlink(join(root, "samples"), join(cwd, "samples"));
   const args = ["enrich", "samples/indicators.csv", "-o", "enriched.csv", "--local"];
   const { code, stdout, stderr } = await runRepute(args, { cwd });
@@ -212,7 +201,8 @@ async function demoIn(cwd: string): Promise<Demo> {
     / in [\d.]+ m?s(?: \([\d,.]+ rows\/s\))?/,
     " in 0.3 s",
   );
-  const rows = await readRows(join(cwd, "enriched.csv"));
+  const written = await readFile(join(cwd, "enriched.csv"), "utf8");
+  const rows: Readonly<Record<string, string>>[] = parse(written, { columns: true });
   const lines = rows
     .slice(0, 9)
     .map((row) => shownColumns.map(([name, width]) => cut(row[name] ?? "", width)).join("  "));
@@ -224,11 +214,6 @@ async function demoIn(cwd: string): Promise<Demo> {
     rows: [header, ...lines].map((line) => `${line.trimEnd()}\n`).join(""),
     foundColumn,
   };
-}
-
-async function readRows(path: string): Promise<readonly Readonly<Record<string, string>>[]> {
-  const { parse } = await import("csv-parse/sync");
-  return parse(await readFile(path, "utf8"), { columns: true });
 }
 
 function cut(text: string, width: number): string {

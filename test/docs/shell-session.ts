@@ -5,7 +5,7 @@ import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { runRepute } from "../helpers/run-repute.js";
+import { runRepute, type RunReputeOptions, type RunReputeResult } from "../helpers/run-repute.js";
 import { serveHere, type Serving } from "../helpers/serve-here.js";
 import { root } from "./pages.js";
 
@@ -106,9 +106,9 @@ export class ShellSession {
     const before = "[ ! -f .exported ] || . ./.exported";
     const text = [before, "set -ex", this.placed(script), "{ set +x; } 2>/dev/null"].join("\n");
     const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("REPUTE_"));
+    const own = Object.entries(variables).map(([name, value]) => [name, this.placed(value)]);
     const env = {
-      ...Object.fromEntries(kept),
-      ...placedValues(this, variables),
+      ...Object.fromEntries([...kept, ...own]),
       HOME: folder,
       PATH: `${join(this.#home, "bin")}${delimiter}${process.env["PATH"]}`,
       DOCS_CALLS: join(this.#home, "calls"),
@@ -142,7 +142,7 @@ export class ShellSession {
     await writeFile(join(call, "done"), `${ended.code}\n`);
   }
 
-  async #repute(args: readonly string[], given: GivenToProgram): Promise<Ended> {
+  async #repute(args: readonly string[], given: RunReputeOptions): Promise<Ended> {
     if (args[0] !== "serve") return runRepute(args, given);
     const serving = await serve(args.slice(1));
     this.#served.push(serving);
@@ -155,25 +155,7 @@ export function shellWords(line: string): readonly string[] {
   return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
 }
 
-function placedValues(
-  session: ShellSession,
-  variables: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  const entries = Object.entries(variables);
-  return Object.fromEntries(entries.map(([name, value]) => [name, session.placed(value)]));
-}
-
-interface GivenToProgram {
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly stdin: string;
-}
-
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+type Ended = Pick<RunReputeResult, "code" | "stdout" | "stderr">;
 
 function reputeVariables(env: string): Readonly<Record<string, string>> {
   const lines = env.split("\n").filter((line) => /^(?:REPUTE_|XDG_|HOME=)/.test(line));

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { partialSuccess, success } from "../client/api/answers.js";
 import { raw, type ScriptedServer, silence, startScriptedServer } from "./scripted-server.js";
 
 export interface AnsweringServer extends Pick<ScriptedServer, "close" | "connections" | "start"> {
@@ -106,13 +107,7 @@ function answer(
             intent: intent ?? (number % 3 === 0 ? "malicious" : "none"),
             observedActivity: null,
           };
-  const body = partial
-    ? JSON.stringify({
-        status: "partial_success",
-        statusCode: 503,
-        result: { ...result, intent: null },
-        errors: {},
-      })
-    : JSON.stringify({ status: "success", statusCode: 200, result });
+  const said = partial ? partialSuccess({ ...result, intent: null }) : success(result);
+  const body = JSON.stringify(said);
   return `HTTP/1.1 ${partial ? "503 Service Unavailable" : "200 OK"}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }

@@ -1,18 +1,18 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { mkdir, readFile, readdir, readlink, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
+import { text } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import { queryDuckdb } from "../io/output/tables/warehouse-readers.js";
 import { expect } from "vitest";
 import { startService, type Service } from "../../src/service/service.js";
 import type { Responder } from "../../src/service/responder.js";
+import { preload } from "./crash-copies.js";
 import { HurriedClock } from "./hurried-clock.js";
 import { runRepute, type RunReputeResult } from "./run-repute.js";
 import { program } from "./shell.js";
-
-const preload = fileURLToPath(new URL("crash-preload.cjs", import.meta.url));
 
 /** Open requests, which may be repeated after a kill. */
 const concurrency = 4;
@@ -155,7 +155,7 @@ class Bench {
     const dump = join(this.#folder, "in.csv");
     if (this.#case.takesOver === true) {
       await writeFile(dump, earlierInput);
-      const { code, stderr } = await this.#here(["--max-requests", "12"]);
+      const { code, stderr } = await this.#here([...this.#command(), "--max-requests", "12"]);
       if (code !== 75) throw new Error(`the interrupted run ended with ${code}: ${stderr}`);
     }
     await writeFile(dump, this.#case.retry === undefined ? input : shortInput);
@@ -167,18 +167,9 @@ class Bench {
     }
     if (this.#case.retry === undefined) return;
     const failing = ["--intel-url", `${this.#service.intelUrl}x`, "--retries", "0"];
-    const { code, stderr } = await runRepute(
-      [
-        "enrich",
-        this.#input,
-        ...this.#named(this.#case.args),
-        ...failing,
-        "--max-failed",
-        "100%",
-        "--quiet",
-      ],
-      { cwd: this.#folder, env: this.#environment(), clock: new HurriedClock() },
-    );
+    const accepting = ["--max-failed", "100%", "--quiet"];
+    const enrich = ["enrich", this.#input, ...this.#named(this.#case.args)];
+    const { code, stderr } = await this.#here([...enrich, ...failing, ...accepting]);
     if (code !== 3) throw new Error(`the run to retry ended with ${code}: ${stderr}`);
   }
 
@@ -235,7 +226,7 @@ class Bench {
     const before = await this.requests();
     const outcome = await this.outcome(["--resume"]);
     for (const name of ["code", "written", "manifest", "files"] as const) {
-      const [is, was] = [text(outcome[name]), text(expected[name])];
+      const [is, was] = [jsonOf(outcome[name]), jsonOf(expected[name])];
       if (is !== was) return `${name} is ${is.slice(0, 2000)} instead of ${was.slice(0, 2000)}`;
     }
     const repeated = (await this.requests()) - before - unasked;
@@ -245,18 +236,17 @@ class Bench {
   /** The result of an undisturbed run, in this process and without pauses. */
   async outcome(flags: readonly string[] = []): Promise<Outcome> {
     const own = this.#case.takesOver === true ? ["--resume"] : flags;
-    const { code, stderr } = await this.#here(own);
+    const { code, stderr } = await this.#here([...this.#command(), ...own]);
     if (code !== 0 && code !== 3) throw new Error(`the run ended with ${code}: ${stderr}`);
     const written = await this.#case.read(this.#folder, basename(this.#folder));
+    // Names of an export's generations are random.
     const files = (await readdir(this.#folder, { recursive: true })).sort();
     const manifest = files.find((name) => name.endsWith("manifest.json"));
     return {
       code,
       written,
       manifest: await readManifest(join(this.#folder, manifest ?? "")),
-      files: files
-        .filter((name) => !isGeneration(name))
-        .map((name) => withoutRun(withoutTable(name))),
+      files: files.filter((name) => !name.includes("generations/")).map(withoutRun),
     };
   }
 
@@ -265,12 +255,9 @@ class Bench {
     await rm(this.#folder, { recursive: true });
   }
 
-  #here(flags: readonly string[]): Promise<RunReputeResult> {
-    return runRepute([...this.#command(), ...flags], {
-      cwd: this.#folder,
-      env: this.#environment(),
-      clock: new HurriedClock(),
-    });
+  #here(args: readonly string[]): Promise<RunReputeResult> {
+    const [cwd, env, clock] = [this.#folder, this.#environment(), new HurriedClock()];
+    return runRepute(args, { cwd, env, clock });
   }
 
   #command(): string[] {
@@ -294,29 +281,20 @@ class Bench {
   }
 
   /** Runs the program in a separate process, to the signal that ends it or to its exit. */
-  #program(
-    crash: Readonly<Record<string, string>>,
-  ): Promise<{ readonly signal: NodeJS.Signals | null; readonly stderr: string }> {
+  async #program(crash: Readonly<Record<string, string>>) {
     const { commits, takesOver } = this.#case;
     const args = [...this.#command(), ...(takesOver === true ? ["--resume"] : [])];
+    const env = { ...process.env, ...this.#environment(), ...crash };
     const child = spawn(process.execPath, ["--require", preload, program, ...args], {
       cwd: this.#folder,
-      env: {
-        ...process.env,
-        ...this.#environment(),
-        ...crash,
-        ...(commits === undefined ? {} : { CRASH_COMMITS: commits }),
-      },
+      env: commits === undefined ? env : { ...env, CRASH_COMMITS: commits },
       stdio: ["ignore", "ignore", "pipe"],
     });
-    let stderr = "";
-    child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk));
-    return new Promise((resolve, reject) => {
-      child.on("close", (code, signal) => {
-        if (signal !== null || code === 0 || code === 3) resolve({ signal, stderr });
-        else reject(new Error(`the run ended with ${code}: ${stderr}`));
-      });
-    });
+    const closed = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
+    const stderr = await text(child.stderr);
+    const [code, signal] = await closed;
+    if (signal !== null || code === 0 || code === 3) return { signal, stderr };
+    throw new Error(`the run ended with ${code}: ${stderr}`);
   }
 }
 
@@ -337,18 +315,21 @@ async function contentsOf(folder: string): Promise<string> {
 }
 
 /** 50 rows: items and answers of all kinds, duplicates, rows that are too short or too long. */
-const input = ["seen,indicator,note", ...rows(50)].join("\n");
+const input = dumpOf(rows(50));
 
 /** So few items that failures do not look like a wrong address. */
-const shortInput = ["seen,indicator,note", ...rows(24)].join("\n");
+const shortInput = dumpOf(rows(24));
 
 /** A dump with some of the same items. */
-const earlierInput = [
-  "seen,indicator,note",
-  ...rows(50)
+const earlierInput = dumpOf(
+  rows(50)
     .filter((row) => row.endsWith("unlisted"))
     .toReversed(),
-].join("\n");
+);
+
+function dumpOf(rows: readonly string[]): string {
+  return ["seen,indicator,note", ...rows].join("\n");
+}
 
 function rows(count: number): string[] {
   const known = [
@@ -388,21 +369,12 @@ async function readManifest(path: string): Promise<unknown> {
   return { ...rest, input: facing, output: facts };
 }
 
-/** The files of a run into PostgreSQL are named after its table. */
-function withoutTable(name: string): string {
-  return name.replace(/^repute-.*(\.manifest\.json)$/, "repute$1");
-}
-
-/** The name of a file without the date and identifier of its run. */
+/** The name of a file without the table, date and identifier of its run. */
 function withoutRun(name: string): string {
   return name
+    .replace(/^repute-.*(\.manifest\.json)$/, "repute$1")
     .replace(/\d{4}-\d\d-\d\d/, "DATE")
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, "RUN");
-}
-
-/** Names of an export's generations are random. */
-function isGeneration(name: string): boolean {
-  return name.includes("generations/");
 }
 
 /** The text of a file (decompressed if named so) without times of this run. */
@@ -413,7 +385,7 @@ export async function readText(path: string): Promise<string> {
   return content.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "TIME");
 }
 
-function text(value: unknown): string {
+function jsonOf(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) =>
     typeof each === "bigint" ? `${each}n` : each,
   );

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { cp, mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { ReputeError } from "../../src/core/errors.js";
 import { enrich } from "../../src/jobs/enrich/execute.js";
 import type { Manifest } from "../../src/core/manifest.js";
@@ -50,7 +52,7 @@ export async function killedFixture(options: FixtureOptions): Promise<KilledFixt
   const folder = join(options.folder, "run");
   await mkdir(folder);
   await writeFile(join(folder, "in.csv"), inputOf(options.rows));
-  const calm = await enrichIn({ folder, output: `calm.${output}`, server, resume: false });
+  const calm = await enrichIn({ folder, output: `calm.${output}`, server }, false);
   const rows = await rowsOf(join(folder, `calm.${output}`));
 
   const last = server.total + distinct + behind / 2;
@@ -60,7 +62,7 @@ export async function killedFixture(options: FixtureOptions): Promise<KilledFixt
   const left = async () => filesLeft(folder, output);
   // The rows in front of the first unanswered one are written, and a checkpoint is saved every 5,000.
   for (let before = -1, size = 0; size === 0 || size !== before;) {
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await delay(300);
     [before, size] = [size, await sizeOf(join(folder, (await left())[0] ?? ""))];
   }
   child.kill("SIGKILL");
@@ -104,11 +106,10 @@ export async function restore({ folder, output }: KilledFixture): Promise<void> 
 }
 
 /** Resumes the run in the fixture's folder, in this process. */
-export async function resumeHere({ folder, output, server }: KilledFixture): Promise<Resumed> {
+export async function resumeHere(fixture: KilledFixture): Promise<Resumed> {
   const warnings: string[] = [];
   try {
-    const onWarning = (message: string): void => void warnings.push(message);
-    const manifest = await enrichIn({ folder, output, server, resume: true, onWarning });
+    const manifest = await enrichIn(fixture, true, (message) => void warnings.push(message));
     return { manifest, error: null, warnings };
   } catch (error) {
     return { manifest: null, error, warnings };
@@ -129,8 +130,7 @@ export async function faultOf(
   }
   const counted = JSON.stringify(manifest.statuses);
   if (counted !== JSON.stringify(statuses)) return `counts ${counted}`;
-  if (!same(await rowsOf(join(folder, output)), rows)) return "has other rows";
-  return null;
+  return isDeepStrictEqual(await rowsOf(join(folder, output)), rows) ? null : "has other rows";
 }
 
 const kinds = ["flip", "flip", "zero", "cut", "append"] as const;
@@ -177,25 +177,14 @@ function inputOf(rows: number): string {
   return `${lines.join("\n")}\n`;
 }
 
-interface EnrichIn extends Pick<KilledFixture, "folder" | "output" | "server"> {
-  readonly resume: boolean;
-  readonly onWarning?: (message: string) => void;
-}
-
-function enrichIn({ folder, output, server, resume, onWarning }: EnrichIn): Promise<Manifest> {
-  return enrich(
-    jobHere({
-      settings: {
-        intelUrl: server.url,
-        output: join(folder, output),
-        lookups: "query",
-        rate: "1000000/s",
-        resume,
-      },
-      input: { path: join(folder, "in.csv") },
-      ...(onWarning === undefined ? {} : { onWarning }),
-    }),
-  );
+function enrichIn(
+  { folder, output: name, server }: Pick<KilledFixture, "folder" | "output" | "server">,
+  resume: boolean,
+  onWarning: (message: string) => void = () => undefined,
+): Promise<Manifest> {
+  const [output, path] = [join(folder, name), join(folder, "in.csv")];
+  const asked = { intelUrl: server.url, lookups: "query", rate: "1000000/s" };
+  return enrich(jobHere({ settings: { ...asked, output, resume }, input: { path }, onWarning }));
 }
 
 /** The rows of an output without values that may differ: time and source of the answer. */
@@ -209,8 +198,4 @@ async function rowsOf(path: string): Promise<readonly string[]> {
     );
   }
   return comparableRows(await readFile(path), path);
-}
-
-function same(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((line, index) => line === other[index]);
 }

@@ -54,14 +54,9 @@ export async function simulatePace(
     // Timers are late by up to 1 ms; exact ones are late only by what the system needs.
     sleep: (ms, _signal, isExact = false) => timers.sleep(ms + (isExact ? 0.1 : 1) * random()),
   };
-  const counts = Array.from({ length: seconds + 1 }, () => ({
-    sent: 0,
-    accepted: 0,
-    throttled: 0,
-    open: 0,
-  }));
+  const counts = Array.from({ length: seconds + 1 }, () => ({ ...nothing }));
   const now = (): Mutable<Second> => counts[Math.floor(clock.now() / 1000)] ?? { ...nothing };
-  const stalls = new Stalls(stallMs, random);
+  const stalledUntil = stalls(stallMs, random);
   let open = 0;
   const ask: AttemptLookup = async () => {
     open++;
@@ -69,7 +64,7 @@ export async function simulatePace(
     second.sent++;
     second.open = Math.max(second.open, open);
     if (shiftMs > 0) await timers.sleep(shiftMs * random());
-    const stalledMs = stalls.until(clock.now()) - clock.now();
+    const stalledMs = stalledUntil(clock.now()) - clock.now();
     if (stalledMs > 0) await timers.sleep(stalledMs);
     const { afterMs, throttled, retryAfterMs = null } = server(clock.now(), open);
     await clock.sleep(afterMs);
@@ -214,27 +209,19 @@ export function worstSecond(times: readonly number[]): number {
   return most;
 }
 
-/** Times in which nothing arrives: one in each second, at a random time and of a random length. */
-class Stalls {
-  readonly #mostMs: number;
-  readonly #random: () => number;
-  #second = -1;
-  #from = 0;
-  #until = 0;
-
-  constructor(mostMs: number, random: () => number) {
-    this.#mostMs = mostMs;
-    this.#random = random;
-  }
-
-  /** When what arrives at `now` is read. */
-  until(now: number): number {
+/**
+ * Times in which nothing arrives: one in each second, at a random time and of a random length. Returns
+ * when what arrives at `now` is read.
+ */
+function stalls(mostMs: number, random: () => number): (now: number) => number {
+  let [last, from, until] = [-1, 0, 0];
+  return (now) => {
     const second = Math.floor(now / 1000);
-    if (this.#mostMs > 0 && second !== this.#second) {
-      this.#second = second;
-      this.#from = 1000 * second + 900 * this.#random();
-      this.#until = this.#from + this.#mostMs * this.#random();
+    if (mostMs > 0 && second !== last) {
+      last = second;
+      from = 1000 * second + 900 * random();
+      until = from + mostMs * random();
     }
-    return now >= this.#from && now < this.#until ? this.#until : now;
-  }
+    return now >= from && now < until ? until : now;
+  };
 }

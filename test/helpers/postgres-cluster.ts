@@ -1,5 +1,5 @@
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { freePort } from "./free-port.js";
+import { ended } from "./shell.js";
 
 const superuser = "postgres";
 const password = "p:w@rd\\/'1";
@@ -127,18 +128,14 @@ export class PostgresCluster {
     const secret = join(this.#folder, "secret");
     await writeFile(secret, `${password}\n`, { mode: 0o600 });
     if (this.#identity !== null) await chown(secret, this.#identity.uid, this.#identity.gid);
+    const place = [`--pgdata=${join(this.#folder, "data")}`, `--pwfile=${secret}`];
     const options = ["--auth=scram-sha-256", "--encoding=UTF8", "--no-locale", "--no-sync"];
-    const child = this.#spawn("initdb", [
-      `--pgdata=${join(this.#folder, "data")}`,
-      `--username=${superuser}`,
-      `--pwfile=${secret}`,
-      ...options,
-    ]);
-    const log = collect(child);
-    const [code] = await ended(child);
-    if (code !== 0) throw new Error(`initdb ended with ${String(code)}:\n${log()}`);
+    const args = [`--username=${superuser}`, ...place, ...options];
+    const { code, stdout, stderr } = await ended(join(this.#bin, "initdb"), args, this.#process);
+    if (code !== 0) throw new Error(`initdb ended with ${code}:\n${stdout}${stderr}`);
   }
 
+  /** Returns what gives the end of its output. */
   #spawnServer(): () => string {
     const settings = {
       listen_addresses: "127.0.0.1",
@@ -149,18 +146,22 @@ export class PostgresCluster {
       max_connections: "30",
       logging_collector: "off",
     };
-    const child = this.#spawn("postgres", [
-      "-D",
-      join(this.#folder, "data"),
-      ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
-    ]);
+    const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const args = ["-D", join(this.#folder, "data"), ...flags];
+    const child = spawn(join(this.#bin, "postgres"), args, this.#process);
     this.#server = child;
-    this.#ended = ended(child);
+    this.#ended = once(child, "close");
     // The server must not outlive the tests, however they end.
     const onExit = (): void => void child.kill("SIGKILL");
     process.once("exit", onExit);
     child.once("exit", () => process.off("exit", onExit));
-    return collect(child);
+    let log = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (chunk: string) => {
+        log = (log + chunk).slice(-4096);
+      });
+    }
+    return () => log;
   }
 
   /** Null once a connection succeeds; otherwise why it failed. */
@@ -177,13 +178,10 @@ export class PostgresCluster {
     }
   }
 
-  #spawn(program: string, args: readonly string[]): ChildProcess {
-    return spawn(join(this.#bin, program), args, {
-      cwd: this.#folder,
-      env: { PATH: process.env["PATH"] ?? "", LC_ALL: "C" },
-      stdio: ["ignore", "pipe", "pipe"],
-      ...this.#identity,
-    });
+  /** Where and as whom its programs run. */
+  get #process() {
+    const env = { PATH: process.env["PATH"] ?? "", LC_ALL: "C" };
+    return { cwd: this.#folder, env, ...this.#identity };
   }
 }
 
@@ -223,22 +221,4 @@ function unprivileged(): Identity {
     if (user) return { uid: Number(user[2]), gid: Number(user[3]) };
   }
   throw new Error("PostgreSQL does not run as root, and there is no user postgres or nobody");
-}
-
-/** Collects the end of a child's output, for the message if it fails. */
-function collect(child: ChildProcess): () => string {
-  let text = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding("utf8").on("data", (chunk: string) => {
-      text = (text + chunk).slice(-4096);
-    });
-  }
-  return () => text;
-}
-
-function ended(child: ChildProcess): Promise<[code: number | null]> {
-  return new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", (code) => resolve([code]));
-  });
 }

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -75,7 +76,16 @@ export class RedisServer {
     const { password, settings = {}, tls } = this.#options;
     const port = String(this.port);
     const all = {
-      ...(tls === undefined ? { port } : secured(port, tls)),
+      ...(tls === undefined
+        ? { port }
+        : {
+            port: "0",
+            "tls-port": port,
+            "tls-key-file": tls.key,
+            "tls-cert-file": tls.cert,
+            "tls-ca-cert-file": tls.ca,
+            "tls-auth-clients": "no",
+          }),
       bind: "127.0.0.1",
       dir: this.#folder,
       save: "",
@@ -105,7 +115,7 @@ export class RedisServer {
     const server = this.#server;
     this.#server = null;
     if (server === null) return;
-    const ended = new Promise((resolve) => server.once("close", resolve));
+    const ended = once(server, "close");
     // A stopped process dies only when it continues.
     server.kill("SIGCONT");
     server.kill("SIGKILL");
@@ -122,15 +132,4 @@ export class RedisServer {
     await this.kill();
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
-}
-
-function secured(port: string, { key, cert, ca }: NonNullable<RedisServerOptions["tls"]>) {
-  return {
-    port: "0",
-    "tls-port": port,
-    "tls-key-file": key,
-    "tls-cert-file": cert,
-    "tls-ca-cert-file": ca,
-    "tls-auth-clients": "no",
-  };
 }

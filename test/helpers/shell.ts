@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, type ExecFileOptions } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 /** The built program. */
@@ -18,7 +18,7 @@ export interface Shell {
 }
 
 export interface Ended {
-  /** -1 if the program could not be started. */
+  /** -1 if the program could not be started, or was killed. */
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -38,7 +38,7 @@ export function shell(lines: string, { cwd, env, disk, as }: Shell): Promise<End
 export function ended(
   file: string,
   args: readonly string[],
-  options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+  options: Pick<ExecFileOptions, "cwd" | "env" | "gid" | "uid">,
   stdin = "",
 ): Promise<Ended> {
   return new Promise((resolve) => {

@@ -1,28 +1,21 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
-import { runRepute } from "../helpers/run-repute.js";
-import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { root } from "../docs/pages.js";
+import { workspace } from "../helpers/workspace.js";
 
-const samples = fileURLToPath(new URL("../../samples/", import.meta.url));
-
-/** Enriches a sample against the embedded service; resolves to the output's text. */
-async function enriched(name: string, output: string, args: readonly string[] = []) {
-  const out = join(await temporaryFolder(), output);
-  const result = await runRepute(["enrich", join(samples, name), "-o", out, "--local", ...args]);
+/** Enriches a sample against the embedded service. */
+async function enriched(name: string, ...args: readonly string[]) {
+  const place = await workspace({ [name]: await readFile(join(root, "samples", name)) });
+  const result = await place.run("enrich", name, "--local", ...args);
   expect(result).toMatchObject({ code: 0, stdout: "" });
-  return readFile(out, "utf8");
+  return place;
 }
 
 test("indicators.csv shows every kind, and every status but a failure", async () => {
-  const text = await enriched("indicators.csv", "out.csv");
-  const rows: Record<string, string>[] = parse(text, { columns: true });
-  const input: Record<string, string>[] = parse(
-    await readFile(join(samples, "indicators.csv"), "utf8"),
-    { columns: true },
-  );
+  const { records } = await enriched("indicators.csv", "-o", "out.csv");
+  const rows = await records();
+  const input = await records("indicators.csv");
   expect(rows.map(({ seen, indicator, note }) => ({ seen, indicator, note }))).toEqual(input);
   expect(new Set(rows.map((row) => row["rep_kind"]))).toEqual(
     new Set(["ip", "domain", "url", "sha1", "crypto_wallet", "email", ""]),
@@ -35,9 +28,10 @@ test("indicators.csv shows every kind, and every status but a failure", async ()
 });
 
 test("events.ndjson is enriched by a nested member, with digits and order kept", async () => {
-  const text = await enriched("events.ndjson", "out.ndjson", ["--item-column", "event.source.ip"]);
-  const lines = text.trimEnd().split("\n");
-  const input = (await readFile(join(samples, "events.ndjson"), "utf8")).trimEnd().split("\n");
+  const flags = ["-o", "out.ndjson", "--item-column", "event.source.ip"];
+  const { read } = await enriched("events.ndjson", ...flags);
+  const lines = (await read("out.ndjson")).trimEnd().split("\n");
+  const input = (await read("events.ndjson")).trimEnd().split("\n");
   expect(lines.map((line) => line.slice(0, line.indexOf(',"rep":')))).toEqual(
     input.map((line) => line.slice(0, -1)),
   );
@@ -47,9 +41,8 @@ test("events.ndjson is enriched by a nested member, with digits and order kept",
 });
 
 test("watchlist.txt has one item per line", async () => {
-  const text = await enriched("watchlist.txt", "out.csv");
-  const rows: Record<string, string>[] = parse(text, { columns: true });
-  expect(rows.map((row) => [row["rep_kind"], row["rep_item"]])).toEqual([
+  const { records } = await enriched("watchlist.txt", "-o", "out.csv");
+  expect((await records()).map((row) => [row["rep_kind"], row["rep_item"]])).toEqual([
     ["ip", "192.0.2.66"],
     ["url", "https://downloads.example.net/setup.exe"],
     ["domain", "parked.example.org"],

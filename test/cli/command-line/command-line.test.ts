@@ -22,21 +22,20 @@ function setUp() {
 }
 
 describe("signals", () => {
-  test.each(["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"])(
-    "the first %s aborts the run with its name",
-    (name) => {
-      const { controller, process } = setUp();
-      process.emit(name);
-      expect(controller.signal.reason).toMatchObject({ code: "interrupted", signal: name });
-    },
-  );
-
-  test.each([
+  const signals = [
     ["SIGHUP", 129],
     ["SIGINT", 130],
     ["SIGQUIT", 131],
     ["SIGTERM", 143],
-  ])("a second %s ends the process at once", async (name, code) => {
+  ] as const;
+
+  test.each(signals)("the first %s aborts the run with its name", (name) => {
+    const { controller, process } = setUp();
+    process.emit(name);
+    expect(controller.signal.reason).toMatchObject({ code: "interrupted", signal: name });
+  });
+
+  test.each(signals)("a second %s ends the process at once", async (name, code) => {
     const { process, clock } = setUp();
     process.emit("SIGINT");
     await clock.advance(1000);

@@ -62,16 +62,12 @@ test.each(["", "# nothing\n"])("a file of %j sets nothing", async (text) => {
 });
 
 test.each([
-  ["1", true],
-  ["TRUE", true],
-  ["yes", true],
-  ["on", true],
-  ["0", false],
-  ["false", false],
-  ["no", false],
-  ["off", false],
-])("a variable of %s turns a switch %s", async (text, value) => {
-  expect((await read("", { REPUTE_HEADER: text })).settings["header"]).toBe(value);
+  [true, "1 TRUE yes on"],
+  [false, "0 false no off"],
+])("a switch is %s by a variable of %s", async (value, words) => {
+  for (const text of words.split(" ")) {
+    expect((await read("", { REPUTE_HEADER: text })).settings["header"], text).toBe(value);
+  }
 });
 
 test("a variable that repute doesn't know is a warning; those of secrets are none", async () => {
