@@ -24,6 +24,8 @@ function faultsOf(answers: readonly unknown[], members: Members): readonly strin
 
 const blocklist = oneOf(["ACTIVE", "ALLOWLIST", "INFORMATIONAL", "NOT_LISTED", "PASSIVE"]);
 const intent = oneOf(["malicious", "suspicious", "unknown", "none"]);
+const contactStatuses =
+  "UNKNOWN INVALID RESOLVE_FAILED CONNECT_FAILED RECIPIENT_FAILED WORKING".split(" ");
 const seen = { firstSeen: dateTime, lastSeen: dateTime };
 const mayBeSeen = { firstSeen: dateTime.nullable(), lastSeen: dateTime.nullable() };
 const observedActivity = strictObject({
@@ -53,14 +55,7 @@ const results: Readonly<Record<string, Members>> = {
       email: text()
         .regex(/^[^@\s]+@[^@\s]+$/)
         .nullable(),
-      status: oneOf([
-        "UNKNOWN",
-        "INVALID",
-        "RESOLVE_FAILED",
-        "CONNECT_FAILED",
-        "RECIPIENT_FAILED",
-        "WORKING",
-      ]),
+      status: oneOf(contactStatuses),
       lastVerification: dateTime.nullable(),
     }),
     asn: strictObject({

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { runRepute, startRepute } from "../helpers/run-repute.js";
 import { reply, startScriptedServer } from "../helpers/scripted-server.js";
 import { temporaryFolder } from "../helpers/temporary-folder.js";
+import { runInProcess } from "./run-in-process.js";
 
 function lines(stdout: string): unknown[] {
   return stdout
@@ -47,6 +48,25 @@ test.each(["query", "quick-check"])("%s answers from the cache, and fills it", a
 });
 
 describe("query", () => {
+  test.each([
+    [["192.0.2.1", " no item "], null, ["192.0.2.1", " no item "]],
+    [
+      [],
+      "a.example\r\n\r\n# note\n 192.0.2.1 \nlast.example",
+      ["a.example", "192.0.2.1", "last.example"],
+    ],
+    [["b.example", "-", "c.example"], "a.example\n", ["b.example", "a.example", "c.example"]],
+  ])("reads the arguments, and stdin without any or for a dash: %j", async (args, stdin, items) => {
+    const { stdout } = await runInProcess(["query", "--local", ...args], { stdin });
+    expect(lines(stdout)).toMatchObject(items.map((item) => ({ item })));
+  });
+
+  test("requires arguments if stdin is a terminal", async () => {
+    const stderr = expect.stringContaining("nothing to look up") as string;
+    const ended = await runInProcess(["query", "--local"], { stdin: null });
+    expect(ended).toMatchObject({ code: 2, stderr });
+  });
+
   test("answers with a line for each argument, in order", async () => {
     const args = ["query", "192.0.2.1", "hxxps[:]//example[.]com/a", "setup.exe", "--local"];
     const { code, stdout, stderr } = await runRepute(args);

@@ -29,10 +29,9 @@ export function commandParts(commands: readonly Command[]): Readonly<Record<stri
       commonCodes.map(([code, meaning]) => [code, capitalised(meaning)]),
     ),
     "shared-flags": optionTable(
-      sharedSections(shared).flatMap(([section, flags]): readonly OptionRow[] => [
-        [`**${section}**`, "", ""],
-        ...flags.map(sharedRow),
-      ]),
+      sharedSections(shared).flatMap(([section, flags]) =>
+        [[`**${section}**`, "", ""] as OptionRow].concat(flags.map(sharedRow)),
+      ),
     ),
     commands: sections.flatMap(textOf).join("\n\n"),
   };

@@ -182,9 +182,16 @@ let demo: ReturnType<typeof demoIn> | null = null;
 
 /** Runs the program on the sample once, in a folder as a new user has it. */
 function theDemo() {
-  return (demo ??= mkdtemp(join(tmpdir(), "repute-demo-")).then((cwd) =>
-    demoIn(cwd).finally(() => rm(cwd, { recursive: true })),
-  ));
+  return (demo ??= runDemo());
+}
+
+async function runDemo() {
+  const cwd = await mkdtemp(join(tmpdir(), "repute-demo-"));
+  try {
+    return await demoIn(cwd);
+  } finally {
+    await rm(cwd, { recursive: true });
+  }
 }
 
 /**

@@ -108,24 +108,9 @@ const opensToWrite = (flags) =>
     : typeof flags === "number" &&
       (flags & (fs.constants.O_WRONLY | fs.constants.O_RDWR | fs.constants.O_CREAT)) !== 0;
 
-const changing = [
-  "appendFile",
-  "copyFile",
-  "fdatasync",
-  "fsync",
-  "ftruncate",
-  "link",
-  "mkdir",
-  "mkdtemp",
-  "rename",
-  "rm",
-  "rmdir",
-  "symlink",
-  "truncate",
-  "unlink",
-  "writeFile",
-  "writev",
-];
+const changing =
+  "appendFile copyFile fdatasync fsync ftruncate link mkdir mkdtemp rename rm rmdir symlink " +
+  "truncate unlink writeFile writev";
 
 /** The first half of a write in its various forms: (fd, buffer, offset, length, position). */
 function halfOf(fd, [data, offset, length, position]) {
@@ -147,7 +132,7 @@ function wrap(owner, name) {
 }
 
 if (isMainThread) {
-  for (const name of [...changing, "open"]) {
+  for (const name of `${changing} open`.split(" ")) {
     wrap(fs, name);
     wrap(fs, `${name}Sync`);
     wrap(fs.promises, name);

@@ -4,7 +4,6 @@ import { expect } from "vitest";
 import { systemClock } from "../../src/core/clock.js";
 import type { JsonObject } from "../../src/core/finding.js";
 import type { Item } from "../../src/core/item/item.js";
-import type { EnrichedRow } from "../../src/core/row.js";
 import { publishRows } from "../io/output/publication/publishing.js";
 import { anEnrichedRow, type FindingParts } from "./enriched-rows.js";
 
@@ -84,65 +83,45 @@ const hour = 3_600_000;
 
 /** Writes the rows of two nights to a table. */
 export async function writeTwoNights(output: string, folder: string, now: number): Promise<void> {
-  const at = (hours: number): FindingParts => ({
-    lookedUpAt: new Date(now - hours * hour).toISOString(),
-  });
-  const published = (hours: number) => ({
-    columns: ["item"],
-    clock: { ...systemClock, now: () => now - hours * hour },
-  });
+  type Answered = readonly [item: Item | null, query: JsonObject | null, finding?: FindingParts];
   const hosting = { asn: "AS64496", name: "Example Hosting", countryCode: "NL" };
   const transit = { asn: "AS64511", name: "Example Transit", countryCode: "DE" };
   const brute = { intent: "malicious", tags: ["credentials:brute-force"], asn: hosting };
-  await publishRows(
-    output,
-    folder,
-    [
-      row(1, ip("192.0.2.1"), { intent: "none", tags: [], asn: hosting }, at(49)),
-      row(2, ip("192.0.2.2"), { ...brute, tags: [...brute.tags, "spam:snowshoe"] }, at(49)),
-      row(3, ip("192.0.2.3"), { intent: "malicious", tags: null, asn: transit }, at(49)),
-      row(4, ip("192.0.2.2"), brute, { ...at(49), source: "duplicate" }),
-      row(5, null, null, { status: "unsupported", lookedUpAt: null, httpStatus: null }),
-      row(6, page("a"), { type: "URL" }, { ...at(49), quickCheck: { intent: "malicious" } }),
-    ],
-    { runId: "first night", ...published(48) },
-  );
-  await publishRows(
-    output,
-    folder,
-    [
-      row(1, ip("192.0.2.1"), { ...brute, lastSeen: "2026-01-01T00:00:00Z" }, at(2)),
-      row(2, ip("192.0.2.2"), brute, at(2)),
-      row(3, login, { intent: "malicious", tags: ["phishing:credential-page"] }, at(2)),
-      row(4, ip("192.0.2.9"), null, { ...at(2), status: "failed", httpStatus: 404 }),
-      row(5, page("pay"), { type: "URL" }, { ...at(2), quickCheck: { intent: "malicious" } }),
-      row(6, page("a"), { type: "URL" }, { ...at(2), quickCheck: { intent: "malicious" } }),
-      row(7, ip("198.51.100.7"), null, {
-        ...at(2),
-        status: "failed",
-        quickCheck: { intent: "malicious" },
-      }),
-    ],
-    { runId: "second night", ...published(1) },
-  );
+  const login: Item = { kind: "domain", value: "login.example.com" };
+  // The query answer has no intent for URLs, but the quick check does.
+  const malicious = { quickCheck: { intent: "malicious" } };
+  const publish = (runId: string, hours: number, rows: readonly Answered[]) => {
+    const lookedUpAt = new Date(now - (hours + 1) * hour).toISOString();
+    const enriched = rows.map(([item, query, finding], index) => {
+      const row = { number: index + 1, cells: [item?.value ?? "?"] };
+      return anEnrichedRow(row, { lookedUpAt, query, ...finding }, item);
+    });
+    const clock = { ...systemClock, now: () => now - hours * hour };
+    return publishRows(output, folder, enriched, { runId, columns: ["item"], clock });
+  };
+  await publish("first night", 48, [
+    [ip("192.0.2.1"), { intent: "none", tags: [], asn: hosting }],
+    [ip("192.0.2.2"), { ...brute, tags: [...brute.tags, "spam:snowshoe"] }],
+    [ip("192.0.2.3"), { intent: "malicious", tags: null, asn: transit }],
+    [ip("192.0.2.2"), brute, { source: "duplicate" }],
+    [null, null, { status: "unsupported", lookedUpAt: null, httpStatus: null }],
+    [page("a"), { type: "URL" }, malicious],
+  ]);
+  await publish("second night", 1, [
+    [ip("192.0.2.1"), { ...brute, lastSeen: "2026-01-01T00:00:00Z" }],
+    [ip("192.0.2.2"), brute],
+    [login, { intent: "malicious", tags: ["phishing:credential-page"] }],
+    [ip("192.0.2.9"), null, { status: "failed", httpStatus: 404 }],
+    [page("pay"), { type: "URL" }, malicious],
+    [page("a"), { type: "URL" }, malicious],
+    [ip("198.51.100.7"), null, { status: "failed", ...malicious }],
+  ]);
 }
 
-const login: Item = { kind: "domain", value: "login.example.com" };
-
-/** The query answer has no intent for URLs, but the quick check does. */
 function page(path: string): Item {
   return { kind: "url", value: `https://example.net/${path}` };
 }
 
 function ip(value: string): Item {
   return { kind: "ip", value };
-}
-
-function row(
-  number: number,
-  item: Item | null,
-  query: JsonObject | null,
-  finding: FindingParts,
-): EnrichedRow {
-  return anEnrichedRow({ number, cells: [item?.value ?? "?"] }, { query, ...finding }, item);
 }

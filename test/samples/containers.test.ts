@@ -136,43 +136,33 @@ test("SIGTERM reaches the run, which has time to end as it does", async () => {
   expect(printed).toBe("started\ncheckpoint\n");
 });
 
-interface Instruction {
-  readonly name: string;
-  readonly value: string;
-}
-
-/** The instructions of each stage of the Dockerfile. */
-async function stages(): Promise<readonly (readonly Instruction[])[]> {
+/** The instructions of the Dockerfile in order, and the values of those in its last stage. */
+async function dockerfile() {
   const text = (await readFile(join(root, "Dockerfile"), "utf8"))
     .replaceAll(/^#.*\n/gm, "")
     .replaceAll("\\\n", " ");
-  const read: Instruction[][] = [];
-  for (const line of text.split("\n").filter((line) => line.trim() !== "")) {
-    const [, name = "", value = ""] = /^([A-Z]+) (.*)$/.exec(line) ?? [];
-    expect(name, line).not.toBe("");
-    if (name === "FROM") read.push([]);
-    read.at(-1)!.push({ name, value });
-  }
-  return read;
+  const all = text.split("\n").filter((line) => line.trim() !== "");
+  for (const line of all) expect(line).toMatch(/^[A-Z]+ ./);
+  const last = all.slice(all.findLastIndex((line) => line.startsWith("FROM ")));
+  const valueOf = (name: string): string =>
+    last.findLast((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? "";
+  return { all, valueOf };
 }
 
 test("the image is pinned by tag, adds nothing from the network, and runs as a user", async () => {
-  const all = await stages();
-  const last = all.at(-1)!;
-  const value = (name: string) => last.findLast((each) => each.name === name)?.value;
-  for (const [{ value: from } = { value: "" }] of all) expect(from).toMatch(/^\w+:(?!latest)\S+/);
-  expect(all.flat().filter(({ name }) => name === "ADD")).toEqual([]);
-  expect(value("USER")).toMatch(/^[1-9]\d*:[1-9]\d*$/);
-  expect(JSON.parse(value("ENTRYPOINT")!)).toEqual(["/opt/repute/bin/repute"]);
-  expect(JSON.parse(value("CMD")!)).toEqual(["--help"]);
-  expect(value("HEALTHCHECK")).toBe("NONE");
-  expect(value("WORKDIR")).toBe("/data");
+  const { all, valueOf } = await dockerfile();
+  for (const line of all) expect(line).toMatch(/^(?!ADD |FROM )|^FROM \w+:(?!latest)\S+/);
+  expect(valueOf("USER")).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+  expect(JSON.parse(valueOf("ENTRYPOINT"))).toEqual(["/opt/repute/bin/repute"]);
+  expect(JSON.parse(valueOf("CMD"))).toEqual(["--help"]);
+  expect(valueOf("HEALTHCHECK")).toBe("NONE");
+  expect(valueOf("WORKDIR")).toBe("/data");
 });
 
 test("all that the image writes is in its volumes", async () => {
-  const last = (await stages()).at(-1)!;
-  const volumes = JSON.parse(last.find(({ name }) => name === "VOLUME")!.value) as string[];
-  const variables = last.find(({ name }) => name === "ENV")!.value.split(" ");
+  const { valueOf } = await dockerfile();
+  const volumes = JSON.parse(valueOf("VOLUME")) as string[];
+  const variables = valueOf("ENV").split(" ");
   expect(volumes).toContain("/data");
   expect(variables.map((each) => each.split("=")[0])).toEqual([
     "HOME",

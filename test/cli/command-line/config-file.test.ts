@@ -141,28 +141,15 @@ describe("a wrong value", () => {
 });
 
 describe("a config file is refused", () => {
+  const meant = 'did you mean "item-column"?';
+  const keys = "keys are flags without their dashes";
+
   test.each([
-    [
-      '{\n  "item-colum": "ioc"\n}',
-      'yaml:2:3 has the unknown key "item-colum"',
-      'did you mean "item-column"?',
-    ],
-    [
-      "limit: 1\nitem-colum: ioc\n",
-      'yaml:2:1 has the unknown key "item-colum"',
-      'did you mean "item-column"?',
-    ],
-    ["config: x\n", 'yaml:1:1 has the unknown key "config"', "keys are flags without their dashes"],
-    [
-      "constructor: x\n",
-      'has the unknown key "constructor"',
-      "keys are flags without their dashes",
-    ],
-    [
-      "profiles:\n  a:\n    token: k-123\n",
-      'yaml:3:5 has the unknown key "token"',
-      "keys are flags without their dashes",
-    ],
+    ['{\n  "item-colum": "ioc"\n}', 'yaml:2:3 has the unknown key "item-colum"', meant],
+    ["limit: 1\nitem-colum: ioc\n", 'yaml:2:1 has the unknown key "item-colum"', meant],
+    ["config: x\n", 'yaml:1:1 has the unknown key "config"', keys],
+    ["constructor: x\n", 'has the unknown key "constructor"', keys],
+    ["profiles:\n  a:\n    token: k-123\n", 'yaml:3:5 has the unknown key "token"', keys],
     ['{"api-key": "k-123"}', 'has the unknown key "api-key"', 'did you mean "api-key-file"?'],
     ['{\n  "limit": 1,\n  "rate": "5/s"', "yaml:3:16 is not valid YAML: ", "fix it there"],
     ['{"rate": "1/s", "rate": "2/s"}', "yaml:1:17 is not valid YAML: ", "fix it there"],

@@ -36,39 +36,34 @@ test.each([
 test.each(["--api-key", "--token", "--REPUTE_ACCESS_TOKEN"])(
   "masks what is given to a flag that %s would be",
   (flag) => {
-    expect(shownCommand(["enrich", flag, "k-1", "-q"])).toEqual([
-      "repute",
-      "enrich",
-      flag,
-      "***",
-      "-q",
-    ]);
+    const shown = ["repute", "enrich", flag, "***", "-q"];
+    expect(shownCommand(["enrich", flag, "k-1", "-q"])).toEqual(shown);
   },
 );
 
 test.each([
-  [["enrich", "in.csv", "-o", "postgres://me:secret@db.example/intel?table=t"]],
-  [["enrich", "-opostgres://me:secret@db.example/intel"]],
-  [["enrich", "--output=postgresql://me:secret@db.example/intel"]],
-  [["verify", "POSTGRES://:secret@db.example/intel"]],
-  [["enrich", "-o", "postgres:///intel?host=/run/postgresql&password=secret"]],
-  [["enrich", "-o", "postgres://db.example/intel?sslpassword=secret"]],
-])("warns about %j", (args) => {
-  expect(passwordWarning(args)).toMatch(/\(ps\): set PGPASSWORD or REDISCLI_AUTH, use/);
+  "enrich in.csv -o postgres://me:secret@db.example/intel?table=t",
+  "enrich -opostgres://me:secret@db.example/intel",
+  "enrich --output=postgresql://me:secret@db.example/intel",
+  "verify POSTGRES://:secret@db.example/intel",
+  "enrich -o postgres:///intel?host=/run/postgresql&password=secret",
+  "enrich -o postgres://db.example/intel?sslpassword=secret",
+])("warns about %s", (line) => {
+  const warning = /\(ps\): set PGPASSWORD or REDISCLI_AUTH, use/;
+  expect(passwordWarning(line.split(" "))).toMatch(warning);
 });
 
 test.each([
-  [["enrich", "in.csv", "-o", "postgres://me@db.example:5432/intel?table=a@b"]],
-  [["enrich", "in.csv", "-o", "postgres://db.example/intel?password="]],
-  [["enrich", "in.csv", "-o", "duckdb:me:secret@file?table=t"]],
-  [["enrich", "postgres.csv", "-o", "out.csv"]],
-])("does not warn about %j", (args) => {
-  expect(passwordWarning(args)).toBeNull();
+  "enrich in.csv -o postgres://me@db.example:5432/intel?table=a@b",
+  "enrich in.csv -o postgres://db.example/intel?password=",
+  "enrich in.csv -o duckdb:me:secret@file?table=t",
+  "enrich postgres.csv -o out.csv",
+])("does not warn about %s", (line) => {
+  expect(passwordWarning(line.split(" "))).toBeNull();
 });
 
-const address = "postgres://me:secret@127.0.0.1:1/intel?table=t";
-
 test("warns before connecting to the database, even if that fails", async () => {
+  const address = "postgres://me:secret@127.0.0.1:1/intel?table=t";
   const { stderr } = await runInProcess(["verify", address]);
   expect(stderr).toMatch(/^repute: warning: other users can see the password on the command/);
   expect(stderr).not.toContain("secret");

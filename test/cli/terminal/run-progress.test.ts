@@ -83,14 +83,15 @@ const now = aProgress({
 });
 
 describe("line", () => {
-  test.each([40, 80, 120])("has the most important parts at %i columns", (width) => {
-    expect(progressLine(now, speed, width)).toMatchSnapshot();
-  });
-
-  test("has every part without a width", () => {
-    expect(progressLine(now, speed, Number.POSITIVE_INFINITY)).toBe(
-      "12,345 rows  47% done  1 min 20 s left  2 failed  310 malicious  44 suspicious  231 requests/s  120 listed  3 partial  340 unsupported  118 rows/s",
-    );
+  test.each([
+    [40, "  47% done  1 min 20 s left"],
+    [80, "  2 failed  310 malicious  44 suspicious"],
+    [120, "  231 requests/s  120 listed  3 partial"],
+    [Number.POSITIVE_INFINITY, "  340 unsupported  118 rows/s"],
+  ])("has the most important parts at %d columns, to %j", (width, end) => {
+    const whole =
+      "12,345 rows  47% done  1 min 20 s left  2 failed  310 malicious  44 suspicious  231 requests/s  120 listed  3 partial  340 unsupported  118 rows/s";
+    expect(progressLine(now, speed, width)).toBe(whole.slice(0, whole.indexOf(end) + end.length));
   });
 
   test.each([
