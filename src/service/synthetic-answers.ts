@@ -147,13 +147,10 @@ function interactions<Facts extends object>(
 
 const dayMs = 86_400_000;
 
-interface Span {
-  readonly first: number;
-  readonly last: number;
-}
+type Span = ReturnType<typeof spanOf>;
 
 /** When an item was seen: within two years, most often recently. */
-function spanOf(draw: Draw): Span {
+function spanOf(draw: Draw) {
   const last = newest - draw.share("lastSeen") ** 1.7 * 540 * dayMs;
   return { first: last - draw.share("firstSeen") ** 2 * 190 * dayMs, last };
 }

@@ -1,7 +1,7 @@
 import { itemCodes } from "../row-codes.js";
 import type { Item } from "../item/item.js";
 import { reverseEnds } from "../item/hostname.js";
-import { hostOf } from "../item/url.js";
+import { hostOf, isPrefixLength } from "../item/url.js";
 import { isIPv4 } from "node:net";
 import { embeddedIpv4, readIpv6, v4Number, v6Number, v6Text } from "../item/ip.js";
 
@@ -99,9 +99,10 @@ class AddressRanges {
     const slash = text.indexOf("/");
     const address = slash < 0 ? text : text.slice(0, slash);
     const width = address.includes(":") ? 128 : 32;
-    const length = slash < 0 ? width : prefixLength(text.slice(slash + 1), width);
+    const prefix = slash < 0 ? String(width) : text.slice(slash + 1);
     const ip = isIPv4(address) ? address : readIpv6(address);
-    if (ip === null || length === null) return false;
+    if (ip === null || !isPrefixLength(prefix, width)) return false;
+    const length = Number(prefix);
     // The address itself, or that in the mixed notation of an IPv4-mapped one.
     const isQuad = length >= width - 32 && ip.includes(".");
     const quad = isQuad ? ip.slice(ip.lastIndexOf(":") + 1) : null;
@@ -177,9 +178,4 @@ const lastQuad = (1n << 32n) - 1n;
 
 function quadNumber(quad: string): bigint {
   return firstV4 + BigInt(v4Number(quad));
-}
-
-/** A prefix length of at most `width`; null for any other text. */
-function prefixLength(text: string, width: number): number | null {
-  return /^\d{1,3}$/.test(text) && Number(text) <= width ? Number(text) : null;
 }

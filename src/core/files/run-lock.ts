@@ -19,7 +19,8 @@ export async function takeLock(path: string): Promise<() => void> {
     return () => database.close();
   } catch (error) {
     database.close();
-    throw isBusy(error) ? outputLocked() : error;
+    const { errcode } = error as { readonly errcode?: number };
+    throw errcode === sqliteBusy ? outputLocked() : error;
   }
 }
 
@@ -39,7 +40,5 @@ function createFile(path: string): void {
   }
 }
 
-/** SQLITE_BUSY (https://www.sqlite.org/rescode.html). */
-function isBusy(error: unknown): boolean {
-  return (error as { readonly errcode?: number }).errcode === 5;
-}
+/** https://www.sqlite.org/rescode.html */
+const sqliteBusy = 5;

@@ -16,7 +16,7 @@ import { strip } from "./refang.js";
  */
 export function readHostname(text: string) {
   const name = asciiHostname(text);
-  if (name === null || !hasValidLabels(name)) return null;
+  if (name === null || name.length > longestName || !labels.test(name)) return null;
   const { domain, publicSuffix, isIcann } = parse(name, suffixOnly);
   if (isIcann !== true || domain === null || publicSuffix === null) return null;
   return registrable.test(domain) ? { name, suffix: publicSuffix } : null;
@@ -68,10 +68,6 @@ const aLabel = /(?:^|\.)xn--/;
 
 /** At least two labels of 1 to 63 letters, digits, hyphens and underscores. */
 const labels = /^(?:[\w-]{1,63}\.)+[\w-]{1,63}$/;
-
-function hasValidLabels(name: string): boolean {
-  return name.length <= longestName && labels.test(name);
-}
 
 /**
  * Reads a domain or host name under a known public suffix: lower case, A-labels, no trailing dot.

@@ -72,7 +72,7 @@ function isHostAndPort(authority: string): boolean {
   return isIPv4(host) || readHostname(host) !== null;
 }
 
-function isPrefixLength(text: string, longest: number): boolean {
+export function isPrefixLength(text: string, longest: number): boolean {
   return /^\d{1,3}$/.test(text) && Number(text) <= longest;
 }
 

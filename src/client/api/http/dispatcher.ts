@@ -42,7 +42,7 @@ export function createDispatcher(baseUrl: string, options: DispatcherOptions): D
     proxyTls: { timeout: connect.timeout, lookup },
     requestTls: connect,
   });
-  return throughProxy(agent, proxy);
+  return throughProxy(agent, proxy.name);
 }
 
 /** How long a failed resolution counts for later connections, in milliseconds. */

@@ -3,20 +3,15 @@ import { UsageError } from "../../../core/errors.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-interface Proxy {
-  /** Including user name and password, if any. */
-  readonly address: string;
-  /** For messages: the address without credentials, and the variable that holds it. */
-  readonly name: string;
-}
-
 /**
  * Picks the proxy for a service from `HTTPS_PROXY`, `HTTP_PROXY` (for https too, if that is
  * the only one) and `NO_PROXY`. Prefers lower-case names, like curl. Never proxies loopback addresses.
  *
+ * @returns its `address`, with user name and password; and a `name` for messages: the address without them,
+ *   and the variable that holds it
  * @throws UsageError `invalid_proxy` if the variable doesn't hold the address of an HTTP proxy
  */
-export function proxyFor(base: URL, env: Environment): Proxy | null {
+export function proxyFor(base: URL, env: Environment) {
   const named =
     (base.protocol === "https:" ? variable(env, "https_proxy") : null) ??
     variable(env, "http_proxy") ??
@@ -34,7 +29,7 @@ export function proxyFor(base: URL, env: Environment): Proxy | null {
 }
 
 /** Records which proxy a dispatcher uses. */
-export function throughProxy(dispatcher: Dispatcher, { name }: Proxy): Dispatcher {
+export function throughProxy(dispatcher: Dispatcher, name: string): Dispatcher {
   return Object.assign(dispatcher, { [proxyName]: name });
 }
 

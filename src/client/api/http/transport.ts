@@ -53,7 +53,7 @@ export class Transport implements Requests {
       origin: this.origin,
       proxy: proxyOf(options.dispatcher),
       timeoutMs: options.timeoutMs ?? 30_000,
-      shifted: new ShiftedAnswers(),
+      isShifted: shiftedAnswers(),
       mask: maskOf(own),
     };
     this.#headers = [...standardHeaders, ...own].flat();
@@ -89,8 +89,8 @@ interface ExchangeBounds {
   readonly origin: string;
   readonly proxy: string | null;
   readonly timeoutMs: number;
-  /** Detects answers that belong to other requests. */
-  readonly shifted: ShiftedAnswers;
+  /** Whether an answer belongs to another request. */
+  readonly isShifted: ReturnType<typeof shiftedAnswers>;
   readonly mask: CredentialMask | null;
 }
 
@@ -220,7 +220,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
     } catch {
       return; // Reading the whole answer reports the fault.
     }
-    if (!this.#bounds.shifted.has(this.#path, answer)) return;
+    if (!this.#bounds.isShifted(this.#path, answer)) return;
     this.#settle();
     this.#stopReason = new Error("the answer belongs to another request");
     controller.abort(this.#stopReason);
@@ -277,16 +277,15 @@ const mostLooks = 8;
  * knows, so only a share of such mismatches counts: closing a connection for each would cost a TLS
  * handshake per request.
  */
-class ShiftedAnswers {
-  #lookups = 0;
-  #doubtful = 0;
-
+function shiftedAnswers() {
+  let lookups = 0;
+  let doubtful = 0;
   /** @param path path of the request, below the base address */
-  has(path: string, { status, body }: Pick<Answer, "status" | "body">): boolean {
+  return (path: string, { status, body }: Pick<Answer, "status" | "body">): boolean => {
     if (status !== 200 && status !== 503) return false;
     const [, segment] = lookupPath.exec(path) ?? [];
     if (segment === undefined) return false;
-    this.#lookups++;
+    lookups++;
     const value = segment.includes("%") ? decoded(segment) : segment;
     // Services nearly always echo the item unchanged.
     if (body.includes(`"${value}"`)) return false;
@@ -294,10 +293,10 @@ class ShiftedAnswers {
     const named = asObject(asObject(envelope)?.["result"])?.["item"];
     if (typeof named !== "string" || !itemDiffers(value, named)) return false;
     if (readIp(value) === value || readSha1(value) === value) return true;
-    if (this.#doubtful >= leastDoubtful + doubtfulShare * this.#lookups) return false;
-    this.#doubtful++;
+    if (doubtful >= leastDoubtful + doubtfulShare * lookups) return false;
+    doubtful++;
     return true;
-  }
+  };
 }
 
 /** A lookup's path below the base address, with the encoded item. */

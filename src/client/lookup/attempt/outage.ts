@@ -140,9 +140,10 @@ export class Outage {
     const done = new AbortController();
     const probe = async (): Promise<Attempt> => {
       const ends = AbortSignal.any([signal, done.signal]);
-      const ms = outage.pauseMs;
-      outage.pauseMs = Math.min(2 * ms, probeAfter.mostMs);
-      await this.#pause(ms, outage, ends);
+      const { pauseMs, over } = outage;
+      outage.pauseMs = Math.min(2 * pauseMs, probeAfter.mostMs);
+      const isOver = AbortSignal.any([ends, over.signal]);
+      await this.#options.clock.sleep(pauseMs, isOver).catch(() => ends.throwIfAborted());
       return attempt();
     };
     try {
@@ -152,12 +153,6 @@ export class Outage {
       outage.isProbed = false;
       this.#wake();
     }
-  }
-
-  /** Resolves after `ms` milliseconds, or when the outage ends. */
-  async #pause(ms: number, outage: OpenOutage, signal: AbortSignal): Promise<void> {
-    const ends = AbortSignal.any([signal, outage.over.signal]);
-    await this.#options.clock.sleep(ms, ends).catch(() => signal.throwIfAborted());
   }
 
   /**
