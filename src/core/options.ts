@@ -62,7 +62,6 @@ const unitMs: Readonly<Record<string, number>> = {
 /** A length of time: milliseconds, or text such as `250ms`, `30s`, `5m`, `24h`, `7d`. */
 export type Duration = number | string;
 
-/** A duration such as `250ms`, `30s`, `5m`, `24h`, `7d`, converted to milliseconds. */
 export function duration(): z.ZodType<number, Duration> {
   return z.union([z.number().min(0), z.string()]).transform((value, context) => {
     if (typeof value === "number") return value;

@@ -126,7 +126,6 @@ function found(value: object | undefined): ServedAnswer {
 
 const bearerWanted = { "www-authenticate": "Bearer" };
 
-/** True if an `Authorization` header carries the Bearer token. */
 function carriesToken(header: string | undefined, token: string): boolean {
   return /^Bearer +(\S+) *$/i.exec(header ?? "")?.[1] === token;
 }

@@ -18,7 +18,6 @@ import { readIpv6 } from "../core/item/ip.js";
 import { recogniseItem } from "../core/item/recognise.js";
 import { packagePath } from "../core/program.js";
 
-/** Folder of the dataset in the package. */
 export const sampleDataset = packagePath("samples/dataset");
 
 export interface Dataset {

@@ -27,7 +27,6 @@ export class TagLists {
     this.#clock = clock;
   }
 
-  /** The tags that an address has now. */
   tagsOf(address: string): readonly Tag[] {
     return [...this.#tags.values()].flatMap(({ tag, hasAddress }) =>
       hasAddress(address) ? [tag] : [],

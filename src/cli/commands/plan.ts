@@ -184,7 +184,6 @@ function requestText(
   return [...counts, ...ranges].join(", ") || nothing;
 }
 
-/** Whether only a range is known for some requests. */
 function hasRange({ chosen, requests }: Plan): boolean {
   const counts = Object.values(requests[chosen.lookups] ?? {});
   return counts.some((n) => typeof n !== "number" && n.least < n.most);

@@ -119,7 +119,6 @@ function optionSpec(key: string, member: z.core.SomeType) {
     /** Short form without its dash. */
     alias: textOf(meta["alias"]),
     choices,
-    /** The default as typed on a command line. */
     defaultText: defaultText(fallback),
     description: textOf(meta["description"]) ?? "",
   };

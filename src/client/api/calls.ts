@@ -116,7 +116,6 @@ const tagIpsSchema = z.looseObject({
 
 export type TagIps = z.infer<typeof tagIpsSchema>;
 
-/** Name of the first wrong parameter, and what is wrong with it. */
 export function wrongParameter({ issues }: z.ZodError): readonly [name: string, why: string] {
   const [issue] = issues;
   return [String(issue!.path[0]), explainIssue(issue!)];

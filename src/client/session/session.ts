@@ -323,7 +323,6 @@ function paceOfQueued(pace: RequestPace): RequestPace {
   };
 }
 
-/** Ends a run or command when its quota is used up. */
 function quotaUsedUp(rate: Rate | null, resumesAtMs: number): EarlyEndError {
   const quota =
     rate === null

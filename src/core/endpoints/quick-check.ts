@@ -56,7 +56,6 @@ function hasAll(result: Result): boolean {
   return hasIntent && mailBlocklist(result) !== null;
 }
 
-/** The quick check that agrees with a query. */
 function quickCheckOf(result: QueryResult): QuickCheckResult {
   const { item, type } = result;
   if (result.type === "IP_BOGON") {

@@ -137,7 +137,6 @@ function isPath(text: string): boolean {
 /** Top-level domains that are extensions of files, too. */
 const endings = /\.(?:app|cab|cat|do|java|md|mov|pl|ps|py|rs|sh|so|zip)$/;
 
-/** Whether a domain may be the name of a file. */
 export function hasNameOfFile(domain: string): boolean {
   return endings.test(domain);
 }

@@ -307,7 +307,6 @@ const firstWord =
 const separated = /[;:|#]$/;
 const setOff = /^\s*(?:[([{<|#;:=→（［【，；｜、]|-[\s>-]|\/\/|[\d\s:./TZ+-]+$)/;
 
-/** Whether a note has an item other than the given one. */
 function hasOtherItem(note: string, { value }: Item): boolean {
   return note.split(betweenWords).some((word) => {
     if (!mark.test(word) && word.length < shortestHash) return false;
