@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
-import { expect } from "vitest";
+import { expect, it } from "vitest";
 import { timeText } from "../../../../src/core/clock.js";
 import {
   cellText,
@@ -10,12 +10,14 @@ import {
   joinedText,
   memberTexts,
 } from "../../../../src/core/json-members.js";
+import type { StoredType } from "../../../../src/io/formats/column-types.js";
 import { decimalText } from "../../../../src/io/formats/number-text.js";
 import { parseInput } from "../../../../src/io/output/registry.js";
 import { plainEscapes } from "../../../../src/io/output/stage.js";
 import { anyText } from "../../../helpers/any-text.js";
 import { runRepute } from "../../../helpers/run-repute.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { queryDuckdb } from "../../output/tables/warehouse-readers.js";
 
 /** A column of a copied query, with random values. */
 interface RandomColumn<T = never> {
@@ -34,6 +36,31 @@ interface RandomColumn<T = never> {
 }
 
 export type RandomColumns = Readonly<Record<string, RandomColumn>>;
+
+/** The types that outputs of typed columns have, and those of inputs that become them. */
+const keptTypes: readonly (readonly [kept: StoredType, inputs: string])[] = [
+  ["text", "text char(4) mood ENUM('happy','sad')"],
+  ["boolean", "boolean"],
+  ["integer", "TINYINT UINTEGER BIGINT int2 int8 oid age"],
+  ["decimal(20,0)", "UBIGINT"],
+  ["decimal(9,2)", "DECIMAL(9,2) numeric(9,2)"],
+  ["decimal(18,4)", "DECIMAL(18,4)"],
+  ["decimal(38,10)", "DECIMAL(38,10)"],
+  ["numeric", "HUGEINT numeric numeric(50,2)"],
+  ["float", "FLOAT float4"],
+  ["number", "DOUBLE float8"],
+  ["date", "date"],
+  ["timestamp", "TIMESTAMPTZ timestamptz"],
+  ["timestamp_local", "TIMESTAMP TIMESTAMP_S timestamp"],
+  ["timestamp_ns_local", "TIMESTAMP_NS"],
+  ["uuid", "uuid"],
+  ["json", "json jsonb"],
+];
+
+/** The type that an output gives a column, unless it lacks it; all others become text. */
+export function keptType({ type }: RandomColumn): StoredType | null {
+  return keptTypes.find(([, inputs]) => inputs.split(" ").includes(type))?.[0] ?? null;
+}
 
 function column<T>(own: RandomColumn<T>): RandomColumn {
   return own as unknown as RandomColumn;
@@ -81,8 +108,8 @@ export function times(type: string, decimals: number, zone: string): RandomColum
   });
 }
 
-/** Times that typed columns do not have: infinite, or of other eras. */
-export function strangeTimes(type: string, ...values: readonly string[]): RandomColumn {
+/** Values that typed columns do not have, such as infinite times and those of other eras. */
+export function strange(type: string, ...values: readonly string[]): RandomColumn {
   return { ...printed(type, ...values), stored: () => "" };
 }
 
@@ -91,12 +118,15 @@ export function printed(type: string, ...values: readonly string[]): RandomColum
   return column({ type, values: fc.constantFrom(...values), literal: String });
 }
 
-export function textLists(type: string, literal: (list: readonly (string | null)[]) => string) {
-  return column({
+/** Lists of text, with the brackets of their literals. */
+export function textLists(type: string, [open, close]: readonly [string, string]): RandomColumn {
+  const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+  return column<readonly (string | null)[]>({
     type,
     values: fc.array(fc.option(fc.constantFrom("a", "b c", 'q"', "é", "x|y", "\\", "NULL", ""))),
-    literal,
-    cell: (list: readonly (string | null)[]) =>
+    literal: (list) =>
+      open + list.map((entry) => (entry === null ? "NULL" : quoted(entry))).join() + close,
+    cell: (list) =>
       list.some((entry) => entry === null || entry.includes("|"))
         ? JSON.stringify(list)
         : list.join("|"),
@@ -116,7 +146,7 @@ export const common: RandomColumns = {
     values: fc.integer({ min: -719_000, max: 2_900_000 }),
     literal: (day) => timeText(BigInt(day) * 86_400n, 0).slice(0, 10),
   }),
-  infinite: strangeTimes("timestamp", "infinity", "-infinity"),
+  infinite: strange("timestamp", "infinity", "-infinity"),
   ids: column({ type: "uuid", values: fc.uuid(), literal: String }),
   documents: column({
     type: "json",
@@ -126,6 +156,69 @@ export const common: RandomColumns = {
   }),
   spans: printed("interval", "00:00:00", "01:02:03.5"),
 };
+
+/** What Parquet files of DuckDB have as well. */
+const stored: RandomColumns = {
+  ...common,
+  tiny: integers("TINYINT", -128n, 127n),
+  unsigned: integers("UINTEGER", 0n, 2n ** 32n - 1n),
+  big: integers("BIGINT", -(2n ** 63n), 2n ** 63n - 1n),
+  wide: integers("UBIGINT", 0n, 2n ** 64n - 1n),
+  cents: decimals("DECIMAL(9,2)", 9, 2),
+  rate: decimals("DECIMAL(18,4)", 18, 4),
+  exact: decimals("DECIMAL(38,10)", 38, 10),
+  single: floats("FLOAT", fc.float()),
+  double: floats("DOUBLE", fc.double()),
+  zoned: times("TIMESTAMPTZ", 6, "+00"),
+  local: times("TIMESTAMP", 6, ""),
+  seconds: times("TIMESTAMP_S", 0, ""),
+  nanos: times("TIMESTAMP_NS", 9, ""),
+  moods: printed("ENUM('happy','sad')", "happy", "sad"),
+  lists: textLists("VARCHAR[]", ["[", "]"]),
+};
+
+const { infinite: _, ...plain } = stored;
+
+/** Where rows are copied from. */
+export interface InputPlace {
+  readonly columns: RandomColumns;
+  /** Makes an input of a query. */
+  readonly addressOf: (query: string) => string | Promise<string>;
+}
+
+export const inputs = {
+  DuckDB: {
+    columns: {
+      ...stored,
+      huge: integers("HUGEINT", -(2n ** 127n), 2n ** 127n - 1n),
+      bytes: printed("BLOB", String.raw`\x00\xFFabc`, ""),
+      longer: printed("INTERVAL", "1 year 2 months 3 days 04:05:06", "-1 day"),
+      clocks: printed("TIME", "01:02:03.5", "23:59:59"),
+      bits: printed("BIT", "10101"),
+    },
+    addressOf: async (query) => {
+      const file = join(await temporaryFolder(), "in.duckdb");
+      await queryDuckdb("CREATE TABLE nothing (x INTEGER)", file);
+      return `duckdb:${file}?query=${query}`;
+    },
+  },
+  Parquet: {
+    columns: {
+      ...plain,
+      clocks: printed("TIME", "01:02:03.5", "24:00:00"),
+      // Their bytes: months, days and milliseconds.
+      spans: {
+        ...printed("INTERVAL", "1 year 3 days 04:05:06"),
+        cell: () => String.raw`\x0c000000030000005065e000`,
+      },
+    },
+    addressOf: async (query) => {
+      const file = join(await temporaryFolder(), "in.parquet");
+      await queryDuckdb(`COPY (${query}) TO '${file}' (FORMAT parquet)`);
+      return file;
+    },
+  },
+} satisfies Readonly<Record<string, InputPlace>>;
 
 type RandomRows = readonly Readonly<Record<string, unknown>>[];
 
@@ -140,7 +233,7 @@ export function randomRows(columns: RandomColumns): fc.Arbitrary<RandomRows> {
 }
 
 /** A query of these rows, in their order. */
-export function queryOf(columns: RandomColumns, rows: RandomRows): string {
+function queryOf(columns: RandomColumns, rows: RandomRows): string {
   const selects = rows.map((row) => {
     const cells = Object.entries(columns).map(([name, { type, literal }]) => {
       const value = row[name] as never;
@@ -152,21 +245,66 @@ export function queryOf(columns: RandomColumns, rows: RandomRows): string {
   return selects.join(" UNION ALL ");
 }
 
-/** Copies an input. @returns the values of its lines, the names first, as JSON texts */
-export async function copiedLines(address: string): Promise<readonly (readonly string[])[]> {
+/** A query of rows with an item in each. */
+export function queryOfItems(columns: RandomColumns, rows: RandomRows): string {
+  const item = column({ type: "text", values: fc.constant(""), literal: String });
+  const named = rows.map((row, n) => ({ ...row, item: `host-${n}.example.com` }));
+  return queryOf({ ...columns, item }, named);
+}
+
+/** Copies an input. @returns the types, and the values of its lines, the names first, as JSON texts */
+async function copyOf(address: string) {
   const path = join(await temporaryFolder(), "copy");
-  await parseInput(address).table?.copy(path, {});
+  const { types } = await parseInput(address).table!.copy(path, {});
   const lines = (await readFile(path, "utf8")).split("\n").slice(0, -1);
-  return lines.map((line) => elementTexts(line));
+  return { types: types.map(({ type }) => type), lines: lines.map((line) => elementTexts(line)) };
+}
+
+interface Rounds {
+  readonly numRuns: number;
+}
+
+/** The copy of an input has its values, exactly. */
+export function testCopies(name: string, { columns, addressOf }: InputPlace, rounds: Rounds): void {
+  it(`the copy of a table has the values of ${name}, exactly`, async () => {
+    const property = fc.asyncProperty(randomRows(columns), async (rows) =>
+      expectCopied(await addressOf(queryOf(columns, rows)), columns, rows),
+    );
+    await expect(fc.assert(property, rounds)).resolves.toBeUndefined();
+  });
+}
+
+/** Outputs have the values of an input, and the types where they have any. */
+export function testOutputs(
+  name: string,
+  input: InputPlace,
+  places: Readonly<Record<string, OutputPlace>>,
+  rounds: Rounds,
+): void {
+  it.each(Object.keys(places))(`a table of ${name} becomes %s with its values`, async (output) => {
+    const property = fc.asyncProperty(randomRows(input.columns), (rows) =>
+      expectKept(places[output]!, input, rows),
+    );
+    await expect(fc.assert(property, rounds)).resolves.toBeUndefined();
+  });
+}
+
+/** The cell and the JSON of the value in a copy of `SELECT … AS v, 1 AS v`. */
+export async function copiedValue(address: string): Promise<readonly [string, string]> {
+  const [names, [json = "", one] = []] = (await copyOf(address)).lines;
+  expect([names, one]).toEqual([['"v"', '"v"'], "1"]);
+  return [joinedText(json), json];
 }
 
 /** Copies an input and compares the copy with the rows. */
-export async function expectCopied(
+async function expectCopied(
   address: string,
   columns: RandomColumns,
   rows: RandomRows,
 ): Promise<void> {
-  const [header = [], ...lines] = await copiedLines(address);
+  const { types, lines: all } = await copyOf(address);
+  const [header = [], ...lines] = all;
+  expect(types).toEqual(Object.values(columns).map(keptType));
   expect(header.map(cellText)).toEqual(Object.keys(columns));
   expect(lines.length).toBe(rows.length);
   for (const [at, row] of rows.entries()) {
@@ -196,84 +334,130 @@ function expectedOf(
   return { cell: text, json: json?.(value) ?? JSON.stringify(text) };
 }
 
-/** Outputs, and the cells of a column that are read back: in NDJSON as JSON. */
-const outputs: Readonly<
-  Record<string, readonly [output: string, read: (cwd: string) => Promise<ColumnCells>]>
-> = {
-  CSV: [
-    "out.csv",
-    async (cwd) => {
-      const text = await readFile(join(cwd, "out.csv"), "utf8");
-      const [names = [], ...cells]: string[][] = parse(text, { record_delimiter: "\n" });
-      return (name) => cells.map((row) => row[names.indexOf(name)]);
-    },
-  ],
-  NDJSON: [
-    "out.ndjson",
-    async (cwd) => {
-      const lines = (await readFile(join(cwd, "out.ndjson"), "utf8")).trimEnd().split("\n");
-      return (name) => lines.map((line) => memberTexts(line).get(name));
-    },
-  ],
-  DuckDB: [
-    "duckdb:out.duckdb?table=kept",
-    (cwd) => copiedCells(`duckdb:${cwd}/out.duckdb?query=SELECT * FROM kept ORDER BY rep_row`),
-  ],
-  Parquet: ["out.parquet", (cwd) => copiedCells(join(cwd, "out.parquet"))],
-};
-
-export const outputNames = Object.keys(outputs);
-
-type ColumnCells = (name: string) => readonly (string | undefined)[];
-
-async function copiedCells(address: string): Promise<ColumnCells> {
-  const [names = [], ...lines] = await copiedLines(address);
-  return (name) => lines.map((line) => joinedText(line[names.indexOf(JSON.stringify(name))] ?? ""));
+/** An output, and how its columns are read back. */
+export interface OutputPlace {
+  /** The value of `-o`. */
+  readonly output: () => string;
+  /** The cells of a column; in NDJSON as JSON. The type, where columns have one. */
+  readonly read: (cwd: string) => Promise<(name: string) => ReadColumn>;
+  /** Types that become text. @default all, without a warning */
+  readonly lacks?: readonly StoredType[];
+  /** One spelling of the JSON texts of the same value. @default as they are */
+  readonly plain?: (json: string) => string;
 }
 
-/**
- * Enriches rows and compares their columns in the output with them.
- *
- * @param addressOf makes an input of a query
- */
-export async function expectKept(
-  name: string,
-  addressOf: (query: string) => string | Promise<string>,
-  columns: RandomColumns,
+interface ReadColumn {
+  readonly type?: StoredType | null;
+  readonly cells: readonly (string | undefined)[];
+}
+
+/** How typed columns are read. @param address of the rows, in their order */
+export function typedPlace(
+  lacks: readonly StoredType[],
+  address: (cwd: string) => string | Promise<string>,
+): Pick<OutputPlace, "lacks" | "read"> {
+  return {
+    lacks,
+    async read(cwd) {
+      const { types, lines } = await copyOf(await address(cwd));
+      const [names = [], ...rows] = lines;
+      return (name) => {
+        const index = names.indexOf(JSON.stringify(name));
+        const cells = rows.map((row) => joinedText(row[index] ?? "none"));
+        return { type: types[index] ?? null, cells };
+      };
+    },
+  };
+}
+
+export const outputs = {
+  CSV: {
+    output: () => "out.csv",
+    async read(cwd) {
+      const text = await readFile(join(cwd, "out.csv"), "utf8");
+      const [names = [], ...cells]: string[][] = parse(text, { record_delimiter: "\n" });
+      return (name) => ({ cells: cells.map((row) => row[names.indexOf(name)]) });
+    },
+  },
+  NDJSON: {
+    output: () => "out.ndjson",
+    async read(cwd) {
+      const lines = (await readFile(join(cwd, "out.ndjson"), "utf8")).trimEnd().split("\n");
+      return (name) => ({ cells: lines.map((line) => memberTexts(line).get(name)) });
+    },
+  },
+  DuckDB: {
+    output: () => "duckdb:out.duckdb?table=kept",
+    ...typedPlace(
+      ["numeric"],
+      (cwd) => `duckdb:${cwd}/out.duckdb?query=FROM kept ORDER BY rep_row`,
+    ),
+  },
+  Parquet: {
+    output: () => "out.parquet",
+    // Read by another library than the one that writes.
+    ...typedPlace(["numeric"], (cwd) =>
+      inputs.DuckDB.addressOf(`FROM '${cwd}/out.parquet' ORDER BY rep_row`),
+    ),
+  },
+} satisfies Readonly<Record<string, OutputPlace>>;
+
+/** Enriches rows and compares their columns in the output with them. */
+async function expectKept(
+  place: OutputPlace,
+  { columns, addressOf }: InputPlace,
   rows: RandomRows,
 ): Promise<void> {
   const cwd = await temporaryFolder();
-  const [output, read] = outputs[name]!;
-  const item = "host.example.com";
-  const withItems = rows.map((row) => ({ ...row, item }));
-  const address = await addressOf(queryOf({ ...columns, item: printed("text", item) }, withItems));
-  const args = ["enrich", address, "-o", output, "--item-column", "item", "--local", "--quiet"];
-  const run = await runRepute(args, { cwd });
-  expect(run.code, run.stderr).toBe(0);
-  const cells = await read(cwd);
+  const address = await addressOf(queryOfItems(columns, rows));
+  const args = ["enrich", address, "-o", place.output(), "--item-column", "item", "--local"];
+  const { code, stderr } = await runRepute([...args, "--quiet"], { cwd });
+  expect(code, stderr).toBe(0);
+  const warned = stderr.matchAll(/: column (\w+) is stored as text: it is ./g);
+  const asText = Object.entries(columns).filter(([, own]) => isStoredAsText(place, own));
+  expect(Array.from(warned, ([, name]) => name)).toEqual(asText.map(([name]) => name));
+  await expectColumns(place, cwd, columns, rows);
+}
+
+function isStoredAsText({ lacks }: OutputPlace, own: RandomColumn): boolean {
+  const type = keptType(own);
+  return lacks !== undefined && (type === null || lacks.includes(type));
+}
+
+/** Compares columns of an output with those of rows. */
+export async function expectColumns(
+  place: OutputPlace,
+  cwd: string,
+  columns: RandomColumns,
+  rows: RandomRows,
+): Promise<void> {
+  const read = await place.read(cwd);
   for (const [column, own] of Object.entries(columns)) {
-    const found = cells(column).map((cell = "", at) => {
+    const { type, cells } = read(column);
+    const expected = rows.map((row) => expectedIn(place, own, row[column] as never));
+    const found = cells.map((cell = "", at) => {
       const value = rows[at]?.[column] as never;
-      const isSame = value !== null && own.same?.(cell, value) === true;
-      return isSame ? expectedIn(name, own, value) : cell;
+      return value !== null && own.same?.(cell, value) === true ? expected[at]! : cell;
     });
-    const expected = rows.map((row) => expectedIn(name, own, row[column] as never));
-    expect({ column, found: found.map(likeOurs) }).toEqual({
+    const { plain = String } = own.type.startsWith("json") ? place : {};
+    const plainCells = (of: readonly string[]) => of.map((cell) => plain(lowerEscapes(cell)));
+    expect({ column, type, cells: plainCells(found) }).toEqual({
       column,
-      found: expected.map(likeOurs),
+      type: place.lacks && (isStoredAsText(place, own) ? "text" : keptType(own)),
+      cells: plainCells(expected),
     });
   }
 }
 
 /** DuckDB writes the digits of JSON's escapes in upper case. */
-function likeOurs(cell: string): string {
+function lowerEscapes(cell: string): string {
   return cell.replaceAll(/\\u[\dA-F]{4}/gi, (escape) => escape.toLowerCase());
 }
 
-function expectedIn(name: string, own: RandomColumn, value: never): string {
-  const isJson = name === "NDJSON";
+function expectedIn(place: OutputPlace, own: RandomColumn, value: never): string {
+  const isJson = place === outputs.NDJSON;
   if (value === null) return isJson ? "null" : "";
   const { cell, json } = expectedOf(own, value);
   if (isJson) return own.type.startsWith("json") ? cell : json;
-  return name === "CSV" ? cell : (own.stored?.(value) ?? cell);
+  return place.lacks === undefined ? cell : (own.stored?.(value) ?? cell);
 }

@@ -71,6 +71,16 @@ export function describeExistingTables({ name, output, sql }: TablePlace): void 
       ]);
     });
 
+    it("keeps the text of columns whose values have a type now", async () => {
+      const folder = await temporaryFolder();
+      await load(folder, "night 1");
+      const types = [{ type: "date", declared: "date" }] as const;
+      const rows = [anEnrichedRow({ cells: ["infinity"] })];
+      await publishRows(output(folder), folder, rows, { runId: "night 2", types });
+      const cells = (table: string) => `SELECT ip FROM ${table} ORDER BY rep_run_id`;
+      expect(await sql(folder, cells)).toEqual([{ ip: "cell 1" }, { ip: "infinity" }]);
+    });
+
     it("is refused if a column has the wrong type", async () => {
       const folder = await temporaryFolder();
       await load(folder, "night 1");
