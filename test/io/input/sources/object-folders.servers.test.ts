@@ -2,11 +2,10 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
-import { done, type ObjectTests, useObjectStore } from "../../output/object/object-tests.js";
+import { done, objectTests } from "../../output/object/object-tests.js";
 
-let tests: ObjectTests;
-
-useObjectStore((given) => (tests = given));
+const tests = await objectTests();
+const { store, enrich, repute } = tests;
 
 /** Rows as text without the times of the run. */
 async function rowsIn(name: string): Promise<readonly string[]> {
@@ -18,14 +17,14 @@ async function rowsIn(name: string): Promise<readonly string[]> {
 }
 
 test("reads the objects under a prefix in order, page by page", async () => {
-  const { store, key, cwd, enrich } = tests;
+  const { key, cwd } = tests;
   store.pageSize = 2;
   const files = { "b.csv": "n,ip\n3,192.0.2.3\n", "a.tsv": "ip\tn\n192.0.2.1\t1\n192.0.2.2\t2\n" };
   for (const [name, content] of Object.entries(files)) await store.put(`${key}/${name}`, content);
   const others = ["", "notes.md", "sub/c.csv", ".hidden.csv"];
   for (const name of others) await store.put(`${key}/${name}`, "");
   const args = ["enrich", `s3://lake/${key}/`, "-o", "all.csv", "--local", "--fail-on", "never"];
-  const run = await tests.repute(args);
+  const run = await repute(args);
   expect(run).toMatchObject({
     code: 0,
     stderr: expect.stringMatching(
@@ -56,7 +55,7 @@ test("reads the objects under a prefix in order, page by page", async () => {
   // A bucket is the folder of the objects without a slash in their keys.
   await store.put("top.csv", "ip\n192.0.2.4\n");
   for (const name of ["s3://lake/", "s3://lake"]) {
-    expect(await tests.repute(["plan", name, "--json"])).toMatchObject({ code: 0 });
+    expect(await repute(["plan", name, "--json"])).toMatchObject({ code: 0 });
     expect(await enrich(name, "top.csv")).toMatchObject({ code: 0 });
     const [, row = ""] = await rowsIn("top.csv");
     expect(row).toMatch(/^192\.0\.2\.4,.*s3:\/\/lake\/top\.csv/);
@@ -66,7 +65,7 @@ test("reads the objects under a prefix in order, page by page", async () => {
 });
 
 test("reads the objects under deeper keys with --recursive, in the order of their keys", async () => {
-  const { store, key } = tests;
+  const { key } = tests;
   store.pageSize = 2;
   const rows = { "a.csv": 1, "a/b/x.csv": 2, "a-b.csv": 3, "a/y.csv": 4, "b//z.csv": 5 };
   for (const [name, n] of Object.entries(rows)) {
@@ -77,7 +76,7 @@ test("reads the objects under deeper keys with --recursive, in the order of thei
   await store.put(`${key}/a/out.csv.manifest.json`, "{}");
   store.requests.length = 0;
   const args = ["enrich", `s3://lake/${key}/`, "--recursive", "-o", "all.csv", "--local"];
-  const run = await tests.repute([...args, "--fail-on", "never"]);
+  const run = await repute([...args, "--fail-on", "never"]);
   expect(run).toMatchObject({ code: 0 });
   const [header = "", ...lines] = await rowsIn("all.csv");
   const place = header.split(",").indexOf("rep_file");
@@ -92,14 +91,14 @@ test("reads the objects under deeper keys with --recursive, in the order of thei
   expect(listings).toHaveLength(6);
 
   const only = `s3://lake/${key}/b/`;
-  expect(await tests.repute(["plan", only])).toMatchObject({
+  expect(await repute(["plan", only])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("add --recursive for those in subfolders"),
   });
 });
 
 test("continues in the object where it stopped, and takes over the answers for other versions", async () => {
-  const { store, key, enrich } = tests;
+  const { key } = tests;
   const service = await startAnsweringServer();
   for (const [n, name] of ["a.csv", "b.csv", "c.csv"].entries()) {
     const rows = Array.from({ length: 4 }, (_, row) => `h-${4 * n + row}.example.com\n`);
@@ -107,13 +106,15 @@ test("continues in the object where it stopped, and takes over the answers for o
   }
   const flags = ["--intel-url", service.url, "--rate", "1000000/s", "--lookups", "query"];
   const run = (...more: readonly string[]) =>
-    tests.repute(["enrich", `s3://lake/${key}/`, "-o", "all.csv", "--quiet", ...flags, ...more]);
+    repute(["enrich", `s3://lake/${key}/`, "-o", "all.csv", "--quiet", ...flags, ...more]);
   expect(await run("--max-requests", "6")).toMatchObject({ code: 75 });
   expect(await run("--resume", "--max-requests", "2")).toMatchObject({ code: 75 });
   expect(service.total).toBe(8);
   const b = await store.get(`${key}/b.csv`);
   await store.put(`${key}/b.csv`, b.toString().replace("h-5.", "h-12."));
+  // The four that are left, and the one that is new.
   expect(await run("--resume")).toMatchObject(done);
+  expect(service.total).toBe(13);
   expect(await enrich(`s3://lake/${key}/none/`, "none.csv")).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("has no file of a known format"),

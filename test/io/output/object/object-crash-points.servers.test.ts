@@ -5,11 +5,10 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { dated, faultsOf, retries } from "../../../helpers/crash-outputs.js";
 import type { CrashCase } from "../../../helpers/crash-points.js";
-import { type ObjectTests, useObjectStore } from "./object-tests.js";
+import { objectTests } from "./object-tests.js";
 
-let tests: ObjectTests;
-
-useObjectStore((given) => (tests = given));
+const tests = await objectTests();
+const { store } = tests;
 
 type Objects = ReadonlyMap<string, Buffer>;
 
@@ -17,7 +16,7 @@ type Objects = ReadonlyMap<string, Buffer>;
 const kept = new Map<number, Objects>();
 
 async function objects(): Promise<Objects> {
-  const { store, key } = tests;
+  const { key } = tests;
   const names = await store.keys(`${key}/`);
   return new Map(
     await Promise.all(names.map(async (name) => [name, await store.get(name)] as const)),
@@ -36,7 +35,6 @@ beforeAll(() => new Promise<void>((resolve) => keeper.listen(0, "127.0.0.1", res
 afterAll(() => void keeper.close());
 
 async function restore(point: number): Promise<void> {
-  const { store } = tests;
   const before = kept.get(point) ?? new Map<string, Buffer>();
   const now = await objects();
   for (const name of now.keys()) if (!before.has(name)) await store.remove(name);

@@ -3,11 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { HurriedClock } from "../../../helpers/hurried-clock.js";
 import type { RunReputeResult } from "../../../helpers/run-repute.js";
-import { type ObjectTests, useObjectStore } from "./object-tests.js";
+import { objectTests } from "./object-tests.js";
 
-let tests: ObjectTests;
-
-useObjectStore((given) => (tests = given));
+const tests = await objectTests();
 
 const [monday, tuesday, thursday] = [
   "2026-11-23T23:00:00Z",

@@ -3,43 +3,27 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Manifest } from "../../../../src/core/manifest.js";
 import { type AnsweringServer, startAnsweringServer } from "../../../helpers/answering-server.js";
-import { type RunReputeOptions, startRepute } from "../../../helpers/run-repute.js";
+import { startRepute } from "../../../helpers/run-repute.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
-import { done, type ObjectTests, useObjectStore } from "./object-tests.js";
+import { done, objectTests } from "./object-tests.js";
 
-let tests: ObjectTests;
+const tests = await objectTests();
+const { store, repute: run } = tests;
 let service: AnsweringServer;
-
-useObjectStore((given) => (tests = given));
 
 /** The arguments of a run of 30 rows into an object. */
 async function prepared(): Promise<readonly string[]> {
   service = await startAnsweringServer();
   const rows = Array.from({ length: 28 }, (_, n) => `h-${n + 1}.example.com\n`);
   await writeFile(join(tests.cwd, "in.csv"), `domain\n${rows.join("")}no item\nsetup.exe\n`);
-  const place = `s3://lake/${tests.key}/`;
   const own = ["--lookups", "query", "--intel-url", service.url, "--rate", "1000000/s"];
-  const input = join(tests.cwd, "in.csv");
-  const to = ["-o", `${place}rows.csv`];
-  return [
-    "enrich",
-    input,
-    ...to,
-    ...own,
-    "--quiet",
-    "--fail-on",
-    "never",
-    "--item-column",
-    "domain",
-  ];
+  const args = ["enrich", join(tests.cwd, "in.csv"), "-o", `s3://lake/${tests.key}/rows.csv`];
+  return [...args, ...own, "--quiet", "--fail-on", "never", "--item-column", "domain"];
 }
-
-/** Runs with the clock of this process in a folder, by default that of the test. */
-const run = (args: readonly string[], options?: RunReputeOptions) => tests.repute(args, options);
 
 /** The manifest, which is that of what is there: nothing else is. */
 async function published(): Promise<Manifest> {
-  const { store, key } = tests;
+  const { key } = tests;
   const note = "rows.csv.manifest.json";
   const manifest = JSON.parse((await store.get(`${key}/${note}`)).toString()) as Manifest;
   const keys = ["rows.csv", note].map((own) => `${key}/${own}`);
@@ -49,7 +33,6 @@ async function published(): Promise<Manifest> {
 }
 
 test("of two runs at once, one is there, whole, and the other says so", async () => {
-  const { store } = tests;
   const args = await prepared();
   expect(await run(args)).toMatchObject(done);
   const ends = new Set<number | null>();
@@ -87,7 +70,6 @@ test("of two runs at once, one is there, whole, and the other says so", async ()
 });
 
 test("finds the other run in a store without conditional writes, too", async () => {
-  const { store } = tests;
   const args = await prepared();
   expect(await run(args)).toMatchObject(done);
   const asked = service.total;
@@ -114,7 +96,6 @@ test("finds the other run in a store without conditional writes, too", async () 
 test.each(["lost answer", "not implemented"] as const)(
   "a conditional write with %s succeeds",
   async (fault) => {
-    const { store } = tests;
     const args = await prepared();
     // First there is nothing to replace.
     for (let night = 0; night < 2; night++) {

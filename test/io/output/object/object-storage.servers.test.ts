@@ -4,20 +4,10 @@ import { expect, test } from "vitest";
 import { writeObject } from "../../../../src/io/s3/objects.js";
 import { startAnsweringServer } from "../../../helpers/answering-server.js";
 import { type Fault, secret } from "./object-store.js";
-import { indicators, type ObjectTests, useObjectStore } from "./object-tests.js";
+import { indicators, objectTests } from "./object-tests.js";
 
-let tests: ObjectTests;
-let store: ObjectTests["store"];
-let cwd: string;
-
-useObjectStore((given) => {
-  tests = given;
-  ({ store, cwd } = tests);
-});
-
-const repute = (...args: readonly string[]) => tests.repute(args);
-
-const enrich: ObjectTests["enrich"] = (...args) => tests.enrich(...args);
+const tests = await objectTests();
+const { store, enrich, repute } = tests;
 
 /** Rows as text without the times of the run. */
 function lasting(text: string): string {
@@ -46,9 +36,9 @@ test("reads an object and writes rows, manifest and report as objects", async ()
     output: { path: "s3://lake/out/all.csv.gz", rows: 24 },
   });
   expect(manifest).not.toContain(secret);
-  expect(await readdir(cwd)).toEqual([]);
-  expect(await repute("verify", "s3://lake/out/all.csv.gz")).toMatchObject({ code: 0 });
-  expect((await repute("report", "s3://lake/out/all.csv.gz")).stdout).toContain("Of 24 rows");
+  expect(await readdir(tests.cwd)).toEqual([]);
+  expect(await repute(["verify", "s3://lake/out/all.csv.gz"])).toMatchObject({ code: 0 });
+  expect((await repute(["report", "s3://lake/out/all.csv.gz"])).stdout).toContain("Of 24 rows");
   const writes = store.requests.filter((line) => line.startsWith("PUT"));
   expect(writes.map((line) => line.replace(/\?.*/, ""))).toEqual([
     "PUT /lake/out/all.csv.gz",
@@ -83,22 +73,22 @@ test("compares objects and writes the changes as an object", async () => {
     ["csv", "change,kind,item"],
     ["html", "<!doctype html>"],
   ] as const) {
-    const run = await repute("diff", ...nights, "-o", `s3://lake/nights/changes.${name}`);
+    const run = await repute(["diff", ...nights, "-o", `s3://lake/nights/changes.${name}`]);
     expect([run.code, run.stderr]).toEqual([0, ""]);
     expect((await store.get(`nights/changes.${name}`)).toString().startsWith(start)).toBe(true);
   }
-  const wrong = await repute("diff", ...nights, "-o", "s3://lake/?changes.csv");
+  const wrong = await repute(["diff", ...nights, "-o", "s3://lake/?changes.csv"]);
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("not the address")]);
 });
 
 test("continues to read where the connection was lost", async () => {
   const text = ["ip", ...Array.from({ length: 30_000 }, (_, n) => `10.0.${n >> 8}.${n & 255}`)];
   await store.put("in/long.csv", text.join("\n"));
-  const local = join(cwd, "local.csv");
-  await writeFile(join(cwd, "long.csv"), text.join("\n"));
+  const local = join(tests.cwd, "local.csv");
+  await writeFile(join(tests.cwd, "long.csv"), text.join("\n"));
   expect(await enrich("long.csv", local, "--bogons", "local")).toMatchObject({ code: 0 });
   store.fault = fails("GET", /long\.csv/, "cut", "reset", "slow down", "cut", "cut");
-  const out = join(cwd, "out.csv");
+  const out = join(tests.cwd, "out.csv");
   const run = await enrich("s3://lake/in/long.csv", out, "--bogons", "local");
   expect([run.code, run.stderr]).toEqual([0, ""]);
   expect(lasting(await readFile(out, "utf8"))).toBe(lasting(await readFile(local, "utf8")));
@@ -113,20 +103,20 @@ test("an input that is replaced while it is read ends the run", async () => {
     void store.put("in/moving.csv", `ip\n${"10.0.0.2\n".repeat(30_000)}`);
     return "cut";
   };
-  const out = join(cwd, "out.csv");
+  const out = join(tests.cwd, "out.csv");
   const run = await enrich("s3://lake/in/moving.csv", out, "--bogons", "local");
   expect(run).toMatchObject({ code: 1, stderr: expect.stringContaining("was replaced") });
 });
 
 test("says what is missing or refused", async () => {
-  const gone = await enrich("s3://lake/in/none.csv", join(cwd, "out.csv"));
+  const gone = await enrich("s3://lake/in/none.csv", join(tests.cwd, "out.csv"));
   expect(gone).toMatchObject({ code: 2, stderr: expect.stringContaining("there is no object") });
   const bare = await enrich(indicators, "s3://lake");
   expect(bare).toMatchObject({ code: 2, stderr: expect.stringContaining("s3://BUCKET/KEY") });
   store.fault = () => "denied";
-  const refused = await enrich("s3://lake/in/dump.csv", join(cwd, "out.csv"));
+  const refused = await enrich("s3://lake/in/dump.csv", join(tests.cwd, "out.csv"));
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("HTTP 403") });
-  expect(await readdir(cwd)).toEqual([]);
+  expect(await readdir(tests.cwd)).toEqual([]);
 });
 
 test("a missing bucket is noticed before anything is looked up", async () => {
@@ -135,7 +125,7 @@ test("a missing bucket is noticed before anything is looked up", async () => {
     code: 2,
     stderr: expect.stringContaining("cannot write s3://none/rows.csv: there is no such bucket"),
   });
-  expect(await readdir(cwd)).toEqual([]);
+  expect(await readdir(tests.cwd)).toEqual([]);
 });
 
 test.each(["rows", "report"])(
@@ -147,9 +137,9 @@ test.each(["rows", "report"])(
       what === "rows" ? ["-o", `${place}.csv`] : ["-o", "out.csv", "--report", `${place}.html`];
     const args = ["enrich", indicators, ...to, "--intel-url", service.url, "--quiet"];
     const gone = { AWS_ENDPOINT_URL_S3: "http://127.0.0.1:9" };
-    const away = await tests.repute(args, { cwd, env: { ...store.env, ...gone } });
+    const away = await repute(args, { env: { ...store.env, ...gone } });
     store.fault = ({ method }) => (method === "POST" ? "denied" : null);
-    const refused = await tests.repute(args, { cwd });
+    const refused = await repute(args);
     const cannot = `cannot write ${place}.${what === "rows" ? "csv" : "html"}: `;
     expect(away).toMatchObject({
       code: 1,
@@ -160,7 +150,7 @@ test.each(["rows", "report"])(
       stderr: expect.stringContaining(`${cannot}the store refuses it`),
     });
     expect(service.total).toBe(0);
-    expect(await readdir(cwd)).toEqual([]);
+    expect(await readdir(tests.cwd)).toEqual([]);
   },
 );
 
@@ -171,22 +161,19 @@ test("a failed upload is resumed without asking again; the earlier object stays 
   expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("--resume") });
   expect((await store.get("night/all.csv")).toString()).toBe("the earlier night");
   expect((await enrich(indicators, "s3://lake/night/all.csv")).code).toBe(2);
-  const refused = JSON.stringify({ exit_reason: "too_many_failed" });
-  await store.put("night/all.csv.failed", "an earlier run, which had too many failures");
-  await store.put("night/all.csv.failed.manifest.json", refused);
   store.fault = () => null;
   const resumed = await enrich(indicators, "s3://lake/night/all.csv", "--resume", "--json");
   expect(resumed).toMatchObject({ code: 0 });
   expect(JSON.parse(resumed.stdout)).toMatchObject({ resumed: 1, output: { rows: 24 } });
-  expect(await repute("verify", "s3://lake/night/all.csv")).toMatchObject({ code: 0 });
+  expect(await repute(["verify", "s3://lake/night/all.csv"])).toMatchObject({ code: 0 });
   const keys = ["night/all.csv", "night/all.csv.manifest.json"];
   expect(await store.keys("night/")).toEqual(keys);
-  expect(await readdir(cwd)).toEqual([]);
+  expect(await readdir(tests.cwd)).toEqual([]);
 });
 
 /** A file of five parts, and an object with its content. */
 async function bigFile(): Promise<{ readonly path: string; readonly content: Buffer }> {
-  const path = join(cwd, "big.bin");
+  const path = join(tests.cwd, "big.bin");
   const content = Buffer.alloc(40 * 1024 * 1024 - 1, "0123456789abcde");
   await writeFile(path, content);
   return { path, content };

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, vi } from "vitest";
 import {
   runRepute,
   type RunReputeOptions,
@@ -15,11 +15,11 @@ export const indicators = fileURLToPath(
 
 export const done = { code: 0, stderr: "" };
 
-/** What a test with objects needs. */
+/** What tests with objects need. */
 export interface ObjectTests {
   /** One for all tests of a file, without faults at the start of each. */
   readonly store: ObjectStoreServer;
-  /** A folder of the test's own. */
+  /** A folder of each test's own. */
   readonly cwd: string;
   /** A key that no other test has. */
   readonly key: string;
@@ -36,34 +36,36 @@ export interface ObjectTests {
   ) => Promise<RunReputeResult>;
 }
 
-/** Starts a store for the tests of a file, and calls `before` before each of them. */
-export function useObjectStore(before: (tests: ObjectTests) => void): void {
-  let store: ObjectStoreServer;
-  let number = 0;
-  beforeAll(async () => {
-    store = await startObjectStore();
-  });
+/** Starts a store for the tests of a file. */
+export async function objectTests(): Promise<ObjectTests> {
+  const store = await startObjectStore();
+  let [cwd, number] = ["", 0];
   afterAll(() => store.close());
   beforeEach(async () => {
-    const cwd = await temporaryFolder();
+    cwd = await temporaryFolder();
+    number++;
     for (const [name, value] of Object.entries(store.env)) vi.stubEnv(name, value);
     store.fault = () => null;
     store.pageSize = null;
     store.tellsChecksums = true;
     store.requests.length = 0;
-    const repute: ObjectTests["repute"] = async (args, options = {}) => {
-      const result = await runRepute(args, { cwd, env: store.env, ...options });
-      expect(result.stdout + result.stderr).not.toContain(secret);
-      return result;
-    };
-    const flags = ["--local", "--quiet", "--fail-on", "never"];
-    before({
-      store,
-      cwd,
-      key: `key-${number++}`,
-      repute,
-      enrich: (input, out, ...more) => repute(["enrich", input, "-o", out, ...flags, ...more]),
-    });
   });
   afterEach(() => vi.unstubAllEnvs());
+  const repute: ObjectTests["repute"] = async (args, options = {}) => {
+    const result = await runRepute(args, { cwd, env: store.env, ...options });
+    expect(result.stdout + result.stderr).not.toContain(secret);
+    return result;
+  };
+  const flags = ["--local", "--quiet", "--fail-on", "never"];
+  return {
+    store,
+    repute,
+    enrich: (input, out, ...more) => repute(["enrich", input, "-o", out, ...flags, ...more]),
+    get cwd() {
+      return cwd;
+    },
+    get key() {
+      return `key-${number}`;
+    },
+  };
 }
