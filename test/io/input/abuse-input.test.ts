@@ -1,10 +1,7 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { mkdir, open, readdir, truncate, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { appendFile, readdir, truncate } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { runRepute } from "../../helpers/run-repute.js";
-import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { workspace, type Workspace } from "../../helpers/workspace.js";
 
 /** Random-looking bytes, the same every time. */
 function junk(length: number): Buffer {
@@ -13,13 +10,13 @@ function junk(length: number): Buffer {
   return Buffer.concat(blocks).subarray(0, length);
 }
 
-/** Runs `enrich` on an unusable input and returns its error messages. */
-async function refused(name: string, cwd: string, args: readonly string[] = []) {
-  const result = await runRepute(["enrich", name, "-o", "out.csv", "--local", ...args], { cwd });
+/** Runs `enrich` on an unusable input, and returns its error messages. */
+async function refused({ cwd, run }: Workspace, name: string, args: readonly string[] = []) {
+  const result = await run("enrich", name, "-o", "out.csv", "--local", ...args);
   expect(result.stdout).toBe("");
   expect(result.stderr).toMatch(/^repute: /);
   expect(result.stderr).not.toMatch(/^ +at /m);
-  expect(existsSync(join(cwd, "out.csv"))).toBe(false);
+  expect(await readdir(cwd)).not.toContain("out.csv");
   return result;
 }
 
@@ -28,9 +25,8 @@ describe("reports an unusable input in one line with advice", () => {
     ["a missing column", ["--item-column", "srcip"], /Did you mean "src_ip"\?/],
     ["two columns with indicators", [], /"src_ip" {2}100%[^]*--item-column/],
   ])("%s", async (_, flags, message) => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, "in.csv"), "src_ip,dst_ip\n192.0.2.1,192.0.2.2\n");
-    const { code, stderr } = await refused("in.csv", cwd, flags);
+    const place = await workspace({ "in.csv": "src_ip,dst_ip\n192.0.2.1,192.0.2.2\n" });
+    const { code, stderr } = await refused(place, "in.csv", flags);
     expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
   });
 
@@ -39,11 +35,10 @@ describe("reports an unusable input in one line with advice", () => {
     ["a file in an absent folder", "none/in.csv", /^repute: there is no file none\/in\.csv\n/],
     ["a folder without inputs", "folder", /^repute: folder has no file of a known format\n/],
   ])("%s", async (_, name, message) => {
-    const cwd = await temporaryFolder();
-    await mkdir(join(cwd, "folder"));
-    const { code, stderr } = await refused(name, cwd);
+    const place = await workspace({ "folder/none": "" });
+    const { code, stderr } = await refused(place, name);
     expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
-    expect((await readdir(cwd)).filter((file) => file.startsWith("out"))).toEqual([]);
+    expect(await readdir(place.cwd)).toEqual(["folder"]);
   });
 
   test.each([
@@ -51,16 +46,15 @@ describe("reports an unusable input in one line with advice", () => {
     ["in.json", '[{"item":"192.0.2.1"}]', [], "read as JSON"],
     ["in.txt", "192.0.2.1\n", ["--from", "text"], "read as text, one item a line"],
   ])("a delimiter for an input without cells: %s", async (name, text, flags, message) => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, name), text);
-    const { code, stderr } = await refused(name, cwd, ["--delimiter", "|", ...flags]);
+    const place = await workspace({ [name]: text });
+    const { code, stderr } = await refused(place, name, ["--delimiter", "|", ...flags]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
   test("truncated gzip", async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, "in.csv.gz"), "\x1f\x8b\x08\0\0\0\0\0", "latin1");
-    const { code, stderr } = await refused("in.csv.gz", cwd);
+    const bytes = Buffer.from("\x1f\x8b\x08\0\0\0\0\0", "latin1");
+    const place = await workspace({ "in.csv.gz": bytes });
+    const { code, stderr } = await refused(place, "in.csv.gz");
     expect(code).toBe(1);
     expect(stderr).toMatch(/^repute: in\.csv\.gz is truncated/);
   });
@@ -71,22 +65,16 @@ describe("reports an unusable input in one line with advice", () => {
     ["in.txt", "192.0.2.1\n", "line 2 of in.txt is longer than the limit of 16 MiB"],
     ["in.ndjson", '{"ip":"192.0.2.1"}\n{"ip":"', "line 2 of in.ndjson is longer"],
   ])("a line of 100 MB: %s %j", async (name, beginning, message) => {
-    const cwd = await temporaryFolder();
-    const path = join(cwd, name);
-    await writeFile(path, beginning);
+    const place = await workspace({ [name]: beginning });
     // A hole in the file: zeros that take no space.
-    await truncate(path, 100_000_000);
-    const end = await open(path, "a");
-    await end.write("\n192.0.2.3\n");
-    await end.close();
-    const { code, stderr } = await refused(name, cwd);
+    await truncate(place.at(name), 100_000_000);
+    await appendFile(place.at(name), "\n192.0.2.3\n");
+    const { code, stderr } = await refused(place, name);
     expect([code, stderr.startsWith(`repute: ${message}`)]).toEqual([1, true]);
   });
 
   test.each(["in.csv", "in.txt", "in.ndjson"])("binary junk: %s", async (name) => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, name), junk(300_000));
-    const { code, stderr } = await refused(name, cwd);
+    const { code, stderr } = await refused(await workspace({ [name]: junk(300_000) }), name);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^repute: in\.\w+ is binary data; repute reads CSV.*\n {2}convert it/);
   });

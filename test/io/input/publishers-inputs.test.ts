@@ -65,15 +65,6 @@ test.each([
   expect(input.item_column).toBe(column);
 });
 
-test("a column without items is refused, and the other one named", async () => {
-  const { run } = await workspace({ "in.csv": "name,ip\nalpha,192.0.2.1\nbeta,192.0.2.2\n" });
-  const flags = ["--item-column", "name", "-o", "out.csv", "--local"];
-  const { code, stderr } = await run("enrich", "in.csv", ...flags);
-  expect(code).toBe(1);
-  expect(stderr).toContain("repute: none of the 2 rows can be looked up");
-  expect(stderr).toMatch(/^ {2}elsewhere +ip 2 \(not looked up\)$/m);
-});
-
 test("title lines are skipped, printed and recorded", async () => {
   const { stderr } = await runRepute(["plan", join(samples, "title-lines.csv")]);
   expect(stderr).toContain("skipping 3 lines before the first record: Weekly indicators");
@@ -101,4 +92,29 @@ test("of a firewall log, the public addresses are looked up, and both columns on
   expect(input).toMatchObject({ item_column: "src_ip,dst_ip", rows: 20 });
   const statuses = rows.map(({ rep }) => `${rep.kind} ${rep.status}`);
   expect(statuses.filter((status) => status !== "ip complete")).toEqual(["null unsupported"]);
+});
+
+test("one command finds the bad addresses in a firewall log", async () => {
+  const { manifest, records, run } = await workspace();
+  const bad = ["--item-column", "dst_ip", "--only", "malicious,suspicious,listed", "--distinct"];
+  const args = [...bad, "--columns", "verdict,tags", "-o", "out.csv", "--local"];
+  const { code, stderr } = await run("enrich", join(samples, "firewall.csv"), ...args);
+  expect(code, stderr).toBe(0);
+  const rows = await records();
+  expect(Object.keys(rows[0]!).join()).toBe(
+    "timestamp,action,src_ip,src_port,dst_ip,dst_port,proto,bytes,rep_status,rep_verdict,rep_tags",
+  );
+  expect(rows.map((row) => [row["dst_ip"], row["rep_verdict"]])).toEqual([
+    ["192.0.2.1", "malicious"],
+    ["203.0.113.40", "suspicious"],
+    ["192.0.2.15", "malicious"],
+    ["2001:db8::bad:1", "malicious"],
+  ]);
+  expect(stderr).toContain("10 read, 4 written");
+  expect(await manifest()).toMatchObject({
+    input: { rows: 10 },
+    output: { rows: 4 },
+    left_out: { only: 3, distinct: 3 },
+  });
+  expect(await run("verify", "out.csv")).toMatchObject({ code: 0 });
 });

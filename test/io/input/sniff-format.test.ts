@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { detectSourceFormat } from "../../../src/io/formats/registry.js";
-import { openSource, sniffFormat } from "../../../src/io/input/open-source.js";
-import { piped } from "./sources/sources-reading.js";
+import { sniffFormat } from "../../../src/io/input/open-source.js";
+import { piped, readSource } from "./sources/sources-reading.js";
 
 const options = { gzip: false, comment: null };
 
@@ -40,19 +40,13 @@ describe("sniffFormat", () => {
   it("keeps all bytes of a stream", async () => {
     const content = "# list\n192.0.2.1\n192.0.2.2\n";
     const { input, format, comment } = await sniffFormat(piped(content, 3), options);
-    const source = await openSource(input, {
-      format,
+    const { rows } = await readSource(format, input, {
       comment,
-      gzip: false,
       guessed: true,
       header: null,
       itemColumn: null,
-      kindColumn: null,
-      startAt: null,
     });
-    const items: string[] = [];
-    for await (const rows of source.rows) items.push(...rows.map((row) => row.itemText));
-    expect(items).toEqual(["192.0.2.1", "192.0.2.2"]);
+    expect(rows.map((row) => row.itemText)).toEqual(["192.0.2.1", "192.0.2.2"]);
   });
 });
 

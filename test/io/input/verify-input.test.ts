@@ -11,12 +11,14 @@ import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 const text = Buffer.from(Array.from({ length: 40_000 }, (_, n) => `192.0.2.${n}\n`).join(""));
 
+const arrivals = [
+  ["a plain file", (path: string) => ({ path }), false],
+  ["a stream", piped, false],
+  ["gzip", (path: string) => ({ path }), true],
+] as const;
+
 describe("an input that earlier sessions read", () => {
-  it.each([
-    ["a plain file", (path: string) => ({ path }), false],
-    ["a stream", piped, false],
-    ["gzip", (path: string) => ({ path }), true],
-  ])("is read if unchanged: %s", async (_, inputOf, gzip) => {
+  it.each(arrivals)("is read if unchanged: %s", async (_, inputOf, gzip) => {
     const stored = gzip ? gzipSync(text) : text;
     const path = await fileOf(stored);
     const before = await readBefore(path, 5_000);
@@ -33,29 +35,28 @@ describe("an input that earlier sessions read", () => {
     expect(await contentOf(bytes)).toEqual(await readFile(path));
   });
 
-  it.each([
-    ["a plain file", (path: string) => ({ path }), false],
-    ["a stream", piped, false],
-    ["gzip", (path: string) => ({ path }), true],
-  ])("is rejected with the byte range if its middle was edited: %s", async (_, inputOf, gzip) => {
-    const path = await fileOf(gzip ? gzipSync(text, { level: 0 }) : text);
-    const before = await readBefore(path, 300_000);
-    const at = 200_000;
-    const bytes = await readFile(path);
-    bytes[at] = bytes[at] === 0x31 ? 0x32 : 0x31;
-    await writeFile(path, bytes);
-    const reading = openInput(await inputOf(path), { gzip, before }).then(contentOf);
-    const error = await reading.catch((reason: unknown) => reason);
-    expect(error).toMatchObject({
-      code: "input_changed",
-      hint: expect.stringContaining("a new run starts with the answers so far") as string,
-    });
-    const [, from, to] =
-      /in\.csv has changed since it was read, between byte (\d+) and byte (\d+)/.exec(
-        String(error),
-      ) ?? [];
-    expect([Number(from) <= at, Number(to) > at]).toEqual([true, true]);
-  });
+  it.each(arrivals)(
+    "is rejected with the byte range if its middle was edited: %s",
+    async (_, inputOf, gzip) => {
+      const path = await fileOf(gzip ? gzipSync(text, { level: 0 }) : text);
+      const before = await readBefore(path, 300_000);
+      const at = 200_000;
+      const bytes = await readFile(path);
+      bytes[at] = bytes[at] === 0x31 ? 0x32 : 0x31;
+      await writeFile(path, bytes);
+      const reading = openInput(await inputOf(path), { gzip, before }).then(contentOf);
+      const error = await reading.catch((reason: unknown) => reason);
+      expect(error).toMatchObject({
+        code: "input_changed",
+        hint: expect.stringContaining("a new run starts with the answers so far") as string,
+      });
+      const [, from, to] =
+        /in\.csv has changed since it was read, between byte (\d+) and byte (\d+)/.exec(
+          String(error),
+        ) ?? [];
+      expect([Number(from) <= at, Number(to) > at]).toEqual([true, true]);
+    },
+  );
 
   it("is rejected if it ends before what was read", async () => {
     const path = await fileOf(text);

@@ -58,13 +58,3 @@ test("a run names what it does not look up, in columns and inside cells", async 
     "repute extract notes.txt | repute enrich -",
   );
 });
-
-test("a usual name that can't be read ends with 2 and the command that reads inside", async () => {
-  const rest = "for example.com, at night, see www.example.org and others";
-  const table = `IOC,Link\n"${rest}",https://reports.example.org/a\n`;
-  const { run } = await workspace({ "t.csv": table });
-  const { code, stderr } = await run("enrich", "t.csv", "--local");
-  expect(code).toBe(2);
-  expect(stderr).toContain('column "IOC" can\'t be read: only 0 of 1 sampled cell');
-  expect(stderr.replaceAll(/\s+/g, " ")).toContain("repute extract t.csv | repute enrich - -o");
-});

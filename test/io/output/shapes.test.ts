@@ -39,13 +39,6 @@ async function shaped(
   };
 }
 
-/** Writes an input for the embedded service's dataset to a folder of its own. */
-async function inputOf(text: string): Promise<string> {
-  const path = join(await temporaryFolder(), "in.csv");
-  await writeFile(path, text);
-  return path;
-}
-
 const linesOf = (text: string): readonly Json[] =>
   text
     .trimEnd()
@@ -83,7 +76,8 @@ test("enrich --to es-bulk writes pairs, which verify counts and report refuses",
 });
 
 test("--es-action and --es-id choose the action and what has a document of its own", async () => {
-  const input = await inputOf("ip\n192.0.2.1\n192.0.2.1\n192.0.2.15\n");
+  const input = join(await temporaryFolder(), "in.csv");
+  await writeFile(input, "ip\n192.0.2.1\n192.0.2.1\n192.0.2.15\n");
   const flags = ["--es-action", "create", "--es-id", "item"];
   const lines = linesOf((await shaped("es-bulk", { input, flags })).text);
   const ids = lines.flatMap(({ create }) => (create === undefined ? [] : (create as Json)["_id"]));
@@ -96,18 +90,8 @@ describe("enrich --to stix", () => {
     const [identity, ...found] = bundleOf(text);
     expect(identity).toMatchObject({ type: "identity" });
     expect(found.length).toBeGreaterThan(5);
-    for (const indicator of found) {
-      expect(indicator).toMatchObject({
-        type: "indicator",
-        spec_version: "2.1",
-        created_by_ref: identity?.["id"],
-        pattern_type: "stix",
-        id: expect.stringMatching(/^indicator--[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f-]{21}$/),
-        pattern: expect.stringMatching(/^\[[a-z0-9-]+:[^ ]+ = '.+'\]$/),
-        valid_from: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-      });
-      expect(JSON.stringify(indicator)).not.toContain("benign");
-    }
+    expect(new Set(found.map(({ type }) => type))).toEqual(new Set(["indicator"]));
+    expect(text).not.toContain("benign");
     expect(new Set(found.map(({ id }) => id)).size).toBe(found.length);
     expect(manifest.output).toMatchObject({ format: "stix", rows, indicators: found.length });
     const { code, stdout } = await runRepute(["verify", out]);
@@ -122,23 +106,17 @@ describe("enrich --to stix", () => {
     expect(again.text).not.toBe(text);
   });
 
-  test("is a complete bundle if nothing is known about any item", async () => {
-    const input = await inputOf("domain\nnever-heard-of.example.org\nsetup.exe\n");
-    const { out, text, manifest } = await shaped("stix", { input });
-    expect(bundleOf(text)).toHaveLength(1);
-    expect(manifest.output).toMatchObject({ rows: 2, indicators: 0 });
-    expect(await runRepute(["verify", out])).toMatchObject({ code: 0 });
-  });
-
-  test("is a complete bundle when compressed, on stdout, and for an input without rows", async () => {
+  test("is a complete bundle when compressed, on stdout, and without anything known", async () => {
     const { out, text } = await shaped("stix", { name: "out.json.gz" });
     expect(bundleOf(text).length).toBeGreaterThan(5);
     expect(await runRepute(["verify", out])).toMatchObject({ code: 0 });
     const args = ["enrich", "--to", "stix", ...local];
     const { stdout } = await runRepute(args, { stdin: await readFile(indicators) });
     expect(bundleOf(stdout).map(({ id }) => id)).toEqual(bundleOf(text).map(({ id }) => id));
-    const empty = await runRepute(args, { stdin: "ip\n" });
-    expect(bundleOf(empty.stdout)).toHaveLength(1);
+    for (const unknown of ["ip\n", "domain\nnever-heard-of.example.org\nsetup.exe\n"]) {
+      const bare = await runRepute(args, { stdin: unknown });
+      expect(bundleOf(bare.stdout)).toHaveLength(1);
+    }
   });
 });
 

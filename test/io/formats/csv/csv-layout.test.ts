@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SourceOptions } from "../../../../src/io/input/types.js";
-import { piped, readSource, plainRow, positionIn } from "../../input/sources/sources-reading.js";
+import { piped, readSource, positionIn } from "../../input/sources/sources-reading.js";
 
 /** Options without any flag, for an input whose name tells the format. */
 const noFlags = { guessed: true, header: null, itemColumn: null } as const;
@@ -126,17 +126,5 @@ describe("a resumed run", () => {
       "xyz.0.2.10",
       "xyz.0.2.11",
     ]);
-  });
-
-  it.each([
-    ["record", "note,peer\nx,192.0.2.1\n"],
-    ["comment", "# note,peer\nx,192.0.2.1\n"],
-    ["none", "x,192.0.2.1\n"],
-  ])("knows its header: %s", async (header, text) => {
-    const { source, rows } = await readSource("csv", piped(text), noFlags);
-    const startAt = positionIn(source);
-    const again = await readSource("csv", piped(text), { ...noFlags, startAt });
-    expect(source.reading.header).toBe(header);
-    expect(again.rows.map(plainRow)).toEqual(rows.map(plainRow));
   });
 });

@@ -124,19 +124,3 @@ describe("csv quote that is never closed", () => {
     });
   });
 });
-
-it.each([
-  ["line", "item\na\n\n", "the record on line 4 of stdin is longer than the limit of 16 MiB"],
-  [
-    "unclosed quote",
-    'item,note\na,b\n\nc\n"d\ne","',
-    "line 6 of stdin: the quote opened here isn't closed within 16 MiB",
-  ],
-])("csv record over 16 MiB ends the run with its %s", async (_, content, message) => {
-  const long = "x".repeat(limitRecords());
-  await expect(cellsOf(content + long)).rejects.toMatchObject({
-    name: "FatalError",
-    code: "input_record_too_long",
-    message,
-  });
-});

@@ -24,6 +24,8 @@ const plainOptions: Omit<SourceOptions, "format"> = {
   startAt: null,
 };
 
+type AnyInput = Parameters<typeof open>[0];
+
 /** Content as a stream of chunks of `size` bytes. */
 export function streamOf(content: string | Buffer, size = 65_536): Readable {
   const bytes = Buffer.from(content);
@@ -48,7 +50,7 @@ export async function contentOf(bytes: InputBytes): Promise<Buffer> {
 
 export async function openSource(
   format: SourceFormat,
-  input: SourceInput,
+  input: AnyInput,
   options: Partial<SourceOptions> = {},
 ): Promise<OpenedSource> {
   return open(input, { ...plainOptions, format, ...options });
@@ -62,7 +64,7 @@ export interface ReadSource {
 
 export async function readSource(
   format: SourceFormat,
-  input: SourceInput,
+  input: AnyInput,
   options: Partial<SourceOptions> = {},
 ): Promise<ReadSource> {
   const source = await openSource(format, input, options);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
+import type { SourceFormat } from "../../../../src/io/formats/types.js";
 import type { SourceInput } from "../../../../src/io/input/types.js";
 import {
   delimiterOf,
@@ -14,7 +15,62 @@ import {
   readSource,
   streamOf,
 } from "./sources-reading.js";
-import { sourceSamples } from "./sources-samples.js";
+
+/** A messy input of one format and what every source must read from it. */
+interface SourceSample {
+  readonly content: string;
+  readonly columns: readonly string[];
+  readonly items: readonly string[];
+}
+
+const bom = "\ufeff";
+
+/** BOM, mixed line ends, blank lines, comments, non-ASCII text, no line end at the end. */
+const sourceSamples: Readonly<Record<Exclude<SourceFormat, "json">, SourceSample>> = {
+  csv: {
+    content:
+      `${bom}# made by hand\r\n\r\nid, item ,note\r\n` +
+      "1,192.0.2.1,plain\n" +
+      '2,"192.0.2.2","two\r\nlines, ""quoted"""\r\n' +
+      "\n# in between\n" +
+      "3,192.0.2.3\n" +
+      "4,192.0.2.4,Übersicht 😀,surplus\n" +
+      '5,"192.0.2.5",5" disk',
+    columns: ["id", " item ", "note"],
+    items: ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.5"],
+  },
+  tsv: {
+    content:
+      `${bom}# made by hand\r\n\r\nid\t item \tnote\r\n` +
+      "1\t192.0.2.1\tplain, with a comma\n" +
+      '2\t"192.0.2.2"\t"two\nlines\tin a cell"\r\n' +
+      "\n# in between\n" +
+      "3\t192.0.2.3\n" +
+      "4\t192.0.2.4\tÜbersicht 😀\tsurplus\n" +
+      "5\t192.0.2.5\tlast",
+    columns: ["id", " item ", "note"],
+    items: ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.5"],
+  },
+  ndjson: {
+    content:
+      `${bom}# made by hand\r\n\r\n` +
+      '{"id":1,"item":"192.0.2.1"}\r\n' +
+      ' {"id":2,"item":"192.0.2.2","note":"beyond"}\n' +
+      "\n# in between\n" +
+      "this is broken\n" +
+      '{"item":"192.0.2.4","id":4.0,"note":"Übersicht 😀"}\n' +
+      '{"id":5,"item":"192.0.2.5"}',
+    columns: ["id", "item"],
+    items: ["192.0.2.1", "192.0.2.2", "", "192.0.2.4", "192.0.2.5"],
+  },
+  text: {
+    content:
+      `${bom}# made by hand\r\n\r\n192.0.2.1\r\n  192.0.2.2\n\n  # in between\n   \n` +
+      "hxxp://example[.]com/ü 😀\n192.0.2.4\n192.0.2.5",
+    columns: ["item"],
+    items: ["192.0.2.1", "  192.0.2.2", "hxxp://example[.]com/ü 😀", "192.0.2.4", "192.0.2.5"],
+  },
+};
 
 /** Ways in which the same bytes arrive. */
 const arrivals = ["file", "chunks of 1", "chunks of 7", "chunks of 65536"] as const;

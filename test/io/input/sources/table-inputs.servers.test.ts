@@ -1,13 +1,7 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { parse } from "csv-parse/sync";
 import { afterAll, describe, expect, it } from "vitest";
-import type { Manifest } from "../../../../src/core/manifest.js";
-import { type AnsweringServer, startAnsweringServer } from "../../../helpers/answering-server.js";
-import { enrichKilled } from "../../../helpers/enrich-killed.js";
 import { PostgresCluster } from "../../../helpers/postgres-cluster.js";
 import { runRepute, type RunReputeResult } from "../../../helpers/run-repute.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { workspace } from "../../../helpers/workspace.js";
 
 const cluster = await PostgresCluster.start();
 afterAll(() => cluster.stop());
@@ -61,62 +55,25 @@ describe("a PostgreSQL table as input", () => {
     await cluster.query(
       "CREATE TABLE one_of AS SELECT 'a.example.com' AS host, NULL::text AS note",
     );
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, "a.csv"), "ip,note\n192.0.2.1,x\n");
+    const place = await workspace({ "a.csv": "ip,note\n192.0.2.1,x\n" });
     const url = cluster.url({ parameters: { table: "one_of" } });
     const args = ["enrich", "a.csv", url, "-o", "out.csv", "--local", "--lookups", "query"];
-    const { code, stderr } = await runRepute(args, { cwd });
+    const { code, stderr } = await place.run(...args);
     expect(code, stderr).toBe(0);
-    const written = await readFile(join(cwd, "out.csv"), "utf8");
     const name = `postgres://postgres@127.0.0.1:${cluster.port}/postgres?table=one_of`;
-    const rows = parse(written, { columns: true }) as Record<string, string>[];
+    const rows = await place.records();
     expect(rows.map((row) => [row["rep_item"], row["rep_file"]])).toEqual([
       ["192.0.2.1", "a.csv"],
       ["a.example.com", name],
     ]);
-    const manifest = await readFile(join(cwd, "out.csv.manifest.json"), "utf8");
-    expect((JSON.parse(manifest) as Manifest).inputs).toMatchObject([
+    expect((await place.manifest()).inputs).toMatchObject([
       { path: "a.csv" },
       { path: name, format: "postgres", rows: 1 },
     ]);
+    const [written, manifest] = [
+      await place.read("out.csv"),
+      await place.read("out.csv.manifest.json"),
+    ];
     expect(written + manifest + stderr).not.toContain(encodeURIComponent(cluster.password));
   });
-
-  it("is read once: changed, and with the server's table gone, the run continues", async () => {
-    const { cwd, server } = await prepared();
-    await dumpTable("vanishing", 1_500);
-    const source = cluster.url({ parameters: { table: "vanishing" } });
-    const args = [source, "-o", "out.csv", "--resume"];
-    const kill = { requests: 1_000, ms: 0 };
-    expect(await enrichKilled({ server, cwd, args, kill })).toMatchObject({ signal: "SIGKILL" });
-    await cluster.query("DROP TABLE vanishing");
-    expect(await enrichKilled({ server, cwd, args, kill: null })).toMatchObject({ code: 0 });
-    const rows = parse(await readFile(join(cwd, "out.csv")), { columns: true }) as { n: string }[];
-    expect(rows.map(({ n }) => n)).toEqual(Array.from({ length: 1_500 }, (_, n) => String(n)));
-    const text = await readFile(join(cwd, "out.csv.manifest.json"), "utf8");
-    const { input } = JSON.parse(text) as Manifest;
-    expect(input).toMatchObject({
-      path: `postgres://postgres@127.0.0.1:${cluster.port}/postgres?table=vanishing`,
-      format: "postgres",
-      rows: 1_500,
-    });
-    expect(text).not.toContain(encodeURIComponent(cluster.password));
-  });
 });
-
-interface Prepared {
-  readonly cwd: string;
-  readonly server: AnsweringServer;
-}
-
-async function prepared(): Promise<Prepared> {
-  const server = await startAnsweringServer();
-  return { cwd: await temporaryFolder(), server };
-}
-
-async function dumpTable(name: string, rows: number): Promise<void> {
-  await cluster.query(
-    `CREATE TABLE ${name} AS SELECT n, 'host-' || n || '.example.com' AS item
-     FROM generate_series(0, ${rows - 1}) AS n`,
-  );
-}

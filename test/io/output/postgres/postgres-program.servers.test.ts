@@ -1,16 +1,13 @@
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, describe, expect, it, onTestFinished } from "vitest";
-import { enrich } from "../../../../src/jobs/enrich/execute.js";
+import { afterAll, describe, expect, it } from "vitest";
 import type { Manifest } from "../../../../src/core/manifest.js";
 import { parseOutput } from "../../../../src/io/output/registry.js";
 import { enrichKilled } from "../../../helpers/enrich-killed.js";
-import { HurriedClock } from "../../../helpers/hurried-clock.js";
 import { passwordWarned, PostgresCluster } from "../../../helpers/postgres-cluster.js";
 import { runRepute, type RunReputeResult } from "../../../helpers/run-repute.js";
 import { prepared } from "../../../helpers/warehouse-run.js";
-import { jobHere } from "../../../helpers/job-here.js";
 
 const cluster = await PostgresCluster.start();
 afterAll(() => cluster.stop());
@@ -77,41 +74,6 @@ describe("enrich into a table", () => {
     expect(rest).toEqual({ code: 0, seen: [sofar, "3000"] });
     const whole = await countedDuring("watched", run());
     expect(whole).toEqual({ code: 0, seen: ["3000", "6000"] });
-  });
-});
-
-describe("a disturbed run into a table", () => {
-  it("ends with 1, resumable, if the server stays down", async () => {
-    const { cwd, server } = await prepared(12_000);
-    const output = cluster.url({ parameters: { table: "lost" } });
-    const job = jobHere({
-      settings: {
-        intelUrl: server.url,
-        lookups: "query",
-        rate: "1000000/s",
-        output,
-      },
-      input: { path: join(cwd, "in.csv") },
-      clock: new HurriedClock(),
-    });
-    // All tests share the state folder.
-    const base = parseOutput(output).base();
-    onTestFinished(async () => {
-      await rm(`${base}.manifest.json`, { force: true });
-      await rm(`${base}.state`, { recursive: true, force: true });
-    });
-    const lost = enrich(job).catch((error: unknown) => error);
-    await server.untilAsked(6_000);
-    await cluster.kill();
-    expect(await lost).toMatchObject({
-      code: "database_lost",
-      hint: expect.stringContaining("--resume"),
-    });
-    await cluster.startServer();
-    const resumed = { ...job.settings, run: { ...job.settings.run, resume: true } };
-    const manifest = await enrich({ ...job, settings: resumed });
-    expect(manifest).toMatchObject({ output: { rows: 12_000 }, resumed: 1 });
-    expect(await cluster.counts("lost")).toEqual({ rows: 12000, keys: 12000, last: 12000 });
   });
 });
 

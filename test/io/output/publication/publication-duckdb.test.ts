@@ -10,7 +10,6 @@ import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { describeExistingTables } from "../tables/existing-tables.js";
 import { checkOutput, openRun, publishRows, someRows } from "./publishing.js";
 import { duckdbPlace } from "../tables/table-modes.js";
-import { queryDuckdb, type ReadRow } from "../tables/warehouse-readers.js";
 
 describeExistingTables(duckdbPlace);
 
@@ -30,7 +29,7 @@ describe("large rows", () => {
       message: expect.stringMatching(/its rows have 10\d\d KB on average, and DuckDB holds 2048/),
     });
     await sink.abandon();
-    expect(await query(place, "SELECT count(*) AS n FROM enriched")).toEqual([{ n: 3n }]);
+    expect(await place.query("SELECT count(*) AS n FROM enriched")).toEqual([{ n: 3n }]);
   });
 });
 
@@ -39,21 +38,21 @@ it("commits the rows of a run again without changing those that are there", asyn
   const { sink } = await openRun(place.output, place.folder);
   await sink.write(someRows(1, 3));
   await sink.publish();
-  await query(place, "UPDATE enriched SET ip = 'mine' WHERE rep_row = 2");
-  await query(place, "DELETE FROM enriched WHERE rep_row = 3");
+  await place.query("UPDATE enriched SET ip = 'mine' WHERE rep_row = 2");
+  await place.query("DELETE FROM enriched WHERE rep_row = 3");
   await sink.publish();
-  const stored = await query(place, "SELECT ip FROM enriched ORDER BY rep_row");
+  const stored = await place.query("SELECT ip FROM enriched ORDER BY rep_row");
   expect(stored.map((row) => row["ip"])).toEqual(["cell 1", "mine", "cell 3"]);
 });
 
 it("the check before the first row leaves neither a file nor a table behind", async () => {
   const place = await aPlace();
-  await open(place);
+  await place.open();
   expect(await readdir(place.folder)).toEqual(["state"]);
-  await query(place, "CREATE TABLE other (mine INTEGER)");
-  await open(place);
+  await place.query("CREATE TABLE other (mine INTEGER)");
+  await place.open();
   expect(await readdir(place.folder)).toEqual(["out.duckdb", "state"]);
-  expect(await query(place, "SELECT table_name AS name FROM information_schema.tables")).toEqual([
+  expect(await place.query("SELECT table_name AS name FROM information_schema.tables")).toEqual([
     { name: "other" },
   ]);
 });
@@ -64,46 +63,36 @@ describe("an unusable file", () => {
     await publishRows(place.output, place.folder, someRows(1, 1));
     const release = await holdDuckdb(place.file);
     const clock = new HurriedClock();
-    await expect(open(place, { clock })).rejects.toMatchObject({
+    await expect(place.open({ clock })).rejects.toMatchObject({
       code: "output_locked",
       message: expect.stringContaining("another program has it open"),
     });
     expect(clock.asked).toHaveLength(9);
     // It may be another run that publishes.
-    await open(place, { clock: Object.assign(clock, { sleep: release }) });
+    await place.open({ clock: Object.assign(clock, { sleep: release }) });
   });
 
   it("is not a database", async () => {
     const place = await aPlace();
-    // DuckDB would read a file of this name as CSV, and write the rows nowhere.
-    const csv = { ...place, output: `duckdb:${join(place.folder, "in.csv")}?table=t` };
-    for (const [each, file] of [
-      [place, place.file],
-      [csv, join(place.folder, "in.csv")],
-    ] as const) {
+    // DuckDB would read a file with the second name as CSV, and write the rows nowhere.
+    for (const file of [place.file, join(place.folder, "in.csv")]) {
+      const output = `duckdb:${file}?table=t`;
       await writeFile(file, "ip,note\n192.0.2.1,\n".repeat(1_000));
-      await expect(open(each)).rejects.toMatchObject({ code: "output_not_duckdb" });
-      const find = parseOutput(each.output).records!({ prefix: "rep_", runId: null });
+      await expect(checkOutput(output)).rejects.toMatchObject({ code: "output_not_duckdb" });
+      const find = parseOutput(output).records!({ prefix: "rep_", runId: null });
       await expect(find).rejects.toMatchObject({ code: "output_not_duckdb" });
     }
   });
 });
 
-interface Place {
-  readonly folder: string;
-  readonly file: string;
-  readonly output: string;
-}
-
-async function aPlace(): Promise<Place> {
+async function aPlace() {
   const folder = await temporaryFolder();
-  const file = join(folder, "out.duckdb");
-  return { folder, file, output: `duckdb:${file}?table=enriched` };
-}
-
-const open = ({ output, folder }: Place, members: Partial<PublisherOptions> = {}) =>
-  checkOutput(output, members, folder);
-
-function query({ file }: Place, sql: string): Promise<readonly ReadRow[]> {
-  return queryDuckdb(sql, file);
+  const output = duckdbPlace.output(folder);
+  return {
+    folder,
+    file: join(folder, "out.duckdb"),
+    output,
+    open: (members: Partial<PublisherOptions> = {}) => checkOutput(output, members, folder),
+    query: (sql: string) => duckdbPlace.sql(folder, () => sql),
+  };
 }

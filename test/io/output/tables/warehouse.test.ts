@@ -6,11 +6,9 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { installCommand } from "../../../../src/core/load-driver.js";
 import { queryDuckdb, type ReadRow } from "./warehouse-readers.js";
 import { runRepute, startRepute } from "../../../helpers/run-repute.js";
 import { countOf, places, prepared } from "../../../helpers/warehouse-run.js";
-import { workspace } from "../../../helpers/workspace.js";
 
 describe.each(places)("$kind", ({ kind, output, base, from, database }) => {
   const query = (cwd: string, sql: (from: string) => string): Promise<readonly ReadRow[]> =>
@@ -99,29 +97,6 @@ describe("a table of a DuckDB file", () => {
     expect(await query(cwd, countOf("nightly"))).toEqual([{ n, keys: n, last: 10n }]);
     expect(await manifest(base)).toMatchObject({ output: { rows: 10 }, resumed });
   });
-
-  it("gets the lists of the addresses behind the tags of its rows", async () => {
-    const { cwd, manifest, run } = await workspace({}, { stdin: "ip\n192.0.2.1\n" });
-    const args = ["enrich", "--local", "-o", output, "--tag-ips", "lists", "--quiet"];
-    expect(await run(...args)).toMatchObject({ code: 0 });
-    const tags = Object.keys((await manifest(base)).tags);
-    expect(tags.length).toBeGreaterThan(0);
-    expect(await exportedTags(cwd, "lists")).toEqual(tags.sort());
-  });
-});
-
-it("names the missing package that an output needs", async () => {
-  const { cwd, enrich } = await prepared(1);
-  const { code, stderr } = await enrich(
-    ["in.csv", "-o", "out.parquet"],
-    await without(cwd, "hyparquet-writer"),
-  );
-  const command = installCommand("hyparquet-writer hyparquet", cwd);
-  expect({ code, stderr }).toEqual({
-    code: 2,
-    stderr: `repute: this needs the package hyparquet-writer\n  install it with: ${command}\n  see: repute enrich --help\n`,
-  });
-  expect(await readdir(cwd)).not.toContain("out.parquet.state");
 });
 
 it("stops on SIGINT while a database does not answer", async () => {
@@ -153,27 +128,6 @@ it("stops on SIGINT while a database does not answer", async () => {
   });
   expect(await readdir(cwd)).toEqual(["in.csv"]);
 });
-
-/** An environment without a package. */
-async function without(folder: string, name: string): Promise<Record<string, string>> {
-  const hooks = `export async function resolve(specifier, context, next) {
-    if (specifier !== ${JSON.stringify(name)}) return next(specifier, context);
-    throw Object.assign(new Error("not found"), { code: "ERR_MODULE_NOT_FOUND" });
-  }`;
-  const path = join(folder, "without.mjs");
-  await writeFile(
-    path,
-    `import { register } from "node:module";\nregister("data:text/javascript," + ${JSON.stringify(encodeURIComponent(hooks))});\n`,
-  );
-  return { NODE_OPTIONS: `--import=${path}` };
-}
-
-async function exportedTags(cwd: string, folder: string): Promise<readonly string[]> {
-  const index = JSON.parse(await readFile(join(cwd, folder, "index.json"), "utf8")) as {
-    tags: readonly { name: string }[];
-  };
-  return index.tags.map(({ name }) => name).sort();
-}
 
 it("verifies a DuckDB file that another program reads, without writing to it", async () => {
   const { cwd, enrich } = await prepared(10);

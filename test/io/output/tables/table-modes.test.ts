@@ -1,3 +1,0 @@
-import { describeTableModes, duckdbPlace } from "./table-modes.js";
-
-describeTableModes(duckdbPlace);
