@@ -132,8 +132,6 @@ export type Accusation = Exclude<Verdict, "none">;
 /** What rows are counted under: their verdict, or `unknown` without one. */
 export const countedVerdicts = [...verdicts, "unknown"] as const;
 
-export type VerdictCounts = Record<(typeof countedVerdicts)[number], number>;
-
 /**
  * Why another attempt may help.
  *
