@@ -8,6 +8,7 @@ import { expect, test } from "vitest";
 import { openInput } from "../../../src/io/input/open-input.js";
 import { runRepute, startRepute } from "../../helpers/run-repute.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { workspace } from "../../helpers/workspace.js";
 
 const ask = ["--intel-url", "http://127.0.0.1:9/beta"];
 
@@ -152,16 +153,12 @@ test.each([
     /^<!doctype html>/i,
   ],
 ])("%s writes to a named pipe, which stays one", async (_, args, content) => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "in.csv"), "ip\n192.0.2.1\n");
-  await runRepute(["enrich", "in.csv", "-o", "a.csv", "--local", "--quiet"], { cwd });
-  const pipe = join(
-    cwd,
-    args.find((arg) => arg.startsWith("out."))!,
-  );
+  const { at, run } = await workspace({ "in.csv": "ip\n192.0.2.1\n" });
+  await run("enrich", "in.csv", "-o", "a.csv", "--local", "--quiet");
+  const pipe = at(args.find((arg) => arg.startsWith("out."))!);
   execFileSync("mkfifo", [pipe]);
   const read = text(createReadStream(pipe));
-  expect((await runRepute([...args, "--quiet"], { cwd })).code).toBe(0);
+  expect(await run(...args, "--quiet")).toMatchObject({ code: 0 });
   expect(await read).toMatch(content);
   expect((await stat(pipe)).isFIFO()).toBe(true);
 });

@@ -55,9 +55,3 @@ it("reads only the columns asked for", async () => {
   expect([columns, records[0]?.cells]).toEqual([[], []]);
   expect(records[0]?.text("verdict")).toBe("malicious");
 });
-
-it("names the column that is missing", async () => {
-  const output = join(await temporaryFolder(), "out.parquet");
-  await write(output, "a", 1);
-  await expect(read(output, "x_")).rejects.toThrow("has no column x_run_id");
-});

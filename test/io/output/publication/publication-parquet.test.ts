@@ -1,8 +1,7 @@
-import { readdir, truncate } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { asyncBufferFromFile, parquetMetadataAsync } from "hyparquet";
 import { expect, it } from "vitest";
-import { formOfParquet } from "../../../../src/io/output/parquet/read.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { openRun, publishRows, someRows } from "./publishing.js";
@@ -14,13 +13,6 @@ it("appears by rename, with a suffix if the run has too many failures", async ()
   expect(await readdir(folder)).toEqual(["state"]);
   await sink.publish(".failed");
   expect(await readdir(folder)).toEqual(["out.parquet.failed", "state"]);
-});
-
-it("leaves nothing behind before its first row", async () => {
-  const { folder, file } = await aPlace();
-  const { sink } = await openRun(file, folder);
-  await sink.abandon();
-  expect(await readdir(folder)).toEqual(["state"]);
 });
 
 it("ends a row group after 10,000 rows, and early if its cells are large", async () => {
@@ -38,15 +30,6 @@ it("records its writer", async () => {
   await publishRows(file, folder, []);
   const metadata = await parquetMetadataAsync(await asyncBufferFromFile(file));
   expect(metadata.created_by).toMatch(/^repute version \d/);
-});
-
-it("is not read back if it was damaged", async () => {
-  const { folder, file } = await aPlace();
-  await publishRows(file, folder, someRows(1, 25));
-  await truncate(file, 3_000);
-  await expect(formOfParquet(file, { prefix: "rep_" })).rejects.toMatchObject({
-    code: "parquet_unreadable",
-  });
 });
 
 async function aPlace(): Promise<{ folder: string; file: string }> {
