@@ -41,31 +41,19 @@ const unboundRate = "1000000/s";
  * The program with its defaults: order, journal, checkpoints, checks.
  *
  * @param {Work} work
- * @param {{ name?: string, more?: readonly string[], output?: string }} [options]
+ * @param {{ name?: string, more?: readonly string[], output?: string, pace?: readonly string[] }} [options]
  * @returns {Contestant}
  */
-export function repute(
-  work,
-  { name = "repute", more = [], output = `${work.folder}/repute.csv` } = {},
-) {
+export function repute(work, options = {}) {
   const { url, input, rows, concurrency, endpoints } = work;
+  const { name = "repute", more = [], output = `${work.folder}/repute.csv` } = options;
+  const { pace = [`--rate=${unboundRate}`, `--concurrency=${concurrency}`] } = options;
+  const asked = [`--intel-url=${url}`, `--lookups=${endpoints.join(",")}`, ...pace, "--quiet"];
   return {
     name,
     rows,
     prepare: () => rm(output, { force: true }),
-    command: [
-      "node",
-      reputeProgram,
-      "enrich",
-      input,
-      `--output=${output}`,
-      `--intel-url=${url}`,
-      `--lookups=${endpoints.join(",")}`,
-      `--rate=${unboundRate}`,
-      `--concurrency=${concurrency}`,
-      "--quiet",
-      ...more,
-    ],
+    command: ["node", reputeProgram, "enrich", input, `--output=${output}`, ...asked, ...more],
   };
 }
 

@@ -57,7 +57,7 @@ function markdown(head, rows) {
 
 const names = { seconds: "wall time", peakBytes: "peak memory" };
 
-/** @param {import("./statistics.mjs").Spread} spread */
+/** @param {import("./run-measure.mjs").Spread} spread */
 function withRange({ median, least, most }) {
   const range = least === most ? "" : ` (${figure(least)}–${figure(most)})`;
   return `${figure(median)}${range}`;

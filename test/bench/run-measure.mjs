@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { startInstantService } from "./instant-service.mjs";
 import { writeInput } from "./items.mjs";
 import { runProgram } from "./run-program.mjs";
-import { ratioOf, spreadOf } from "./statistics.mjs";
 
 /**
  * @typedef {import("./measures.mjs").Comparison} Comparison
@@ -132,4 +131,31 @@ function compare({ of, by, what, fixed, wanted = "" }, standings) {
  */
 function cpuPerRow(run, rows) {
   return run.cpuSeconds / Math.max(1, rows);
+}
+
+/** @typedef {ReturnType<typeof spreadOf>} Spread */
+
+/**
+ * Median and range of repeated measurements.
+ *
+ * @param {readonly number[]} values at least one
+ */
+function spreadOf(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const [least, most] = [sorted[0], sorted.at(-1)];
+  if (least === undefined || most === undefined) throw new Error("no values to take the middle of");
+  const upper = Math.floor(sorted.length / 2);
+  const lower = sorted.length % 2 === 0 ? upper - 1 : upper;
+  return { median: ((sorted[lower] ?? 0) + (sorted[upper] ?? 0)) / 2, least, most };
+}
+
+/**
+ * The ratios of values measured in alternation, pair by pair. Both of a pair are close in time, so
+ * other load on the machine affects both.
+ *
+ * @param {readonly number[]} values
+ * @param {readonly number[]} baseline as many
+ */
+function ratioOf(values, baseline) {
+  return spreadOf(values.map((value, index) => value / (baseline[index] ?? Number.NaN)));
 }

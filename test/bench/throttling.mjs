@@ -60,11 +60,9 @@ async function measure(rate, bucket, noise) {
   const found = await arrivalsOf(flags, async ({ url, folder }) => {
     const [input, rows] = [join(folder, "input.csv"), rate * seconds];
     await writeInput(input, rows);
-    const asked = { url, folder, input, rows, concurrency: 128 };
-    const { command } = repute({ ...asked, endpoints: ["quick-check"] });
+    const asked = { url, folder, input, rows, concurrency: 128, endpoints: ["quick-check"] };
     const sent = `${values.given ? rate : 10 * rate}/s`;
-    const others = command.filter((flag) => !/^--(?:rate|concurrency)=/.test(flag));
-    const run = (...more) => runProgram([...others, ...more], { folder, peak: false });
+    const run = (...pace) => runProgram(repute(asked, { pace }).command, { folder, peak: false });
     if (workers === 0) await run("--rate", sent, "--concurrency", "128");
     else {
       await withWorkers({ count: workers, rate: sent, url, folder }, ({ redisUrl }) =>

@@ -26,9 +26,9 @@ await withWork({ rows, concurrency: 1024, latencyMs: 20, signal }, async (work) 
     const watch = async () => void (peak = Math.max(peak, await memory()));
     const watching = setInterval(() => void watch(), 500);
     const before = await cpuSeconds();
-    const { command } = repute({ ...work, endpoints: ["quick-check"] });
-    const asked = command.filter((flag) => !/^--(?:rate|concurrency)=/.test(flag));
-    const run = await runProgram([...asked, "--workers", redisUrl], { ...work, peak: false });
+    const pace = ["--workers", redisUrl];
+    const { command } = repute({ ...work, endpoints: ["quick-check"] }, { pace });
+    const run = await runProgram(command, { ...work, peak: false });
     const after = await cpuSeconds();
     clearInterval(watching);
     await watch();

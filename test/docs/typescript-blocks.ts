@@ -9,20 +9,15 @@ const run = promisify(execFile);
 /** Within the package, so that `repute` is the package itself. */
 const place = join(root, ".out", "docs-blocks");
 
-export interface RunTypeScriptOptions {
-  /** Where the programs run. */
-  readonly folder: string;
-  readonly intelUrl: string;
-}
-
 /**
- * Checks programs against the types of the package, all at once, and runs each against the built package.
+ * Checks programs against the types of the package, all at once, and runs each in a folder against the
+ * built package.
  *
  * @returns what was wrong; empty when nothing was
  */
 export async function runTypeScript(
   programs: readonly CodeBlock[],
-  { folder, intelUrl }: RunTypeScriptOptions,
+  { folder, intelUrl }: Readonly<Record<"folder" | "intelUrl", string>>,
 ): Promise<readonly string[]> {
   await rm(place, { recursive: true, force: true });
   await mkdir(place, { recursive: true });

@@ -7,17 +7,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
 
-/** A package of one module. */
-export interface PublishedPackage {
-  readonly name: string;
-  readonly version: string;
-  readonly code: string;
-}
-
-/** An npm registry of a few packages, on the loopback interface. Returns its address. */
+/** An npm registry of packages of one module, on the loopback interface. Returns its address. */
 export async function loopbackRegistry(
   folder: string,
-  packages: readonly PublishedPackage[],
+  packages: readonly Readonly<Record<"name" | "version" | "code", string>>[],
 ): Promise<string> {
   const files = new Map<string, Buffer>();
   const server = createServer((request, response) => {

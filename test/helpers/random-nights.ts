@@ -57,30 +57,22 @@ export const nights: fc.Arbitrary<Night> = fc.record({
   rows: fc.dictionary(fc.constantFrom(...items.map(({ value }) => value)), row),
 });
 
-const hows = fc.record({ query: said, "quick-check": said });
-
 /**
  * Two nights with the same lookups and truth about the items, of which each lacks what its outages
  * take away.
  */
 export const outages: fc.Arbitrary<readonly [Night, Night]> = fc
-  .tuple(nights, fc.array(hows, { minLength: 2 * items.length, maxLength: 2 * items.length }))
+  .tuple(nights, fc.array(row, { minLength: 2 * items.length, maxLength: 2 * items.length }))
   .map(([night, faults]) => {
-    const suffer = (offset: number): Night => ({
-      ...night,
-      rows: Object.fromEntries(
-        Object.entries(night.rows).map(([item, { query, "quick-check": quick }], at) => {
-          const fault = faults[offset + at]!;
-          return [
-            item,
-            {
-              query: withFault(query, fault.query),
-              "quick-check": { ...quick, how: fault["quick-check"].how },
-            },
-          ];
-        }),
-      ),
-    });
+    const suffer = (offset: number): Night => {
+      const rows = Object.entries(night.rows).map(([item, truth], at) => {
+        const fault = faults[offset + at]!;
+        const query = withFault(truth.query, fault.query);
+        const quickCheck = { ...truth["quick-check"], how: fault["quick-check"].how };
+        return [item, { query, "quick-check": quickCheck }];
+      });
+      return { ...night, rows: Object.fromEntries(rows) };
+    };
     return [suffer(0), suffer(items.length)];
   });
 
@@ -124,26 +116,18 @@ function judged(endpoint: LookupEndpoint, item: Item, what: Said): Finding {
   const isPartial = how === "partial" && endpoint === "query";
   const result =
     endpoint === "query" ? queryResult(item, what, isPartial) : quickResult(item, what);
-  const [status, body] =
-    how === "failed"
-      ? [500, {}]
-      : how === "rejected"
-        ? [400, failure("no such item")]
-        : isPartial
-          ? [503, partialSuccess(result)]
-          : [200, success(result)];
-  return judge({ endpoint, item }, answer(status, body), judgeContext()).finding;
+  const given = {
+    failed: answer(500, {}),
+    rejected: answer(400, failure("no such item")),
+    partial: isPartial ? answer(503, partialSuccess(result)) : answer(200, success(result)),
+    full: answer(200, success(result)),
+  };
+  return judge({ endpoint, item }, given[how], judgeContext()).finding;
 }
 
 function quickResult({ kind, value }: Item, { intent, blocklist }: Said): object {
-  return {
-    item: value,
-    type: kind.toUpperCase(),
-    serviceMailBlocklist: blocklist,
-    bogon: false,
-    intent,
-    activity: false,
-  };
+  const said = { serviceMailBlocklist: blocklist, intent, bogon: false, activity: false };
+  return { item: value, type: kind.toUpperCase(), ...said };
 }
 
 function queryResult({ kind, value }: Item, what: Said, isPartial: boolean): object {

@@ -89,10 +89,7 @@ async function project(base: string): Promise<string> {
   const installed = join(folder, "node_modules", "repute");
   await layOut(installed);
   await mkdir(join(folder, "node_modules", ".bin"));
-  await symlink(
-    join("..", "repute", "dist", "program", "repute.js"),
-    join(folder, "node_modules", ".bin", "repute"),
-  );
+  await symlink("../repute/dist/program/repute.js", join(folder, "node_modules/.bin/repute"));
   const manifest = { private: true, dependencies: { repute: "0.1.0" } };
   await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
   return folder;
@@ -102,10 +99,7 @@ async function project(base: string): Promise<string> {
 async function linked(prefix: string): Promise<string> {
   const program = join(prefix, "bin", "repute");
   await mkdir(dirname(program));
-  await symlink(
-    join("..", "lib", "node_modules", "repute", "dist", "program", "repute.js"),
-    program,
-  );
+  await symlink("../lib/node_modules/repute/dist/program/repute.js", program);
   return program;
 }
 
@@ -114,22 +108,19 @@ async function layOut(folder: string): Promise<void> {
   for (const path of ["dist/program", "samples/dataset"]) {
     await cp(packagePath(path), join(folder, path), { recursive: true });
   }
-  const text = await readFile(packagePath("package.json"), "utf8");
-  const {
-    dependencies: _,
-    devDependencies,
-    scripts: __,
-    ...manifest
-  } = JSON.parse(text) as Record<string, Readonly<Record<string, string>>>;
+  const { dependencies: _, scripts: __, devDependencies, ...manifest } = await packed();
   const ownDrivers = drivers.split(" ").map((name) => [name, devDependencies?.[name]]);
   const written = { ...manifest, devDependencies: Object.fromEntries(ownDrivers) as object };
   await writeFile(join(folder, "package.json"), JSON.stringify(written));
 }
 
+async function packed(): Promise<Record<string, Readonly<Record<string, string>>>> {
+  return JSON.parse(await readFile(packagePath("package.json"), "utf8"));
+}
+
 /** The dependencies but not the drivers, where Node.js finds them and npm does not look. */
 async function layOutDependencies(base: string): Promise<void> {
-  const text = await readFile(packagePath("package.json"), "utf8");
-  const { dependencies } = JSON.parse(text) as { readonly dependencies: object };
+  const { dependencies = {} } = await packed();
   for (const name of Object.keys(dependencies)) {
     const place = join(base, "node_modules", name);
     await mkdir(dirname(place), { recursive: true });

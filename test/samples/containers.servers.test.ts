@@ -8,12 +8,7 @@ import { temporaryFolder } from "../helpers/temporary-folder.js";
 import { commandOf, type Manifest, podOf, readYaml } from "./containers.js";
 import { runningService } from "../service/running-service.js";
 
-interface Commands {
-  readonly worker: readonly string[];
-  readonly enrich: readonly string[];
-}
-
-async function kubernetes(): Promise<Commands> {
+async function kubernetes() {
   const commandIn = async (name: string) => {
     // The line for workers counts.
     const read = await readYaml(name, (text) => text.replace("# - --workers", "- --workers"));
@@ -60,7 +55,7 @@ const composeFile = z.strictObject({
   volumes: z.strictObject({ state: z.null() }),
 });
 
-async function compose(): Promise<Commands> {
+async function compose() {
   const [read] = await readYaml("compose/compose.yaml");
   const { services } = composeFile.parse(read);
   return { worker: services.worker.command, enrich: services.enrich.command };

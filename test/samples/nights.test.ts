@@ -75,15 +75,11 @@ interface Tested {
   readonly data_tests: readonly (string | Record<string, { readonly values: readonly string[] }>)[];
 }
 
-interface DbtFile {
-  readonly sources: readonly [
-    { readonly tables: readonly [{ readonly columns: readonly Tested[] }] },
-  ];
-}
-
 test("the dbt source's tests hold the values that the program writes", async () => {
-  const file = parse(await readNights("dbt/sources.yml")) as DbtFile;
-  const accepted = file.sources[0].tables[0].columns.flatMap(({ name, data_tests: tests }) =>
+  const { sources } = parse(await readNights("dbt/sources.yml")) as {
+    readonly sources: readonly [{ readonly tables: readonly [{ readonly columns: Tested[] }] }];
+  };
+  const accepted = sources[0].tables[0].columns.flatMap(({ name, data_tests: tests }) =>
     tests.flatMap((each) =>
       typeof each === "string" ? [] : [[name, each["accepted_values"]?.values] as const],
     ),

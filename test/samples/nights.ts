@@ -12,19 +12,14 @@ export function readNights(name: string): Promise<string> {
 }
 
 /** A machine as the recipes take it for granted, below a temporary folder. */
-export interface Machine {
-  readonly folder: string;
-  /** A text of a recipe with the paths of this machine. */
-  readonly placed: (text: string) => string;
-}
-
-export async function machineWithDump(intelUrl: string): Promise<Machine> {
+export async function machineWithDump(intelUrl: string) {
   const folder = await temporaryFolder();
   for (const path of ["var/lib/prometheus/node-exporter", "var/lib/repute/nights", "etc/repute"]) {
     await mkdir(join(folder, path), { recursive: true });
   }
   await writeFile(join(folder, "etc/repute/api-key"), "sample-key\n", { mode: 0o600 });
   await cp(join(root, "samples/indicators.csv"), join(folder, "var/lib/repute/dump.csv"));
+  /** A text of a recipe with the paths of this machine. */
   const placed = (text: string): string =>
     text
       .replaceAll("https://intel.example/beta", intelUrl)
@@ -37,7 +32,7 @@ export async function machineWithDump(intelUrl: string): Promise<Machine> {
 /** Runs a recipe's command in the folder of the dump. */
 export function runLine(
   line: string,
-  { folder }: Pick<Machine, "folder">,
+  { folder }: { readonly folder: string },
   env: Readonly<Record<string, string>>,
 ): Promise<RunReputeResult> {
   const [, ...args] = line.trim().replaceAll("'", "").split(/\s+/);

@@ -99,12 +99,7 @@ test.each<[string, Record<string, string>, string, string]>([
   ],
   [
     "an item with a tag that does not exist",
-    {
-      "items.ndjson": lines(
-        { result: domain, note: "" },
-        { result: { ...domain, item: "a.example.com", tags: ["a:x"] } },
-      ),
-    },
+    { "items.ndjson": lines({ result: url, note: "" }, { result: { ...domain, tags: ["a:x"] } }) },
     "items.ndjson:2",
     '"a:x"',
   ],
