@@ -37,6 +37,8 @@ export function failure(message: string) {
   return { status: "failure", statusCode: 400, errors: { $: message } };
 }
 
+const seen = { firstSeen: "2023-01-02T03:04:05Z", lastSeen: "2023-02-03T04:05:06Z" };
+
 /** Every specified member of an IP result, with a value. */
 export function ipResult() {
   return {
@@ -69,26 +71,10 @@ export function replyFor(
 }
 
 export function observedActivity() {
+  const interaction = { ...seen, service: "ssh", type: "login" };
   return {
-    honeypotInteractions: {
-      firstSeen: "2023-01-02T03:04:05Z",
-      lastSeen: "2023-02-03T04:05:06Z",
-      observations: [
-        {
-          firstSeen: "2023-01-02T03:04:05Z",
-          lastSeen: "2023-02-03T04:05:06Z",
-          service: "ssh",
-          type: "login",
-        },
-      ],
-    },
-    spamtrapInteractions: {
-      firstSeen: "2023-01-02T03:04:05Z",
-      lastSeen: "2023-02-03T04:05:06Z",
-      observations: [
-        { firstSeen: "2023-01-02T03:04:05Z", lastSeen: "2023-02-03T04:05:06Z", type: "bulk" },
-      ],
-    },
+    honeypotInteractions: { ...seen, observations: [interaction] },
+    spamtrapInteractions: { ...seen, observations: [{ ...seen, type: "bulk" }] },
   };
 }
 
@@ -98,8 +84,7 @@ export function domainResult() {
     serviceMailBlocklist: "PASSIVE",
     type: "DOMAIN",
     tags: ["spam:bulk"],
-    firstSeen: "2023-01-02T03:04:05Z",
-    lastSeen: "2023-02-03T04:05:06Z",
+    ...seen,
     intent: "suspicious",
     observedActivity: observedActivity(),
   };

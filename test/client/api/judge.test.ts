@@ -66,26 +66,18 @@ describe("200", () => {
   });
 
   test("keeps members as received: unknown ones, and abusixMailBlocklist in place of serviceMailBlocklist", () => {
-    const result = {
-      ...without(ipResult(), "serviceMailBlocklist"),
-      abusixMailBlocklist: "ACTIVE",
-      confidence: { score: 7 },
-    };
-    expect(judged(200, success(result))).toMatchObject({
-      status: "complete",
-      answers: { query: { result } },
-    });
+    const others = { abusixMailBlocklist: "ACTIVE", confidence: { score: 7 } };
+    const result = { ...without(ipResult(), "serviceMailBlocklist"), ...others };
+    const { status, answers } = judged(200, success(result));
+    expect([status, answers]).toEqual(["complete", { query: { result } }]);
   });
 
   test("keeps an unknown type, and validates the members that it shares with known ones", () => {
     const result = { item: "+49", type: "PHONE", carrier: "Example" };
-    expect(judged(200, success(result))).toMatchObject({
-      status: "complete",
-      answers: { query: { result } },
-    });
-    expect(judged(200, success({ ...result, tags: "spam" })).error?.message).toContain(
-      "result.tags must be of type array",
-    );
+    const { status, answers } = judged(200, success(result));
+    expect([status, answers]).toEqual(["complete", { query: { result } }]);
+    const { error } = judged(200, success({ ...result, tags: "spam" }));
+    expect(error?.message).toContain("result.tags must be of type array");
   });
 
   test.each([
@@ -120,8 +112,7 @@ describe("200", () => {
     ["broken JSON", '{"status":', "the body is not JSON"],
     ["NaN", '{"status":"success","statusCode":NaN}', "the body is not JSON"],
   ])("%s is response_schema and retried once", (_, body, words) => {
-    const finding = judged(200, body);
-    expect(finding).toMatchObject({
+    expect(judged(200, body)).toMatchObject({
       status: "failed",
       httpStatus: 200,
       answers: {},
@@ -220,13 +211,10 @@ describe("other statuses", () => {
   });
 
   test("without an API key, 403 says where to set one", () => {
-    expect(() => judged(403, "")).toThrow(
-      expect.objectContaining({
-        message:
-          "403 from the intelligence interface: it requires an API key, and none is configured",
-        hint: expect.stringContaining("REPUTE_API_KEY"),
-      }),
-    );
+    const message =
+      "403 from the intelligence interface: it requires an API key, and none is configured";
+    const hint = expect.stringContaining("REPUTE_API_KEY") as string;
+    expect(() => judged(403, "")).toThrow(expect.objectContaining({ message, hint }));
   });
 
   test.each([
@@ -250,13 +238,9 @@ describe("other statuses", () => {
 
 test("a connection error is retried", () => {
   const fault = new TransportError("connection_reset", "https://example.com closed");
+  const error = { code: "connection_reset", message: "https://example.com closed" };
   expect(failedAttempt(fault, judgeContext().clock)).toMatchObject({
-    finding: {
-      status: "failed",
-      httpStatus: null,
-      attempts: 1,
-      error: { code: "connection_reset", message: "https://example.com closed" },
-    },
+    finding: { status: "failed", httpStatus: null, attempts: 1, error },
     outcome: "connection_reset",
     again: { policy: "transient", afterMs: null },
   });

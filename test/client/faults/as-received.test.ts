@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { InterruptedError } from "../../../src/core/errors.js";
 import { memberTexts } from "../../../src/core/json-members.js";
-import { enrichHere } from "../../helpers/enrich-here.js";
+import { enrichHere, type EnrichHereOptions } from "../../helpers/enrich-here.js";
 import { HurriedClock } from "../../helpers/hurried-clock.js";
 import { reply, type ScriptedServer, startScriptedServer } from "../../helpers/scripted-server.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { column } from "../../helpers/workspace.js";
 import { runInProcess } from "../../cli/run-in-process.js";
 
 /** What parsing and serialising would change: digits, white space, duplicate and unsafe members. */
@@ -53,17 +54,24 @@ function textsOf(ndjson: string, member: string, of = "rep"): (string | undefine
   });
 }
 
-const settings = { rate: "100000/s", concurrency: 4 };
+type Options = Omit<EnrichHereOptions, "input" | "intelUrl">;
+
+/** Enriches records, as NDJSON unless the options say otherwise. */
+function enriched({ url }: ScriptedServer, text: string, { settings, ...more }: Options = {}) {
+  return enrichHere({
+    input: ["in.ndjson", text],
+    output: "out.ndjson",
+    intelUrl: url,
+    ...more,
+    settings: { concurrency: 4, ...settings },
+  });
+}
+
 const three = `${[0, 1, 2, 0].map((n) => `{"domain":"${domain(n)}"}`).join("\n")}\n`;
 
 test("rows, including duplicates, have results byte for byte but line breaks", async () => {
   const server = await serving();
-  const { text } = await enrichHere({
-    input: ["in.ndjson", three],
-    output: "out.ndjson",
-    intelUrl: server.url,
-    settings,
-  });
+  const { text } = await enriched(server, three);
   expect(textsOf(text, "query")).toEqual([0, 1, 2, 0].map((n) => queryText(domain(n))));
   expect(textsOf(text, "quick_check")).toEqual([0, 1, 2, 0].map((n) => quickText(domain(n))));
 });
@@ -80,19 +88,13 @@ test("a resumed run writes results from its journal byte for byte", async () => 
     return asked === 1;
   };
   const input = Array.from({ length: 20 }, (_, n) => `{"domain":"${domain(n)}"}\n`).join("");
-  const options = {
-    folder,
-    input: ["in.ndjson", input],
-    output: "out.ndjson",
-    intelUrl: server.url,
-    clock: new HurriedClock(),
-  } as const;
-  const first = { ...settings, lookups: "query" };
-  await expect(enrichHere({ ...options, settings: first, signal: stop.signal })).rejects.toThrow(
-    "SIGINT",
-  );
+  const options = { folder, clock: new HurriedClock() };
+  const settings = { lookups: "query" };
+  const stopped = enriched(server, input, { ...options, settings, signal: stop.signal });
+  await expect(stopped).rejects.toThrow("SIGINT");
   server.onRequest = () => false;
-  const { text } = await enrichHere({ ...options, settings: { ...first, resume: true } });
+  const resumed = { ...options, settings: { ...settings, resume: true } };
+  const { text } = await enriched(server, input, resumed);
   const expected = Array.from({ length: 20 }, (_, n) => queryText(domain(n)));
   expect(textsOf(text, "query")).toEqual(expected);
   expect(server.requests.length).toBeLessThanOrEqual(20 + 4);
@@ -100,15 +102,11 @@ test("a resumed run writes results from its journal byte for byte", async () => 
 
 test("a cache filled by a CSV run has results byte for byte", async () => {
   const server = await serving();
-  const cache = await temporaryFolder();
-  const options = { intelUrl: server.url, settings: { ...settings, cache } };
-  await enrichHere({ ...options, input: ["in.csv", `domain\n${domain(0)}\n${domain(1)}\n`] });
+  const settings = { cache: await temporaryFolder() };
+  const input = ["in.csv", column("domain", [domain(0), domain(1)])] as const;
+  await enrichHere({ input, intelUrl: server.url, settings });
   const asked = server.requests.length;
-  const { text } = await enrichHere({
-    ...options,
-    input: ["in.ndjson", `{"domain":"${domain(1)}"}\n`],
-    output: "out.ndjson",
-  });
+  const { text } = await enriched(server, `{"domain":"${domain(1)}"}\n`, { settings });
   expect(server.requests).toHaveLength(asked);
   expect(textsOf(text, "query")).toEqual([queryText(domain(1))]);
   expect(textsOf(text, "quick_check")).toEqual([quickText(domain(1))]);
@@ -121,13 +119,9 @@ test("a merged partial answer has members as received", async () => {
     partial('{"item":"a.example.com","type":"DOMAIN","tags":[ "a:b" ],"intent":null,"n":1.0}'),
     partial('{"item":"a.example.com","type":"DOMAIN","tags":null,"intent": "none","n":2.0}'),
   ]);
-  const { text } = await enrichHere({
-    input: ["in.ndjson", '{"domain":"a.example.com"}\n'],
-    output: "out.ndjson",
-    intelUrl: server.url,
-    settings: { ...settings, lookups: "query", partialRetries: 1 },
-    clock: new HurriedClock(),
-  });
+  const settings = { lookups: "query", partialRetries: 1 };
+  const options = { settings, clock: new HurriedClock() };
+  const { text } = await enriched(server, '{"domain":"a.example.com"}\n', options);
   expect(textsOf(text, "query")).toEqual([
     '{"item":"a.example.com","type":"DOMAIN","tags":[ "a:b" ],"intent":"none","n":2.0}',
   ]);

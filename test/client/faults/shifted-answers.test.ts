@@ -1,21 +1,15 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import type { Socket } from "node:net";
 import { expect, test } from "vitest";
 import { enrichHere } from "../../helpers/enrich-here.js";
 import { HurriedClock } from "../../helpers/hurried-clock.js";
 import { reply, startScriptedServer } from "../../helpers/scripted-server.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { column } from "../../helpers/workspace.js";
 import { ipResult, plainResult, quickCheckResult, success } from "../api/answers.js";
 
 const total = 400;
 
-function address(n: number): string {
-  return `198.18.${n >> 8}.${n & 255}`;
-}
-
-function hash(n: number): string {
-  return n.toString(16).padStart(40, "a");
-}
+const address = (n: number) => `198.18.${n >> 8}.${n & 255}`;
+const hash = (n: number) => n.toString(16).padStart(40, "a");
 
 /** The service's result for an item: each has its own AS number. */
 function resultOf(endpoint: string, item: string): object {
@@ -25,37 +19,26 @@ function resultOf(endpoint: string, item: string): object {
   return { ...ipResult(), item, asn: { ...ipResult().asn, name: `of ${item}` } };
 }
 
-interface Shifting {
-  readonly url: string;
-  /** Unsolicited answers. */
-  readonly extra: () => number;
-}
-
 /**
  * Answers every lookup after 1 ms, so that a connection's next request is already on its way, and
  * answers one in `every` twice.
  */
-async function shifting(every: number): Promise<Shifting> {
+async function shifting(every: number) {
   let extra = 0;
-  const server = await startScriptedServer(({ path }, at) => {
+  const { url } = await startScriptedServer(({ path }, at) => {
     const [, endpoint = "", item = ""] = path.split("/");
     const answer = reply(200, success(resultOf(endpoint, decodeURIComponent(item))));
     return (socket, request) => {
-      const again = at % every === every - 1;
-      if (again) extra++;
-      void answerLate(socket, () => answer(socket, request), again);
+      const send = (): void => {
+        if (!socket.destroyed) answer(socket, request);
+      };
+      setTimeout(send, 1);
+      if (at % every !== every - 1) return;
+      extra++;
+      setTimeout(send, 4);
     };
   });
-  return { url: server.url, extra: () => extra };
-}
-
-async function answerLate(socket: Socket, answer: () => void, again: boolean): Promise<void> {
-  await sleep(1);
-  if (socket.destroyed) return;
-  answer();
-  if (!again) return;
-  await sleep(3);
-  if (!socket.destroyed) answer();
+  return { url, extra: () => extra };
 }
 
 test.each([["query"], ["query", "quick-check"]])(
@@ -63,11 +46,9 @@ test.each([["query"], ["query", "quick-check"]])(
   async (...lookups) => {
     const server = await shifting(50);
     const cache = await temporaryFolder();
-    const items = Array.from({ length: total }, (_unused, n) =>
-      n % 4 === 0 ? hash(n) : address(n),
-    );
+    const items = Array.from({ length: total }, (_, n) => (n % 4 === 0 ? hash : address)(n));
     const options = {
-      input: ["in.csv", `n,item\n${items.map((item, n) => `${n},${item}\n`).join("")}`],
+      input: ["in.csv", column("item", items)],
       intelUrl: server.url,
       settings: { rate: "900/s", lookups, cache, concurrency: 8, failOn: "never" },
       clock: new HurriedClock(),

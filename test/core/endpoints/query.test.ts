@@ -28,6 +28,8 @@ function nullable(schema: z.ZodType, value: object): string[] {
   );
 }
 
+const unseen = { firstSeen: null, lastSeen: null, observations: [] };
+
 describe("a full result", () => {
   const follows = (value: unknown): boolean => full.safeParse(value).success;
 
@@ -42,15 +44,12 @@ describe("a full result", () => {
       ...["email", "status", "lastVerification"].map((name) => `abuseContact.${name}`),
       ...["countryCode", "asn", "name"].map((name) => `asn.${name}`),
       "observedActivity.honeypotInteractions.observations.0.service",
-      ...["honeypot", "spamtrap"].flatMap((where) => {
-        const at = `observedActivity.${where}Interactions`;
-        const own = ["firstSeen", "lastSeen", "observations"].map((name) => `${at}.${name}`);
-        const each = ["firstSeen", "lastSeen", "type"];
-        return [at].concat(
-          own,
-          each.map((name) => `${at}.observations.0.${name}`),
-        );
-      }),
+      ...["honeypot", "spamtrap"].flatMap((where) => [
+        `observedActivity.${where}Interactions`,
+        ...["firstSeen", "lastSeen", "observations", "observations.0.type"]
+          .concat("observations.0.firstSeen", "observations.0.lastSeen")
+          .map((name) => `observedActivity.${where}Interactions.${name}`),
+      ]),
     ];
     expect(required(full, ipResult(), paths)).toEqual(paths);
   });
@@ -65,13 +64,7 @@ describe("a full result", () => {
     ["reverseDns", { current: null }],
     ["abuseContact", { email: null, status: "UNKNOWN", lastVerification: null }],
     ["asn", { countryCode: null, asn: null, name: null }],
-    [
-      "observedActivity",
-      {
-        honeypotInteractions: { firstSeen: null, lastSeen: null, observations: [] },
-        spamtrapInteractions: { firstSeen: null, lastSeen: null, observations: [] },
-      },
-    ],
+    ["observedActivity", { honeypotInteractions: unseen, spamtrapInteractions: unseen }],
     ["serviceMailBlocklist", "GREYLISTED"],
     ["intent", "evil"],
     ["firstSeen", "yesterday"],

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import ipaddr from "ipaddr.js";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -5,46 +6,40 @@ import { expect, test } from "vitest";
 import { readExclusions } from "../../../src/core/exclusions/read-exclusions.js";
 import type { Item } from "../../../src/core/item/item.js";
 import { recogniseItem } from "../../../src/core/item/recognise.js";
-import { seeded } from "../../helpers/seeded.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
-type Random = () => number;
-
-const below = (random: Random, most: number): number => Math.floor(random() * most);
-const oneOf = <T>(random: Random, list: readonly T[]): T => list[below(random, list.length)]!;
-
 /** Few values for each part, so that entries and items meet. */
-const octets = [8, 9, 77];
-const groups = ["2606", "4700", "0", "1", "ffff"];
-const labels = ["a", "b", "corp", "xn--bcher-kva", "not-corp"];
+const octet = fc.constantFrom(8, 9, 77);
+const group = fc.constantFrom("2606", "4700", "0", "1", "ffff");
+const label = fc.constantFrom("a", "b", "corp", "xn--bcher-kva", "not-corp");
 
-function randomIp(random: Random): string {
-  if (random() < 0.5) return [8, 0, 0, 0].map(() => oneOf(random, octets)).join(".");
-  return ["2606", ...Array.from({ length: 7 }, () => oneOf(random, groups))].join(":");
-}
-
-function randomName(random: Random): string {
-  const count = 1 + below(random, 3);
-  const own = Array.from({ length: count }, () => oneOf(random, labels)).join(".");
-  return `${own}.${oneOf(random, ["com", "example.net"])}`;
-}
-
-function randomEntry(random: Random): string {
-  const ip = randomIp(random);
-  const form = below(random, 5);
-  if (form === 0) return ip;
-  if (form === 1) return `${ip}/${below(random, ip.includes(":") ? 129 : 33)}`;
-  if (form === 2) return `@${randomName(random)}`;
-  return form === 3 ? randomName(random) : randomItem(random);
-}
-
-function randomItem(random: Random): string {
-  const host = random() < 0.5 ? randomName(random) : randomIp(random);
-  const form = below(random, 3);
-  if (form === 0) return host;
-  if (form === 1) return `me@${randomName(random)}`;
-  return `http://${host.includes(":") ? `[${host}]` : host}/${oneOf(random, ["", "a", "b?c"])}`;
-}
+const ipv4 = fc.tuple(octet, octet, octet).map((octets) => [8, ...octets].join("."));
+const ipv6 = fc
+  .array(group, { minLength: 7, maxLength: 7 })
+  .map((groups) => ["2606", ...groups].join(":"));
+const name = fc
+  .tuple(fc.array(label, { minLength: 1, maxLength: 3 }), fc.constantFrom("com", "example.net"))
+  .map(([labels, suffix]) => [...labels, suffix].join("."));
+const host = fc.oneof(
+  name,
+  ipv4,
+  ipv6.map((ip) => `[${ip}]`),
+);
+const url = fc
+  .tuple(host, fc.constantFrom("", "a", "b?c"))
+  .map(([host, path]) => `http://${host}/${path}`);
+const anItem = fc.oneof(
+  name,
+  ipv4,
+  ipv6,
+  url,
+  name.map((domain) => `me@${domain}`),
+);
+const anEntry = fc.oneof(
+  anItem,
+  fc.oneof(fc.tuple(ipv4, fc.nat(32)), fc.tuple(ipv6, fc.nat(128))).map((parts) => parts.join("/")),
+  name.map((domain) => `@${domain}`),
+);
 
 /** An entry, and the item that it is. */
 interface Entry {
@@ -61,42 +56,37 @@ function naive({ entry, item }: Entry, { kind, value }: Item): boolean {
         ? value.slice(value.indexOf("@") + 1)
         : value;
   if (entry.startsWith("@")) return kind === "email" && host === entry.slice(1);
-  if (entry.includes("://") || entry.includes("@")) {
-    return item?.value === value;
-  }
+  if (entry.includes("://") || entry.includes("@")) return item?.value === value;
   if (ipaddr.isValid(host)) {
     const [address, length] = entry.split("/");
     if (!ipaddr.isValid(address!)) return false;
     const network = ipaddr.parse(address!);
     const own = ipaddr.parse(host);
     if (network.kind() !== own.kind()) return false;
-    return own.match(
-      network,
-      length === undefined ? (network.kind() === "ipv4" ? 32 : 128) : Number(length),
-    );
+    return own.match(network, Number(length ?? 8 * network.toByteArray().length));
   }
   return host === entry || host.endsWith(`.${entry}`);
 }
 
 test("a list agrees with a plain reading of its entries", async () => {
-  const folder = await temporaryFolder();
-  let held = 0;
-  for (let seed = 1; seed <= 100; seed++) {
-    const random = seeded(seed);
-    const entries = Array.from({ length: 1 + below(random, 12) }, () => randomEntry(random));
-    const path = join(folder, `${seed}`);
-    await writeFile(path, entries.join("\n"));
-    const [list] = await readExclusions([path]);
-    const plain = entries.map((entry) => ({ entry, item: recogniseItem(entry).item }));
-    for (let round = 0; round < 40; round++) {
-      const { item } = recogniseItem(randomItem(random));
-      if (item === null) continue;
-      const expected = plain.some((entry) => naive(entry, item));
-      expect(list!.has(item), `${item.value} in ${entries.join(", ")}`).toBe(expected);
-      if (expected) held++;
-    }
-  }
-  // Both answers have to occur.
-  expect(held).toBeGreaterThan(250);
-  expect(held).toBeLessThan(3_500);
+  const path = join(await temporaryFolder(), "list");
+  const entries = fc.array(anEntry, { minLength: 1, maxLength: 12 });
+  const items = fc.array(anItem, { minLength: 40, maxLength: 40 });
+  const answers = { true: 0, false: 0 };
+  await fc.assert(
+    fc.asyncProperty(entries, items, async (lines, texts) => {
+      await writeFile(path, lines.join("\n"));
+      const [list] = await readExclusions([path]);
+      const plain = lines.map((entry) => ({ entry, item: recogniseItem(entry).item }));
+      for (const text of texts) {
+        const { item } = recogniseItem(text);
+        if (item === null) continue;
+        const expected = plain.some((entry) => naive(entry, item));
+        expect(list!.has(item), `${item.value} in ${lines.join(", ")}`).toBe(expected);
+        answers[`${expected}`]++;
+      }
+    }),
+  );
+  // Both have to occur.
+  expect(Math.min(answers.true, answers.false)).toBeGreaterThan(250);
 });
