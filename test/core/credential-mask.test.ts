@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import fc from "fast-check";
 import { CredentialMask } from "../../src/core/redaction.js";
 import { randomRounds } from "../helpers/random-rounds.js";
@@ -6,47 +6,45 @@ import { randomRounds } from "../helpers/random-rounds.js";
 const key = 'k3y/8f7e+"d5\\c4b=';
 const mask = new CredentialMask(key);
 
-describe("a credential in text is hidden", () => {
-  test.each([
-    ["verbatim", `key ${key} refused`, "key [hidden] refused"],
-    ["percent-encoded", `?k=${encodeURIComponent(key)}&a=1`, "?k=[hidden]&a=1"],
-    ["percent-encoded in lower case", encodeURIComponent(key).toLowerCase(), "[hidden]"],
-    ["in JSON", JSON.stringify({ message: key }), '{"message":"[hidden]"}'],
-    [
-      "in JSON within JSON",
-      JSON.stringify({ m: JSON.stringify({ k: key }) }),
-      String.raw`{"m":"{\"k\":\"[hidden]\"}"}`,
-    ],
-    ["with a slash that JSON escapes", JSON.stringify(key).replaceAll("/", "\\/"), '"[hidden]"'],
-    [
-      "with entities in JSON that escapes ampersands",
-      JSON.stringify(key.replace("+", "&#43;").replace('"', "&#34;")).replaceAll("&", "\\u0026"),
-      '"[hidden]"',
-    ],
-    ["with Unicode escapes", `"${key.replace("k", "\\u006b").replace("+", "\\u002B")}`, '"'],
-    ["in a header line", `x-api-key: ${key.slice(0, 6)}, refused`, "x-api-key: [hidden], refused"],
-    ["as Bearer", "with Authorization: Bearer k3y/8f…", "with Authorization: Bearer [hidden]"],
-    ["as a member", '{"X-Api-Key": "k3y"}', '{"X-Api-Key": "[hidden]"}'],
-    ["as a member of JSON within JSON", String.raw`{\"x-api-key\":\"k3y\"}`, "[hidden]"],
-  ])("%s", (_, text, expected) => {
-    const masked = mask.inText(text);
-    expect(masked).toContain(expected);
-    expect(masked).not.toMatch(/k3y/i);
-    expect(mask.inErrorBody(Buffer.from(text)).toString()).toBe(masked);
-  });
+test.each([
+  ["verbatim", `key ${key} refused`, "key [hidden] refused"],
+  ["percent-encoded", `?k=${encodeURIComponent(key)}&a=1`, "?k=[hidden]&a=1"],
+  ["percent-encoded in lower case", encodeURIComponent(key).toLowerCase(), "[hidden]"],
+  ["in JSON", JSON.stringify({ message: key }), '{"message":"[hidden]"}'],
+  [
+    "in JSON within JSON",
+    JSON.stringify({ m: JSON.stringify({ k: key }) }),
+    String.raw`{"m":"{\"k\":\"[hidden]\"}"}`,
+  ],
+  ["with a slash that JSON escapes", JSON.stringify(key).replaceAll("/", "\\/"), '"[hidden]"'],
+  [
+    "with entities in JSON that escapes ampersands",
+    JSON.stringify(key.replace("+", "&#43;").replace('"', "&#34;")).replaceAll("&", "\\u0026"),
+    '"[hidden]"',
+  ],
+  ["with Unicode escapes", `"${key.replace("k", "\\u006b").replace("+", "\\u002B")}`, '"'],
+  ["in a header line", `x-api-key: ${key.slice(0, 6)}, refused`, "x-api-key: [hidden], refused"],
+  ["as Bearer", "with Authorization: Bearer k3y/8f…", "with Authorization: Bearer [hidden]"],
+  ["as a member", '{"X-Api-Key": "k3y"}', '{"X-Api-Key": "[hidden]"}'],
+  ["as a member of JSON within JSON", String.raw`{\"x-api-key\":\"k3y\"}`, "[hidden]"],
+])("a credential in text is hidden %s", (_, text, expected) => {
+  const masked = mask.inText(text);
+  expect(masked).toContain(expected);
+  expect(masked).not.toMatch(/k3y/i);
+  expect(mask.inErrorBody(Buffer.from(text)).toString()).toBe(masked);
+});
 
-  test("in base64 at any byte offset", () => {
-    fc.assert(
-      fc.property(fc.string(), fc.string(), fc.boolean(), (before, after, isUrl) => {
-        const encoded = Buffer.from(before + key + after).toString(isUrl ? "base64url" : "base64");
-        const masked = mask.inText(`${encoded} is wrong`);
-        const rest = masked.replace("[hidden]", "").replace(" is wrong", "");
-        // At most four bits of the key may remain at either end.
-        expect(masked).toContain("[hidden]");
-        expect(Buffer.from(rest, "base64").toString("latin1")).not.toContain("k3y");
-      }),
-    );
-  });
+test("a credential is hidden in base64 at any byte offset", () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), fc.boolean(), (before, after, isUrl) => {
+      const encoded = Buffer.from(before + key + after).toString(isUrl ? "base64url" : "base64");
+      const masked = mask.inText(`${encoded} is wrong`);
+      const rest = masked.replace("[hidden]", "").replace(" is wrong", "");
+      // At most four bits of the key may remain at either end.
+      expect(masked).toContain("[hidden]");
+      expect(Buffer.from(rest, "base64").toString("latin1")).not.toContain("k3y");
+    }),
+  );
 });
 
 type Names = Readonly<Record<string, string>>;

@@ -11,34 +11,32 @@ import {
 } from "../../src/core/json-members.js";
 import { anyText } from "../helpers/any-text.js";
 
-describe("memberTexts", () => {
-  it("keeps each value as written", () => {
-    const text = '{ "a" : 1.0 , "b":1e400,"c": 12345678901234567890 ,"d":[ 1,{"e":"]}"}] }';
-    expect([...memberTexts(text)]).toEqual([
-      ["a", "1.0"],
-      ["b", "1e400"],
-      ["c", "12345678901234567890"],
-      ["d", '[ 1,{"e":"]}"}]'],
-    ]);
-  });
+it("memberTexts keeps each value as written", () => {
+  const text = '{ "a" : 1.0 , "b":1e400,"c": 12345678901234567890 ,"d":[ 1,{"e":"]}"}] }';
+  expect([...memberTexts(text)]).toEqual([
+    ["a", "1.0"],
+    ["b", "1e400"],
+    ["c", "12345678901234567890"],
+    ["d", '[ 1,{"e":"]}"}]'],
+  ]);
+});
 
-  it("decodes escapes in names", () => {
-    expect([...memberTexts('{"a\\"\\\\\\u00fc":1}').keys()]).toEqual(['a"\\ü']);
-  });
+it("memberTexts decodes escapes in names", () => {
+  expect([...memberTexts('{"a\\"\\\\\\u00fc":1}').keys()]).toEqual(['a"\\ü']);
+});
 
-  it("agrees with JSON.parse on any object", () => {
-    fc.assert(
-      fc.property(
-        fc.dictionary(anyText(), fc.jsonValue()),
-        fc.constantFrom(0, 2, "\t"),
-        (object, indent) => {
-          const members = memberTexts(JSON.stringify(object, null, indent));
-          const values = Array.from(members, ([name, text]) => [name, JSON.parse(text)]);
-          expect(Object.fromEntries(values)).toEqual(JSON.parse(JSON.stringify(object)));
-        },
-      ),
-    );
-  });
+it("memberTexts agrees with JSON.parse on any object", () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(anyText(), fc.jsonValue()),
+      fc.constantFrom(0, 2, "\t"),
+      (object, indent) => {
+        const members = memberTexts(JSON.stringify(object, null, indent));
+        const values = Array.from(members, ([name, text]) => [name, JSON.parse(text)]);
+        expect(Object.fromEntries(values)).toEqual(JSON.parse(JSON.stringify(object)));
+      },
+    ),
+  );
 });
 
 it.each([

@@ -106,27 +106,25 @@ describe("all lookups", () => {
   });
 });
 
-describe("triage", () => {
-  const nothing = { serviceMailBlocklist: "NOT_LISTED", intent: "none", activity: false };
-  const found = (members: object) => quick({ item: item.value, ...nothing, ...members });
+const nothing = { serviceMailBlocklist: "NOT_LISTED", intent: "none", activity: false };
+const found = (members: object) => quick({ item: item.value, ...nothing, ...members });
 
-  test.each([
-    [1, found({ serviceMailBlocklist: "ACTIVE" })],
-    [1, found({ serviceMailBlocklist: "PASSIVE" })],
-    [1, found({ serviceMailBlocklist: undefined, abusixMailBlocklist: "ACTIVE" })],
-    [1, found({ intent: "malicious" })],
-    [1, found({ intent: "suspicious" })],
-    [1, found({ activity: true })],
-    [1, found({ intent: "MALICIOUS" })],
-    [1, found({ serviceMailBlocklist: "BLOCKED" })],
-    [0, found({})],
-    [0, found({ serviceMailBlocklist: "ALLOWLIST" })],
-    [0, found({ activity: null, intent: null, serviceMailBlocklist: null })],
-    [0, failed("http_500")],
-  ])("makes %i queries after the quick check %j", async (queries, quickCheck) => {
-    const query = scripted(complete());
-    const finding = await triage(query, scripted(quickCheck))(item, unaborted());
-    expect(query.asked).toHaveLength(queries);
-    expect(finding).toEqual(queries === 0 ? quickCheck : combineFindings(complete(), quickCheck));
-  });
+test.each([
+  [1, found({ serviceMailBlocklist: "ACTIVE" })],
+  [1, found({ serviceMailBlocklist: "PASSIVE" })],
+  [1, found({ serviceMailBlocklist: undefined, abusixMailBlocklist: "ACTIVE" })],
+  [1, found({ intent: "malicious" })],
+  [1, found({ intent: "suspicious" })],
+  [1, found({ activity: true })],
+  [1, found({ intent: "MALICIOUS" })],
+  [1, found({ serviceMailBlocklist: "BLOCKED" })],
+  [0, found({})],
+  [0, found({ serviceMailBlocklist: "ALLOWLIST" })],
+  [0, found({ activity: null, intent: null, serviceMailBlocklist: null })],
+  [0, failed("http_500")],
+])("triage makes %i queries after the quick check %j", async (queries, quickCheck) => {
+  const query = scripted(complete());
+  const finding = await triage(query, scripted(quickCheck))(item, unaborted());
+  expect(query.asked).toHaveLength(queries);
+  expect(finding).toEqual(queries === 0 ? quickCheck : combineFindings(complete(), quickCheck));
 });

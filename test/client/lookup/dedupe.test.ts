@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { attemptKey, dedupe } from "../../../src/client/lookup/compose.js";
 import { type LookupStore, MemoryStore } from "../../../src/client/store/store.js";
 import { complete, failed, held, item, otherItem, scripted, unaborted } from "./findings.js";
@@ -8,41 +8,39 @@ function wrap(store: LookupStore = new MemoryStore()) {
   return dedupe("query", { store });
 }
 
-describe("while a lookup is in flight", () => {
-  test("makes one request; the first caller gets the live answer and later ones a duplicate", async () => {
-    const next = held();
-    const lookup = wrap()(next);
-    const { signal } = unaborted();
-    const both = [lookup(item, { signal }), lookup(item, { signal })];
-    next.open[0]?.answer(complete());
-    expect((await Promise.all(both)).map(({ source }) => source)).toEqual(["live", "duplicate"]);
-    expect(next.open).toHaveLength(1);
-  });
+test("in flight, a lookup makes one request; the first caller gets the live answer and later ones a duplicate", async () => {
+  const next = held();
+  const lookup = wrap()(next);
+  const { signal } = unaborted();
+  const both = [lookup(item, { signal }), lookup(item, { signal })];
+  next.open[0]?.answer(complete());
+  expect((await Promise.all(both)).map(({ source }) => source)).toEqual(["live", "duplicate"]);
+  expect(next.open).toHaveLength(1);
+});
 
-  test("an aborted caller leaves the others alone", async () => {
-    const next = held();
-    const lookup = wrap()(next);
-    const controller = new AbortController();
-    const first = lookup(item, unaborted());
-    const second = lookup(item, { signal: controller.signal });
-    controller.abort(new Error("enough"));
-    await expect(second).rejects.toThrow("enough");
-    next.open[0]?.answer(complete());
-    await expect(first).resolves.toMatchObject({ source: "live" });
-  });
+test("in flight, an aborted caller leaves the others alone", async () => {
+  const next = held();
+  const lookup = wrap()(next);
+  const controller = new AbortController();
+  const first = lookup(item, unaborted());
+  const second = lookup(item, { signal: controller.signal });
+  controller.abort(new Error("enough"));
+  await expect(second).rejects.toThrow("enough");
+  next.open[0]?.answer(complete());
+  await expect(first).resolves.toMatchObject({ source: "live" });
+});
 
-  test("asks again for a caller that shared an aborted lookup", async () => {
-    const next = held();
-    const lookup = wrap()(next);
-    const controller = new AbortController();
-    const first = lookup(item, { signal: controller.signal });
-    const second = lookup(item, unaborted());
-    controller.abort(new Error("enough"));
-    next.open[0]?.fail(controller.signal.reason);
-    await expect(first).rejects.toThrow("enough");
-    next.open[1]?.answer(complete());
-    await expect(second).resolves.toMatchObject({ source: "live" });
-  });
+test("in flight, asks again for a caller that shared an aborted lookup", async () => {
+  const next = held();
+  const lookup = wrap()(next);
+  const controller = new AbortController();
+  const first = lookup(item, { signal: controller.signal });
+  const second = lookup(item, unaborted());
+  controller.abort(new Error("enough"));
+  next.open[0]?.fail(controller.signal.reason);
+  await expect(first).rejects.toThrow("enough");
+  next.open[1]?.answer(complete());
+  await expect(second).resolves.toMatchObject({ source: "live" });
 });
 
 test.each([complete(), failed("timeout")])(

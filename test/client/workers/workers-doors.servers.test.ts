@@ -1,5 +1,4 @@
 import { execFileSync } from "node:child_process";
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { repute } from "../../../src/index.js";
@@ -10,6 +9,7 @@ import { runRepute, startRepute } from "../../helpers/run-repute.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { workspace } from "../../helpers/workspace.js";
 import { runningService } from "../../service/running-service.js";
+import { collected } from "../api/answers.js";
 
 const redis = await RedisServer.start();
 afterAll(() => redis.stop());
@@ -69,9 +69,9 @@ test("retry through workers asks for the partial rows only", async () => {
 });
 
 test("the library asks through workers: single lookups, many, and a file", async () => {
-  const { cwd, env } = await service();
+  const { env } = await service();
   const names = ["example.com", "example.net", "example.org"];
-  await writeFile(join(cwd, "in.txt"), `${names.join("\n")}\n`);
+  const { at } = await workspace({ "in.txt": `${names.join("\n")}\n` });
   const url = env.REPUTE_INTEL_URL;
   const client = repute({ url, workers: redis.url() });
   onTestFinished(() => client.close());
@@ -79,13 +79,10 @@ test("the library asks through workers: single lookups, many, and a file", async
   onTestFinished(() => direct.close());
   const { verdict } = await client.lookup("example[.]com");
   expect(verdict).toBe((await direct.lookup("example.com")).verdict);
-  const statusesOf = async (asking: typeof client): Promise<readonly string[]> => {
-    const found: string[] = [];
-    for await (const { status } of asking.lookupAll(names)) found.push(status);
-    return found;
-  };
+  const statusesOf = async (asking: typeof client) =>
+    (await collected(asking.lookupAll(names))).map(({ status }) => status);
   expect(await statusesOf(client)).toEqual(await statusesOf(direct));
-  const { statuses } = await client.enrichFile(join(cwd, "in.txt"), join(cwd, "out.csv"));
+  const { statuses } = await client.enrichFile(at("in.txt"), at("out.csv"));
   expect(statuses.complete + statuses.partial).toBe(3);
 });
 

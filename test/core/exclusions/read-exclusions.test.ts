@@ -61,8 +61,7 @@ describe("a list of lines", () => {
     [wallet, [wallet], ["0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"]],
   ])("%s", async (entry, held, free) => {
     const list = await listOf(`${entry}\n`);
-    expect(held.filter((text) => !has(list, text))).toEqual([]);
-    expect(free.filter((text) => has(list, text))).toEqual([]);
+    expect([...held, ...free].filter((text) => has(list, text))).toEqual(held);
     expect(list.entries).toBe(1);
   });
 
@@ -115,8 +114,7 @@ describe("a warning list of MISP", () => {
     ],
   ])("of type %s", async (type, entries, held, free) => {
     const list = await listOf(of(type, ...entries));
-    expect(held.filter((text) => !has(list, text))).toEqual([]);
-    expect(free.filter((text) => has(list, text))).toEqual([]);
+    expect([...held, ...free].filter((text) => has(list, text))).toEqual(held);
   });
 
   test.each([

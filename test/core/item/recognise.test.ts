@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { ItemKind } from "../../../src/core/item/item.js";
 import { recogniseItem } from "../../../src/core/item/recognise.js";
 import { itemFinder } from "../../../src/jobs/extract/find-items.js";
@@ -13,8 +13,6 @@ function read(text: string, kind: ItemKind | null = null): string {
   const { item, reason } = recogniseItem(text, kind);
   return item === null ? reason.code : `${item.kind} ${item.value}`;
 }
-
-const readings = (texts: readonly string[]) => texts.map((text) => [text, read(text)]);
 
 /** What cells are read as, and the cells. */
 type Cells = readonly (readonly [reading: string, ...texts: string[]])[];
@@ -96,10 +94,6 @@ const itself: Cells = [
   ["url http://example.com:8443/a_b@c", "http://example\\.com\\:8443/a\\_b@c"],
 ];
 
-it.each(itself)("a cell is the item as it is written: %s", (reading, ...texts) => {
-  expect(readings(texts)).toEqual(texts.map((text) => [text, reading]));
-});
-
 const noted: Cells = [
   ["email ann@example.com", "Ann Example <ann@example.com>", "Ann Example (ann@example.com)"],
   ["email ann@example.com", '"Example, Ann" <ann[@]example[.]com>', "ann@example.com (Ann)"],
@@ -150,10 +144,6 @@ const noted: Cells = [
   [`sha1 ${sha1}`, `[file:hashes.SHA1 = '${sha1}' AND file:name = 'example.com']`],
 ];
 
-it.each(noted)("a cell with an item and a note is the item: %s", (reading, ...texts) => {
-  expect(readings(texts)).toEqual(texts.map((text) => [text, reading]));
-});
-
 const listed: Cells = [
   // Lists as JSON, Python and PostgreSQL write them.
   ["ip 192.0.2.1", '["192.0.2.1"]', "192.0.2.1;192.0.2.1", "192.0.2.1|8080"],
@@ -164,10 +154,6 @@ const listed: Cells = [
   [`sha1 ${sha1}`, `MD5: ${md5}\nSHA1: ${sha1}`, `setup.exe | ${sha1}`, `dropper|${sha1}`],
   ["domain evil.example.com", "US;evil.example.com;n/a", "192.0.2.0/24;evil.example.com"],
 ];
-
-it.each(listed)("a cell with several values is the only item: %s", (reading, ...texts) => {
-  expect(readings(texts)).toEqual(texts.map((text) => [text, reading]));
-});
 
 const unsent: Cells = [
   ["several", "192.0.2.1, 192.0.2.2", '["192.0.2.1", "192.0.2.2"]', "192.0.2.1、192.0.2.2"],
@@ -210,8 +196,15 @@ const unsent: Cells = [
   ["unknown_suffix", "printer.local", "co.uk"],
 ];
 
-it.each(unsent)("a cell is not sent for the reason %s", (code, ...texts) => {
-  expect(readings(texts)).toEqual(texts.map((text) => [text, code]));
+describe.each([
+  ["a cell is the item as it is written", itself],
+  ["a cell with an item and a note is the item", noted],
+  ["a cell with several values is the only item", listed],
+  ["a cell is not sent for the reason", unsent],
+])("%s", (_, cells) => {
+  it.each(cells)("%s", (reading, ...texts) => {
+    expect(texts.map((text) => [text, read(text)])).toEqual(texts.map((text) => [text, reading]));
+  });
 });
 
 it.each([

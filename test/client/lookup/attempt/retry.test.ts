@@ -93,14 +93,18 @@ const earlierText = '{"asn": {"asn":"AS64500","n":1.0}, "tags":null, "x":1}';
 const laterText = '{ "asn":null,"tags":[ "a:b" ],"n":123456789012345678901,"__proto__":0}';
 const { partial: part, quick } = findings;
 
+const mergedText =
+  '{"asn":{"asn":"AS64500","n":1.0},"tags":[ "a:b" ],"n":123456789012345678901,"__proto__":0}';
+const answered = (result: object, more: object = {}) => ({
+  answers: { query: { result, ...more } },
+});
+const noAsn = part({ intent: "none", asn: null }, ["asn"]);
+
 test.each<[string, Finding[], object]>([
   [
     "prefer the most complete one, whenever it came",
-    [
-      part({ intent: "none", asn: null }, ["asn"]),
-      part({ intent: null, asn: null }, ["intent", "asn"]),
-    ],
-    { missing: ["asn"], answers: part({ intent: "none", asn: null }, []).answers },
+    [noAsn, part({ intent: null, asn: null }, ["intent", "asn"])],
+    { missing: ["asn"], answers: noAsn.answers },
   ],
   [
     "fill the gaps of a later one from an earlier one, with its text as received",
@@ -108,14 +112,7 @@ test.each<[string, Finding[], object]>([
       part({ asn, tags: null }, ["tags"], earlierText),
       part({ asn: null, tags: ["a:b"] }, ["asn"], laterText),
     ],
-    {
-      answers: {
-        query: {
-          result: { asn, tags: ["a:b"] },
-          text: '{"asn":{"asn":"AS64500","n":1.0},"tags":[ "a:b" ],"n":123456789012345678901,"__proto__":0}',
-        },
-      },
-    },
+    answered({ asn, tags: ["a:b"] }, { text: mergedText }),
   ],
   [
     "lack what none had, in the order of the interface",
@@ -129,12 +126,12 @@ test.each<[string, Finding[], object]>([
       part({ intent: "unknown", asn: null }, ["asn", "tags", "firstSeen"]),
       part({ intent: null, asn: null, tags: [] }, ["intent", "asn"]),
     ],
-    { answers: { query: { result: { intent: "unknown", asn: "first", tags: [] } } } },
+    answered({ intent: "unknown", asn: "first", tags: [] }),
   ],
   [
     "take nothing from one of another type",
     [part({ type: "DOMAIN", intent: "none" }, ["tags"]), part({ intent: null }, ["intent"])],
-    { missing: ["intent"], answers: { query: { result: { intent: null } } } },
+    { missing: ["intent"], ...answered({ intent: null }) },
   ],
   [
     "take the blocklist status under the service's name for it",
@@ -142,7 +139,7 @@ test.each<[string, Finding[], object]>([
       part({ abusixMailBlocklist: "ACTIVE", tags: null }, ["tags"]),
       part({ abusixMailBlocklist: null, tags: [] }, ["serviceMailBlocklist"]),
     ],
-    { answers: { query: { result: { abusixMailBlocklist: "ACTIVE" } } } },
+    answered({ abusixMailBlocklist: "ACTIVE" }),
   ],
   [
     "of a quick check merge as well",
