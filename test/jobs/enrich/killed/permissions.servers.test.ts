@@ -24,33 +24,22 @@ async function prepared(): Promise<string> {
 }
 
 test.each([
-  ["in.csv", "in.csv", "cannot read in.csv: permission denied"],
-  ["t.parquet", "t.parquet", "cannot read t.parquet: permission denied"],
-  ["closed", "closed/in.csv", "cannot read closed/in.csv: permission denied"],
-])("an unreadable input (%s)", async (closed, input, message) => {
+  ["in.csv", ["in.csv"], "in.csv"],
+  ["t.parquet", ["t.parquet"], "t.parquet"],
+  ["closed", ["closed/in.csv"], "closed/in.csv"],
+  ["closed", [".", "--recursive"], "./closed/"],
+])("an unreadable %s ends the run before the first request: %j", async (closed, input, named) => {
   const folder = await prepared();
   await writeFile(join(folder, "t.parquet"), "PAR1");
-  await chmod(join(folder, closed), 0);
-  const args = ["enrich", input, "-o", "out.csv", "--local"];
-  expect(await repute(folder, args)).toEqual({
-    code: 1,
-    stderr: `repute: ${message}\n  check the permissions of the file and its parent folders\n`,
-  });
-});
-
-test("an unreadable subfolder under --recursive ends the run before the first request", async () => {
-  const folder = await prepared();
   await writeFile(join(folder, "out.csv"), "of last night\n");
-  await chmod(join(folder, "closed"), 0);
-  const args = ["enrich", ".", "--recursive", "-o", "out.csv", "--local"];
-  expect(await repute(folder, args)).toEqual({
+  const before = (await readdir(folder)).toSorted();
+  await chmod(join(folder, closed), 0);
+  expect(await repute(folder, ["enrich", ...input, "-o", "out.csv", "--local"])).toEqual({
     code: 1,
-    stderr:
-      "repute: cannot read ./closed/: permission denied\n" +
-      "  check the permissions of the file and its parent folders\n",
+    stderr: `repute: cannot read ${named}: permission denied\n  check the permissions of the file and its parent folders\n`,
   });
-  expect((await readdir(folder)).toSorted()).toEqual(["closed", "in.csv", "out.csv"]);
-  await chmod(join(folder, "closed"), 0o700);
+  expect((await readdir(folder)).toSorted()).toEqual(before);
+  await chmod(join(folder, closed), 0o700);
 });
 
 test("an output in a read-only folder", async () => {
