@@ -88,11 +88,8 @@ const nestedItems = [
   "29 sixth.example.com",
 ];
 
-it("reads nested parts and keeps the lines", () => {
+it("reads nested parts and keeps the lines, in any blocks of whole lines", () => {
   expect(itemsOf(nested)).toEqual({ items: nestedItems, unread: [], lines: 30 });
-});
-
-it("reads the same in any blocks of whole lines", () => {
   const lines = nested.split(/(?<=\n)/);
   for (const size of [1, 2, 3, 7]) {
     const blocks = Array.from({ length: Math.ceil(lines.length / size) }, (_, index) =>
@@ -104,9 +101,8 @@ it("reads the same in any blocks of whole lines", () => {
 
 it("reads a mail within a base64 part", () => {
   const mail = part("message/rfc822", "base64", base64(nested));
-  expect(itemsOf(mail).items.map((item) => item.replace(/^\d+ /, ""))).toEqual(
-    nestedItems.map((item) => item.replace(/^\d+ /, "")),
-  );
+  const unplaced = (items: readonly string[]) => items.map((item) => item.replace(/^\d+ /, ""));
+  expect(unplaced(itemsOf(mail).items)).toEqual(unplaced(nestedItems));
 });
 
 it("reads the next mail of a mailbox, and what follows a part", () => {

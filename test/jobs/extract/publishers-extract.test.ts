@@ -12,27 +12,20 @@ async function run(command: string, name: string, ...args: readonly string[]) {
   return { read, ...(await own(command, name, ...args)) };
 }
 
-async function statuses(name: string): Promise<readonly (string | undefined)[]> {
+test.each([
+  // Wallets of every format with a checksum.
+  ["wallets.csv", Array.from({ length: 8 }, () => "complete")],
+  // Cells with several values, of which all but one have a single item.
+  ["composite-cells.csv", ["complete", "complete", "complete", "several"]],
+])("enriches the items of %s", async (name, statuses) => {
   const { code, read } = await run("enrich", name, "-o", "out.ndjson", "--local", "--quiet");
   expect(code).toBe(0);
   const lines = (await read("out.ndjson")).trimEnd().split("\n");
-  return lines.map((line) => {
+  const found = lines.map((line) => {
     const { rep } = JSON.parse(line) as { rep: { status: string; error?: { code: string } } };
     return rep.error?.code ?? rep.status;
   });
-}
-
-test("enriches wallets of every format with a checksum", async () => {
-  expect(await statuses("wallets.csv")).toEqual(Array.from({ length: 8 }, () => "complete"));
-});
-
-test("enriches the only item of a cell with several values", async () => {
-  expect(await statuses("composite-cells.csv")).toEqual([
-    "complete",
-    "complete",
-    "complete",
-    "several",
-  ]);
+  expect(found).toEqual(statuses);
 });
 
 test.each([
@@ -46,6 +39,11 @@ test.each([
   const enriched = await runRepute(["enrich", "-", "--local", "--quiet"], { stdin: stdout });
   expect([enriched.code, enriched.stdout.trimEnd().split("\n").length - 1]).toEqual([0, count]);
   expect(enriched.stdout).toMatch(/^item,kind,file,line,count,rep_item,/);
+  // Without extract, enrich names it.
+  const { stderr } = await run("enrich", name, "-o", "out.csv", "--local");
+  expect(stderr.replaceAll(/\s+/g, " ")).toContain(
+    `repute extract ${name} | repute enrich - -o OUT`,
+  );
 });
 
 test("counts how often an item is found, defanged or not, over several files", async () => {
@@ -59,16 +57,6 @@ test("counts how often an item is found, defanged or not, over several files", a
     "http://example.net/x,url,b.txt,1,1",
   ]);
 });
-
-test.each(["prose-report.txt", "stix-bundle.json", "misp-event.json"])(
-  "enrich of %s names the command that finds its items",
-  async (name) => {
-    const { stderr } = await run("enrich", name, "-o", "out.csv", "--local");
-    expect(stderr.replaceAll(/\s+/g, " ")).toContain(
-      `repute extract ${name} | repute enrich - -o OUT`,
-    );
-  },
-);
 
 test("counts what extract leaves out, and names the part of a mail that it cannot read", async () => {
   const part = "Content-Type: image/png; name=a.png\nContent-Transfer-Encoding: base64\n\n";

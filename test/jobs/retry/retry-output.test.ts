@@ -137,15 +137,8 @@ it("refuses a row with an unknown verdict", async () => {
   });
 });
 
-interface Prepared {
-  readonly at: (name: string) => string;
-  readonly input: { readonly path: string };
-  readonly server: AnsweringServer;
-  readonly job: (input: { path: string }, output: string, settings: object) => EnrichJob;
-}
-
 /** A folder with an input, and a service that answers. */
-async function prepared(text: string, name = "in.csv"): Promise<Prepared> {
+async function prepared(text: string, name = "in.csv") {
   const server = await startAnsweringServer();
   const { at } = await workspace({ [name]: text });
   const usual = { intelUrl: server.url, lookups: "query", retries: 0, partialRetries: 0 };
@@ -153,8 +146,8 @@ async function prepared(text: string, name = "in.csv"): Promise<Prepared> {
     at,
     input: { path: at(name) },
     server,
-    job: (input, output, settings) =>
-      jobHere({ settings: { ...usual, output, ...settings }, input }),
+    job: (from: { path: string }, output: string, settings: object) =>
+      jobHere({ settings: { ...usual, output, ...settings }, input: from }),
   };
 }
 
@@ -162,7 +155,7 @@ async function prepared(text: string, name = "in.csv"): Promise<Prepared> {
 async function enriched(
   { output, input: text, from, flags }: (typeof forms)[number],
   absent: readonly string[],
-): Promise<Prepared & { readonly first: string }> {
+) {
   const place = await prepared(text, `in.${from}`);
   const { at, input, job, server } = place;
   for (const item of absent) server.absent.add(item);

@@ -4,11 +4,11 @@ import { expect, it, onTestFinished, test } from "vitest";
 import { ExportFolder, tagFormats } from "../../../src/jobs/tags/export-folder.js";
 import { stemOf } from "../../../src/jobs/tags/export-tag.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
-import { exporterOf, readExport, type Exporter } from "./exporting.js";
+import { exporterOf, readExport } from "./exporting.js";
 import { served } from "./tag-server.js";
 
 /** A folder with one export, ready for the next. */
-async function anExport(): Promise<Exporter> {
+async function anExport() {
   const exporter = await exporterOf({ "a:b": served(["192.0.2.1"]) });
   await exporter.run();
   return exporter;

@@ -8,27 +8,17 @@ import {
   exportIndexSchema,
 } from "../../../src/jobs/tags/export-folder.js";
 import { exportTags } from "../../../src/jobs/tags/export-tags.js";
-import type { ExportReport } from "../../../src/jobs/tags/export-tags.js";
 import type { ExportTagsOptions } from "../../../src/jobs/tags/options.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { nothingWithheld } from "../../helpers/nothing-withheld.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
-import { type Bend, type ServedList, startTagServer, type TagServer } from "./tag-server.js";
+import { type Bend, type ServedList, startTagServer } from "./tag-server.js";
 
-/** Exports to one folder, with a clock that stands still unless a test moves it. */
-export interface Exporter {
-  readonly server: TagServer;
-  readonly folder: string;
-  readonly clock: ManualClock;
-  readonly warnings: string[];
-  readonly run: (options?: Partial<ExportTagsOptions>) => Promise<ExportReport>;
-}
-
-/** Exports from a server with these lists. */
-export async function exporterOf(
-  lists: Readonly<Record<string, ServedList>>,
-  bend?: Bend,
-): Promise<Exporter> {
+/**
+ * Exports to one folder from a server with these lists, with a clock that stands still unless a test
+ * moves it.
+ */
+export async function exporterOf(lists: Readonly<Record<string, ServedList>>, bend?: Bend) {
   const server = await startTagServer(lists, bend);
   const folder = join(await temporaryFolder(), "lists");
   const clock = new ManualClock();
@@ -38,7 +28,7 @@ export async function exporterOf(
     folder,
     clock,
     warnings,
-    run: (options = {}) =>
+    run: (options: Partial<ExportTagsOptions> = {}) =>
       exportTags({
         client: server.client,
         names: Object.keys(server.lists),

@@ -18,16 +18,7 @@ interface PageRequest {
 /** Changes a valid answer, or replaces it. */
 export type Bend = (page: TagIps, request: PageRequest) => TagIps | Step;
 
-export interface TagServer {
-  readonly url: string;
-  readonly client: IntelClient;
-  /** Requested pages, in order. */
-  readonly pages: readonly PageRequest[];
-  /** Tags whose description was requested, in order. */
-  readonly tags: readonly string[];
-  /** The lists to serve; a test may change them. */
-  readonly lists: Record<string, ServedList>;
-}
+export type TagServer = Awaited<ReturnType<typeof startTagServer>>;
 
 export interface ServedList {
   readonly entries: readonly string[];
@@ -44,7 +35,8 @@ export function served(entries: readonly string[], letter = "a"): ServedList {
 export async function startTagServer(
   given: Readonly<Record<string, ServedList>>,
   bend: Bend = (page) => page,
-): Promise<TagServer> {
+) {
+  // A test may change them.
   const lists = { ...given };
   const pages: PageRequest[] = [];
   const tags: string[] = [];

@@ -37,13 +37,10 @@ async function prepared() {
   const env = { XDG_STATE_HOME: at("state") };
   return {
     ...place,
+    monitor,
     enrich: (flags: readonly string[], options?: RunReputeOptions) =>
       runWith({ env, ...options }, ...args(flags)),
     start: (flags: readonly string[]) => startRepute(args(flags), { cwd, env }),
-    /** Calls of the monitor, in order, with their bodies. */
-    get calls() {
-      return monitor.requests.map(({ path, body }) => ({ path, body }));
-    },
   };
 }
 
@@ -161,14 +158,14 @@ test.each(Object.entries(causes))("when %s, every machine learns of it", async (
   const { code, stdout } = await cause(night);
   expect(code).toBe(end.code);
   const paths = end.pings.map((path) => `/night${path}?x=1`);
-  expect(night.calls.map(({ path }) => path)).toEqual(paths);
+  expect(night.monitor.requests.map(({ path }) => path)).toEqual(paths);
   expect(existsSync(night.at("out.csv.state"))).toBe(end.resumable);
   const saved = end.resumable
     ? (JSON.parse(await night.read("out.csv.state/manifest.json")) as Manifest)
     : null;
   const metrics = await night.read("m.prom");
   expect(metrics).toMatch(/\n# EOF\n$/);
-  const shown = { stdout, saved, metrics, ping: night.calls.at(-1)?.body };
+  const shown = { stdout, saved, metrics, ping: night.monitor.requests.at(-1)?.body };
   if (end.reason === null) checkKilled(shown);
   else checkReported(end, shown);
   await heal(night, end.reason === "unreachable");

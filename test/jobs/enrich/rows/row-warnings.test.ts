@@ -41,34 +41,32 @@ test("warns that surplus cells are lost where --columns omits extra", async () =
   expect(await place.read("out.csv")).toContain('"[""surplus""]"');
 });
 
-test("counts values of the kind column that the item contradicts", async () => {
-  const rows = "example.com/a,domain\n192.0.2.1,ip\nexample.com,what\nexample.org,domain\n";
-  const place = await workspace({ "in.csv": `item,is\n${rows}` });
-  await enriched(place, ["out.csv", "--kind-column", "is", "--local"]);
-  const ignored = "values in the kind column were ignored: unrecognised, or not the item's kind";
-  expect(await place.manifest("out.csv")).toMatchObject({
-    kinds: { url: 1, ip: 1, domain: 2 },
-    warnings: { [ignored]: 2 },
-    warned_rows: { [ignored]: 1 },
-  });
-  const { stdout } = await place.run("plan", "in.csv", "--kind-column", "is", "--json");
-  expect(JSON.parse(stdout)).toMatchObject({ warnings: { [ignored]: 2 } });
-});
+const ignored = "values in the kind column were ignored: unrecognised, or not the item's kind";
+const recased =
+  "wallet address in a mixed case that fails its checksum (EIP-55); taken in lower case";
+const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const other = address.replace(/d$/, "D");
 
-test("counts wallet addresses in a mixed case that fails its checksum", async () => {
-  const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
-  const other = address.replace(/d$/, "D");
-  const cells = [address, address.toLowerCase(), other, `ETH: ${other} (x)`, "0xaB"];
-  const place = await workspace({ "in.csv": ["item", ...cells].join("\n") });
-  await enriched(place, ["out.csv", "--local"]);
-  const recased =
-    "wallet address in a mixed case that fails its checksum (EIP-55); taken in lower case";
-  expect(await place.manifest("out.csv")).toMatchObject({
-    kinds: { crypto_wallet: 4 },
-    sources: { duplicate: 3 },
-    warnings: { [recased]: 2 },
-    warned_rows: { [recased]: 3 },
-  });
+test.each([
+  [
+    ["item,is", "example.com/a,domain", "192.0.2.1,ip", "example.com,what", "example.org,domain"],
+    ["--kind-column", "is"],
+    { kinds: { url: 1, ip: 1, domain: 2 }, warnings: { [ignored]: 2 } },
+    { [ignored]: 1 },
+  ],
+  [
+    ["item", address, address.toLowerCase(), other, `ETH: ${other} (x)`, "0xaB"],
+    [],
+    { kinds: { crypto_wallet: 4 }, warnings: { [recased]: 2 }, sources: { duplicate: 3 } },
+    { [recased]: 3 },
+  ],
+])("counts kinds that the item contradicts, and wallets in a wrong case: %j", async (...given) => {
+  const [rows, flags, counts, warned_rows] = given;
+  const place = await workspace({ "in.csv": rows.join("\n") });
+  await enriched(place, ["out.csv", ...flags, "--local"]);
+  expect(await place.manifest()).toMatchObject({ ...counts, warned_rows });
+  const { stdout } = await place.run("plan", "in.csv", ...flags, "--json");
+  expect(JSON.parse(stdout)).toMatchObject({ warnings: counts.warnings });
 });
 
 test("warns of a column without an indicator in nine of ten rows", async () => {
