@@ -53,10 +53,10 @@ export async function prepared(rows: number) {
 }
 
 /** Every tenth row repeats an earlier item; one in a hundred has none. */
-export function inputOf(rows: number, name = "host"): string {
+function inputOf(rows: number): string {
   const lines = Array.from({ length: rows }, (_, n) => {
     if (n % 100 === 50) return `${n},setup.exe\n`;
-    return `${n},${name}-${n % 10 === 9 ? n - 9 : n}.example.com\n`;
+    return `${n},host-${n % 10 === 9 ? n - 9 : n}.example.com\n`;
   });
   return `n,domain\n${lines.join("")}`;
 }

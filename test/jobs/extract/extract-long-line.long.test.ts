@@ -27,16 +27,8 @@ test.each([
   async (size, _, text, items) => {
     const folder = await temporaryFolder();
     const [output, peak] = [join(folder, "found.csv"), join(folder, "peak")];
-    const args = [
-      "--import",
-      pathToFileURL(peakMemory).href,
-      program,
-      "extract",
-      "-",
-      "-o",
-      output,
-    ];
-    const child = spawn(process.execPath, args, {
+    const measured = ["--import", pathToFileURL(peakMemory).href, program];
+    const child = spawn(process.execPath, [...measured, "extract", "-", "-o", output], {
       env: { ...process.env, REPUTE_BENCH_PEAK: peak },
       stdio: ["pipe", "ignore", "ignore"],
     });

@@ -57,16 +57,9 @@ test("warnings of metrics and pings, one each, come before the JSON object on st
   ]);
 });
 
-interface LogLine {
-  readonly time: string;
-  readonly level: string;
-  readonly run_id: string | null;
-  readonly message: string;
-}
-
-function logOf(stderr: string): readonly LogLine[] {
+function logOf(stderr: string) {
   const lines = stderr.trimEnd().split("\n");
-  return lines.map((line) => JSON.parse(line) as LogLine);
+  return lines.map((line) => JSON.parse(line) as Readonly<Record<string, string | null>>);
 }
 
 test.each([
@@ -83,16 +76,16 @@ test.each([
   const { code, stderr } = await enrich(...log, "--metrics", "none/m.prom", ...flags);
   expect(code).toBe(expected);
   const lines = logOf(stderr);
-  for (const line of lines) {
-    expect(new Date(line.time).toISOString()).toBe(line.time);
-    expect(["info", "warning", "error"]).toContain(line.level);
-    expect(typeof line.message).toBe("string");
-    expect(line.run_id === null || /^[0-9a-f-]{36}$/.test(line.run_id)).toBe(true);
+  for (const { time, level, message, run_id } of lines) {
+    expect(new Date(time!).toISOString()).toBe(time);
+    expect(["info", "warning", "error"]).toContain(level);
+    expect(typeof message).toBe("string");
+    expect(run_id === null || /^[0-9a-f-]{36}$/.test(run_id!)).toBe(true);
   }
   expect(lines.at(-1)).toMatchObject({ message: `ended: ${end}`, exit_code: expected });
-  const ofRun = lines.map(({ run_id }) => run_id !== null);
+  const ofRun = lines.map((line) => line["run_id"] !== null);
   expect(ofRun.slice(-2)).toEqual(end === "usage" ? [false, false] : [true, true]);
-  const errors = lines.filter(({ level }) => level === "error");
+  const errors = lines.filter((line) => line["level"] === "error");
   expect(errors.length > 0).toBe([1, 2, 75].includes(expected));
 });
 

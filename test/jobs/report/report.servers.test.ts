@@ -95,14 +95,9 @@ const pages: Readonly<Record<string, MakePage>> = {
   "the changes of hostile data": changesOf(hostile),
 };
 
-interface View {
-  readonly width?: number;
-  readonly height?: number;
-  readonly dark?: boolean;
-  readonly print?: boolean;
-}
-
-const views: Readonly<Record<string, View>> = {
+const views: Readonly<
+  Record<string, { width?: number; height?: number; dark?: boolean; print?: boolean }>
+> = {
   light: {},
   dark: { dark: true },
   print: { print: true },

@@ -5,10 +5,9 @@ import { type Finding, unasked } from "../../../src/core/finding.js";
 import { enrich } from "../../../src/jobs/enrich/execute.js";
 import { isNoWorse, retryOutput } from "../../../src/jobs/retry/retry-output.js";
 import type { Manifest } from "../../../src/core/manifest.js";
-import type { EnrichJob } from "../../../src/jobs/enrich/types.js";
 import { parseOutput } from "../../../src/io/output/registry.js";
 import { verifyOutput } from "../../../src/jobs/verify/verify-output.js";
-import { type AnsweringServer, startAnsweringServer } from "../../helpers/answering-server.js";
+import { startAnsweringServer } from "../../helpers/answering-server.js";
 import { jobHere } from "../../helpers/job-here.js";
 import { workspace } from "../../helpers/workspace.js";
 

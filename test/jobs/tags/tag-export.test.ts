@@ -253,14 +253,9 @@ describe("generations", () => {
       const text = await readFile(join(folder, generation ?? "", "index.json"), "utf8");
       expect(JSON.parse(text)).toMatchObject({ generation });
     }
-    expect((await readdir(folder)).sort()).toEqual([
-      "current",
-      "generations",
-      "index.json",
-      "spam--bulk.added.txt",
-      "spam--bulk.removed.txt",
-      "spam--bulk.txt",
-    ]);
+    const files = ["spam--bulk.added.txt", "spam--bulk.removed.txt", "spam--bulk.txt"];
+    const links = ["current", "generations", "index.json", ...files];
+    expect((await readdir(folder)).sort()).toEqual(links);
   });
 });
 

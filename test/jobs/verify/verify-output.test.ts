@@ -30,17 +30,15 @@ const noCounts = {
   verdicts: { malicious: 0, suspicious: 0, listed: 0, none: 0, unknown: 0 },
 };
 
-interface VerifiedOptions {
-  readonly counts?: typeof noCounts;
-  readonly stored?: string | Buffer;
-  readonly version?: number;
-}
-
 /** Writes an output with its manifest, changes it, and verifies it. */
 async function verified(
   { format, gzip = false }: { readonly format: string; readonly gzip?: boolean },
   text: string | Buffer,
-  { counts = noCounts, stored = text, version = schemaVersion }: VerifiedOptions = {},
+  {
+    counts = noCounts,
+    stored = text,
+    version = schemaVersion,
+  }: { counts?: typeof noCounts; stored?: string | Buffer; version?: number } = {},
 ) {
   const path = join(await temporaryFolder(), `out.${format}${gzip ? ".gz" : ""}`);
   const { rows, statuses, verdicts } = counts;

@@ -1,7 +1,6 @@
 import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { expect, test } from "vitest";
-import type { AnsweringServer } from "../../../helpers/answering-server.js";
 import { column, servedWorkspace } from "../../../helpers/workspace.js";
 
 const names = Array.from({ length: 120 }, (_, n) => `h${n}.example.com`);
@@ -49,12 +48,6 @@ async function started(output: string) {
   return { ...place, enrich, lose };
 }
 
-function expectEachAsked({ asked, total }: AnsweringServer): void {
-  expect(asked.size).toBe(names.length);
-  // Those that were open when the run ended may be repeated.
-  expect(total).toBeLessThanOrEqual(names.length + concurrency);
-}
-
 test.each(cases)("a run to %s %s keeps its answers", async (output, loss, state) => {
   const { at, server, run, enrich, lose } = await started(output);
   const { code, stderr } = await lose(() => losses[loss]!(state));
@@ -67,6 +60,8 @@ test.each(cases)("a run to %s %s keeps its answers", async (output, loss, state)
   await mkdir(at("out"), { recursive: true });
   const resumed = await enrich("--resume");
   expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringContaining("took over")]);
-  expectEachAsked(server);
+  expect(server.asked.size).toBe(names.length);
+  // Those that were open when the run ended may be repeated.
+  expect(server.total).toBeLessThanOrEqual(names.length + concurrency);
   expect(await run("verify", output)).toMatchObject({ code: 0 });
 });

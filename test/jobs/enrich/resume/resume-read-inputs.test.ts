@@ -29,15 +29,22 @@ async function workbookOfHosts(): Promise<Uint8Array> {
 /** A table whose records have two rows each. */
 const pairs = "src,dst\n192.0.2.1,192.0.2.2\n192.0.2.3,192.0.2.4\n";
 
+interface Case {
+  readonly name: string;
+  readonly content: () => string | Promise<Uint8Array>;
+  /** Of so many moments, one is tried. */
+  readonly every: number;
+  readonly flags?: readonly string[];
+}
+
 const pair = ["--item-column", "src", "--item-column", "dst"];
 
-/** Inputs, and of how many moments one is tried. */
-test.each([
-  ["in.json", () => JSON.stringify({ ok: true, data: records }), 5, []],
-  ["in.xlsx", workbookOfHosts, 5, []],
-  ["in.csv", () => pairs, 1, pair],
-] as const)("a run of %s that is killed continues without asking again", async (...given) => {
-  const [name, content, every, flags] = given;
+test.each<Case>([
+  { name: "in.json", content: () => JSON.stringify({ ok: true, data: records }), every: 5 },
+  { name: "in.xlsx", content: workbookOfHosts, every: 5 },
+  { name: "in.csv", content: () => pairs, every: 1, flags: pair },
+])("a run of $name that is killed continues without asking again", async (given) => {
+  const { name, content, every, flags = [] } = given;
   const cwd = join(await temporaryFolder(), "run");
   await mkdir(cwd);
   await writeFile(join(cwd, name), await content());
