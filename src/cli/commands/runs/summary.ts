@@ -171,7 +171,7 @@ function list(counts: Readonly<Record<string, number>>, most = 10): string {
 }
 
 /** One line about the rows that `--fail-on` counts: how many, the most common code, what to do. */
-export function countedRows(
+function countedRows(
   manifest: Manifest,
   settings: Pick<RunSettings, "columns" | "prefix" | "failOn">,
 ): string {
