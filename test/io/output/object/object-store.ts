@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { crc32 } from "node:zlib";
 import {
   CreateBucketCommand,
@@ -33,7 +34,7 @@ interface PassingRequest {
 
 /** What the proxy does for the store, which knows neither conditional writes nor checksums. */
 interface Duties {
-  /** Paths of objects that were sent with a checksum. */
+  /** Keys of objects that were sent with a checksum. */
   readonly checked: Set<string>;
   /** Conditional writes take turns. */
   turn: Promise<unknown>;
@@ -81,12 +82,8 @@ export async function startObjectStore(): Promise<ObjectStoreServer> {
     }
     const isConditional = isConditionalWrite(incoming);
     const decide = async () => store.fault({ method, path: url, isConditional });
-    const { port } = server;
     void decide()
-      .then((fault) => {
-        const { tellsChecksums } = store;
-        return pass(incoming, outgoing, { port, fault, tellsChecksums, duties });
-      })
+      .then((fault) => pass(incoming, outgoing, { port: server.port, fault, store, duties }))
       // A program that is killed leaves half a request.
       .catch(() => outgoing.destroy());
   });
@@ -115,7 +112,7 @@ export async function startObjectStore(): Promise<ObjectStoreServer> {
     pageSize: null,
     tellsChecksums: true,
     async put(Key, Body) {
-      duties.checked.delete(`/${Bucket}/${Key}`);
+      duties.checked.delete(Key);
       await client.send(new PutObjectCommand({ Bucket, Key, Body }));
     },
     async get(Key) {
@@ -155,7 +152,7 @@ function isConditionalWrite({ method, headers }: IncomingMessage): boolean {
 interface Passage {
   readonly port: number;
   readonly fault: Fault | null;
-  readonly tellsChecksums: boolean;
+  readonly store: ObjectStoreServer;
   readonly duties: Duties;
 }
 
@@ -164,8 +161,8 @@ async function pass(
   outgoing: ServerResponse,
   passage: Passage,
 ): Promise<void> {
-  const { fault, duties } = passage;
-  const body = await bodyOf(incoming);
+  const { fault, store, duties } = passage;
+  const body = await buffer(incoming);
   if (fault === "reset") return void incoming.socket.destroy();
   if (fault === "slow down") return refuse(outgoing, 503, "SlowDown");
   if (fault === "not implemented") return refuse(outgoing, 501, "NotImplemented");
@@ -180,7 +177,7 @@ async function pass(
   const before = duties.turn;
   const write = async (): Promise<void> => {
     await before.catch(() => undefined);
-    const etag = await etagOf(incoming, passage);
+    const etag = await store.etag(keyOf(incoming));
     if ("if-match" in headers && etag === null) return refuse(outgoing, 404, "NoSuchKey");
     const isMet = "if-match" in headers ? etag === headers["if-match"] : etag === null;
     if (!isMet) return refuse(outgoing, 412, "PreconditionFailed");
@@ -191,20 +188,22 @@ async function pass(
 }
 
 async function forward(
-  { method, url = "", headers }: IncomingMessage,
+  incoming: IncomingMessage,
   outgoing: ServerResponse,
   body: Buffer,
-  { port, fault, tellsChecksums, duties: { checked } }: Passage,
+  { port, fault, store, duties: { checked } }: Passage,
 ): Promise<void> {
-  const [path = ""] = url.split("?", 1);
-  const tells = tellsChecksums && method === "HEAD" && "x-amz-checksum-mode" in headers;
-  const checksum = tells && checked.has(path) ? await checksumAt(port, path) : null;
+  const { method, url = "", headers } = incoming;
+  const key = keyOf(incoming);
+  const tells = store.tellsChecksums && method === "HEAD" && "x-amz-checksum-mode" in headers;
+  const isTold = tells && checked.has(key);
+  const checksum = isTold ? await store.get(key).then(checksumOf, () => null) : null;
   return new Promise((resolve) => {
     const forwarded = request({ port, host: "127.0.0.1", method, path: url, headers }, (answer) => {
       const isWhole = method === "PUT" && "x-amz-checksum-crc32" in headers;
       const isCompleted = method === "POST" && headers["x-amz-checksum-type"] === "FULL_OBJECT";
       const isDone = answer.statusCode === 200 && !url.includes("partNumber=");
-      if (isDone && (isWhole || isCompleted)) checked.add(path);
+      if (isDone && (isWhole || isCompleted)) checked.add(key);
       if (fault === "lost answer") {
         answer.resume();
         outgoing.destroy();
@@ -235,29 +234,9 @@ async function forward(
   });
 }
 
-/** The ETag of the object that a request names; null if there is none. */
-function etagOf({ url = "" }: IncomingMessage, { port }: Passage): Promise<string | null> {
-  const [path = ""] = url.split("?", 1);
-  return new Promise((resolve) => {
-    request({ port, host: "127.0.0.1", method: "HEAD", path }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode === 200 ? (answer.headers.etag ?? "") : null);
-    })
-      .on("error", () => resolve(null))
-      .end();
-  });
-}
-
-/** The CRC-32 of an object; null if there is none. */
-async function checksumAt(port: number, path: string): Promise<string | null> {
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`);
-  return answer.ok ? checksumOf(Buffer.from(await answer.arrayBuffer())) : null;
-}
-
-async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
+/** The key of the object that a request names. */
+function keyOf({ url = "" }: IncomingMessage): string {
+  return decodeURIComponent(url.split("?", 1)[0]!.replace(/^\/[^/]*\//, ""));
 }
 
 function refuse(outgoing: ServerResponse, status: number, code: string): void {

@@ -1,10 +1,7 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { schemaText } from "../../../../src/jobs/schema/schema-text.js";
 import { PostgresCluster } from "../../../helpers/postgres-cluster.js";
-import { runRepute } from "../../../helpers/run-repute.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+import { workspace } from "../../../helpers/workspace.js";
 
 const cluster = await PostgresCluster.start();
 afterAll(() => cluster.stop());
@@ -13,9 +10,8 @@ const nights = ["1", "2"] as const;
 
 /** Two nights with different answers, in a table and as CSV. */
 async function twoNights() {
-  const cwd = await temporaryFolder();
   const rows = Array.from({ length: 60 }, (_, n) => `203.0.113.${n},host-${n}.example.com`);
-  await writeFile(join(cwd, "in.csv"), `ioc,note\n${rows.join("\n")}\n`);
+  const { run } = await workspace({ "in.csv": `ioc,note\n${rows.join("\n")}\n` });
   const schema = schemaText("postgres", {
     columns: ["ioc", "note"],
     prefix: "rep_",
@@ -26,20 +22,19 @@ async function twoNights() {
   for (const seed of nights) {
     for (const output of [table, `night-${seed}.csv`]) {
       const flags = ["--local", "--synthetic", seed, "--partial-retries", "0", "-q"];
-      const { code } = await runRepute(["enrich", "in.csv", "-o", output, ...flags], { cwd });
-      expect(code).toBe(0);
+      expect(await run("enrich", "in.csv", "-o", output, ...flags)).toMatchObject({ code: 0 });
     }
   }
   const runs = await cluster.query(
     "SELECT rep_run_id FROM nightly GROUP BY 1 ORDER BY min(rep_looked_up_at)",
   );
-  return { cwd, table, earlier: `${table}&run=${String(runs[0]?.["rep_run_id"])}` };
+  return { run, table, earlier: `${table}&run=${String(runs[0]?.["rep_run_id"])}` };
 }
 
 test("diff and report read tables like files, and the view of changes agrees", async () => {
-  const { cwd, table, earlier } = await twoNights();
+  const { run, table, earlier } = await twoNights();
   const compared = async (before: string, after: string) =>
-    (await runRepute(["diff", before, after, "--json"], { cwd })).stdout;
+    (await run("diff", before, after, "--json")).stdout;
   const files = await compared("night-1.csv", "night-2.csv");
   const changes = files.trim().split("\n");
   expect(changes.length).toBeGreaterThan(10);
@@ -57,7 +52,7 @@ test("diff and report read tables like files, and the view of changes agrees", a
   expect(Object.fromEntries(counts.map((row) => [row["rep_change"], row["n"]]))).toEqual(expected);
 
   const reported = async (output: string, against: string): Promise<string> => {
-    const { code, stdout } = await runRepute(["report", output, "--against", against], { cwd });
+    const { code, stdout } = await run("report", output, "--against", against);
     expect(code).toBe(0);
     return stdout.split("The run\n")[0]!.replace(/\s+since\s+\S+/, "");
   };
