@@ -44,12 +44,11 @@ describe("a full result", () => {
       ...["email", "status", "lastVerification"].map((name) => `abuseContact.${name}`),
       ...["countryCode", "asn", "name"].map((name) => `asn.${name}`),
       "observedActivity.honeypotInteractions.observations.0.service",
-      ...["honeypot", "spamtrap"].flatMap((where) => [
-        `observedActivity.${where}Interactions`,
-        ...["firstSeen", "lastSeen", "observations", "observations.0.type"]
-          .concat("observations.0.firstSeen", "observations.0.lastSeen")
-          .map((name) => `observedActivity.${where}Interactions.${name}`),
-      ]),
+      ...["honeypot", "spamtrap"].flatMap((where) =>
+        ["", ".firstSeen", ".lastSeen", ".observations", ".observations.0.type"]
+          .concat(".observations.0.firstSeen", ".observations.0.lastSeen")
+          .map((name) => `observedActivity.${where}Interactions${name}`),
+      ),
     ];
     expect(required(full, ipResult(), paths)).toEqual(paths);
   });
