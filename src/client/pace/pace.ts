@@ -2,7 +2,7 @@ import { isOverQuota, longestWaitMs } from "../../core/finding.js";
 import type { Clock } from "../../core/clock.js";
 import { isQuota, type Rate, tightest } from "../../core/options.js";
 import type { ServiceError } from "../api/status-fault.js";
-import type { QuotaStore } from "../store/quota-counts.js";
+import type { QuotaStore } from "./quota-counts.js";
 import { Quota } from "./quota.js";
 import { FairQueue } from "./slots.js";
 import { AdaptiveRate } from "./adaptive-rate.js";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../core/clock.js";
 import type { Rate } from "../../core/options.js";
-import type { QuotaStore } from "../store/quota-counts.js";
+import type { QuotaStore } from "./quota-counts.js";
 
 /** Permits are reserved in blocks: a share of the quota, at most this many, for this long. */
 const block = { share: 0.01, most: 2_000, ms: 10_000 };

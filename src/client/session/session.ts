@@ -17,7 +17,7 @@ import type { OpenedLookup, ServiceAccess, SessionOptions, SessionSettings } fro
 import { longestWaitMs } from "../../core/finding.js";
 import { Pace, type RequestPace } from "../pace/pace.js";
 import { rateLimitHintMs, rateLimitPolicy } from "../api/rate-limit-headers.js";
-import { QuotaCounts, type QuotaStore } from "../store/quota-counts.js";
+import { QuotaCounts, type QuotaStore } from "../pace/quota-counts.js";
 import { EarlyEndError } from "../../core/errors.js";
 import { counted } from "../../core/wording/quantity.js";
 

@@ -97,7 +97,8 @@ export class Journal implements LookupStore {
     if (this.#fault !== null) throw this.#fault;
     const hash = keyHash(key);
     this.#try(() => {
-      if (this.#batch.isEmpty) this.#table.file.database.exec("BEGIN");
+      const { database } = this.#table.file;
+      if (!database.isTransaction) database.exec("BEGIN");
       this.last = this.#table.add(key, this.#newest[this.#chainOf(hash)]!, record);
     });
     this.#link(hash, this.last);

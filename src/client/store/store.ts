@@ -57,11 +57,6 @@ export class Batch {
     this.#store = store;
   }
 
-  /** Whether nothing was added since the last time. */
-  get isEmpty(): boolean {
-    return this.#size === 0;
-  }
-
   added(): void {
     this.#size++;
     if (this.#size === 1) {
@@ -75,8 +70,8 @@ export class Batch {
   /** Stores what was added. */
   flush(): void {
     clearTimeout(this.#timer);
-    const isEmpty = this.isEmpty;
+    const size = this.#size;
     this.#size = 0;
-    if (!isEmpty) this.#store();
+    if (size > 0) this.#store();
   }
 }

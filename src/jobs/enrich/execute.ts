@@ -14,7 +14,7 @@ import { publishStaged, suffixOf } from "./finish/publish.js";
 import { openPublisher, type RunPlace } from "./open-run.js";
 import { chosenColumns, inputReading, optionalColumnsOf } from "./rows/reading.js";
 import { runRows } from "./run-rows.js";
-import { compareFingerprints, takeFingerprint } from "./state/fingerprint.js";
+import { compareFingerprints, takeFingerprint } from "./fingerprint.js";
 import { openState } from "./state/open-state.js";
 import { type Checkpoint, RunState } from "./state/run-state.js";
 import type { EnrichJob, Job, PublishedRun } from "./types.js";

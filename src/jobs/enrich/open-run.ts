@@ -10,7 +10,7 @@ import type { Publisher } from "../../io/output/publisher.js";
 import type { Destination } from "../../io/output/types.js";
 import { textSink } from "../../io/output/text/text-sink.js";
 import { formats } from "../../io/formats/registry.js";
-import { takeFingerprint } from "./state/fingerprint.js";
+import { takeFingerprint } from "./fingerprint.js";
 import type { RunState } from "./state/run-state.js";
 import type { OutputSettings } from "./options.js";
 import type { Job, StartRow } from "./types.js";

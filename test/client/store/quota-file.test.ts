@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Quota } from "../../../src/client/pace/quota.js";
-import type { QuotaStore } from "../../../src/client/store/quota-counts.js";
+import type { QuotaStore } from "../../../src/client/pace/quota-counts.js";
 import { quotaPath, readQuotas, openQuotas } from "../../../src/client/store/quotas.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";

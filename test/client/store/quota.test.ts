@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Quota } from "../../../src/client/pace/quota.js";
-import { QuotaCounts, type QuotaStore } from "../../../src/client/store/quota-counts.js";
+import { QuotaCounts, type QuotaStore } from "../../../src/client/pace/quota-counts.js";
 import { tightest } from "../../../src/core/options.js";
 import type { Clock } from "../../../src/core/clock.js";
 import { ManualClock } from "../../helpers/manual-clock.js";

@@ -14,7 +14,7 @@ import type { SourcePosition } from "../../../io/input/types.js";
 import type { ReplacedObject } from "../../../io/output/object/publish.js";
 import { removePart } from "../../../io/output/part-file.js";
 import type { SinkPosition } from "../../../io/output/types.js";
-import type { Fingerprint } from "./fingerprint.js";
+import type { Fingerprint } from "../fingerprint.js";
 import { Tally, type TallySnapshot } from "../tally.js";
 import { databaseName, stateFault } from "./state-folder.js";
 

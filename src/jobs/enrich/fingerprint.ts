@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { open, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { schemaVersion } from "../../../core/columns.js";
-import type { ExclusionList } from "../../../core/exclusions/exclusion-list.js";
-import { inputsOf, type RunInput, type SourceInput } from "../../../io/input/types.js";
-import { onlySpelling } from "../destination/choose-output.js";
-import type { Job } from "../types.js";
+import { schemaVersion } from "../../core/columns.js";
+import type { ExclusionList } from "../../core/exclusions/exclusion-list.js";
+import { inputsOf, type RunInput, type SourceInput } from "../../io/input/types.js";
+import { onlySpelling } from "./destination/choose-output.js";
+import type { Job } from "./types.js";
 
 /** Number of bytes hashed at each end of an input file to recognise it. */
 const sampleBytes = 64 * 1024;

@@ -5,8 +5,8 @@ import {
   compareFingerprints,
   type Fingerprint,
   identifyInput,
-} from "../../../../src/jobs/enrich/state/fingerprint.js";
-import { temporaryFolder } from "../../../helpers/temporary-folder.js";
+} from "../../../src/jobs/enrich/fingerprint.js";
+import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 const text = "ip\n192.0.2.1\n192.0.2.2\n";
 const long = text.padEnd(200_000, "192.0.2.1\n");
