@@ -44,11 +44,7 @@ export async function prepared(rows: number) {
     ...place,
     /** Number of items that are looked up. */
     distinct: rows - Math.floor(rows / 10),
-    enrich: (args: readonly string[], env?: Readonly<Record<string, string>>) => {
-      // A missing module must be missing from the start of the process.
-      const own = env === undefined ? {} : { env, ownProcess: true };
-      return place.askWith(own, "enrich", ...args, "--quiet");
-    },
+    enrich: (args: readonly string[]) => place.ask("enrich", ...args, "--quiet"),
   };
 }
 
