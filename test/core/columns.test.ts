@@ -1,11 +1,15 @@
 import { expect, it } from "vitest";
 import { columns } from "../../src/core/columns.js";
-import { anEnrichedRow, type FindingParts, fullIpResult } from "../helpers/enriched-rows.js";
+import { anEnrichedRow, type FindingParts } from "../helpers/enriched-rows.js";
+import { ipResult, observedActivity } from "../client/api/answers.js";
 
 it("columns read every member of a full IP answer", () => {
   const words = { serviceMailBlocklist: "PASSIVE", intent: "suspicious" };
   const quickCheck = { item: "192.0.2.1", ...words, bogon: false, activity: true };
-  expect(valuesOf({ query: fullIpResult, quickCheck })).toMatchObject({
+  const spamtrapInteractions = { firstSeen: null, lastSeen: null, observations: [] };
+  const activity = { ...observedActivity(), spamtrapInteractions };
+  const query = { ...ipResult(), observedActivity: activity };
+  expect(valuesOf({ query, quickCheck })).toMatchObject({
     item: "192.0.2.1",
     kind: "ip",
     verdict: "malicious",
@@ -17,12 +21,12 @@ it("columns read every member of a full IP answer", () => {
     reverse_dns: ["a.example.com", "b.example.com"],
     abuse_email: "abuse@example.net",
     abuse_status: "WORKING",
-    abuse_verified_at: "2025-12-01T00:00:00Z",
+    abuse_verified_at: "2023-03-04T05:06:07+02:00",
     asn: "AS64496",
-    as_name: "Example Networks",
+    as_name: "Example Network",
     as_country: "DE",
-    honeypot_first_seen: "2025-02-01T00:00:00Z",
-    honeypot_last_seen: "2025-03-01T00:00:00Z",
+    honeypot_first_seen: "2023-01-12T03:04:05Z",
+    honeypot_last_seen: "2023-01-23T04:05:06Z",
     honeypot_observations: 1,
     spamtrap_first_seen: null,
     spamtrap_observations: 0,

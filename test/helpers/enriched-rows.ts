@@ -42,37 +42,3 @@ export function anEnrichedRow(
 ): EnrichedRow {
   return { row: aRow(row), item, finding: aFinding(finding) };
 }
-
-/** A full answer of kind IP with every member filled. */
-export const fullIpResult = {
-  item: "192.0.2.1",
-  serviceMailBlocklist: "ACTIVE",
-  type: "IP",
-  bogon: false,
-  tags: ["credentials:brute-force", "scanner:web"],
-  firstSeen: "2025-01-01T00:00:00Z",
-  lastSeen: "2026-01-01T00:00:00Z",
-  intent: "malicious",
-  reverseDns: { current: [{ entry: "a.example.com" }, { entry: "b.example.com" }] },
-  abuseContact: {
-    email: "abuse@example.net",
-    status: "WORKING",
-    lastVerification: "2025-12-01T00:00:00Z",
-  },
-  asn: { countryCode: "DE", asn: "AS64496", name: "Example Networks" },
-  observedActivity: {
-    honeypotInteractions: {
-      firstSeen: "2025-02-01T00:00:00Z",
-      lastSeen: "2025-03-01T00:00:00Z",
-      observations: [
-        {
-          firstSeen: "2025-02-01T00:00:00Z",
-          lastSeen: "2025-03-01T00:00:00Z",
-          service: "ssh",
-          type: "login",
-        },
-      ],
-    },
-    spamtrapInteractions: { firstSeen: null, lastSeen: null, observations: [] },
-  },
-} as const;

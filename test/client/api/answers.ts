@@ -46,11 +46,11 @@ export function ipResult() {
     serviceMailBlocklist: "ACTIVE",
     type: "IP",
     bogon: false,
-    tags: ["credentials:brute-force"],
+    tags: ["credentials:brute-force", "scanner:web"],
     firstSeen: "2023-01-02T03:04:05Z",
     lastSeen: "2023-02-03T04:05:06.789Z",
     intent: "malicious",
-    reverseDns: { current: [{ entry: "mail.example.com" }] },
+    reverseDns: { current: [{ entry: "a.example.com" }, { entry: "b.example.com" }] },
     abuseContact: {
       email: "abuse@example.net",
       status: "WORKING",
@@ -71,10 +71,11 @@ export function replyFor(
 }
 
 export function observedActivity() {
-  const interaction = { ...seen, service: "ssh", type: "login" };
+  const times = { firstSeen: "2023-01-12T03:04:05Z", lastSeen: "2023-01-23T04:05:06Z" };
+  const interaction = { ...times, service: "ssh", type: "login" };
   return {
-    honeypotInteractions: { ...seen, observations: [interaction] },
-    spamtrapInteractions: { ...seen, observations: [{ ...seen, type: "bulk" }] },
+    honeypotInteractions: { ...times, observations: [interaction] },
+    spamtrapInteractions: { ...times, observations: [{ ...times, type: "bulk" }] },
   };
 }
 

@@ -10,7 +10,8 @@ import {
   stix,
 } from "../../../src/io/formats/shapes.js";
 import type { EncoderOptions } from "../../../src/io/formats/types.js";
-import { anEnrichedRow, fullIpResult } from "../../helpers/enriched-rows.js";
+import { anEnrichedRow } from "../../helpers/enriched-rows.js";
+import { ipResult } from "../../client/api/answers.js";
 
 const options: EncoderOptions = {
   columns: ["ip"],
@@ -20,7 +21,7 @@ const options: EncoderOptions = {
 };
 
 /** A row with a full answer that accuses the item. */
-const maliciousRow = anEnrichedRow({}, { query: fullIpResult });
+const maliciousRow = anEnrichedRow({}, { query: ipResult() });
 
 /** A row that only says that its item is malicious. */
 function accused(item: Item): EnrichedRow {
@@ -28,7 +29,7 @@ function accused(item: Item): EnrichedRow {
 }
 
 const harmless = { intent: "none", serviceMailBlocklist: "NOT_LISTED", tags: [] };
-const unknownRow = anEnrichedRow({}, { query: { ...fullIpResult, ...harmless } });
+const unknownRow = anEnrichedRow({}, { query: { ...ipResult(), ...harmless } });
 
 /** Rows without an answer, one per status. */
 const unansweredRows = (
@@ -64,7 +65,7 @@ it("writes a bundle with an identity and one indicator per item", () => {
     pattern: "[ipv4-addr:value = '192.0.2.1']",
     pattern_type: "stix",
     pattern_version: "2.1",
-    valid_from: "2025-01-01T00:00:00.000Z",
+    valid_from: "2023-01-02T03:04:05.000Z",
     labels: ["credentials:brute-force", "scanner:web"],
   });
 });
@@ -97,7 +98,7 @@ it("uses the lookup time if the item's own is unknown, never one before created"
   const [indicator] = indicatorsOf([accused(url)]);
   expect(indicator).toMatchObject({ valid_from: "2026-01-02T03:04:05.000Z" });
   expect(indicator).not.toHaveProperty("labels");
-  const old = anEnrichedRow({}, { query: fullIpResult, lookedUpAt: "2019-01-01T00:00:00Z" });
+  const old = anEnrichedRow({}, { query: ipResult(), lookedUpAt: "2019-01-01T00:00:00Z" });
   expect(indicatorsOf([old])[0]).toMatchObject({ modified: "2020-01-01T00:00:00.000Z" });
 });
 
@@ -110,7 +111,7 @@ it("gives an item the same identifier in every run", () => {
 it("writes documents with the time of the answer and everything as received", () => {
   const { repute, ...document } = documentOf(maliciousRow);
   expect(document).toEqual({ "@timestamp": "2026-01-02T03:04:05.000Z" });
-  expect(repute).toMatchObject({ verdict: "malicious", status: "complete", query: fullIpResult });
+  expect(repute).toMatchObject({ verdict: "malicious", status: "complete", query: ipResult() });
   expect(documentOf(unknownRow).repute).toMatchObject({ verdict: "none", status: "complete" });
   const documents = unansweredRows.map((row) => documentOf(row));
   expect(documents.map((each) => [each["@timestamp"], each.repute])).toMatchObject(

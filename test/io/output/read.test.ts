@@ -6,7 +6,8 @@ import { manifestPlace } from "../../../src/io/output/manifest-file.js";
 import { parseOutput } from "../../../src/io/output/registry.js";
 import { readOutput } from "../../../src/io/output/read.js";
 import { publishRows } from "./publication/publishing.js";
-import { anEnrichedRow, fullIpResult } from "../../helpers/enriched-rows.js";
+import { anEnrichedRow } from "../../helpers/enriched-rows.js";
+import { ipResult } from "../../client/api/answers.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 
 const rowCount = 10_001;
@@ -16,7 +17,7 @@ async function write(output: string, runId: string, rows: number): Promise<void>
   const batch = Array.from({ length: rows }, (_, index) => {
     const lookedUpAt = `2026-01-0${runId.length}T00:00:00.000Z`;
     const cells = [`host-${index + 1}`];
-    return anEnrichedRow({ number: index + 1, cells }, { query: fullIpResult, lookedUpAt });
+    return anEnrichedRow({ number: index + 1, cells }, { query: ipResult(), lookedUpAt });
   });
   await publishRows(output, await temporaryFolder(), batch, { runId });
 }

@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { type AnsweredItem, printAnswers } from "../../../../src/cli/commands/query.js";
 import { ndjsonEncoder } from "../../../../src/io/formats/ndjson/ndjson-output.js";
-import { aFinding, anItem, aRow, fullIpResult } from "../../../helpers/enriched-rows.js";
+import { aFinding, anItem, aRow } from "../../../helpers/enriched-rows.js";
+import { ipResult } from "../../../client/api/answers.js";
 import { fakeContext } from "../../fake-context.js";
 
-const answer = { text: "192.0.2.1", item: anItem, finding: aFinding({ query: fullIpResult }) };
+const own = { ...ipResult(), item: anItem.value };
+const answer = { text: own.item, item: anItem, finding: aFinding({ query: own }) };
 
 /** What is printed for some answers. */
 async function printed(answers: readonly AnsweredItem[], columns?: number, json = false) {
@@ -43,7 +45,7 @@ test("prints one answer on a terminal as a card with every member of its JSON", 
 });
 
 test("keeps verdict and status on a card, whatever members the service adds", async () => {
-  const query = { ...fullIpResult, verdict: "benign", status: "fine", attempts: 9, kind: "host" };
+  const query = { ...ipResult(), verdict: "benign", status: "fine", attempts: 9, kind: "host" };
   const text = await printed([{ ...answer, finding: aFinding({ query }) }], 80);
   expect(text).toMatch(/^verdict +malicious\nstatus +complete\nkind +ip\n/);
   expect(text).not.toMatch(/benign|fine|host|attempts +9/);

@@ -5,7 +5,8 @@ import { addedColumns, columns } from "../../../../src/core/columns.js";
 import { csvOutput } from "../../../../src/io/formats/csv/csv-output.js";
 import type { EnrichedRow } from "../../../../src/core/row.js";
 import type { EncoderOptions } from "../../../../src/io/formats/types.js";
-import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
+import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
+import { ipResult } from "../../../client/api/answers.js";
 import { anyText } from "../../../helpers/any-text.js";
 
 const base: EncoderOptions = {
@@ -43,7 +44,7 @@ describe("a CSV output", () => {
   );
 
   it("joins lists with a bar and leaves null empty", () => {
-    const record = cellsOf(anEnrichedRow({}, { query: fullIpResult }));
+    const record = cellsOf(anEnrichedRow({}, { query: ipResult() }));
     expect(record["rep_tags"]).toBe("credentials:brute-force|scanner:web");
     expect(record["rep_bogon"]).toBe("false");
     expect(record["rep_honeypot_observations"]).toBe("1");

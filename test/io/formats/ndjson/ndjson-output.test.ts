@@ -9,7 +9,8 @@ import {
 } from "../../../../src/io/formats/ndjson/ndjson-output.js";
 import type { EnrichedRow } from "../../../../src/core/row.js";
 import type { EncoderOptions, OutputRecord } from "../../../../src/io/formats/types.js";
-import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
+import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
+import { ipResult } from "../../../client/api/answers.js";
 
 const base: EncoderOptions = {
   columns: ["ip"],
@@ -19,7 +20,7 @@ const base: EncoderOptions = {
 
 describe("ndjsonEncoder", () => {
   it("adds one member with everything as received", () => {
-    const query = { ...fullIpResult, unknownMember: { a: [1] } };
+    const query = { ...ipResult(), unknownMember: { a: [1] } };
     const row = anEnrichedRow({}, { query, quickCheck: { item: "192.0.2.1", activity: true } });
     expect(JSON.parse(lineOf(row))).toEqual({
       ip: "192.0.2.1",
@@ -75,7 +76,7 @@ describe("ndjsonEncoder", () => {
   });
 
   it("writes columns as members and lists as arrays when flat", () => {
-    const row = anEnrichedRow({}, { query: fullIpResult });
+    const row = anEnrichedRow({}, { query: ipResult() });
     expect(JSON.parse(lineOf(row, { shape: "flat" }))).toMatchObject({
       ip: "192.0.2.1",
       rep_tags: ["credentials:brute-force", "scanner:web"],
@@ -99,7 +100,7 @@ it("memberNames names empty columns by position and numbers repeated ones", () =
 it("a nested row that is read back has each column as a flat row has it", () => {
   const row = anEnrichedRow(
     {},
-    { query: fullIpResult, quickCheck: { intent: "none", bogon: false } },
+    { query: ipResult(), quickCheck: { intent: "none", bogon: false } },
   );
   const text = lineOf(row);
   const nested = ndjsonRecords.layout(text, "rep_")!.read(text)!;
@@ -116,7 +117,7 @@ it("a nested row that is read back has each column as a flat row has it", () => 
 });
 
 it.each(["nested", "flat"] as const)("reads a tag that contains | as several (%s)", (shape) => {
-  const tagged = anEnrichedRow({}, { query: { ...fullIpResult, tags: ["=cmd|x", "a:b"] } });
+  const tagged = anEnrichedRow({}, { query: { ...ipResult(), tags: ["=cmd|x", "a:b"] } });
   const text = lineOf(tagged, { shape });
   const record = ndjsonRecords.layout(text, "rep_")?.read(text);
   expect(record?.list("tags")).toEqual(["=cmd", "x", "a:b"]);

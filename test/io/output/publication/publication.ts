@@ -6,7 +6,8 @@ import { columns as addedColumns } from "../../../../src/core/columns.js";
 import type { EnrichedRow } from "../../../../src/core/row.js";
 import type { PublisherOptions } from "../../../../src/io/output/publisher.js";
 import { leadingNames } from "../../../../src/io/output/typed/table-schema.js";
-import { anEnrichedRow, fullIpResult } from "../../../helpers/enriched-rows.js";
+import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
+import { ipResult } from "../../../client/api/answers.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import {
   noManifest,
@@ -136,7 +137,7 @@ export function describeTypedColumns(place: PublicationPlace): void {
 
   describe(`typed columns: ${name}`, () => {
     it("stores every column with its type", async () => {
-      const row = anEnrichedRow({ cells: ["192.0.2.1", ""] }, { query: fullIpResult, quickCheck });
+      const row = anEnrichedRow({ cells: ["192.0.2.1", ""] }, { query: ipResult(), quickCheck });
       const { rows } = await publish([row], { columns: ["ip", "note"] });
       const added = addedColumns.map((column) => [`rep_${column.name}`, storedValue(column, row)]);
       expect(rows).toEqual([

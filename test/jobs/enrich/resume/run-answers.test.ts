@@ -49,7 +49,7 @@ test("a partial answer is filled from others with other gaps, and stays partial"
     rep_status: "partial",
     rep_missing: "asn",
     rep_intent: "malicious",
-    rep_tags: "credentials:brute-force",
+    rep_tags: "credentials:brute-force|scanner:web",
     rep_first_seen: "2023-01-02T03:04:05Z",
     rep_http_status: "503",
     rep_attempts: "3",
