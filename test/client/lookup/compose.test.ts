@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { LookupEndpoint } from "../../../src/core/finding.js";
+import type { Attempt, LookupEndpoint } from "../../../src/core/finding.js";
 import type { Rate } from "../../../src/core/options.js";
 import { composeLookup } from "../../../src/client/lookup/compose.js";
 import { MemoryStore } from "../../../src/client/store/store.js";
@@ -7,9 +7,21 @@ import { Slots } from "../../../src/client/pace/slots.js";
 import { Pace } from "../../../src/client/pace/pace.js";
 import type { AttemptLookup, Lookup } from "../../../src/client/lookup/types.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
-import { complete, failed, held, item, otherItem, quick, scripted, unaborted } from "./attempts.js";
+import {
+  attempt,
+  complete,
+  failed,
+  held,
+  item,
+  otherItem,
+  quick,
+  scripted,
+  unaborted,
+} from "./findings.js";
 
-const reset = failed("connection_reset", "transient");
+const reset = attempt(failed("connection_reset"), "transient");
+const whole = attempt(complete());
+const checked = attempt(quick());
 
 function compose(
   client: { query: AttemptLookup; quickCheck: AttemptLookup },
@@ -38,8 +50,8 @@ function compose(
 }
 
 test("an item that waits for its next attempt holds no slot", async () => {
-  const query: AttemptLookup = (each) => Promise.resolve(each === item ? reset : complete());
-  const client = { query, quickCheck: scripted(quick()) };
+  const query: AttemptLookup = (each) => Promise.resolve(each === item ? reset : whole);
+  const client = { query, quickCheck: scripted(checked) };
   const { clock, lookup } = compose(client, { concurrency: 1 }, ["query"]);
   void lookup(item, unaborted());
   const other = lookup(otherItem, unaborted());
@@ -48,7 +60,7 @@ test("an item that waits for its next attempt holds no slot", async () => {
 });
 
 test("every attempt spends from the rate", async () => {
-  const client = { query: scripted(reset, complete()), quickCheck: scripted(quick()) };
+  const client = { query: scripted(reset, whole), quickCheck: scripted(checked) };
   const { clock, lookup } = compose(client, { rates: [{ count: 1, perMs: 1000 }] });
   await clock.run(lookup(item, unaborted()));
   expect(clock.monotonic()).toBe(2000);
@@ -56,11 +68,11 @@ test("every attempt spends from the rate", async () => {
 
 test("an endpoint that answered before an interruption is not asked again", async () => {
   const store = new MemoryStore();
-  const before = { query: scripted(complete()), quickCheck: held() };
+  const before = { query: scripted(whole), quickCheck: held<Attempt>() };
   const first = compose(before, { store });
   void first.lookup(item, unaborted());
   await first.clock.advance(0);
-  const after = { query: scripted(complete()), quickCheck: scripted(quick()) };
+  const after = { query: scripted(whole), quickCheck: scripted(checked) };
   const second = compose(after, { store });
   await second.clock.run(second.lookup(item, unaborted()));
   expect([after.query.asked.length, after.quickCheck.asked.length]).toEqual([0, 1]);
@@ -68,8 +80,8 @@ test("an endpoint that answered before an interruption is not asked again", asyn
 
 test("a throttle answer of one endpoint also holds back the other", async () => {
   const client = {
-    query: scripted(failed("http_429", "throttled", 5000, 429), complete()),
-    quickCheck: scripted(quick()),
+    query: scripted(attempt(failed("http_429", 429), "throttled", 5000), whole),
+    quickCheck: scripted(checked),
   };
   const { clock, lookup } = compose(client, { concurrency: 1 });
   void lookup(item, unaborted());
@@ -80,7 +92,7 @@ test("a throttle answer of one endpoint also holds back the other", async () => 
 test("aborting ends an item wherever it waits", async () => {
   const controller = new AbortController();
   const { signal } = controller;
-  const client = { query: held(), quickCheck: scripted(reset) };
+  const client = { query: held<Attempt>(), quickCheck: scripted(reset) };
   const { clock, lookup } = compose(client, { concurrency: 1 });
   const waiting = [otherItem, item].map((each) => lookup(each, { signal }));
   await clock.advance(0);

@@ -1,8 +1,16 @@
 import { expect, test } from "vitest";
 import { attemptKey, dedupe } from "../../../src/client/lookup/compose.js";
 import { type LookupStore, MemoryStore } from "../../../src/client/store/store.js";
-import { complete, failed, held, item, otherItem, scripted, unaborted } from "./findings.js";
-import { attempt } from "./attempts.js";
+import {
+  attempt,
+  complete,
+  failed,
+  held,
+  item,
+  otherItem,
+  scripted,
+  unaborted,
+} from "./findings.js";
 
 function wrap(store: LookupStore = new MemoryStore()) {
   return dedupe("query", { store });
@@ -100,7 +108,7 @@ test("marks an answer that no row of the run asked for as cached", async () => {
 
 test("in a resumed run a lookup starts with the attempts from before the interruption", async () => {
   const store = new MemoryStore();
-  const reset = attempt(failed("connection_reset"), { policy: "transient", afterMs: null });
+  const reset = attempt(failed("connection_reset"), "transient");
   store.put(attemptKey("query", item, 1), reset);
   store.put(attemptKey("query", item, 2), reset);
   const begunWith: (number | undefined)[] = [];

@@ -1,6 +1,7 @@
-import type { Finding, JsonObject } from "../../../src/core/finding.js";
+import type { Again, Attempt, Finding, JsonObject } from "../../../src/core/finding.js";
 import type { Item } from "../../../src/core/item/item.js";
 import type { LookupOptions } from "../../../src/client/lookup/types.js";
+import { completeFinding } from "../../helpers/complete-finding.mjs";
 
 export const item: Item = { kind: "ip", value: "192.0.2.1" };
 
@@ -9,14 +10,9 @@ export const otherItem: Item = { kind: "domain", value: "example.com" };
 /** A full answer of `/query`. */
 export function complete(result: JsonObject = {}, text?: string): Finding {
   return {
-    status: "complete",
+    ...completeFinding,
     answers: { query: { result: { item: "192.0.2.1", type: "IP", ...result }, text } },
-    missing: [],
-    source: "live",
-    httpStatus: 200,
-    attempts: 1,
     lookedUpAt: "2024-01-01T00:00:00.000Z",
-    error: null,
   };
 }
 
@@ -47,6 +43,17 @@ export function invalid(message = "no such item"): Finding {
     status: "invalid",
     error: { code: "invalid_item", message },
   };
+}
+
+/** The attempt that ended in a finding; final unless a policy is given. */
+export function attempt(
+  finding: Finding,
+  policy: Again["policy"] | null = null,
+  afterMs: number | null = null,
+): Attempt {
+  const { httpStatus, error } = finding;
+  const outcome = httpStatus === null ? (error?.code ?? "") : String(httpStatus);
+  return { finding, outcome, again: policy && { policy, afterMs }, drift: [] };
 }
 
 type Ask<Outcome> = (item: Item, options: LookupOptions) => Promise<Outcome>;

@@ -1,7 +1,7 @@
 import { setImmediate as settle } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { Slots } from "../../../src/client/pace/slots.js";
-import { complete, held, item, unaborted } from "../lookup/attempts.js";
+import { complete, held, item, unaborted } from "../lookup/findings.js";
 
 test("opens no more attempts than allowed", async () => {
   const next = held();

@@ -6,14 +6,14 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { Journal } from "../../../src/client/store/journal.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
-import { complete, failed } from "../lookup/attempts.js";
+import { attempt, complete, failed } from "../lookup/findings.js";
 import { openJournal } from "./journals.js";
 
 /** Few enough that each chain of the index has many answers. */
 const small = { chains: 64 };
 
 function putMany(journal: Journal, from: number, to: number): void {
-  for (let n = from; n < to; n++) journal.put(`query key ${n}`, complete({ n }));
+  for (let n = from; n < to; n++) journal.put(`query key ${n}`, attempt(complete({ n })));
 }
 
 /** Numbers of findings that differ from what was stored. */
@@ -45,9 +45,9 @@ test("replays an earlier session in order", async () => {
   const folder = await temporaryFolder();
   const { journal, close } = await openJournal(folder);
   const origin = { row: 7, outcomes: ["429", "200"] };
-  const first = { ...complete(), origin, drift: ["intent=odd"] };
+  const first = { ...attempt(complete()), origin, drift: ["intent=odd"] };
   journal.put("query ip 192.0.2.1", first);
-  journal.put("query ip 192.0.2.2", { ...failed("timeout"), origin });
+  journal.put("query ip 192.0.2.2", { ...attempt(failed("timeout")), origin });
   close();
   const { journal: after, replayed } = await openJournal(folder);
   expect(replayed).toEqual(["query ip 192.0.2.1", "query ip 192.0.2.2"]);
@@ -59,25 +59,25 @@ test("uses the answers of an earlier run that it may use, as if no row had asked
   const before = await openJournal(folder);
   const origin = { row: 7, outcomes: ["200"] };
   for (const key of ["query a", "query b"]) {
-    before.journal.put(key, { ...complete(), origin });
+    before.journal.put(key, { ...attempt(complete()), origin });
   }
   before.close();
   const isUsed = ({ key }: { readonly key: string }) => key === "query a";
   const { journal } = await openJournal(folder, { taken: { last: 2, isUsed } });
   const found = journal.get("query a");
-  expect([found?.finding, found?.origin]).toEqual([complete().finding, undefined]);
+  expect([found?.finding, found?.origin]).toEqual([complete(), undefined]);
   expect(journal.get("query b")).toBeNull();
-  journal.put("query b", { ...complete(), origin });
+  journal.put("query b", { ...attempt(complete()), origin });
   expect(journal.get("query b")?.origin).toEqual(origin);
 });
 
 test("takes nothing after it was closed", async () => {
   const { journal, close } = await openJournal(await temporaryFolder());
-  journal.put("query key", complete());
+  journal.put("query key", attempt(complete()));
   close();
   for (const use of [
     () => journal.get("query key"),
-    () => journal.put("query key", complete()),
+    () => journal.put("query key", attempt(complete())),
     () => journal.flush(),
   ]) {
     expect(use).toThrow("is closed");
@@ -87,13 +87,13 @@ test("takes nothing after it was closed", async () => {
 test("a full disk fails what follows and keeps earlier answers", async () => {
   const folder = await temporaryFolder();
   const { journal, fill, close } = await openJournal(folder);
-  journal.put("query one", complete({ n: 1 }));
+  journal.put("query one", attempt(complete({ n: 1 })));
   journal.flush();
   fill();
-  const large = complete({ text: "x".repeat(100_000) });
+  const large = attempt(complete({ text: "x".repeat(100_000) }));
   expect(() => journal.put("query two", large)).toThrow(/full/);
   expect(() => journal.flush()).toThrow(/full/);
-  expect(() => journal.put("query four", complete())).toThrow(/full/);
+  expect(() => journal.put("query four", attempt(complete()))).toThrow(/full/);
   expect(close).toThrow(/full/);
   const { journal: after } = await openJournal(folder);
   expect(after.get("query one")?.finding.answers.query?.result["n"]).toBe(1);
@@ -123,7 +123,7 @@ const putForEver = `
 async function putUntilKilled(folder: string, from: number, count: number): Promise<number> {
   const path = join(folder, "journal.db");
   const args = ["--input-type=module", "-e", putForEver, dist, path, `${from}`];
-  const child = spawn(process.execPath, [...args, JSON.stringify(complete())], {
+  const child = spawn(process.execPath, [...args, JSON.stringify(attempt(complete()))], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const exited = once(child, "exit");

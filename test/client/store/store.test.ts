@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { LookupRecord, Finding } from "../../../src/core/finding.js";
+import type { Finding } from "../../../src/core/finding.js";
 import { openCache } from "../../../src/client/store/cache.js";
 import { MemoryStore } from "../../../src/client/store/store.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
@@ -13,6 +13,8 @@ interface Opened<Value> {
   /** Makes the value to store for a finding. */
   readonly kept: (finding: Finding) => Value;
 }
+
+const asIs = (finding: Finding): Finding => finding;
 
 const stores: Readonly<Record<string, () => Promise<Opened<unknown>>>> = {
   "a store in memory": () => Promise.resolve({ store: new MemoryStore<unknown>(), kept: asIs }),
@@ -28,17 +30,9 @@ const stores: Readonly<Record<string, () => Promise<Opened<unknown>>>> = {
   },
   "a journal": async () => {
     const { journal } = await openJournal(await temporaryFolder());
-    return { store: journal, kept: asRecord };
+    return { store: journal, kept: (finding) => ({ finding, again: null, drift: [] }) };
   },
 };
-
-function asIs(finding: Finding): Finding {
-  return finding;
-}
-
-function asRecord(finding: Finding): LookupRecord {
-  return { finding, again: null, drift: [] };
-}
 
 /** The contract of every store. */
 describe.each(Object.keys(stores))("%s", (name) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ExclusionList, excludedMessage } from "../../../src/core/exclusions/exclusion-list.js";
 import { Tally } from "../../../src/jobs/enrich/tally.js";
 import { anEnrichedRow } from "../../helpers/enriched-rows.js";
-import { complete } from "../../client/lookup/attempts.js";
+import { attempt, complete } from "../../client/lookup/findings.js";
 
 describe("Tally", () => {
   it("counts rows by status, kind and source, tags by row, and reasons apart from errors", () => {
@@ -49,7 +49,7 @@ describe("Tally", () => {
   it("takes requests and drift of a resumed run from the journal, if it has their findings", () => {
     const first = new Tally();
     for (const outcome of ["429", "200", "200"]) first.request("query", outcome);
-    const record = { ...complete(), drift: ["intent=odd"] };
+    const record = { ...attempt(complete()), drift: ["intent=odd"] };
     first.journalled("query", { ...record, origin: { row: 1, outcomes: ["429", "200"] } });
     first.journalled("query", { ...record, origin: { row: 2, outcomes: ["200"] } });
     expect(new Tally(first.snapshot()).snapshot()).toMatchObject({ requests: {}, drift: {} });
@@ -81,7 +81,7 @@ describe("Tally", () => {
   it("limits the number of names, and accepts any name", () => {
     const tally = new Tally();
     const drift = Array.from({ length: 10_500 }, (_, n) => `intent=${n}`);
-    tally.journalled("query", { ...complete(), drift });
+    tally.journalled("query", { ...attempt(complete()), drift });
     tally.row(anEnrichedRow({}, { query: { tags: ["__proto__", "constructor"] } }));
     const counted = tally.snapshot();
     expect(Object.keys(counted.drift)).toHaveLength(10_001);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Attempt } from "../../../../src/core/finding.js";
 import { AddressWatch } from "../../../../src/client/lookup/address-watch.js";
 import { Outage } from "../../../../src/client/lookup/attempt/outage.js";
-import { attempt } from "../attempts.js";
+import { attempt } from "../findings.js";
 import { aFinding, anItem } from "../../../helpers/enriched-rows.js";
 import { ManualClock } from "../../../helpers/manual-clock.js";
 
@@ -123,10 +123,7 @@ test("passes the probe on when the prober leaves", async () => {
 
 function brokenBy(code: string): Attempt {
   const error = { code, message: `it failed with ${code}` };
-  return attempt(aFinding({ status: "failed", httpStatus: null, error }), {
-    policy: "transient",
-    afterMs: null,
-  });
+  return attempt(aFinding({ status: "failed", httpStatus: null, error }), "transient");
 }
 
 function serviceOf(answer: (n: number) => Attempt | Promise<Attempt>, answered = true) {

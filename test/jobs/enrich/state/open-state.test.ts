@@ -16,7 +16,7 @@ import { describe, expect, it } from "vitest";
 import { openState } from "../../../../src/jobs/enrich/state/open-state.js";
 import type { Checkpoint, RunState } from "../../../../src/jobs/enrich/state/run-state.js";
 import { statePath } from "../../../../src/jobs/enrich/state/state-folder.js";
-import { complete } from "../../../client/lookup/attempts.js";
+import { attempt, complete } from "../../../client/lookup/findings.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
 const start = { resume: false, restart: false };
@@ -261,7 +261,7 @@ async function interrupted(answers = 0): Promise<string> {
 
 function putAnswers({ journal }: RunState, answers: number): void {
   for (let n = 0; n < answers; n++) {
-    journal.put(`query ip ${n}`, complete({ n, text: "x".repeat(200) }));
+    journal.put(`query ip ${n}`, attempt(complete({ n, text: "x".repeat(200) })));
   }
 }
 
