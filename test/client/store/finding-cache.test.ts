@@ -6,7 +6,6 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openCache } from "../../../src/client/store/cache.js";
 import type { Finding } from "../../../src/core/finding.js";
-import type { FindingStore } from "../../../src/client/store/store.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { complete, invalid, partial } from "../lookup/findings.js";
@@ -15,15 +14,10 @@ const hour = 3_600_000;
 const day = 24 * hour;
 const lacking = partial({ asn: null }, ["asn"]);
 
-interface Opened {
-  readonly cache: FindingStore;
-  readonly warnings: string[];
-}
-
 async function openIn(
   folder: string,
-  { clock = new ManualClock(), ttlMs = day, readOnly = false }: Partial<OpenOptions> = {},
-): Promise<Opened> {
+  { clock = new ManualClock(), ttlMs = day, readOnly = false } = {},
+) {
   const warnings: string[] = [];
   const onWarning = (message: string): void => void warnings.push(message);
   const cache = await openCache({ folder, ttlMs, clock, onWarning, readOnly });
@@ -31,18 +25,20 @@ async function openIn(
   return { cache, warnings };
 }
 
-interface OpenOptions {
-  readonly clock: ManualClock;
-  readonly ttlMs: number;
-  readonly readOnly: boolean;
-}
-
 /** Stores findings, waits for the writes and closes. */
-async function filled(folder: string, clock = new ManualClock(), entries = 1): Promise<void> {
+async function store(folder: string, clock: ManualClock, findings: readonly Finding[]) {
   const { cache } = await openIn(folder, { clock });
-  for (let n = 0; n < entries; n++) cache.put(`query key ${n}`, complete({ n }));
+  for (const [n, finding] of findings.entries()) cache.put(`query key ${n}`, finding);
   cache.close();
 }
+
+/** Stores full answers. */
+const filled = (folder: string, clock = new ManualClock(), entries = 1): Promise<void> =>
+  store(
+    folder,
+    clock,
+    Array.from({ length: entries }, (_, n) => complete({ n })),
+  );
 
 async function newFolder(): Promise<string> {
   return join(await temporaryFolder(), "cache");
@@ -52,12 +48,6 @@ const dataFile = (folder: string): string => join(folder, "answers", "answers.db
 
 describe("expired answers are deleted when a run opens the cache", () => {
   const start = async () => ({ folder: await newFolder(), clock: new ManualClock() });
-
-  async function store(folder: string, clock: ManualClock, ...findings: readonly Finding[]) {
-    const { cache } = await openIn(folder, { clock });
-    for (const [n, finding] of findings.entries()) cache.put(`query key ${n}`, finding);
-    cache.close();
-  }
 
   /** Opens the cache as a run does. */
   const open = async (folder: string, clock: ManualClock, ttlMs = day) =>
@@ -74,7 +64,7 @@ describe("expired answers are deleted when a run opens the cache", () => {
 
   test("at most once a day", async () => {
     const { folder, clock } = await start();
-    await store(folder, clock, complete(), lacking, invalid());
+    await store(folder, clock, [complete(), lacking, invalid()]);
     clock.jump(day - 1);
     await open(folder, clock);
     expect(await kept(folder, clock)).toEqual([0, 1, 2]);
@@ -88,7 +78,7 @@ describe("expired answers are deleted when a run opens the cache", () => {
     ["those from a clock that was far ahead, too", -day, []],
   ])("%s", async (_, age, left) => {
     const { folder, clock } = await start();
-    await store(folder, clock, complete(), lacking, invalid());
+    await store(folder, clock, [complete(), lacking, invalid()]);
     clock.jump(age);
     const database = new DatabaseSync(dataFile(folder));
     database.exec("DELETE FROM facts");
@@ -99,7 +89,7 @@ describe("expired answers are deleted when a run opens the cache", () => {
 
   test("not what a run with a longer lifetime would use that day", async () => {
     const { folder, clock } = await start();
-    await store(folder, clock, complete());
+    await store(folder, clock, [complete()]);
     await open(folder, clock, 7 * day);
     clock.jump(2 * day);
     await open(folder, clock, hour);

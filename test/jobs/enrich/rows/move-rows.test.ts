@@ -15,7 +15,6 @@ describe("a run", () => {
   it("writes the rows before the point where a source broke off", async () => {
     const trial = tryRun({
       source: sourceOf([rows(1, 3)], new FatalError("input_quote", "line 9: a quote opens here")),
-      begin: () => Promise.resolve(aFinding()),
     });
     await expect(trial.ended).rejects.toMatchObject({ code: "input_quote" });
     expect(trial.written).toEqual([1, 2, 3]);
@@ -28,7 +27,7 @@ describe("a run", () => {
       written: 4,
       begin: ({ number }) => {
         asked.push(number);
-        return Promise.resolve(aFinding());
+        return looked();
       },
     });
     await trial.ended;
@@ -39,8 +38,7 @@ describe("a run", () => {
     const reasons: unknown[] = [];
     const trial = tryRun({
       source: sourceOf([rows(1, 3)]),
-      begin: (row, waits) =>
-        row.number === 1 ? Promise.resolve(aFinding()) : untilAborted(waits, reasons),
+      begin: (row, waits) => (row.number === 1 ? looked() : untilAborted(waits, reasons)),
       write: () => Promise.reject(new FatalError("output_disk_full", "the disk is full")),
     });
     await expect(trial.ended).rejects.toMatchObject({ code: "output_disk_full" });
@@ -51,8 +49,7 @@ describe("a run", () => {
   it("cancels waiting lookups at once when stopped", async () => {
     const trial = tryRun({
       source: sourceOf([rows(1, 2)]),
-      begin: (row, waits) =>
-        row.number === 1 ? Promise.resolve(aFinding()) : untilAborted(waits, []),
+      begin: (row, waits) => (row.number === 1 ? looked() : untilAborted(waits, [])),
     });
     await trial.rowsBegun(2);
     trial.stop.abort(new InterruptedError("SIGINT"));
@@ -78,7 +75,6 @@ describe("a run", () => {
   it("is not blocked by a reader that stops reading when stopped", async () => {
     const trial = tryRun({
       source: sourceOf([rows(1, 1)]),
-      begin: () => Promise.resolve(aFinding()),
       write: () => new Promise(() => undefined),
     });
     await trial.rowsBegun(1);
@@ -95,7 +91,6 @@ describe("a run", () => {
     };
     const trial = tryRun({
       source: { ...sourceOf([]), rows: waiting },
-      begin: () => Promise.resolve(aFinding()),
     });
     trial.stop.abort(new InterruptedError("SIGINT"));
     await expect(trial.ended).rejects.toMatchObject({ signal: "SIGINT" });
@@ -104,12 +99,13 @@ describe("a run", () => {
 
 interface TrialOptions {
   readonly source: OpenedSource;
-  readonly begin: (row: Row, waits: AbortSignal, requests: AbortSignal) => Promise<Finding>;
+  /** @default a lookup that has ended */
+  readonly begin?: (row: Row, waits: AbortSignal, requests: AbortSignal) => Promise<Finding>;
   readonly write?: (rows: readonly EnrichedRow[]) => Promise<void>;
   readonly written?: number;
 }
 
-function tryRun({ source, begin, write, written: before = 0 }: TrialOptions) {
+function tryRun({ source, begin = looked, write, written: before = 0 }: TrialOptions) {
   const clock = new ManualClock();
   const stop = new AbortController();
   const written: number[] = [];
@@ -149,6 +145,8 @@ function tryRun({ source, begin, write, written: before = 0 }: TrialOptions) {
   };
   return { ended, written, clock, stop, rowsBegun };
 }
+
+const looked = (): Promise<Finding> => Promise.resolve(aFinding());
 
 function rows(from: number, to: number): Row[] {
   return Array.from({ length: to - from + 1 }, (_, n) => aRow({ number: from + n }));
