@@ -66,7 +66,7 @@ export class AnswerTable {
     const storedAt = Date.parse(record.finding.lookedUpAt ?? "") || 0;
     const head = JSON.stringify(headOf(key, record));
     const body = bodyOf(record);
-    const sum = checksum(storedAt, head, body);
+    const sum = checksum(link, storedAt, head, body);
     const { lastInsertRowid } = this.#insert.run(link, storedAt, head, body, sum);
     return Number(lastInsertRowid);
   }
@@ -89,7 +89,7 @@ function storedOf(row: unknown): StoredAnswer | null {
   const isSound =
     typeof head === "string" &&
     (typeof body === "string" || body instanceof Uint8Array) &&
-    sum === checksum(Number(storedAt), head, body);
+    sum === checksum(Number(link), Number(storedAt), head, body);
   if (!isSound) throw corrupt(`answer ${String(n)} has a wrong checksum`);
   const [key, found, policy, madeUp, drift, origin] = JSON.parse(head) as Head;
   const [status, missing, source, httpStatus, attempts, error] = found;
@@ -108,8 +108,8 @@ function storedOf(row: unknown): StoredAnswer | null {
   };
 }
 
-function checksum(storedAt: number, head: string, body: Uint8Array | string): number {
-  return crc32(body, crc32(head, storedAt % 2 ** 32));
+function checksum(link: number, storedAt: number, head: string, body: Uint8Array | string): number {
+  return crc32(body, crc32(head, crc32(`${link} ${storedAt}`)));
 }
 
 /** Everything of a record but its time and its result. Arrays take half as long as objects with names. */

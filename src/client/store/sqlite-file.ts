@@ -13,7 +13,7 @@ import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite"
 import { faultReason } from "../../core/files/system-fault.js";
 
 /** Version of the tables and of what is in them, in every file. Increase when either changes. */
-const version = 11;
+const version = 12;
 
 /**
  * The tables of every file: answers, and facts, which are JSON by name. Each row has a checksum, which
@@ -282,7 +282,9 @@ const codes = {
 
 function meaningOf(error: unknown): "version" | keyof typeof codes | undefined {
   if (error instanceof OtherVersion) return "version";
-  const { errcode } = (error ?? {}) as { readonly errcode?: number };
+  const { errcode, code } = (error ?? {}) as { readonly errcode?: number; readonly code?: string };
+  // The driver reads no number beyond 2^53, and none is written.
+  if (code === "ERR_OUT_OF_RANGE") return "damaged";
   const names = Object.keys(codes) as (keyof typeof codes)[];
   const meaning = (code: number) => names.find((name) => codes[name].some((one) => one === code));
   return errcode === undefined ? undefined : (meaning(errcode) ?? meaning(errcode & 0xff));

@@ -4,11 +4,17 @@ import {
   type ReadBackOptions,
   storedRecord,
 } from "../../../src/client/store/answer-table.js";
-import { SqliteFile } from "../../../src/client/store/sqlite-file.js";
+import { explainFault, SqliteFile } from "../../../src/client/store/sqlite-file.js";
 import type { Finding, JsonObject, LookupRecord } from "../../../src/core/finding.js";
 import { complete, failed, quick } from "../lookup/findings.js";
 
 type Read = (options?: ReadBackOptions) => LookupRecord;
+
+function openTable(): AnswerTable {
+  const file = new SqliteFile(":memory:");
+  file.create("run");
+  return new AnswerTable(file);
+}
 
 /** Stores a record. Returns how it is read back, and the size of what is stored. */
 function stored(
@@ -16,9 +22,7 @@ function stored(
   parts: Partial<LookupRecord> = {},
   key = "query key",
 ): { readonly read: Read; readonly size: number } {
-  const file = new SqliteFile(":memory:");
-  file.create("run");
-  const table = new AnswerTable(file);
+  const table = openTable();
   const record = { finding, again: null, drift: [], ...parts };
   const n = table.add(key, 1, record);
   const answer = table.byNumber(n)!;
@@ -34,6 +38,27 @@ test.each([undefined, Buffer.from('{"result":{"item":"192.0.2.1","type":"IP"}}')
     expect(read()).toMatchObject({ origin, drift: ["intent=evil"] });
   },
 );
+
+test.each([
+  "link = link + 1",
+  "stored_at = stored_at + 1",
+  "stored_at = stored_at | 1 << 40",
+  "stored_at = -1",
+  "stored_at = 1 << 60",
+  "head = head || ' '",
+  "body = body || ' '",
+])("an answer is damaged by %s", (change) => {
+  const table = openTable();
+  const n = table.add("query key", 1, { finding: complete(), again: null, drift: [] });
+  table.file.database.exec(`UPDATE answers SET ${change}`);
+  let kind: string | undefined;
+  try {
+    table.byNumber(n);
+  } catch (error) {
+    kind = explainFault("run.db", error).kind;
+  }
+  expect(kind).toBe("damaged");
+});
 
 test("the record of an attempt says what a retry could change", () => {
   const { read } = stored(failed("timeout"), { again: { policy: "transient", afterMs: 8000 } });
