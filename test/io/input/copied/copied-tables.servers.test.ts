@@ -62,7 +62,7 @@ function kept(table: string): OutputPlace {
   return {
     ...typedPlace(["timestamp_ns_local"], () => postgres.addressOf(rows)),
     output: () => cluster.url({ parameters: { table } }),
-    plain: (json) => json && JSON.stringify(JSON.parse(json), inOrder),
+    plain: (json) => JSON.stringify(JSON.parse(json), inOrder),
   };
 }
 

@@ -108,9 +108,12 @@ export function times(type: string, decimals: number, zone: string): RandomColum
   });
 }
 
+/** The cell of a typed column without a value, which an empty text is not. */
+const absent = "(null)";
+
 /** Values that typed columns do not have, such as infinite times and those of other eras. */
 export function strange(type: string, ...values: readonly string[]): RandomColumn {
-  return { ...printed(type, ...values), stored: () => "" };
+  return { ...printed(type, ...values), stored: () => absent };
 }
 
 /** Values that a database prints in one way. */
@@ -363,7 +366,8 @@ export function typedPlace(
       const [names = [], ...rows] = lines;
       return (name) => {
         const index = names.indexOf(JSON.stringify(name));
-        const cells = rows.map((row) => joinedText(row[index] ?? "none"));
+        const json = rows.map((row) => row[index] ?? "none");
+        const cells = json.map((text) => (text === "null" ? absent : joinedText(text)));
         return { type: types[index] ?? null, cells };
       };
     },
@@ -440,7 +444,8 @@ export async function expectColumns(
       return value !== null && own.same?.(cell, value) === true ? expected[at]! : cell;
     });
     const { plain = String } = own.type.startsWith("json") ? place : {};
-    const plainCells = (of: readonly string[]) => of.map((cell) => plain(lowerEscapes(cell)));
+    const plainCells = (of: readonly string[]) =>
+      of.map((cell) => (cell === absent ? cell : plain(lowerEscapes(cell))));
     expect({ column, type, cells: plainCells(found) }).toEqual({
       column,
       type: place.lacks && (isStoredAsText(place, own) ? "text" : keptType(own)),
@@ -456,7 +461,7 @@ function lowerEscapes(cell: string): string {
 
 function expectedIn(place: OutputPlace, own: RandomColumn, value: never): string {
   const isJson = place === outputs.NDJSON;
-  if (value === null) return isJson ? "null" : "";
+  if (value === null) return isJson ? "null" : place.lacks ? absent : "";
   const { cell, json } = expectedOf(own, value);
   if (isJson) return own.type.startsWith("json") ? cell : json;
   return place.lacks === undefined ? cell : (own.stored?.(value) ?? cell);
