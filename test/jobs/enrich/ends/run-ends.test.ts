@@ -155,8 +155,10 @@ async function heal({ at, server, write }: Night, isAway: boolean): Promise<void
 test.each(Object.entries(causes))("when %s, every machine learns of it", async (event, cause) => {
   const night = await prepared();
   const end: RunEnd = runEnds[event as RunEndName];
-  const { code, stdout } = await cause(night);
+  const { code, stdout, stderr } = await cause(night);
   expect(code).toBe(end.code);
+  expect(stderr.includes("--resume"), stderr).toBe(end.resumable && end.reason !== null);
+  expect(stderr).not.toMatch(/^ +at /m);
   const paths = end.pings.map((path) => `/night${path}?x=1`);
   expect(night.monitor.requests.map(({ path }) => path)).toEqual(paths);
   expect(existsSync(night.at("out.csv.state"))).toBe(end.resumable);
