@@ -26,12 +26,13 @@ test("reads a Parquet object, whatever becomes of the connection", async () => {
   });
 });
 
-test("says that an object is no Parquet", async () => {
+test.each([
+  ["text.parquet", 1, "cannot read s3://lake/in/text.parquet"],
+  ["gone.parquet", 2, "there is no object s3://lake/in/gone.parquet"],
+])("says that an object is no Parquet, or is missing: %s", async (name, code, message) => {
   await store.put("in/text.parquet", "not Parquet");
-  expect(await enrich("s3://lake/in/text.parquet", "out.csv")).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining("cannot read s3://lake/in/text.parquet"),
-  });
+  const stderr = expect.stringContaining(message) as string;
+  expect(await enrich(`s3://lake/in/${name}`, "out.csv")).toMatchObject({ code, stderr });
   expect(await readdir(tests.cwd)).toEqual([]);
 });
 
