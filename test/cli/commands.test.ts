@@ -186,6 +186,7 @@ test.each<[string, readonly object[], number, RegExp]>([
     1,
     /changed while it was read[\s\S]*run the command again/,
   ],
+  ["is that of another tag", [{ ...more, tag: "c:d" }], 1, /answered for tag "c:d" when asked for/],
   [
     "has a page that repeats the one before it",
     [{ ...more, total: 1_000_000 }],

@@ -82,7 +82,7 @@ const failed = '{"message":"Authentication Failed"}';
 test.each<[string, string, RequestInit, number, string]>([
   ["no credential", customers, {}, 401, ""],
   ["another scheme", customers, basic, 401, ""],
-  ["no cursor", `${customers}?cursor=x`, bearing(sampleAccessToken), 400, ""],
+  ["x as cursor", `${customers}?cursor=x`, bearing(sampleAccessToken), 400, ""],
   ["a strange cursor", `${customers}?cursor=Y3VzdG9tZXJzOjk5`, bearing(sampleAccessToken), 400, ""],
   ["no credential", context, {}, 401, failed],
   ["another key", context, bearing("other"), 401, failed],

@@ -7,8 +7,8 @@ import { knownTo, swarmTag, syntheticAnswers } from "../../src/service/synthetic
 import { datasetOf } from "../helpers/dataset-of.js";
 import { askJson, resultOf, runningService, sending } from "./running-service.js";
 
-function pageOf(service: Service, tag: string, offset: number): Promise<TagIps> {
-  const path = `/beta/tags/${encodeURIComponent(tag)}/ips?limit=10000&offset=${offset}`;
+function pageOf(service: Service, tag: string, offset: number, pin = ""): Promise<TagIps> {
+  const path = `/beta/tags/${encodeURIComponent(tag)}/ips?limit=10000&offset=${offset}${pin}`;
   return resultOf<TagIps>(service, path);
 }
 
@@ -16,9 +16,10 @@ function pageOf(service: Service, tag: string, offset: number): Promise<TagIps> 
 async function listsOf(service: Service): Promise<ReadonlyMap<string, readonly string[]>> {
   const lists = new Map<string, readonly string[]>();
   for (const { name } of await resultOf<TagSummary[]>(service, "/beta/tags")) {
-    const { entries, total } = await pageOf(service, name, 0);
+    const { entries, snapshot, total } = await pageOf(service, name, 0);
+    const pin = `&snapshot=${encodeURIComponent(snapshot)}`;
     while (entries.length < total) {
-      entries.push(...(await pageOf(service, name, entries.length)).entries);
+      entries.push(...(await pageOf(service, name, entries.length, pin)).entries);
     }
     lists.set(name, entries);
   }

@@ -150,7 +150,9 @@ test.each<[string, Partial<Manifest>, string]>([
     "\n  retried      no row was failed or partial\n",
   ],
 ])("%s", async (_, facts, text) => {
-  expect(`${await summary({ ...manifest, ...facts }, 120)}\n`).toContain(text);
+  const told = await summary({ ...manifest, ...facts }, 120);
+  expect(`${told}\n`).toContain(text);
+  expect(told.includes("\n  manifest ")).toBe(facts.output?.path !== null);
 });
 
 test.each([
