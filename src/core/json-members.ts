@@ -239,7 +239,6 @@ export function jsonText(value: unknown): string {
   return objectText(new Map(members.map(([name, inner]) => [name, jsonText(inner)])));
 }
 
-/** A value as JSON object; null if it is anything else, arrays included. */
 /** The object that a JSON text is; null for any other text. */
 export function parseObject(text: string): JsonObject | null {
   try {
@@ -249,6 +248,7 @@ export function parseObject(text: string): JsonObject | null {
   }
 }
 
+/** A value as JSON object; null if it is anything else, arrays included. */
 export function asObject(value: unknown): JsonObject | null {
   const isOther = Array.isArray(value) || value instanceof ExactNumber;
   return typeof value === "object" && value !== null && !isOther ? (value as JsonObject) : null;
