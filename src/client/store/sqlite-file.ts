@@ -109,10 +109,10 @@ export class SqliteFile {
     if (this.#isNew()) this.transact(() => this.#isNew() && this.create(use));
   }
 
-  /** Whether it has no tables yet. @throws OtherVersion */
+  /** Whether it has no tables yet. @throws the error for another version */
   #isNew(): boolean {
     const found = this.pragma("user_version");
-    if (found !== 0 && found !== version) throw new OtherVersion();
+    if (found !== 0 && found !== version) throw errorOf("version", "another version");
     return found === 0;
   }
 
@@ -252,15 +252,12 @@ function inodeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
 }
 
-/** Another version of repute wrote the file. */
-class OtherVersion extends Error {}
-
 /** The error for content that cannot be what was written. */
 export function corrupt(what: string): Error {
   return errorOf(codes.damaged[0], what);
 }
 
-function errorOf(errcode: number, what: string): Error {
+function errorOf(errcode: number | string, what: string): Error {
   return Object.assign(new Error(what), { errcode });
 }
 
@@ -270,8 +267,10 @@ function errorOf(errcode: number, what: string): Error {
  */
 const codes = {
   busy: [5],
-  // A rejected statement (1) or value (19, 20) means that the tables have changed.
-  damaged: [11, 1, 19, 20, 26],
+  // A rejected statement (1) or value (19, 20) means that the tables have changed, and a number beyond
+  // 2^53, which the driver doesn't read, that one has.
+  damaged: [11, 1, 19, 20, 26, "ERR_OUT_OF_RANGE"],
+  version: ["version"],
   // The extended codes are for locks and shared memory.
   locks: [15, 2058, 2314, 3594, 3850, 4618, 5130, 5386],
   EROFS: [8],
@@ -280,14 +279,14 @@ const codes = {
   ENOSPC: [13, 4874],
 } as const;
 
-function meaningOf(error: unknown): "version" | keyof typeof codes | undefined {
-  if (error instanceof OtherVersion) return "version";
-  const { errcode, code } = (error ?? {}) as { readonly errcode?: number; readonly code?: string };
-  // The driver reads no number beyond 2^53, and none is written.
-  if (code === "ERR_OUT_OF_RANGE") return "damaged";
+type Fault = Partial<Record<"code" | "errcode", number | string>>;
+
+function meaningOf(error: unknown): keyof typeof codes | undefined {
+  const { code, errcode = code } = (error ?? {}) as Fault;
   const names = Object.keys(codes) as (keyof typeof codes)[];
-  const meaning = (code: number) => names.find((name) => codes[name].some((one) => one === code));
-  return errcode === undefined ? undefined : (meaning(errcode) ?? meaning(errcode & 0xff));
+  const meaning = (sought: unknown) =>
+    names.find((name) => codes[name].some((one) => one === sought));
+  return meaning(errcode) ?? (typeof errcode === "number" ? meaning(errcode & 0xff) : undefined);
 }
 
 const noLocks = "SQLite needs a file system with locks and shared memory";
