@@ -1,5 +1,5 @@
 // @ts-check
-import { rm } from "node:fs/promises";
+import { chmod, rm } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "rolldown";
@@ -26,6 +26,11 @@ async function writeBundledLicenses(_, bundle) {
   await writeLicenses(packages, folder);
 }
 
+/** Lets `npx repute` start a program that was built anew: npm sets the mode only where it installs. */
+async function makeExecutable() {
+  await chmod(new URL("dist/program/repute.js", import.meta.url), 0o755);
+}
+
 /** Bundles what tsc has made of `src/` into the program; the library stays as tsc made it. */
 export default defineConfig({
   input: {
@@ -34,7 +39,10 @@ export default defineConfig({
     entry: "dist/client/api/thread/entry.js",
   },
   platform: "node",
-  plugins: [{ name: "licenses", writeBundle: writeBundledLicenses }],
+  plugins: [
+    { name: "licenses", writeBundle: writeBundledLicenses },
+    { name: "executable", writeBundle: makeExecutable },
+  ],
   external: [...external, ...builtinModules.flatMap((name) => [name, `node:${name}`])],
   // A module that most commands need is in the common file, even if some import it late.
   checks: { ineffectiveDynamicImport: false },

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 
@@ -14,4 +14,10 @@ test("programs of tests and benchmarks name built files that exist", () => {
   });
   expect(named.length).toBeGreaterThan(10);
   expect(named.filter(({ path }) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+test("the built program can be executed, for npx in a checkout that was built again", () => {
+  const program = join(root, "dist/program/repute.js");
+  expect(() => accessSync(program, constants.X_OK)).not.toThrow();
+  expect(readFileSync(program, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
 });
