@@ -21,7 +21,7 @@ export function parseObjectAddress(address: string, isPrefix = false): ObjectAdd
   if (bucket !== undefined && key !== undefined && (key !== "" || isPrefix)) return { bucket, key };
   const [bare = ""] = address.split(/[?#]/, 1);
   throw new UsageError("bad_object_address", `${bare} is not the address of an object`, {
-    hint: "write s3://BUCKET/KEY; a key cannot contain ? or # here",
+    hint: "write s3://BUCKET/KEY; a bucket has a name of 3 to 63 characters, and a key cannot contain ? or # here",
   });
 }
 

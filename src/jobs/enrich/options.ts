@@ -17,7 +17,7 @@ export const runOptions = z.strictObject({
   }),
   resume: option(z.boolean().default(false), {
     description:
-      "Continue an interrupted run. Safe in a cron job: with nothing to resume, it starts; where the input or the settings have changed, it starts anew with the answers so far",
+      "Continue an interrupted run. Safe in a cron job: with nothing to resume, it starts; where the input or the settings have changed, it starts over with the answers so far",
   }),
   restart: option(z.boolean().default(false), {
     description: "Start over: discard what an interrupted run left",

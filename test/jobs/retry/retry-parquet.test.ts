@@ -79,7 +79,7 @@ it("keeps the run of a file that another program has written again", async () =>
   expect(JSON.parse(retried.stdout)).toMatchObject({ run_id: runId, exit_code: 0 });
 });
 
-it("starts anew, with the answers so far, where the file has changed in the middle", async () => {
+it("starts over, with the answers so far, where the file has changed in the middle", async () => {
   const { at, retry } = await prepared();
   const path = at("out.parquet");
   const args = ["out.parquet", "-o", "again.parquet"];

@@ -61,7 +61,7 @@ test("a table has no other columns, and what reads it finds all others", async (
   expect([report.code, report.stdout]).toEqual([0, expect.stringContaining("192[.]0[.]2[.]1")]);
 });
 
-test("a run that continues needs the same columns, and starts anew with others", async () => {
+test("a run that continues needs the same columns, and starts over with others", async () => {
   const out = ["in.csv", "-o", "out.csv", "--local", "--item-column", "ip"];
   const stopped = await place.run("enrich", ...out, "--max-requests", "1");
   expect(stopped.code).toBe(75);
