@@ -12,27 +12,25 @@ interface SlotsOptions {
  */
 const openAtFirst = 8;
 
-/** Minimum queue length that counts as crowded, so that slots never run empty. */
-const leastCrowd = 16;
+/** Number of waiting attempts that count as crowded: enough that slots never run empty. */
+const crowd = 16;
 
 /** Bounds the number of open attempts over all endpoints. */
 export class Slots {
   readonly #concurrency: number;
-  readonly #crowdedFrom: number;
   readonly #limit: LimitFunction;
   #crowded = false;
   #onRoom: () => void = () => undefined;
 
   constructor({ concurrency }: SlotsOptions) {
     this.#concurrency = concurrency;
-    this.#crowdedFrom = Math.max(leastCrowd, concurrency);
     this.#limit = pLimit(Math.min(openAtFirst, concurrency));
   }
 
   /**
    * True from the time when enough attempts wait until half of them do: no more rows should start. Rows
-   * started too early fall out of the processor's cache before their turn, which costs a tenth of the
-   * throughput.
+   * started too early fall out of the processor's cache before their turn, and outlive collections of
+   * garbage: as many as there are slots take a fifth more memory.
    */
   get crowded(): boolean {
     return this.#crowded;
@@ -69,9 +67,9 @@ export class Slots {
 
   #noteWaiting(): void {
     const waiting = this.#limit.pendingCount;
-    if (waiting >= this.#crowdedFrom) {
+    if (waiting >= crowd) {
       this.#crowded = true;
-    } else if (this.#crowded && 2 * waiting <= this.#crowdedFrom) {
+    } else if (this.#crowded && 2 * waiting <= crowd) {
       this.#crowded = false;
       this.#onRoom();
     }
