@@ -1,7 +1,10 @@
 import { existsSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { readdir } from "node:fs/promises";
+import { describe, expect, test, vi } from "vitest";
+import { HurriedClock } from "../../helpers/hurried-clock.js";
 import { runRepute, startRepute } from "../../helpers/run-repute.js";
 import { column, servedWorkspace, workspace } from "../../helpers/workspace.js";
+import { runningService } from "../../service/running-service.js";
 
 const rows = "id,ip,note\n1,192.0.2.1,first\n2,198.51.100.7,second\n3,setup.exe,third\n";
 
@@ -47,6 +50,12 @@ test("a run to stdout writes rows to stdout and the summary to stderr", async ()
   expect(stderr).toMatch(/^repute: using column "ip" .*\nrepute: 3 rows in /);
 });
 
+test("-o - writes the same bytes to stdout as to a file of that format", async () => {
+  const args = ["enrich", "-o", "-", "--to", "ndjson", "--local", "--quiet"];
+  const { stdout } = await runRepute(args, { stdin: "ip\n192.0.2.1\n" });
+  expect(JSON.parse(stdout)).toMatchObject({ ip: "192.0.2.1", rep: { status: "complete" } });
+});
+
 test.each([
   ["SIGHUP", 129],
   ["SIGTERM", 143],
@@ -69,4 +78,41 @@ test.each([
     stderr: expect.stringMatching(new RegExp(`^repute: ${told}\n$`)) as string,
   });
   expect(existsSync(at("out.csv"))).toBe(false);
+});
+
+test("SIGTERM ends a run that waits for stdin, and leaves no files", async () => {
+  const { at, cwd } = await workspace();
+  const args = ["enrich", "-o", "out.csv", "--intel-url", "http://127.0.0.1:9/beta"];
+  const { child, result } = startRepute(args, { cwd });
+  await vi.waitUntil(() => existsSync(at("out.csv.state")), { timeout: 20_000, interval: 10 });
+  child.kill("SIGTERM");
+  expect(await result).toMatchObject({
+    code: 143,
+    stderr: "repute: stopped by SIGTERM\n  nothing was saved; run the command again\n",
+  });
+  expect(await readdir(cwd)).toEqual([]);
+});
+
+test("SIGINT ends a run whose reader has stopped reading", async () => {
+  const { child, result } = startRepute(["enrich", "--from", "text", "--local"]);
+  child.stdout?.pause();
+  child.stdin?.end("192.0.2.1\n".repeat(20_000));
+  await new Promise((resolve) => child.stdout?.once("readable", resolve));
+  child.kill("SIGINT");
+  expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(130);
+  child.stdout?.resume();
+  expect((await result).stderr).toMatch(/^repute: stopped by SIGINT\n/);
+});
+
+test("failed attempts count against --max-requests, which is never exceeded", async () => {
+  let requests = 0;
+  const onRequest = () => void requests++;
+  const service = await runningService({ unavailableRate: 0.4, onRequest });
+  const rows = Array.from({ length: 20 }, (_, i) => `198.51.100.${i}`);
+  const { runWith } = await workspace({ "in.csv": column("ip", rows) });
+  const args = ["enrich", "in.csv", "-o", "out.csv", "--intel-url", service.intelUrl];
+  const clock = new HurriedClock();
+  const { code, stderr } = await runWith({ clock }, ...args, "--max-requests", "30");
+  expect([code, requests]).toEqual([75, 30]);
+  expect(stderr).toMatch(/^repute: stopped early: --max-requests 30 is used up;.*--resume\n$/m);
 });

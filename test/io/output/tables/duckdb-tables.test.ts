@@ -1,4 +1,7 @@
 import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { it } from "vitest";
+import { checkDocumentedQueries, writeTwoNights } from "../../../helpers/documented-queries.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { describeTableModes, duckdbPlace } from "./table-modes.js";
 import { describeTableRecipes } from "./table-recipes.js";
@@ -22,4 +25,15 @@ describeTableViews({
     await queryDuckdb(statements, file);
     return (sql) => queryDuckdb(sql, file);
   },
+});
+
+it("runs the documented queries on DuckDB", async () => {
+  const folder = await temporaryFolder();
+  const file = join(folder, "intel.duckdb");
+  await writeTwoNights(`duckdb:${file}?table=enriched`, folder, Date.now());
+  const instance = await DuckDBInstance.create(file);
+  const connection = await instance.connect();
+  await checkDocumentedQueries(async (query) => (await connection.runAndReadAll(query)).getRows());
+  connection.closeSync();
+  instance.closeSync();
 });

@@ -41,6 +41,22 @@ test("warns that surplus cells are lost where --columns omits extra", async () =
   expect(await place.read("out.csv")).toContain('"[""surplus""]"');
 });
 
+test("moves surplus cells, and members that the first record lacks, to rep_extra", async () => {
+  const place = await workspace({
+    "in.csv": "ip\n192.0.2.1,a,b\n192.0.2.2\n",
+    "in.ndjson": '{"ip":"192.0.2.1"}\n{"ip":"192.0.2.2","more":[1]}\n{broken\n',
+  });
+  expect(await enriched(place, ["out.csv", "--local"])).toBe(
+    "repute: warning: row with more cells than there are columns (row 1)\n",
+  );
+  expect(await place.read("out.csv")).toContain(',"[""a"",""b""]"\n');
+  const accepting = ["--quiet", "--fail-on", "never"];
+  const flat = await place.run("enrich", "in.ndjson", "-o", "flat.csv", "--local", ...accepting);
+  expect(flat).toMatchObject({ code: 0, stdout: "", stderr: "" });
+  expect(await place.read("flat.csv")).toContain(',"{""more"":[1]}"\n');
+  expect(await place.read("flat.csv")).toMatch(/\n,,,failed,.*,input_row,/);
+});
+
 const ignored = "values in the kind column were ignored: unrecognised, or not the item's kind";
 const recased =
   "wallet address in a mixed case that fails its checksum (EIP-55); taken in lower case";

@@ -1,10 +1,42 @@
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { schemaText } from "../../../../src/jobs/schema/schema-text.js";
 import { PostgresCluster } from "../../../helpers/postgres-cluster.js";
+import {
+  checkDocumentedQueries,
+  documentedQueries,
+  writeTwoNights,
+} from "../../../helpers/documented-queries.js";
+import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 import { workspace } from "../../../helpers/workspace.js";
+import { describeTableRecipes } from "./table-recipes.js";
 
 const cluster = await PostgresCluster.start();
 afterAll(() => cluster.stop());
+
+it("runs the documented queries on PostgreSQL", async () => {
+  const output = cluster.url({ parameters: { table: "enriched" } });
+  await writeTwoNights(output, await temporaryFolder(), Date.now());
+  await checkDocumentedQueries(async (query) =>
+    (await cluster.query(query)).map((row) => Object.values(row)),
+  );
+});
+
+it("finds the rows of tonight by the key", async () => {
+  const run = "'01990000-0000-7000-8000-' || lpad((n / 5000)::text, 12, '0')";
+  await cluster.query(
+    `${schemaText("postgres", { columns: [], prefix: "rep_", table: "large" })}
+     INSERT INTO large (rep_run_id, rep_row, rep_kind, rep_item, rep_status, rep_verdict)
+     SELECT ${run}, n % 5000 + 1, 'ip', '192.0.2.' || n % 256, 'complete', 'none'
+     FROM generate_series(0, 49999) AS n;
+     ANALYZE large`,
+  );
+  const query = (await documentedQueries()).get("Rows of tonight")!.replaceAll("enriched", "large");
+  const plan = (await cluster.query(`EXPLAIN ${query}`)).flatMap(Object.values).join("\n");
+  expect(plan).toMatch(/Index (?:Only )?Scan/);
+  expect(plan).toMatch(/Index Cond: \(rep_run_id = /);
+  expect(plan).not.toContain("Seq Scan");
+  expect(await cluster.query(query)).toHaveLength(5_000);
+});
 
 const nights = ["1", "2"] as const;
 
@@ -31,7 +63,7 @@ async function twoNights() {
   return { run, table, earlier: `${table}&run=${String(runs[0]?.["rep_run_id"])}` };
 }
 
-test("diff and report read tables like files, and the view of changes agrees", async () => {
+it("diff and report read tables like files, and the view of changes agrees", async () => {
   const { run, table, earlier } = await twoNights();
   const compared = async (before: string, after: string) =>
     (await run("diff", before, after, "--json")).stdout;
@@ -60,4 +92,17 @@ test("diff and report read tables like files, and the view of changes agrees", a
   expect(ofTable).toContain("What changed");
   expect(ofTable).toBe(await reported("night-2.csv", "night-1.csv"));
   expect(ofTable).not.toContain(cluster.password);
+});
+
+describeTableRecipes({
+  name: "PostgreSQL",
+  output: () => cluster.url({ parameters: { table: "enriched" } }),
+  query: (sql) => `${cluster.url()}?query=${sql}`,
+  dump: "dump",
+  async night(items, isFirst) {
+    const tables = isFirst ? "dump, enriched, enriched_runs" : "dump";
+    await cluster.query(`DROP TABLE IF EXISTS ${tables} CASCADE`);
+    await cluster.query("CREATE TABLE dump (item) AS SELECT unnest($1::text[])", [items]);
+  },
+  sql: (_, text) => cluster.query(text),
 });

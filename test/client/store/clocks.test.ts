@@ -4,6 +4,7 @@ import { systemClock, type Clock } from "../../../src/core/clock.js";
 import { startAnsweringServer } from "../../helpers/answering-server.js";
 import { enrichHere } from "../../helpers/enrich-here.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
+import { column } from "../../helpers/workspace.js";
 
 const hour = 3_600_000;
 
@@ -51,4 +52,23 @@ test("--cache-ttl extends both", async () => {
   expect(await at(7 * hour - 1, week)).toMatchObject({ requests: 0 });
   expect(await at(7 * hour, week)).toMatchObject({ requests: 1 });
   expect(await at(24 * hour, week)).toMatchObject({ rows: ["complete cache", "partial live"] });
+});
+
+test.each([
+  ["", {}],
+  [" with a quota", { rate: "2000/d" }],
+])("completes although the wall clock keeps jumping back%s", async (_, settings) => {
+  const server = await startAnsweringServer();
+  const names = Array.from({ length: 500 }, (_, n) => `host-${n % 450}.example.com`);
+  let wall = Date.UTC(2026, 0, 1);
+  const { manifest, records } = await enrichHere({
+    input: ["in.csv", column("domain", names)],
+    intelUrl: server.url,
+    settings,
+    clock: { ...systemClock, now: () => (wall -= 60_000) },
+  });
+  expect(manifest.statuses.complete).toBe(500);
+  expect(manifest.sources["duplicate"]).toBe(50);
+  expect(manifest.seconds).toBeGreaterThanOrEqual(0);
+  expect(records()).toHaveLength(500);
 });
