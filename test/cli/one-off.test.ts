@@ -50,11 +50,7 @@ test.each(["query", "quick-check"])("%s answers from the cache, and fills it", a
 describe("query", () => {
   test.each([
     [["192.0.2.1", " no item "], null, ["192.0.2.1", " no item "]],
-    [
-      [],
-      "a.example\r\n\r\n# note\n 192.0.2.1 \nlast.example",
-      ["a.example", "192.0.2.1", "last.example"],
-    ],
+    [[], "a.example\r\n\r\n# n\n 192.0.2.1 \nc.example", ["a.example", "192.0.2.1", "c.example"]],
     [["b.example", "-", "c.example"], "a.example\n", ["b.example", "a.example", "c.example"]],
   ])("reads the arguments, and stdin without any or for a dash: %j", async (args, stdin, items) => {
     const { stdout } = await runInProcess(["query", "--local", ...args], { stdin });

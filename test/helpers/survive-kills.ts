@@ -1,6 +1,6 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect } from "vitest";
+import { expect, it } from "vitest";
 import { startAnsweringServer } from "./answering-server.js";
 import { enrichKilled, type KilledRun, mostRepeated } from "./enrich-killed.js";
 import { runRepute } from "./run-repute.js";
@@ -31,11 +31,22 @@ export const [rows, items] = [6_000, 5_440];
 /** Rows of the run before. */
 export const earlierRows = 200;
 
+/** Tests outputs, each by its name. */
+export function describeKills(outputs: readonly (readonly [string, KilledOutput])[]): void {
+  it.each(outputs)(
+    "a run that is killed repeatedly ends with the rows of an undisturbed run and repeats no paid request: %s",
+    { timeout: 3_600_000 },
+    async (name, output) => {
+      await expect(surviveKills(name, output)).resolves.toBeUndefined();
+    },
+  );
+}
+
 /**
  * Kills runs into an output at random moments, resumes each until it ends, and compares what is there
  * with the output of an undisturbed run. `REPUTE_TEST_KILLS=40` for the long version.
  */
-export async function surviveKills(name: string, killed: KilledOutput): Promise<void> {
+async function surviveKills(name: string, killed: KilledOutput): Promise<void> {
   const kills = Number(process.env["REPUTE_TEST_KILLS"] ?? "1");
   const { output, args = [], input = "in.csv", isTable = false, env = {}, read } = killed;
   const server = await startAnsweringServer();

@@ -145,16 +145,8 @@ test("colours titles and verdicts of a table and escapes colour codes in its dat
 const split = Buffer.from("a\u202Eb");
 
 test.each<[string, readonly (string | Uint8Array)[], string]>([
-  [
-    "escapes control sequences",
-    ["a,\u001B]0;owned\u0007\u202E\n"],
-    "a,<U+001B>]0;owned<U+0007><U+202E>\n",
-  ],
-  [
-    "escapes a character split across two writes",
-    [split.subarray(0, 2), split.subarray(2)],
-    "a<U+202E>b",
-  ],
+  ["escapes control sequences", ["a,\u001B]0;x\u0007\u202E\n"], "a,<U+001B>]0;x<U+0007><U+202E>\n"],
+  ["escapes a character of two writes", [split.subarray(0, 2), split.subarray(2)], "a<U+202E>b"],
   ["keeps a line end split across two writes", ["a\r", "\nb\r", "c"], "a\r\nb<U+000D>c"],
 ])("a terminal %s", (_, chunks, text) => {
   const screen = new FakeStream(80);

@@ -29,18 +29,8 @@ test.each<[string, query: Members, quickCheck: Members, combined: Members]>([
   ["failed rather than invalid", invalid(), failed("timeout"), { status: "failed" }],
   ["live if both are", { source: "live" }, { source: "live" }, { source: "live" }],
   ["live if one of them is", { source: "live" }, { source: "cache" }, { source: "live" }],
-  [
-    "cached rather than a duplicate",
-    { source: "cache" },
-    { source: "duplicate" },
-    { source: "cache" },
-  ],
-  [
-    "cached if the quick check is",
-    { source: "duplicate" },
-    { source: "cache" },
-    { source: "cache" },
-  ],
+  ["cached, not a duplicate", { source: "cache" }, { source: "duplicate" }, { source: "cache" }],
+  ["cached if the check is", { source: "duplicate" }, { source: "cache" }, { source: "cache" }],
   [
     "lacking once what both lack",
     { missing: ["tags", "intent"] },

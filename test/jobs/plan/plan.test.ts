@@ -46,14 +46,7 @@ async function planned(
   const settings = enrichOptions.parse({ bogons: "ask", kindColumn: "kind", ...flags });
   const withheld = await openWithheld(settings);
   const pace = { rates: settings.rate ?? [] };
-  return plan({
-    input: input(header),
-    settings,
-    withheld,
-    pace,
-    signal,
-    ...(cache ? { cache } : {}),
-  });
+  return plan({ input: input(header), settings, withheld, pace, signal, ...(cache && { cache }) });
 }
 
 /** No request for any endpoint. */

@@ -7,10 +7,10 @@ import {
   exportedTags,
   exportIndexSchema,
 } from "../../../src/jobs/tags/export-folder.js";
+import { Withheld } from "../../../src/client/lookup/withheld.js";
 import { exportTags } from "../../../src/jobs/tags/export-tags.js";
 import type { ExportTagsOptions } from "../../../src/jobs/tags/options.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
-import { nothingWithheld } from "../../helpers/nothing-withheld.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
 import { type Bend, type ServedList, startTagServer } from "./tag-server.js";
 
@@ -33,7 +33,8 @@ export async function exporterOf(lists: Readonly<Record<string, ServedList>>, be
         client: server.client,
         names: Object.keys(server.lists),
         folder,
-        withheld: nothingWithheld,
+        // The addresses of tests are those for documentation, which are reserved.
+        withheld: new Withheld({ bogons: "ask", urlQuery: "keep", lists: [] }),
         clock,
         onWarning: (warning) => warnings.push(warning),
         ...options,

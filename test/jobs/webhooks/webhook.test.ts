@@ -204,11 +204,7 @@ describe("subscriber data as static text", () => {
     ["a text that holds it", { payload: ["contract 48213, second notice"] }, "/payload/0"],
     ["a text between other signs", { payload: ["[48213]"] }, "/payload/0"],
     ["a text full of signs", { payload: ["(A.B)*[C]+{1}?|^$/\\-"] }, "/payload/0"],
-    [
-      "what is beside a field",
-      { payload: "{{ s.resolver_data.CustomerEmail }} of Ada" },
-      "/payload",
-    ],
+    ["text beside a field", { payload: "{{ s.resolver_data.CustomerEmail }} of Ada" }, "/payload"],
     ["part of the path", { path: "/customers/48213" }, "/path"],
     ["an encoded part of the path", { path: "/mail/ada%40example.net" }, "/path"],
     ["a parameter", { path: "/find?name=Ada" }, "/path"],

@@ -144,11 +144,7 @@ test.each<[string, Partial<Manifest>, string]>([
                partial rows are now partial 4, complete 1
 `,
   ],
-  [
-    "says that a retry had nothing to do",
-    { retried: {} },
-    "\n  retried      no row was failed or partial\n",
-  ],
+  ["says nothing was retried", { retried: {} }, "\n  retried      no row was failed or partial\n"],
 ])("%s", async (_, facts, text) => {
   const told = await summary({ ...manifest, ...facts }, 120);
   expect(`${told}\n`).toContain(text);

@@ -44,13 +44,7 @@ test.each<[string, Attempt[], Options, asked: number, Partial<Finding>, earlier?
   ["counts retries of both kinds together", [throttled, reset], twice, 3, { status: "failed" }],
   ["ends as the last attempt", [reset, throttled], twice, 3, { ...throttled.finding, attempts: 3 }],
   ["keeps a partial answer before errors", [lacksTags, reset], twice, 4, keptParts],
-  [
-    "keeps a partial answer before a 400",
-    [lacksTags, attempt(invalid())],
-    {},
-    2,
-    { status: "partial" },
-  ],
+  ["keeps a partial one before 400", [lacksTags, attempt(invalid())], {}, 2, { status: "partial" }],
   ["resumes with what remains", [reset], twice, 1, { attempts: 3 }, [reset, reset]],
   ["resumes with an earlier partial answer", [reset], twice, 3, keptParts, [lacksTags]],
 ])("%s", async (_, attempts, options, asked, finding, earlier) => {

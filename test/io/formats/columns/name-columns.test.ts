@@ -13,12 +13,7 @@ it.each([
   ["an exact match", ["DATA", " data", "data"], "data", 2],
   ["else one without surrounding spaces", ["DATA", " data "], "data", 1],
   ["else one in any case", ["note", " Data"], "data ", 1],
-  [
-    "and without quotes, which are kept if a space follows",
-    ["a", '"IP Address" '],
-    "ip address",
-    1,
-  ],
+  ["and without quotes, kept if a space follows", ["a", '"IP Address" '], "ip address", 1],
   ["a name with the # of a commented header", ["id", "ip"], "#id", 0],
   ["an unnamed column by its position", ["ip", " "], "column_2", 1],
   ["no named column by its position", ["ip", "note"], "column_2", undefined],

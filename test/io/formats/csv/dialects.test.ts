@@ -24,19 +24,9 @@ const dialects: readonly (readonly [string, string, string, number])[] = [
     "n,ip",
     2,
   ],
-  [
-    "Zeek without an item in the first row",
-    "#fields\tn\tip\n-\t-\n1\t192.0.2.1\n2\t192.0.2.2\n",
-    "n,ip",
-    0,
-  ],
+  ["Zeek, first row without item", "#fields\tn\tip\n-\t-\n1\t192.0.2.1\n2\t192.0.2.2\n", "n,ip", 0],
   ["W3C with tabs", "#Version: 1.0\n#Fields: n c-ip\n1\t192.0.2.1\n2\t192.0.2.2\n", "n,c-ip", 1],
-  [
-    "W3C with blanks",
-    "#Fields: n c-ip ua\n1 192.0.2.1 a;+b,+c\n2 192.0.2.2 a;+b,+c\n",
-    "n,c-ip,ua",
-    0,
-  ],
+  ["W3C, blanks", "#Fields: n c-ip ua\n1 192.0.2.1 a;+b,+c\n2 192.0.2.2 a;+b,+c\n", "n,c-ip,ua", 0],
   [
     "W3C that begins again",
     "#Fields: n c-ip\r\n1 192.0.2.1\r\n#Date: x\r\n#Fields: n c-ip\r\n2 192.0.2.2\r\n",
@@ -55,12 +45,7 @@ const dialects: readonly (readonly [string, string, string, number])[] = [
   ["no rule of empty cells", "ip|n\n-|-\n192.0.2.1|1\n192.0.2.2|2\n", "ip,n", 0],
   ["psql", " ip | n\n----+---\n 192.0.2.1 | 1\n 192.0.2.2 | 2\n", "ip,n", 1],
   ["comments above a header", "# feed\n#\nip,n\n192.0.2.1,1\n192.0.2.2,2\n", "ip,n", 2],
-  [
-    "quoted words in a cell",
-    'ip,n\n192.0.2.1,the "a, b" list\n192.0.2.2,the "c" list\n',
-    "ip,n",
-    0,
-  ],
+  ["words in quotes", 'ip,n\n192.0.2.1,the "a, b" list\n192.0.2.2,the "c" list\n', "ip,n", 0],
   ["all at once", "; x\nReport\n======\n\nip;n\n=====\n192.0.2.1;1\n192.0.2.2;2\n", "ip,n", 5],
 ];
 
@@ -250,11 +235,7 @@ describe("before a table", () => {
 
   it.each([
     ["a title above the header", `Report of the week\nindicator,type,score\n${rows}`, 1],
-    [
-      "a title with a comma, and a blank line",
-      `Report, week 9\n\nindicator,type,score\n${rows}`,
-      2,
-    ],
+    ["a title with a comma, a blank line", `Report, week 9\n\nindicator,type,score\n${rows}`, 2],
     ["a rule", `Report, week 9\n=====\nindicator,type,score\n${rows}`, 2],
     ["a title filled up with empty cells", `Report,,\nindicator,type,score\n${rows}`, 1],
     ["the delimiter for Excel", "sep=;\na;b;c\n192.0.2.1;ip;90\n", 1],

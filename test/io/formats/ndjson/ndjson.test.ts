@@ -27,12 +27,7 @@ describe("ndjson columns", () => {
       ["item", "2", "1"],
       2,
     ],
-    [
-      "from the first object, after lines that aren't objects",
-      'oops\n[1]\n{"item":"a"}\n',
-      ["item"],
-      3,
-    ],
+    ["from the first object, after other lines", 'oops\n[1]\n{"item":"a"}\n', ["item"], 3],
     ["empty in an empty input", "\n", [], 0],
     ["empty if no line is an object, and each line is a row", "oops\n1\n", [], 2],
   ])("are %s", async (_, content, columns, count) => {

@@ -14,28 +14,19 @@ import type { SinkPosition } from "../../../../src/io/output/types.js";
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { temporaryFolder } from "../../../helpers/temporary-folder.js";
 
-const hostile = [
-  "",
-  "a\0b",
-  "\uD800",
-  "x\uDC00y",
-  "\u{1F600}",
-  "\u2028\u2029",
-  '\r\n\t"\\',
-  "null",
-];
+const odd = ["", "a\0b", "\uD800", "x\uDC00y", "\u{1F600}", "\u2028\u2029", '\r\n\t"\\', "null"];
 
 /** Every kind of cell. */
 const known: readonly StagedRow[] = [
   [null, null],
   ["text", []],
-  ["ä".repeat(512 * 1024), hostile],
-  ...hostile.map((text): StagedRow => [text, [text, ""]]),
+  ["ä".repeat(512 * 1024), odd],
+  ...odd.map((text): StagedRow => [text, [text, ""]]),
 ];
 
 /** Enough of them for several marks in the checksum. */
 const many = Array.from({ length: 12_000 }, (_, n): StagedRow => {
-  const text = `cell ${n} ${hostile[n % hostile.length]}`;
+  const text = `cell ${n} ${odd[n % odd.length]}`;
   return [text, String(n), "some text", String(-n), [`${n}`, "x"]];
 });
 

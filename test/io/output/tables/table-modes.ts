@@ -90,16 +90,8 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
         { 1: [failed(1, 1)], 3: [answer(1, "192.0.2.1", 1), failed(2, 3)], 4: [failed(1, 4)] },
         ["192.0.2.1 3 1"],
       ],
-      [
-        "an item that failed",
-        { 4: [failed(1, 4)], 5: [answer(1, "192.0.2.1", 5)] },
-        ["192.0.2.1 5 1"],
-      ],
-      [
-        "an item, none for a row without",
-        { 1: [answer(1, "192.0.2.1", 1), none] },
-        ["192.0.2.1 1 1"],
-      ],
+      ["a failed item", { 4: [failed(1, 4)], 5: [answer(1, "192.0.2.1", 5)] }, ["192.0.2.1 5 1"]],
+      ["an item, not a row without", { 1: [answer(1, "192.0.2.1", 1), none] }, ["192.0.2.1 1 1"]],
       [
         "an item that an index can hold",
         { 1: [answer(1, "192.0.2.1", 1), long] },
@@ -195,14 +187,9 @@ export function describeTableModes({ name, output, sql }: TablePlace): void {
         const runs = (table: string) =>
           `SELECT run_id, CAST("rows" AS text) AS n, exit_reason FROM ${table}_runs`;
         expect(await sql(folder, runs)).toEqual([{ run_id: "1", n: "1", exit_reason: "budget" }]);
-        const second = await openRun(
-          output(folder),
-          folder,
-          { ...members, clock: at(2) },
-          position,
-        );
-        await second.sink.write([answer(2, "192.0.2.2", 1)]);
-        await second.sink.publish("", aManifest("1", 2));
+        const rest = await openRun(output(folder), folder, { ...members, clock: at(2) }, position);
+        await rest.sink.write([answer(2, "192.0.2.2", 1)]);
+        await rest.sink.publish("", aManifest("1", 2));
         expect(await items(folder)).toEqual(["192.0.2.1 1 1", "192.0.2.2 1 2"]);
         // Rows that were published keep their time, so that an incremental model reads them once.
         const hours = (table: string) =>

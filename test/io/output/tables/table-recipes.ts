@@ -65,11 +65,7 @@ export function describeTableRecipes(place: RecipePlace): void {
 
     it.each([
       ["what the table lacks", "", 5 + failing],
-      [
-        "what it knows only from long ago",
-        " AND e.rep_looked_up_at > now() + INTERVAL '1 day'",
-        rows + 5,
-      ],
+      ["what it learnt long ago", " AND e.rep_looked_up_at > now() + INTERVAL '1 day'", rows + 5],
     ])("a query reads %s", async (_, more, read) => {
       const { server, dump, run, counts } = await firstNight(place, "append");
       await dump(rows + 5);

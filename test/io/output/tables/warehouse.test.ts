@@ -107,17 +107,9 @@ it("stops on SIGINT while a database does not answer", async () => {
   await once(silent, "listening");
   onTestFinished(() => void silent.close());
   const { port } = silent.address() as AddressInfo;
-  const { child, result } = startRepute(
-    [
-      "enrich",
-      "in.csv",
-      "-o",
-      `postgres://me@127.0.0.1:${port}/x?table=enriched`,
-      "--intel-url",
-      server.url,
-    ],
-    { cwd },
-  );
+  const table = `postgres://me@127.0.0.1:${port}/x?table=enriched`;
+  const args = ["enrich", "in.csv", "-o", table, "--intel-url", server.url];
+  const { child, result } = startRepute(args, { cwd });
   await Promise.race([reached, result]);
   child.kill("SIGINT");
   expect(await result).toMatchObject({

@@ -28,11 +28,7 @@ test.each([
   ["429 with a date", () => `429 Too Many Requests\r\nretry-after: ${inHours(8)}`, 8 * 60 * minute],
   ["503 without a body", () => "503 Service Unavailable\r\nretry-after: 3600", 60 * minute],
   ["500", () => "500 Internal Server Error\r\nretry-after: 901", 901_000],
-  [
-    "429 with the reset of a limit",
-    () => '429 Too Many Requests\r\nratelimit: "day";r=0;t=7200',
-    120 * minute,
-  ],
+  ["429 with a reset", () => '429 Too Many Requests\r\nratelimit: "day";r=0;t=7200', 120 * minute],
 ])("%s for more than 15 minutes ends the run, resumable, with the time", async (_, head, ms) => {
   const { server, run } = await limitedService();
   const used = 25;

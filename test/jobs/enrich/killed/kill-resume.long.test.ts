@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 import { comparableRows } from "../../../helpers/comparable-rows.js";
 import {
+  describeKills,
   earlierRows,
   items,
   type KilledOutput,
   rows,
-  surviveKills,
 } from "../../../helpers/survive-kills.js";
 import { countOf, rowsWithoutTimes } from "../../../helpers/warehouse-run.js";
 import { queryDuckdb } from "../../../io/output/tables/warehouse-readers.js";
@@ -58,13 +58,7 @@ const outputs: readonly (readonly [name: string, output: KilledOutput])[] = [
   ["DuckDB, replace", duckdb("replace", rows)],
 ];
 
-it.each(outputs)(
-  "a run that is killed repeatedly ends with the rows of an undisturbed run and repeats no paid request: %s",
-  { timeout: 3_600_000 },
-  async (name, output) => {
-    await expect(surviveKills(name, output)).resolves.toBeUndefined();
-  },
-);
+describeKills(outputs);
 
 /** Without what may differ: time and source of an answer, and the bundle's own name. */
 function documentsOf(bytes: Buffer, to: string): readonly unknown[] {

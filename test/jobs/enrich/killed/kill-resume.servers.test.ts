@@ -1,32 +1,23 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect } from "vitest";
 import { comparableRows } from "../../../helpers/comparable-rows.js";
 import { PostgresCluster } from "../../../helpers/postgres-cluster.js";
 import {
+  describeKills,
   earlierRows,
   items,
   type KilledOutput,
   rows,
-  surviveKills,
 } from "../../../helpers/survive-kills.js";
 import { rowsWithoutTimes } from "../../../helpers/warehouse-run.js";
-import {
-  type ObjectStoreServer,
-  startObjectStore,
-} from "../../../io/output/object/object-store.js";
+import { startObjectStore } from "../../../io/output/object/object-store.js";
 import { queryDuckdb } from "../../../io/output/tables/warehouse-readers.js";
 
-let cluster: PostgresCluster;
-let store: ObjectStoreServer;
-
-beforeAll(async () => {
-  [cluster, store] = await Promise.all([PostgresCluster.start(), startObjectStore()]);
-});
-
+const [cluster, store] = await Promise.all([PostgresCluster.start(), startObjectStore()]);
 afterAll(() => Promise.all([cluster.stop(), store.close()]));
 
-const table = (mode: string, length: number) => (): KilledOutput => ({
+const table = (mode: string, length: number): KilledOutput => ({
   length,
   output: (place) => cluster.url({ password: null, parameters: { table: `${mode}_${place}` } }),
   args: ["--mode", mode],
@@ -42,7 +33,7 @@ const table = (mode: string, length: number) => (): KilledOutput => ({
   },
 });
 
-const object = (extension: string, length: number) => (): KilledOutput => ({
+const object = (extension: string, length: number): KilledOutput => ({
   length,
   output: (place) => `s3://lake/${place}.${extension}`,
   env: store.env,
@@ -55,16 +46,10 @@ const object = (extension: string, length: number) => (): KilledOutput => ({
   },
 });
 
-it.each([
+describeKills([
   ["PostgreSQL, append", table("append", earlierRows + rows)],
   ["PostgreSQL, merge", table("merge", items)],
   ["PostgreSQL, replace", table("replace", rows)],
   ["a CSV object", object("csv", 1 + rows)],
   ["a Parquet object", object("parquet", rows)],
-])(
-  "a run that is killed repeatedly ends with the rows of an undisturbed run and repeats no paid request: %s",
-  { timeout: 3_600_000 },
-  async (name, output) => {
-    await expect(surviveKills(name, output())).resolves.toBeUndefined();
-  },
-);
+]);

@@ -39,24 +39,6 @@ test("a partial answer followed by a full one is complete, and pauses nothing", 
   expect(Math.max(...clock.asked)).toBeLessThan(500);
 });
 
-test("a partial answer is filled from others with other gaps, and stays partial", async () => {
-  const { row, server } = await tried([
-    partial({ asn: null, tags: null }),
-    partial({ asn: null, firstSeen: null, lastSeen: null }),
-    partial({ asn: null, intent: null }),
-  ]);
-  expect(row).toMatchObject({
-    rep_status: "partial",
-    rep_missing: "asn",
-    rep_intent: "malicious",
-    rep_tags: "credentials:brute-force|scanner:web",
-    rep_first_seen: "2023-01-02T03:04:05Z",
-    rep_http_status: "503",
-    rep_attempts: "3",
-  });
-  expect(server.requests).toHaveLength(3);
-});
-
 test("a throttle answer is waited out, and a malformed one asked for once more, not twice", async () => {
   const { row, clock, server } = await tried([reply(429, "", { "retry-after": "7" }), page]);
   expect(row).toMatchObject({ rep_status: "failed", rep_error_code: "response_schema" });

@@ -3,7 +3,7 @@ import { reply, startScriptedServer } from "../../../helpers/scripted-server.js"
 import { domainResult, failure, success } from "../../../client/api/answers.js";
 import { workspace } from "../../../helpers/workspace.js";
 
-const forged = "x:y\nrepute: forged\r\n  forged\u2028forged\u001B[2K";
+const forged = "x:y\nrepute: forged\r\n  forged\u2028forged\u001B[2K\u202E";
 
 /** What a command prints on stderr if the service has such a text wherever it can have one. */
 async function stderrOf(args: readonly string[]): Promise<string> {
@@ -30,5 +30,5 @@ test.each([
   const stderr = await stderrOf(args);
   expect(stderr).toContain("forged");
   expect(stderr).not.toMatch(/^repute: forged/m);
-  expect(["\r", "\u2028", "\u001B"].filter((one) => stderr.includes(one))).toEqual([]);
+  expect(["\r", "\u2028", "\u001B", "\u202E"].filter((one) => stderr.includes(one))).toEqual([]);
 });

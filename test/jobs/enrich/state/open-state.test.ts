@@ -103,11 +103,7 @@ describe("openState", () => {
   it.each([
     ["is cut off", (bytes: Buffer) => bytes.subarray(0, bytes.length / 2), damaged],
     ["is no database", () => Buffer.from("no database ".repeat(1000)), damaged],
-    [
-      "has another checkpoint",
-      (all: Buffer) => replaced(all, '"runId":"r1"', '"runId":"r2"'),
-      damaged,
-    ],
+    ["has another checkpoint", (all) => replaced(all, '"runId":"r1"', '"runId":"r2"'), damaged],
     [
       "another version of repute wrote",
       (bytes: Buffer) => bytes.fill(9, 60, 64),
