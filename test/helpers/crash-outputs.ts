@@ -5,13 +5,17 @@ import { queryDuckdb, readParquet, type ReadRow } from "../io/output/tables/ware
 import { crashEverywhere, readText, type CrashCase } from "./crash-points.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
-const csv: CrashCase = {
-  args: ["-o", "out.csv"],
-  read: (folder) => readText(join(folder, "out.csv")),
-};
+/** A run into one file, by its name. */
+function file(name: string): CrashCase {
+  const read = name.endsWith(".parquet") ? parquetRows : readText;
+  return { args: ["-o", name], read: (folder) => read(join(folder, name)) };
+}
 
 const parquetRows = async (path: string): Promise<readonly ReadRow[]> =>
   (await readParquet(path)).map(lasting);
+
+const csv = file("out.csv");
+const parquet = file("out.parquet");
 
 /** Outputs that are a single file. */
 export const outputs = {
@@ -22,20 +26,14 @@ export const outputs = {
       await readText(join(folder, "lists/spam--snowshoe.txt")),
     ],
   },
-  "NDJSON.gz": {
-    args: ["-o", "out.ndjson.gz"],
-    read: (folder) => readText(join(folder, "out.ndjson.gz")),
-  },
+  "NDJSON.gz": file("out.ndjson.gz"),
   "STIX.gz": {
     args: ["-o", "out.json.gz", "--to", "stix"],
     publishing: true,
     read: async (folder) =>
       (await readText(join(folder, "out.json.gz"))).replace(/"bundle--[^"]+"/, '"bundle"'),
   },
-  Parquet: {
-    args: ["-o", "out.parquet"],
-    read: (folder) => parquetRows(join(folder, "out.parquet")),
-  },
+  Parquet: parquet,
 } satisfies Readonly<Record<string, CrashCase>>;
 
 /** An output that is named after the run. */
@@ -70,23 +68,13 @@ export const duckdb: CrashCase = {
 
 /** Retries of outputs: into a new file and in place. */
 export const retries = {
-  CSV: {
-    ...csv,
-    retry: ["out.csv", "-o", "again.csv"],
-    read: (folder) => readText(join(folder, "again.csv")),
-  },
-  "CSV.gz in place": {
-    publishing: true,
-    args: ["-o", "out.csv.gz"],
-    retry: ["out.csv.gz"],
-    read: (folder) => readText(join(folder, "out.csv.gz")),
-  },
+  CSV: { ...csv, retry: ["out.csv", "-o", "again.csv"], read: file("again.csv").read },
+  "CSV.gz in place": { ...file("out.csv.gz"), publishing: true, retry: ["out.csv.gz"] },
   "Parquet of typed rows in place": {
+    ...parquet,
     publishing: true,
-    args: ["-o", "out.parquet"],
     typed: true,
     retry: ["out.parquet"],
-    read: (folder) => parquetRows(join(folder, "out.parquet")),
   },
 } satisfies Readonly<Record<string, CrashCase>>;
 
