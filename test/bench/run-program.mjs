@@ -67,10 +67,7 @@ export async function runProgram(command, { folder, signal, peak = true }) {
 function cpuSecondsOf(times) {
   const parts = [...(times.split("\n")[1] ?? "").matchAll(/(\d+)m([\d.]+)s/g)];
   if (parts.length !== 2) throw new Error(`the shell's times are unreadable: ${times}`);
-  return parts.reduce(
-    (sum, [, minutes, seconds]) => sum + 60 * Number(minutes) + Number(seconds),
-    0,
-  );
+  return parts.reduce((sum, [, min, sec]) => sum + 60 * Number(min) + Number(sec), 0);
 }
 
 /** The environment without variables that change how the program runs. The items are reserved addresses. */

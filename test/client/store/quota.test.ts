@@ -13,11 +13,7 @@ function quotaOf<C extends Clock = ManualClock>(
   clock: C = new ManualClock() as Clock as C,
   store: QuotaStore = new QuotaCounts(),
 ) {
-  return {
-    clock,
-    store,
-    quota: new Quota({ rate: { count, perMs: day }, store, clock }),
-  };
+  return { clock, store, quota: new Quota({ rate: { count, perMs: day }, store, clock }) };
 }
 
 /** Spends until the quota is used up. */

@@ -10,10 +10,7 @@ import {
 import { setNames, tagFormatWriters } from "../../../src/jobs/tags/formats.js";
 import { tagExportOptions } from "../../../src/jobs/tags/options.js";
 
-const metadata = {
-  tag: "spam:bulk",
-  sets: { ipv4: "spam--bulk_v4", ipv6: "spam--bulk_v6" },
-};
+const metadata = { tag: "spam:bulk", sets: { ipv4: "spam--bulk_v4", ipv6: "spam--bulk_v6" } };
 
 const v6 = [(0x20010db8n << 96n) | 1n];
 const both: AddressList = { v4: Uint32Array.of(0xc0000201), v6 };

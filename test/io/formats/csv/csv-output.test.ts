@@ -9,11 +9,7 @@ import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { ipResult } from "../../../client/api/answers.js";
 import { anyText } from "../../../helpers/any-text.js";
 
-const base: EncoderOptions = {
-  columns: ["ip", "note"],
-  prefix: "rep_",
-  shape: "flat",
-};
+const base: EncoderOptions = { columns: ["ip", "note"], prefix: "rep_", shape: "flat" };
 
 describe("a CSV output", () => {
   it("writes the input's columns first, then the added ones with the prefix", () => {

@@ -12,11 +12,7 @@ import type { EncoderOptions, OutputRecord } from "../../../../src/io/formats/ty
 import { anEnrichedRow } from "../../../helpers/enriched-rows.js";
 import { ipResult } from "../../../client/api/answers.js";
 
-const base: EncoderOptions = {
-  columns: ["ip"],
-  prefix: "rep_",
-  shape: "nested",
-};
+const base: EncoderOptions = { columns: ["ip"], prefix: "rep_", shape: "nested" };
 
 describe("ndjsonEncoder", () => {
   it("adds one member with everything as received", () => {

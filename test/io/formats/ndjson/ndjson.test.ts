@@ -209,10 +209,7 @@ describe("an NDJSON input without flags", () => {
     ],
     [
       "lists in objects",
-      {
-        peer: "192.0.2.1",
-        dns: { answers: [{ rdata: "x" }, { rdata: "192.0.2.2" }] },
-      },
+      { peer: "192.0.2.1", dns: { answers: [{ rdata: "x" }, { rdata: "192.0.2.2" }] } },
       { name: "dns.answers[].rdata" },
     ],
   ])("names the path of items in %s, and does not take it", async (_, object, other) => {

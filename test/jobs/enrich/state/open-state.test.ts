@@ -107,10 +107,7 @@ describe("openState", () => {
     [
       "another version of repute wrote",
       (bytes: Buffer) => bytes.fill(9, 60, 64),
-      {
-        code: "state_version",
-        hint: expect.stringContaining("--restart"),
-      },
+      { code: "state_version", hint: expect.stringContaining("--restart") },
     ],
   ])("stops at a database that %s, and --restart starts over", async (_, damage, fault) => {
     const output = await interrupted();
