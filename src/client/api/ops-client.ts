@@ -34,8 +34,9 @@ export class OpsClient {
       yield* page.items;
       cursor = page.next_cursor ?? null;
       if (cursor === null || cursor === "") return;
-      if (seen.has(cursor))
+      if (seen.has(cursor)) {
         throw new ServiceError("cursor_repeated", repeated, { httpStatus: 200 });
+      }
       seen.add(cursor);
     }
   }

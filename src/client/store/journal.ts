@@ -47,7 +47,7 @@ export class Journal implements LookupStore {
    * SQLite for each would cost more than storing it. An index of SQLite would double what is written.
    */
   readonly #newest: Uint32Array;
-  /** For each chain a bit for each hash in it, of 32: most keys that are not there need no read. */
+  /** A Bloom filter of 32 bits for each chain, so that most new keys need no read. */
   readonly #marks: Uint32Array;
   /** Records that were read again: items that repeat often in an input. */
   readonly #repeated = new MemoryStore({ most: 1024 });

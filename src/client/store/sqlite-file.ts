@@ -109,7 +109,7 @@ export class SqliteFile {
     if (this.#isNew()) this.transact(() => this.#isNew() && this.create(use));
   }
 
-  /** Whether it has no tables yet. @throws the error for another version */
+  /** Whether it has no tables yet. @throws an error with the code `version` */
   #isNew(): boolean {
     const found = this.pragma("user_version");
     if (found !== 0 && found !== version) throw errorOf("version", "another version");
@@ -267,8 +267,8 @@ function errorOf(errcode: number | string, what: string): Error {
  */
 const codes = {
   busy: [5],
-  // A rejected statement (1) or value (19, 20) means that the tables have changed, and a number beyond
-  // 2^53, which the driver doesn't read, that one has.
+  // A rejected statement (1) or value (19, 20) means that the tables have changed. The driver refuses to
+  // read numbers beyond 2^53, and none is ever written.
   damaged: [11, 1, 19, 20, 26, "ERR_OUT_OF_RANGE"],
   version: ["version"],
   // The extended codes are for locks and shared memory.
