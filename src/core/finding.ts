@@ -162,10 +162,10 @@ export interface Attempt {
   /** Values that the interface doesn't list, as `member=value`. */
   readonly drift: readonly string[];
   /**
-   * The body as received, if it is a full answer. A journal stores it as is instead of serialising the
+   * The text of the body, if it is a full answer. A journal stores it as is instead of serialising the
    * data again.
    */
-  readonly body?: Buffer | undefined;
+  readonly body?: string | undefined;
 }
 
 /** What a journal stores of a lookup, or of one attempt that another follows. */

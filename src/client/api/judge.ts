@@ -116,7 +116,7 @@ function answered(
     outcome: String(status),
     again: isFull ? null : partial,
     drift: driftFor(item, result),
-    body: isFull ? body : undefined,
+    body: isFull ? text : undefined,
   };
 }
 

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import { timestamp } from "../../core/clock.js";
-import { parseJson, readJson, resultText } from "../../core/json-members.js";
+import { parseJson, resultText } from "../../core/json-members.js";
 import {
   type Again,
   type Answers,
@@ -30,7 +30,7 @@ export interface StoredAnswer extends Pick<LookupRecord, "finding" | "drift" | "
   readonly key: string;
   readonly policy: Again["policy"] | null;
   readonly madeUp: MadeUp | null;
-  readonly body: Uint8Array | string;
+  readonly body: string;
 }
 
 type Statement = ReturnType<SqliteFile["database"]["prepare"]>;
@@ -88,7 +88,7 @@ function storedOf(row: unknown): StoredAnswer | null {
   const [n, link, storedAt, head, body, sum] = row as readonly unknown[];
   const isSound =
     typeof head === "string" &&
-    (typeof body === "string" || body instanceof Uint8Array) &&
+    typeof body === "string" &&
     sum === checksum(Number(link), Number(storedAt), head, body);
   if (!isSound) throw corrupt(`answer ${String(n)} has a wrong checksum`);
   const [key, found, policy, madeUp, drift, origin] = JSON.parse(head) as Head;
@@ -108,7 +108,7 @@ function storedOf(row: unknown): StoredAnswer | null {
   };
 }
 
-function checksum(link: number, storedAt: number, head: string, body: Uint8Array | string): number {
+function checksum(link: number, storedAt: number, head: string, body: string): number {
   return crc32(body, crc32(head, crc32(`${link} ${storedAt}`)));
 }
 
@@ -138,17 +138,17 @@ function headOf(key: string, { finding, again, drift, origin }: LookupRecord): H
   return [key, found, again?.policy ?? null, madeUp, drift, origin ?? null];
 }
 
-/** Longest body stored as received, in bytes; longer ones may be mostly white space. */
-const maxBodyBytes = 64 * 1024;
+/** Longest body stored as received, in UTF-16 units; longer ones may be mostly white space. */
+const longestBody = 64 * 1024;
 
 /**
- * The result: a complete answer's body as received, which saves serializing it; otherwise the JSON of the
- * result, as the service sent it if its text was kept. Empty without a result.
+ * JSON of an object with the result: a complete answer's body as received, which saves serializing it;
+ * otherwise only the result, as the service sent it if its text was kept. Empty without a result.
  */
-function bodyOf({ finding, body }: LookupRecord): Uint8Array | string {
-  if (body !== undefined && body.length <= maxBodyBytes) return body;
+function bodyOf({ finding, body }: LookupRecord): string {
+  if (body !== undefined && body.length <= longestBody) return body;
   const answer = firstAnswer(finding);
-  return answer === null ? "" : (answer.text ?? JSON.stringify(answer.result));
+  return answer === null ? "" : `{"result":${answer.text ?? JSON.stringify(answer.result)}}`;
 }
 
 /** Reads an answer. @throws as `byNumber` */
@@ -160,19 +160,13 @@ export function storedRecord(stored: StoredAnswer, options: ReadBackOptions = {}
 }
 
 function answersIn(
-  { key, body, madeUp: how }: Pick<StoredAnswer, "key" | "body" | "madeUp">,
+  { key, body, madeUp }: StoredAnswer,
   { asReceived = false }: ReadBackOptions,
 ): Answers {
+  const { result } = parseJson(body) as { readonly result: JsonObject };
+  const text = asReceived ? resultText(body) : undefined;
   const bytes = body.length > largeAnswer ? body.length : undefined;
-  const madeUp = how ?? undefined;
-  const answerOf = (result: unknown, text: string | undefined): Answers => ({
-    [endpointOf(key)]: { result: result as JsonObject, text, bytes, madeUp },
-  });
-  if (typeof body === "string") return answerOf(parseJson(body), asReceived ? body : undefined);
-  const reading = readJson(Buffer.from(body.buffer, body.byteOffset, body.length));
-  if (reading.fault !== null) throw corrupt(`the answer to ${key} ${reading.fault}`);
-  const { result } = reading.value as { readonly result: unknown };
-  return answerOf(result, asReceived ? resultText(reading.text) : undefined);
+  return { [endpointOf(key)]: { result, text, bytes, madeUp: madeUp ?? undefined } };
 }
 
 /** The endpoint with which the key of an answer begins. */

@@ -5,7 +5,13 @@ import type { Clock } from "../../core/clock.js";
 import { FatalError, type ReputeError } from "../../core/errors.js";
 import { makeFolder } from "../../core/files/folders.js";
 import type { Finding } from "../../core/finding.js";
-import { AnswerTable, keyHash, type ReadBackOptions, storedRecord } from "./answer-table.js";
+import {
+  AnswerTable,
+  keyHash,
+  type ReadBackOptions,
+  storedRecord,
+  type StoredAnswer,
+} from "./answer-table.js";
 import { explainFault, SqliteFile } from "./sqlite-file.js";
 import { Batch, type FindingStore } from "./store.js";
 
@@ -85,6 +91,7 @@ class FindingCache implements FindingStore {
   #table: AnswerTable | null = null;
   #isWritable: boolean;
   readonly #waiting = new Map<string, Finding>();
+  /** Reads and additions. */
   readonly #batch = new Batch(() => this.#write());
 
   constructor(options: CacheOptions) {
@@ -110,7 +117,7 @@ class FindingCache implements FindingStore {
     const waiting = this.#waiting.get(key);
     if (waiting !== undefined) return waiting;
     return this.#attempt("read", () => {
-      const stored = this.#table?.byLink(keyHash(key)) ?? null;
+      const stored = this.#stored(keyHash(key));
       if (stored === null || stored.key !== key) return null;
       const { ttlMs, clock } = this.#options;
       const isPartial = stored.finding.status === "partial";
@@ -121,12 +128,22 @@ class FindingCache implements FindingStore {
     });
   }
 
+  /** Many reads share a transaction: SQLite would lock the file for each on its own. */
+  #stored(link: number): StoredAnswer | null {
+    if (this.#table === null) return null;
+    const { database } = this.#table.file;
+    if (!database.isTransaction) database.exec("BEGIN");
+    const stored = this.#table.byLink(link);
+    this.#batch.count();
+    return stored;
+  }
+
   put(key: string, finding: Finding): void {
     const { status } = finding;
     const isKept = this.#table !== null && status !== "failed" && status !== "unsupported";
     if (!isKept || !this.#isWritable) return;
     this.#waiting.set(key, finding);
-    this.#batch.added();
+    this.#batch.count();
   }
 
   sync(): void {
@@ -138,15 +155,18 @@ class FindingCache implements FindingStore {
     this.#release();
   }
 
+  /** Ends the transaction of the reads, and writes what waits. */
   #write(): void {
     const table = this.#table;
-    this.#attempt("write", () =>
+    this.#attempt("write", () => {
+      if (table?.file.database.isTransaction === true) table.file.database.exec("COMMIT");
+      if (this.#waiting.size === 0) return;
       table?.file.transact(() => {
         for (const [key, finding] of this.#waiting) {
           table.add(key, keyHash(key), { finding, again: null, drift: [] });
         }
-      }),
-    );
+      });
+    });
     this.#waiting.clear();
   }
 

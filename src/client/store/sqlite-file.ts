@@ -13,7 +13,7 @@ import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite"
 import { faultReason } from "../../core/files/system-fault.js";
 
 /** Version of the tables and of what is in them, in every file. Increase when either changes. */
-const version = 12;
+const version = 13;
 
 /**
  * The tables of every file: answers, and facts, which are JSON by name. Each row has a checksum, which
@@ -26,7 +26,7 @@ const schema = `
     link INTEGER NOT NULL,
     stored_at INTEGER NOT NULL,
     head TEXT NOT NULL,
-    body ANY NOT NULL,
+    body TEXT NOT NULL,
     checksum INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL) STRICT;

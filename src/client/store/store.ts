@@ -43,35 +43,35 @@ export class MemoryStore<Value = LookupRecord> implements AnswerStore<Value> {
   }
 }
 
-/** Additions that are stored together, and how long they wait for each other, in milliseconds. */
-const together = { additions: 256, ms: 20 };
+/** Operations that share a transaction, and how long they wait for each other, in milliseconds. */
+const together = { operations: 256, ms: 20 };
 
-/** Stores 256 additions, or those of 20 ms, at once. A kill costs no more of them. */
+/** Ends a transaction after 256 operations, or 20 ms. A kill costs no more of them. */
 export class Batch {
-  readonly #store: () => void;
+  readonly #end: () => void;
   #size = 0;
   #timer: NodeJS.Timeout | undefined;
   #dueAt = 0;
 
-  constructor(store: () => void) {
-    this.#store = store;
+  constructor(end: () => void) {
+    this.#end = end;
   }
 
-  added(): void {
+  count(): void {
     this.#size++;
     if (this.#size === 1) {
       this.#dueAt = performance.now() + together.ms;
       this.#timer = setTimeout(() => this.flush(), together.ms);
     }
     // A busy event loop calls timers late.
-    if (this.#size >= together.additions || performance.now() >= this.#dueAt) this.flush();
+    if (this.#size >= together.operations || performance.now() >= this.#dueAt) this.flush();
   }
 
-  /** Stores what was added. */
+  /** Ends the transaction, if it has operations. */
   flush(): void {
     clearTimeout(this.#timer);
     const size = this.#size;
     this.#size = 0;
-    if (size > 0) this.#store();
+    if (size > 0) this.#end();
   }
 }

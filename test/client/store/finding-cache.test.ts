@@ -118,7 +118,9 @@ test("folder and files are private to the owner; an existing folder keeps its mo
     const { mode } = await stat(join(entry.parentPath, entry.name));
     return (mode & 0o777) === (entry.isDirectory() ? 0o700 : 0o600);
   });
-  expect(await Promise.all(modes)).toEqual([true, true, true, true]);
+  // SQLite's log is gone once the garbage collector has freed the statements.
+  expect(names.map(({ name }) => name)).toContain("answers.db");
+  expect(await Promise.all(modes)).not.toContain(false);
   expect((await stat(folder)).mode & 0o777).toBe(0o700);
   await chmod(folder, 0o755);
   await filled(folder);
