@@ -44,6 +44,16 @@ type FileUse = "run" | "cache" | "counts";
 /** SQLite busy timeout in milliseconds. SQLite waits synchronously, so this blocks the event loop. */
 const busyTimeoutMs = { run: 100, cache: 2_000, counts: 1_000 };
 
+/**
+ * Large pages hold more answers in less space; few of them change at once without an index. The index of
+ * a cache is read all over: 16 MiB of it stay in memory.
+ */
+const settings = {
+  run: "PRAGMA locking_mode = EXCLUSIVE; PRAGMA page_size = 8192",
+  cache: "PRAGMA cache_size = -16384",
+  counts: "",
+};
+
 /** Lengths of the headers of a log and of a frame (https://www.sqlite.org/fileformat2.html#walformat). */
 const header = { log: 32, frame: 24 };
 
@@ -95,8 +105,7 @@ export class SqliteFile {
   #setUp(use: FileUse): void {
     const { database } = this;
     this.#isAlone = use === "run";
-    // Large pages hold more answers in less space; few of them change at once without an index.
-    if (this.#isAlone) database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA page_size = 8192");
+    database.exec(settings[use]);
     this.#isNew();
     const [mode, sync] = use === "counts" ? ["delete", "FULL"] : ["wal", "NORMAL"];
     if (this.pragma(`journal_mode = ${mode}`) !== mode) throw errorOf(codes.locks[0], noLocks);
