@@ -10,28 +10,39 @@ import type { JsonObject } from "./finding.js";
  */
 export function memberTexts(object: string): Map<string, string> {
   const members = new Map<string, string>();
-  let at = skipSpace(object, object.indexOf("{") + 1);
-  while (object.charCodeAt(at) !== closeBrace) {
-    const nameEnd = endOfString(object, at);
-    const name = stringValue(object.slice(at, nameEnd));
-    at = skipSpace(object, skipSpace(object, nameEnd) + 1);
-    const end = endOfValue(object, at);
-    members.set(name, object.slice(at, end));
-    at = skipSeparator(object, end);
-  }
+  const texts = elementTexts(object);
+  for (let at = 0; at < texts.length; at += 2) members.set(stringValue(texts[at]!), texts[at + 1]!);
   return members;
 }
 
-/** The elements of a JSON array, as their original texts. @param array valid JSON text of an array */
-export function elementTexts(array: string): readonly string[] {
+/**
+ * The elements of a JSON array, as their original texts; of an object, its names and values in turn.
+ *
+ * @param container valid JSON text of an array or object
+ */
+export function elementTexts(container: string): readonly string[] {
   const elements: string[] = [];
-  let at = skipSpace(array, array.indexOf("[") + 1);
-  while (array.charCodeAt(at) !== closeBracket) {
-    const end = endOfValue(array, at);
-    elements.push(array.slice(at, end));
-    at = skipSeparator(array, end);
+  let from = container.search(/[[{]/) + 1;
+  let depth = 1;
+  for (let at = from; depth > 0 && at < container.length; at += 1) {
+    const unit = container.charCodeAt(at);
+    if (unit === quote) at = closingQuote(container, at);
+    else if (unit === openBrace || unit === openBracket) depth += 1;
+    else if (unit === closeBrace || unit === closeBracket) depth -= 1;
+    if (depth < 2 && (depth === 0 || unit === comma || unit === colon)) {
+      elements.push(container.slice(from, at).trim());
+      from = at + 1;
+    }
   }
-  return elements;
+  return elements[0] === "" ? [] : elements;
+}
+
+function closingQuote(text: string, opening: number): number {
+  for (let at = text.indexOf('"', opening + 1); ; at = text.indexOf('"', at + 1)) {
+    let backslashes = 0;
+    while (text.charCodeAt(at - 1 - backslashes) === backslash) backslashes += 1;
+    if (backslashes % 2 === 0) return at;
+  }
 }
 
 export function objectText(members: ReadonlyMap<string, string>): string {
@@ -70,6 +81,7 @@ const surrogateEscapes =
 
 const quote = 0x22;
 const comma = 0x2c;
+const colon = 0x3a;
 const openBracket = 0x5b;
 const backslash = 0x5c;
 const closeBracket = 0x5d;
@@ -78,62 +90,6 @@ const closeBrace = 0x7d;
 
 function stringValue(text: string): string {
   return text.includes("\\") ? (JSON.parse(text) as string) : text.slice(1, -1);
-}
-
-function isSpace(unit: number): boolean {
-  return unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09;
-}
-
-function skipSpace(text: string, from: number): number {
-  let at = from;
-  while (isSpace(text.charCodeAt(at))) at += 1;
-  return at;
-}
-
-function skipSeparator(text: string, from: number): number {
-  const at = skipSpace(text, from);
-  return text.charCodeAt(at) === comma ? skipSpace(text, at + 1) : at;
-}
-
-function endOfString(text: string, at: number): number {
-  let end = text.indexOf('"', at + 1);
-  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  return end + 1;
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let backslashes = 0;
-  while (text.charCodeAt(at - 1 - backslashes) === backslash) backslashes += 1;
-  return backslashes % 2 === 1;
-}
-
-function endOfValue(text: string, at: number): number {
-  const first = text.charCodeAt(at);
-  if (first === quote) return endOfString(text, at);
-  if (first === openBrace || first === openBracket) return endOfNested(text, at);
-  let end = at + 1;
-  while (end < text.length && !endsScalar(text.charCodeAt(end))) end += 1;
-  return end;
-}
-
-function endsScalar(unit: number): boolean {
-  return unit === comma || unit === closeBrace || unit === closeBracket || isSpace(unit);
-}
-
-function endOfNested(text: string, from: number): number {
-  let depth = 0;
-  let at = from;
-  do {
-    const unit = text.charCodeAt(at);
-    if (unit === quote) {
-      at = endOfString(text, at);
-      continue;
-    }
-    if (unit === openBrace || unit === openBracket) depth += 1;
-    else if (unit === closeBrace || unit === closeBracket) depth -= 1;
-    at += 1;
-  } while (depth > 0);
-  return at;
 }
 
 /**
@@ -261,9 +217,9 @@ function isTooDeep(body: Buffer): boolean {
     const byte = body[at];
     if (byte === quote) {
       for (at++; at < body.length && body[at] !== quote; at++) if (body[at] === backslash) at++;
-    } else if (byte === 0x5b || byte === 0x7b) {
+    } else if (byte === openBracket || byte === openBrace) {
       if (++depth > maxDepth) return true;
-    } else if (byte === 0x5d || byte === 0x7d) depth--;
+    } else if (byte === closeBracket || byte === closeBrace) depth--;
   }
   return false;
 }
