@@ -109,12 +109,6 @@ export function timeText(units: bigint, decimals: number): string {
   const date = new Date(Number((units - within) / perSecond) * 1000);
   // Beyond the years that Date covers, and beyond those that RFC 3339 can write.
   if (Number.isNaN(date.getTime())) return String(units);
-  return `${date.toISOString().replace(/\.000Z$/, "")}${fractionText(within, decimals)}Z`;
-}
-
-/** Decimals of a second: `.25` for 250 milliseconds, "" for 0. */
-function fractionText(within: bigint, decimals: number): string {
-  if (decimals === 0) return "";
-  const digits = String(within).padStart(decimals, "0").replace(/0+$/, "");
-  return digits === "" ? "" : `.${digits}`;
+  const fraction = String(within).padStart(decimals, "0").replace(/0+$/, "");
+  return date.toISOString().replace(".000Z", fraction === "" ? "Z" : `.${fraction}Z`);
 }

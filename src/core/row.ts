@@ -70,18 +70,26 @@ export interface EnrichedRow {
  * @param item the item of the row; null if it has none
  */
 export function rowWarnings(row: Row, item: Item | null): readonly string[] {
-  const isWhole = isUtf8(row);
-  const isSurplus = row.extra !== null && row.json === null && row.fault === null;
-  const isIgnoredKind = row.kindText !== "" && !isKindOf(item, row.kindText);
-  const isRecased = item?.kind === "crypto_wallet" && hasWrongCase(row.itemText, item.value);
-  if (isWhole && !isSurplus && !isIgnoredKind && !isRecased) return none;
-  return [
-    ...(isWhole ? [] : [messages.notUtf8]),
-    ...(isSurplus ? [messages.surplus] : []),
-    ...(isIgnoredKind ? [messages.ignoredKind] : []),
-    ...(isRecased ? [messages.recased] : []),
-  ];
+  return warnings.filter(([, applies]) => applies(row, item)).map(([message]) => message);
 }
+
+export const surplusCells = "row with more cells than there are columns";
+
+const warnings: readonly (readonly [string, (row: Row, item: Item | null) => boolean])[] = [
+  [
+    "row with invalid UTF-8: CSV and TSV keep its bytes, other outputs have U+FFFD instead; if it is Windows-1252, use --encoding windows-1252",
+    (row) => !isUtf8(row),
+  ],
+  [surplusCells, ({ extra, json, fault }) => extra !== null && json === null && fault === null],
+  [
+    "values in the kind column were ignored: unrecognised, or not the item's kind",
+    ({ kindText }, item) => kindText !== "" && !isKindOf(item, kindText),
+  ],
+  [
+    "wallet address in a mixed case that fails its checksum (EIP-55); taken in lower case",
+    ({ itemText }, item) => item?.kind === "crypto_wallet" && hasWrongCase(itemText, item.value),
+  ],
+];
 
 export function isUtf8({ json, cells, extra }: Row): boolean {
   if (json !== null) return isWellFormed(json);
@@ -100,18 +108,6 @@ function hasWrongCase(text: string, address: string): boolean {
   const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
   return isMixed && `0x${digits}` !== address;
 }
-
-export const surplusCells = "row with more cells than there are columns";
-
-const none: readonly string[] = [];
-
-const messages = {
-  notUtf8:
-    "row with invalid UTF-8: CSV and TSV keep its bytes, other outputs have U+FFFD instead; if it is Windows-1252, use --encoding windows-1252",
-  surplus: surplusCells,
-  ignoredKind: "values in the kind column were ignored: unrecognised, or not the item's kind",
-  recased: "wallet address in a mixed case that fails its checksum (EIP-55); taken in lower case",
-};
 
 export const leftOutReasons = ["distinct", "only"] as const;
 

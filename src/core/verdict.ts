@@ -20,25 +20,39 @@ export const decisiveMembers = ["intent", "serviceMailBlocklist"] as const;
 
 type DecisiveMember = (typeof decisiveMembers)[number];
 
-const documented: Readonly<Record<DecisiveMember, ReadonlySet<unknown>>> = {
-  intent: new Set(intents),
-  serviceMailBlocklist: new Set(blocklistStatuses),
+/** How each is read, and the words that the interface documents. */
+const decisive: Readonly<Record<DecisiveMember, DecisiveWords>> = {
+  intent: { read: (result) => result?.["intent"], words: new Set(intents) },
+  serviceMailBlocklist: { read: listedAs, words: new Set(blocklistStatuses) },
 };
+
+interface DecisiveWords {
+  readonly read: (result: Result | undefined) => unknown;
+  readonly words: ReadonlySet<unknown>;
+}
 
 /**
  * Whether a value is there that the interface doesn't document, such as `MALICIOUS` or `critical`. It
  * accuses nobody, and keeps the verdict from being `none`.
  */
 export function isOtherWord(member: DecisiveMember, value: unknown): boolean {
-  return (value ?? null) !== null && !documented[member].has(value);
+  return (value ?? null) !== null && !decisive[member].words.has(value);
+}
+
+export function hasOtherWord({ answers }: Finding): boolean {
+  return judges.some(({ name }) =>
+    decisiveMembers.some((member) =>
+      isOtherWord(member, decisive[member].read(answers[name]?.result)),
+    ),
+  );
 }
 
 const specs: Readonly<Record<LookupEndpoint, EndpointSpec>> = endpoints;
 
 /** Endpoints that decide on the verdict. */
 const judges = lookupEndpoints.flatMap((name) => {
-  const { clears } = specs[name];
-  return clears === null ? [] : [{ name, clears }];
+  const { clears, columns } = specs[name];
+  return clears === null ? [] : [{ name, clears, columns }];
 });
 
 /** The columns of each member that can speak against an item, one for each endpoint that has it. */
@@ -48,21 +62,8 @@ export const decisiveColumns: Readonly<Record<DecisiveMember, readonly string[]>
 };
 
 function columnsOf(member: DecisiveMember): readonly string[] {
-  return judges.flatMap(({ name }) => {
-    const column = specs[name].columns.find(({ path }) => path[0] === member);
-    return column === undefined ? [] : [column.name];
-  });
-}
-
-export function hasOtherWord({ answers }: Finding): boolean {
-  return judges.some(({ name }) => {
-    const result = answers[name]?.result;
-    return (
-      result !== undefined &&
-      (isOtherWord("intent", result["intent"]) ||
-        isOtherWord("serviceMailBlocklist", listedAs(result)))
-    );
-  });
+  const columns = judges.flatMap((judge) => judge.columns);
+  return columns.filter(({ path }) => path[0] === member).map(({ name }) => name);
 }
 
 /**
@@ -95,13 +96,12 @@ export function verdictOf(finding: Finding): Verdict | null {
   if (hasOtherWord(finding)) return null;
   if (status !== "partial") return isCleared ? "none" : null;
   // A partial answer is enough if another one has what it lacks.
-  const isOpen = (member: DecisiveMember, read: (result: Result | undefined) => unknown): boolean =>
-    missing.includes(member) &&
-    judges.every(({ name }) => (read(answers[name]?.result) ?? null) === null);
-  return isOpen("intent", (result) => result?.["intent"]) ||
-    isOpen("serviceMailBlocklist", mailBlocklist)
-    ? null
-    : "none";
+  const isOpen = decisiveMembers.some(
+    (member) =>
+      missing.includes(member) &&
+      judges.every(({ name }) => (decisive[member].read(answers[name]?.result) ?? null) === null),
+  );
+  return isOpen ? null : "none";
 }
 
 export function accusationIn(verdict: Verdict | null): Accusation | null {

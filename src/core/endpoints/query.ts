@@ -103,15 +103,11 @@ export const results = {
 };
 
 /** Full result of `/query/{item}`; `type` selects the kind. */
-export const queryResultSchema = z.discriminatedUnion("type", [
-  results.IP,
-  results.IP_BOGON,
-  results.DOMAIN,
-  results.URL,
-  results.SHA1,
-  results.CRYPTO_WALLET,
-  results.EMAIL,
-]);
+export const queryResultSchema = oneOf(results);
+
+function oneOf<Kind extends z.ZodObject>(kinds: Readonly<Record<string, Kind>>) {
+  return z.discriminatedUnion("type", Object.values(kinds) as [Kind, ...Kind[]]);
+}
 
 export type IpResult = z.infer<typeof results.IP>;
 export type IpBogonResult = z.infer<typeof results.IP_BOGON>;
@@ -136,14 +132,7 @@ const partialResults = {
 };
 
 /** Result of `/query/{item}` with HTTP 503. */
-const partialResultSchema = z.discriminatedUnion("type", [
-  partialResults.IP,
-  partialResults.DOMAIN,
-  partialResults.URL,
-  partialResults.SHA1,
-  partialResults.CRYPTO_WALLET,
-  partialResults.EMAIL,
-]);
+const partialResultSchema = oneOf(partialResults);
 
 export type PartialIpResult = z.infer<typeof partialResults.IP>;
 export type PartialDomainResult = z.infer<typeof partialResults.DOMAIN>;
