@@ -86,9 +86,8 @@ function singleOf(value: string): string {
  * these, and stands for them where it is an entry.
  */
 class AddressRanges {
-  /** First and last addresses as numbers. Sorted when the first address is looked for. */
-  #ranges: (readonly [first: bigint, last: bigint])[] = [];
-  #isSorted = true;
+  /** Prefixes in hex, by the number of bits behind them: every range is a network. */
+  readonly #prefixes = new Map<bigint, Set<string>>();
 
   /**
    * Adds an address, or a network in CIDR notation; bits behind the prefix are ignored.
@@ -114,18 +113,19 @@ class AddressRanges {
     return true;
   }
 
-  /** Adds the IPv4 addresses that a range stands for, unless these are all that there are. */
+  /** Adds the IPv4 addresses that a network stands for, unless these are all that there are. */
   #addEmbedded(first: string, last: string): void {
     const others = embeddedIpv4(last).map(quadNumber);
     for (const [at, quad] of embeddedIpv4(first).map(quadNumber).entries()) {
-      const [low, high] = [quad, others[at] ?? quad].toSorted((a, b) => (a < b ? -1 : 1));
-      if (high! - low! < lastQuad) this.#addRange(low!, high!);
+      const other = others[at] ?? quad;
+      if ((quad ^ other) !== allBits) this.#addRange(quad, other);
     }
   }
 
   #addRange(first: bigint, last: bigint): void {
-    this.#ranges.push([first, last]);
-    this.#isSorted = false;
+    const bits = first === last ? 0n : BigInt((first ^ last).toString(2).length);
+    const prefixes = this.#prefixes.get(bits) ?? new Set();
+    this.#prefixes.set(bits, prefixes.add((first >> bits).toString(16)));
   }
 
   /** Adds what a reverse name stands for; any other name adds nothing. */
@@ -137,44 +137,25 @@ class AddressRanges {
   }
 
   has(ip: string): boolean {
-    if (this.#ranges.length === 0) return false;
+    if (this.#prefixes.size === 0) return false;
     if (!ip.includes(":")) return isIPv4(ip) && this.#covers(quadNumber(ip));
     if (this.#covers(v6Number(ip))) return true;
     return embeddedIpv4(ip).some((quad) => this.#covers(quadNumber(quad)));
   }
 
   #covers(address: bigint): boolean {
-    if (!this.#isSorted) this.#sort();
-    let low = 0;
-    let high = this.#ranges.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#ranges[middle]![0] <= address) low = middle + 1;
-      else high = middle;
+    for (const [bits, prefixes] of this.#prefixes) {
+      if (prefixes.has((address >> bits).toString(16))) return true;
     }
-    return low > 0 && address <= this.#ranges[low - 1]![1];
-  }
-
-  /** Networks either contain each other or have nothing in common, so the outer ones are enough. */
-  #sort(): void {
-    const ranges = this.#ranges.toSorted(([first, last], [otherFirst, otherLast]) => {
-      if (first !== otherFirst) return first < otherFirst ? -1 : 1;
-      return last > otherLast ? -1 : 1;
-    });
-    this.#ranges = [];
-    for (const range of ranges) {
-      const outer = this.#ranges.at(-1);
-      if (outer === undefined || range[1] > outer[1]) this.#ranges.push(range);
-    }
-    this.#isSorted = true;
+    return false;
   }
 }
 
 /** Numbers of IPv4 addresses follow those of IPv6. */
 const firstV4 = 1n << 128n;
 
-/** From the first IPv4 address to the last. */
-const lastQuad = (1n << 32n) - 1n;
+/** What the first IPv4 address and the last differ in. */
+const allBits = (1n << 32n) - 1n;
 
 function quadNumber(quad: string): bigint {
   return firstV4 + BigInt(v4Number(quad));

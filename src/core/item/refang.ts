@@ -145,8 +145,8 @@ function undoTokens(text: string, mark: string): string {
         start--;
         end++;
       }
-      while (start > from && isBlank(text.charCodeAt(start - 1))) start--;
-      while (isBlank(text.charCodeAt(end))) end++;
+      while (start > from && blank.test(text.charAt(start - 1))) start--;
+      while (blank.test(text.charAt(end))) end++;
     }
     plain +=
       text.slice(from, start) +
@@ -159,16 +159,13 @@ function undoTokens(text: string, mark: string): string {
 
 /** Slashes, and what Markdown and manual pages escape: nobody defangs these. */
 const escaped = "/_=~*#&+-";
+/** White space but the ends of lines. */
+const blank = /[^\S\n\v\f\r]|[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064]/;
 const closers: Readonly<Record<string, string>> = { "[": "]", "(": ")", "{": "}" };
 
 function meaning(token: string | undefined): string {
   const char = token?.toLowerCase() ?? "";
   return char === "dot" ? "." : char === "at" ? "@" : char;
-}
-
-/** White space but the ends of lines. */
-function isBlank(code: number): boolean {
-  return isSpace(code) && (code < 0x0a || code > 0x0d);
 }
 
 /**
@@ -180,25 +177,16 @@ function isBlank(code: number): boolean {
 export function strip(text: string): string {
   let start = 0;
   let end = text.length;
-  while (start < end && surrounds(text.charCodeAt(start))) start++;
-  while (end > start && ends(text.charCodeAt(end - 1)) && !isOfUrl(text, start, end)) end--;
+  while (start < end && leading.test(text.charAt(start))) start++;
+  while (end > start && trailing.test(text.charAt(end - 1)) && !isOfUrl(text, start, end)) end--;
   return start === 0 && end === text.length ? text : text.slice(start, end);
 }
 
-/** White space as `String.prototype.trim` defines it, and invisible marks. */
-function isSpace(code: number): boolean {
-  if (code < 0x80) return code === 0x20 || (code >= 0x09 && code <= 0x0d);
-  return (
-    code === 0xa0 ||
-    code === 0x061c ||
-    code === 0x1680 ||
-    (code >= 0x2000 && code <= 0x200f) ||
-    (code >= 0x2028 && code <= 0x202f) ||
-    (code >= 0x205f && code <= 0x2064) ||
-    code === 0x3000 ||
-    code === 0xfeff
-  );
-}
+/** White space as `String.prototype.trim` defines it, invisible marks, quotes and angle brackets. */
+const leading =
+  /[\s\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064"'`<>“”„‟‘’‚‛«»‹›《》〈〉「」『』]/;
+/** Also commas, and the full stops of Chinese and Japanese. */
+const trailing = new RegExp(`${leading.source}|[,、，。｡]`);
 
 /** Whether the quote or angle bracket at the end of a URL has its opening one inside. */
 function isOfUrl(text: string, start: number, end: number): boolean {
@@ -212,20 +200,3 @@ const openings: Readonly<Record<string, string>> = { '"': '"', "'": "'", ">": "<
 const longestUrl = 8192;
 const anyScheme = /^[a-z]{2,6}\[?:/i;
 const longestScheme = 8;
-
-/** Commas, and the full stops of Chinese and Japanese. */
-const stops = new Set(Array.from(",、，。｡", (char) => char.charCodeAt(0)));
-
-function ends(code: number): boolean {
-  return surrounds(code) || stops.has(code);
-}
-
-const quotesAndAngles = new Set(
-  Array.from("\"'`<>“”„‟‘’‚‛«»‹›《》〈〉「」『』", (char) => char.charCodeAt(0)),
-);
-
-function surrounds(code: number): boolean {
-  // Letters and digits are by far the most frequent ends, so test them first.
-  if (code > 0x60 && code < 0x80) return false;
-  return isSpace(code) || quotesAndAngles.has(code);
-}
