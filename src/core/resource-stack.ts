@@ -46,13 +46,6 @@ export async function withResources<T>(work: (stack: ResourceStack) => Promise<T
   return result;
 }
 
-/** Creates a temporary folder, which the stack removes. */
-export async function scratchFolder(stack: ResourceStack): Promise<string> {
-  const folder = await temporaryFolder();
-  stack.defer(() => folder[Symbol.asyncDispose]());
-  return folder.path;
-}
-
 /** Creates a temporary folder, which is removed when it is disposed of. */
 export async function temporaryFolder(): Promise<{ readonly path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), "repute-"));

@@ -1,6 +1,6 @@
 import { domainToASCII, domainToUnicode } from "node:url";
 import { parse } from "tldts";
-import { isPortOrNothing, readIpv6 } from "./ip.js";
+import { readIpv6, withoutPort } from "./ip.js";
 import { strip } from "./refang.js";
 
 /**
@@ -81,11 +81,8 @@ const labels = /^(?:[\w-]{1,63}\.)+[\w-]{1,63}$/;
  * @returns the normal form, or null if the text is not a domain
  */
 export function readDomain(text: string, labelled: boolean): string | null {
-  const name = labelled ? text.replace(spacedDot, ".") : text;
-  const colon = name.indexOf(":");
-  if (colon < 0) return readHostname(name)?.name ?? null;
-  const hasPort = isPortOrNothing(name, colon);
-  return hasPort ? (readHostname(name.slice(0, colon))?.name ?? null) : null;
+  const host = withoutPort(labelled ? text.replace(spacedDot, ".") : text);
+  return host === null ? null : (readHostname(host)?.name ?? null);
 }
 
 const spacedDot = / ?\. ?/g;
@@ -126,26 +123,19 @@ const localPart = /^[^\s"(),:;<>@[\]\\/]+$/;
 export function reverseEnds(name: string): readonly [first: string, last: string] | null {
   const suffix = reverseZone.exec(name)?.[0];
   if (suffix === undefined) return null;
-  const labels = name.slice(0, -suffix.length).split(".").reverse();
   const isV4 = suffix === ".in-addr.arpa";
-  const [label, count] = isV4 ? ([octet, 4] as const) : ([nibble, 32] as const);
+  const [label, count, last] = isV4 ? ([octet, 4, "255"] as const) : ([nibble, 32, "f"] as const);
+  const labels = name.slice(0, -suffix.length).split(".").reverse().slice(0, count);
   const end = labels.findIndex((text) => !label.test(text));
-  const parts = labels.slice(0, Math.min(end < 0 ? labels.length : end, count));
-  if (parts.length === 0) return null;
-  const filled = (rest: string): readonly string[] => [
-    ...parts,
-    ...Array<string>(count - parts.length).fill(rest),
-  ];
-  return isV4
-    ? [filled("0").join("."), filled("255").join(".")]
-    : [ipv6Of(filled("0")), ipv6Of(filled("f"))];
+  const parts = end < 0 ? labels : labels.slice(0, end);
+  const filled = (rest: string): string => {
+    const all = [...parts, ...Array<string>(count - parts.length).fill(rest)];
+    return isV4 ? all.join(".") : readIpv6(all.join("").replaceAll(/(.{4})(?!$)/g, "$1:"))!;
+  };
+  return parts.length === 0 ? null : [filled("0"), filled(last)];
 }
 
 /** `ip6.int` is the forerunner of `ip6.arpa` (RFC 4159). */
 const reverseZone = /\.(?:in-addr\.arpa|ip6\.(?:arpa|int))$/;
 const octet = /^(?:1?\d?\d|2[0-4]\d|25[0-5])$/;
 const nibble = /^[\da-f]$/;
-
-function ipv6Of(nibbles: readonly string[]): string {
-  return readIpv6(nibbles.join("").replaceAll(/(.{4})(?!$)/g, "$1:"))!;
-}

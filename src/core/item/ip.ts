@@ -17,17 +17,11 @@ export function readIp(text: string): string | null {
   const found = otherPort.exec(text);
   const beforePort = found?.[1] ?? found?.[2];
   if (beforePort !== undefined) return readIp(beforePort);
-  const colon = text.indexOf(":");
-  if (colon < 0) return null;
-  if (text.startsWith("[")) {
-    const close = text.indexOf("]");
-    if (close < 0 || !isPortOrNothing(text, close + 1)) return null;
-    const address = text.slice(1, close);
-    return isIPv4(address) ? address : unmapped(readIpv6(address));
-  }
-  const address = text.slice(0, colon);
-  if (isIPv4(address) && isPortOrNothing(text, colon)) return address;
-  return unmapped(readIpv6(text));
+  if (!text.includes(":")) return null;
+  const host = withoutPort(text) ?? "";
+  const address = host.startsWith("[") ? host.slice(1, -1) : host;
+  if (isIPv4(address)) return address;
+  return unmapped(readIpv6(host.startsWith("[") ? address : text));
 }
 
 /**
@@ -74,9 +68,11 @@ const start = /^\[?(?:[\d:]|[\da-f]{1,4}:)/i;
 const otherPort =
   /^([\d.]{7,15}(?=[/#])|[\da-f:.]{2,45}(?=#))(?:#\d{1,5}|\/\d{3,5})$|^::ffff:([\d.]{7,15}):\d{1,5}$/i;
 
-/** True if `text` ends at `from` or continues with a port there, optionally after a space. */
-export function isPortOrNothing(text: string, from: number): boolean {
-  return from === text.length || (text.length - from <= longestPort && port.test(text.slice(from)));
+/** The host of `host:port` or `host: port`, and a host alone; null for what is neither. */
+export function withoutPort(text: string): string | null {
+  const end = text.startsWith("[") ? text.indexOf("]") + 1 : text.search(/:|$/);
+  const rest = text.slice(end);
+  return rest === "" || (rest.length <= longestPort && port.test(rest)) ? text.slice(0, end) : null;
 }
 
 /** Eight groups of four digits, the last two as a dotted quad. */

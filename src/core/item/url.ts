@@ -1,6 +1,6 @@
 import { isIPv4 } from "node:net";
 import { areALabelsValid, hasPublicSuffix, readHostname, reverseEnds } from "./hostname.js";
-import { isBogon, isPortOrNothing, readIpv6, unmapped } from "./ip.js";
+import { isBogon, readIpv6, unmapped, withoutPort } from "./ip.js";
 import type { Item } from "./item.js";
 import { refang, strip } from "./refang.js";
 
@@ -58,17 +58,8 @@ function isUrlWithoutScheme(text: string, labelled: boolean): boolean {
 }
 
 function isHostAndPort(authority: string): boolean {
-  if (authority.startsWith("[")) {
-    const close = authority.indexOf("]");
-    return (
-      close > 0 &&
-      isPortOrNothing(authority, close + 1) &&
-      readIpv6(authority.slice(1, close)) !== null
-    );
-  }
-  const colon = authority.indexOf(":");
-  if (colon >= 0 && !isPortOrNothing(authority, colon)) return false;
-  const host = colon < 0 ? authority : authority.slice(0, colon);
+  const host = withoutPort(authority) ?? "";
+  if (host.startsWith("[")) return readIpv6(host.slice(1, -1)) !== null;
   return isIPv4(host) || readHostname(host) !== null;
 }
 

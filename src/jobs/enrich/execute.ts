@@ -3,7 +3,7 @@ import { rmdir } from "node:fs/promises";
 import { FatalError, UsageError } from "../../core/errors.js";
 import { hasRunWords } from "../../core/files/output-names.js";
 import { isRefusal, type Manifest } from "../../core/manifest.js";
-import { scratchFolder, withResources } from "../../core/resource-stack.js";
+import { temporaryFolder, withResources } from "../../core/resource-stack.js";
 import { fileInputs, inputsOf } from "../../io/input/types.js";
 import { inFile } from "../../io/output/output.js";
 import { isPartLost, outputGone, partPath, removePart } from "../../io/output/part-file.js";
@@ -52,13 +52,14 @@ export async function execute(job: Job): Promise<Manifest> {
 }
 
 /** The run cannot be resumed, so its journal and staged rows go to a temporary folder. */
-function runToStream({ job, target }: ChosenRun): Promise<Manifest> {
+async function runToStream({ job, target }: ChosenRun): Promise<Manifest> {
   if (job.settings.run.resume) {
     const message = `--resume needs an output file, and ${target.output.name} is not one`;
     throw new UsageError("resume_needs_file", message);
   }
-  return withResources(async (stack) => {
-    const state = RunState.open(await scratchFolder(stack));
+  await using folder = await temporaryFolder();
+  return await withResources(async (stack) => {
+    const state = RunState.open(folder.path);
     stack.defer(() => state.release());
     const place = placeRun({ job, target }, state);
     await place.makeCopies(null);

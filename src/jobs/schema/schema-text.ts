@@ -4,7 +4,7 @@ import { UsageError } from "../../core/errors.js";
 import { findingStatuses, verdicts } from "../../core/finding.js";
 import { itemKinds } from "../../core/item/item.js";
 import { manifestSchema } from "../../core/manifest.js";
-import { scratchFolder, withResources } from "../../core/resource-stack.js";
+import { temporaryFolder } from "../../core/resource-stack.js";
 import { columnTypes, storedType, type StoredType } from "../../io/formats/column-types.js";
 import { addedColumnNames } from "../../io/formats/columns/name-columns.js";
 import { memberNames } from "../../io/formats/ndjson/ndjson-output.js";
@@ -58,14 +58,13 @@ export async function schemaOf(
 /** The columns that a run would read from an input. */
 async function columnsOf(input: RunInput, settings: ReadingSettings, signal: AbortSignal) {
   if ("path" in input && input.table !== undefined) return input.table.copy(null, { signal });
-  return withResources(async (stack) => {
-    const rows = inputReading(input, settings);
-    const copied = rows.copied?.({ folder: await scratchFolder(stack), shape: "cells", signal });
-    await copied?.make(null);
-    const source = await (copied ?? rows).open(null);
-    await source.close();
-    return source;
-  });
+  await using folder = await temporaryFolder();
+  const rows = inputReading(input, settings);
+  const copied = rows.copied?.({ folder: folder.path, shape: "cells", signal });
+  await copied?.make(null);
+  const source = await (copied ?? rows).open(null);
+  await source.close();
+  return source;
 }
 
 /**
