@@ -102,11 +102,8 @@ export function largeBytes({ answers }: Finding): number {
 }
 
 export function firstAnswer({ answers }: Finding): LookupAnswer | null {
-  for (const endpoint of lookupEndpoints) {
-    const answer = answers[endpoint];
-    if (answer !== undefined) return answer;
-  }
-  return null;
+  const endpoint = lookupEndpoints.find((name) => answers[name] !== undefined);
+  return endpoint === undefined ? null : answers[endpoint]!;
 }
 
 export function unasked(status: FindingStatus, error: FindingError | null): Finding {

@@ -157,20 +157,15 @@ export function explainIssue(issue: z.core.$ZodIssue): string {
 /** `; got VALUE` behind such an explanation, with the word that may be meant. Shows no password. */
 export function gotInstead(issue: z.core.$ZodIssue, value: unknown): string {
   const text = redactAddress(JSON.stringify(value) ?? typeof value).replace(afterPath, "$1…");
-  return `; got ${cutOff(text, longestShown)}${nearestAllowed(issue, value)}`;
+  const words = issue.code === "invalid_value" ? issue.values.map(String) : [];
+  const meant = typeof value === "string" ? didYouMean(value, words) : null;
+  return `; got ${cutOff(text, longestShown)}${meant === null ? "" : ` (did you mean ${meant}?)`}`;
 }
 
 const longestShown = 80;
 
 /** The query or fragment of an address may contain a key. */
 const afterPath = /^("https?:\/\/[^?#"]*[?#])[^"]+/i;
-
-/** ` (did you mean WORD?)` for a value that resembles one of an enumeration; else empty. */
-function nearestAllowed(issue: z.core.$ZodIssue, value: unknown): string {
-  if (issue.code !== "invalid_value" || typeof value !== "string") return "";
-  const word = didYouMean(value, issue.values.map(String));
-  return word === null ? "" : ` (did you mean ${word}?)`;
-}
 
 const typeNames: Readonly<Record<string, string>> = {
   boolean: "true or false",

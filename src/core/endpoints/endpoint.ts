@@ -87,13 +87,9 @@ export const resultTypes = [
   "EMAIL",
 ] as const;
 
-type ResultType = (typeof resultTypes)[number];
-
-export function isKnownType(type: unknown): type is ResultType {
-  return knownTypes.has(type);
+export function isKnownType(type: unknown): type is (typeof resultTypes)[number] {
+  return resultTypes.some((known) => known === type);
 }
-
-const knownTypes: ReadonlySet<unknown> = new Set(resultTypes);
 
 export const abuseContactStatuses = [
   "UNKNOWN",

@@ -143,13 +143,11 @@ export function hasNameOfFile(domain: string): boolean {
 
 /** True if a text that is not a domain ends in a common file extension. */
 function hasFileExtension(text: string): boolean {
-  const dot = text.lastIndexOf(".");
-  if (dot < 0 || text.length - dot > longestExtension) return false;
-  const extension = text.slice(dot + 1).toLowerCase();
-  return fileExtensions.has(extension);
+  const [, extension = ""] = lastExtension.exec(text) ?? [];
+  return fileExtensions.has(extension.toLowerCase());
 }
 
-const longestExtension = 24;
+const lastExtension = /\.([^.]{1,24})$/;
 
 export const fileExtensions: ReadonlySet<string> = new Set(
   (

@@ -102,7 +102,8 @@ export function isBogon(ip: string): boolean {
   const parsed = ipaddr.IPv6.parse(address);
   const range = parsed.range();
   if (translatedRanges.has(range)) return false;
-  return !reachableRanges.has(range) || !isGlobalUnicast(parsed);
+  // ipaddr.js calls every address outside its named ranges unicast, allocated or not.
+  return !reachableRanges.has(range) || !parsed.match(globalUnicast, 3);
 }
 
 /**
@@ -154,8 +155,3 @@ const reachable: ReadonlySet<string> = new Set(
 );
 
 const globalUnicast = ipaddr.IPv6.parse("2000::");
-
-/** ipaddr.js calls every address outside its named ranges unicast, allocated or not. */
-function isGlobalUnicast(address: ipaddr.IPv6): boolean {
-  return address.match(globalUnicast, 3);
-}

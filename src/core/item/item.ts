@@ -29,7 +29,6 @@ export type Recognition =
  * common spreadsheets.
  */
 export function parseKindName(text: string): ItemKind | null {
-  if (text.length > longestName) return null;
   return kinds.get(bareName(text)) ?? null;
 }
 
@@ -38,13 +37,12 @@ export function parseKindName(text: string): ItemKind | null {
  * `mutex`.
  */
 export function isPublishedKind(text: string): boolean {
-  if (text.length > longestName) return false;
   const name = bareName(text);
   return kinds.has(name) || otherKinds.has(name);
 }
 
 function bareName(text: string): string {
-  return text.toLowerCase().replace(separators, "");
+  return text.length > longestName ? "" : text.toLowerCase().replace(separators, "");
 }
 
 const longestName = 64;

@@ -9,27 +9,26 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   const wanted = comparable(word);
   const longer = wanted.length < leastBeginning ? [] : candidates.filter(startsWith(wanted));
   if (longer.length > 0) return longer.toSorted((a, b) => a.length - b.length)[0]!;
-  let best: string | null = null;
-  let least = Math.max(1, Math.round(wanted.length / 3)) + 1;
-  for (const candidate of candidates) {
-    const name = comparable(candidate);
-    if (name === "" || Math.abs(name.length - wanted.length) >= least) continue;
-    const distance = editDistance(wanted, name);
-    // A candidate that shares no letter with the word is not a typo of it ("a" for "b").
-    if (distance < least && distance < Math.max(wanted.length, name.length)) {
-      best = candidate;
-      least = distance;
-    }
-  }
-  return best;
+  const most = Math.max(1, Math.round(wanted.length / 3));
+  // A candidate that shares no letter with the word is not a typo of it ("a" for "b").
+  const near = byDistance(word, candidates).find(
+    ({ name, distance }) =>
+      name !== "" && distance <= most && distance < Math.max(wanted.length, name.length),
+  );
+  return near?.candidate ?? null;
 }
 
 export function nearestFirst(word: string, candidates: readonly string[]): readonly string[] {
+  return byDistance(word, candidates).map(({ candidate }) => candidate);
+}
+
+function byDistance(word: string, candidates: readonly string[]) {
   const wanted = comparable(word);
-  const distances = candidates.map((name) => editDistance(wanted, comparable(name)));
-  return [...candidates.keys()]
-    .sort((a, b) => distances[a]! - distances[b]!)
-    .map((at) => candidates[at]!);
+  const measured = candidates.map((candidate) => {
+    const name = comparable(candidate);
+    return { candidate, name, distance: editDistance(wanted, name) };
+  });
+  return measured.toSorted((a, b) => a.distance - b.distance);
 }
 
 function comparable(name: string): string {
