@@ -47,7 +47,7 @@ export class Services {
     this.clock = clock;
     this.onWarning = settings.onWarning ?? (() => undefined);
     this.#onQuotaUsedUp = onQuotaUsedUp;
-    this.#slots = new Slots({ concurrency: openRequests(settings) });
+    this.#slots = new Slots(openRequests(settings));
   }
 
   /** The key of the case management instance, for webhooks of that origin. */

@@ -74,7 +74,7 @@ export async function simulatePace(
     return throttled ? refused(retryAfterMs) : accepted;
   };
   const run = new Pace({ rates: [], clock, random: () => 0.5 });
-  const lookup = new Slots({ concurrency }).limit(paced(run)(ask));
+  const lookup = new Slots(concurrency).limit(paced(run)(ask));
   const { signal } = new AbortController();
   const worker = async (): Promise<void> => {
     while (clock.now() < seconds * 1000)

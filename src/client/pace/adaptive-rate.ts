@@ -90,37 +90,27 @@ interface Trial {
   readonly share: number;
 }
 
-/** What was learned. Times are milliseconds of the time in which the rate was used up. */
-interface LearnedRate {
+/** What was learned: nothing at first. Times are milliseconds of the time in which the rate was used up. */
+const nothing = {
   /** Last good rate in requests per second; null while nothing is limited. */
-  readonly known: number | null;
-  readonly cutAt: number;
-  /** True until a limit was hit twice: the rate doubles each second. */
-  readonly searching: boolean;
-  /** Whether a limit was hit again near the last good rate. */
-  readonly isSteady: boolean;
-  /** Last wait that the service asked for; 0 for none. */
-  readonly waitMs: number;
-  /** Share of the answers that is throttled at any rate, as by one sick server behind a balancer. */
-  readonly noise: number;
-  /** The cut that a trial tests: rate and share before it. */
-  readonly trial: Trial | null;
-  /** Earliest time of the next trial, and the delay of the one after it. */
-  readonly tryAt: number;
-  readonly againMs: number;
-}
-
-const nothing: LearnedRate = {
-  known: null,
+  known: null as number | null,
   cutAt: 0,
+  /** True until a limit was hit twice: the rate doubles each second. */
   searching: true,
+  /** Whether a limit was hit again near the last good rate. */
   isSteady: false,
+  /** Last wait that the service asked for; 0 for none. */
   waitMs: 0,
+  /** Share of the answers that is throttled at any rate, as by one sick server behind a balancer. */
   noise: 0,
-  trial: null,
+  /** The cut that a trial tests: rate and share before it. */
+  trial: null as Trial | null,
+  /** Earliest time of the next trial, and the delay of the one after it. */
   tryAt: 0,
   againMs: trials.againMs,
 };
+
+type LearnedRate = Readonly<typeof nothing>;
 
 /**
  * Finds the undeclared rate limit of a service. Nothing is limited until throttle answers accumulate;
@@ -130,7 +120,7 @@ const nothing: LearnedRate = {
  * `now` is in milliseconds of the time in which the rate was used up: what isn't used proves nothing.
  */
 export class AdaptiveRate {
-  #learned = nothing;
+  #learned: LearnedRate = nothing;
   readonly #sent: () => number;
   /** Ticket of the last cut: what was sent before it says nothing about the rate since. */
   #cutTicket = -1;

@@ -2,32 +2,12 @@ import { isOverQuota, longestWaitMs } from "../../core/finding.js";
 import type { Clock } from "../../core/clock.js";
 import { isQuota, type Rate, tightest } from "../../core/options.js";
 import type { ServiceError } from "../api/status-fault.js";
-import type { QuotaStore } from "./quota-counts.js";
-import { Quota } from "./quota.js";
+import { Quota, type QuotaStore } from "./quota.js";
 import { FairQueue } from "./slots.js";
 import { AdaptiveRate } from "./adaptive-rate.js";
 
 /** Decides when each request may start, for one run or for all that share the pace. */
-export interface RequestPace {
-  /**
-   * Resolves when a request may start, to a ticket that dates it relative to throttling.
-   *
-   * @throws the signal's reason if it aborts first; an EarlyEndError if the run has to end, resumable
-   */
-  take(signal: AbortSignal): Promise<number>;
-  /**
-   * Reports a throttle answer.
-   *
-   * @param afterMs wait that the service asked for, or null
-   */
-  throttled(afterMs: number | null, ticket: number): void;
-  /** Reports any other answer. */
-  succeeded(ticket: number): void;
-  /** The service declares its limit used up for `ms` milliseconds. */
-  hold(ms: number): void;
-  /** The service declares a rate; `by` names the source, such as an endpoint. */
-  advise(by: string, rate: Rate): void;
-}
+export type RequestPace = Pick<Pace, "take" | "throttled" | "succeeded" | "hold" | "advise">;
 
 /** Reports how a request ended. */
 export function reportTo(
@@ -101,7 +81,7 @@ interface Due {
  * catching up, while no second has more than 105% of the rate in whole requests. Rates below 20 per second
  * are never exceeded.
  */
-export class Pace implements RequestPace {
+export class Pace {
   /** Number of times so far that something was learned or a pause began. Dates requests. */
   #ticket = 0;
   /** Ticket of the last request that was accepted. */
@@ -133,7 +113,7 @@ export class Pace implements RequestPace {
     }
     this.#quotas = tightest(rates.filter(isQuota)).map((rate) => {
       if (store === undefined) throw new TypeError("a quota needs a store that counts it");
-      return new Quota({ rate, store, clock });
+      return new Quota(rate, store, clock);
     });
   }
 
@@ -142,6 +122,11 @@ export class Pace implements RequestPace {
     return Math.max(0, this.#pausedUntil - this.#options.clock.monotonic());
   }
 
+  /**
+   * Resolves when a request may start, to a ticket that dates it relative to throttling.
+   *
+   * @throws the signal's reason if it aborts first; an EarlyEndError if the run has to end, resumable
+   */
   take(signal: AbortSignal): Promise<number> {
     this.#tellPause();
     if (signal.aborted) return Promise.reject(signal.reason);
@@ -151,7 +136,11 @@ export class Pace implements RequestPace {
     return turn;
   }
 
-  /** Nothing is sent until the service may have recovered. */
+  /**
+   * Reports a throttle answer. Nothing is sent until the service may have recovered.
+   *
+   * @param afterMs wait that the service asked for, or null
+   */
   throttled(afterMs: number | null, ticket = this.#ticket): void {
     const isMuch = this.#found.throttled(this.#usedMs(), ticket, this.#ticket, afterMs ?? 0);
     const isNews = ticket === this.#ticket;
@@ -161,16 +150,19 @@ export class Pace implements RequestPace {
     this.hold(afterMs ?? pauseMs(ticket - this.#good, random()));
   }
 
+  /** Reports any other answer. */
   succeeded(ticket = this.#ticket): void {
     this.#good = Math.max(this.#good, ticket);
     if (this.#found.accepted(this.#usedMs(), ticket)) this.#ticket++;
   }
 
+  /** The service declares its limit used up for `ms` milliseconds. */
   hold(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#options.clock.monotonic() + ms);
     this.#tellPause();
   }
 
+  /** The service declares a rate; `by` names the source, such as an endpoint. */
   advise(by: string, rate: Rate): void {
     this.#keep(`advised ${by}`, rate);
   }

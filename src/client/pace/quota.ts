@@ -1,6 +1,6 @@
+import { randomUUID } from "node:crypto";
 import type { Clock } from "../../core/clock.js";
 import type { Rate } from "../../core/options.js";
-import type { QuotaStore } from "./quota-counts.js";
 
 /** Permits are reserved in blocks: a share of the quota, at most this many, for this long. */
 const block = { share: 0.01, most: 2_000, ms: 10_000 };
@@ -17,12 +17,6 @@ interface Held {
   readonly monotonicUntilMs: number;
 }
 
-interface QuotaOptions {
-  readonly rate: Rate;
-  readonly store: QuotaStore;
-  readonly clock: Clock;
-}
-
 /**
  * A limit over an hour or longer: never more than `rate.count` requests in any window of
  * `rate.perMs`, spent as fast as the other limits allow. Uses the wall clock, because it outlives
@@ -33,27 +27,28 @@ interface QuotaOptions {
  */
 export class Quota {
   readonly rate: Rate;
-  readonly #options: QuotaOptions;
+  readonly #store: QuotaStore;
+  readonly #clock: Clock;
   #held: Held | null = null;
   #nextAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: QuotaOptions) {
-    this.rate = options.rate;
-    this.#options = options;
+  constructor(rate: Rate, store: QuotaStore, clock: Clock) {
+    this.rate = rate;
+    this.#store = store;
+    this.#clock = clock;
   }
 
   /** Milliseconds until the next request may start; 0 for now. */
   wait(): number {
-    const { clock, store } = this.#options;
     const { rate } = this;
-    const [nowMs, monotonicMs] = [clock.now(), clock.monotonic()];
+    const [nowMs, monotonicMs] = [this.#clock.now(), this.#clock.monotonic()];
     const held = this.#held;
     const isInTime = held !== null && nowMs < held.untilMs && monotonicMs < held.monotonicUntilMs;
     if (isInTime && held.used < held.permits) return 0;
     if (nowMs < this.#nextAtMs) return this.#nextAtMs - nowMs;
     const want = Math.min(block.most, Math.ceil(rate.count * block.share));
     const untilMs = nowMs + block.ms;
-    const got = store.change((counts) => {
+    const got = this.#store.change((counts) => {
       if (held !== null) counts.settle(rate.perMs, held.slot, held.used, nowMs);
       return counts.reserve(rate, want, nowMs, untilMs);
     });
@@ -74,11 +69,129 @@ export class Quota {
 
   /** Returns unused permits at the end of a run. What cannot be settled stays counted in full. */
   giveBack(): void {
-    const { store, clock } = this.#options;
     const held = this.#held;
     this.#held = null;
     if (held === null) return;
-    const { slot, used } = held;
-    store.change((counts) => counts.settle(this.rate.perMs, slot, used, clock.now()));
+    const nowMs = this.#clock.now();
+    this.#store.change((counts) => counts.settle(this.rate.perMs, held.slot, held.used, nowMs));
+  }
+}
+
+/** Permits of a quota, and the latest time at which they were or may be used, in milliseconds since 1970. */
+interface Entry {
+  /** Length of the quota's window: each has a count of its own. */
+  readonly perMs: number;
+  /** The ID of a reservation, or a thousandth of the window, which bounds the number of entries. */
+  readonly slot: string;
+  permits: number;
+  lastMs: number;
+  /** Whether they are reserved, not used yet. */
+  readonly open: boolean;
+}
+
+/** What there is to keep, as JSON. */
+interface QuotaState {
+  /** The time of the counts, and the wall clock then. */
+  ms: number;
+  clockMs: number;
+  entries: Entry[];
+}
+
+/** Where the requests made under a service's quotas are counted. */
+export interface QuotaStore {
+  /**
+   * Reads and changes the counts in one step.
+   *
+   * @returns null if they cannot be changed now
+   */
+  change<T>(work: (counts: QuotaCounts) => T): T | null;
+}
+
+/** Processes read the clock before they wait for the file, so a little disorder is no jump. */
+const disorderMs = 60_000;
+
+/**
+ * The counts of a service's quotas, in memory.
+ *
+ * They have a time of their own, which never goes back: if the wall clock jumps back, it goes on
+ * from where it was, and if the clock returns, both agree again. So what was spent before a jump,
+ * or after it, is neither forgotten when the clock is set right nor counted for longer.
+ */
+export class QuotaCounts implements QuotaStore {
+  readonly state: QuotaState;
+
+  constructor(state: Partial<QuotaState> = {}) {
+    this.state = { ms: 0, clockMs: 0, entries: [], ...state };
+  }
+
+  change<T>(work: (counts: QuotaCounts) => T): T {
+    return work(this);
+  }
+
+  /**
+   * Reserves permits for one process, which settles what it used.
+   *
+   * @param want how many, 1 or more
+   * @param untilMs deadline for using them. They count from then on, for the length of the window
+   * @returns `permits`: 0 if the quota is used up. `nextAtMs`: when the next ones may become free, at
+   *   the end of a reservation or of its window
+   */
+  reserve(rate: Rate, want: number, nowMs: number, untilMs: number) {
+    const { perMs } = rate;
+    const { state } = this;
+    const timeMs = this.#keepTime(nowMs);
+    state.entries = state.entries.filter(
+      (entry) => entry.perMs !== perMs || entry.lastMs + perMs > timeMs,
+    );
+    const { spent, nextAtMs } = this.use(rate, nowMs);
+    const permits = Math.max(0, Math.min(want, Math.floor(rate.count) - spent));
+    const slot = randomUUID();
+    const lastMs = Math.ceil(timeMs + untilMs - nowMs);
+    if (permits > 0) state.entries.push({ perMs, slot, permits, lastMs, open: true });
+    return { permits, slot, nextAtMs };
+  }
+
+  /** Settles a reservation: `used` permits were used, all before `nowMs`. */
+  settle(perMs: number, slot: string, used: number, nowMs: number): void {
+    const { entries } = this.state;
+    const at = entries.findIndex((entry) => entry.slot === slot);
+    if (at === -1) return;
+    const [reserved] = entries.splice(at, 1);
+    if (used === 0) return;
+    const lastMs = Math.ceil(Math.min(reserved!.lastMs, this.#keepTime(nowMs)));
+    const usedSlot = String(Math.floor(lastMs / (perMs / 1000)));
+    const known = entries.find((entry) => entry.perMs === perMs && entry.slot === usedSlot);
+    if (known === undefined) {
+      entries.push({ perMs, slot: usedSlot, permits: used, lastMs, open: false });
+      return;
+    }
+    known.permits += used;
+    known.lastMs = Math.max(known.lastMs, lastMs);
+  }
+
+  use({ perMs }: Pick<Rate, "perMs">, nowMs: number): { spent: number; nextAtMs: number } {
+    const timeMs = this.#timeAt(nowMs);
+    let [spent, nextMs] = [0, Number.POSITIVE_INFINITY];
+    for (const { perMs: ownMs, permits, lastMs, open } of this.state.entries) {
+      if (ownMs !== perMs || lastMs + perMs <= timeMs) continue;
+      spent += permits;
+      nextMs = Math.min(nextMs, lastMs + (open && lastMs > timeMs ? 0 : perMs));
+    }
+    return { spent, nextAtMs: nextMs - timeMs + nowMs };
+  }
+
+  /** The time of the counts when the wall clock shows `nowMs`. */
+  #timeAt(nowMs: number): number {
+    const { ms, clockMs } = this.state;
+    return nowMs >= ms ? nowMs : ms + Math.max(0, nowMs - clockMs);
+  }
+
+  #keepTime(clockMs: number): number {
+    const { state } = this;
+    const ms = this.#timeAt(clockMs);
+    const behindMs = state.clockMs - clockMs;
+    const isDisorder = behindMs > 0 && behindMs <= disorderMs;
+    if (!isDisorder) Object.assign(state, { ms, clockMs });
+    return ms;
   }
 }

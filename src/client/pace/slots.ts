@@ -1,11 +1,6 @@
 import pLimit, { type LimitFunction } from "p-limit";
 import { AbortGroups } from "../../core/abort.js";
 
-interface SlotsOptions {
-  /** Maximum number of open attempts, at least 1. */
-  readonly concurrency: number;
-}
-
 /**
  * Number of attempts that may be open at first, since all of them may exceed an unknown limit. Each one
  * that ends makes room for one more.
@@ -22,7 +17,8 @@ export class Slots {
   #crowded = false;
   #onRoom: () => void = () => undefined;
 
-  constructor({ concurrency }: SlotsOptions) {
+  /** @param concurrency maximum number of open attempts, at least 1 */
+  constructor(concurrency: number) {
     this.#concurrency = concurrency;
     this.#limit = pLimit(Math.min(openAtFirst, concurrency));
   }

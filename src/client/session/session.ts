@@ -17,7 +17,7 @@ import type { OpenedLookup, ServiceAccess, SessionOptions, SessionSettings } fro
 import { longestWaitMs } from "../../core/finding.js";
 import { Pace, type RequestPace } from "../pace/pace.js";
 import { rateLimitHintMs, rateLimitPolicy } from "../api/rate-limit-headers.js";
-import { QuotaCounts, type QuotaStore } from "../pace/quota-counts.js";
+import { QuotaCounts, type QuotaStore } from "../pace/quota.js";
 import { EarlyEndError } from "../../core/errors.js";
 import { counted } from "../../core/wording/quantity.js";
 
@@ -161,7 +161,7 @@ export class Session {
     const address = new AddressWatch(service.url, run?.before);
     const isOnThread = run !== undefined && !service.embedded && settings.workers === undefined;
     const queue = isOnThread ? queueOf(this.rates, maxRequests) : 0;
-    const { slots = new Slots({ concurrency: concurrency + queue }) } = use;
+    const { slots = new Slots(concurrency + queue) } = use;
     const client = this.#client({
       ...this.#requests(connections),
       keyHolder: settings.workers && "the workers",

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { FatalError, type ReputeError, UsageError } from "../../core/errors.js";
 import { makeFolder } from "../../core/files/folders.js";
 import { serviceAddress } from "../api/options.js";
-import { QuotaCounts, type QuotaStore } from "../pace/quota-counts.js";
+import { QuotaCounts, type QuotaStore } from "../pace/quota.js";
 import { explainFault, SqliteFile } from "./sqlite-file.js";
 
 interface QuotaLocation {

@@ -106,7 +106,7 @@ function countingSession(items: PlannedItems, withheld: Withheld): EnrichJob["se
         items.add(item);
         return withheld.answer(item) ?? unasked("complete", null);
       },
-      slots: new Slots({ concurrency: 1 }),
+      slots: new Slots(1),
       address: new AddressWatch(nowhere.url),
       pausedMs: () => 0,
       isAway: () => false,

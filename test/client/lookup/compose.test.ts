@@ -38,7 +38,7 @@ function compose(
         endpoint === "query" ? client.query(...args) : client.quickCheck(...args),
     },
     lookups,
-    slots: new Slots({ concurrency }),
+    slots: new Slots(concurrency),
     pace: new Pace({ rates: options.rates ?? [], clock, random: () => 0 }),
     retries: 5,
     partialRetries: 2,

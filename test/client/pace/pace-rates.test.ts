@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Clock } from "../../../src/core/clock.js";
 import type { Rate } from "../../../src/core/options.js";
-import { QuotaCounts } from "../../../src/client/pace/quota-counts.js";
+import { QuotaCounts } from "../../../src/client/pace/quota.js";
 import { Pace } from "../../../src/client/pace/pace.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 

@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import type { Rate } from "../../../src/core/options.js";
 import { Pace } from "../../../src/client/pace/pace.js";
-import { QuotaCounts } from "../../../src/client/pace/quota-counts.js";
+import { QuotaCounts } from "../../../src/client/pace/quota.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { unaborted } from "../lookup/findings.js";
 

@@ -5,7 +5,7 @@ import { complete, held, item, unaborted } from "../lookup/findings.js";
 
 test("opens no more attempts than allowed", async () => {
   const next = held();
-  const lookup = new Slots({ concurrency: 2 }).limit(next);
+  const lookup = new Slots(2).limit(next);
   for (let i = 0; i < 5; i++) void lookup(item, unaborted());
   await settle();
   expect(next.open).toHaveLength(2);
@@ -13,7 +13,7 @@ test("opens no more attempts than allowed", async () => {
 
 test("opens eight attempts at first, and one more for each that ends", async () => {
   const next = held();
-  const lookup = new Slots({ concurrency: 12 }).limit(next);
+  const lookup = new Slots(12).limit(next);
   for (let i = 0; i < 30; i++) void lookup(item, unaborted());
   await settle();
   expect(next.open).toHaveLength(8);
@@ -27,7 +27,7 @@ test("opens eight attempts at first, and one more for each that ends", async () 
 
 test("never starts an aborted attempt", async () => {
   const next = held();
-  const lookup = new Slots({ concurrency: 1 }).limit(next);
+  const lookup = new Slots(1).limit(next);
   const controller = new AbortController();
   const first = lookup(item, unaborted());
   lookup(item, { signal: controller.signal }).catch(() => undefined);
@@ -41,7 +41,7 @@ test("never starts an aborted attempt", async () => {
 
 test("is crowded from enough waiting attempts until half of them wait", async () => {
   const next = held();
-  const slots = new Slots({ concurrency: 1 });
+  const slots = new Slots(1);
   const onRoom = vi.fn<() => void>();
   slots.onRoom(onRoom);
   const lookup = slots.limit(next);

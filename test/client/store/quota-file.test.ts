@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Quota } from "../../../src/client/pace/quota.js";
-import type { QuotaStore } from "../../../src/client/pace/quota-counts.js";
+import type { QuotaStore } from "../../../src/client/pace/quota.js";
 import { quotaPath, readQuotas, openQuotas } from "../../../src/client/store/quotas.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
@@ -30,7 +30,7 @@ async function counted() {
 
 /** Spends up to `most` requests of a daily quota and releases the rest. */
 function spend(store: QuotaStore, clock: ManualClock, count: number, most = count): number {
-  const quota = new Quota({ rate: { count, perMs: day }, store, clock });
+  const quota = new Quota({ count, perMs: day }, store, clock);
   let spent = 0;
   for (; spent < most && quota.wait() === 0; spent++) quota.spend();
   quota.giveBack();
@@ -87,7 +87,7 @@ describe("a quota counted in a folder", () => {
         stateFolder: ${JSON.stringify(stateFolder)}, service: ${JSON.stringify(service)},
       }, console.error);
       const rate = { count: 40, perMs: ${day} };
-      const quota = new Quota({ rate, store, clock });
+      const quota = new Quota(rate, store, clock);
       let spent = 0;
       for (let wait; (wait = quota.wait()) < 20_000;) {
         if (wait > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(wait / 20, 50)));
@@ -111,7 +111,7 @@ describe("a quota counted in a folder", () => {
     spend(store(), clock, 10, 3);
     const other = new DatabaseSync(path);
     other.exec("BEGIN IMMEDIATE");
-    const quota = new Quota({ rate: { count: 10, perMs: day }, store: store(), clock });
+    const quota = new Quota({ count: 10, perMs: day }, store(), clock);
     for (let tries = 0; tries < 2; tries++) {
       expect(quota.wait()).toBe(250);
       await clock.advance(250);

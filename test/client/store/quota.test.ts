@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Quota } from "../../../src/client/pace/quota.js";
-import { QuotaCounts, type QuotaStore } from "../../../src/client/pace/quota-counts.js";
+import { QuotaCounts, type QuotaStore } from "../../../src/client/pace/quota.js";
 import { tightest } from "../../../src/core/options.js";
 import type { Clock } from "../../../src/core/clock.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
@@ -13,7 +13,7 @@ function quotaOf<C extends Clock = ManualClock>(
   clock: C = new ManualClock() as Clock as C,
   store: QuotaStore = new QuotaCounts(),
 ) {
-  return { clock, store, quota: new Quota({ rate: { count, perMs: day }, store, clock }) };
+  return { clock, store, quota: new Quota({ count, perMs: day }, store, clock) };
 }
 
 /** Spends until the quota is used up. */
