@@ -14,8 +14,7 @@ import type { AttemptReport } from "../../client/api/types.js";
 import { serviceCodes, transportCodes } from "../../core/row-codes.js";
 import { EarlyEndError, ReputeError } from "../../core/errors.js";
 import type { Finding as Found, FindingError } from "../../core/finding.js";
-import type { Session } from "../../client/session/session.js";
-import type { ServiceAccess } from "../../client/session/types.js";
+import type { ServiceAccess, Session } from "../../client/session/session.js";
 import { withSession } from "../sessions.js";
 import { constants, existsSync } from "node:fs";
 import { access, statfs } from "node:fs/promises";
@@ -357,7 +356,7 @@ async function exclusions(path: string): Promise<Finding> {
 
 /** Looks at the queue of a service: Redis, the lookups in it, its workers and their rate. */
 async function queueChecks(where: QueueAddress): Promise<readonly Check[]> {
-  const { queueState } = await import("../../client/workers/shared-rate.js");
+  const { queueState } = await import("../../client/workers/lookup-worker.js");
   const found = await queueState(where).catch((error: Error) => error);
   if (found instanceof ReputeError) return [failed("queue")(found)];
   if (found instanceof Error) {

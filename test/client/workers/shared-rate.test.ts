@@ -1,7 +1,7 @@
 import type { RateLimiterOptions } from "bullmq";
 import { describe, expect, test } from "vitest";
 import type { OpenQueue } from "../../../src/client/workers/lookup-queue.js";
-import { SharedRate } from "../../../src/client/workers/shared-rate.js";
+import { SharedRate } from "../../../src/client/workers/lookup-worker.js";
 import { ManualClock } from "../../helpers/manual-clock.js";
 import { tokenBucket, type ScriptedServer, worstSecond } from "../../helpers/pace-simulation.js";
 import { seeded } from "../../helpers/seeded.js";
