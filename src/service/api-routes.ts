@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { tagIpsQuery, wrongParameter, caseStates } from "../client/api/calls.js";
 import { lookupEndpoints } from "../core/finding.js";
 import type { Cases } from "./cases.js";
@@ -130,7 +130,8 @@ function carriesToken(header: string | undefined, token: string): boolean {
   return /^Bearer +(\S+) *$/i.exec(header ?? "")?.[1] === token;
 }
 
-const listBodyLimit = 256 * 1024 * 1024;
+/** Lists may be long. */
+const large = { bodyLimit: 256 * 1024 * 1024 };
 
 const moveBody = z.strictObject({ state: z.enum(caseStates) });
 
@@ -139,49 +140,42 @@ const moveBody = z.strictObject({ state: z.enum(caseStates) });
  * transitions, and changes to a tag's list. They are not counted and never fail.
  */
 function localRoutes(app: FastifyInstance, responder: Responder, { cases, lists }: ApiData): void {
-  const route = <S extends z.ZodType>(
-    method: "GET" | "POST" | "PUT",
-    path: string,
-    body: S,
-    handle: (argument: string, body: z.output<S>, reply: FastifyReply) => unknown,
-  ): void => {
-    app.route({
-      method,
-      url: `/_local/${path}`,
-      bodyLimit: listBodyLimit,
-      handler: ({ params, body: sent }, reply) => {
-        const { success, data, error } = body.safeParse(sent);
-        if (!success) throw refusal(400, firstIssue(error));
-        const [argument = ""] = Object.values(params as Readonly<Record<string, string>>);
-        return handle(argument, data, reply);
-      },
-    });
-  };
-
-  route("GET", "stats", z.unknown(), () => responder.stats());
-  route("POST", "cases/:id/transition", moveBody, (id, { state }) => {
+  app.get("/_local/stats", () => responder.stats());
+  app.post("/_local/cases/:id/transition", large, ({ params, body }: ApiRequest) => {
+    const { state } = checked(moveBody, body);
+    const id = params["id"]!;
     const known = cases.byId.get(id);
     if (!known) throw refusal(404, `case ${id} does not exist`);
     if (known.state === state) throw refusal(409, `${id} is already ${state}`);
     return cases.move(known, state);
   });
-  route("GET", "webhooks", z.unknown(), () => [...cases.webhooks.values()]);
-  route("POST", "webhooks", bodies.webhook, (_, webhook, reply) => {
+  app.get("/_local/webhooks", () => [...cases.webhooks.values()]);
+  app.post("/_local/webhooks", large, ({ body }, reply) => {
+    const webhook = checked(bodies.webhook, body);
     cases.webhooks.set(webhook.name, webhook);
     return reply.code(201).send(webhook);
   });
-  route("GET", "transitions", z.unknown(), () => cases.transitions);
-  route("POST", "transitions", bodies.transition, (_, transition, reply) => {
+  app.get("/_local/transitions", () => cases.transitions);
+  app.post("/_local/transitions", large, ({ body }, reply) => {
+    const transition = checked(bodies.transition, body);
     const { webhook } = transition;
     if (!cases.webhooks.has(webhook)) throw refusal(404, `webhook "${webhook}" does not exist`);
     cases.transitions.push(transition);
     return reply.code(201).send(transition);
   });
-  route("PUT", "tags/:name/ips", bodies.list, (name, list) => {
+  app.put("/_local/tags/:name/ips", large, ({ params, body }: ApiRequest) => {
+    const list = checked(bodies.list, body);
+    const name = params["name"]!;
     if (!lists.current(name)) throw refusal(404, `tag ${JSON.stringify(name)} does not exist`);
     const { lastUpdate, snapshot } = lists.replace(name, list);
     return { tag: name, total: list.length, lastUpdate, snapshot };
   });
+}
+
+function checked<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
+  const { success, data, error } = schema.safeParse(body);
+  if (!success) throw refusal(400, firstIssue(error));
+  return data;
 }
 
 function refusal(statusCode: number, message: string): Error {

@@ -1,7 +1,9 @@
-import type { CaseContext, RepShareCase } from "../client/api/calls.js";
+import type { CaseContext } from "../client/api/calls.js";
 import type { Dataset, DatasetRecord } from "./dataset.js";
 
-type CaseState = DatasetRecord<"cases">["state"];
+type Case = DatasetRecord<"cases">;
+
+type CaseState = Case["state"];
 
 interface FiredCall {
   /** HTTP status of the answer; null if there was none. */
@@ -24,7 +26,7 @@ export type FireWebhook = (
 
 /** The cases with their states, the webhook settings, and the playbook that connects them. */
 export class Cases {
-  readonly byId: Map<string, RepShareCase>;
+  readonly byId: Map<string, Case>;
   readonly webhooks: Map<string, DatasetRecord<"webhooks">>;
   readonly transitions: DatasetRecord<"transitions">[];
   readonly #contexts: Dataset["contexts"];
@@ -39,9 +41,8 @@ export class Cases {
   }
 
   /** Changes a case's state and fires the attached webhooks. */
-  async move(known: RepShareCase, to: CaseState) {
-    const caseId = known.id;
-    const from = known.state as CaseState;
+  async move(known: Case, to: CaseState) {
+    const { id: caseId, state: from } = known;
     this.byId.set(caseId, { ...known, state: to });
     const attached = this.transitions.filter(
       (entry) => entry.to === to && (entry.from === undefined || entry.from === from),

@@ -1,13 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { z } from "zod";
-import {
-  type Customer,
-  type RepShareCase,
-  type Tag,
-  calls,
-  caseStates,
-} from "../client/api/calls.js";
+import { type Tag, calls, caseStates } from "../client/api/calls.js";
 import { UsageError } from "../core/errors.js";
 import { quoted } from "../core/wording/printable.js";
 import { isIPv4 } from "node:net";
@@ -20,18 +14,7 @@ import { packagePath } from "../core/program.js";
 
 export const sampleDataset = packagePath("samples/dataset");
 
-export interface Dataset {
-  /** By normal form of the item. */
-  readonly items: ReadonlyMap<string, DatasetRecord<"items">>;
-  readonly tags: ReadonlyMap<string, DatasetTag>;
-  readonly customers: readonly Customer[];
-  /** By case `id`. */
-  readonly cases: ReadonlyMap<string, RepShareCase>;
-  /** By case `id`. */
-  readonly contexts: ReadonlyMap<string, DatasetRecord<"contexts">>;
-  readonly webhooks: ReadonlyMap<string, DatasetRecord<"webhooks">>;
-  readonly transitions: readonly DatasetRecord<"transitions">[];
-}
+export type Dataset = Readonly<ReturnType<typeof assemble>>;
 
 export interface DatasetTag {
   readonly tag: Tag;
@@ -101,7 +84,7 @@ function linesOf(text: string, path: string): Placed[] {
 export function assemble(
   parts: { readonly [part in DatasetPart]?: readonly Placed[] },
   isChecked = true,
-): Dataset {
+) {
   const records = datasetParts.tags.read(parts.tags, isChecked);
   const items = datasetParts.items.read(parts.items, isChecked, (entry) => {
     const unknown = tagsOf(entry).find((name) => !records.has(name));
@@ -122,9 +105,11 @@ export function assemble(
     webhooks.has(webhook) ? null : `webhook: ${quoted(webhook)} is not in webhooks.ndjson`,
   );
   return {
+    /** By normal form of the item. */
     items,
     tags,
     customers: [...datasetParts.customers.read(parts.customers, isChecked).values()],
+    /** By case `id`, as are the contexts. */
     cases: datasetParts.cases.read(parts.cases, isChecked),
     contexts: datasetParts.contexts.read(parts.contexts, isChecked),
     webhooks,
@@ -144,7 +129,7 @@ function part<Line>(schema: z.ZodType<Line, Line>, keyOf: (line: Line) => string
     lines: readonly Placed[] = [],
     isChecked: boolean,
     faultOf: (line: Line) => string | null = () => null,
-  ): Map<string, Line> => {
+  ): ReadonlyMap<string, Line> => {
     const records = new Map<string, Line>();
     const places = new Map<string, string>();
     for (const { value, where } of lines) {

@@ -1,6 +1,8 @@
 import { type AddressInfo, isIP } from "node:net";
 import { isLoopback } from "../client/api/http/proxy.js";
 import { type Clock, systemClock } from "../core/clock.js";
+import type { ServiceName } from "../client/api/service-description.js";
+import type { ServiceAccess } from "../client/session/session.js";
 import { FatalError, UsageError } from "../core/errors.js";
 import { quoted } from "../core/wording/printable.js";
 import { addRoutes } from "./api-routes.js";
@@ -102,6 +104,43 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     stats: () => responder.stats(),
     close: () => closeServer(app, responder),
   };
+}
+
+/**
+ * Stands for the embedded service in state, cache and messages: its port differs from run to run.
+ *
+ * @param synthetic seed of its invented answers, which differ from seed to seed
+ */
+export function embeddedServiceName(synthetic?: number): string {
+  const name = "the embedded service";
+  return synthetic === undefined ? name : `${name}, synthetic ${synthetic}`;
+}
+
+/**
+ * Starts the embedded service for this process, on a free loopback port.
+ *
+ * @param credentials what it requires; by default no API key, and the sample token and key
+ */
+export async function startEmbedded(
+  credentials: Readonly<Partial<Record<ServiceName, string | undefined>>>,
+  synthetic: number | undefined,
+) {
+  const { intel, ops = sampleAccessToken, case: caseApiKey = sampleCaseApiKey } = credentials;
+  // Its records are checked by tests: most of a start is spent on that.
+  const dataset = await loadDataset(sampleDataset, false);
+  const keys = { apiKey: intel, accessToken: ops, caseApiKey };
+  const service = await startService({ ...keys, synthetic, dataset });
+  const shared = {
+    name: embeddedServiceName(synthetic),
+    embedded: true,
+    madeUp: synthetic === undefined ? "sample" : "invented",
+  } as const;
+  const access: Readonly<Record<ServiceName, ServiceAccess>> = {
+    intel: { ...shared, url: service.intelUrl, credential: intel ?? null },
+    ops: { ...shared, url: service.opsUrl, credential: ops },
+    case: { ...shared, url: service.caseUrl, credential: caseApiKey },
+  };
+  return { access, close: () => service.close() };
 }
 
 function settingsOf(options: ServiceOptions): ServiceSettings {

@@ -182,30 +182,20 @@ export function knownTo({ items, tags }: Dataset): (item: string) => boolean {
   return (item) => items.has(item) || sources.some(({ hasAddress }) => hasAddress(item));
 }
 
-/** The dataset with invented tags, and invented answers for unknown items. */
+/**
+ * The dataset with invented tags, and invented answers for unknown items. Each tag lists only its
+ * addresses in reserved IPv4 blocks, since a list of all would be too long. A list is made when first read.
+ */
 export function withInvented(dataset: Dataset, seed: number) {
   const [isKnown, invented] = [knownTo(dataset), syntheticAnswers(seed)];
-  return {
-    dataset: withSyntheticTags(dataset, seed),
-    unlisted: (item: Item) => (isKnown(item.value) ? { result: notListed(item) } : invented(item)),
-  };
-}
-
-/**
- * The dataset with the invented tags added. Each lists only its addresses in reserved IPv4 blocks,
- * since a list of all would be too long. A list is made when first read.
- */
-function withSyntheticTags(dataset: Dataset, seed: number): Dataset {
-  const isKnown = knownTo(dataset);
-  const bearerTest = (tag: string) => (address: string) => {
-    const draw = drawFor(seed, address);
-    return tagsOf(address, "ip", drawnVerdict(draw), draw).includes(tag) && !isKnown(address);
-  };
   const added = tags.map(([name, intent, category, what]): [string, DatasetTag] => {
     const description = `Invented, for rehearsals: ${what}.`;
-    let list: readonly string[] | undefined;
-    const hasAddress = bearerTest(name);
     const addresses = name === swarmTag ? swarmBlock : documentationAddresses;
+    const hasAddress = (address: string): boolean => {
+      const draw = drawFor(seed, address);
+      return tagsOf(address, "ip", drawnVerdict(draw), draw).includes(name) && !isKnown(address);
+    };
+    let list: readonly string[] | undefined;
     return [
       name,
       {
@@ -218,7 +208,10 @@ function withSyntheticTags(dataset: Dataset, seed: number): Dataset {
       },
     ];
   });
-  return { ...dataset, tags: new Map([...dataset.tags, ...added]) };
+  return {
+    dataset: { ...dataset, tags: new Map([...dataset.tags, ...added]) },
+    unlisted: (item: Item) => (isKnown(item.value) ? { result: notListed(item) } : invented(item)),
+  };
 }
 
 const tagsByKind = {

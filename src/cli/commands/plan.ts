@@ -102,7 +102,7 @@ async function openPlannedCache(
 ) {
   if (settings.cache === undefined) return null;
   const address =
-    service ?? (await import("../../service/embedded.js")).embeddedServiceName(settings.synthetic);
+    service ?? (await import("../../service/service.js")).embeddedServiceName(settings.synthetic);
   const { openCache } = await import("../../client/store/cache.js");
   const store = await openCache({
     folder: settings.cache,
