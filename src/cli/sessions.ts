@@ -1,13 +1,13 @@
 import type { z } from "zod";
 import type { CommandCall } from "./command.js";
+import type { ClientOptions } from "../client/api/caller.js";
 import type { ServiceName } from "../client/api/service-description.js";
 import { readSecret, secrets } from "./options/secrets.js";
 import { UsageError } from "../core/errors.js";
-import type { Session } from "../client/session/session.js";
+import type { ServiceAccess, Session } from "../client/session/session.js";
 import { type ResourceStack, withResources } from "../core/resource-stack.js";
 import { cliOptions } from "./options/cli-options.js";
 import { flagName, type GivenSettings, settingLevels, variableName } from "./options/settings.js";
-import type { ServiceAccess, SessionOptions, SessionSettings } from "../client/session/types.js";
 import { type OutputCall, printRecords, showRecord } from "./terminal/data-output.js";
 import { userStateFolder } from "../core/files/folders.js";
 import { apiOptions, caseOptions } from "../client/api/options.js";
@@ -15,10 +15,10 @@ import { isQuota } from "../core/options.js";
 import { lookupOptions } from "../client/lookup/options.js";
 
 type SessionCall = Pick<
-  CommandCall<ServiceChoice & SessionSettings>,
+  CommandCall<ServiceChoice & Session["settings"]>,
   "settings" | "given" | "context"
 > &
-  Pick<SessionOptions, "onAttempt">;
+  Pick<ClientOptions, "onAttempt">;
 
 /** Calls `use` with the session of one service; see `withSessions`. */
 export function withSession<T>(
@@ -94,13 +94,13 @@ async function openServices(
     else remote[name] = { url, name: url, credential, embedded: false };
   }
   if (names.every((name) => name in remote)) return remote;
-  const { startEmbedded } = await import("../service/embedded.js");
+  const { startEmbedded } = await import("../service/service.js");
   const embedded = stack.use(await startEmbedded(embeddedKeys, settings.synthetic));
   return { ...embedded.access, ...remote };
 }
 
 /** @throws UsageError `quota_uncounted` if a quota is set, since it needs a folder to count in */
-async function refuseUncounted(settings: SessionSettings): Promise<void> {
+async function refuseUncounted(settings: Session["settings"]): Promise<void> {
   if (settings.rate?.some(isQuota) !== true) return;
   const { quotaUncounted } = await import("../client/store/quotas.js");
   throw quotaUncounted("without a state folder: neither XDG_STATE_HOME nor HOME is set");

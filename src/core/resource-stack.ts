@@ -33,6 +33,27 @@ export class ResourceStack {
   }
 }
 
+/** Parts that are opened when they are first needed, and closed together. */
+export class Parts extends ResourceStack {
+  readonly #parts = new Map<string, Promise<unknown>>();
+
+  /** The part of this name. One that failed to open is tried again with the next call. */
+  open<T>(name: string, open: () => Promise<T>): Promise<T> {
+    const known = this.#parts.get(name) as Promise<T> | undefined;
+    if (known !== undefined) return known;
+    const opening = open();
+    this.#parts.set(name, opening);
+    opening.catch(() => this.#parts.delete(name));
+    return opening;
+  }
+
+  /** Waits for parts that are being opened, then closes all. */
+  override async close(): Promise<void> {
+    await Promise.allSettled(this.#parts.values());
+    await super.close();
+  }
+}
+
 export async function withResources<T>(work: (stack: ResourceStack) => Promise<T>): Promise<T> {
   const stack = new ResourceStack();
   let result: T;

@@ -60,8 +60,6 @@ class ClientShape {
 
 const ofLookup = lookupOptions.shape;
 
-const clientSchema = z.strictObject(new ClientShape()).extend(ofLookup);
-
 /**
  * How a client reaches the service and what it asks. Beside the members here, the flags of
  * `repute enrich` under *Lookups* and *Pace*, with the same meaning and default.
@@ -80,19 +78,6 @@ class FileShape {
   readonly onNotice = having<NonNullable<EnrichJob["onNotice"]>>("call", "a function").optional();
 }
 
-const fileSchema = z.strictObject(new FileShape()).extend({ ...ofSource, ...ofRun, ...ofSink });
-
-const path = z.string().min(1);
-
-/** What `enrichFile` reads from and writes to. */
-const endsSchema = z.strictObject({
-  input: z.union(
-    [path, z.array(path).min(1), having("pipe", "")],
-    "must be a path, a list of paths or a readable stream",
-  ),
-  output: z.union([path, having("write", "")], "must be a path or a writable stream"),
-});
-
 /**
  * How `enrichFile` reads, runs and writes: the flags of `repute enrich`, with the same meaning and
  * default. What is asked, and how fast, is the client's.
@@ -106,22 +91,28 @@ class LookupShape {
   readonly signal = having<AbortSignal>("throwIfAborted", "an AbortSignal").optional();
 }
 
-const lookupSchema = z.strictObject(new LookupShape());
-
-/** What the options of each method may be, and the ends of `enrichFile`. */
-export const schemas = {
-  client: clientSchema,
-  lookup: lookupSchema,
-  file: fileSchema,
-  ends: endsSchema,
-};
-
 /** Options of one lookup or one stream of lookups. */
 export type LookupCall = InputOf<LookupShape>;
 
+const path = z.string().min(1);
+
+/** What the options of each method may be, and the ends of `enrichFile`. */
+export const schemas = {
+  client: z.strictObject(new ClientShape()).extend(ofLookup),
+  lookup: z.strictObject(new LookupShape()),
+  file: z.strictObject(new FileShape()).extend({ ...ofSource, ...ofRun, ...ofSink }),
+  ends: z.strictObject({
+    input: z.union(
+      [path, z.array(path).min(1), having("pipe", "")],
+      "must be a path, a list of paths or a readable stream",
+    ),
+    output: z.union([path, having("write", "")], "must be a path or a writable stream"),
+  }),
+};
+
 /** @throws UsageError `invalid_setting` that names each wrong option, and `intel_url_missing` */
-export function clientSettings(options: ReputeOptions): z.output<typeof clientSchema> {
-  const settings = checkedOptions("repute()", clientSchema, options);
+export function clientSettings(options: ReputeOptions): z.output<typeof schemas.client> {
+  const settings = checkedOptions("repute()", schemas.client, options);
   const { url, opsUrl, caseUrl, local } = settings;
   const hasAddress = (url ?? opsUrl ?? caseUrl) !== undefined;
   if (local && hasAddress) {
@@ -165,9 +156,9 @@ function lineOf(issue: z.core.$ZodIssue, options: unknown, schema: z.ZodObject):
 }
 
 function unknownOption(key: string, schema: z.ZodObject): string {
-  const other = schema === clientSchema ? fileSchema : clientSchema;
-  const place = schema === clientSchema ? "enrichFile()" : "repute()";
-  if (key in other.shape) return `${key} is an option of ${place}`;
+  const { client, file } = schemas;
+  const [other, call] = schema === client ? [file, "enrichFile()"] : [client, "repute()"];
+  if (key in other.shape) return `${key} is an option of ${call}`;
   const meant = didYouMean(key, Object.keys(schema.shape));
   return `there is no option ${key}${meant === null ? "" : `; did you mean ${meant}?`}`;
 }

@@ -24,11 +24,7 @@ import {
   clientSettings,
   schemas,
 } from "./options.js";
-import type { OpenedLookup } from "../client/session/types.js";
-import type { FolderSettings } from "../io/input/list-inputs.js";
-import type { RunInput } from "../io/input/types.js";
 import { inGroups, runOptions } from "../jobs/enrich/options.js";
-import type { ReadingSettings } from "../jobs/enrich/types.js";
 
 /**
  * A client of the service. Nothing is opened before the first call; `close()` closes everything.
@@ -53,10 +49,10 @@ export function repute(options: ReputeOptions): Repute {
  */
 export class Repute implements AsyncDisposable {
   readonly #services: Services;
+  /** Runs over files, which `close()` waits for. */
   readonly #running = new Set<Promise<unknown>>();
   /** Aborts what is in progress. Replaced after a used-up quota, so that later calls can work. */
   #stop = new AbortController();
-  #lookup: Promise<OpenedLookup> | null = null;
   #closed: Promise<void> | null = null;
 
   constructor(options: ReputeOptions) {
@@ -74,10 +70,8 @@ export class Repute implements AsyncDisposable {
   async lookup(input: string, options: LookupCall = {}): Promise<LookupResult> {
     const { kind, signal } = checkedOptions("lookup()", schemas.lookup, options);
     const stop = this.#signal(signal);
-    this.#lookup ??= this.#services.lookup(0);
-    this.#lookup.catch(() => (this.#lookup = null));
-    const { lookup } = await this.#lookup;
-    return lookUp(lookup, input, { kind, ...this.#services.lookupCall(stop) });
+    const { lookup } = await this.#services.lookup();
+    return lookUp(lookup, input, kind, stop);
   }
 
   /**
@@ -92,13 +86,13 @@ export class Repute implements AsyncDisposable {
     const { kind, signal } = checkedOptions("lookupAll()", schemas.lookup, options);
     checkItems(inputs);
     const own = new AbortController();
-    const call = { kind, ...this.#services.lookupCall(this.#signal(signal, own.signal)) };
+    const stop = this.#signal(signal, own.signal);
     // Not awaited here: a readline interface loses lines that come before its iteration begins.
-    const opening = this.#services.lookup(10_000);
+    const opening = this.#services.openLookup(10_000);
     opening.catch(() => undefined);
     const work = async (input: string): Promise<LookupResult> => {
       try {
-        return await lookUp((await opening).lookup, input, call);
+        return await lookUp((await opening).lookup, input, kind, stop);
       } catch (error) {
         own.abort(error);
         throw error;
@@ -131,7 +125,9 @@ export class Repute implements AsyncDisposable {
     options: EnrichFileOptions = {},
   ): Promise<Manifest> {
     const signal = this.#signal(options.signal);
-    return this.#track(enrichFile(this.#services, input, output, { ...options, signal }));
+    const run = enrichFile(this.#services, input, output, options, signal);
+    this.#running.add(run);
+    return run.finally(() => this.#running.delete(run));
   }
 
   /** All tags. @throws ServiceError, FatalError, as all calls below */
@@ -228,71 +224,46 @@ export class Repute implements AsyncDisposable {
   #call<Options extends CallOptions>(options: Options): Options & { readonly signal: AbortSignal } {
     return { ...options, signal: this.#signal(options.signal) };
   }
-
-  /** Lets `close()` wait until work on files has ended. */
-  async #track<T>(work: Promise<T>): Promise<T> {
-    this.#running.add(work);
-    try {
-      return await work;
-    } finally {
-      this.#running.delete(work);
-    }
-  }
 }
 
 /** Enriches a file with the client's settings, pace and cache. */
 async function enrichFile(
-  services: Services,
+  { session, settings, clock, onWarning }: Services,
   input: string | readonly string[] | Readable,
   output: string | Writable,
   options: EnrichFileOptions,
+  signal: AbortSignal,
 ): Promise<Manifest> {
-  const {
-    signal = new AbortController().signal,
-    onNotice,
-    ...file
-  } = checkedOptions("enrichFile()", schemas.file, options);
+  const checked = checkedOptions("enrichFile()", schemas.file, options);
+  const { signal: _given, onNotice = () => undefined, ...own } = checked;
   checkedOptions("enrichFile()", schemas.ends, { input, output });
-  const [session, { enrich }] = await Promise.all([
-    services.session("intel"),
+  const [intel, { enrich }, { inputNamed }] = await Promise.all([
+    session("intel"),
     import("../jobs/enrich/execute.js"),
+    import("../jobs/enrich/choose-inputs.js"),
   ]);
-  const toFile = typeof output === "string";
+  const file = { ...own, output: typeof output === "string" ? output : undefined };
+  const isStream = typeof input === "object" && "pipe" in input;
+  const stdin = () => ({ stream: process.stdin, name: "stdin" });
+  const told = { onNotice, onWarning };
   return enrich({
     settings: inGroups({
       ...file,
-      ...services.settings,
-      intelUrl: services.settings.url,
-      output: toFile ? output : "-",
+      ...settings,
+      intelUrl: settings.url,
+      output: file.output ?? "-",
       failOn: runOptions.shape.failOn.parse(undefined),
     }),
-    input: await runInput(
-      input,
-      { ...file, output: toFile ? output : undefined },
-      onNotice ?? (() => undefined),
-      services.onWarning,
-    ),
-    stdout: toFile ? process.stdout : output,
-    session,
+    input: isStream
+      ? { stream: input, name: "the stream" }
+      : await inputNamed([input].flat(), stdin, file, told),
+    stdout: typeof output === "string" ? process.stdout : output,
+    session: intel,
     command: ["enrichFile"],
     signal,
-    clock: services.clock,
-    ...(onNotice && { onNotice }),
-    onWarning: services.onWarning,
+    clock,
+    ...told,
   });
-}
-
-async function runInput(
-  input: string | readonly string[] | Readable,
-  settings: ReadingSettings & FolderSettings,
-  onNotice: (message: string) => void,
-  onWarning: (message: string) => void,
-): Promise<RunInput> {
-  if (typeof input === "object" && "pipe" in input) return { stream: input, name: "the stream" };
-  const names = [input].flat();
-  const { inputNamed } = await import("../jobs/enrich/choose-inputs.js");
-  const stdin = () => ({ stream: process.stdin, name: "stdin" });
-  return inputNamed(names, stdin, settings, { onNotice, onWarning });
 }
 
 /** @throws UsageError `invalid_setting` if the items are not iterable */

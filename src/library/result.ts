@@ -1,4 +1,3 @@
-import { type AbortGroups, raceAbort } from "../core/abort.js";
 import type { z } from "zod";
 import { camelCase, type CamelCase, type endpoints } from "../core/endpoints/endpoints.js";
 import {
@@ -9,7 +8,7 @@ import {
   unasked,
   type Verdict,
 } from "../core/finding.js";
-import { hasOtherWord, verdictOf } from "../core/verdict.js";
+import { verdictOf } from "../core/verdict.js";
 import { unsupported } from "../core/item/detect.js";
 import type { ItemKind } from "../core/item/item.js";
 import { recogniseItem } from "../core/item/recognise.js";
@@ -108,27 +107,12 @@ export type LookupResult = CompleteResult | IncompleteResult | FailedResult | Un
 export async function lookUp(
   lookup: Lookup,
   input: unknown,
-  {
-    kind = null,
-    signal,
-    aborts,
-    onOtherWord,
-  }: {
-    readonly kind: ItemKind | null | undefined;
-    readonly signal: AbortSignal;
-    /** Those of the client. */
-    readonly aborts: AbortGroups;
-    /** Called for an answer with an undocumented intent or mail blocklist status. */
-    readonly onOtherWord: () => void;
-  },
+  kind: ItemKind | null | undefined,
+  signal: AbortSignal,
 ): Promise<LookupResult> {
   const { item, reason } =
-    typeof input === "string" ? recogniseItem(input, kind) : unsupported("not_text");
-  const finding =
-    item === null
-      ? unasked("unsupported", reason)
-      : await raceAbort(lookup(item, { signal }), signal, undefined, aborts);
-  if (hasOtherWord(finding)) onOtherWord();
+    typeof input === "string" ? recogniseItem(input, kind ?? null) : unsupported("not_text");
+  const finding = item === null ? unasked("unsupported", reason) : await lookup(item, { signal });
   const { status, answers, missing, source, httpStatus, attempts, lookedUpAt, error } = finding;
   return {
     input,

@@ -1,20 +1,19 @@
 import type { CaseClient, OpsClient } from "../client/api/ops-client.js";
 import type { IntelClient } from "../client/api/intel-client.js";
-import { AbortGroups } from "../core/abort.js";
+import { AbortGroups, raceAbort } from "../core/abort.js";
 import { type Clock, systemClock } from "../core/clock.js";
 import { UsageError } from "../core/errors.js";
-import { ResourceStack } from "../core/resource-stack.js";
+import { Parts } from "../core/resource-stack.js";
 import { openRequests } from "../client/lookup/options.js";
 import { Slots } from "../client/pace/slots.js";
 import type { ServiceName } from "../client/api/service-description.js";
-import type { startEmbedded } from "../service/embedded.js";
-import { OpenedOnce } from "../client/session/connections.js";
-import { Session } from "../client/session/session.js";
+import { type OpenedLookup, type ServiceAccess, Session } from "../client/session/session.js";
 import { countedWarning, otherWords } from "../jobs/enrich/counters.js";
+import type { Lookup } from "../client/lookup/types.js";
 import { MemoryStore } from "../client/store/store.js";
+import { hasOtherWord } from "../core/verdict.js";
 import type { ApiKey } from "../jobs/webhooks/send.js";
 import type { clientSettings } from "./options.js";
-import type { OpenedLookup, ServiceAccess } from "../client/session/types.js";
 import { userStateFolder } from "../core/files/folders.js";
 
 type ClientSettings = ReturnType<typeof clientSettings>;
@@ -31,14 +30,12 @@ export class Services {
   readonly settings: ClientSettings;
   readonly clock: Clock;
   readonly onWarning: (message: string) => void;
-  readonly aborts = new AbortGroups();
   readonly #onQuotaUsedUp: (error: unknown) => void;
-  readonly #stack = new ResourceStack();
-  readonly #sessions = new OpenedOnce();
+  readonly #parts = new Parts();
   readonly #slots: Slots;
+  readonly #aborts = new AbortGroups();
   /** Answers with an undocumented intent or mail blocklist status. */
   #otherWords = 0;
-  #embedded: ReturnType<typeof startEmbedded> | null = null;
 
   /** @param onQuotaUsedUp called when a quota is used up; ends everything that waits for it */
   constructor(settings: ClientSettings, onQuotaUsedUp: (error: unknown) => void) {
@@ -57,36 +54,39 @@ export class Services {
   }
 
   /** @throws UsageError `intel_url_missing`, `ops_url_missing`, `case_url_missing` */
-  session(name: ServiceName): Promise<Session> {
-    return this.#sessions.open(name, () => this.#open(name));
-  }
+  readonly session = (name: ServiceName): Promise<Session> =>
+    this.#parts.open(name, () => this.#open(name));
 
   readonly intel = async (): Promise<IntelClient> => (await this.session("intel")).intel();
   readonly ops = async (): Promise<OpsClient> => (await this.session("ops")).ops();
   readonly cases = async (): Promise<CaseClient> => (await this.session("case")).cases();
 
+  /** What looks single items up. */
+  readonly lookup = (): Promise<OpenedLookup> =>
+    this.#parts.open("lookup", () => this.openLookup(0));
+
   /** @param remember number of findings to keep and reuse */
-  async lookup(remember: number): Promise<OpenedLookup> {
+  async openLookup(remember: number): Promise<OpenedLookup> {
     const session = await this.session("intel");
-    return session.lookup({
+    const opened = await session.lookup({
       settings: this.settings,
       store: new MemoryStore({ most: remember }),
       asReceived: this.settings.cache !== undefined,
       slots: this.#slots,
     });
-  }
-
-  /** What one lookup under this signal needs. */
-  lookupCall(signal: AbortSignal) {
-    const onOtherWord = (): void => void this.#otherWords++;
-    return { signal, aborts: this.aborts, onOtherWord };
+    const lookup: Lookup = async (item, options) => {
+      const asked = opened.lookup(item, options);
+      const finding = await raceAbort(asked, options.signal, undefined, this.#aborts);
+      if (hasOtherWord(finding)) this.#otherWords++;
+      return finding;
+    };
+    return { ...opened, lookup };
   }
 
   /** Closes all sessions, after waiting for those that are still being opened. */
   async close(): Promise<void> {
     if (this.#otherWords > 0) this.onWarning(countedWarning(otherWords, this.#otherWords));
-    await this.#sessions.settled();
-    await this.#stack.close();
+    await this.#parts.close();
   }
 
   async #open(name: ServiceName): Promise<Session> {
@@ -102,7 +102,7 @@ export class Services {
       onEarlyEnd: this.#onQuotaUsedUp,
       isShared: true,
     });
-    return this.#stack.use(session);
+    return this.#parts.use(session);
   }
 
   async #service(name: ServiceName): Promise<ServiceAccess> {
@@ -112,15 +112,17 @@ export class Services {
     if (url !== undefined) {
       return { url, name: url, credential: settings[key] ?? null, embedded: false };
     }
-    if (settings.local) return (await (this.#embedded ??= this.#startEmbedded())).access[name];
+    if (settings.local) return (await this.#embedded()).access[name];
     throw new UsageError(`${name}_url_missing`, `this call needs ${address}`, {
       hint: `give it as in repute({ ${address}: "${example}" })`,
     });
   }
 
-  async #startEmbedded() {
-    const { startEmbedded } = await import("../service/embedded.js");
-    const { apiKey: intel, accessToken: ops, caseApiKey, synthetic } = this.settings;
-    return this.#stack.use(await startEmbedded({ intel, ops, case: caseApiKey }, synthetic));
+  #embedded() {
+    return this.#parts.open("embedded service", async () => {
+      const { startEmbedded } = await import("../service/service.js");
+      const { apiKey: intel, accessToken: ops, caseApiKey, synthetic } = this.settings;
+      return this.#parts.use(await startEmbedded({ intel, ops, case: caseApiKey }, synthetic));
+    });
   }
 }

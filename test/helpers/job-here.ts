@@ -3,8 +3,7 @@ import { onTestFinished } from "vitest";
 import { systemClock } from "../../src/core/clock.js";
 import { enrichOptions, type FlatSettings, inGroups } from "../../src/jobs/enrich/options.js";
 import type { EnrichJob } from "../../src/jobs/enrich/types.js";
-import { Session } from "../../src/client/session/session.js";
-import type { SessionOptions } from "../../src/client/session/types.js";
+import { Session, type SessionOptions } from "../../src/client/session/session.js";
 import { userStateFolder } from "../../src/core/files/folders.js";
 import { isQuota, type Rate } from "../../src/core/options.js";
 

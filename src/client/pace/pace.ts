@@ -1,8 +1,10 @@
 import { isOverQuota, longestWaitMs } from "../../core/finding.js";
 import type { Clock } from "../../core/clock.js";
+import { EarlyEndError } from "../../core/errors.js";
+import { counted } from "../../core/wording/quantity.js";
 import { isQuota, type Rate, tightest } from "../../core/options.js";
 import type { ServiceError } from "../api/status-fault.js";
-import { Quota, type QuotaStore } from "./quota.js";
+import { Quota, QuotaCounts, type QuotaStore } from "./quota.js";
 import { FairQueue } from "./slots.js";
 import { AdaptiveRate } from "./adaptive-rate.js";
 
@@ -26,10 +28,10 @@ interface PaceOptions {
   readonly rates: readonly Rate[];
   readonly clock: Clock;
   readonly random?: () => number;
-  /** Counts quotas; required if there is one. */
+  /** Counts quotas. @default in memory */
   readonly quotas?: QuotaStore | undefined;
-  /** Called when a quota is used up for more than a minute; without a rate, it is the service's own. */
-  readonly onUsedUp?: ((rate: Rate | null, resumesAtMs: number) => void) | undefined;
+  /** Called when a quota, or the service's own, is used up for more than a minute. */
+  readonly onUsedUp?: ((error: EarlyEndError) => void) | undefined;
 }
 
 /** Maximum single sleep in milliseconds: timers accept at most 2^31. */
@@ -106,15 +108,12 @@ export class Pace {
   #isExact = false;
 
   constructor(options: PaceOptions) {
-    const { rates, clock, quotas: store } = options;
+    const { rates, clock, quotas = new QuotaCounts() } = options;
     this.#options = options;
     for (const rate of tightest(rates.filter((one) => !isQuota(one)))) {
       this.#keep(`per ${rate.perMs}`, rate);
     }
-    this.#quotas = tightest(rates.filter(isQuota)).map((rate) => {
-      if (store === undefined) throw new TypeError("a quota needs a store that counts it");
-      return new Quota(rate, store, clock);
-    });
+    this.#quotas = tightest(rates.filter(isQuota)).map((rate) => new Quota(rate, quotas, clock));
   }
 
   /** Milliseconds until the pause ends; 0 without one. */
@@ -254,8 +253,7 @@ export class Pace {
     for (const quota of this.#quotas) {
       const wait = quota.wait();
       longest = Math.max(longest, wait);
-      if (wait <= longestQuotaWaitMs) continue;
-      this.#options.onUsedUp?.(quota.rate, this.#options.clock.now() + wait);
+      if (wait > longestQuotaWaitMs) this.#usedUp(quota.rate, wait);
     }
     return longest;
   }
@@ -263,8 +261,19 @@ export class Pace {
   /** Nobody waits for the service's own quota, which it names by the length of a pause. */
   #tellPause(): void {
     const { pausedMs } = this;
-    if (pausedMs <= longestWaitMs) return;
-    this.#options.onUsedUp?.(null, this.#options.clock.now() + pausedMs);
+    if (pausedMs > longestWaitMs) this.#usedUp(null, pausedMs);
+  }
+
+  /** @param rate of the quota; null for the service's own */
+  #usedUp(rate: Rate | null, forMs: number): void {
+    const { clock, onUsedUp } = this.#options;
+    const quota =
+      rate === null
+        ? "the service's own quota"
+        : `the quota of ${counted(rate.count, "request")} in ${rate.perMs / 3_600_000} h`;
+    const nextMinuteMs = Math.ceil((clock.now() + forMs) / 60_000) * 60_000;
+    const at = new Date(nextMinuteMs).toISOString().replace(/:\d\d\.\d+Z$/, "Z");
+    onUsedUp?.(new EarlyEndError("quota_used_up", `${quota} is used up until ${at}`));
   }
 
   /** Releases every request that may start, and sets the single timer for the next. */

@@ -15,13 +15,6 @@ const queueRate = 10_000;
  */
 const threadsHelp = import.meta.url.endsWith(".js") && availableParallelism() > 1;
 
-interface Settings {
-  readonly concurrency: number;
-  readonly rate?: readonly Rate[] | undefined;
-}
-
-export type Connections = ClientOptions["dispatcher"] & { destroy(): Promise<void> };
-
 /**
  * Opens connections. At high rates, requests are made on a separate thread.
  *
@@ -30,11 +23,10 @@ export type Connections = ClientOptions["dispatcher"] & { destroy(): Promise<voi
  */
 export async function openConnections(
   url: string,
-  settings: Settings,
+  { concurrency, rate }: { readonly concurrency: number; readonly rate: readonly Rate[] },
   pace: Pick<Pace, "leaveSpacing">,
   threads = threadsHelp,
-): Promise<Connections> {
-  const { concurrency, rate = [] } = settings;
+): Promise<ClientOptions["dispatcher"] & { destroy(): Promise<void> }> {
   if (threads && perSecond(rate) >= threadRate) {
     const { requestThread } = await import("../api/thread/request-thread.js");
     return requestThread(concurrency, pace.leaveSpacing());
@@ -56,24 +48,4 @@ export function queueOf(rates: readonly Rate[], maxRequests?: number): number {
 function perSecond(rates: readonly Rate[]): number {
   const each = rates.filter((one) => !isQuota(one)).map((one) => (one.count / one.perMs) * 1000);
   return Math.min(...each);
-}
-
-/** Parts that are opened when they are first needed. */
-export class OpenedOnce {
-  readonly #parts = new Map<string, Promise<unknown>>();
-
-  /** The part of this name. One that failed to open is tried again with the next call. */
-  open<T>(name: string, open: () => Promise<T>): Promise<T> {
-    const known = this.#parts.get(name) as Promise<T> | undefined;
-    if (known !== undefined) return known;
-    const opening = open();
-    this.#parts.set(name, opening);
-    opening.catch(() => this.#parts.delete(name));
-    return opening;
-  }
-
-  /** Resolves once nothing is being opened. */
-  async settled(): Promise<void> {
-    await Promise.allSettled(this.#parts.values());
-  }
 }

@@ -3,7 +3,7 @@ import type { ClientOptions } from "../api/caller.js";
 import { IntelClient } from "../api/intel-client.js";
 import type { AttemptReport, CallPolicy } from "../api/types.js";
 import { type Rate, isQuota } from "../../core/options.js";
-import { ResourceStack } from "../../core/resource-stack.js";
+import { Parts } from "../../core/resource-stack.js";
 import { AddressWatch, type RequestOutcomes } from "../lookup/address-watch.js";
 import { retryCalls } from "../lookup/attempt/retry.js";
 import { Outage } from "../lookup/attempt/outage.js";
@@ -12,14 +12,42 @@ import { composeLookup, type LookupClient } from "../lookup/compose.js";
 import { type LookupSettings, openRequests, paceOf } from "../lookup/options.js";
 import { Slots } from "../pace/slots.js";
 import type { FindingStore, LookupStore } from "../store/store.js";
-import { type Connections, openConnections, OpenedOnce, queueOf } from "./connections.js";
-import type { OpenedLookup, ServiceAccess, SessionOptions, SessionSettings } from "./types.js";
-import { longestWaitMs } from "../../core/finding.js";
+import { openConnections, queueOf } from "./connections.js";
+import { longestWaitMs, type MadeUp } from "../../core/finding.js";
+import type { Clock } from "../../core/clock.js";
 import { Pace, type RequestPace } from "../pace/pace.js";
 import { rateLimitHintMs, rateLimitPolicy } from "../api/rate-limit-headers.js";
-import { QuotaCounts, type QuotaStore } from "../pace/quota.js";
-import { EarlyEndError } from "../../core/errors.js";
-import { counted } from "../../core/wording/quantity.js";
+import type { QuotaStore } from "../pace/quota.js";
+import type { EarlyEndError } from "../../core/errors.js";
+
+/** A service, and how it is addressed. */
+export interface ServiceAccess {
+  readonly url: string;
+  /** Its name in state, caches and messages: the address, unless that changes. */
+  readonly name: string;
+  /** Sent to this service only; null for none. */
+  readonly credential: string | null;
+  /** Whether the service ends with this process. */
+  readonly embedded: boolean;
+  /** Set for an embedded service: how it makes up its answers. */
+  readonly madeUp?: MadeUp;
+}
+
+export interface SessionOptions {
+  readonly service: ServiceAccess;
+  /** How to ask. Calls other than lookups need no more than `retries` and `timeout`, in milliseconds. */
+  readonly settings: Partial<LookupSettings> &
+    Pick<LookupSettings, "retries"> & { readonly timeout: number };
+  readonly clock: Clock;
+  /** Counts quotas across runs; null for this session only. */
+  readonly stateFolder: string | null;
+  readonly onWarning: (message: string) => void;
+  /** Called when a quota is used up for more than a minute. */
+  readonly onEarlyEnd?: (error: EarlyEndError) => void;
+  readonly onAttempt?: (attempt: AttemptReport) => void;
+  /** Whether several runs or clients use the session: answers are then kept as received. */
+  readonly isShared?: boolean;
+}
 
 /** What a user of a session hears while it looks items up. */
 type SessionListener = Partial<Pick<SessionOptions, "onWarning" | "onEarlyEnd">>;
@@ -58,12 +86,11 @@ interface RunUse {
  */
 export class Session {
   readonly service: ServiceAccess;
-  readonly settings: SessionSettings;
+  readonly settings: SessionOptions["settings"];
   readonly stateFolder: string | null;
   readonly rates: readonly Rate[];
   readonly #options: SessionOptions;
-  readonly #stack = new ResourceStack();
-  readonly #parts = new OpenedOnce();
+  readonly #parts = new Parts();
   /** All who hear what happens here. */
   readonly #listeners: Set<SessionListener>;
   /** Aborts when a quota is used up: calls that wait for it end. */
@@ -85,21 +112,19 @@ export class Session {
     return this.#parts.open("pace", async () => {
       const { rates } = this;
       const { clock } = this.#options;
-      const onUsedUp = (rate: Rate | null, resumesAtMs: number): void =>
-        this.#end(quotaUsedUp(rate, resumesAtMs));
       const quotas = rates.some(isQuota) ? await this.#quotas() : undefined;
-      const pace = new Pace({ rates, clock, quotas, onUsedUp });
-      this.#stack.defer(() => pace.giveBack());
+      const pace = new Pace({ rates, clock, quotas, onUsedUp: this.#end });
+      this.#parts.defer(() => pace.giveBack());
       return pace;
     });
   }
 
-  async #quotas(): Promise<QuotaStore> {
+  async #quotas(): Promise<QuotaStore | undefined> {
     const { service, stateFolder } = this;
-    if (stateFolder === null) return new QuotaCounts();
+    if (stateFolder === null) return undefined;
     const { openQuotas } = await import("../store/quotas.js");
     const quotas = openQuotas({ service: service.url, stateFolder }, this.#warn);
-    this.#stack.defer(() => quotas.close());
+    this.#parts.defer(() => quotas.close());
     return quotas;
   }
 
@@ -134,7 +159,7 @@ export class Session {
     return this.#parts.open(`withheld ${JSON.stringify(what)}`, () => openWithheld(what));
   }
 
-  async lookup(use: LookupUse): Promise<OpenedLookup> {
+  async lookup(use: LookupUse) {
     this.#listeners.add(use);
     return this.#open(use).catch((error: unknown) => {
       this.#listeners.delete(use);
@@ -142,13 +167,11 @@ export class Session {
     });
   }
 
-  /** Waits for parts that are being opened, then closes all. */
-  async close(): Promise<void> {
-    await this.#parts.settled();
-    await this.#stack.close();
+  close(): Promise<void> {
+    return this.#parts.close();
   }
 
-  async #open(use: LookupUse): Promise<OpenedLookup> {
+  async #open(use: LookupUse) {
     const { service, settings } = this;
     const { clock, isShared = false } = this.#options;
     const { run, asReceived, settings: own } = use;
@@ -191,15 +214,22 @@ export class Session {
       cache: cache && { ...cache, partials: use.partialsFromCache },
       clock,
     });
-    const close = async (): Promise<void> => {
-      this.#listeners.delete(use);
-      store?.sync();
-    };
-    const state = {
+    return {
+      lookup,
+      /** Tells when enough lookups are queued. */
+      slots,
+      /** Tracks which endpoints answered anything but 404. */
+      address,
+      /** Milliseconds until the pause after a throttle answer ends; 0 without one. */
       pausedMs: () => shared.pausedMs,
+      /** Whether nothing but errors comes from the service. */
       isAway: () => outage?.open === true,
+      /** Ends the use, and makes its answers visible to other uses of the cache. The session stays open. */
+      close: async (): Promise<void> => {
+        this.#listeners.delete(use);
+        store?.sync();
+      },
     };
-    return { ...state, lookup, slots, address, close };
   }
 
   #cache(asReceived: boolean): Promise<FindingStore | undefined> {
@@ -210,7 +240,7 @@ export class Session {
       const { clock } = this.#options;
       const options = { folder, ttlMs, clock, asReceived, onWarning: this.#warn };
       const cache = await openCache(options);
-      this.#stack.defer(() => cache.close());
+      this.#parts.defer(() => cache.close());
       return cache;
     });
   }
@@ -220,7 +250,7 @@ export class Session {
     return { patienceMs: this.settings.outagePatience ?? 600_000 };
   }
 
-  #ways(ofRun: boolean, address = this.settings.workers): Promise<Connections> {
+  #ways(ofRun: boolean, address = this.settings.workers): Promise<ClientOptions["dispatcher"]> {
     if (address === undefined) return this.#connections(ofRun);
     return this.#parts.open("workers", async () => {
       const { openQueue } = await import("../workers/lookup-queue.js");
@@ -229,20 +259,20 @@ export class Session {
       const queue = await openQueue({ address, baseUrl, environment: process.env });
       const told = { clock: this.#options.clock, onWarning: this.#warn };
       const dispatcher = new WorkerRequests({ ...told, baseUrl, ...this.#patience }, queue);
-      this.#stack.defer(() => dispatcher.destroy());
+      this.#parts.defer(() => dispatcher.destroy());
       return dispatcher;
     });
   }
 
-  #connections(ofRun: boolean): Promise<Connections> {
+  #connections(ofRun: boolean): Promise<ClientOptions["dispatcher"]> {
     return this.#parts.open(ofRun ? "connections of runs" : "connections", async () => {
       const { service, settings, rates: rate } = this;
-      const limits = { ...settings, rate, concurrency: openRequests(settings) };
+      const limits = { rate, concurrency: openRequests(settings) };
       // The answers of the embedded service take longer than the requests.
       const onThread = ofRun && !service.embedded ? undefined : false;
       const pace = await this.pace();
       const connections = await openConnections(service.url, limits, pace, onThread);
-      this.#stack.defer(() => connections.destroy());
+      this.#parts.defer(() => connections.destroy());
       return connections;
     });
   }
@@ -285,7 +315,7 @@ export class Session {
     this.#usedUp = new AbortController();
   };
 
-  #requests(dispatcher: Connections): ClientOptions {
+  #requests(dispatcher: ClientOptions["dispatcher"]): ClientOptions {
     const { clock } = this.#options;
     return { baseUrl: this.service.url, dispatcher, clock, timeoutMs: this.settings.timeout };
   }
@@ -298,6 +328,8 @@ export class Session {
     return this.service.credential ?? undefined;
   }
 }
+
+export type OpenedLookup = Awaited<ReturnType<Session["lookup"]>>;
 
 /** Attempts by a client: what waits in the queue of workers is withdrawn with the lookup. */
 function attemptsOf(client: IntelClient, { requests }: LookupUse): LookupClient {
@@ -321,14 +353,4 @@ function paceOfQueued(pace: RequestPace): RequestPace {
     hold,
     advise: ignore,
   };
-}
-
-function quotaUsedUp(rate: Rate | null, resumesAtMs: number): EarlyEndError {
-  const quota =
-    rate === null
-      ? "the service's own quota"
-      : `the quota of ${counted(rate.count, "request")} in ${rate.perMs / 3_600_000} h`;
-  const nextMinuteMs = Math.ceil(resumesAtMs / 60_000) * 60_000;
-  const at = new Date(nextMinuteMs).toISOString().replace(/:\d\d\.\d+Z$/, "Z");
-  return new EarlyEndError("quota_used_up", `${quota} is used up until ${at}`);
 }

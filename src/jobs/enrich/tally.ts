@@ -22,7 +22,7 @@ import {
   rowWarnings,
   zeros,
 } from "../../core/row.js";
-import type { OpenedLookup } from "../../client/session/types.js";
+import type { OpenedLookup } from "../../client/session/session.js";
 import type { OpenedSource } from "../../io/input/types.js";
 import { addCount, type Counts, mostFrequentFirst, otherTimes, otherWords } from "./counters.js";
 import { Elsewhere } from "./elsewhere.js";

@@ -4,7 +4,7 @@ import { cachedAnswers, type CachedOptions } from "../../client/lookup/cache.js"
 import { showsSomething } from "../../client/lookup/combine.js";
 import { isReserved, type Withheld } from "../../client/lookup/withheld.js";
 import { Slots } from "../../client/pace/slots.js";
-import type { ServiceAccess } from "../../client/session/types.js";
+import type { ServiceAccess } from "../../client/session/session.js";
 import {
   eachEndpoint,
   type Finding,

@@ -1,12 +1,11 @@
 import { beforeEach, expect, it, onTestFinished } from "vitest";
 import { enrichOptions } from "../../../src/jobs/enrich/options.js";
-import type { Session } from "../../../src/client/session/session.js";
+import type { Session, SessionOptions } from "../../../src/client/session/session.js";
 import { startAnsweringServer } from "../../helpers/answering-server.js";
 import { enrichHere, type EnrichedHere } from "../../helpers/enrich-here.js";
 import { sessionHere } from "../../helpers/job-here.js";
 import { column } from "../../helpers/workspace.js";
 import { temporaryFolder } from "../../helpers/temporary-folder.js";
-import type { SessionOptions } from "../../../src/client/session/types.js";
 
 const server = await startAnsweringServer();
 let before: number;
