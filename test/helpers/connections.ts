@@ -1,9 +1,9 @@
 import { createDispatcher } from "../../src/client/api/http/dispatcher.js";
 import { requestThread } from "../../src/client/api/thread/request-thread.js";
-import type { Connections } from "../../src/client/session/connections.js";
+import type { openConnections } from "../../src/client/session/connections.js";
 
 /** Opens one connection at a time to a service. */
-export type Connect = (baseUrl: string) => Connections;
+export type Connect = (baseUrl: string) => Awaited<ReturnType<typeof openConnections>>;
 
 /** Node.js itself loads a thread's first file, so it must be the built one. */
 const entry = new URL("../../dist/client/api/thread/entry.js", import.meta.url);
