@@ -128,7 +128,7 @@ export function notListed({ kind, value: item }: Item): QueryResult {
     return isBogon(item) ? { item, type: "IP_BOGON", bogon: true } : unknownAddress(item);
   }
   if (kind === "domain") return unknownDomain(item);
-  return { item, ...blank, type: types[kind] };
+  return { item, ...blank, type: kind.toUpperCase() as Uppercase<typeof kind> };
 }
 
 function unknownDomain(item: string): DomainResult {
@@ -166,9 +166,3 @@ function nulls<Shape extends Readonly<Record<string, z.ZodType>>>({
 const nullable = { domain: nulls(results.DOMAIN), address: nulls(results.IP) };
 const blank = { serviceMailBlocklist: "NOT_LISTED" } as const;
 const seen = { tags: [], firstSeen: null, lastSeen: null, intent: "none" };
-const types = {
-  url: "URL",
-  sha1: "SHA1",
-  crypto_wallet: "CRYPTO_WALLET",
-  email: "EMAIL",
-} as const;
