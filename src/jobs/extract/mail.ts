@@ -7,25 +7,10 @@ import { markupReader, type TextReader } from "./markup.js";
 /** Called with what is not read, or read as something else, and the line where it begins. */
 type OnUnread = (what: string, line: number) => void;
 
-/** Decodes whole lines of a body; null if they turn out not to be text. */
-type Decode = (lines: string) => string | null;
-
-interface Body {
-  readonly decode: Decode;
-  readonly part: Part;
-  readonly onUnread: (what: string) => void;
-  text: TextReader | null;
-  /** Whether its lines are encoded, and decoded together. */
-  isHeld: boolean;
-  held: string;
-}
-
-type Part = ReturnType<typeof partOf>;
-
 /** The first field of a header that says how a part is encoded. */
 const fieldOfPart = /ontent-(?:type|transfer-encoding):/gi;
-const headerLines = /(?:(?:[\w-]+:|[ \t]+\S)[^\n]*\n)*/y;
-const blankLine = /[ \t]*\r?(?:\n|$)/y;
+/** The rest of a header, and the blank line behind it. */
+const headerLines = /(?:(?:[\w-]+:|[ \t]+\S)[^\n]*\n)*([ \t]*\r?(?:\n|$))?/y;
 const longestHeader = 64 * 1024;
 /** Lines that may end a body. */
 const divider = /^(?:--|From )[^\n]*/gm;
@@ -43,11 +28,11 @@ export class MailReader implements TextReader {
   readonly #onUnread: OnUnread;
   readonly #depth: number;
   readonly #boundaries = new Set<string>();
-  /** Line ends before the text at hand. */
+  /** Line ends read so far. */
   #line = 0;
   /** A header whose end has not been read yet. */
   #rest = "";
-  #body: Body | null = null;
+  #body: (TextReader & { readonly isBase64: boolean }) | null = null;
 
   constructor(onUnread: OnUnread, depth = 0) {
     this.#onUnread = onUnread;
@@ -59,75 +44,77 @@ export class MailReader implements TextReader {
     this.#rest = "";
     let text = "";
     let at = 0;
+    const linesTo = (end: number): string => {
+      const lines = mail.slice(at, end);
+      this.#line += countLineEnds(lines, "lf");
+      at = end;
+      return lines;
+    };
     for (;;) {
       if (this.#body !== null) {
-        const end = this.#endOfBody(mail, at);
-        text += this.#readBody(this.#body, mail.slice(at, end < 0 ? mail.length : end), end >= 0);
-        if (end < 0) at = mail.length;
-        else {
-          this.#body = null;
-          at = end;
-        }
+        const end = this.#endOfBody(this.#body.isBase64, mail, at);
+        text += this.#body.read(linesTo(end < 0 ? mail.length : end));
+        if (end < 0) return text;
+        text += this.end();
       }
-      const begin = this.#beginOfBody(mail, at);
-      if (begin < 0) break;
-      text += withoutEncodedWords(mail.slice(at, begin));
-      at = begin;
+      const header = this.#nextHeader(mail, at);
+      const lines = linesTo(header?.end ?? mail.length - this.#rest.length);
+      text += withoutEncodedWords(lines);
+      if (header === null) return text;
+      this.#beginBody(partOf(header.text), mail.slice(at, at + longestHeader));
     }
-    const end = mail.length - this.#rest.length;
-    this.#line += countLineEnds(mail.slice(0, end), "lf");
-    return text + withoutEncodedWords(mail.slice(at, end));
   }
 
   end(): string {
-    const text = this.#body === null ? this.#rest : this.#readBody(this.#body, "", true);
+    const text = this.#body === null ? this.#rest : this.#body.end();
     this.#rest = "";
     this.#body = null;
     return text;
   }
 
-  /** Where the next encoded body begins; -1 if there is none. Keeps a header without an end. */
-  #beginOfBody(mail: string, from: number): number {
+  /** The next header of a part, and its end; null if there is none. Keeps one without an end. */
+  #nextHeader(mail: string, from: number): { readonly text: string; readonly end: number } | null {
     fieldOfPart.lastIndex = from;
     for (let found = fieldOfPart.exec(mail); found !== null; found = fieldOfPart.exec(mail)) {
       const start = found.index - 1;
-      if (start > 0 && mail.charCodeAt(start - 1) !== lineFeed) continue;
+      if (start > 0 && mail.charAt(start - 1) !== "\n") continue;
       headerLines.lastIndex = start;
-      headerLines.test(mail);
-      const end = headerLines.lastIndex;
-      blankLine.lastIndex = end;
-      const isHeader = blankLine.test(mail);
-      if (end === mail.length || !mail.includes("\n", end)) {
+      const [text, blankLine] = headerLines.exec(mail)!;
+      const end = start + text.length;
+      const lineAfter = end - (blankLine?.length ?? 0);
+      if (lineAfter === mail.length || !mail.includes("\n", lineAfter)) {
         if (mail.length - start < longestHeader) this.#rest = mail.slice(start);
-        return -1;
+        return null;
       }
-      if (isHeader) {
-        const begin = blankLine.lastIndex;
-        if (this.#beginBody(partOf(mail.slice(start, end)), mail, begin)) return begin;
-      }
+      if (blankLine !== undefined) return { text, end };
       fieldOfPart.lastIndex = Math.max(end, fieldOfPart.lastIndex);
     }
-    return -1;
+    return null;
   }
 
-  #beginBody(part: Part, mail: string, begin: number): boolean {
-    if (part.boundary !== null) this.#boundaries.add(detached(part.boundary));
-    else if (part.type !== "message/rfc822" || part.encoding === "base64") {
-      const before = this.#line;
-      const onUnread = (what: string): void => {
-        this.#onUnread(what, before + countLineEnds(mail.slice(0, begin), "lf") + 1);
-      };
-      const decode = decodeOf(part, onUnread, mail.slice(begin, begin + longestHeader));
-      const isHeld = part.encoding === "base64" || part.encoding === "quoted-printable";
-      this.#body =
-        decode === null ? null : { decode, part, onUnread, text: null, isHeld, held: "" };
+  /** Leaves parts as they are that are not encoded, or not readable. */
+  #beginBody(part: Part, head: string): void {
+    const { type, encoding, boundary } = part;
+    const isBase64 = encoding === "base64";
+    if (boundary !== null) this.#boundaries.add(detached(boundary));
+    else if (type !== "message/rfc822" || isBase64) {
+      const line = this.#line + 1;
+      const decode = decodeOf(part, head, (what) => {
+        this.#onUnread(`part ${part.name || type || "text/plain"} ${what}`, line);
+      });
+      const isMail = type === "message/rfc822" && this.#depth < mostNested;
+      const readerOf = (text: string): TextReader =>
+        markupReader(text, type) ??
+        (isMail
+          ? new MailReader((what) => this.#onUnread(what, line), this.#depth + 1)
+          : { read: (lines) => lines, end: () => "" });
+      if (decode !== null) this.#body = { isBase64, ...bodyReader(encoding, decode, readerOf) };
     }
-    return this.#body !== null;
   }
 
   /** Where the line begins that ends the body; -1 if there is none yet. */
-  #endOfBody(mail: string, from: number): number {
-    if (this.#body?.part.encoding === "base64") {
+  #endOfBody(isBase64: boolean, mail: string, from: number): number {
+    if (isBase64) {
       notBase64.lastIndex = from;
       const found = notBase64.exec(mail);
       return found === null ? -1 : Math.max(from, mail.lastIndexOf("\n", found.index) + 1);
@@ -140,96 +127,98 @@ export class MailReader implements TextReader {
     }
     return -1;
   }
-
-  #readBody(body: Body, piece: string, isLast: boolean): string {
-    const lines = body.held + piece;
-    body.held = body.isHeld && !isLast && lines.length < longestHeld ? lines : "";
-    if (body.held !== "") return "";
-    const decoded = body.decode(lines);
-    if (decoded === null) Object.assign(body, { isHeld: false, decode: () => "" });
-    body.text ??= this.#textOf(body, decoded ?? "");
-    const text = body.text.read(decoded ?? "") + (isLast ? body.text.end() : "");
-    if (body.part.encoding !== "base64") return text;
-    return text.replaceAll(/\r?\n/g, "\r") + "\n".repeat(countLineEnds(lines, "lf"));
-  }
-
-  /** Reads the decoded text of a part. */
-  #textOf({ part, onUnread }: Body, head: string): TextReader {
-    const markup = markupReader(head, part.type);
-    if (markup !== null) return markup;
-    return part.type === "message/rfc822" && this.#depth < mostNested
-      ? new MailReader(onUnread, this.#depth + 1)
-      : { read: (text) => text, end: () => "" };
-  }
 }
 
+/** Reads the body of a part in whole lines. Encoded lines are held, and decoded together. */
+function bodyReader(
+  encoding: string,
+  decode: Decode,
+  readerOf: (head: string) => TextReader,
+): TextReader {
+  const isBase64 = encoding === "base64";
+  const isHeld = isBase64 || encoding === "quoted-printable";
+  let held = "";
+  let isText = true;
+  let reader: TextReader | null = null;
+  const flush = (isLast: boolean): string => {
+    const decoded = isText ? decode(held) : "";
+    isText = decoded !== null;
+    reader ??= readerOf(decoded ?? "");
+    const text = reader.read(decoded ?? "") + (isLast ? reader.end() : "");
+    const lines = countLineEnds(held, "lf");
+    held = "";
+    return isBase64 ? text.replaceAll(/\r?\n/g, "\r") + "\n".repeat(lines) : text;
+  };
+  return {
+    read(lines) {
+      held += lines;
+      const waits = held === "" || (isHeld && held.length < longestHeld);
+      return waits ? "" : flush(false);
+    },
+    end: () => flush(true),
+  };
+}
+
+const longestHeld = 16 * 1024 * 1024;
+
+/** Decodes lines of a body; null if they turn out not to be text. */
+type Decode = (lines: string) => string | null;
+
 /** Null for a part that is left as it is, or not read. */
-function decodeOf(part: Part, onUnread: (what: string) => void, body: string): Decode | null {
-  const what = `part ${part.name || part.type || "text/plain"}`;
+function decodeOf(part: Part, head: string, onUnread: (what: string) => void): Decode | null {
+  const { encoding, charset } = part;
   const refuse = (reason: string): null => {
-    onUnread(`${what} not read: ${reason}`);
+    onUnread(`not read: ${reason}`);
     return null;
   };
-  const decoder = decoderOf(part.charset, () => {
-    onUnread(`${what} read as Latin-1: unknown character set ${part.charset}`);
+  const decoder = decoderOf(charset, () => {
+    onUnread(`read as Latin-1: unknown character set ${charset}`);
   });
-  switch (part.encoding) {
+  switch (encoding) {
     case "base64":
-      return /^\s*(?:[A-Za-z\d+/]+=*[ \t]*\r?(?:\n|$)|$)/.test(body)
-        ? (lines) => base64Text(lines, decoder ?? new TextDecoder(), refuse)
+      return /^\s*(?:[A-Za-z\d+/]+=*[ \t]*\r?(?:\n|$)|$)/.test(head)
+        ? (lines) => base64Text(lines, decoder, refuse)
         : refuse("not base64");
     case "quoted-printable":
-      return (lines) => (decoder ?? new TextDecoder()).decode(quotedBytes(lines));
+      return (lines) => decoder.decode(quotedBytes(lines));
     case "":
     case "7bit":
     case "8bit":
     case "binary":
-      if (decoder !== null) return (lines) => decoder.decode(encodeText(lines));
+      if (decoder.encoding !== "utf-8") return (lines) => decoder.decode(encodeText(lines));
       return part.type === "text/html" ? (lines) => lines : null;
     default:
-      return refuse(`unknown encoding ${part.encoding}`);
+      return refuse(`unknown encoding ${encoding}`);
   }
 }
-
-const lineFeed = 0x0a;
-const longestHeld = 16 * 1024 * 1024;
 
 /**
  * The bytes of quoted-printable lines. Every line stays a line: those that `=` continues are ended behind
  * their last one. Line ends within a line become carriage returns.
  */
 function quotedBytes(lines: string): Buffer {
-  const bytes = encodeText(lines);
-  let length = 0;
-  let continued = 0;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at]!;
-    if (byte === lineFeed) for (; continued > 0; continued--) bytes[length++] = lineFeed;
-    bytes[length++] = byte;
-    if (byte !== equalsSign) continue;
-    const code = valueOf[bytes[at + 1] ?? 0]! * 16 + valueOf[bytes[at + 2] ?? 0]!;
-    if (code >= 0) {
-      bytes[length - 1] = code === lineFeed ? carriageReturn : code;
-      at += 2;
-      continue;
-    }
-    let end = at + 1;
-    while (blanks.has(bytes[end])) end++;
-    if (bytes[end] !== lineFeed) continue;
-    continued++;
-    length--;
-    at = end;
+  const whole = encodeText(lines).toString("latin1").split("\n");
+  const last = whole.pop() ?? "";
+  let text = "";
+  let ends = "";
+  for (const line of whole) {
+    const bare = line.replace(softBreak, "");
+    text += bare.replaceAll(quotedByte, byteOf);
+    ends += "\n";
+    if (bare !== line) continue;
+    text += ends;
+    ends = "";
   }
-  return bytes.fill(lineFeed, length, length + continued).subarray(0, length + continued);
+  return Buffer.from(text + last.replaceAll(quotedByte, byteOf) + ends, "latin1");
 }
 
-const equalsSign = 0x3d;
-const carriageReturn = 0x0d;
-const blanks: ReadonlySet<number | undefined> = new Set([0x09, 0x20, carriageReturn]);
-/** Values of hexadecimal digits by their codes; negative for other characters. */
-const valueOf = new Int16Array(256).fill(-256);
-for (const [value, digit] of Buffer.from("0123456789abcdef").entries()) valueOf[digit] = value;
-for (const [value, digit] of Buffer.from("ABCDEF").entries()) valueOf[digit] = 10 + value;
+const softBreak = /=[ \t\r]*$/;
+const quotedByte = /=([\dA-Fa-f]{2})/g;
+
+function byteOf(_: string, digits: string): string {
+  const byte = String.fromCharCode(Number.parseInt(digits, 16));
+  return byte === "\n" ? "\r" : byte;
+}
 
 function base64Text(lines: string, decoder: TextDecoder, refuse: (reason: string) => null) {
   // Some programs pad each piece, and the first padding would end the text.
@@ -239,42 +228,35 @@ function base64Text(lines: string, decoder: TextDecoder, refuse: (reason: string
   return kind === null ? decoder.decode(bytes) : refuse(kind);
 }
 
+type Part = ReturnType<typeof partOf>;
+
 function partOf(header: string) {
   const unfolded = header.replaceAll(/\r?\n[ \t]+/g, " ");
-  const content = valueIn(unfolded, fields.type) ?? "";
+  /** The first of several fields counts. */
+  const field = (name: string): string =>
+    new RegExp(`^content-${name}:[ \\t]*(.*)`, "im").exec(unfolded)?.[1] ?? "";
+  const content = field("type");
   const type = /^[^\s;]*/.exec(content)![0].toLowerCase();
-  const encoding = valueIn(unfolded, fields.encoding) ?? "";
-  const fileName = valueIn(valueIn(unfolded, fields.disposition) ?? "", parameters.filename);
+  const encoding = /^[^\s;(]*/.exec(field("transfer-encoding"))![0].toLowerCase();
+  const fileName = parameterIn(field("disposition"), "filename");
   return {
     type,
-    charset: (valueIn(content, parameters.charset) ?? "").toLowerCase(),
-    encoding: /^[^\s;(]*/.exec(encoding)![0].toLowerCase(),
-    name: fileName ?? valueIn(content, parameters.name) ?? "",
-    boundary: type.startsWith("multipart/") ? valueIn(content, parameters.boundary) : null,
+    charset: (parameterIn(content, "charset") ?? "").toLowerCase(),
+    encoding,
+    name: fileName ?? parameterIn(content, "name") ?? "",
+    boundary: type.startsWith("multipart/") ? parameterIn(content, "boundary") : null,
   };
 }
 
-/** The first of several fields counts. */
-const fields = {
-  type: /^content-type:[ \t]*(.*)/im,
-  encoding: /^content-transfer-encoding:[ \t]*(.*)/im,
-  disposition: /^content-disposition:(.*)/im,
-};
-const parameters = {
-  boundary: /;\s*boundary\*?\s*=\s*(?:"([^"]*)"|([^\s;]+))/i,
-  charset: /;\s*charset\*?\s*=\s*(?:"([^"]*)"|([^\s;]+))/i,
-  filename: /;\s*filename\*?\s*=\s*(?:"([^"]*)"|([^\s;]+))/i,
-  name: /;\s*name\*?\s*=\s*(?:"([^"]*)"|([^\s;]+))/i,
-};
-
-function valueIn(text: string, pattern: RegExp): string | null {
-  const found = pattern.exec(text);
+function parameterIn(field: string, name: string): string | null {
+  const value = String.raw`;\s*${name}\*?\s*=\s*(?:"([^"]*)"|([^\s;]+))`;
+  const found = new RegExp(value, "i").exec(field);
   return found?.[1] ?? found?.[2] ?? null;
 }
 
-/** Null for UTF-8 and ASCII, which most parts and all other text are. */
-function decoderOf(charset: string, onUnknown: () => void): TextDecoder | null {
-  if (/^(?:|utf-?8|us-ascii|ascii|x?-?unknown.*)$/.test(charset)) return null;
+/** UTF-8 without a character set: most parts have it. Unknown ones are taken for Latin-1. */
+function decoderOf(charset: string, onUnknown = (): void => {}): TextDecoder {
+  if (/^(?:|us-ascii|ascii|x?-?unknown.*)$/.test(charset)) return new TextDecoder();
   try {
     return new TextDecoder(charset);
   } catch {
@@ -291,7 +273,7 @@ function withoutEncodedWords(text: string): string {
   return text.replaceAll(encodedWord, (word, charset: string, encoding: string, coded: string) => {
     const isBase64 = encoding.toLowerCase() === "b";
     const bytes = isBase64 ? Buffer.from(coded, "base64") : quotedBytes(coded.replaceAll("_", " "));
-    const decoder = decoderOf(charset.toLowerCase(), () => {}) ?? new TextDecoder();
-    return decoder.decode(bytes).replaceAll(/[\r\n]/g, " ") || word;
+    const decoded = decoderOf(charset.toLowerCase()).decode(bytes);
+    return decoded.replaceAll(/[\r\n]/g, " ") || word;
   });
 }
