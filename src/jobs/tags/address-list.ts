@@ -32,32 +32,21 @@ export function readEntries(entries: readonly string[]): AddressList | number {
   return { v4: Uint32Array.from(v4), v6 };
 }
 
-export class AddressPages {
-  /** Twice as large as needed at most. */
-  #v4 = new Uint32Array(1024);
-  #v4Length = 0;
-  readonly #v6: bigint[] = [];
-
-  add({ v4, v6 }: AddressList): void {
-    const length = this.#v4Length + v4.length;
-    if (length > this.#v4.length) {
-      const larger = new Uint32Array(2 * length);
-      larger.set(this.#v4);
-      this.#v4 = larger;
-    }
-    this.#v4.set(v4, this.#v4Length);
-    this.#v4Length = length;
-    this.#v6.push(...v6);
+/** The addresses of all pages, sorted and distinct. */
+export function sortedList(pages: readonly AddressList[]): AddressList {
+  const v4 = new Uint32Array(pages.reduce((sum, page) => sum + page.v4.length, 0));
+  let length = 0;
+  for (const page of pages) {
+    v4.set(page.v4, length);
+    length += page.v4.length;
   }
-
-  list(): AddressList {
-    return sortAddresses({ v4: this.#v4.subarray(0, this.#v4Length), v6: this.#v6 });
-  }
+  const v6 = pages.flatMap((page) => page.v6).sort((a, b) => (a < b ? -1 : Number(a > b)));
+  return { v4: selectV4(v4.sort(), isNew()), v6: v6.filter(isNew()) };
 }
 
 /** Reads a file with one address per line; null if it cannot be read or does not have `total` lines. */
 export async function readAddresses(path: string, total: number): Promise<AddressList | null> {
-  const pages = new AddressPages();
+  const pages: AddressList[] = [];
   let rest = "";
   try {
     for await (const text of createReadStream(path, "utf8")) {
@@ -65,20 +54,13 @@ export async function readAddresses(path: string, total: number): Promise<Addres
       rest = lines.pop()!;
       const page = readEntries(lines);
       if (typeof page === "number") return null;
-      pages.add(page);
+      pages.push(page);
     }
   } catch {
     return null;
   }
-  const list = pages.list();
+  const list = sortedList(pages);
   return rest === "" && addressCount(list) === total ? list : null;
-}
-
-export function sortAddresses({ v4, v6 }: AddressList): AddressList {
-  return {
-    v4: selectV4(v4.toSorted(), isNew()),
-    v6: v6.toSorted((a, b) => (a < b ? -1 : Number(a > b))).filter(isNew()),
-  };
 }
 
 /** What a sorted list has and another one lacks. */

@@ -181,9 +181,8 @@ export class ExportFolder {
     try {
       makeFolder(join(path, generations));
     } catch (error) {
-      const { message, code } = exportFault(path, error);
       const hint = "choose a writable folder with -o, or with --tag-ips for a run";
-      throw new FatalError(code, message, { cause: error, hint });
+      throw exportFault(path, error, hint);
     }
     const folder = new ExportFolder(path);
     for (const name of [indexName, currentName]) {
@@ -256,28 +255,24 @@ export class ExportFolder {
       for (const file of names) await shareFile(join(from, file), join(this.next, file));
       return true;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw exportFault(this.path, error);
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
       return false;
     }
   }
 
   /** Makes the next generation the current one. If this fails, the previous one stays current. */
   async publish(index: ExportIndex): Promise<void> {
-    try {
-      await writeJsonFile(join(this.next, indexName), index);
-      await syncFolder(this.next);
-      await fs.rename(this.next, join(this.path, index.generation));
-      await syncFolder(join(this.path, generations));
-      for (const name of namesOf(index)) {
-        if (!(await this.#isOurs(name))) await fs.symlink(linkTo(name), join(this.path, name));
-      }
-      const fresh = join(this.#state, currentName);
-      await fs.symlink(index.generation, fresh);
-      await fs.rename(fresh, join(this.path, currentName));
-      await syncFolder(this.path);
-    } catch (error) {
-      throw exportFault(this.path, error);
+    await writeJsonFile(join(this.next, indexName), index);
+    await syncFolder(this.next);
+    await fs.rename(this.next, join(this.path, index.generation));
+    await syncFolder(join(this.path, generations));
+    for (const name of namesOf(index)) {
+      if (!(await this.#isOurs(name))) await fs.symlink(linkTo(name), join(this.path, name));
     }
+    const fresh = join(this.#state, currentName);
+    await fs.symlink(index.generation, fresh);
+    await fs.rename(fresh, join(this.path, currentName));
+    await syncFolder(this.path);
   }
 
   /**
@@ -285,26 +280,22 @@ export class ExportFolder {
    * before it, for readers that still use it.
    */
   async tidy(current: ExportIndex | null): Promise<void> {
-    try {
-      const names = new Set(current ? namesOf(current) : []);
-      for (const entry of await fs.readdir(this.path, { withFileTypes: true })) {
-        const { name } = entry;
-        if (!entry.isSymbolicLink() || name === currentName || names.has(name)) continue;
-        if (await this.#isOurs(name)) await fs.unlink(join(this.path, name));
-      }
-      // If `current` is lost, keep all generations: the user may need to recover one.
-      if (current === null) return;
-      // Follows the link in the index, not dates, because clocks can be set back.
-      const kept = new Set([current.generation, current.previous_generation]);
-      for (const name of await fs.readdir(join(this.path, generations))) {
-        const generation = `${generations}/${name}`;
-        if (kept.has(generation) || !generationForm.test(generation)) continue;
-        // Rename first, so that the generation disappears in one step.
-        await fs.rename(join(this.path, generation), join(this.#state, name));
-        await fs.rm(join(this.#state, name), { recursive: true, force: true });
-      }
-    } catch (error) {
-      throw exportFault(this.path, error);
+    const names = new Set(current ? namesOf(current) : []);
+    for (const entry of await fs.readdir(this.path, { withFileTypes: true })) {
+      const { name } = entry;
+      if (!entry.isSymbolicLink() || name === currentName || names.has(name)) continue;
+      if (await this.#isOurs(name)) await fs.unlink(join(this.path, name));
+    }
+    // If `current` is lost, keep all generations: the user may need to recover one.
+    if (current === null) return;
+    // Follows the link in the index, not dates, because clocks can be set back.
+    const kept = new Set([current.generation, current.previous_generation]);
+    for (const name of await fs.readdir(join(this.path, generations))) {
+      const generation = `${generations}/${name}`;
+      if (kept.has(generation) || !generationForm.test(generation)) continue;
+      // Rename first, so that the generation disappears in one step.
+      await fs.rename(join(this.path, generation), join(this.#state, name));
+      await fs.rm(join(this.#state, name), { recursive: true, force: true });
     }
   }
 
@@ -351,10 +342,14 @@ function assertLocal(path: string): void {
   });
 }
 
-export function exportFault(path: string, error: unknown): ReputeError {
-  if (error instanceof ReputeError) return error;
-  return new FatalError("export_unwritable", `cannot write ${path}: ${faultReason(error)}`, {
-    cause: error,
-    hint: "fix that and run again: the folder still holds the previous export",
-  });
+/** Explains an error of the system or of the lock; any other one is returned as it is. */
+export function exportFault(
+  path: string,
+  error: unknown,
+  hint = "fix that and run again: the folder still holds the previous export",
+): unknown {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  if (error instanceof ReputeError || typeof code !== "string") return error;
+  const message = `cannot write ${path}: ${faultReason(error)}`;
+  return new FatalError("export_unwritable", message, { cause: error, hint });
 }

@@ -9,10 +9,10 @@ import { quoted } from "../../core/wording/printable.js";
 import { counted, formatCount } from "../../core/wording/quantity.js";
 import {
   type AddressList,
-  AddressPages,
   difference,
   readEntries,
   selectV4,
+  sortedList,
   addressCount,
   v4Text,
 } from "./address-list.js";
@@ -95,7 +95,7 @@ export async function readList(
   signal: AbortSignal,
   onPage: (page: TagIps, entries: number) => void | Promise<void>,
 ): Promise<TagList> {
-  const pages = new AddressPages();
+  const pages: AddressList[] = [];
   let entries = 0;
   let pin: TagIps | null = null;
   for await (const page of client.iterateTagIps(name, { signal })) {
@@ -105,13 +105,13 @@ export async function readList(
       const message = `entry ${entries + read + 1} of the list of tag ${name} is ${entry}, which is not an IP address`;
       throw new TagExportError("invalid_entry", message);
     }
-    pages.add(read);
+    pages.push(read);
     entries += page.entries.length;
     pin ??= page;
     await onPage(page, entries);
   }
   const { snapshot, lastUpdate, total } = pin!;
-  const addresses = pages.list();
+  const addresses = sortedList(pages);
   const distinct = addressCount(addresses);
   if (distinct === total) return { snapshot, lastUpdate, total, addresses };
   const repeats = entries - distinct;
@@ -144,7 +144,7 @@ async function writeTag(
   // The next export compares with the text, whatever the formats are.
   const text =
     files.find(({ format }) => format === "txt") ?? (await writeFormats(base, list, metadata))[0]!;
-  const earlier = old ?? new AddressPages().list();
+  const earlier = old ?? sortedList([]);
   const [added, removed] = [difference(list, earlier), difference(earlier, list)];
   for (const [format, changed] of Object.entries({ added, removed })) {
     const [file] = await writeFormats(`${base}.${format}`, changed, metadata);

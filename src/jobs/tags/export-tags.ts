@@ -4,6 +4,7 @@ import { FatalError, type ReputeError, UsageError } from "../../core/errors.js";
 import {
   type ExportedTag,
   exportedTags,
+  exportFault,
   ExportFolder,
   type ExportIndex,
   hasList,
@@ -11,7 +12,7 @@ import {
 } from "./export-folder.js";
 import { ServiceError } from "../../client/api/status-fault.js";
 import { type ExportTagsOptions, noList, TagExportError, type TagResult } from "./options.js";
-import { AddressPages, readAddresses, addressCount } from "./address-list.js";
+import { type AddressList, addressCount, readAddresses, sortedList } from "./address-list.js";
 import { setNames, writeFormats } from "./formats.js";
 import { exportTag } from "./export-tag.js";
 
@@ -54,6 +55,8 @@ export async function exportTags(options: ExportTagsOptions) {
     const others = [...before.values()].filter((tag) => !names.has(tag.name));
     const index = await publish(job, done, others);
     return reportOf(options, index, done, options.prune ? 0 : others.length);
+  } catch (error) {
+    throw exportFault(options.folder, error);
   } finally {
     await folder.release();
   }
@@ -192,16 +195,16 @@ async function writeCombined(
   into: string,
   { formats }: ExportTagsOptions,
 ): Promise<NonNullable<ExportIndex["combined"]>> {
-  const pages = new AddressPages();
+  const pages: AddressList[] = [];
   for (const tag of tags) {
     const list = await readAddresses(join(into, listName(tag.stem)), tag.total);
     if (list === null) {
       const message = `cannot combine the lists: that of tag ${tag.name} cannot be read`;
       throw new FatalError("list_unreadable", message, { hint: "export the tag again" });
     }
-    pages.add(list);
+    pages.push(list);
   }
-  const list = pages.list();
+  const list = sortedList(pages);
   const sets = setNames(name, name);
   const files = await writeFormats(join(into, name), list, { tag: name, sets }, formats);
   return { name, total: addressCount(list), sets, files };

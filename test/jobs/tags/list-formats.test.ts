@@ -5,7 +5,7 @@ import {
   addressTexts,
   difference,
   readEntries,
-  sortAddresses,
+  sortedList,
 } from "../../../src/jobs/tags/address-list.js";
 import { setNames, tagFormatWriters } from "../../../src/jobs/tags/formats.js";
 import { tagExportOptions } from "../../../src/jobs/tags/options.js";
@@ -154,7 +154,7 @@ test("formats are comma-separated and deduplicated, and unknown ones refused wit
 function listOf(entries: readonly string[]): AddressList {
   const read = readEntries(entries);
   if (typeof read === "number") throw new Error(`entry ${read} is no address`);
-  return sortAddresses(read);
+  return sortedList([read]);
 }
 
 function textOf(list: AddressList): string[] {
