@@ -55,8 +55,8 @@ export function pointerOf(path: readonly PropertyKey[]): string {
  * - Within a longer string, objects and arrays are written as JSON, and null as nothing.
  * - Member names, and strings without fields, stay as they are.
  *
- * Values are looked up, never evaluated; `parsePql` defines the syntax. The result may share objects
- * with the context.
+ * Values are looked up, never evaluated; `fields` and `pathForm` define the syntax. The result may share
+ * objects with the context.
  *
  * @returns the value, for use only if no problem is an error. Problems are every missing
  *   (`unknown_field`) or invalid (`malformed_field`) field, and numbers that have lost digits
@@ -87,16 +87,25 @@ export function renderPayload(payload: unknown, context: JsonObject) {
   };
 
   const renderText = (text: string, pointer: string): unknown => {
-    const parsed = parsePql(text);
-    problems.push(...malformedFields(parsed, pointer));
-    const alone = parsed.parts.length === 1 && parsed.faults.length === 0;
-    const values = parsed.parts.map((part) => {
-      if (typeof part === "string") return part;
-      const found = readField(context, part.path);
-      if (!found) missing.push({ path: part.path, pointer });
-      return found?.value;
-    });
-    return alone ? values[0] : values.map(asText).join("");
+    const [first] = text.matchAll(fields);
+    if (first?.[0] === text) return valueOf(pointer, first.index, first[1]!, first[2]!);
+    return text.replaceAll(fields, (_, inner: string, end: string, at: number) =>
+      asText(valueOf(pointer, at, inner, end)),
+    );
+  };
+
+  const valueOf = (pointer: string, at: number, inner: string, end: string): unknown => {
+    const name = inner.trim();
+    if (end === "" || !pathForm.test(name)) {
+      const message = end === "" ? '"{{" has no closing "}}"' : noPath;
+      const where = `in the field at character ${at + 1}`;
+      problems.push(errorAt(pointer, "malformed_field", `${where}: ${message}`));
+      return null;
+    }
+    const path = stepsOf(name);
+    const found = readField(context, path);
+    if (!found) missing.push({ path, pointer });
+    return found?.value;
   };
 
   const asText = (value: unknown): string => {
@@ -119,12 +128,6 @@ export function renderPayload(payload: unknown, context: JsonObject) {
 }
 
 const lostDigits = "it has a number too large to be sent with all its digits; make it text";
-
-function malformedFields(text: PqlText, pointer: string): Problem[] {
-  return text.faults.map(({ at, message }) =>
-    errorAt(pointer, "malformed_field", `in the field at character ${at + 1}: ${message}`),
-  );
-}
 
 /** Path of the subscriber data in a case context. */
 const subscriberPath = ["s", "resolver_data"] as const;
@@ -188,32 +191,11 @@ function existing(name: string, context: unknown): string {
   return `Existing fields: ${nearest.join(", ")}${more}.`;
 }
 
-/** A text split at its fields. */
-type PqlText = ReturnType<typeof parsePql>;
-
 /**
- * Finds the PQL fields of a text. A field is `{{ path }}`, with optional white space; a path is a
- * name followed by any number of `.name` and `[0]` (an array index). There are no operators and no
- * calls. A `}}` without `{{` is plain text.
+ * A PQL field is `{{ path }}`, with optional white space; a path is a name followed by any number of
+ * `.name` and `[0]` (an array index). There are no operators and no calls. A `}}` without `{{` is plain
+ * text.
  */
-function parsePql(text: string) {
-  /** Static text and fields, such as `s.resolver_data.CustomerEmail`, in order, without invalid fields. */
-  const parts: (string | { readonly path: Path })[] = [];
-  /** Invalid fields, each at the offset of its `{{`. */
-  const faults: { readonly at: number; readonly message: string }[] = [];
-  let done = 0;
-  for (const { index: at, 0: field, 1: inner = "", 2: end } of text.matchAll(fields)) {
-    if (at > done) parts.push(text.slice(done, at));
-    done = at + field.length;
-    const path = inner.trim();
-    if (end === "") faults.push({ at, message: '"{{" has no closing "}}"' });
-    else if (pathForm.test(path)) parts.push({ path: stepsOf(path) });
-    else faults.push({ at, message: noPath });
-  }
-  if (done < text.length) parts.push(text.slice(done));
-  return { parts, faults };
-}
-
 const fields = /\{\{(.*?)(\}\}|$)/gs;
 
 const pathForm = /^[^.[\]{}]+(?:\.[^.[\]{}]+|\[\d{1,9}\])*$/;
@@ -269,7 +251,8 @@ export function contentProblems(
   { endpoint, path: place = "", payload }: Content,
   context: JsonObject | undefined,
 ): readonly Problem[] {
-  const problems = context ? renderPayload(payload, context).problems : [];
+  const found = renderPayload(payload, context ?? {}).problems;
+  const problems = found.filter(({ code }) => context !== undefined || code === "malformed_field");
   const known = context ? subscriberValues(context) : [];
   const warn = (pointer: string, text: string): void => {
     for (const fields of subscriberDataIn(text, known)) {
@@ -281,11 +264,7 @@ export function contentProblems(
   warn("/path", decoded(place));
   for (const { path, value } of valuesIn(payload, ["payload"], maxValues)) {
     if (typeof value !== "string" && typeof value !== "number") continue;
-    const pointer = pointerOf(path);
-    const parsed = parsePql(String(value));
-    // With a context, rendering has reported these.
-    if (context === undefined) problems.push(...malformedFields(parsed, pointer));
-    warn(pointer, parsed.parts.filter((part) => typeof part === "string").join("\u0000"));
+    warn(pointerOf(path), String(value).replaceAll(fields, "\u0000"));
   }
   return problems;
 }
