@@ -1,4 +1,5 @@
 import { detached } from "../../core/bytes.js";
+import { countLineEnds } from "../../io/formats/reading/sample.js";
 import { readHostname } from "../../core/item/hostname.js";
 import { refangText } from "../../core/item/refang.js";
 import {
@@ -22,16 +23,10 @@ export function itemFinder<T>(): (
   onLeftOut?: (word: string) => void,
 ) => number {
   const known: KnownWords<T> = new Map();
-  let units = new Uint16Array();
   return (text, onItem, onLeftOut = () => {}) => {
     if (known.size > mostKnown) known.clear();
     const prepared = refangText(plainText(text), defangMark);
-    const added = prepared.endsWith("\n") ? "" : "\n";
-    const whole = prepared + added;
-    if (units.length < whole.length) units = new Uint16Array(whole.length);
-    Buffer.from(units.buffer).write(whole, "utf16le");
-    const search = { text: whole, known, onItem, onLeftOut };
-    return findItems(units.subarray(0, whole.length), search) - added.length;
+    return findItems({ text: prepared, known, onItem, onLeftOut });
   };
 }
 
@@ -64,61 +59,35 @@ const separators =
   "\u2028\u2029\u202f\u205f\u3000\ufeff\"'<>`|,{}\\“”„‟‘’‚‛«»‹›" +
   "、。．｡､：，；！？（）［］｛｝「」『』｢｣【】〔〕《》〈〉・｜";
 
-/** The kinds of UTF-16 units, a bit each; letters have none. */
-const lineEnd = 1;
-const divider = 2;
-const mark = 4;
-const separator = 8;
-const kindOf = new Uint8Array(0x1_0000);
-for (const char of separators) kindOf[char.charCodeAt(0)] = separator;
-kindOf[0x0a] = separator | lineEnd;
-/** Items but hashes and wallets have one of these within. */
-for (const char of ".:@") kindOf[char.charCodeAt(0)] = mark;
-/** What may divide a word: it holds several items, or one with words beside it. */
-for (const char of ";()[]=^$#") kindOf[char.charCodeAt(0)] = divider;
-kindOf.fill(divider, 0x3005, 0x3008).fill(divider, 0x3040, 0x3100);
-kindOf.fill(divider, 0x3400, 0xa000).fill(divider, 0xac00, 0xd7b0);
-
+const inWord = `[^${separators.replace("\\", "\\\\")}]`;
 /**
- * Calls `onItem` with each item of a prepared text. Returns the number of line ends.
- *
- * Computes with bits instead of branching on each character: processors cannot predict where words end,
- * and few words are looked into.
- *
- * @param units those of the text
+ * What a word may have an item for: a dot, colon or at sign within, or enough letters and digits for a
+ * hash or wallet. Then the word around it: dots, colons and at signs are few, so they are looked for first.
  */
-function findItems<T>(units: Uint16Array, search: Search<T>): number {
+const candidate = new RegExp(`(?:[.:@](?=${inWord})|\\b\\w{25})(?<=(${inWord}+))(${inWord}*)`, "g");
+
+/** Calls `onItem` with each item of a prepared text. Returns the number of line ends. */
+function findItems<T>(search: Search<T>): number {
+  const { text } = search;
   let line = 0;
-  /** Of the word so far: its length, and whether it has dividers, and marks with something behind them. */
-  let length = 0;
-  let has = 0;
-  let before = 0;
-  for (let at = 0; at < units.length; at++) {
-    let kind = kindOf[units[at]!]!;
-    /** All bits, but none where a word ends. */
-    let inWord = (kind >> 3) - 1;
-    const isLong = (shortestUnmarked - 1 - length) >> 31;
-    if ((~inWord & ((has & mark) | isLong)) !== 0) {
-      const isMarked = (has & mark) !== 0;
-      const isDivided = (has & divider) !== 0;
-      at = findInWord(search, { start: at - length, end: at, isMarked, isDivided, line });
-      kind = kindOf[units[at]!]! & lineEnd;
-      inWord = 0;
-    }
-    has = (has | (before & mark) | (kind & divider)) & inWord;
-    length = (length + 1) & inWord;
-    before = kind;
-    line += kind & lineEnd;
+  let counted = 0;
+  let read = 0;
+  for (;;) {
+    candidate.lastIndex = read;
+    const found = candidate.exec(text);
+    if (found === null) return line + countLineEnds(text.slice(counted), "lf");
+    const [, before = "", after = ""] = found;
+    const end = candidate.lastIndex;
+    const start = Math.max(read, end - before.length - after.length);
+    line += countLineEnds(text.slice(counted, start), "lf");
+    counted = start;
+    read = findInWord(search, { start, end, line }) + 1;
   }
-  return line;
 }
 
 interface Word {
   readonly start: number;
   readonly end: number;
-  readonly isMarked: boolean;
-  /** Whether a character in it may divide items. */
-  readonly isDivided: boolean;
   readonly line: number;
 }
 
@@ -136,6 +105,8 @@ const isNamespace = (before: string): boolean => before.at(-2) === "=" && namesp
 const bareUrl =
   /^[([*_~>-]*(?:[a-z][\w-]*:)?(?:(?:[^/?#:;()[\]=@.\u0001]+\u0001?\.)+[^/?#:;()[\]=@.]+|\[[\da-f:.\u0001]+\])(?::\d+)?(?:\/.|\?[\w-]+=)/i;
 const brackets = /[;()[\]=]/;
+/** What may divide a word: it holds several items, or one with words beside it. */
+const dividers = /[;()[\]=^$#]/;
 /** The name of a field before an e-mail address. */
 const field = /^[a-z_-]{2,}=([^=@]+)@/i;
 /** A URL without a scheme, with its query; otherwise the text between brackets, `;`, `=`, `^`, `$`. */
@@ -156,20 +127,19 @@ const ruleEnd = /\^(?:\$.*)?$/;
 
 /** Finds the items of a word. Returns its end: a URL in quotes may be longer than a word. */
 function findInWord<T>(search: Search<T>, found: Word): number {
-  const { end, isMarked, isDivided, line } = found;
-  const start = startOfWord(search.text, found);
-  const word = search.text.slice(start, end);
-  if (!isMarked && !unmarked.test(word)) return end;
-  const whole = { start, end, isMarked, isDivided, line };
-  if (!isDivided || !unspaced.test(word)) return findInPiece(search, whole, word);
-  const isWhole = isAlone({ text: search.text, at: start, end });
-  if (isWhole && itemIn(word, start, search) !== null) return findInPiece(search, whole, word);
+  const { text } = search;
+  const { end, line } = found;
+  const start = startOfWord(text, found);
+  const word = text.slice(start, end);
+  const isOne =
+    !unspaced.test(word) ||
+    (isAlone({ text, at: start, end }) && itemIn(word, start, search) !== null);
+  if (isOne) return findInPiece(search, { start, end, line }, word);
   let read = start;
   let from = start;
   for (const piece of word.split(scriptChange)) {
     const to = from + piece.length;
-    if (from >= read)
-      read = findInPiece(search, { start: from, end: to, isMarked, isDivided, line }, piece);
+    if (from >= read) read = findInPiece(search, { start: from, end: to, line }, piece);
     from = to;
   }
   return Math.max(read, end);
@@ -190,7 +160,7 @@ function startOfWord(text: string, { start, end }: Word): number {
 const beforeApostrophe = /(?:(?<![\w.%+-])(?!(?:[cdjlmnst]|\w*qu)['’])[\w.%+-]+['’])+$/i;
 
 function findInPiece<T>(search: Search<T>, found: Word, word: string): number {
-  const { start, end, line, isDivided } = found;
+  const { start, end, line } = found;
   const { text, known, onItem, onLeftOut } = search;
   const scheme = word.includes("://") ? word.search(url) : -1;
   if (scheme >= 0) {
@@ -212,6 +182,7 @@ function findInPiece<T>(search: Search<T>, found: Word, word: string): number {
       return urlEnd;
     }
   }
+  const isDivided = dividers.test(word);
   const whole = !isDivided || isWhole(word) ? itemIn(word, start, search) : null;
   if (whole !== null) onItem(whole, line);
   if (whole === null && isDivided) findInParts(search, found, word);
@@ -282,8 +253,6 @@ function readItem<T>(word: string): FoundItem<T> | null {
 
 /** Masks, and what lists of hosts say instead of an address. */
 const unspecified = /^(?:0|255)\.|\.0\.0$/;
-
-const inWord = `[^${separators.replace("\\", "\\\\")}]`;
 
 /**
  * Where a URL in a text ends.
