@@ -1,4 +1,5 @@
 import { decisiveColumns, decisiveMembers, isOtherWord } from "../../core/verdict.js";
+import { reportedColumns } from "../../core/columns.js";
 import { countedVerdicts, verdicts } from "../../core/finding.js";
 import { FatalError } from "../../core/errors.js";
 import { abortable } from "../../core/abort.js";
@@ -220,22 +221,10 @@ function knownGravity({ weights }: Side, other: Side): number {
 }
 
 const comparedColumns = [
-  "kind",
-  "item",
-  "status",
-  "verdict",
-  "missing",
-  "type",
-  "intent",
-  "mail_blocklist",
-  "quick_intent",
-  "quick_mail_blocklist",
-  "tags",
-  "asn",
-  "as_name",
-  "abuse_email",
-  "looked_up_at",
-] as const;
+  ...reportedColumns,
+  ...Object.values(decisiveColumns).flat(),
+  ..."missing type tags asn as_name abuse_email looked_up_at".split(" "),
+];
 
 type Side = Readonly<ReturnType<typeof sideOf>>;
 

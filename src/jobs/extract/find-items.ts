@@ -26,7 +26,16 @@ export function itemFinder<T>(): (
   return (text, onItem, onLeftOut = () => {}) => {
     if (known.size > mostKnown) known.clear();
     const prepared = refangText(plainText(text), defangMark);
-    return findItems({ text: prepared, known, onItem, onLeftOut });
+    let line = 0;
+    let counted = 0;
+    const lineAt = (at: number): number => {
+      line += countLineEnds(prepared.slice(counted, at), "lf");
+      counted = at;
+      return line;
+    };
+    const onFound: Search<T>["onItem"] = (found, at) => onItem(found, lineAt(at));
+    findItems({ text: prepared, known, onItem: onFound, onLeftOut });
+    return lineAt(prepared.length);
   };
 }
 
@@ -45,7 +54,8 @@ type KnownWords<T> = Map<string, FoundItem<T> | null>;
 interface Search<T> {
   readonly text: string;
   readonly known: KnownWords<T>;
-  readonly onItem: OnItem<T>;
+  /** Called with each item, and where its word begins. */
+  readonly onItem: (found: FoundItem<T>, at: number) => void;
   /** Called with an item of an internal host, and with what is rather a file, a version or code. */
   readonly onLeftOut: (word: string) => void;
 }
@@ -66,29 +76,22 @@ const inWord = `[^${separators.replace("\\", "\\\\")}]`;
  */
 const candidate = new RegExp(`(?:[.:@](?=${inWord})|\\b\\w{25})(?<=(${inWord}+))(${inWord}*)`, "g");
 
-/** Calls `onItem` with each item of a prepared text. Returns the number of line ends. */
-function findItems<T>(search: Search<T>): number {
-  const { text } = search;
-  let line = 0;
-  let counted = 0;
+function findItems<T>(search: Search<T>): void {
   let read = 0;
   for (;;) {
     candidate.lastIndex = read;
-    const found = candidate.exec(text);
-    if (found === null) return line + countLineEnds(text.slice(counted), "lf");
+    const found = candidate.exec(search.text);
+    if (found === null) return;
     const [, before = "", after = ""] = found;
     const end = candidate.lastIndex;
     const start = Math.max(read, end - before.length - after.length);
-    line += countLineEnds(text.slice(counted, start), "lf");
-    counted = start;
-    read = findInWord(search, { start, end, line }) + 1;
+    read = findInWord(search, { start, end }) + 1;
   }
 }
 
 interface Word {
   readonly start: number;
   readonly end: number;
-  readonly line: number;
 }
 
 /** Stands before a character that was defanged; no text to be searched needs it. */
@@ -128,18 +131,18 @@ const ruleEnd = /\^(?:\$.*)?$/;
 /** Finds the items of a word. Returns its end: a URL in quotes may be longer than a word. */
 function findInWord<T>(search: Search<T>, found: Word): number {
   const { text } = search;
-  const { end, line } = found;
+  const { end } = found;
   const start = startOfWord(text, found);
   const word = text.slice(start, end);
   const isOne =
     !unspaced.test(word) ||
     (isAlone({ text, at: start, end }) && itemIn(word, start, search) !== null);
-  if (isOne) return findInPiece(search, { start, end, line }, word);
+  if (isOne) return findInPiece(search, { start, end }, word);
   let read = start;
   let from = start;
   for (const piece of word.split(scriptChange)) {
     const to = from + piece.length;
-    if (from >= read) read = findInPiece(search, { start: from, end: to, line }, piece);
+    if (from >= read) read = findInPiece(search, { start: from, end: to }, piece);
     from = to;
   }
   return Math.max(read, end);
@@ -160,7 +163,7 @@ function startOfWord(text: string, { start, end }: Word): number {
 const beforeApostrophe = /(?:(?<![\w.%+-])(?!(?:[cdjlmnst]|\w*qu)['’])[\w.%+-]+['’])+$/i;
 
 function findInPiece<T>(search: Search<T>, found: Word, word: string): number {
-  const { start, end, line } = found;
+  const { start, end } = found;
   const { text, known, onItem, onLeftOut } = search;
   const scheme = word.includes("://") ? word.search(url) : -1;
   if (scheme >= 0) {
@@ -171,32 +174,32 @@ function findInPiece<T>(search: Search<T>, found: Word, word: string): number {
     const read = knownItem(before.endsWith("|") ? written.replace(ruleEnd, "") : written, known);
     if (read?.item.kind !== "url" || isNamespace(before)) return urlEnd;
     if (read.isMeant === false) onLeftOut(read.value);
-    else onItem(read, line);
+    else onItem(read, start);
     return urlEnd;
   }
   if (word.includes("/") && continued.test(text.charAt(end)) && bareUrl.test(word)) {
     const urlEnd = endOfUrl(text, start, end);
     const address = urlEnd > end ? itemIn(text.slice(start, urlEnd), start, search) : null;
     if (address !== null) {
-      onItem(address, line);
+      onItem(address, start);
       return urlEnd;
     }
   }
   const isDivided = dividers.test(word);
   const whole = !isDivided || isWhole(word) ? itemIn(word, start, search) : null;
-  if (whole !== null) onItem(whole, line);
+  if (whole !== null) onItem(whole, start);
   if (whole === null && isDivided) findInParts(search, found, word);
   return end;
 }
 
-function findInParts<T>(search: Search<T>, { start, line }: Word, word: string): void {
+function findInParts<T>(search: Search<T>, { start }: Word, word: string): void {
   const shown = word.includes("#") ? word.replace(hidden, "") : word;
   const pieces = namesBetweenSlashes.test(shown) ? names : parts;
   // matchAll would copy the expression for every word.
   pieces.lastIndex = 0;
   for (let part = pieces.exec(shown); part !== null; part = pieces.exec(shown)) {
     const found = itemIn(part[0], start + part.index, search);
-    if (found !== null) search.onItem(found, line);
+    if (found !== null) search.onItem(found, start);
     // Even without a URL before it, a query may name items.
     else if (part[0].includes("=")) pieces.lastIndex = part.index + part[0].indexOf("=") + 1;
   }

@@ -260,7 +260,7 @@ const otherName = /^.*[\w-]\.[\w-]+[^\s,;]*\s+(?!(?:and|or|und|et|y|&)\s)/s;
 /** What the nearest word says of the name that stands in its line. */
 function kindInLine(place: TextPlace): "host" | "other" | null {
   const behind = toldBehind.exec(lineAfter(place));
-  if (behind !== null) return behind.groups?.["host"] === undefined ? "other" : "host";
+  if (behind !== null) return kindOf(behind);
   const description = described.exec(lineAfter(place))?.[1] ?? "";
   const kinds = kindsIn(description);
   if (kinds.length > 0) return kinds.includes("host") ? "host" : "other";
@@ -268,13 +268,11 @@ function kindInLine(place: TextPlace): "host" | "other" | null {
 }
 
 function kindsIn(text: string): readonly ("host" | "other")[] {
-  const kinds: ("host" | "other")[] = [];
-  // matchAll would copy the expression for every name.
-  told.lastIndex = 0;
-  for (let word = told.exec(text); word !== null; word = told.exec(text)) {
-    kinds.push(word.groups?.["host"] === undefined ? "other" : "host");
-  }
-  return kinds;
+  return Array.from(text.matchAll(told), kindOf);
+}
+
+function kindOf({ groups }: RegExpExecArray): "host" | "other" {
+  return groups?.["host"] === undefined ? "other" : "host";
 }
 
 const fileKey =

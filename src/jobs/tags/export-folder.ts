@@ -30,9 +30,6 @@ const exportedFile = z.object({
   sha256: z.string(),
 });
 
-/** Names of the sets in the firewall formats; each holds one family. */
-const sets = z.object({ ipv4: z.string(), ipv6: z.string() });
-
 const exportedTag = z.object({
   name: z.string(),
   /**
@@ -63,17 +60,15 @@ const exportedTag = z.object({
   removed: count,
   /** Prefix of the tag's file names. */
   stem: fileName,
-  sets,
+  /** Names of the sets in the firewall formats; each holds one family. */
+  sets: z.object({ ipv4: z.string(), ipv6: z.string() }),
   files: z.array(exportedFile),
 });
 
 /** All lists of an export together, without duplicates (`--combine`). */
-const combinedList = z.object({
-  name: fileName,
-  total: count,
-  sets,
-  files: z.array(exportedFile),
-});
+const combinedList = exportedTag
+  .pick({ total: true, sets: true, files: true })
+  .extend({ name: fileName });
 
 export const exportIndexSchema = z.object({
   schema: z.literal(1),

@@ -65,16 +65,7 @@ export function pointerOf(path: readonly PropertyKey[]): string {
 export function renderPayload(payload: unknown, context: JsonObject) {
   const problems: Problem[] = [];
   const missing: MissingField[] = [];
-  let isInexact = false;
-
-  const json = (value: unknown): string => {
-    JSON.stringify(value, (_, each: unknown) => {
-      // Reading it has rounded it, or JSON has no such number.
-      if (typeof each === "number") isInexact ||= !(Math.abs(each) <= Number.MAX_SAFE_INTEGER);
-      return each;
-    });
-    return jsonText(value);
-  };
+  const inTexts: unknown[] = [];
 
   const render = (value: unknown, path: Path): unknown => {
     if (typeof value === "string") return renderText(value, pointerOf(path));
@@ -87,44 +78,58 @@ export function renderPayload(payload: unknown, context: JsonObject) {
   };
 
   const renderText = (text: string, pointer: string): unknown => {
-    const [first] = text.matchAll(fields);
-    if (first?.[0] === text) return valueOf(pointer, first.index, first[1]!, first[2]!);
-    return text.replaceAll(fields, (_, inner: string, end: string, at: number) =>
-      asText(valueOf(pointer, at, inner, end)),
-    );
-  };
-
-  const valueOf = (pointer: string, at: number, inner: string, end: string): unknown => {
-    const name = inner.trim();
-    if (end === "" || !pathForm.test(name)) {
-      const message = end === "" ? '"{{" has no closing "}}"' : noPath;
-      const where = `in the field at character ${at + 1}`;
-      problems.push(errorAt(pointer, "malformed_field", `${where}: ${message}`));
+    const valueOf = (inner: string, end: string, at: number): unknown => {
+      const fault = end === "" ? '"{{" has no closing "}}"' : noPath;
+      if (end !== "" && pathForm.test(inner.trim())) {
+        const path = stepsOf(inner.trim());
+        const found = readField(context, path);
+        if (!found) missing.push({ path, pointer });
+        return found?.value;
+      }
+      const message = `in the field at character ${at + 1}: ${fault}`;
+      problems.push(errorAt(pointer, "malformed_field", message));
       return null;
-    }
-    const path = stepsOf(name);
-    const found = readField(context, path);
-    if (!found) missing.push({ path, pointer });
-    return found?.value;
-  };
-
-  const asText = (value: unknown): string => {
-    if (value === null || value === undefined) return "";
-    return typeof value === "string" ? value : json(value);
+    };
+    const [first] = text.matchAll(fields);
+    if (first?.[0] === text) return valueOf(first[1]!, first[2]!, 0);
+    return text.replaceAll(fields, (_, inner: string, end: string, at: number) => {
+      const value = valueOf(inner, end, at);
+      inTexts.push(value);
+      return asText(value);
+    });
   };
 
   let value: unknown = null;
   try {
     value = render(payload, ["payload"]);
-    json(value);
+    // Fails here rather than when it is sent.
+    jsonText(value);
+    if ([value, ...inTexts].some(hasLostDigits)) {
+      problems.push(errorAt("/payload", "inexact_number", lostDigits));
+    }
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
     const message =
       "with its fields filled in, it is nested too deeply or too large; use single fields instead of whole objects";
     problems.push(errorAt("/payload", "too_large", message));
   }
-  if (isInexact) problems.push(errorAt("/payload", "inexact_number", lostDigits));
   return { value, problems: [...problems, ...unknownFields(missing, context)] };
+}
+
+function asText(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "string" ? value : jsonText(value);
+}
+
+/** @throws RangeError if the value is too large or too deep for JSON */
+function hasLostDigits(value: unknown): boolean {
+  let isInexact = false;
+  JSON.stringify(value, (_, each: unknown) => {
+    // Reading it has rounded it, or JSON has no such number.
+    if (typeof each === "number") isInexact ||= !(Math.abs(each) <= Number.MAX_SAFE_INTEGER);
+    return each;
+  });
+  return isInexact;
 }
 
 const lostDigits = "it has a number too large to be sent with all its digits; make it text";
