@@ -99,12 +99,13 @@ export async function diffOutputs(earlier: RowLists, later: RowLists) {
 
 /** Explains what SQLite refused; any other error is returned as it is. */
 function storageFault(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown };
-  if (errcode === undefined && code !== "ERR_SQLITE_ERROR") return error;
+  const { code, errcode } = (error ?? {}) as {
+    readonly code?: unknown;
+    readonly errcode?: unknown;
+  };
   // What an iterator throws has no result code.
-  const why = errcode === undefined ? error.message : explainFault("", error).why;
-  const message = `cannot compare in a temporary file: ${why}`;
+  if (errcode === undefined && code !== "ERR_SQLITE_ERROR") return error;
+  const message = `cannot compare in a temporary file: ${explainFault("", error).why}`;
   return new FatalError("temporary_file", message, {
     cause: error,
     hint: "free space in the folder of temporary files, or set TMPDIR to another one",
@@ -149,14 +150,15 @@ function compareSides(database: Database): DiffCounts {
   const counts = noCounts();
   const items = database.prepare(
     `SELECT coalesce(l.kind, e.kind) AS kind, coalesce(l.item, e.item) AS item,
-       e.side AS earlier, l.side AS later
+       coalesce(e.side, 'null') AS earlier, coalesce(l.side, 'null') AS later
      FROM earlier e FULL OUTER JOIN later l ON e.kind = l.kind AND e.item = l.item`,
   );
   const insert = database.prepare("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)");
   database.exec("BEGIN");
   for (const found of items.iterate()) {
-    const { kind, item, ...sides } = found as unknown as ItemRow;
-    const [earlier, later] = [sideIn(sides.earlier), sideIn(sides.later)];
+    const { kind, item, ...sides } = found as Record<"kind" | "item" | "earlier" | "later", string>;
+    const earlier = JSON.parse(sides.earlier) as Side | null;
+    const later = JSON.parse(sides.later) as Side | null;
     const { change, what } = compareItem(earlier, later);
     counts[change] += 1;
     if (change === "same" || change === "unanswered") continue;
@@ -180,12 +182,6 @@ function* changesIn(database: Database): Generator<Change> {
   } catch (error) {
     throw storageFault(error);
   }
-}
-
-type ItemRow = Record<"kind" | "item", string> & Record<"earlier" | "later", string | null>;
-
-function sideIn(text: string | null): Side | null {
-  return text === null ? null : (JSON.parse(text) as Side);
 }
 
 const comparedMembers = { tags: "tags", network: "asn", contact: "abuse_email" } as const;

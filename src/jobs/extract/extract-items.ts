@@ -102,30 +102,20 @@ const longestLine = 4 * blockBytes;
 
 /** Text in whole lines; what is longer is cut between words. */
 async function* textBlocks(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  let parts: Buffer[] = [];
-  let length = 0;
+  let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
-    parts.push(chunk);
-    length += chunk.length;
-    if (length < blockBytes) continue;
-    const whole = Buffer.concat(parts, length);
-    const end = blockEnd(whole);
-    if (end > 0) yield decodeBytes(whole.subarray(0, end));
-    const rest = whole.subarray(end);
-    parts = [rest];
-    length = rest.length;
+    const bytes = Buffer.concat([rest, chunk]);
+    const end = bytes.length < blockBytes ? 0 : blockEnd(bytes);
+    if (end > 0) yield decodeBytes(bytes.subarray(0, end));
+    rest = bytes.subarray(end);
   }
-  if (length > 0) yield decodeBytes(Buffer.concat(parts, length));
+  if (rest.length > 0) yield decodeBytes(rest);
 }
 
 /** Where to cut; 0 if there is no good place yet. */
 function blockEnd(bytes: Buffer): number {
-  const line = bytes.lastIndexOf("\n") + 1;
-  if (line > 0) return line;
-  const carriageReturn = bytes.lastIndexOf("\r") + 1;
-  if (carriageReturn > 0 || bytes.length < longestLine) return carriageReturn;
-  return (
-    Math.max(...[" ", ",", '"'].map((separator) => bytes.lastIndexOf(separator) + 1)) ||
-    bytes.length
-  );
+  const after = (separator: string): number => bytes.lastIndexOf(separator) + 1;
+  const line = after("\n") || after("\r");
+  if (line > 0 || bytes.length < longestLine) return line;
+  return Math.max(after(" "), after(","), after('"')) || bytes.length;
 }

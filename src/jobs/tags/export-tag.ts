@@ -4,6 +4,7 @@ import type { TagIps } from "../../client/api/calls.js";
 import type { IntelClient } from "../../client/api/intel-client.js";
 import { RejectedError, SnapshotChangedError } from "../../client/api/status-fault.js";
 import { isReserved, type Withheld } from "../../client/lookup/withheld.js";
+import { toWellFormed } from "../../core/bytes.js";
 import { v6Text } from "../../core/item/ip.js";
 import { quoted } from "../../core/wording/printable.js";
 import { counted, formatCount } from "../../core/wording/quantity.js";
@@ -238,10 +239,8 @@ export function stemOf(tag: string): string {
 }
 
 function encoded(text: string): string {
-  return Buffer.from(text)
-    .toString("latin1")
-    .replaceAll(
-      /[^A-Za-z0-9._-]/g,
-      (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
-    );
+  return encodeURIComponent(toWellFormed(text)).replaceAll(
+    /[!~*'()]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 }
