@@ -6,7 +6,7 @@ export interface TextReader {
 
 /** What reads the markup that a text begins with; null for other text. @param type its media type */
 export function markupReader(head: string, type = ""): TextReader | null {
-  if (type === "text/html" || pageStart.test(head)) return new MarkupReader();
+  if (type === "text/html" || pageStart.test(head)) return pageReader();
   return xmlStart.test(head) ? { read: withoutEntities, end: () => "" } : null;
 }
 
@@ -17,70 +17,57 @@ const pageStart =
 /** How another XML document begins, whose entities stand for characters, too. */
 const xmlStart = /^\s*<(?:\?xml\s|[a-z][\w.-]*:[\w.-]+[\s>]|(?:rss|feed)[\s>])/i;
 
-/** Longer tags are text. */
-const longestTag = 256 * 1024;
+/** Holds a page and reads it at once, so that no tag is cut. Only longer ones are read in pieces. */
+function pageReader(): TextReader {
+  let held = "";
+  const end = (): string => {
+    const text = pageText(held);
+    held = "";
+    return text;
+  };
+  return {
+    read(piece) {
+      held += piece;
+      return held.length < longestHeld ? "" : end();
+    },
+    end,
+  };
+}
+
+const longestHeld = 4 * 1024 * 1024;
 
 /**
- * Reads HTML, in pieces: its text, scripts, and the attributes that hold addresses. Every line stays a line;
- * carriage returns end the others.
+ * The text of HTML, its scripts, and the attributes that hold addresses. Every line stays a line; carriage
+ * returns end the others. A tag that ends nowhere is text.
  */
-class MarkupReader implements TextReader {
-  /** A tag or an entity whose end has not been read yet. */
-  #rest = "";
-  /** The name of the element whose content is no markup. */
-  #raw: string | null = null;
-
-  read(piece: string): string {
-    const html = this.#rest + piece;
-    let text = "";
-    let from = 0;
-    for (;;) {
-      const found = this.#nextTag(html, from);
-      if (found === null) break;
-      const open = found.index;
-      const close = endOfTag(html, open);
-      if (close < 0 && html.length - open < longestTag) {
-        this.#rest = html.slice(open);
-        return text + this.#text(html.slice(from, open));
-      }
-      text += this.#text(html.slice(from, open));
-      from = close < 0 ? open + 1 : close;
-      text += close < 0 ? "<" : this.#tag(html.slice(open, close), found[1]?.toLowerCase() ?? "");
-    }
-    const begun = unfinished.exec(html.slice(Math.max(from, html.length - 40)))?.[0] ?? "";
-    this.#rest = begun;
-    return text + this.#text(html.slice(from, html.length - begun.length));
-  }
-
-  end(): string {
-    const text = this.#text(this.#rest);
-    this.#rest = "";
-    this.#raw = null;
-    return text;
-  }
-
-  #nextTag(html: string, from: number): RegExpExecArray | null {
-    tag.lastIndex = from;
-    for (let found = tag.exec(html); found !== null; found = tag.exec(html)) {
-      if (this.#raw === null || found[1]?.toLowerCase() === `/${this.#raw}`) return found;
-    }
-    return null;
-  }
-
-  #text(text: string): string {
-    return this.#raw === null ? withoutEntities(text) : text;
-  }
-
-  #tag(markup: string, name: string): string {
+function pageText(html: string): string {
+  let text = "";
+  let from = 0;
+  for (const found of html.matchAll(tag)) {
+    const [markup, name, rawName = "", raw = ""] = found;
+    text += withoutEntities(html.slice(from, found.index));
+    from = found.index + markup.length;
+    const own = markup.slice(0, markup.length - raw.length);
     // The text of a comment is read, too.
-    if (markup === "<!--") return " ";
-    if (this.#raw !== null) this.#raw = null;
-    else if (name === "script" || name === "style") this.#raw = name;
-    const shown = markup.includes("=") ? attributesOf(markup) : "";
-    const lines = markup.includes("\n") ? "\n".repeat(markup.split("\n").length - 1) : "";
-    return shown + lines + (inline.has(name.replace("/", "")) ? "" : "\r");
+    text += own === "<!--" ? " " : tagText(own, name ?? rawName) + raw;
   }
+  return text + withoutEntities(html.slice(from));
 }
+
+function tagText(markup: string, name: string): string {
+  const shown = markup.includes("=") ? attributesOf(markup) : "";
+  const lines = markup.includes("\n") ? "\n".repeat(markup.split("\n").length - 1) : "";
+  return shown + lines + (inline.has(name.toLowerCase().replace("/", "")) ? "" : "\r");
+}
+
+/** The rest of a tag: quotes may hold `<` and `>`. */
+const tagEnd = String.raw`[^<>"']*(?:(?:(?<=[=\s])(?:"[^"]*"|'[^']*')|(?<![=\s])["'])[^<>"']*)*>`;
+/** Where a comment begins, a tag, or one with content that is no markup. */
+const tag = new RegExp(
+  String.raw`<(?:!--|(?:[!?]|((?!(?:script|style)[\s/>])\/?[a-z][a-z\d]*)(?::[a-z\d]+)?(?=[\s/>]))${tagEnd}|` +
+    String.raw`(script|style)(?=[\s/>])${tagEnd}([^]*?)(?=<\/\2[\s/>]|$))`,
+  "gi",
+);
 
 /** The values of attributes that hold addresses, in quotes. */
 function attributesOf(markup: string): string {
@@ -97,8 +84,6 @@ function attributesOf(markup: string): string {
   return shown;
 }
 
-const unfinished = /(?:&[\w#]{0,12}|<(?:!-?|\/?[\w:]{0,32}))$/;
-const tag = /<(?:!--|[!?]|(\/?[a-z][a-z\d]*)(?::[a-z\d]+)?(?=[\s/>]))/gi;
 const attribute =
   /(?<=[\s"'/])(?:href|src|srcset|action|formaction|data|content|value|poster|background|cite|ping|alt|title|style|data-[\w-]+|on[a-z]+|url)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/gi;
 const oneAddress = /^\s*h(?:tt|xx)ps?:\/\/[^\s,]+(?: [^\s,:]+)*\s*$/i;
@@ -106,20 +91,6 @@ const oneAddress = /^\s*h(?:tt|xx)ps?:\/\/[^\s,]+(?: [^\s,:]+)*\s*$/i;
 const inline: ReadonlySet<string> = new Set(
   "a abbr b bdi bdo code em font i ins kbd mark s small span strong sub sup tt u wbr".split(" "),
 );
-
-/** The index behind a tag; -1 if it has no end. Quotes may hold `>`. */
-function endOfTag(html: string, open: number): number {
-  if (html.startsWith("<!--", open)) return open + 4;
-  for (let at = open + 1; at < html.length && at - open < longestTag; at++) {
-    const char = html.charAt(at);
-    if (char === ">") return at + 1;
-    if ((char === '"' || char === "'") && /[=\s]/.test(html.charAt(at - 1))) {
-      at = html.indexOf(char, at + 1);
-      if (at < 0) return -1;
-    }
-  }
-  return -1;
-}
 
 /** Names of entities, each with its character behind it; `shy` has none. */
 const named: ReadonlyMap<string, string> = new Map(
