@@ -2,7 +2,7 @@ import { TextDecoder } from "node:util";
 import { detached, encodeText } from "../../core/bytes.js";
 import { countLineEnds } from "../../io/formats/reading/sample.js";
 import { binaryKind } from "../../io/input/decode.js";
-import { markupReader, type TextReader } from "./markup.js";
+import { heldReader, markupReader, type TextReader } from "./markup.js";
 
 /** Called with what is not read, or read as something else, and the line where it begins. */
 type OnUnread = (what: string, line: number) => void;
@@ -108,7 +108,7 @@ export class MailReader implements TextReader {
         (isMail
           ? new MailReader((what) => this.#onUnread(what, line), this.#depth + 1)
           : { read: (lines) => lines, end: () => "" });
-      if (decode !== null) this.#body = { isBase64, ...bodyReader(encoding, decode, readerOf) };
+      if (decode !== null) this.#body = { isBase64, ...bodyReader(isBase64, decode, readerOf) };
     }
   }
 
@@ -129,37 +129,22 @@ export class MailReader implements TextReader {
   }
 }
 
-/** Reads the body of a part in whole lines. Encoded lines are held, and decoded together. */
+/** Reads the body of a part, decoded as a whole. The line ends of base64 follow its text. */
 function bodyReader(
-  encoding: string,
+  isBase64: boolean,
   decode: Decode,
   readerOf: (head: string) => TextReader,
 ): TextReader {
-  const isBase64 = encoding === "base64";
-  const isHeld = isBase64 || encoding === "quoted-printable";
-  let held = "";
   let isText = true;
-  let reader: TextReader | null = null;
-  const flush = (isLast: boolean): string => {
-    const decoded = isText ? decode(held) : "";
+  return heldReader((lines) => {
+    const decoded = isText ? decode(lines) : "";
     isText = decoded !== null;
-    reader ??= readerOf(decoded ?? "");
-    const text = reader.read(decoded ?? "") + (isLast ? reader.end() : "");
-    const lines = countLineEnds(held, "lf");
-    held = "";
-    return isBase64 ? text.replaceAll(/\r?\n/g, "\r") + "\n".repeat(lines) : text;
-  };
-  return {
-    read(lines) {
-      held += lines;
-      const waits = held === "" || (isHeld && held.length < longestHeld);
-      return waits ? "" : flush(false);
-    },
-    end: () => flush(true),
-  };
+    const reader = readerOf(decoded ?? "");
+    const text = reader.read(decoded ?? "") + reader.end();
+    const ends = "\n".repeat(countLineEnds(lines, "lf"));
+    return isBase64 ? text.replaceAll(/\r?\n/g, "\r") + ends : text;
+  });
 }
-
-const longestHeld = 16 * 1024 * 1024;
 
 /** Decodes lines of a body; null if they turn out not to be text. */
 type Decode = (lines: string) => string | null;

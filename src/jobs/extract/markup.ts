@@ -6,7 +6,7 @@ export interface TextReader {
 
 /** What reads the markup that a text begins with; null for other text. @param type its media type */
 export function markupReader(head: string, type = ""): TextReader | null {
-  if (type === "text/html" || pageStart.test(head)) return pageReader();
+  if (type === "text/html" || pageStart.test(head)) return heldReader(pageText);
   return xmlStart.test(head) ? { read: withoutEntities, end: () => "" } : null;
 }
 
@@ -17,11 +17,11 @@ const pageStart =
 /** How another XML document begins, whose entities stand for characters, too. */
 const xmlStart = /^\s*<(?:\?xml\s|[a-z][\w.-]*:[\w.-]+[\s>]|(?:rss|feed)[\s>])/i;
 
-/** Holds a page and reads it at once, so that no tag is cut. Only longer ones are read in pieces. */
-function pageReader(): TextReader {
+/** Holds text and reads it at once, so that nothing in it is cut. Only longer text is read in pieces. */
+export function heldReader(readAll: (text: string) => string): TextReader {
   let held = "";
   const end = (): string => {
-    const text = pageText(held);
+    const text = readAll(held);
     held = "";
     return text;
   };
@@ -34,7 +34,7 @@ function pageReader(): TextReader {
   };
 }
 
-const longestHeld = 4 * 1024 * 1024;
+const longestHeld = 16 * 1024 * 1024;
 
 /**
  * The text of HTML, its scripts, and the attributes that hold addresses. Every line stays a line; carriage
