@@ -96,8 +96,7 @@ interface Word {
 
 /** Stands before a character that was defanged; no text to be searched needs it. */
 const defangMark = "\u0001";
-/** Of letters and digits, hashes and wallets have at least as many. */
-const shortestUnmarked = 25;
+/** Hashes and wallets have at least as many letters and digits. */
 const unmarked = /\w{25}/;
 
 const url = /(?<![a-z])(?:h(?:tt|xx)ps?|ftp|wss?)\u0001?:\/\/.+$/i;
@@ -223,7 +222,7 @@ const marked =
 function itemIn<T>(part: string, at: number, search: Search<T>): FoundItem<T> | null {
   const { text, known, onLeftOut } = search;
   if (part.length < shortest) return null;
-  if (!marked.test(part) && !(part.length >= shortestUnmarked && unmarked.test(part))) return null;
+  if (!marked.test(part) && !unmarked.test(part)) return null;
   const found = knownItem(part, known);
   if (found === null) return null;
   const { isMeant, value } = found;
