@@ -45,8 +45,7 @@ it.each([
 it("keeps the lines and all text of an unfinished tag", () => {
   const html = "a\n<b\nc\n>\n&amp;\n<a href='x\n\na.example.com";
   expect(textOf(html).split("\n").length).toBe(html.split("\n").length);
-  expect(textOf("1 < 2 a.example.com")).toContain("a.example.com");
-  expect(textOf("<a ".repeat(200_000))).toContain("<a <a ");
+  for (const text of ["1 < 2 a.co", "<a ".repeat(200_000)]) expect(textOf(text)).toBe(text);
 });
 
 it.each([
