@@ -56,10 +56,8 @@ export async function compareOutputs(
   later: Output,
   { prefix, stateDir, signal }: Comparing,
 ): Promise<OutputDiff> {
-  const rowsOf = async (output: Output) => {
-    const { records } = await readOutput(output, prefix, comparedColumns, stateDir);
-    return abortable(records, signal);
-  };
+  const rowsOf = async (output: Output) =>
+    abortable((await readOutput(output, prefix, comparedColumns, stateDir)).records, signal);
   return diffOutputs(await rowsOf(earlier), await rowsOf(later));
 }
 

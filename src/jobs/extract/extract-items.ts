@@ -1,6 +1,6 @@
 import { decodeBytes } from "../../core/bytes.js";
 import { ReputeError } from "../../core/errors.js";
-import type { Item, ItemKind } from "../../core/item/item.js";
+import type { ItemKind } from "../../core/item/item.js";
 import { openInput } from "../../io/input/open-input.js";
 import type { NamedInput } from "../../io/input/types.js";
 import { itemFinder } from "./find-items.js";
@@ -34,13 +34,6 @@ export async function extractItems(inputs: readonly NamedInput[], options: Extra
   const { signal } = options;
   const findItems = itemFinder<ExtractedItem>();
   const items = new Map<string, ExtractedItem>();
-  const entryOf = ({ kind, value }: Item, file: string, line: number): ExtractedItem => {
-    const known = items.get(value);
-    if (known !== undefined) return known;
-    const entry = { item: value, kind, file, line, count: 0 };
-    items.set(value, entry);
-    return entry;
-  };
   let count = 0;
   const words = new Set<string>();
   const onLeftOut = (word: string): void => {
@@ -55,8 +48,11 @@ export async function extractItems(inputs: readonly NamedInput[], options: Extra
       before += findItems(
         text,
         (found, line) => {
-          found.entry ??= entryOf(found.item, name, before + line);
+          const { kind, value: item } = found.item;
+          const first = { item, kind, file: name, line: before + line, count: 0 };
+          found.entry ??= items.get(item) ?? first;
           found.entry.count += 1;
+          items.set(item, found.entry);
         },
         onLeftOut,
       );

@@ -39,9 +39,9 @@ export function reportText(report: Report, width: number): string {
     Verdicts: report.rows === 0 ? [] : barLines(verdicts, wide, report.rows),
     Kinds: barLines(kinds, wide),
     ...Object.fromEntries(
-      countLists(report).map((list) => [
-        `${list.title} (${list.note.toLowerCase()})`,
-        countLines(list, wide),
+      countLists(report).map(({ title, note, entries, more }) => [
+        `${title} (${note.toLowerCase()})`,
+        [...barLines(entries, wide), ...wrapped(more, wide - 2)],
       ]),
     ),
     "Worst items": offenderLines(report, wide),
@@ -63,11 +63,9 @@ export function reportText(report: Report, width: number): string {
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }
 
-function countLines({ entries, more }: CountList, width: number): string[] {
-  return [
-    ...barLines(entries, width),
-    ...(more === "" ? [] : wrapText(more, width - 2).split("\n")),
-  ];
+/** The lines of a sentence; none of an empty one. */
+function wrapped(text: string, width: number): readonly string[] {
+  return text === "" ? [] : wrapText(text, width).split("\n");
 }
 
 /** A line for each count: name, bar and number; with `whole` also the share. */
@@ -103,8 +101,7 @@ function offenderLines({ offenders: { worst } }: Report, width: number): string[
     lines.push(...about(offender).map((fact) => indent + printable(fact)));
   }
   if (worst.length <= mostShown) return lines;
-  const rest = wrapText("more in the output, or on the page: -o REPORT.html", width - 4);
-  return [...lines, ...rest.split("\n")];
+  return [...lines, ...wrapped("more in the output, or on the page: -o REPORT.html", width - 4)];
 }
 
 function about({ tags, observations, network, abuseEmail, rows }: Offender): string[] {
@@ -125,12 +122,12 @@ function shortened(text: string, length: number): string {
 function changesLines({ changes }: Report, width: number): readonly string[] {
   if (changes === null) return [];
   const { counts, worst, earlier } = changes;
-  const since = wrapText(`${changeCounts(counts)} since ${printable(earlier)}`, width - 2);
+  const since = wrapped(`${changeCounts(counts)} since ${printable(earlier)}`, width - 2);
   const lines = worst.slice(0, mostShown).map((change) => {
     const item = defang(change.item, change.kind);
     return printable(`${change.change.padEnd(8)} ${item}: ${changePhrase(change)}`);
   });
   const more = changeTotal(counts) - Math.min(worst.length, mostShown);
   const rest = more > 0 ? [`${formatCount(more)} more; see repute diff`] : [];
-  return [...since.split("\n"), ...lines, ...rest];
+  return [...since, ...lines, ...rest];
 }

@@ -110,8 +110,7 @@ async function exportAll({ names, before, ...job }: Job): Promise<IndexedTag[]> 
   const { options } = job;
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])]);
-  let faultsInRow = 0;
-  let lastFault: ServiceError | null = null;
+  let faultsInRow: readonly ServiceError[] = [];
   const exportOne = async (name: string): Promise<IndexedTag> => {
     const earlier = before.get(name) ?? null;
     const failed = (fault: ReputeError): IndexedTag => {
@@ -119,13 +118,14 @@ async function exportAll({ names, before, ...job }: Job): Promise<IndexedTag[]> 
       const error = { code: fault.code, message: fault.message };
       return { ...(earlier ?? { name }), status: "failed", error };
     };
-    if (lastFault !== null && faultsInRow >= maxFaultsInRow) {
-      return failed(new TagExportError(lastFault.code, `${notAsked}: ${lastFault.message}`));
+    const last = faultsInRow.at(-1);
+    if (last !== undefined && faultsInRow.length >= maxFaultsInRow) {
+      return failed(new TagExportError(last.code, `${notAsked}: ${last.message}`));
     }
     try {
       signal.throwIfAborted();
       const tag = await exportTag({ ...job, name, signal, before: earlier });
-      faultsInRow = 0;
+      faultsInRow = [];
       return tag;
     } catch (error) {
       const isOfTag = error instanceof ServiceError || error instanceof TagExportError;
@@ -135,8 +135,7 @@ async function exportAll({ names, before, ...job }: Job): Promise<IndexedTag[]> 
       }
       // After all retries, the service is down or answers with errors.
       const mayPass = error instanceof ServiceError && error.again !== null;
-      if (mayPass) lastFault = error;
-      faultsInRow = mayPass ? faultsInRow + 1 : 0;
+      faultsInRow = mayPass ? [...faultsInRow, error] : [];
       return failed(error);
     }
   };
