@@ -20,42 +20,28 @@ type SessionCall = Pick<
 > &
   Pick<ClientOptions, "onAttempt">;
 
-/** Calls `use` with the session of one service; see `withSessions`. */
+/**
+ * Calls `use` with a session of the service, and closes it afterwards. With `--local`, the embedded
+ * service runs meanwhile on a free loopback port. It accepts the credential of a file named by a flag,
+ * else a sample credential: one from a variable or config file may belong to a real service.
+ *
+ * @throws UsageError if an address or a credential is missing, before anything is started
+ */
 export function withSession<T>(
   name: ServiceName,
   call: SessionCall,
   use: (session: Session) => Promise<T>,
 ): Promise<T> {
-  return withSessions([name], call, (sessions) => use(sessions[name]));
-}
-
-/**
- * Calls `use` with a session of each named service, and closes them afterwards. With `--local`, the
- * embedded service runs meanwhile on a free loopback port. It accepts the credential of a file named
- * by a flag, else a sample credential: one from a variable or config file may belong to a real service.
- *
- * @throws UsageError if an address or a credential is missing, before anything is started
- */
-export function withSessions<Name extends ServiceName, T>(
-  names: readonly Name[],
-  call: SessionCall,
-  use: (sessions: Readonly<Record<Name, Session>>) => Promise<T>,
-): Promise<T> {
   return withResources(async (stack) => {
-    const services = await openServices(names, call, stack);
-    const { Session } = await import("../client/session/session.js");
     const { settings, context, onAttempt } = call;
     const { clock, env, reporter } = context;
+    const service = await openService(name, call, stack);
     const stateFolder = userStateFolder(env);
+    if (stateFolder === null && !service.embedded) await refuseUncounted(settings);
     const { onWarning } = reporter.listener;
-    const shared = { settings, clock, stateFolder, onWarning, ...(onAttempt && { onAttempt }) };
-    const opened: Partial<Record<ServiceName, Session>> = {};
-    for (const name of names) {
-      const service = services[name]!;
-      if (stateFolder === null && !service.embedded) await refuseUncounted(settings);
-      opened[name] = stack.use(new Session({ service, ...shared }));
-    }
-    return use(opened as Readonly<Record<Name, Session>>);
+    const { Session } = await import("../client/session/session.js");
+    const options = { service, settings, clock, stateFolder, onWarning, onAttempt };
+    return use(stack.use(new Session(options)));
   });
 }
 
@@ -73,30 +59,24 @@ export function printAnswer<T extends object>(
   });
 }
 
-async function openServices(
-  names: readonly ServiceName[],
+async function openService(
+  name: ServiceName,
   { settings, given, context }: SessionCall,
   stack: ResourceStack,
-): Promise<Partial<Record<ServiceName, ServiceAccess>>> {
-  const remote: Partial<Record<ServiceName, ServiceAccess>> = {};
-  const embeddedKeys: Partial<Record<ServiceName, string | undefined>> = {};
-  for (const name of names) {
-    const url = chooseAddress(name, settings, given);
-    if (name === "intel" && url !== null && settings.synthetic !== undefined) {
-      throw new UsageError("synthetic_without_local", "--synthetic needs the embedded service", {
-        hint: "add --local, and omit the address of the service",
-      });
-    }
-    const secret = secrets[name];
-    const named = given.get(secret.fileKey)?.level === "flag";
-    const credential = url === null && !named ? null : await readSecret(secret, given, context);
-    if (url === null) embeddedKeys[name] = credential ?? undefined;
-    else remote[name] = { url, name: url, credential, embedded: false };
+): Promise<ServiceAccess> {
+  const url = chooseAddress(name, settings, given);
+  if (name === "intel" && url !== null && settings.synthetic !== undefined) {
+    throw new UsageError("synthetic_without_local", "--synthetic needs the embedded service", {
+      hint: "add --local, and omit the address of the service",
+    });
   }
-  if (names.every((name) => name in remote)) return remote;
+  const secret = secrets[name];
+  const isNamed = given.get(secret.fileKey)?.level === "flag";
+  const credential = url === null && !isNamed ? null : await readSecret(secret, given, context);
+  if (url !== null) return { url, name: url, credential, embedded: false };
   const { startEmbedded } = await import("../service/service.js");
-  const embedded = stack.use(await startEmbedded(embeddedKeys, settings.synthetic));
-  return { ...embedded.access, ...remote };
+  const own = { [name]: credential ?? undefined };
+  return stack.use(await startEmbedded(own, settings.synthetic)).access[name];
 }
 
 /** @throws UsageError `quota_uncounted` if a quota is set, since it needs a folder to count in */

@@ -3,7 +3,7 @@ import { opsOptions } from "../../client/api/options.js";
 import type { RepShareCase } from "../../client/api/calls.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { type CommandCall, defineCommand, type SettingsOf, quotaCode } from "../command.js";
-import { caseCallGroups, printAnswer, withSessions } from "../sessions.js";
+import { caseCallGroups, printAnswer, withSession } from "../sessions.js";
 import { cliOptions } from "../options/cli-options.js";
 import type { CliContext } from "../terminal/cli-context.js";
 import { readExclusions } from "../../core/exclusions/read-exclusions.js";
@@ -109,19 +109,25 @@ async function enrichCase(call: CommandCall<Settings>): Promise<number> {
   const { opsUrl: _opsUrl, accessTokenFile: _accessTokenFile, ...settings } = call.settings;
   // A list that cannot be read stops the command before it asks for the case.
   await readExclusions(settings.exclude ?? []);
-  return withSessions(["ops", "intel"], call, async ({ ops, intel }) => {
-    const found = await readCase(ops, call.operand, call.context);
-    if ((found.event_ips ?? []).length === 0) {
-      call.context.reporter.warning(
-        `case ${found.id} has no addresses (event_ips), so there is nothing to look up`,
+  return withSession("ops", call, async (ops) =>
+    withSession("intel", call, async (intel) => {
+      const found = await readCase(ops, call.operand, call.context);
+      if ((found.event_ips ?? []).length === 0) {
+        call.context.reporter.warning(
+          `case ${found.id} has no addresses (event_ips), so there is nothing to look up`,
+        );
+      }
+      const { caseRows } = await import("../../jobs/enrich/rows/case-rows.js");
+      const { input, ...read } = caseRows(found, settings);
+      const reading = { ...sourceOptions.parse({}), ...read };
+      const minRows = { ...settings.minRows, mayBeEmpty: true as const };
+      return runEnrichJob(
+        { ...call, settings: { ...settings, ...reading, minRows } },
+        intel,
+        input,
       );
-    }
-    const { caseRows } = await import("../../jobs/enrich/rows/case-rows.js");
-    const { input, ...read } = caseRows(found, settings);
-    const reading = { ...sourceOptions.parse({}), ...read };
-    const minRows = { ...settings.minRows, mayBeEmpty: true as const };
-    return runEnrichJob({ ...call, settings: { ...settings, ...reading, minRows } }, intel, input);
-  });
+    }),
+  );
 }
 
 /**

@@ -68,7 +68,7 @@ interface LookupUse extends SessionListener {
   /** Cancels open requests, instead of the signal of each lookup. */
   readonly requests?: AbortSignal;
   readonly slots?: Slots;
-  readonly onAttempt?: (attempt: AttemptReport) => void;
+  readonly onAttempt?: ((attempt: AttemptReport) => void) | undefined;
   /** Set for the lookups of a run: they wait for a service that is away, and end if it never answers. */
   readonly run?: RunUse;
 }
