@@ -6,14 +6,14 @@ import type { JsonObject } from "../../core/finding.js";
 import { userConfigFolder } from "../../core/files/folders.js";
 import { readNamed } from "../../core/files/read-path.js";
 import { asObject } from "../../core/json-members.js";
-import type { parseYaml } from "../../core/wording/yaml-text.js";
-import { type OptionSpec, optionSpecs } from "../options/settings.js";
 import { secrets } from "../options/secrets.js";
 import {
   type GivenSetting,
   type GivenSettings,
   type LoadedSettings,
   loadSettings,
+  type OptionSpec,
+  optionSpecs,
 } from "../options/settings.js";
 import type { Command } from "../command.js";
 import type { CliContext } from "../terminal/cli-context.js";
@@ -35,14 +35,35 @@ async function settingsFromFile(
   profile: GivenSetting | null,
   signal?: AbortSignal,
 ): Promise<readonly GivenSettings[]> {
-  const document = await parseConfig(path, await readText(path, signal));
-  const file: ConfigFile = { path, document, known };
+  const { value, positionOf } = await parseConfig(path, signal);
+  const placeOf = (keys: readonly string[]): string => placeIn(path, positionOf(keys));
+  const membersOf = (value: unknown, ...keys: readonly string[]): JsonObject => {
+    const members = asObject(value);
+    if (members !== null) return members;
+    const what = keys.length === 0 ? path : `${keys.join(".")} in ${placeOf(keys)}`;
+    throw new UsageError("config_not_object", `${what} must map names of settings to values`, {
+      hint: `for example:\n${example}`,
+    });
+  };
+  const settingsIn = (members: JsonObject, profile?: string): GivenSettings => {
+    const given = Object.entries(members).map(([key, value]): [string, GivenSetting] => {
+      const spec = known.find((spec) => spec.flag === key || spec.key === key);
+      const at = placeOf(profile === undefined ? [key] : ["profiles", profile, key]);
+      if (!spec || !isForFile(spec)) throw unusableKey(at, key, known);
+      if (profile === undefined) {
+        return [spec.key, { value, level: "file", name: `"${key}" in ${at}`, place: at }];
+      }
+      const name = `"${key}" of profile ${JSON.stringify(profile)} in ${at}`;
+      return [spec.key, { value, level: "profile", name, place: `${at} (profile ${profile})` }];
+    });
+    return new Map(given);
+  };
   // An empty file sets nothing.
-  const { profiles: section = {}, ...rest } = membersOf(file, document.value ?? {}, []);
-  const general = settingsIn(file, rest, null);
+  const { profiles: section = {}, ...rest } = membersOf(value ?? {});
+  const general = settingsIn(rest);
   const profiles = new Map<string, GivenSettings>();
-  for (const [name, value] of Object.entries(membersOf(file, section, ["profiles"]))) {
-    profiles.set(name, settingsIn(file, membersOf(file, value, ["profiles", name]), name));
+  for (const [name, members] of Object.entries(membersOf(section, "profiles"))) {
+    profiles.set(name, settingsIn(membersOf(members, "profiles", name), name));
   }
   if (profile === null) return [general];
   const selected = profiles.get(String(profile.value));
@@ -53,77 +74,36 @@ async function settingsFromFile(
   });
 }
 
-interface ConfigFile {
-  readonly path: string;
-  readonly document: YamlText;
-  readonly known: readonly OptionSpec[];
-}
-
 /** Maximum size in bytes, so that a device such as `/dev/zero` cannot fill the memory. */
 const largestConfig = 16 * 1024 * 1024;
 
-async function readText(path: string, signal: AbortSignal | undefined): Promise<string> {
+async function parseConfig(path: string, signal: AbortSignal | undefined) {
   const what = `the config file ${path}`;
   const reading = { signal, limit: largestConfig };
   const bytes = await readNamed(path, "config_unreadable", what, reading);
-  if (bytes.length < largestConfig) return bytes.toString("utf8");
-  throw new UsageError("config_unreadable", `cannot read ${what}: it has 16 MiB or more`);
-}
-
-type YamlText = ReturnType<typeof parseYaml>;
-
-async function parseConfig(path: string, text: string): Promise<YamlText> {
+  if (bytes.length >= largestConfig) {
+    throw new UsageError("config_unreadable", `cannot read ${what}: it has 16 MiB or more`);
+  }
   const { parseYaml } = await import("../../core/wording/yaml-text.js");
-  const document = parseYaml(text);
+  const document = parseYaml(bytes.toString("utf8"));
   if (document.fault === null) return document;
   const { position, message } = document.fault;
-  throw new UsageError(
-    "config_not_yaml",
-    `${placeIn(path, position)} is not valid YAML: ${message}`,
-    {
-      hint: `fix it there; for example:\n${example}`,
-    },
-  );
+  const fault = `${placeIn(path, position)} is not valid YAML: ${message}`;
+  throw new UsageError("config_not_yaml", fault, {
+    hint: `fix it there; for example:\n${example}`,
+  });
 }
 
 /** The file, with line and column if known: `config.yaml:3:1`. */
-function placeIn(path: string, position: ReturnType<YamlText["positionOf"]>): string {
+function placeIn(
+  path: string,
+  position: { readonly line: number; readonly column: number } | null,
+): string {
   return position === null ? path : `${path}:${position.line}:${position.column}`;
 }
 
 /** A small config file, indented for a hint. */
 const example = "    intel-url: https://intel.example/beta\n    rate: 50/s";
-
-function membersOf(file: ConfigFile, value: unknown, keys: readonly string[]): JsonObject {
-  const members = asObject(value);
-  if (members !== null) return members;
-  const what = keys.length === 0 ? file.path : `${keys.join(".")} in ${located(file, keys)}`;
-  throw new UsageError("config_not_object", `${what} must map names of settings to values`, {
-    hint: `for example:\n${example}`,
-  });
-}
-
-function located({ path, document }: ConfigFile, keys: readonly string[]): string {
-  return placeIn(path, document.positionOf(keys));
-}
-
-function settingsIn(file: ConfigFile, members: object, profile: string | null): GivenSettings {
-  const given = new Map<string, GivenSetting>();
-  for (const [key, value] of Object.entries(members)) {
-    const keys = profile === null ? [key] : ["profiles", profile, key];
-    const at = located(file, keys);
-    const spec = file.known.find((spec) => spec.flag === key || spec.key === key);
-    if (!spec || !isForFile(spec)) throw unusableKey(at, key, file.known);
-    const of = profile === null ? "" : ` of profile ${JSON.stringify(profile)}`;
-    given.set(spec.key, {
-      value,
-      level: profile === null ? "file" : "profile",
-      name: `"${key}"${of} in ${at}`,
-      place: profile === null ? at : `${at} (profile ${profile})`,
-    });
-  }
-  return given;
-}
 
 /** Secrets are not, nor are options that select the file or profile. */
 function isForFile({ key, secret }: OptionSpec): boolean {
@@ -152,12 +132,11 @@ export async function readSettings(
   const { env, reporter, signal } = context;
   const own = optionSpecs(command.options);
   const ofEnvironment = settingsFromEnvironment(env, own);
-  const [config, profile] = ["config", "profile"].map(
-    (key) => flags.get(key) ?? ofEnvironment.get(key) ?? null,
+  const [named, profile = null] = ["config", "profile"].map(
+    (key) => flags.get(key) ?? ofEnvironment.get(key),
   );
   const readsFile = "config" in command.options.shape;
-  const named = config === null || config === undefined ? null : String(config.value);
-  const path = readsFile ? (named ?? findConfigFile(env) ?? "") : "";
+  const path = readsFile ? String(named?.value ?? findConfigFile(env) ?? "") : "";
   // The environment and the file may hold settings of other commands, too.
   const needsOthers = path !== "" || unknownVariables(env, own).length > 0;
   const known = needsOthers ? optionsOf(await loadCommands()) : own;
@@ -165,7 +144,7 @@ export async function readSettings(
   const levels = [flags, ofEnvironment];
   let unread: unknown = null;
   if (path !== "") {
-    const file = settingsFromFile(path, known, profile ?? null, signal);
+    const file = settingsFromFile(path, known, profile, signal);
     levels.push(...(await file.catch((error: unknown) => ((unread = error), []))));
   } else if (readsFile && profile) {
     unread = new UsageError("profile_without_config", `${profile.name} needs a config file`, {
