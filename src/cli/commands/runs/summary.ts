@@ -201,18 +201,20 @@ export function exitCodeOfManifest(manifest: Manifest, settings: RunSettings): n
   const { exit_reason } = manifest;
   if (!isRefusal(exit_reason)) return manifest.exit_code ?? exitCodes.done;
   const output = settings.output.named(startOf(manifest));
-  const what = refusalText[exit_reason](manifest, settings);
+  const [what, hint] = refusals[exit_reason](manifest, { ...settings, output });
   const { path } = manifest.output;
   const kept = path === null ? "" : `; the rows are in ${path}, not in ${output.name}`;
-  throw new FatalError(exit_reason, what + kept, {
-    hint: hintFor(manifest, { ...settings, output }),
-  });
+  throw new FatalError(exit_reason, what + kept, { hint });
 }
 
-const refusalText: Readonly<
-  Record<Refusal, (manifest: Manifest, settings: RunSettings) => string>
+const checkExport = "check the export that makes the input";
+
+/** What is wrong with the rows of a run, and what to do. */
+const refusals: Readonly<
+  Record<Refusal, (manifest: Manifest, settings: RunSettings) => readonly [string, hint: string]>
 > = {
-  too_many_failed(manifest, { maxFailed }) {
+  too_many_failed(manifest, settings) {
+    const { maxFailed, output: target } = settings;
     const [commonest] = Object.keys(manifest.errors);
     const reason = commonest === undefined ? "" : `, most often ${commonest}`;
     const { rows, failed } = lookedUp(manifest);
@@ -221,34 +223,29 @@ const refusalText: Readonly<
       "rows" in maxFailed
         ? `${formatCount(failed)} (--max-failed allows ${formatCount(maxFailed.rows)})`
         : `${formatCount(failed)} of the ${formatCount(rows)} that were looked up${broken} (--max-failed allows ${maxFailed.percent}%)`;
-    return `too many rows failed: ${count}${reason}`;
+    const what = `too many rows failed: ${count}${reason}`;
+    if (retryableRows(manifest) === 0)
+      return [what, `${checkExport}; to accept it, raise --max-failed`];
+    // `retry` cannot write a file's rows to a table, so it updates the file.
+    const flags = target.isTable ? [] : ["-o", target.given];
+    const again = "run it again once the service works, or raise --max-failed";
+    return [what, retryAdvice(manifest.output, settings, flags) ?? again];
   },
   nothing_to_look_up({ input, unsupported, errors }) {
     const reasons = formatCounts({ ...unsupported, ...errors }, 3);
     const rows =
       input.rows === 1 ? "the only row cannot" : `none of the ${formatCount(input.rows)} rows can`;
-    return `${rows} be looked up: ${reasons}`;
+    const hint = `${checkExport}, and the item column; to accept it, add --max-failed 100%`;
+    return [`${rows} be looked up: ${reasons}`, hint];
   },
   too_few_rows({ input, earlier_rows: earlier }, { minRows }) {
     const limit = "rows" in minRows ? formatCount(minRows.rows) : `${minRows.percent}%`;
     const before = earlier === undefined ? "" : `, the previous run had ${formatCount(earlier)}`;
-    return `the input has ${input.rows === 0 ? "no rows" : `only ${counted(input.rows, "row")}`}${before} (--min-rows ${limit})`;
+    const rows = input.rows === 0 ? "no rows" : `only ${counted(input.rows, "row")}`;
+    const hint = `${checkExport}; to accept it, add --min-rows 0`;
+    return [`the input has ${rows}${before} (--min-rows ${limit})`, hint];
   },
 };
-
-function hintFor(manifest: Manifest, settings: RunSettings): string {
-  const { output: target } = settings;
-  const { exit_reason, output } = manifest;
-  const check = "check the export that makes the input";
-  if (exit_reason === "too_few_rows") return `${check}; to accept it, add --min-rows 0`;
-  if (exit_reason === "nothing_to_look_up") {
-    return `${check}, and the item column; to accept it, add --max-failed 100%`;
-  }
-  if (retryableRows(manifest) === 0) return `${check}; to accept it, raise --max-failed`;
-  const again = "run it again once the service works, or raise --max-failed";
-  // `retry` cannot write a file's rows to a table, so it updates the file.
-  return retryAdvice(output, settings, target.isTable ? [] : ["-o", target.given]) ?? again;
-}
 
 /** How to retry the failed rows of a finished run; null if none can succeed or `retry` can't read them. */
 function retryFailedRows(manifest: Manifest, settings: RetriedSettings): string | null {
