@@ -10,9 +10,9 @@ const sections = {
     plan: async () => (await import("./commands/plan.js")).planCommand,
     retry: async () => (await import("./commands/runs/retry.js")).retryCommand,
     extract: async () => (await import("./commands/extract.js")).extractCommand,
-    verify: async () => (await import("./commands/results/verify.js")).verifyCommand,
-    report: async () => (await import("./commands/results/report.js")).reportCommand,
-    diff: async () => (await import("./commands/results/diff.js")).diffCommand,
+    verify: async () => (await import("./commands/results.js")).verifyCommand,
+    report: async () => (await import("./commands/results.js")).reportCommand,
+    diff: async () => (await import("./commands/results.js")).diffCommand,
   },
   "Single items": {
     query: async () => (await import("./commands/query.js")).queryCommand,

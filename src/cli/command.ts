@@ -23,7 +23,9 @@ export const completionFlag = "--get-yargs-completions";
 /** Options by their section in the help, then by name. */
 type OptionGroups = Readonly<Record<string, z.ZodRawShape>>;
 
-export interface Command {
+type Operand = readonly [placeholder: string, meaning: string];
+
+interface CommandDefinition<Groups extends OptionGroups> {
   /** One word, or two: group and command. */
   readonly name: string;
   /** The usage line after the name, e.g. `[input] -o OUT`. @default its operand and `[flags]` */
@@ -32,32 +34,32 @@ export interface Command {
   readonly summary: string;
   /** Paragraphs at the top of the help. */
   readonly description: readonly string[];
-  /** Operands with their meaning. Without any, the command rejects operands. */
-  readonly operands?: readonly (readonly [placeholder: string, meaning: string])[];
-  /** How many operands it takes. @default any number */
-  readonly operandCount?: "one" | "at most one";
+  /** The one operand that it needs. */
+  readonly operand?: Operand;
+  /** Operands of which it takes any number. With neither, the command rejects operands. */
+  readonly operands?: readonly Operand[];
   /** The allowed values of its only operand. @default any value */
   readonly operandChoices?: readonly string[];
-  /** Whether the command ignores the config file. */
-  readonly isUnconfigured?: true;
   /** Whether the command is a job, which has `--json` and the unattended options. */
   readonly isJob?: true;
-  /** Every option of the command. */
-  readonly options: z.ZodObject;
-  readonly groups: OptionGroups;
+  /** Every option. A command without any ignores the config file. */
+  readonly groups: Groups;
   /** Command lines and what each does, as a lower-case phrase. */
   readonly examples: Readonly<Record<string, string>>;
   /** Adds to the common exit codes or replaces their meaning; null removes one. */
   readonly exitCodes?: Readonly<Record<string, string | null>>;
   /** Environment variables besides those of the options and secrets. */
-  readonly variables?: readonly (readonly [name: string, meaning: string])[];
+  readonly variables?: Readonly<Record<string, string>>;
   /**
    * Runs the command and resolves to its exit code, if that is not 0.
    *
    * @throws UsageError, FatalError, InterruptedError
    */
-  readonly run: (call: CommandCall<unknown>) => Promise<number | void>;
+  readonly run: (call: CommandCall<SettingsOf<Groups>>) => Promise<number | void>;
 }
+
+/** A command with every option in its groups and its schema. */
+export type Command = ReturnType<typeof defineCommand>;
 
 export interface CommandGroup {
   readonly name: string;
@@ -76,62 +78,51 @@ type Intersection<Union> = (Union extends unknown ? (each: Union) => void : neve
   ? All
   : never;
 
-interface CommandDefinition<Groups extends OptionGroups> extends Omit<
-  Command,
-  "options" | "groups" | "run"
-> {
-  readonly groups: Groups;
-  readonly run: (call: CommandCall<SettingsOf<Groups>>) => Promise<number | void>;
-}
-
 export function optionSections({ groups }: Pick<Command, "groups">) {
   return Object.entries(groups).map(([title, shape]) => [title, optionSpecs({ shape })] as const);
 }
 
 /** Builds a command, with `--config` and `--profile`. The cast is sound: its schema accepts the settings. */
-export function defineCommand<Groups extends OptionGroups>(
-  definition: CommandDefinition<Groups>,
-): Command {
-  const { config, profile } = cliOptions.shape;
-  const title = "Options" in definition.groups ? "Options" : "Run";
-  const run = { ...(definition.groups as OptionGroups)[title], config, profile };
-  const groups =
-    definition.isUnconfigured === true ? definition.groups : { ...definition.groups, [title]: run };
+export function defineCommand<Groups extends OptionGroups>(definition: CommandDefinition<Groups>) {
+  const groups: Record<string, z.ZodRawShape> = { ...definition.groups };
+  if (Object.keys(groups).length > 0) {
+    const { config, profile } = cliOptions.shape;
+    const title = "Options" in groups ? "Options" : "Run";
+    groups[title] = { ...groups[title], config, profile };
+  }
+  const shape: z.ZodRawShape = Object.assign({}, ...Object.values(groups));
   return {
     ...definition,
-    groups,
-    options: z.strictObject(Object.assign({}, ...Object.values(groups))),
-    run: (call) => definition.run(call as CommandCall<SettingsOf<Groups>>),
+    operands: definition.operand ? [definition.operand] : (definition.operands ?? []),
+    groups: groups as OptionGroups,
+    options: z.strictObject(shape) as z.ZodObject,
+    run: (call: CommandCall<unknown>) => definition.run(call as CommandCall<SettingsOf<Groups>>),
   };
 }
 
 /** @throws UsageError if the number of operands is wrong, or the operand is not allowed */
 export function checkOperands(
-  {
-    name,
-    operands: [expected] = [],
-    operandCount,
-    operandChoices = [],
-  }: Pick<Command, "name" | "operands" | "operandCount" | "operandChoices">,
-  operands: readonly string[],
+  command: Pick<Command, "name"> & Partial<Command>,
+  given: readonly string[],
 ): void {
-  if (expected === undefined && operands.length > 0) {
-    const message = `${name} takes no arguments; got ${operands.join(" ")}`;
+  const { name, operand, operands = [], operandChoices = [] } = command;
+  if (operand === undefined) {
+    if (operands.length > 0 || given.length === 0) return;
+    const message = `${name} takes no arguments; got ${given.join(" ")}`;
     throw new UsageError("too_many_arguments", message);
   }
-  if (expected === undefined || operandCount === undefined) return;
-  const [placeholder, meaning] = expected;
-  const [first = ""] = operands;
-  if (operandCount === "one" && first.trim() === "") {
+  const [placeholder, meaning] = operand;
+  const [first = ""] = given;
+  if (first.trim() === "") {
     throw new UsageError("argument_missing", `${name} needs ${placeholder}: ${meaning}`);
   }
   if (operandChoices.length > 0 && !operandChoices.includes(first)) {
     throw new UsageError("invalid_setting", `${name} needs ${placeholder}; got ${first}`);
   }
-  if (operands.length === 1 || first === "") return;
+  if (given.length === 1) return;
   throw new UsageError(
     "too_many_arguments",
-    `${name} takes only ${placeholder}; got ${operands.join(" ")}`,
+    `${name} takes only ${placeholder}; got ${given.join(" ")}`,
     { hint: "quote an argument that contains spaces" },
   );
 }
@@ -139,7 +130,7 @@ export function checkOperands(
 export function usageOf({
   name,
   usage,
-  operands = [],
+  operands,
 }: Pick<Command, "name" | "usage" | "operands">): string {
   const terms = operands.map(([term]) => `${term} `).join("");
   return `repute ${name} ${usage ?? `${terms}[flags]`}`;

@@ -75,13 +75,13 @@ function examples(list: Entries, width: number): string {
 const settingsOrder =
   "Flags override variables, variables override the config file (--config FILE, else ~/.config/repute/config.yaml), and the config file overrides the defaults.";
 
-function variablesOf({ options, variables = [] }: Command): Entries {
+function variablesOf({ options, variables = {} }: Command): Entries {
   const keys = Object.values(secrets)
     .filter(({ fileKey }) => fileKey in options.shape)
     .map(({ variable, meaning }) => [variable, meaning] as const);
   return [
     ...keys,
-    ...variables,
+    ...Object.entries(variables),
     [
       "REPUTE_…",
       "every flag has a variable: --item-column is REPUTE_ITEM_COLUMN, --no-header is REPUTE_HEADER=false",

@@ -54,7 +54,7 @@ export async function helpPage(
   const page = plain().usage(intro).wrap(null) as Argv & UsageConfiguration;
   page.usageConfiguration({ "hide-types": true });
   page.updateStrings({ "Positionals:": "Arguments:" });
-  for (const [term, describe] of command.operands ?? [])
+  for (const [term, describe] of command.operands)
     page.positional(term, { type: "string", describe });
   for (const [title, specs] of sections) {
     for (const spec of specs) {

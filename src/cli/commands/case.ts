@@ -2,7 +2,7 @@ import type { Session } from "../../client/session/session.js";
 import { opsOptions } from "../../client/api/options.js";
 import type { RepShareCase } from "../../client/api/calls.js";
 import { sourceOptions } from "../../io/input/source-options.js";
-import { type CommandCall, defineCommand, type SettingsOf, quotaCode } from "../command.js";
+import { defineCommand, quotaCode } from "../command.js";
 import { caseCallGroups, printAnswer, withSession } from "../sessions.js";
 import { cliOptions } from "../options/cli-options.js";
 import type { CliContext } from "../terminal/cli-context.js";
@@ -31,16 +31,12 @@ export const customersCommand = defineCommand({
       "ops",
       call,
       async (session) => (await session.ops()).customers({ signal: call.context.signal }),
-      [
-        ["customer", "customer_id"],
-        ["tenant", "tenant_id"],
-      ],
+      { customer: "customer_id", tenant: "tenant_id" },
     ),
 });
 
 const caseOperand = {
-  operands: [["ID", "identifier of the case"]],
-  operandCount: "one",
+  operand: ["ID", "identifier of the case"],
 } as const;
 
 export const caseShowCommand = defineCommand({
@@ -81,10 +77,6 @@ export const caseContextCommand = defineCommand({
     ),
 });
 
-const enrichGroups = { ...runGroups, Service: { ...opsOptions.shape, ...runGroups.Service } };
-
-type Settings = SettingsOf<typeof enrichGroups>;
-
 export const caseEnrichCommand = defineCommand({
   ...caseOperand,
   name: "case enrich",
@@ -94,7 +86,7 @@ export const caseEnrichCommand = defineCommand({
   description: [
     "Reads a reputation-share case and enriches the IP addresses of its events like repute enrich. Each row has the address as ip, the fields of the case, and the answer.",
   ],
-  groups: enrichGroups,
+  groups: { ...runGroups, Service: { ...opsOptions.shape, ...runGroups.Service } },
   examples: {
     "repute case enrich case-2001 --local":
       "try it with the embedded service, writing CSV to stdout",
@@ -102,33 +94,31 @@ export const caseEnrichCommand = defineCommand({
       "read the case from one service and look up its addresses with the other",
   },
   exitCodes: jobExitCodes,
-  run: enrichCase,
-});
-
-async function enrichCase(call: CommandCall<Settings>): Promise<number> {
-  const { opsUrl: _opsUrl, accessTokenFile: _accessTokenFile, ...settings } = call.settings;
-  // A list that cannot be read stops the command before it asks for the case.
-  await readExclusions(settings.exclude ?? []);
-  return withSession("ops", call, async (ops) =>
-    withSession("intel", call, async (intel) => {
-      const found = await readCase(ops, call.operand, call.context);
-      if ((found.event_ips ?? []).length === 0) {
-        call.context.reporter.warning(
-          `case ${found.id} has no addresses (event_ips), so there is nothing to look up`,
+  run: async (call) => {
+    const { opsUrl: _opsUrl, accessTokenFile: _accessTokenFile, ...settings } = call.settings;
+    // A list that cannot be read stops the command before it asks for the case.
+    await readExclusions(settings.exclude ?? []);
+    return withSession("ops", call, async (ops) =>
+      withSession("intel", call, async (intel) => {
+        const found = await readCase(ops, call.operand, call.context);
+        if ((found.event_ips ?? []).length === 0) {
+          call.context.reporter.warning(
+            `case ${found.id} has no addresses (event_ips), so there is nothing to look up`,
+          );
+        }
+        const { caseRows } = await import("../../jobs/enrich/rows/case-rows.js");
+        const { input, ...read } = caseRows(found, settings);
+        const reading = { ...sourceOptions.parse({}), ...read };
+        const minRows = { ...settings.minRows, mayBeEmpty: true as const };
+        return runEnrichJob(
+          { ...call, settings: { ...settings, ...reading, minRows } },
+          intel,
+          input,
         );
-      }
-      const { caseRows } = await import("../../jobs/enrich/rows/case-rows.js");
-      const { input, ...read } = caseRows(found, settings);
-      const reading = { ...sourceOptions.parse({}), ...read };
-      const minRows = { ...settings.minRows, mayBeEmpty: true as const };
-      return runEnrichJob(
-        { ...call, settings: { ...settings, ...reading, minRows } },
-        intel,
-        input,
-      );
-    }),
-  );
-}
+      }),
+    );
+  },
+});
 
 /**
  * Reads one reputation-share case from the operations interface. A different identifier in the answer is

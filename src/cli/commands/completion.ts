@@ -41,9 +41,7 @@ export const completionCommand = defineCommand({
   description: [
     "Prints a script for bash, zsh or fish. Once the shell has read it, the Tab key completes commands, flags, the values of flags with a fixed choice, and file names.",
   ],
-  operands: [["bash|zsh|fish", "shell to print the script for"]],
-  operandCount: "one",
-  isUnconfigured: true,
+  operand: ["bash|zsh|fish", "shell to print the script for"],
   operandChoices: [...scripts.keys()],
   groups: {},
   examples: {

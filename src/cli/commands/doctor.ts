@@ -104,7 +104,7 @@ async function printSettings(
     ...settings.filter(({ value }) => value !== null),
     ...secrets.map(({ secret, state, from }) => ({ setting: secret, value: state, from })),
   ];
-  const columns = (["setting", "value", "from"] as const).map((name) => [name, name] as const);
+  const columns = { setting: "setting", value: "value", from: "from" } as const;
   await printRecords(call, rows, columns, ({ setting, value, from }) =>
     [setting, value, from].join("\t"),
   );
@@ -159,9 +159,13 @@ type Check = readonly [check: string, ...Finding];
 /** Checks what the run depends on, cheapest first, and reports each check when it is done. */
 async function checkAll(call: DoctorCall, report: (check: Check) => Promise<void>): Promise<void> {
   const { settings, context } = call;
-  for (const [check, find] of machineChecks(call)) {
-    await report(await find().then((finding) => [check, ...finding] as const, failed(check)));
-  }
+  const { output, cache, stateDir, exclude = [] } = settings;
+  const check = async (name: string, finding: Promise<Finding>): Promise<void> =>
+    report(await finding.then((found) => [name, ...found] as const, failed(name)));
+  await check("state folder", disk(stateDir ?? userStateFolder(context.env)));
+  if (output !== "-") await check("output", outputFinding(settings));
+  await check("cache", cacheFinding(cache));
+  for (const path of exclude) await check("exclusions", exclusions(path));
   try {
     const own = { ...settings, retries: 0, cache: undefined };
     await withSession("intel", { ...call, settings: own }, async (session) => {
@@ -186,17 +190,6 @@ function failed(check: string): (error: unknown) => Check {
     if (error instanceof ReputeError) return [check, "fail", error.message, error.hint];
     throw error;
   };
-}
-
-function machineChecks({ settings, context }: DoctorCall) {
-  const { output, cache, stateDir, exclude = [] } = settings;
-  const checks: (readonly [check: string, find: () => Promise<Finding>])[] = [
-    ["state folder", () => disk(stateDir ?? userStateFolder(context.env))],
-  ];
-  if (output !== "-") checks.push(["output", () => outputFinding(settings)]);
-  checks.push(["cache", () => cacheFinding(cache)]);
-  for (const path of exclude) checks.push(["exclusions", () => exclusions(path)]);
-  return checks;
 }
 
 /** Without connecting to a database: a run checks all that it writes to before its first request. */

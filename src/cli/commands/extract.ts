@@ -13,7 +13,7 @@ import { sourceOptions } from "../../io/input/source-options.js";
 import { inputPaths } from "../../io/input/types.js";
 import { writeLines } from "../../io/output/text/write-lines.js";
 import { checkOutput, checkOutputName } from "../../jobs/enrich/destination/choose-output.js";
-import { type CommandCall, defineCommand, type SettingsOf } from "../command.js";
+import { defineCommand } from "../command.js";
 import { cliOptions } from "../options/cli-options.js";
 import { writeOut } from "../terminal/data-output.js";
 import { inputNames } from "./runs/enrich-job.js";
@@ -23,24 +23,6 @@ const { quiet } = cliOptions.shape;
 const outputFormats = ["csv", "tsv", "ndjson"] as const;
 
 const { recursive, sheet } = sourceOptions.shape;
-
-const groups = {
-  Input: { sheet, recursive },
-  Output: {
-    output: option(z.string().min(1).prefault("-"), {
-      description: "Output: a file, s3://BUCKET/KEY, or - for stdout",
-      value: "OUT",
-      alias: "o",
-    }),
-    to: option(z.enum(outputFormats).optional(), {
-      description: "Format of the output [default by file extension, else csv]",
-      value: "FORMAT",
-    }),
-  },
-  Run: { quiet },
-};
-
-type ExtractCall = CommandCall<SettingsOf<typeof groups>>;
 
 export const extractCommand = defineCommand({
   name: "extract",
@@ -58,37 +40,49 @@ export const extractCommand = defineCommand({
       "texts, mails, HTML, folders of them, or - for stdin [default -]; gzip and UTF-16 are detected",
     ],
   ],
-  groups,
+  groups: {
+    Input: { sheet, recursive },
+    Output: {
+      output: option(z.string().min(1).prefault("-"), {
+        description: "Output: a file, s3://BUCKET/KEY, or - for stdout",
+        value: "OUT",
+        alias: "o",
+      }),
+      to: option(z.enum(outputFormats).optional(), {
+        description: "Format of the output [default by file extension, else csv]",
+        value: "FORMAT",
+      }),
+    },
+    Run: { quiet },
+  },
   examples: {
     "repute extract report.txt | repute enrich - -o out.csv":
       "look up what a report names; REPUTE_INTEL_URL holds the service's address",
     "repute extract mails/ --recursive -o found.csv":
       "find the items of all files in a folder and its subfolders",
   },
-  run: extract,
+  run: async ({ settings, operands, context }) => {
+    const { recursive, sheet } = settings;
+    const output = parseOutput(settings.output);
+    const { signal, reporter } = context;
+    const { onNotice } = reporter.listener;
+    const names = inputNames(operands, context, "text");
+    const listed = { output: settings.output, recursive, anyFile: true };
+    const stdin = () => ({ stream: context.stdin(), name: "stdin" });
+    const { inputs, skipped } = await listInputs(names, stdin, listed);
+    for (const notice of skippedNotices(skipped)) onNotice(notice);
+    const format = formatOf(settings.to, output);
+    if (settings.to === undefined) await checkOutputName(output);
+    await checkOutput(output, inputPaths({ inputs }));
+    // Reading from a silent pipe would not notice an abort.
+    const found = extractItems(inputs, { signal, sheet, onNotice });
+    const { items, leftOut } = await raceAbort(found, signal);
+    const print = (text: string) => writeOut(context, text);
+    await writeLines(output, linesOf(items, format), { signal, print });
+    if (leftOut.count > 0) onNotice(leftOutNotice(leftOut));
+    onNotice(summaryOf(items));
+  },
 });
-
-async function extract({ settings, operands, context }: ExtractCall): Promise<void> {
-  const { recursive, sheet } = settings;
-  const output = parseOutput(settings.output);
-  const { signal, reporter } = context;
-  const { onNotice } = reporter.listener;
-  const names = inputNames(operands, context, "text");
-  const listed = { output: settings.output, recursive, anyFile: true };
-  const stdin = () => ({ stream: context.stdin(), name: "stdin" });
-  const { inputs, skipped } = await listInputs(names, stdin, listed);
-  for (const notice of skippedNotices(skipped)) onNotice(notice);
-  const format = formatOf(settings.to, output);
-  if (settings.to === undefined) await checkOutputName(output);
-  await checkOutput(output, inputPaths({ inputs }));
-  // Reading from a silent pipe would not notice an abort.
-  const found = extractItems(inputs, { signal, sheet, onNotice });
-  const { items, leftOut } = await raceAbort(found, signal);
-  const print = (text: string) => writeOut(context, text);
-  await writeLines(output, linesOf(items, format), { signal, print });
-  if (leftOut.count > 0) onNotice(leftOutNotice(leftOut));
-  onNotice(summaryOf(items));
-}
 
 type OutputFormat = (typeof outputFormats)[number];
 

@@ -24,10 +24,7 @@ import { lookupGroups, withSession } from "../sessions.js";
 
 const groups = {
   ...lookupGroups,
-  Lookups: {
-    ...lookupGroups.Lookups,
-    maxTlp: sourceOptions.shape.maxTlp,
-  },
+  Lookups: { ...lookupGroups.Lookups, maxTlp: sourceOptions.shape.maxTlp },
   Pace: { ...lookupGroups.Pace, partialRetries: lookupOptions.shape.partialRetries },
   Run: {
     maxRequests: option(wholeNumber(1).default(200), {
@@ -50,17 +47,15 @@ export const mcpCommand = defineCommand({
     "repute mcp --intel-url https://intel.example/beta --exclude corp.txt --max-requests 50":
       "keep internal names here and the number of requests low; REPUTE_API_KEY holds the key",
   },
-  run: serveTools,
+  run: async (call) => {
+    let requests = 0;
+    const left = (): number => call.settings.maxRequests - requests;
+    const own = { ...call, onAttempt: () => void requests++ };
+    await withSession("intel", own, (session) => serveSession(session, call, left));
+  },
 });
 
 type Call = CommandCall<SettingsOf<typeof groups>>;
-
-async function serveTools(call: Call): Promise<void> {
-  let requests = 0;
-  const left = (): number => call.settings.maxRequests - requests;
-  const own = { ...call, onAttempt: () => void requests++ };
-  await withSession("intel", own, (session) => serveSession(session, call, left));
-}
 
 async function serveSession(session: Session, call: Call, left: () => number): Promise<void> {
   const { McpServer, StdioServerTransport } = await loadSdk();

@@ -11,11 +11,11 @@ import { exitCodeOfRun, exitCodes } from "../../jobs/enrich/ending.js";
 import {
   type OutputCall,
   printRecords,
+  printTable,
   showRecord,
   wantsLines,
   writeProse,
 } from "../terminal/data-output.js";
-import type { Session } from "../../client/session/session.js";
 import { intelCallGroups, lookupGroups, withSession } from "../sessions.js";
 import { createInterface } from "node:readline";
 import { UsageError } from "../../core/errors.js";
@@ -64,11 +64,7 @@ export const queryCommand = defineCommand({
       "extract the tags; REPUTE_INTEL_URL holds the service's address",
   },
   run: (call) =>
-    runOneOff(call, "query", [
-      ["blocklist", "mail_blocklist"],
-      ["bogon", "bogon"],
-      ["tags", "tags"],
-    ]),
+    runOneOff(call, "query", { blocklist: "mail_blocklist", bogon: "bogon", tags: "tags" }),
 });
 
 export const quickCheckCommand = defineCommand({
@@ -85,11 +81,11 @@ export const quickCheckCommand = defineCommand({
     "repute quick-check example.com --intel-url https://intel.example/beta": "check a domain",
   },
   run: (call) =>
-    runOneOff(call, "quick-check", [
-      ["blocklist", "quick_mail_blocklist"],
-      ["bogon", "quick_bogon"],
-      ["activity", "quick_activity"],
-    ]),
+    runOneOff(call, "quick-check", {
+      blocklist: "quick_mail_blocklist",
+      bogon: "quick_bogon",
+      activity: "quick_activity",
+    }),
 });
 
 type Call = CommandCall<SettingsOf<typeof quickCheckGroups> & { readonly partialRetries?: number }>;
@@ -114,8 +110,8 @@ async function runOneOff(
   }
   const operands = call.operands.length === 0 ? ["-"] : call.operands;
   const counts = { complete: 0, partial: 0, invalid: 0, unsupported: 0, failed: 0 };
-  let hasNonItem = false;
-  const lookUpAll = async (session: Session): Promise<void> => {
+  let [hasNonItem, others, reserved] = [false, 0, 0];
+  await withSession("intel", call, async (session) => {
     const { lookup, address } = await session.lookup({
       settings: { partialRetries: 0, ...settings, lookups: [endpoint] },
       store: new MemoryStore(),
@@ -134,17 +130,15 @@ async function runOneOff(
         throw error;
       }
     };
-    let others = 0;
-    let reserved = 0;
     async function* answers(): AsyncGenerator<AnsweredItem, void, undefined> {
       // In input order: each answer as soon as it and all before it are there.
       const items = itemsOf(operands, context, signal);
       for await (const answer of inOrder(items, work, openRequests(settings) * 2)) {
-        counts[answer.finding.status]++;
         const { item, finding } = answer;
+        counts[finding.status]++;
         // An internal host is never sent, but it is an item.
         if (item === null && finding.error?.code !== "internal_host") hasNonItem = true;
-        if (hasOtherWord(answer.finding)) others++;
+        if (hasOtherWord(finding)) others++;
         if (finding.source === "local" && finding.status === "complete") reserved++;
         yield answer;
       }
@@ -152,8 +146,7 @@ async function runOneOff(
     await printAnswers(call, answers(), columns);
     for (const message of address.warnings()) context.reporter.warning(message);
     tellCounts(context, others, reserved);
-  };
-  await withSession("intel", call, lookUpAll);
+  });
   const code = exitCodeOfRun(settings.failOn, counts);
   const countsItems = settings.failOn.statuses.length > 0;
   return code === exitCodes.done && hasNonItem && countsItems ? exitCodes.rowsFailed : code;
@@ -193,16 +186,16 @@ export interface AnsweredItem {
   readonly finding: Finding;
 }
 
-/** Columns of a table: title and name in the row schema, without prefix. */
-type AnswerColumns = readonly (readonly [title: string, column: string])[];
+/** Columns of a table: for each title, the name in the row schema, without prefix. */
+type AnswerColumns = Readonly<Record<string, string>>;
 
-const firstColumns = [
-  ["item", "item"],
-  ["kind", "kind"],
-  ["status", "status"],
-  ["verdict", "verdict"],
-  ["error", "error_code"],
-] as const;
+const firstColumns: AnswerColumns = {
+  item: "item",
+  kind: "kind",
+  status: "status",
+  verdict: "verdict",
+  error: "error_code",
+};
 
 /**
  * Prints answers as JSON lines; on a terminal, one answer as a card and several as a table.
@@ -214,14 +207,13 @@ export async function printAnswers(
   answers: AsyncIterable<AnsweredItem>,
   own: AnswerColumns,
 ): Promise<void> {
-  const columns = [...firstColumns, ...own].map(
-    ([title, name]) => [title, (answer: AnsweredItem) => answerCell(answer, name)] as const,
-  );
-  if (wantsLines(call)) return printRecords(call, answers, columns, answerLine);
+  if (wantsLines(call)) return printRecords(call, answers, {}, answerLine);
   const all: AnsweredItem[] = [];
   for await (const answer of answers) all.push(answer);
   if (all.length === 1) return showRecord(call, answerCard(all[0]!));
-  await printRecords(call, all, columns);
+  const columns = { ...firstColumns, ...own };
+  const rows = all.map((answer) => Object.values(columns).map((name) => answerCell(answer, name)));
+  printTable(call.context, Object.keys(columns), rows);
   const errors = errorLines(all);
   if (errors !== "") await writeProse(call.context, `\n${errors}`);
 }

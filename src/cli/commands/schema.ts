@@ -5,7 +5,7 @@ import { sourceOptions } from "../../io/input/source-options.js";
 import { sinkOptions } from "../../io/output/options.js";
 import { dialects } from "../../io/output/registry.js";
 import { defaultTable } from "../../io/output/sql/dialect.js";
-import { type CommandCall, checkOperands, defineCommand, type SettingsOf } from "../command.js";
+import { checkOperands, defineCommand } from "../command.js";
 import { enrichInput } from "./runs/enrich-job.js";
 import { writeOut } from "../terminal/data-output.js";
 
@@ -16,27 +16,6 @@ const schemaFormats = {
 };
 
 const formatNames = Object.keys(schemaFormats);
-
-const groups = {
-  Output: {
-    format: option(z.enum(formatNames).optional(), {
-      description: Object.entries(schemaFormats)
-        .map(([name, description]) => `${name}: ${description}`)
-        .join("; "),
-      value: "FORMAT",
-    }),
-    table: option(z.string().min(1).default(defaultTable), {
-      description: "Name of the table, SCHEMA.NAME allowed. The names of the views derive from it",
-      value: "NAME",
-    }),
-    mode: sinkOptions.shape.mode,
-    key: sinkOptions.shape.key,
-    prefix: sinkOptions.shape.prefix,
-    columns: sinkOptions.shape.columns,
-    raw: sinkOptions.shape.raw,
-  },
-  Input: sourceOptions.shape,
-};
 
 export const schemaCommand = defineCommand({
   name: "schema",
@@ -52,28 +31,45 @@ export const schemaCommand = defineCommand({
       "files or tables whose columns come first; if there is only one, only its beginning is read",
     ],
   ],
-  groups,
+  groups: {
+    Output: {
+      format: option(z.enum(formatNames).optional(), {
+        description: Object.entries(schemaFormats)
+          .map(([name, description]) => `${name}: ${description}`)
+          .join("; "),
+        value: "FORMAT",
+      }),
+      table: option(z.string().min(1).default(defaultTable), {
+        description:
+          "Name of the table, SCHEMA.NAME allowed. The names of the views derive from it",
+        value: "NAME",
+      }),
+      mode: sinkOptions.shape.mode,
+      key: sinkOptions.shape.key,
+      prefix: sinkOptions.shape.prefix,
+      columns: sinkOptions.shape.columns,
+      raw: sinkOptions.shape.raw,
+    },
+    Input: sourceOptions.shape,
+  },
   examples: {
     "repute schema dump.csv --format postgres --table intel.enriched | psql":
       "create the table for the rows of dump.csv, and its views",
     "repute schema --format json-schema > row.schema.json":
       "save the JSON Schema of flat NDJSON rows",
   },
-  run: printSchema,
+  run: async ({ settings, operands, context }) => {
+    const { format } = settings;
+    if (format === undefined) {
+      throw new UsageError("format_missing", "schema needs a format", {
+        hint: `add --format with one of ${formatNames.join(", ")}`,
+      });
+    }
+    if (format === "manifest") checkOperands({ name: "schema --format manifest" }, operands);
+    const input = operands.length === 0 ? null : await enrichInput(operands, context, settings);
+    const { schemaOf } = await import("../../jobs/schema/schema-text.js");
+    const { onWarning } = context.reporter.listener;
+    const reading = { signal: context.signal, onWarning };
+    await writeOut(context, await schemaOf(input, { ...settings, format }, reading));
+  },
 });
-
-async function printSchema(call: CommandCall<SettingsOf<typeof groups>>): Promise<void> {
-  const { settings, operands, context } = call;
-  const { format } = settings;
-  if (format === undefined) {
-    throw new UsageError("format_missing", "schema needs a format", {
-      hint: `add --format with one of ${formatNames.join(", ")}`,
-    });
-  }
-  if (format === "manifest") checkOperands({ name: "schema --format manifest" }, operands);
-  const input = operands.length === 0 ? null : await enrichInput(operands, context, settings);
-  const { schemaOf } = await import("../../jobs/schema/schema-text.js");
-  const { onWarning } = context.reporter.listener;
-  const reading = { signal: context.signal, onWarning };
-  await writeOut(context, await schemaOf(input, { ...settings, format }, reading));
-}

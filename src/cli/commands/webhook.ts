@@ -2,15 +2,12 @@ import { z } from "zod";
 import type { CaseContext } from "../../client/api/calls.js";
 import { UsageError, FatalError } from "../../core/errors.js";
 import { option } from "../../core/options.js";
-import type { Webhook } from "../../jobs/webhooks/webhook.js";
 import { caseCallGroups, withSession } from "../sessions.js";
 import { type CommandCall, type SettingsOf, defineCommand, quotaCode } from "../command.js";
 import { printRecords, wantsLines, showRecord } from "../terminal/data-output.js";
 import { exitCodes } from "../../jobs/enrich/ending.js";
 import { counted } from "../../core/wording/quantity.js";
-import type { JsonObject } from "../../core/finding.js";
 import { lookupOptions } from "../../client/lookup/options.js";
-import type { prepareCall } from "../../jobs/webhooks/send.js";
 import { readSecret, secrets } from "../options/secrets.js";
 
 const webhookOptions = {
@@ -21,8 +18,7 @@ const webhookOptions = {
 };
 
 const webhookOperand = {
-  operands: [["FILE", "YAML or JSON file with name, endpoint, method, path and payload"]],
-  operandCount: "one",
+  operand: ["FILE", "YAML or JSON file with name, endpoint, method, path and payload"],
 } as const;
 
 type Call = CommandCall<SettingsOf<typeof caseCallGroups & { Webhook: typeof webhookOptions }>>;
@@ -35,8 +31,6 @@ async function chosenContext(call: Call): Promise<CaseContext | null> {
   );
 }
 
-const checkGroups = { Webhook: webhookOptions, ...caseCallGroups };
-
 export const webhookCheckCommand = defineCommand({
   ...webhookOperand,
   name: "webhook check",
@@ -46,7 +40,7 @@ export const webhookCheckCommand = defineCommand({
     "Reads a webhook and prints its problems: one JSON object per line, on a terminal a table, nothing if there are none.",
     "With a case, fields missing from its context are errors, and subscriber data written as static text is a warning. Without a case, a note on stderr says what was not checked.",
   ],
-  groups: checkGroups,
+  groups: { Webhook: webhookOptions, ...caseCallGroups },
   examples: {
     "repute webhook check samples/webhooks/notify-crm.json":
       "check the structure, the address and the syntax of fields",
@@ -54,51 +48,33 @@ export const webhookCheckCommand = defineCommand({
       "check against the context of a case; REPUTE_CASE_API_KEY holds the key",
   },
   exitCodes: { 1: "the webhook has errors, or the context could not be read", ...quotaCode },
-  run: check,
-});
-
-async function check(call: CommandCall<SettingsOf<typeof checkGroups>>): Promise<number> {
-  const { context, operand } = call;
-  const { checkWebhook, readWebhook } = await import("../../jobs/webhooks/webhook.js");
-  const webhook = await readWebhook(operand, context.signal);
-  const caseContext = (await chosenContext(call)) ?? undefined;
-  const problems = checkWebhook(webhook, caseContext).map((problem) =>
-    Object.assign({ webhook: webhook.name }, problem),
-  );
-  await printRecords(call, problems, [
-    ["level", "level"],
-    ["place", "pointer"],
-    ["what", "message"],
-  ]);
-  if (caseContext === undefined) {
-    context.reporter.print(
-      "repute: note: without a case, fields and static subscriber data were not checked; add --case ID",
+  run: async (call) => {
+    const { context, operand } = call;
+    const { checkWebhook, readWebhook } = await import("../../jobs/webhooks/webhook.js");
+    const webhook = await readWebhook(operand, context.signal);
+    const caseContext = (await chosenContext(call)) ?? undefined;
+    const problems = checkWebhook(webhook, caseContext).map((problem) =>
+      Object.assign({ webhook: webhook.name }, problem),
     );
-  } else if (Object.keys(caseContext.s?.resolver_data ?? {}).length === 0) {
-    context.reporter.print(
-      "repute: note: the context has no subscriber data (s.resolver_data), so static subscriber data was not checked",
-    );
-  }
-  const errors = problems.filter(({ level }) => level === "error").length;
-  if (!wantsLines(call)) {
-    const warnings = counted(problems.length - errors, "warning");
-    context.reporter.print(`${counted(errors, "error")}, ${warnings}`);
-  }
-  return errors > 0 ? exitCodes.stopped : exitCodes.done;
-}
-
-const sendGroups = {
-  Payload: {
-    ...webhookOptions,
-    dryRun: option(z.boolean().default(false), {
-      description: "Print the request without sending it",
-    }),
-    exclude: lookupOptions.shape.exclude,
+    const columns = { level: "level", place: "pointer", what: "message" } as const;
+    await printRecords(call, problems, columns);
+    if (caseContext === undefined) {
+      context.reporter.print(
+        "repute: note: without a case, fields and static subscriber data were not checked; add --case ID",
+      );
+    } else if (Object.keys(caseContext.s?.resolver_data ?? {}).length === 0) {
+      context.reporter.print(
+        "repute: note: the context has no subscriber data (s.resolver_data), so static subscriber data was not checked",
+      );
+    }
+    const errors = problems.filter(({ level }) => level === "error").length;
+    if (!wantsLines(call)) {
+      const warnings = counted(problems.length - errors, "warning");
+      context.reporter.print(`${counted(errors, "error")}, ${warnings}`);
+    }
+    return errors > 0 ? exitCodes.stopped : exitCodes.done;
   },
-  ...caseCallGroups,
-};
-
-type Settings = SettingsOf<typeof sendGroups>;
+});
 
 export const webhookSendCommand = defineCommand({
   ...webhookOperand,
@@ -109,7 +85,16 @@ export const webhookSendCommand = defineCommand({
     "Reads the context of the case, fills in the payload and calls the endpoint. Network errors and 5xx answers are retried with the same idempotency key. Any other answer is final and explained.",
     "The key of the case management instance is sent only if the webhook calls that instance. With --local, the case is read from the embedded service, and the endpoint is still called.",
   ],
-  groups: sendGroups,
+  groups: {
+    Payload: {
+      ...webhookOptions,
+      dryRun: option(z.boolean().default(false), {
+        description: "Print the request without sending it",
+      }),
+      exclude: lookupOptions.shape.exclude,
+    },
+    ...caseCallGroups,
+  },
   examples: {
     "repute webhook send samples/webhooks/chat-message.json --case case-2001 --local --dry-run":
       "print the request for a sample case; nothing leaves this machine",
@@ -117,56 +102,41 @@ export const webhookSendCommand = defineCommand({
       "send it; REPUTE_CASE_API_KEY holds the key",
   },
   exitCodes: { 1: "not delivered, or the context could not be read", ...quotaCode },
-  run: send,
-});
-
-async function send(call: CommandCall<Settings>): Promise<number> {
-  const { settings, given, context, operand } = call;
-  const { readWebhook } = await import("../../jobs/webhooks/webhook.js");
-  const webhook = await readWebhook(operand, context.signal);
-  const { caseUrl: origin } = settings;
-  const key = origin === undefined ? null : await readSecret(secrets.case, given, context);
-  const caseContext = await chosenContext(call);
-  if (caseContext === null) {
-    throw new UsageError("case_missing", "webhook send needs a case", {
-      hint: "add --case ID",
+  run: async (call) => {
+    const { settings, given, context, operand } = call;
+    const { clock, signal } = context;
+    const { readWebhook } = await import("../../jobs/webhooks/webhook.js");
+    const webhook = await readWebhook(operand, signal);
+    const { caseUrl: origin } = settings;
+    const key = origin === undefined ? null : await readSecret(secrets.case, given, context);
+    const caseContext = await chosenContext(call);
+    if (caseContext === null) {
+      throw new UsageError("case_missing", "webhook send needs a case", {
+        hint: "add --case ID",
+      });
+    }
+    const { readExclusions } = await import("../../core/exclusions/read-exclusions.js");
+    const exclusions = await readExclusions(settings.exclude ?? []);
+    const rules = { apiKey: key === null ? null : { origin: origin!, key }, exclusions };
+    const { prepareCall, sendWebhook } = await import("../../jobs/webhooks/send.js");
+    if (settings.dryRun) {
+      const { shown } = prepareCall(webhook, caseContext, rules);
+      return showRecord(call, { webhook: webhook.name, ...shown });
+    }
+    const options = { ...settings, ...rules, clock, signal };
+    const delivery = await sendWebhook(webhook, caseContext, options);
+    const { outcome, status, attempts, request, response, error } = delivery;
+    await showRecord(call, {
+      webhook: webhook.name,
+      method: request.method,
+      url: request.url,
+      outcome,
+      status,
+      attempts,
+      idempotency_key: delivery.idempotencyKey,
+      response: response?.body ?? null,
     });
-  }
-  const { readExclusions } = await import("../../core/exclusions/read-exclusions.js");
-  const exclusions = await readExclusions(settings.exclude ?? []);
-  const rules = { apiKey: key === null ? null : { origin: origin!, key }, exclusions };
-  if (!settings.dryRun) return deliver(call, webhook, caseContext, rules);
-  const { prepareCall } = await import("../../jobs/webhooks/send.js");
-  const { shown: request } = prepareCall(webhook, caseContext, rules);
-  await showRecord(call, { webhook: webhook.name, ...request });
-  return exitCodes.done;
-}
-
-async function deliver(
-  call: CommandCall<Settings>,
-  webhook: Webhook,
-  caseContext: JsonObject,
-  rules: Parameters<typeof prepareCall>[2],
-): Promise<number> {
-  const { settings, context } = call;
-  const { sendWebhook } = await import("../../jobs/webhooks/send.js");
-  const delivery = await sendWebhook(webhook, caseContext, {
-    ...settings,
-    ...rules,
-    clock: context.clock,
-    signal: context.signal,
-  });
-  const { outcome, status, attempts, request, response, error } = delivery;
-  await showRecord(call, {
-    webhook: webhook.name,
-    method: request.method,
-    url: request.url,
-    outcome,
-    status,
-    attempts,
-    idempotency_key: delivery.idempotencyKey,
-    response: response?.body ?? null,
-  });
-  if (error === null) return exitCodes.done;
-  throw new FatalError(error.code, `webhook ${JSON.stringify(webhook.name)}: ${error.message}`);
-}
+    if (error === null) return;
+    throw new FatalError(error.code, `webhook ${JSON.stringify(webhook.name)}: ${error.message}`);
+  },
+});

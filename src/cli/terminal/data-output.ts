@@ -15,15 +15,8 @@ import { formatPath } from "../../jobs/webhooks/render.js";
 import type { CliContext } from "./cli-context.js";
 import type { TerminalStream } from "./reporter.js";
 
-/** Columns of a table: titles, and members of a record or what makes a cell of it. */
-type DataColumns<T> = readonly (readonly [
-  title: string,
-  cell: keyof T | ((record: T) => string),
-])[];
-
-function cellOf<T>(record: T, cell: DataColumns<T>[number][1]): string {
-  return typeof cell === "function" ? cell(record) : String(record[cell] ?? "");
-}
+/** Columns of a table: for each title, a member of a record or what makes a cell of it. */
+type DataColumns<T> = Readonly<Record<string, keyof T | ((record: T) => string)>>;
 
 /** Whether to print JSON lines: with `--json`, or if stdout is not a terminal. */
 export function wantsLines({ settings, context }: OutputCall): boolean {
@@ -43,16 +36,20 @@ export async function printRecords<T>(
   toLine: (record: T) => string = jsonText,
 ): Promise<void> {
   const isLines = wantsLines(call);
+  const cells = Object.values(columns);
   const rows: (readonly string[])[] = [];
   try {
     for await (const record of records) {
       if (isLines) await writeOut(call.context, `${toLine(record)}\n`);
-      else rows.push(columns.map(([, cell]) => cellOf(record, cell)));
+      else rows.push(cells.map((cell) => cellOf(record, cell)));
     }
   } finally {
-    const titles = columns.map(([title]) => title);
-    printTable(call.context, titles, rows);
+    printTable(call.context, Object.keys(columns), rows);
   }
+}
+
+function cellOf<T>(record: T, cell: DataColumns<T>[string]): string {
+  return typeof cell === "function" ? cell(record) : String(record[cell] ?? "");
 }
 
 export function writeProse(

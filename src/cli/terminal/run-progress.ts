@@ -83,15 +83,7 @@ function some(count: number, name: string): string {
   return count === 0 ? "" : `${formatCount(count)} ${name}`;
 }
 
-interface Speed {
-  readonly rowsPerSecond: number;
-  readonly requestsPerSecond: number;
-  /** Share of requests that were answered with 429, 0 to 1. */
-  readonly throttled: number;
-  /** Share of the run that is done, 0 to 1; never decreases; null if unknown. */
-  readonly share: number | null;
-  readonly secondsLeft: number | null;
-}
+type Speed = ReturnType<ReturnType<typeof progressMeter>>;
 
 type Counts = ReturnType<typeof countsOf>;
 
@@ -110,7 +102,7 @@ const measureMs = { usual: 3_000, throttled: 30_000 };
 export function progressMeter(start: RunProgress, startMs: number) {
   const samples = [countsOf(start, startMs)];
   let share: number | null = null;
-  return (progress: RunProgress, nowMs: number): Speed => {
+  return (progress: RunProgress, nowMs: number) => {
     const now = countsOf(progress, nowMs);
     samples.push(now);
     while ((samples[1]?.atMs ?? nowMs) < nowMs - windowMs) samples.shift();
@@ -121,9 +113,11 @@ export function progressMeter(start: RunProgress, startMs: number) {
     const isKnown = !progress.isAway && seconds * 1000 >= leastMs;
     const requests = now.requests - then.requests;
     return {
+      /** Share of requests that were answered with 429, 0 to 1. */
       throttled: requests === 0 ? 0 : (now.throttled - then.throttled) / requests,
       rowsPerSecond: perSecond(now.rows - then.rows, seconds),
       requestsPerSecond: perSecond(requests, seconds),
+      /** Share of the run that is done, 0 to 1; never decreases; null if unknown. */
       share,
       secondsLeft: isKnown ? secondsLeftOf(then, now, progress) : null,
     };

@@ -21,7 +21,7 @@ test.each([
 test("prints each record as one line of JSON, without colour", async () => {
   const context = fakeContext({ env: { FORCE_COLOR: "1" } });
   const records = [{ name: "a\nb" }, { verdict: "malicious" }];
-  await printRecords<object>({ settings: { json: false }, context }, records, []);
+  await printRecords<object>({ settings: { json: false }, context }, records, {});
   expect(context.stdout.text).toBe('{"name":"a\\nb"}\n{"verdict":"malicious"}\n');
 });
 

@@ -27,15 +27,8 @@ export const runGroups = {
   Service: lookupGroups.Service,
   Lookups: { lookups, bogons, exclude, urlQuery, cache, cacheTtl },
   Pace: pace,
-  Run: { ...runOptions.shape },
-  "Reports and monitoring": {
-    report,
-    against,
-    tagIps,
-    json,
-    quiet,
-    ...unattendedOptions.shape,
-  },
+  Run: runOptions.shape,
+  "Reports and monitoring": { report, against, tagIps, json, quiet, ...unattendedOptions.shape },
 };
 
 export const jobExitCodes = {
@@ -161,21 +154,18 @@ export function explainInterruption(
 ): unknown {
   // A run that never started has no state.
   if (error instanceof UsageError) return error;
-  const written = reached === null ? "" : `${reached}; `;
-  const saved = `${written}progress is saved; to continue, repeat the command with --resume`;
-  const lost = `${written}nothing was saved; run the command again`;
-  if (error instanceof InterruptedError) {
-    return new InterruptedError(error.signal, { hint: kept ? saved : lost });
-  }
+  const saved = kept
+    ? "progress is saved; to continue, repeat the command with --resume"
+    : "nothing was saved; run the command again";
+  const next = reached === null ? saved : `${reached}; ${saved}`;
+  if (error instanceof InterruptedError) return new InterruptedError(error.signal, { hint: next });
   if (error instanceof EarlyEndError) {
-    const message = `stopped early: ${error.message}; ${kept ? saved : lost}`;
+    const message = `stopped early: ${error.message}; ${next}`;
     return new EarlyEndError(error.code, message, { cause: error });
   }
   if (kept && error instanceof FatalError && !(error.hint ?? "").includes("--re")) {
-    return new FatalError(error.code, error.message, {
-      cause: error,
-      hint: error.hint === null ? saved : `${error.hint}\n  ${saved}`,
-    });
+    const hint = error.hint === null ? next : `${error.hint}\n  ${next}`;
+    return new FatalError(error.code, error.message, { cause: error, hint });
   }
   return error;
 }
@@ -232,10 +222,7 @@ export const enrichCommand = defineCommand({
     "OUT appears once it is complete, with OUT.manifest.json beside it as the record of the run. To continue an interrupted run, repeat the command with --resume.",
   ],
   ...inputOperand,
-  groups: {
-    Input: sourceOptions.shape,
-    ...runGroups,
-  },
+  groups: { Input: sourceOptions.shape, ...runGroups },
   examples: {
     "repute enrich dump.csv -o enriched.csv --local":
       "try it with the embedded service: nothing leaves this machine",

@@ -7,7 +7,7 @@ import {
   tableOptions,
 } from "../../../io/output/options.js";
 import { sourceOptions } from "../../../io/input/source-options.js";
-import { type CommandCall, defineCommand, type SettingsOf } from "../../command.js";
+import { defineCommand } from "../../command.js";
 import { runEnrichJob, jobExitCodes, runGroups } from "./enrich-job.js";
 import { withSession } from "../../sessions.js";
 
@@ -15,23 +15,6 @@ const { Service, Lookups, Pace } = runGroups;
 const { limit: _limit, ...run } = runGroups.Run;
 const { against: _against, ...reports } = runGroups["Reports and monitoring"];
 const { to } = sinkOptions.shape;
-
-const groups = {
-  Output: {
-    output: option(z.string().min(1).optional(), {
-      description: "Output: a file of the same format, or - for stdout [default: OUT is replaced]",
-      value: "OUT2",
-      alias: "o",
-    }),
-    to,
-    prefix: readPrefix,
-  },
-  Service,
-  Lookups,
-  Pace,
-  Run: run,
-  "Reports and monitoring": reports,
-};
 
 export const retryCommand = defineCommand({
   name: "retry",
@@ -43,32 +26,45 @@ export const retryCommand = defineCommand({
     "The output is replaced when the retry ends, unless -o names another one.",
     "For a database table, run repute enrich again with --mode merge, or give it a query for the failed rows as input.",
   ],
-  operands: [["OUT", "earlier output: CSV, TSV, NDJSON or Parquet, gzip is detected"]],
-  operandCount: "one",
-  groups,
+  operand: ["OUT", "earlier output: CSV, TSV, NDJSON or Parquet, gzip is detected"],
+  groups: {
+    Output: {
+      output: option(z.string().min(1).optional(), {
+        description:
+          "Output: a file of the same format, or - for stdout [default: OUT is replaced]",
+        value: "OUT2",
+        alias: "o",
+      }),
+      to,
+      prefix: readPrefix,
+    },
+    Service,
+    Lookups,
+    Pace,
+    Run: run,
+    "Reports and monitoring": reports,
+  },
   examples: {
     "repute retry enriched.csv": "retry in the morning what failed at night",
     "repute retry enriched.csv -o enriched.2.csv --lookups query":
       "retry only the query lookups, and write to another file",
   },
   exitCodes: jobExitCodes,
-  run: retry,
+  run: async (call) => {
+    const own = call.settings;
+    const path = call.operand;
+    const { namesOfRetry, retryOutput } = await import("../../../jobs/retry/retry-output.js");
+    const settings = {
+      ...sourceOptions.parse({}),
+      raw: false,
+      distinct: false,
+      ...own,
+      ...(await namesOfRetry(path, own)),
+      prefix: own.prefix ?? defaultPrefix,
+      ...tableOptions.parse({}),
+    };
+    return withSession("intel", call, (session) =>
+      runEnrichJob({ ...call, settings }, session, { path }, (job) => retryOutput(job, own.prefix)),
+    );
+  },
 });
-
-async function retry(call: CommandCall<SettingsOf<typeof groups>>): Promise<number> {
-  const own = call.settings;
-  const path = call.operand;
-  const { namesOfRetry, retryOutput } = await import("../../../jobs/retry/retry-output.js");
-  const settings = {
-    ...sourceOptions.parse({}),
-    raw: false,
-    distinct: false,
-    ...own,
-    ...(await namesOfRetry(path, own)),
-    prefix: own.prefix ?? defaultPrefix,
-    ...tableOptions.parse({}),
-  };
-  return withSession("intel", call, (session) =>
-    runEnrichJob({ ...call, settings }, session, { path }, (job) => retryOutput(job, own.prefix)),
-  );
-}

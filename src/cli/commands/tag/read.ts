@@ -4,15 +4,14 @@ import { ServiceError } from "../../../client/api/status-fault.js";
 import { FatalError } from "../../../core/errors.js";
 import { option } from "../../../core/options.js";
 import { intelCallGroups, printAnswer, withSession } from "../../sessions.js";
-import { type CommandCall, defineCommand, quotaCode, type SettingsOf } from "../../command.js";
+import { defineCommand, quotaCode } from "../../command.js";
 import { wantsLines, writeOut } from "../../terminal/data-output.js";
 import { printable } from "../../../core/wording/printable.js";
 import { TagExportError } from "../../../jobs/tags/options.js";
 import { readList } from "../../../jobs/tags/export-tag.js";
 
 const ofTag = {
-  operands: [["NAME", "name of the tag, <group>:<name>"]],
-  operandCount: "one",
+  operand: ["NAME", "name of the tag, <group>:<name>"],
 } as const;
 
 export const tagsListCommand = defineCommand({
@@ -43,12 +42,7 @@ export const tagsListCommand = defineCommand({
       "intel",
       call,
       async (session) => (await session.intel()).tags(asked),
-      [
-        ["name", "name"],
-        ["intent", "intent"],
-        ["category", "category"],
-        ["description", "description"],
-      ],
+      { name: "name", intent: "intent", category: "category", description: "description" },
     );
   },
 });
@@ -75,16 +69,6 @@ export const tagsShowCommand = defineCommand({
   },
 });
 
-const ipsGroups = {
-  ...intelCallGroups,
-  Run: {
-    json: intelCallGroups.Run.json,
-    plain: option(z.boolean().default(false), {
-      description: "Print one address per line, even in a pipe",
-    }),
-  },
-};
-
 export const tagsIpsCommand = defineCommand({
   ...ofTag,
   name: "tags ips",
@@ -93,7 +77,15 @@ export const tagsIpsCommand = defineCommand({
     "Prints every address of a tag's list page by page, all from the same snapshot. The list is as the service has it: tags export leaves out reserved addresses and those on exclusion lists. In a pipe each address is a JSON object with tag, ip and snapshot; on a terminal it is the address alone.",
     "Exits with 1 if the list changes while it is read, if an entry is not an IP address or occurs twice, or if the number of entries differs from the reported total.",
   ],
-  groups: ipsGroups,
+  groups: {
+    ...intelCallGroups,
+    Run: {
+      json: intelCallGroups.Run.json,
+      plain: option(z.boolean().default(false), {
+        description: "Print one address per line, even in a pipe",
+      }),
+    },
+  },
   examples: {
     "repute tags ips credentials:brute-force --intel-url https://intel.example/beta":
       "query the service, 10,000 addresses per page",
@@ -101,28 +93,26 @@ export const tagsIpsCommand = defineCommand({
       "write the addresses to a file; REPUTE_INTEL_URL holds the service's address",
   },
   exitCodes: quotaCode,
-  run: printIps,
+  /** Prints every page. After the first, errors say that the printed list is incomplete. */
+  run: async (call) => {
+    const { settings, context, operand: name } = call;
+    const text = wantsLines(call) && !settings.plain ? linesOf : plainOf;
+    let isBegun = false;
+    await withSession("intel", call, async (session) => {
+      try {
+        await readList(await session.intel(), name, context.signal, async (page) => {
+          isBegun ||= page.entries.length > 0;
+          await writeOut(context, text(page));
+        });
+      } catch (error) {
+        const isFault = error instanceof ServiceError || error instanceof TagExportError;
+        if (!isFault || !isBegun) throw error;
+        const hint = "the printed list is incomplete; run the command again";
+        throw new FatalError(error.code, error.message, { cause: error, hint });
+      }
+    });
+  },
 });
-
-/** Prints every page. After the first, errors say that the printed list is incomplete. */
-async function printIps(call: CommandCall<SettingsOf<typeof ipsGroups>>): Promise<void> {
-  const { settings, context, operand: name } = call;
-  const text = wantsLines(call) && !settings.plain ? linesOf : plainOf;
-  let isBegun = false;
-  await withSession("intel", call, async (session) => {
-    try {
-      await readList(await session.intel(), name, context.signal, async (page) => {
-        isBegun ||= page.entries.length > 0;
-        await writeOut(context, text(page));
-      });
-    } catch (error) {
-      const isFault = error instanceof ServiceError || error instanceof TagExportError;
-      if (!isFault || !isBegun) throw error;
-      const hint = "the printed list is incomplete; run the command again";
-      throw new FatalError(error.code, error.message, { cause: error, hint });
-    }
-  });
-}
 
 function linesOf({ tag, entries, snapshot }: TagIps): string {
   // One write per page: one per line would be far slower.

@@ -14,7 +14,7 @@ async function printed(answers: readonly AnsweredItem[], columns?: number, json 
   async function* each() {
     yield* answers;
   }
-  const own = [["blocklist", "mail_blocklist"]] as const;
+  const own = { blocklist: "mail_blocklist" };
   await printAnswers({ settings: { json }, context }, each(), own);
   return context.stdout.text;
 }
