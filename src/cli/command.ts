@@ -94,8 +94,8 @@ export function defineCommand<Groups extends OptionGroups>(definition: CommandDe
   return {
     ...definition,
     operands: definition.operand ? [definition.operand] : (definition.operands ?? []),
-    groups: groups as OptionGroups,
-    options: z.strictObject(shape) as z.ZodObject,
+    groups,
+    options: z.strictObject(shape),
     run: (call: CommandCall<unknown>) => definition.run(call as CommandCall<SettingsOf<Groups>>),
   };
 }
@@ -127,11 +127,7 @@ export function checkOperands(
   );
 }
 
-export function usageOf({
-  name,
-  usage,
-  operands,
-}: Pick<Command, "name" | "usage" | "operands">): string {
+export function usageOf({ name, usage, operands }: Command): string {
   const terms = operands.map(([term]) => `${term} `).join("");
   return `repute ${name} ${usage ?? `${terms}[flags]`}`;
 }

@@ -1,5 +1,5 @@
 import { inSections, membersOf } from "../command-list.js";
-import { type Command, type CommandGroup, exitCodesOf, optionSections } from "../command.js";
+import { type Command, type CommandGroup, exitCodesOf } from "../command.js";
 import { secrets } from "../options/secrets.js";
 import { helpPage } from "./yargs-parser.js";
 import { labelled, labelledText, wrapLines, wrapText } from "../../core/wording/printable.js";
@@ -52,7 +52,7 @@ function overview(group: CommandGroup | null, commands: readonly Command[], widt
 async function commandHelp(command: Command, width: number): Promise<string> {
   const twoColumns = (entries: Entries): string => labelled(entries, width, "  ");
   return page([
-    await helpPage(command, command.description, optionSections(command), width),
+    await helpPage(command, width),
     section("Exit codes", twoColumns(exitCodesOf(command))),
     section("Environment", twoColumns(variablesOf(command))),
     wrapText(settingsOrder, width),

@@ -1,7 +1,7 @@
 import { labelledText, narrow, wrapLines } from "../../core/wording/printable.js";
 import yargs, { type Argv, type Options } from "yargs";
 import { commandNames, groups, commandNamed, loadCommand, loadCommands } from "../command-list.js";
-import { type Command, completionFlag, usageOf } from "../command.js";
+import { type Command, completionFlag, optionSections, usageOf } from "../command.js";
 import { type OptionSpec, optionSpecs, writtenFlag } from "../options/settings.js";
 
 // Only this file uses yargs: to parse, explain and complete the command line.
@@ -44,19 +44,14 @@ function candidates(words: readonly string[], commands: readonly Command[]): rea
   return found.split("\n");
 }
 
-export async function helpPage(
-  command: Pick<Command, "name" | "usage" | "operands">,
-  description: readonly string[],
-  sections: readonly (readonly [title: string, specs: readonly OptionSpec[]])[],
-  width: number,
-): Promise<string> {
-  const intro = [`Usage: ${usageOf(command)}`, ...description].join("\n\n");
+export async function helpPage(command: Command, width: number): Promise<string> {
+  const intro = [`Usage: ${usageOf(command)}`, ...command.description].join("\n\n");
   const page = plain().usage(intro).wrap(null) as Argv & UsageConfiguration;
   page.usageConfiguration({ "hide-types": true });
   page.updateStrings({ "Positionals:": "Arguments:" });
   for (const [term, describe] of command.operands)
     page.positional(term, { type: "string", describe });
-  for (const [title, specs] of sections) {
+  for (const [title, specs] of optionSections(command)) {
     for (const spec of specs) {
       const key = writtenFlag(spec).slice(2);
       page.option(key, { ...flagOf(spec), group: `${title}:`, describe: meaningOf(spec) });

@@ -50,10 +50,10 @@ export const doctorCommand = defineCommand({
     "repute doctor --profile nightly -o /data/enriched.csv": "check what a nightly run would use",
   },
   exitCodes: { 0: "nothing failed; there may be warnings", 1: "something failed" },
-  run: async (call) => ((await runChecks(call)) ? exitCodes.done : exitCodes.stopped),
+  run: runChecks,
 });
 
-async function runChecks(call: DoctorCall): Promise<boolean> {
+async function runChecks(call: DoctorCall): Promise<number> {
   const { context, settings, configFile: config_file, profile } = call;
   const checks: object[] = [];
   let ok = true;
@@ -71,7 +71,7 @@ async function runChecks(call: DoctorCall): Promise<boolean> {
     await writeOut(context, "\n");
     await printSettings(call, inForce);
   }
-  return ok;
+  return ok ? exitCodes.done : exitCodes.stopped;
 }
 
 function lineOf([check, status, finding, remedy = null]: Check, width: number): string {

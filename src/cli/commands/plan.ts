@@ -1,7 +1,7 @@
 import { apiOptions } from "../../client/api/options.js";
-import { isQuota } from "../../core/options.js";
+import { isQuota, type Rate } from "../../core/options.js";
 import { lookupOptions, paceOf } from "../../client/lookup/options.js";
-import type { Plan, plan } from "../../jobs/plan/plan.js";
+import type { Plan } from "../../jobs/plan/plan.js";
 import { sourceOptions } from "../../io/input/source-options.js";
 import { sinkOptions } from "../../io/output/options.js";
 import { runOptions } from "../../jobs/enrich/options.js";
@@ -27,7 +27,7 @@ const groups = {
   Run: { limit: runOptions.shape.limit, json },
 };
 
-type PlanSettings = SettingsOf<typeof groups>;
+type PlanCall = CommandCall<SettingsOf<typeof groups>>;
 
 export const planCommand = defineCommand({
   name: "plan",
@@ -44,62 +44,54 @@ export const planCommand = defineCommand({
     "repute plan dump.csv --cache ~/.cache/repute":
       "count only what is not cached; REPUTE_INTEL_URL holds the service's address",
   },
-  run: runPlan,
+  run: async (call) => {
+    const { settings, operands, context } = call;
+    const { local, intelUrl } = settings;
+    // A plan without a service has neither a cache nor used quotas.
+    const hasService = local || (intelUrl ?? settings.cache) !== undefined;
+    const address = hasService ? chooseAddress("intel", settings, call.given) : null;
+    const { plan } = await import("../../jobs/plan/plan.js");
+    const { openWithheld } = await import("../../client/lookup/withheld.js");
+    const withheld = await openWithheld({
+      ...settings,
+      bogons: settings.bogons ?? (local ? "ask" : "local"),
+    });
+    const cache = await openPlannedCache(call, address);
+    let planned: Plan;
+    try {
+      planned = await plan({
+        input: await enrichInput(operands, context, settings),
+        settings,
+        pace: await plannedPace(call, address),
+        cache,
+        withheld,
+        signal: context.signal,
+        clock: context.clock,
+        ...context.reporter.listener,
+      });
+    } finally {
+      cache?.store.close();
+    }
+    const text = settings.json
+      ? `${JSON.stringify(planned)}\n`
+      : formatPlan(planned, withheld.bogons, widthOf(context.stdout));
+    await writeOut(context, text);
+  },
 });
 
-async function runPlan(call: CommandCall<PlanSettings>): Promise<void> {
-  const { settings, operands, context } = call;
-  const { local, intelUrl } = settings;
-  // A plan without a service has neither a cache nor used quotas.
-  const hasService = local || (intelUrl ?? settings.cache) !== undefined;
-  const address = hasService ? chooseAddress("intel", settings, call.given) : null;
-  const { plan } = await import("../../jobs/plan/plan.js");
-  const { openWithheld } = await import("../../client/lookup/withheld.js");
-  const withheld = await openWithheld({
-    ...settings,
-    bogons: settings.bogons ?? (local ? "ask" : "local"),
-  });
-  const cache = await openPlannedCache(call, address);
-  let planned: Plan;
-  try {
-    planned = await plan({
-      input: await enrichInput(operands, context, settings),
-      settings,
-      pace: await plannedPace(call, address),
-      cache,
-      withheld,
-      signal: context.signal,
-      clock: context.clock,
-      ...context.reporter.listener,
-    });
-  } finally {
-    cache?.store.close();
-  }
-  const text = settings.json
-    ? `${JSON.stringify(planned)}\n`
-    : formatPlan(planned, withheld.bogons, widthOf(context.stdout));
-  await writeOut(context, text);
-}
-
 /** The rates, with the used part of quotas if the service's address is known. */
-async function plannedPace(
-  { settings, context }: CommandCall<PlanSettings>,
-  service: string | null,
-): Promise<Parameters<typeof plan>[0]["pace"]> {
+async function plannedPace({ settings, context }: PlanCall, service: string | null) {
   const rates = paceOf(settings, settings.local);
   const { env, clock } = context;
   const stateFolder = userStateFolder(env);
   if (service === null || stateFolder === null || !rates.some(isQuota)) return { rates };
   const { readQuotas } = await import("../../client/store/quotas.js");
   const counts = readQuotas({ service, stateFolder });
-  return { rates, spent: (quota) => counts.use(quota, clock.now()).spent };
+  return { rates, spent: (quota: Rate) => counts.use(quota, clock.now()).spent };
 }
 
 /** The cache a run would use, opened read-only; null without one. */
-async function openPlannedCache(
-  { settings, context }: CommandCall<PlanSettings>,
-  service: string | null,
-) {
+async function openPlannedCache({ settings, context }: PlanCall, service: string | null) {
   if (settings.cache === undefined) return null;
   const address =
     service ?? (await import("../../service/service.js")).embeddedServiceName(settings.synthetic);
@@ -128,43 +120,32 @@ const bogonText = {
  */
 function formatPlan(plan: Plan, bogons: "ask" | "local", width: number): string {
   const { chosen } = plan;
-  const lines: (readonly [label: string, text: string])[] = [
-    ["rows", formatCount(plan.rows)],
-    ["kinds", formatCounts(plan.kinds, maxReasons)],
-    ["unsupported", formatCounts(plan.unsupported, maxReasons)],
-    ["not sent", formatCounts(plan.excluded, maxReasons)],
-    [
-      "elsewhere",
-      formatCounts(plan.elsewhere ?? {}, maxReasons).replace(/.$/, "$& (not looked up)"),
-    ],
-    ["unreadable", plan.unreadable === 0 ? "" : formatCount(plan.unreadable)],
-    [
-      "items",
-      `${formatCount(plan.distinct_items)} distinct, ${counted(plan.duplicate_rows, "duplicate row")}`,
-    ],
-    ["already cached", requestText(plan.cached, "")],
-    [
-      "bogons",
-      plan.bogons === 0 ? "" : `${formatCount(plan.bogons)} distinct, ${bogonText[bogons]}`,
-    ],
-    ...Object.entries(plan.requests).map(
-      ([lookups, requests]) => [`requests ${lookups}`, requestText(requests)] as const,
-    ),
-    [
-      "time",
+  const requests = Object.entries(plan.requests).map(
+    ([lookups, requests]) => [`requests ${lookups}`, requestText(requests)] as const,
+  );
+  const most = `${hasRange(plan) ? "at most " : ""}${counted(chosen.requests, "request")}`;
+  const facts = {
+    rows: formatCount(plan.rows),
+    kinds: formatCounts(plan.kinds, maxReasons),
+    unsupported: formatCounts(plan.unsupported, maxReasons),
+    "not sent": formatCounts(plan.excluded, maxReasons),
+    elsewhere: formatCounts(plan.elsewhere ?? {}, maxReasons).replace(/.$/, "$& (not looked up)"),
+    unreadable: plan.unreadable === 0 ? "" : formatCount(plan.unreadable),
+    items: `${formatCount(plan.distinct_items)} distinct, ${counted(plan.duplicate_rows, "duplicate row")}`,
+    "already cached": requestText(plan.cached, ""),
+    bogons: plan.bogons === 0 ? "" : `${formatCount(plan.bogons)} distinct, ${bogonText[bogons]}`,
+    ...Object.fromEntries(requests),
+    time:
       chosen.seconds === null
         ? `${counted(chosen.requests, "request")}, no rate given`
-        : `${formatSeconds(chosen.seconds)} for ${hasRange(plan) ? "at most " : ""}${counted(chosen.requests, "request")} (--lookups ${chosen.lookups})`,
-    ],
-    [
-      "nights",
+        : `${formatSeconds(chosen.seconds)} for ${most} (--lookups ${chosen.lookups})`,
+    nights:
       chosen.nights > 1 ? `${formatCount(chosen.nights)}, with one run a night and --resume` : "",
-    ],
-    ...Object.entries(plan.warnings).map(
-      ([message, times]) => ["warning", `${message} (${formatCount(times)})`] as const,
-    ),
-  ];
-  return `${labelled(lines, width)}\n`;
+  };
+  const warnings = Object.entries(plan.warnings).map(
+    ([message, times]) => ["warning", `${message} (${formatCount(times)})`] as const,
+  );
+  return `${labelled([...Object.entries(facts), ...warnings], width)}\n`;
 }
 
 function requestText(

@@ -83,29 +83,26 @@ export async function runEnrichJob(
     onFinished: (step) => void (lastStep = step),
   });
   watch?.finish(manifest);
-  // Call only once nothing is left to resume.
-  const conclude = async (): Promise<void> => {
-    (context.beforeExit ?? ((step) => step()))(lastStep);
-    watch?.follow({ stateFolder: null });
-    await reported;
-  };
   // The text summary does not wait for the tag lists; the JSON summary includes them.
   await printSummary(manifest, { context, settings });
-  if (settings.tagIps === undefined || isRefusal(manifest.exit_reason)) {
-    await conclude();
-    return exitCodeOfManifest(manifest, settings);
+  let whole = manifest;
+  if (settings.tagIps !== undefined && !isRefusal(manifest.exit_reason)) {
+    const { exportTagLists } = await import("../tag/export.js");
+    const { exportSeenTags } = await import("../../../jobs/tags/export-seen-tags.js");
+    const exported = await exportSeenTags(manifest, settings.tagIps, {
+      ...settings,
+      exportLists: (what) => exportTagLists(session, context, what, !settings.json),
+      onFault: (message) => context.reporter.print(`repute: ${message}`),
+    });
+    whole = exported.manifest;
+    watch?.finish(whole);
+    if (exported.fault !== null) throw exported.fault.error;
   }
-  const { exportTagLists } = await import("../tag/export.js");
-  const { exportSeenTags } = await import("../../../jobs/tags/export-seen-tags.js");
-  const exported = await exportSeenTags(manifest, settings.tagIps, {
-    ...settings,
-    exportLists: (what) => exportTagLists(session, context, what, !settings.json),
-    onFault: (message) => context.reporter.print(`repute: ${message}`),
-  });
-  watch?.finish(exported.manifest);
-  if (exported.fault !== null) throw exported.fault.error;
-  await conclude();
-  return exitCodeOfManifest(exported.manifest, settings);
+  // Nothing is left to resume.
+  (context.beforeExit ?? ((step) => step()))(lastStep);
+  watch?.follow({ stateFolder: null });
+  await reported;
+  return exitCodeOfManifest(whole, settings);
 }
 
 async function runJob(

@@ -51,8 +51,7 @@ export const retryCommand = defineCommand({
   },
   exitCodes: jobExitCodes,
   run: async (call) => {
-    const own = call.settings;
-    const path = call.operand;
+    const { settings: own, operand: path } = call;
     const { namesOfRetry, retryOutput } = await import("../../../jobs/retry/retry-output.js");
     const settings = {
       ...sourceOptions.parse({}),

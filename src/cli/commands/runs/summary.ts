@@ -75,32 +75,29 @@ function formatSummary(manifest: Manifest, width: number, settings: RunSettings)
     indicators === undefined ? formatCount(output.rows) : counted(indicators, "indicator");
   const size = bytes === null ? "" : ` (${formatBytes(bytes)})`;
   const heldBack = (manifest.exclusions ?? []).map(({ path, rows }) => [path, rows] as const);
-  const table: (readonly [label: string, text: string | readonly string[]])[] = [
-    ["verdict", shareLines(verdicts, input.rows)],
-    ["made up", madeUp === undefined ? "" : madeUpText[madeUp].join(": ")],
-    ["rows", `${formatCount(input.rows)} read, ${written} written`],
-    ["left out", leftOutLines(manifest)],
-    ["status", shareLines(statuses, input.rows)],
-    ["retried", retriedLines(manifest)],
-    ["kinds", list(manifest.kinds)],
-    ["requests", requestLines(manifest.requests)],
-    ["answers", list(manifest.sources)],
-    ["unsupported", list(manifest.unsupported, maxListed)],
-    ["not sent", list(Object.fromEntries(heldBack), maxListed)],
-    ["elsewhere", list(manifest.elsewhere ?? {}, maxListed).replace(/.$/, "$& (not looked up)")],
-    ["errors", list(manifest.errors, maxListed)],
-    ["tags", list(manifest.tags, maxListed)],
-    ["drift", list(manifest.drift, maxListed)],
-    ["warnings", warningLines(manifest)],
-    ["output", `${output.path ?? "stdout"}${size}`],
-    [
-      "manifest",
-      output.path === null ? "" : manifestPath(shownBase(manifest, output.path, settings)),
-    ],
-  ];
+  const table: Readonly<Record<string, string | readonly string[]>> = {
+    verdict: shareLines(verdicts, input.rows),
+    "made up": madeUp === undefined ? "" : madeUpText[madeUp].join(": "),
+    rows: `${formatCount(input.rows)} read, ${written} written`,
+    "left out": leftOutLines(manifest),
+    status: shareLines(statuses, input.rows),
+    retried: retriedLines(manifest),
+    kinds: list(manifest.kinds),
+    requests: requestLines(manifest.requests),
+    answers: list(manifest.sources),
+    unsupported: list(manifest.unsupported, maxListed),
+    "not sent": list(Object.fromEntries(heldBack), maxListed),
+    elsewhere: list(manifest.elsewhere ?? {}, maxListed).replace(/.$/, "$& (not looked up)"),
+    errors: list(manifest.errors, maxListed),
+    tags: list(manifest.tags, maxListed),
+    drift: list(manifest.drift, maxListed),
+    warnings: warningLines(manifest),
+    output: `${output.path ?? "stdout"}${size}`,
+    manifest: output.path === null ? "" : manifestPath(shownBase(manifest, output.path, settings)),
+  };
   return [
     `repute: ${counted(output.rows, "row")} in ${formatSeconds(seconds)}${speed}`,
-    labelled(table, width, "  "),
+    labelled(Object.entries(table), width, "  "),
     ...(advice === null ? [] : [`  ${advice}`]),
   ].join("\n");
 }
@@ -171,10 +168,7 @@ function list(counts: Readonly<Record<string, number>>, most = 10): string {
 }
 
 /** One line about the rows that `--fail-on` counts: how many, the most common code, what to do. */
-function countedRows(
-  manifest: Manifest,
-  settings: Pick<RunSettings, "columns" | "prefix" | "failOn">,
-): string {
+function countedRows(manifest: Manifest, settings: RunSettings): string {
   const found = settings.failOn.statuses.filter((status) => manifest.statuses[status] > 0);
   const counts = found.map((status) => `${formatCount(manifest.statuses[status])} ${status}`);
   const { invalid_item = 0, ...errors } = manifest.errors;
@@ -248,7 +242,7 @@ const refusals: Readonly<
 };
 
 /** How to retry the failed rows of a finished run; null if none can succeed or `retry` can't read them. */
-function retryFailedRows(manifest: Manifest, settings: RetriedSettings): string | null {
+function retryFailedRows(manifest: Manifest, settings: RunSettings): string | null {
   const { output, exit_code } = manifest;
   if (retryableRows(manifest) <= 0 || exit_code !== exitCodes.rowsFailed) return null;
   return retryAdvice(output, settings);
@@ -260,21 +254,15 @@ function retryableRows({ statuses, errors, left_out }: Manifest): number {
 }
 
 /** Flags that let other commands find the columns and manifest of a run's output. */
-export function readingFlags({
-  output,
-  prefix,
-  stateDir,
-}: Pick<RunSettings, "output" | "prefix" | "stateDir">): readonly string[] {
+export function readingFlags({ output, prefix, stateDir }: RunSettings): readonly string[] {
   const hasState = stateDir !== undefined && output.isTable;
   return [...prefixFlag(prefix), ...(hasState ? ["--state-dir", stateDir] : [])];
 }
 
-type RetriedSettings = Pick<RunSettings, "columns" | "prefix">;
-
 /** How to retry the failed rows of an output; null if `retry` can't read its format, or misses columns. */
 function retryAdvice(
   { path, format }: Manifest["output"],
-  { columns: only, prefix }: RetriedSettings,
+  { columns: only, prefix }: RunSettings,
   flags: readonly string[] = [],
 ): string | null {
   if (path === null || !readableFormats.includes(format)) return null;

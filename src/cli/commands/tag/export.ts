@@ -34,7 +34,7 @@ const groups = {
   Run: { json, quiet: cliOptions.shape.quiet, ...unattendedOptions.shape },
 };
 
-type Settings = SettingsOf<typeof groups>;
+type ExportCall = CommandCall<SettingsOf<typeof groups>>;
 
 export const tagsExportCommand = defineCommand({
   name: "tags export",
@@ -54,47 +54,42 @@ export const tagsExportCommand = defineCommand({
       "export every list in three formats",
   },
   exitCodes: { 3: "done, but some tags failed", ...quotaCode },
-  run: exportLists,
-});
-
-async function exportLists(call: CommandCall<Settings>): Promise<number> {
-  const { settings, context, operands, watch } = call;
-  const { output: folder, all, formats, combine, maxChange } = settings;
-  const none = { exported: 0, unchanged: 0, failed: 0, kept: 0 };
-  const nothing = { folder: folder ?? null, generation: null, combined: null, tags: [], ...none };
-  watch?.follow({ record: () => nothing, toStdout: true });
-  if (folder === undefined) {
-    throw new UsageError("no_output", "tags export needs a folder to write to", {
-      hint: "name it with -o DIR",
+  run: async (call) => {
+    const { settings, context, operands, watch } = call;
+    const { output: folder, all, formats, combine, maxChange } = settings;
+    const none = { exported: 0, unchanged: 0, failed: 0, kept: 0 };
+    const nothing = { folder: folder ?? null, generation: null, combined: null, tags: [], ...none };
+    watch?.follow({ record: () => nothing, toStdout: true });
+    if (folder === undefined) {
+      throw new UsageError("no_output", "tags export needs a folder to write to", {
+        hint: "name it with -o DIR",
+      });
+    }
+    const { ExportFolder } = await import("../../../jobs/tags/export-folder.js");
+    await ExportFolder.check(folder);
+    if (all === operands.length > 0) {
+      const message = all ? "names and --all exclude each other" : "tags export needs tags";
+      throw new UsageError("which_tags", message, { hint: "name tags, or add --all" });
+    }
+    // An interrupted export starts over when the command is repeated.
+    watch?.follow({ resumable: () => true });
+    const own = { folder, formats, combine, prune: all, maxChange };
+    const isShown = !settings.json && context.reporter.format === "text";
+    const report = await withSession("intel", call, async (session) => {
+      const names = await chosenTags(call, await session.intel());
+      return exportTagLists(session, context, { ...own, names }, isShown);
     });
-  }
-  const { ExportFolder } = await import("../../../jobs/tags/export-folder.js");
-  await ExportFolder.check(folder);
-  if (all === operands.length > 0) {
-    const message = all ? "names and --all exclude each other" : "tags export needs tags";
-    throw new UsageError("which_tags", message, { hint: "name tags, or add --all" });
-  }
-  // An interrupted export starts over when the command is repeated.
-  watch?.follow({ resumable: () => true });
-  const own = { folder, formats, combine, prune: all, maxChange };
-  const isShown = !settings.json && context.reporter.format === "text";
-  const report = await withSession("intel", call, async (session) => {
-    const names = await chosenTags(call, await session.intel());
-    return exportTagLists(session, context, { ...own, names }, isShown);
-  });
-  watch?.finish(report);
-  return report.failed > 0 ? exitCodes.rowsFailed : exitCodes.done;
-}
+    watch?.finish(report);
+    return report.failed > 0 ? exitCodes.rowsFailed : exitCodes.done;
+  },
+});
 
 /**
  * The tags that are named, or all; with `--intent` without those of other intents, and with unknown ones.
  *
  * @throws FatalError if there are none, since all lists in the folder would be deleted
  */
-async function chosenTags(
-  { settings, operands, context }: CommandCall<Settings>,
-  client: IntelClient,
-): Promise<readonly string[]> {
+async function chosenTags({ settings, operands, context }: ExportCall, client: IntelClient) {
   const { all } = settings;
   const intents: readonly string[] | undefined = settings.intent;
   if (!all && intents === undefined) return operands;
