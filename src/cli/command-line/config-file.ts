@@ -37,24 +37,25 @@ async function settingsFromFile(
 ): Promise<readonly GivenSettings[]> {
   const { value, positionOf } = await parseConfig(path, signal);
   const placeOf = (keys: readonly string[]): string => placeIn(path, positionOf(keys));
-  const membersOf = (value: unknown, ...keys: readonly string[]): JsonObject => {
-    const members = asObject(value);
+  const membersOf = (section: unknown, ...keys: readonly string[]): JsonObject => {
+    const members = asObject(section);
     if (members !== null) return members;
     const what = keys.length === 0 ? path : `${keys.join(".")} in ${placeOf(keys)}`;
     throw new UsageError("config_not_object", `${what} must map names of settings to values`, {
       hint: `for example:\n${example}`,
     });
   };
-  const settingsIn = (members: JsonObject, profile?: string): GivenSettings => {
+  const settingsIn = (members: JsonObject, name?: string): GivenSettings => {
     const given = Object.entries(members).map(([key, value]): [string, GivenSetting] => {
       const spec = known.find((spec) => spec.flag === key || spec.key === key);
-      const at = placeOf(profile === undefined ? [key] : ["profiles", profile, key]);
+      const at = placeOf(name === undefined ? [key] : ["profiles", name, key]);
       if (!spec || !isForFile(spec)) throw unusableKey(at, key, known);
-      if (profile === undefined) {
+      if (name === undefined) {
         return [spec.key, { value, level: "file", name: `"${key}" in ${at}`, place: at }];
       }
-      const name = `"${key}" of profile ${JSON.stringify(profile)} in ${at}`;
-      return [spec.key, { value, level: "profile", name, place: `${at} (profile ${profile})` }];
+      const origin = `"${key}" of profile ${JSON.stringify(name)} in ${at}`;
+      const place = `${at} (profile ${name})`;
+      return [spec.key, { value, level: "profile", name: origin, place }];
     });
     return new Map(given);
   };
