@@ -44,7 +44,7 @@ export interface SessionOptions {
   readonly onWarning: (message: string) => void;
   /** Called when a quota is used up for more than a minute. */
   readonly onEarlyEnd?: (error: EarlyEndError) => void;
-  readonly onAttempt?: (attempt: AttemptReport) => void;
+  readonly onAttempt?: ((attempt: AttemptReport) => void) | undefined;
   /** Whether several runs or clients use the session: answers are then kept as received. */
   readonly isShared?: boolean;
 }
@@ -68,7 +68,7 @@ interface LookupUse extends SessionListener {
   /** Cancels open requests, instead of the signal of each lookup. */
   readonly requests?: AbortSignal;
   readonly slots?: Slots;
-  readonly onAttempt?: ((attempt: AttemptReport) => void) | undefined;
+  readonly onAttempt?: (attempt: AttemptReport) => void;
   /** Set for the lookups of a run: they wait for a service that is away, and end if it never answers. */
   readonly run?: RunUse;
 }
