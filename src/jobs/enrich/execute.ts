@@ -10,9 +10,10 @@ import { isPartLost, outputGone, partPath, removePart } from "../../io/output/pa
 import { stagePath, stageUpTo } from "../../io/output/stage.js";
 import { chooseRun } from "./destination/choose-output.js";
 import { recordEnding, recordStream } from "./ending.js";
-import { publishStaged, suffixOf } from "./finish/publish.js";
+import { publishStaged } from "./finish/publish.js";
 import { openPublisher, type RunPlace } from "./open-run.js";
 import { chosenColumns, inputReading, optionalColumnsOf } from "./rows/reading.js";
+import { suffixOf } from "./record.js";
 import { runRows } from "./run-rows.js";
 import { compareFingerprints, takeFingerprint } from "./fingerprint.js";
 import { openState } from "./state/open-state.js";

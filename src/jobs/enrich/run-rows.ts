@@ -21,12 +21,12 @@ import { stageUpTo } from "../../io/output/stage.js";
 import { endingOfError, recordStream } from "./ending.js";
 import { leastRows } from "./failure-limits.js";
 import { previousOutputs } from "./finish/previous-outputs.js";
-import { manifestOf, publish } from "./finish/publish.js";
+import { publish } from "./finish/publish.js";
 import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
 import { moveRows } from "./rows/move-rows.js";
 import { startRow } from "./rows/reading.js";
 import { RunSignals } from "./run-signals.js";
-import { Checkpointer, type SavedRun } from "./checkpointer.js";
+import { manifestOf, type SavedRun, savedRun } from "./record.js";
 import { saveUnfinished } from "./state/state-folder.js";
 import { progressOf, type Tally } from "./tally.js";
 import type { Job } from "./types.js";
@@ -35,11 +35,9 @@ import { closingWarnings } from "./warnings.js";
 /** Opens input, output and lookup, moves the rows and publishes them. Closes everything, however it ends. */
 export function runRows(place: RunPlace): Promise<Manifest> {
   return withResources(async (stack) => {
-    const opened = await openRun(place, stack);
-    const { job, source, tally, before } = opened;
+    const run = savedRun(await openRun(place, stack));
+    const { job, source, tally, before } = run;
     const record = (): Manifest => manifestOf(run);
-    const checkpointer = new Checkpointer(opened, record);
-    const run: SavedRun = { ...opened, checkpointer };
     let lookup: RunLookup | null = null;
     try {
       const signals = new RunSignals(job);
@@ -47,11 +45,11 @@ export function runRows(place: RunPlace): Promise<Manifest> {
       const asking = await openRunLookup(run, signals, stack);
       lookup = asking;
       // A run that continues may have published already: it would take itself for the earlier one.
-      if (before === null) tally.facts.earlier_rows = await earlierRows(run);
+      if (before === null) tally.counts.earlier_rows = await earlierRows(run);
       // Without a checkpoint, answers are those of an earlier run.
-      await checkpointer.save();
+      await run.save();
       const { limit, minRows } = job.settings.run;
-      const isRefused = await hasFewerRows(leastRows(minRows, tally.facts.earlier_rows), job);
+      const isRefused = await hasFewerRows(leastRows(minRows, tally.counts.earlier_rows), job);
       const start = (job.refill?.start ?? startRow)(
         isRefused ? () => Promise.resolve(notAsked) : asking.lookup,
       );
@@ -69,7 +67,7 @@ export function runRows(place: RunPlace): Promise<Manifest> {
         written: rowsRead,
         onReceived: (row) => void (received = Math.max(received, row)),
         onRead: () => void rowsRead++,
-        onWritten: (last) => checkpointer.written(last),
+        onWritten: run.written,
       });
       const warnings = closingWarnings(run, asking.address.warnings());
       return await publish({ ...run, warnings, rowsRead, isRefused });
@@ -93,12 +91,12 @@ const notAsked = unasked("failed", { code: "not_asked", message: rowCodes.not_as
 
 /** Publishes the rows of a run that stops early. If that fails, they wait for the run to continue. */
 async function publishSoFar(run: SavedRun, end: EarlyEndError): Promise<void> {
-  const { job, publisher, target, checkpointer } = run;
+  const { job, publisher, target } = run;
   const { stage: staged, takesParts } = publisher.describe();
   if (!takesParts || staged === null) return;
   try {
     // A table must not have more rows than a resume knows of.
-    const position = await checkpointer.save();
+    const position = await run.save();
     const soFar = { ...manifestOf(run), ...endingOfError(end, true) };
     const stage = stageUpTo(staged, position);
     const at = Date.parse(soFar.ended_at);
@@ -257,7 +255,7 @@ function openRunJournal(run: OpenRun, asReceived: boolean): LookupStore {
       tally.hasMadeUp(stored.madeUp ?? undefined);
     }
   }
-  if (isTakeOver) tally.facts.took_over = tookOver;
+  if (isTakeOver) tally.counts.took_over = tookOver;
   if (isTakeOver && taken !== undefined) {
     job.onNotice?.(`took over ${counted(tookOver, "answer")} of the interrupted run`);
   }

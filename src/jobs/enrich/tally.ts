@@ -1,9 +1,8 @@
 import { resolve } from "node:path";
 import { type ExclusionList, excludedMessage } from "../../core/exclusions/exclusion-list.js";
-import { madeUpOf, type Manifest } from "../../core/manifest.js";
+import type { Manifest } from "../../core/manifest.js";
 import { hasOtherTime } from "../../core/columns.js";
 import {
-  type FindingSource,
   findingSources,
   type MadeUp,
   countedVerdicts,
@@ -13,7 +12,7 @@ import {
   type LookupRecord,
 } from "../../core/finding.js";
 import { hasOtherWord, verdictOf } from "../../core/verdict.js";
-import { type ItemKind, itemKinds } from "../../core/item/item.js";
+import { itemKinds } from "../../core/item/item.js";
 import {
   type EnrichedRow,
   type LeftOutReason,
@@ -32,20 +31,37 @@ const named = ["unsupported", "errors", "tags", "warnings"] as const;
 
 type Named = Record<(typeof named)[number], Counts>;
 
-/** What a run knows at most once; absent until then. */
-type RunFacts = {
-  -readonly [Name in "retried" | "took_over" | "earlier_rows"]?: Manifest[Name];
-};
-
 /** The counts of a run as plain JSON, as its manifest has them. Stored in checkpoints. */
 export type TallySnapshot = ReturnType<Tally["snapshot"]>;
 
-type OutcomeCounts = ReturnType<typeof outcomeCounts>;
+/** Counts of the run so far. Its journal has the requests of its answers, and the drift. */
+interface CountsBefore extends Partial<Omit<Manifest, "requests" | "drift">> {
+  readonly rows?: number;
+  readonly unjournalled?: Readonly<Record<string, Readonly<Record<string, number>>>>;
+}
 
-function outcomeCounts(from?: Partial<Pick<Manifest, "statuses" | "verdicts">>) {
+/** What is counted by known names, as the manifest has it. */
+function knownCounts({ rows = 0, left_out, exclusions, ...from }: CountsBefore) {
+  const { retried, took_over, earlier_rows, synthetic, sample } = from;
+  const outcomes = (of?: Partial<Pick<Manifest, "statuses" | "verdicts">>) => ({
+    statuses: { ...zeros(findingStatuses), ...of?.statuses },
+    verdicts: { ...zeros(countedVerdicts), ...of?.verdicts },
+  });
   return {
-    statuses: { ...zeros(findingStatuses), ...from?.statuses },
-    verdicts: { ...zeros(countedVerdicts), ...from?.verdicts },
+    rows,
+    /** Rows that are counted and not written. */
+    left_out: { ...zeros(leftOutReasons), ...left_out, ...outcomes(left_out) },
+    ...outcomes(from),
+    kinds: { ...zeros(itemKinds), ...from.kinds },
+    sources: { ...zeros(findingSources), ...from.sources },
+    /** The exclusion lists of the run, with the rows that they held back. */
+    exclusions: exclusions?.map((list) => ({ ...list })),
+    retried,
+    took_over,
+    earlier_rows,
+    /** How its answers are made up; neither for those of a real service. */
+    synthetic,
+    sample,
   };
 }
 
@@ -56,21 +72,10 @@ export class Tally {
   answered = false;
   /** Requests that were answered with 429. */
   throttled = 0;
-  rows: number;
-  readonly statuses: OutcomeCounts["statuses"];
-  readonly verdicts: OutcomeCounts["verdicts"];
+  readonly counts: ReturnType<typeof knownCounts>;
   readonly elsewhere: Elsewhere;
-  readonly facts: RunFacts;
-  /** How its answers are made up; undefined if they are those of a real service. */
-  #madeUp: MadeUp | undefined;
-  /** Rows that are counted and not written. */
-  readonly #leftOut: Record<LeftOutReason, number> & OutcomeCounts;
-  readonly #kinds: Record<ItemKind, number>;
-  readonly #sources: Record<FindingSource, number>;
   readonly #named: Named;
   readonly #warnedRows: Counts;
-  /** The exclusion lists of the run by their paths, with the rows that they held back. */
-  readonly #exclusions = new Map<string, ExclusionRecord & { rows: number }>();
   readonly #drift: Counts = new Map();
   /** By endpoint. */
   readonly #requests = new Map<string, Counts>();
@@ -80,20 +85,11 @@ export class Tally {
    * Requests of lookups that ended without a finding in the journal, as of the last orderly stop. A
    * resumed run starts from these and adds the requests recorded in the journal.
    */
-  #unjournalled: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  #unjournalled: NonNullable<CountsBefore["unjournalled"]>;
 
-  /** @param from the counts of the run so far. Its journal has the other requests, and the drift */
-  constructor(from: Partial<TallySnapshot> = {}) {
-    this.rows = from.rows ?? 0;
-    ({ statuses: this.statuses, verdicts: this.verdicts } = outcomeCounts(from));
-    for (const list of from.exclusions ?? []) this.#exclusions.set(list.path, { ...list });
+  constructor(from: CountsBefore = {}) {
+    this.counts = knownCounts(from);
     this.elsewhere = new Elsewhere(from);
-    const { took_over, earlier_rows, retried } = from;
-    this.facts = { took_over, earlier_rows, retried };
-    this.#madeUp = madeUpOf(from);
-    this.#leftOut = { ...zeros(leftOutReasons), ...from.left_out, ...outcomeCounts(from.left_out) };
-    this.#kinds = { ...zeros(itemKinds), ...from.kinds };
-    this.#sources = { ...zeros(findingSources), ...from.sources };
     this.#named = Object.fromEntries(
       named.map((name) => [name, new Map(Object.entries(from[name] ?? {}))]),
     ) as Named;
@@ -133,27 +129,26 @@ export class Tally {
 
   /** Counts a row. @param reason why it is not written */
   row(enriched: EnrichedRow, reason: LeftOutReason | null = null): void {
+    const { counts } = this;
     const { row, item, finding } = enriched;
-    const { status, error } = finding;
+    const { status, source, error } = finding;
     for (const message of rowWarnings(row, item)) this.#warn(message, row);
     if (hasOtherTime(enriched)) this.#warn(otherTimes, row);
     this.elsewhere.note(row, item);
-    this.rows++;
-    this.statuses[status]++;
+    counts.rows++;
     if (row.before !== undefined) this.#retry(row.before.status, status);
     const verdict = verdictOf(finding) ?? "unknown";
-    this.verdicts[verdict]++;
     // No verdict is `none` with such a word.
     if (verdict !== "none" && finding !== row.before && hasOtherWord(finding))
       this.#warn(otherWords, row);
-    if (reason !== null) {
-      this.#leftOut[reason]++;
-      this.#leftOut.statuses[status]++;
-      this.#leftOut.verdicts[verdict]++;
+    for (const outcomes of reason === null ? [counts] : [counts, counts.left_out]) {
+      outcomes.statuses[status]++;
+      outcomes.verdicts[verdict]++;
     }
+    if (reason !== null) counts.left_out[reason]++;
     if (item !== null) {
-      this.#kinds[item.kind]++;
-      this.#sources[finding.source]++;
+      counts.kinds[item.kind]++;
+      counts.sources[source]++;
     }
     if (error !== null) {
       addCount(this.#named[status === "unsupported" ? "unsupported" : "errors"], error.code);
@@ -168,12 +163,20 @@ export class Tally {
 
   /** Notes that there are such answers. */
   hasMadeUp(how: MadeUp | undefined): void {
-    if (how !== undefined && this.#madeUp !== "invented") this.#madeUp = how;
+    const { counts } = this;
+    if (how === undefined || counts.synthetic) return;
+    counts.synthetic = how === "invented" || undefined;
+    counts.sample = how === "sample" || undefined;
+  }
+
+  get rows(): number {
+    return this.counts.rows;
   }
 
   /** Rows that are in the output. */
   get written(): number {
-    return this.rows - this.#leftOut.distinct - this.#leftOut.only;
+    const { rows, left_out } = this.counts;
+    return rows - left_out.distinct - left_out.only;
   }
 
   #warn(message: string, { number }: Row): void {
@@ -182,27 +185,26 @@ export class Tally {
   }
 
   #retry(before: FindingStatus, now: FindingStatus): void {
-    const { retried = {} } = this.facts;
+    const { retried = {} } = this.counts;
     const counts = retried[before];
     const isAsked = before === "failed" || before === "partial";
     const more = isAsked && { [before]: { ...counts, [now]: (counts?.[now] ?? 0) + 1 } };
-    this.facts.retried = { ...retried, ...more };
+    this.counts.retried = { ...retried, ...more };
   }
 
   /** Names the exclusion lists of the run. Those that are counted already, however spelled, keep their counts. */
   excludes(lists: readonly ExclusionList[]): void {
     for (const { path, entries, sha256 } of lists) {
-      const known = [...this.#exclusions.values()].find(
-        (list) => resolve(list.path) === resolve(path),
-      );
-      if (known !== undefined) this.#exclusions.delete(known.path);
-      this.#exclusions.set(path, { path, entries, sha256, rows: known?.rows ?? 0 });
+      const all = this.counts.exclusions ?? [];
+      const known = all.find((list) => resolve(list.path) === resolve(path));
+      const own = { path, entries, sha256, rows: known?.rows ?? 0 };
+      this.counts.exclusions = [...all.filter((list) => list !== known), own];
     }
   }
 
   /** Counts a row that a list held back, now or in the run that is retried. */
   #heldBack(message: string): void {
-    for (const list of this.#exclusions.values()) {
+    for (const list of this.counts.exclusions ?? []) {
       if (message === excludedMessage(list.path)) list.rows++;
     }
   }
@@ -213,12 +215,8 @@ export class Tally {
 
   snapshot() {
     return {
-      rows: this.rows,
-      left_out: structuredClone(this.#leftOut),
-      statuses: { ...this.statuses },
-      verdicts: { ...this.verdicts },
-      kinds: { ...this.#kinds },
-      sources: sourceCounts(this.#sources),
+      ...structuredClone(this.counts),
+      sources: sourceCounts(this.counts.sources),
       requests: Object.fromEntries(
         // Sort by name: the order of first answers differs from run to run.
         [...this.#requests]
@@ -232,12 +230,7 @@ export class Tally {
       tags: mostFrequentFirst(this.#named.tags),
       warnings: mostFrequentFirst(this.#named.warnings),
       ...this.elsewhere.snapshot(),
-      ...(this.#exclusions.size > 0 && {
-        exclusions: structuredClone([...this.#exclusions.values()]),
-      }),
       warned_rows: Object.fromEntries(this.#warnedRows),
-      ...this.facts,
-      ...madeUpMembers(this.#madeUp),
     };
   }
 }
@@ -251,13 +244,6 @@ function outcomesOf(requests: Map<string, Counts>, endpoint: string): Counts {
 function countsTo(counts: Counts): Manifest["requests"][string] {
   const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
   return { total, outcomes: mostFrequentFirst(counts) };
-}
-
-type ExclusionRecord = NonNullable<Manifest["exclusions"]>[number];
-
-function madeUpMembers(madeUp: MadeUp | undefined): Pick<Manifest, "synthetic" | "sample"> {
-  if (madeUp === undefined) return {};
-  return madeUp === "invented" ? { synthetic: true } : { sample: true };
 }
 
 /** Most services are real: then those of the embedded one are left out. */
@@ -285,9 +271,9 @@ export function progressOf(
     pausedSeconds: pausedMs() / 1000,
     /** Whether the service is away: the run waits and probes it. */
     isAway: isAway(),
-    statuses: tally.statuses,
+    statuses: tally.counts.statuses,
     /** Rows by verdict; `unknown` counts those without one. */
-    verdicts: tally.verdicts,
+    verdicts: tally.counts.verdicts,
     /** Bytes read of the input as stored (compressed, if it is). */
     bytesRead: source.bytesRead(),
     /** Size of the input as stored; null if unknown (stdin). */

@@ -43,7 +43,7 @@ describe("Tally", () => {
     first.warning("w", 2);
     const again = new Tally(JSON.parse(JSON.stringify(first.snapshot())) as never);
     expect(again.snapshot()).toEqual(first.snapshot());
-    expect(again.verdicts.malicious).toBe(1);
+    expect(again.counts.verdicts.malicious).toBe(1);
   });
 
   it("takes requests and drift of a resumed run from the journal, if it has their findings", () => {

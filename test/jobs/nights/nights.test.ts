@@ -58,7 +58,7 @@ async function summarised(tally: Tally): Promise<Record<string, number>> {
   );
 }
 
-function metered({ verdicts, statuses }: Tally): Record<string, number> {
+function metered({ counts: { verdicts, statuses } }: Tally): Record<string, number> {
   const text = metricsText({
     command: "enrich",
     output: "out.csv",
@@ -93,7 +93,7 @@ test("rows, manifest, summary, metrics and report count the same verdicts", asyn
       const verdicts = Object.fromEntries(
         verdictNames.map((name) => [name, inRows.filter((verdict) => verdict === name).length]),
       );
-      expect(tally.verdicts).toEqual(verdicts);
+      expect(tally.counts.verdicts).toEqual(verdicts);
       expect(await summarised(tally)).toEqual(verdicts);
       expect(metered(tally)).toEqual(verdicts);
       const { outcomes } = await tallyReport("out", {

@@ -1,14 +1,10 @@
 import { rm } from "node:fs/promises";
-import { schemaVersion } from "../../../core/columns.js";
 import { FatalError, startOver } from "../../../core/errors.js";
 import { failedSuffix, manifestPath } from "../../../core/files/output-names.js";
 import { findingStatuses } from "../../../core/finding.js";
 import { isRefusal, type Manifest, type RunEnding } from "../../../core/manifest.js";
-import { programInfo } from "../../../core/program.js";
-import { positionalName } from "../../../io/formats/columns/name-columns.js";
-import { inputPaths, type OpenedSource } from "../../../io/input/types.js";
+import { inputPaths } from "../../../io/input/types.js";
 import { storedManifest, writeManifest } from "../../../io/output/manifest-file.js";
-import { defaultPrefix } from "../../../io/output/options.js";
 import { partPath } from "../../../io/output/part-file.js";
 import type { Publisher } from "../../../io/output/publisher.js";
 import { type Stage, stageUpTo } from "../../../io/output/stage.js";
@@ -18,7 +14,7 @@ import { isObjectAddress } from "../../../io/s3/address.js";
 import { onlySpelling } from "../destination/choose-output.js";
 import { exitCodeOfRun, exitCodes } from "../ending.js";
 import { refusalOf } from "../failure-limits.js";
-import type { SavedRun } from "../checkpointer.js";
+import { manifestOf, type SavedRun, suffixOf } from "../record.js";
 import type { RunPlace } from "../open-run.js";
 
 /** A run whose last row is written. */
@@ -40,14 +36,14 @@ interface WrittenRun extends SavedRun {
  *   was written
  */
 export async function publish(run: WrittenRun): Promise<Manifest> {
-  const { job, sink, tally, checkpointer, state, publisher } = run;
-  const position = await checkpointer.save();
+  const { job, sink, tally, state, publisher } = run;
+  const position = await run.save();
   const limits = job.settings.run;
-  const { earlier_rows } = tally.facts;
+  const { earlier_rows } = tally.counts;
   const refusal = run.isRefused
     ? "too_few_rows"
     : refusalOf(limits, tally.snapshot(), earlier_rows);
-  const code = exitCodeOfRun(limits.failOn, tally.statuses);
+  const code = exitCodeOfRun(limits.failOn, tally.counts.statuses);
   const ending: RunEnding = {
     exit_reason: refusal ?? (code === exitCodes.done ? "done" : "rows_failed"),
     exit_code: refusal === null ? code : exitCodes.stopped,
@@ -132,7 +128,7 @@ async function removeFailed(failed: string, inputs: readonly string[]): Promise<
  * @param written rows that were written
  */
 function checkCounts({ rowsRead, tally, target }: WrittenRun, written: number): void {
-  const { rows, statuses } = tally;
+  const { rows, statuses } = tally.counts;
   const counted = findingStatuses.reduce((sum, status) => sum + statuses[status], 0);
   const faults = [
     rows !== rowsRead && `${rowsRead} rows read, ${rows} looked up`,
@@ -143,93 +139,4 @@ function checkCounts({ rowsRead, tally, target }: WrittenRun, written: number): 
   throw new FatalError("rows_lost", `row counts do not match: ${faults.join("; ")}`, {
     hint: `the rows written are in ${target.file === null ? target.output.name : partPath(target.file)}; please report this as a bug; ${startOver}`,
   });
-}
-
-/** Appended to the names of what a run writes that is refused. */
-export function suffixOf({ exit_reason }: Pick<Manifest, "exit_reason">): string {
-  return isRefusal(exit_reason) ? failedSuffix : "";
-}
-
-/** Ending of a run without an end: what a killed process leaves behind. */
-const noEnding: RunEnding = { exit_reason: "interrupted", exit_code: null, resumable: true };
-
-/**
- * Builds the manifest of a run.
- *
- * @param bytes those written to a stream
- */
-export function manifestOf(
-  run: SavedRun,
-  ending: RunEnding = noEnding,
-  bytes: number | null = null,
-): Manifest {
-  const { job, source, inputGrew, publisher, checkpointer, tally, runId, clock } = run;
-  const { rows, unjournalled: _, left_out, ...counts } = tally.snapshot();
-  const { input, output, run: how } = job.settings;
-  const copyOf = "path" in job.input ? job.input.copyOf : undefined;
-  const inputs = inputRecords(source, rows);
-  const skipped = "inputs" in job.input ? job.input.skipped : undefined;
-  const { path, format } = publisher.describe(suffixOf(ending));
-  return {
-    schema_version: schemaVersion,
-    program: programInfo(),
-    run_id: runId,
-    command: job.command,
-    input: {
-      path: copyOf?.name ?? ("path" in job.input ? job.input.path : null),
-      ...(inputs === undefined && readingFacts(source)),
-      bytes: source.bytesTotal ?? source.bytesRead(),
-      rows,
-      grew_while_interrupted: inputGrew,
-    },
-    inputs,
-    skipped_inputs: skipped?.[0] && skipped.map(({ path, reason }) => ({ path, reason })),
-    output: {
-      path,
-      format,
-      bytes,
-      rows: tally.written,
-      sha256: null,
-      prefix: output.prefix === defaultPrefix ? undefined : output.prefix,
-    },
-    left_out: output.distinct || output.only ? left_out : undefined,
-    sampled: how.limit,
-    ...counts,
-    tlp: input.maxTlp && { max: input.maxTlp, rows: counts.unsupported["tlp"] ?? 0 },
-    started_at: checkpointer.startedAt,
-    ended_at: new Date(clock.now()).toISOString(),
-    seconds: Math.round(checkpointer.seconds * 1000) / 1000,
-    resumed: checkpointer.resumed,
-    ...ending,
-  };
-}
-
-/** One record per file of several inputs; undefined for a single input. */
-function inputRecords(source: Pick<OpenedSource, "files">, rows: number): Manifest["inputs"] {
-  const files = source.files?.();
-  return files?.map(({ name, reading, kind, start, input, bytesTotal }, index) => {
-    // The reader is ahead of the rows that are written.
-    const end = Math.min(files[index + 1]?.start ?? rows, rows);
-    const read = Math.max(0, end - (start ?? rows));
-    const counts = { bytes: bytesTotal ?? input?.bytes ?? 0, rows: read };
-    return Object.assign({ path: name }, readingFacts({ reading, kind }), counts);
-  });
-}
-
-function readingFacts({ reading, kind: table }: Pick<OpenedSource, "reading" | "kind">) {
-  const { format, delimiter, header, items, kind, skipped } = reading;
-  const [{ by, sample }] = items;
-  return {
-    format: table ?? format,
-    delimiter: table === undefined ? delimiter : null,
-    header,
-    ...(skipped && { skipped_lines: skipped.lines }),
-    item_column: items
-      .map(({ name, index }) => (name === "" ? positionalName(index) : name))
-      .join(","),
-    item_column_by: by,
-    item_column_share: sample === null ? null : Math.round(sample.share * 1000) / 1000,
-    kind_column: kind?.name ?? null,
-    kind_column_by: kind?.by ?? null,
-  };
 }
