@@ -128,10 +128,7 @@ async function readAll(
   let begun = 0;
   for (;;) {
     // Abandon a source that is waiting for bytes (stdin) as soon as the window fails.
-    const step = await new Promise<IteratorResult<readonly Row[]>>((resolve, reject) => {
-      window.onFailure(reject);
-      rows.next().then(resolve, reject);
-    });
+    const step = await raceAbort(rows.next(), window.failed);
     if (step.done) return;
     onReceived?.(step.value.at(-1)?.number ?? 0);
     for (const row of step.value) {
@@ -179,7 +176,6 @@ interface Entry {
   /** Bytes of input, plus those of a large answer. */
   weight: number;
   finding: Finding | null;
-  next: Entry | null;
 }
 
 /**
@@ -190,16 +186,17 @@ export class RowWindow {
   /** Null until the window fails. */
   failure: { readonly error: unknown; readonly writing: boolean } | null = null;
   readonly #options: RowWindowOptions;
-  /** Entries form a list in input order. */
-  #newest: Entry | null = null;
-  /** Oldest entry not yet passed to the writer. */
-  #nextReady: Entry | null = null;
-  #ready: Entry[] = [];
+  readonly #failed = new AbortController();
+  /** Aborted when the window fails. */
+  readonly failed: AbortSignal = this.#failed.signal;
+  /** Those not yet passed to the writer, in input order. */
+  #entries: Entry[] = [];
+  /** Number of the first ones that have a finding. */
+  #ready = 0;
   #rows = 0;
   #bytes = 0;
   #pumping = false;
   #pumped: Promise<void> = Promise.resolve();
-  #onFailure: ((error: unknown) => void) | null = null;
   #unsettled = 0;
   #onAllSettled: (() => void) | null = null;
   /** The pending `space` or `drained` call of the reader; there is only one reader. */
@@ -220,12 +217,6 @@ export class RowWindow {
     );
   }
 
-  /** Registers the listener for failure, replacing any earlier one. */
-  onFailure(listener: (error: unknown) => void): void {
-    this.#onFailure = listener;
-    if (this.failure !== null) listener(this.failure.error);
-  }
-
   /** Resolves when another row may be added. @throws the error that failed the window */
   space(): Promise<void> {
     return this.#wait(() => !this.full);
@@ -238,10 +229,8 @@ export class RowWindow {
 
   /** Adds a row with its finding or its pending lookup. A rejected lookup fails the window. */
   add(row: Row, item: Item | null, finding: Finding | Promise<Finding>): void {
-    const entry: Entry = { row, item, weight: row.size, finding: null, next: null };
-    if (this.#newest !== null) this.#newest.next = entry;
-    this.#newest = entry;
-    this.#nextReady ??= entry;
+    const entry: Entry = { row, item, weight: row.size, finding: null };
+    this.#entries.push(entry);
     this.#rows++;
     this.#bytes += row.size;
     if (!(finding instanceof Promise)) {
@@ -271,7 +260,7 @@ export class RowWindow {
   fail(error: unknown, writing = false): void {
     if (this.failure !== null && !writing) return;
     this.failure = { error: this.failure?.error ?? error, writing };
-    this.#onFailure?.(this.failure.error);
+    this.#failed.abort(error);
     this.#wake();
   }
 
@@ -286,13 +275,8 @@ export class RowWindow {
     const bytes = largeBytes(finding);
     entry.weight += bytes;
     this.#bytes += bytes;
-    let next = this.#nextReady;
-    while (next !== null && next.finding !== null) {
-      this.#ready.push(next);
-      next = next.next;
-    }
-    this.#nextReady = next;
-    if (this.#ready.length === 0 || this.#pumping || this.failure !== null) return;
+    while (this.#entries[this.#ready]?.finding) this.#ready++;
+    if (this.#ready === 0 || this.#pumping || this.failure !== null) return;
     this.#pumping = true;
     // Defer by one turn, so that rows that finish together are written together.
     this.#pumped = new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.#pump());
@@ -300,7 +284,7 @@ export class RowWindow {
 
   async #pump(): Promise<void> {
     try {
-      while (this.#ready.length > 0 && this.failure === null) await this.#writeReady();
+      while (this.#ready > 0 && this.failure === null) await this.#writeReady();
       this.#pumping = false;
       this.#wake();
     } catch (error) {
@@ -316,17 +300,11 @@ export class RowWindow {
   }
 
   async #writeReady(): Promise<void> {
-    const entries = this.#ready;
-    if (entries.length === 0) return;
-    this.#ready = [];
+    if (this.#ready === 0) return;
+    const entries = this.#entries.splice(0, this.#ready);
+    this.#ready = 0;
     // Every ready entry has its finding.
     const rows = entries.map(({ row, item, finding }) => ({ row, item, finding: finding! }));
-    for (const entry of entries) {
-      // Unlink: a written entry in the old generation would keep its successors alive through minor
-      // collections.
-      if (entry !== this.#newest) entry.next = null;
-      else this.#newest = null;
-    }
     await this.#options.write(rows);
     for (const entry of entries) {
       this.#rows--;
