@@ -10,10 +10,9 @@ import { isPartLost, outputGone, partPath, removePart } from "../../io/output/pa
 import { stagePath, stageUpTo } from "../../io/output/stage.js";
 import { chooseRun } from "./destination/choose-output.js";
 import { recordEnding, recordStream } from "./ending.js";
-import { publishStaged } from "./finish/publish.js";
+import { publishStaged, suffixOf } from "./finish/publish.js";
 import { openPublisher, type RunPlace } from "./open-run.js";
-import { chosenColumns, inputReading, optionalColumnsOf } from "./rows/reading.js";
-import { suffixOf } from "./record.js";
+import { inputReading, outputColumns } from "./rows/reading.js";
 import { runRows } from "./run-rows.js";
 import { compareFingerprints, takeFingerprint } from "./fingerprint.js";
 import { openState } from "./state/open-state.js";
@@ -90,9 +89,8 @@ async function runResumably(chosen: ChosenRun, given: Job, made: string[]): Prom
   let place = own;
 
   const complete = async (): Promise<Manifest> => {
-    const finished = await finishEarlier(place);
-    if (finished !== null) return finished;
-    const inputGrew = await discardUnlessSame(place);
+    const { published, inputGrew } = await takeUp(place);
+    if (published !== null) return published;
     // Which items its rows had is not kept, so they are written again.
     if (job.settings.output.distinct) state.rewind();
     const isResumed = state.checkpoint !== null;
@@ -156,34 +154,51 @@ function placeRun({ job, target }: ChosenRun, state: RunState) {
 }
 
 /**
- * Publishes a run that was killed after its last row was written, and returns its manifest. If the
- * command or the input has changed since, returns null: a new run starts.
+ * Takes up what an interrupted run left. Publishes its rows if only that was left to do. If the command or
+ * the input has changed since, discards it; the next run takes over its answers.
+ *
+ * @returns the manifest of a run that is complete; whether the input of any other has grown
  */
-async function finishEarlier(place: RunPlace): Promise<Manifest | null> {
+async function takeUp(place: RunPlace) {
   const { job, target, state } = place;
-  const { finished, checkpoint } = state.facts;
-  if (finished === null || checkpoint === null) return null;
+  const before = state.checkpoint;
+  const nothing = { published: null, inputGrew: false };
+  if (before === null) return nothing;
+  const published = await finishEarlier(place, before);
+  const now = await takeFingerprint(job, target);
+  const compared = await compareFingerprints(before.fingerprint, now, job.input);
+  const { differences, inputGrew } = compared;
+  if (differences.length === 0) {
+    if (published === null && inputGrew) {
+      job.onWarning?.("the input has grown since the run was interrupted");
+    }
+    return { published, inputGrew };
+  }
+  if (published === null) {
+    const why = `the interrupted run was a different one: ${differences.join("; ")}`;
+    job.onNotice?.(`${why}; a new run starts`);
+  } else {
+    job.onWarning?.(
+      `completed the interrupted run of ${target.output.name}; options or input have changed, so a new run starts now`,
+    );
+  }
+  await state.startOver();
+  return nothing;
+}
+
+/** Publishes a run that was killed after its last row was written, which may have happened in part. */
+async function finishEarlier(place: RunPlace, { source, runId, sink }: Checkpoint) {
+  const { job, target, state } = place;
+  const { finished } = state.facts;
+  if (finished === null) return null;
   const { manifest, isPublished } = finished;
   const { file, upload } = target;
   const left = file === null ? null : file + suffixOf(manifest);
   if (isPublished && left !== null && upload === undefined && !existsSync(left)) {
     throw outputGone(left);
   }
-  const published = isPublished ? manifest : await republish(place, manifest, checkpoint);
-  const now = await takeFingerprint(job, target);
-  const { differences } = await compareFingerprints(checkpoint.fingerprint, now, job.input);
-  if (differences.length === 0) return published;
-  job.onWarning?.(
-    `completed the interrupted run of ${target.output.name}; options or input have changed, so a new run starts now`,
-  );
-  await state.startOver();
-  return null;
-}
-
-/** Publishes a finished run, which may have happened in part. */
-async function republish(place: RunPlace, manifest: Manifest, checkpoint: Checkpoint) {
-  const { source, runId, sink } = checkpoint;
-  const { onWarning } = place.job;
+  if (isPublished) return manifest;
+  const { onWarning } = job;
   const publisher = await openPublisher({ ...place, source, runId, onWarning });
   const { stage: staged } = publisher.describe();
   if (staged === null) throw new TypeError("a stream is not resumed");
@@ -192,40 +207,18 @@ async function republish(place: RunPlace, manifest: Manifest, checkpoint: Checkp
 }
 
 /**
- * Discards the interrupted run if it had another input or other settings; the next run takes over its
- * answers. Otherwise returns whether the input has grown.
- */
-async function discardUnlessSame(place: RunPlace): Promise<boolean> {
-  const { job, target, state } = place;
-  const before = state.checkpoint?.fingerprint;
-  if (before === undefined) return false;
-  const now = await takeFingerprint(job, target);
-  const { differences, inputGrew } = await compareFingerprints(before, now, job.input);
-  if (differences.length > 0) {
-    await discard(`the interrupted run was a different one: ${differences.join("; ")}`, place);
-    return false;
-  }
-  if (inputGrew) job.onWarning?.("the input has grown since the run was interrupted");
-  return inputGrew;
-}
-
-/**
  * Discards the interrupted run if the part of the input that it has read turns out to be another one, or
  * its copy was removed; the next run takes over its answers.
  *
  * @throws the error, if it is another one or the input cannot be read again
  */
-async function discardIfReplaced(error: unknown, place: RunPlace): Promise<void> {
+async function discardIfReplaced(error: unknown, { job, state }: RunPlace): Promise<void> {
   const isOther = error instanceof FatalError && /^(?:input_changed|copy_gone)$/.test(error.code);
-  if (!isOther || place.state.checkpoint === null) throw error;
-  await discard(error.message, place);
-  const { input } = place.job;
-  if (fileInputs(input).length < inputsOf(input).length) throw error;
-}
-
-async function discard(why: string, { job, state }: RunPlace): Promise<void> {
-  job.onNotice?.(`${why}; a new run starts`);
+  if (!isOther || state.checkpoint === null) throw error;
+  job.onNotice?.(`${error.message}; a new run starts`);
   await state.startOver();
+  const { input } = job;
+  if (fileInputs(input).length < inputsOf(input).length) throw error;
 }
 
 /** Tells of the published rows and removes what a resume would need. */
@@ -244,7 +237,7 @@ async function endRun(place: RunPlace, manifest: Manifest): Promise<void> {
 /** What a report needs, before the run removes its files. */
 function publishedRun({ job, target, state }: RunPlace, manifest: Manifest): PublishedRun {
   const { output } = target;
-  const { prefix, inputColumns } = job.settings.output;
+  const { run: how, output: written } = job.settings;
   return {
     manifest,
     async read() {
@@ -256,15 +249,11 @@ function publishedRun({ job, target, state }: RunPlace, manifest: Manifest): Pub
         const { object } = output;
         const local = object && existsSync(object.path) ? inFile(output, object.path) : output;
         const ofRun = { ...local, run: manifest.run_id };
-        return readOutput(ofRun, prefix, undefined, job.settings.run.stateDir);
+        return readOutput(ofRun, written.prefix, undefined, how.stateDir);
       }
       const { source, sink } = checkpoint!;
-      const { columns } = chosenColumns(source, inputColumns);
-      const rows = { columns, prefix, optional: optionalColumnsOf(job) };
-      return {
-        ...readStaged(stageUpTo(stagePath(state.path), sink!), output.rules, rows),
-        manifest,
-      };
+      const stage = stageUpTo(stagePath(state.path), sink!);
+      return { ...readStaged(stage, output.rules, outputColumns(job, source)), manifest };
     },
   };
 }

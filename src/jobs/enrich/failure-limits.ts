@@ -21,14 +21,8 @@ export function rowLimit(): z.ZodType<RowLimit, number | string> {
   });
 }
 
-/** Statuses counted by each value of `--fail-on`, which includes those of the values before it. */
-const failOnLevels = {
-  failed: ["failed"],
-  partial: ["failed", "partial"],
-  invalid: ["failed", "partial", "invalid"],
-  unsupported: ["failed", "partial", "invalid", "unsupported"],
-  never: [],
-} as const satisfies Record<string, readonly FindingStatus[]>;
+/** Values of `--fail-on`. Each counts its status and those before it; `never` counts none. */
+const failOnLevels = ["failed", "partial", "invalid", "unsupported"] as const;
 
 /** Which rows make a finished run exit with 3. */
 export interface FailOn {
@@ -45,19 +39,18 @@ export function failOn(): z.ZodType<FailOn, string> {
     const [, word = "", share] = failOnForm.exec(value.trim()) ?? [];
     const percent = share === undefined ? null : percentOf(share);
     const isWhole = share === undefined || (percent !== null && word !== "never");
-    if (isLevel(word) && isWhole) return { statuses: failOnLevels[word], percent };
-    const words = Object.keys(failOnLevels);
-    const meant = isLevel(word) ? null : didYouMean(value.replace(/:.*/, ""), words);
+    const words = [...failOnLevels, "never"];
+    if (words.includes(word) && isWhole) {
+      const last = failOnLevels.findIndex((level) => level === word);
+      return { statuses: failOnLevels.slice(0, last + 1), percent };
+    }
+    const meant = words.includes(word) ? null : didYouMean(value.replace(/:.*/, ""), words);
     const near = meant === null ? "" : ` (did you mean ${meant}?)`;
     return refuse(
       context,
       `must be one of ${words.join(", ")}, optionally (except never) with a share such as unsupported:90%${near}`,
     );
   });
-}
-
-function isLevel(word: string): word is keyof typeof failOnLevels {
-  return Object.hasOwn(failOnLevels, word);
 }
 
 /** Parses a number from 0 to 100; null if it is not one. */

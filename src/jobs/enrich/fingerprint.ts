@@ -113,9 +113,13 @@ export async function compareFingerprints(before: Fingerprint, now: Fingerprint,
     if (was !== is) differences.push(`--${name} was ${was}, now ${is}`);
   }
   const [was, is] = [before.inputs, now.inputs];
-  const others = otherInputs(was, is);
-  if (others !== null) differences.push(others);
-  for (const [index, one] of others === null ? inputsOf(input).entries() : []) {
+  const longer = was.length > is.length ? was : is;
+  const other = longer.findIndex((_, index) => was[index]?.name !== is[index]?.name);
+  if (other >= 0) {
+    const which = longer.length === 1 ? "the input" : `input ${other + 1}`;
+    differences.push(`${which} was ${nameOf(was[other])}, now ${nameOf(is[other])}`);
+  }
+  for (const [index, one] of other < 0 ? inputsOf(input).entries() : []) {
     const changed = await otherContent(was[index]!, is[index]!, one);
     if (changed !== null) differences.push(changed);
   }
@@ -124,18 +128,8 @@ export async function compareFingerprints(before: Fingerprint, now: Fingerprint,
   return { differences, inputGrew: is.some(grew) };
 }
 
-/** Says which input is another one, the first of several; null for none. */
-function otherInputs(was: readonly InputIdentity[], now: readonly InputIdentity[]): string | null {
-  const most = Math.max(was.length, now.length);
-  for (let at = 0; at < most; at++) {
-    const [before, after] = [was[at], now[at]];
-    if (before !== undefined && before.name === after?.name) continue;
-    const nameOf = (one: InputIdentity | undefined): string =>
-      one === undefined ? "none" : (one.name ?? "a stream");
-    const which = most === 1 ? "the input" : `input ${at + 1}`;
-    return `${which} was ${nameOf(before)}, now ${nameOf(after)}`;
-  }
-  return null;
+function nameOf(input: InputIdentity | undefined): string {
+  return input === undefined ? "none" : (input.name ?? "a stream");
 }
 
 async function otherContent(

@@ -14,7 +14,7 @@ import { takeFingerprint } from "./fingerprint.js";
 import type { RunState } from "./state/run-state.js";
 import type { OutputSettings } from "./options.js";
 import type { Job, StartRow } from "./types.js";
-import { announceReading, chosenColumns, optionalColumnsOf } from "./rows/reading.js";
+import { announceReading, outputColumns } from "./rows/reading.js";
 import { Tally } from "./tally.js";
 import type { OutputTarget } from "./destination/choose-output.js";
 import { verdictOf } from "../../core/verdict.js";
@@ -62,10 +62,9 @@ async function openRunInput(place: RunPlace, stack: ResourceStack) {
   if (before !== null) {
     job.onNotice?.(`continuing at row ${formatCount(before.source.row + 1)}`);
   }
-  const optional = optionalColumnsOf(job);
-  const { columns, only: ofChosen } = chosenColumns(source, settings.output.inputColumns);
+  const { columns, only: ofChosen, optional, prefix } = outputColumns(job, source);
   const added = addedColumns(optional);
-  const { prefix, esAction, esId } = settings.output;
+  const { esAction, esId } = settings.output;
   const shape = settings.output.shape ?? (target.format === "ndjson" ? "nested" : "flat");
   const delimiter = delimiterOf(target, source);
   const encoder = { columns, added, clock, delimiter, prefix, shape, esAction, esId } as const;
@@ -117,11 +116,8 @@ export function openPublisher(run: PublishedPlace): Promise<Publisher> {
   const { output, file, base, text: format } = target;
   const { name, gzip } = output;
   const { signal, clock = systemClock } = job;
-  const { prefix, table, inputColumns } = job.settings.output;
-  const { columns, types } = chosenColumns(source, inputColumns);
-  const optional = optionalColumnsOf(job);
   const { madeUp } = job.session.service;
-  const rows = { columns, types, optional, prefix, ...table, runId };
+  const rows = { ...outputColumns(job, source), ...job.settings.output.table, runId };
   const text = format && { format, gzip, openStream: () => openStream(run) };
   const place = { name, file, base, folder: state.path, text };
   return output.publisher({ ...place, ...rows, clock, signal, madeUp, onWarning });

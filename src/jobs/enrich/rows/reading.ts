@@ -34,8 +34,13 @@ import {
 import type { Lookup } from "../../../client/lookup/types.js";
 import type { Job, ReadingSettings, RowSource, StartRow } from "../types.js";
 
-/** The optional columns of a run's output. */
-export function optionalColumnsOf({ input, settings, refill }: Job): OptionalColumns {
+/** The columns of a run's output: those of the input that it keeps, and the optional ones. */
+export function outputColumns(job: Job, source: Pick<OpenedSource, "columns" | "types">) {
+  const { prefix, inputColumns } = job.settings.output;
+  return { ...chosenColumns(source, inputColumns), optional: optionalColumnsOf(job), prefix };
+}
+
+function optionalColumnsOf({ input, settings, refill }: Job): OptionalColumns {
   const items = [settings.input.itemColumn ?? []].flat();
   const { raw, columns: only } = settings.output;
   return refill?.optional ?? { file: "inputs" in input, column: items.length > 1, raw, only };
@@ -47,7 +52,7 @@ export function optionalColumnsOf({ input, settings, refill }: Job): OptionalCol
  * @param names @default all
  * @throws UsageError `column_not_found`
  */
-export function chosenColumns(
+function chosenColumns(
   { columns, types }: Pick<OpenedSource, "columns" | "types">,
   names: readonly string[] | undefined,
 ) {
