@@ -12,7 +12,7 @@ import { chooseRun } from "./destination/choose-output.js";
 import { recordEnding, recordStream } from "./ending.js";
 import { publishStaged, suffixOf } from "./finish/publish.js";
 import { openPublisher, type RunPlace } from "./open-run.js";
-import { inputReading, outputColumns } from "./rows/reading.js";
+import { inputReading, writtenColumns } from "./rows/reading.js";
 import { runRows } from "./run-rows.js";
 import { compareFingerprints, takeFingerprint } from "./fingerprint.js";
 import { openState } from "./state/open-state.js";
@@ -99,7 +99,7 @@ async function runResumably(chosen: ChosenRun, given: Job, made: string[]): Prom
       place = own;
       const file = isNamed ? target.file : null;
       const replaced = (await target.upload?.begin(job.refill?.replacedVersion)) ?? null;
-      await state.note({ file, replaced, copies: await place.makeCopies(null) });
+      state.note({ file, replaced, copies: await place.makeCopies(null) });
     }
     return runRows({ ...place, inputGrew });
   };
@@ -253,7 +253,7 @@ function publishedRun({ job, target, state }: RunPlace, manifest: Manifest): Pub
       }
       const { source, sink } = checkpoint!;
       const stage = stageUpTo(stagePath(state.path), sink!);
-      return { ...readStaged(stage, output.rules, outputColumns(job, source)), manifest };
+      return { ...readStaged(stage, output.rules, writtenColumns(job, source)), manifest };
     },
   };
 }

@@ -14,7 +14,7 @@ import { takeFingerprint } from "./fingerprint.js";
 import type { RunState } from "./state/run-state.js";
 import type { OutputSettings } from "./options.js";
 import type { Job, StartRow } from "./types.js";
-import { announceReading, outputColumns } from "./rows/reading.js";
+import { announceReading, writtenColumns } from "./rows/reading.js";
 import { Tally } from "./tally.js";
 import type { OutputTarget } from "./destination/choose-output.js";
 import { verdictOf } from "../../core/verdict.js";
@@ -62,7 +62,7 @@ async function openRunInput(place: RunPlace, stack: ResourceStack) {
   if (before !== null) {
     job.onNotice?.(`continuing at row ${formatCount(before.source.row + 1)}`);
   }
-  const { columns, only: ofChosen, optional, prefix } = outputColumns(job, source);
+  const { columns, only: ofChosen, optional, prefix } = writtenColumns(job, source);
   const added = addedColumns(optional);
   const { esAction, esId } = settings.output;
   const shape = settings.output.shape ?? (target.format === "ndjson" ? "nested" : "flat");
@@ -117,7 +117,7 @@ export function openPublisher(run: PublishedPlace): Promise<Publisher> {
   const { name, gzip } = output;
   const { signal, clock = systemClock } = job;
   const { madeUp } = job.session.service;
-  const rows = { ...outputColumns(job, source), ...job.settings.output.table, runId };
+  const rows = { ...writtenColumns(job, source), ...job.settings.output.table, runId };
   const text = format && { format, gzip, openStream: () => openStream(run) };
   const place = { name, file, base, folder: state.path, text };
   return output.publisher({ ...place, ...rows, clock, signal, madeUp, onWarning });

@@ -21,7 +21,7 @@ import { stageUpTo } from "../../io/output/stage.js";
 import { endingOfError, recordStream } from "./ending.js";
 import { leastRows } from "./failure-limits.js";
 import { previousOutputs } from "./finish/previous-outputs.js";
-import { manifestOf, publish, type SavedRun, savedRun } from "./finish/publish.js";
+import { manifestOf, publish, savedRun } from "./finish/publish.js";
 import { type OpenRun, openRun, type RunPlace } from "./open-run.js";
 import { moveRows } from "./rows/move-rows.js";
 import { startRow } from "./rows/reading.js";
@@ -89,7 +89,7 @@ export function runRows(place: RunPlace): Promise<Manifest> {
 const notAsked = unasked("failed", { code: "not_asked", message: rowCodes.not_asked[0] });
 
 /** Publishes the rows of a run that stops early. If that fails, they wait for the run to continue. */
-async function publishSoFar(run: SavedRun, end: EarlyEndError): Promise<void> {
+async function publishSoFar(run: ReturnType<typeof savedRun>, end: EarlyEndError): Promise<void> {
   const { job, publisher, target } = run;
   const { stage: staged, takesParts } = publisher.describe();
   if (!takesParts || staged === null) return;

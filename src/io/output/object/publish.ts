@@ -68,8 +68,12 @@ async function send(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   try {
-    if (notes.replaced?.address !== address) notes.replaced = await versionAt(address);
-    const { etag } = notes.replaced;
+    let { replaced } = notes.facts;
+    if (replaced?.address !== address) {
+      replaced = await versionAt(address);
+      notes.note({ replaced });
+    }
+    const { etag } = replaced;
     const written = await writeObject(address, path, { replaces: etag, signal });
     if (written === null) throw outputReplaced(address);
     const manifest = manifestPath(address);
@@ -83,7 +87,8 @@ async function send(
     }
   } catch (error) {
     // The run may be repeated, and then replaces what is there.
-    if (error instanceof FatalError && error.code === "output_replaced") notes.replaced = null;
+    if (error instanceof FatalError && error.code === "output_replaced")
+      notes.note({ replaced: null });
     if (!(error instanceof UsageError)) throw error;
     // Credentials and buckets may be gone when a run ends. Its files are kept, and it can be resumed.
     const { code, message, hint } = error;
@@ -103,7 +108,10 @@ function outputReplaced(address: string): FatalError {
 }
 
 /** What a run keeps of its upload. */
-type UploadNotes = { replaced: ReplacedObject | null };
+interface UploadNotes {
+  readonly facts: { readonly replaced: ReplacedObject | null };
+  note(notes: { readonly replaced: ReplacedObject | null }): void;
+}
 
 /** What a run replaces in object storage. */
 export interface ReplacedObject {

@@ -28,7 +28,7 @@ const due = { ms: 1_000, rows: 5_000 };
 const recordMs = 5_000;
 
 /** A run whose progress is saved. */
-export type SavedRun = ReturnType<typeof savedRun>;
+type SavedRun = ReturnType<typeof savedRun>;
 
 /** Saves the progress of a run, at regular intervals and never ahead of what is durable. */
 export function savedRun(run: OpenRun) {

@@ -35,7 +35,7 @@ import type { Lookup } from "../../../client/lookup/types.js";
 import type { Job, ReadingSettings, RowSource, StartRow } from "../types.js";
 
 /** The columns of a run's output: those of the input that it keeps, and the optional ones. */
-export function outputColumns(job: Job, source: Pick<OpenedSource, "columns" | "types">) {
+export function writtenColumns(job: Job, source: Pick<OpenedSource, "columns" | "types">) {
   const { prefix, inputColumns } = job.settings.output;
   return { ...chosenColumns(source, inputColumns), optional: optionalColumnsOf(job), prefix };
 }

@@ -41,7 +41,7 @@ export async function openState(
   }
   const mark = `${within ?? folder}.finished`;
   makeStateFolder(folder, mark);
-  const openIt = () => RunState.open(folder, mark, onWarning);
+  const openIt = () => RunState.open(folder, mark, restart, onWarning);
   const { state, kept } = restart
     ? await openAnyway(join(folder, databaseName), openIt)
     : { state: openIt(), kept: null };
@@ -53,8 +53,7 @@ export async function openState(
         hint: `continue it with --resume, or ${startOver}`,
       });
     }
-    if (restart) await state.startOver(kept !== null);
-    else if (!state.resumable) await state.tidy();
+    if (restart || !state.resumable) await state.startOver(!restart || kept !== null);
     return state;
   } catch (error) {
     state.release();
@@ -87,22 +86,13 @@ function makeStateFolder(folder: string, mark: string): void {
 
 /** Opens a state even if it is damaged: then with the answers that can be read, `kept` of them. */
 async function openAnyway(path: string, openIt: () => RunState) {
-  let kept: number | null = null;
   try {
-    const state = openIt();
-    try {
-      // Answers are checked when they are read.
-      for (const _answer of state.journal.replay());
-      return { state, kept };
-    } catch (error) {
-      state.release();
-      throw error;
-    }
+    return { state: openIt(), kept: null };
   } catch (error) {
     const code = error instanceof ReputeError ? error.code : null;
-    if (code === "state_version") removeDatabase(path);
-    else if (code === "state_damaged") kept = await salvage(path);
-    else throw error;
+    if (code !== "state_version" && code !== "state_damaged") throw error;
+    const kept = code === "state_damaged" ? await salvage(path) : null;
+    if (kept === null) removeDatabase(path);
     return { state: openIt(), kept };
   }
 }

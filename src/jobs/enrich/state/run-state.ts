@@ -101,9 +101,15 @@ export class RunState {
    * if its log is damaged: SQLite silently drops everything after that place.
    *
    * @param mark where the database is while its folder is removed. @default none: the run is not resumed
+   * @param checksAnswers whether to check each answer now, not when it is read
    * @throws UsageError `output_locked`, `state_version`; FatalError `state_damaged`, `output_*`
    */
-  static open(folder: string, mark = "", onWarning?: (message: string) => void): RunState {
+  static open(
+    folder: string,
+    mark = "",
+    checksAnswers = false,
+    onWarning?: (message: string) => void,
+  ): RunState {
     const path = join(folder, databaseName);
     for (;;) {
       let file: SqliteFile | null = null;
@@ -113,7 +119,11 @@ export class RunState {
         if (damage !== null) onWarning?.(`${damage}: the answers stored after it are asked again`);
         file.check();
         // It may have been removed before it was locked, and another one be there.
-        if (file.isInPlace) return new RunState(folder, file, mark);
+        if (file.isInPlace) {
+          const state = new RunState(folder, file, mark);
+          if (checksAnswers) for (const _answer of state.journal.replay());
+          return state;
+        }
       } catch (error) {
         file?.close();
         throw explainFault(path, error).kind === "busy" ? outputLocked() : stateFault(path, error);
@@ -168,23 +178,9 @@ export class RunState {
     }
   }
 
-  /** Notes what a new run is about to write, and removes the file that an earlier one noted. */
-  async note(notes: Pick<Facts, "file" | "replaced" | "copies">): Promise<void> {
-    await this.#removeNoted();
+  /** Notes what the run is about to write. @throws FatalError */
+  note(notes: Partial<Pick<Facts, "file" | "replaced" | "copies">>): void {
     this.#write(notes);
-  }
-
-  get replaced(): ReplacedObject | null {
-    return this.facts.replaced;
-  }
-
-  set replaced(replaced: ReplacedObject | null) {
-    this.#write({ replaced });
-  }
-
-  async #removeNoted(): Promise<void> {
-    const { file } = this.facts;
-    if (file !== null) await removePart(file);
   }
 
   /** Saves a checkpoint, with the answers that it relies on. What it names must be on disk. */
@@ -226,9 +222,10 @@ export class RunState {
     return true;
   }
 
-  /** Forgets the run. @param keepsAnswers for the next one, which takes them over */
+  /** Forgets the run, and removes its files. @param keepsAnswers for the next one, which takes them over */
   async startOver(keepsAnswers = true): Promise<void> {
-    await this.#removeNoted();
+    const { file } = this.facts;
+    if (file !== null) await removePart(file);
     this.#write({ ...none, service: this.facts.service }, keepsAnswers);
     await this.tidy();
     this.#takeUp();
